@@ -22,6 +22,8 @@ expect only 1
 expect plain 700
 absent saxpy 300
 key v
+expect plain 300
+key v
 expect Neither run has any.
 key v
 expect Nodes

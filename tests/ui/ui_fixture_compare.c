@@ -11,6 +11,14 @@
         .phase = phase_, .kernel = kernel_, .timed = timed_,                   \
         .median_ns = median_, .mad_ns = mad_, .flop = flop_, .rung = rung_     \
     }
+/* A step of another name than its node. */
+#define PART(name_, node_, median_)                                            \
+    &(const struct lab_time_sum)                                               \
+    {                                                                          \
+        .level = LAB_SUM_STEP, .name = name_, .node = node_,                   \
+        .phase = "backward", .timed = 145, .median_ns = median_, .mad_ns = 90, \
+        .flop = NAN                                                            \
+    }
 /* Both sides are known: times, medians, their spread, and the work of each. */
 #define BOTH(level_, name_, phase_, n_a, n_b, a, b, mad_a, mad_b, flop_, x, p, \
              verdict_)                                                         \
@@ -40,6 +48,11 @@ static const struct lab_compare_row COMPARED[] = {
          24000000.0, 1.8899, 1e-40, FASTER),
     BOTH(NODE, "fc1", "forward", 145, 145, 120500, 31200, 800, 310, 8100000.0,
          3.862, 1e-44, FASTER),
+    BOTH(NODE, "norm", "backward", 145, 145, 9000, 5100, 90, 80, NAN, 1.7647,
+         1e-40, FASTER),
+    ONE(STEP, PART("norm.mean", "norm", 3000), NULL, ONLY_A),
+    ONE(STEP, PART("norm.scale", "norm", 6000), NULL, ONLY_A),
+    ONE(STEP, NULL, PART("norm.fused", "norm", 5100), ONLY_B),
     BOTH(STEP, "scale.scale", "forward", 145, 145, 1210, 1209, 11, 12, 50000.0,
          1.0008, 0.82, SAME),
     BOTH(STEP, "fc1.matmul", "forward", 145, 145, 118200, 29100, 700, 290,

@@ -184,6 +184,13 @@ static double distance(const void *row)
     return fabs(lab_compare_difference(row));
 }
 
+/* On a bar what only one run has is all gain, or all loss. */
+static double delta(const void *row)
+{
+    double ns = lab_compare_difference(row);
+    return ((const struct lab_compare_row *)row)->side[LAB_SIDE_B] ? ns : -ns;
+}
+
 static const char *difference_text(const void *row, char *out, size_t cap)
 {
     double ns = ((const struct lab_compare_row *)row)->difference_ns;
@@ -251,33 +258,35 @@ static const struct lab_field fields[] = {
     FIELD(">", 3, VALUE(median_b), LISTED(5, ">run ", 8, 0, true, 2, 2)),
     FIELD(">diff", 4, .real = distance, .text = difference_text,
           LISTED(6, ">difference", 11, 0, true, 0, 0)),
-    FIELD(">x", 5, VALUE(speed_up), LISTED(7, ">x", 6, 0, true, 1, 1)),
+    FIELD(NULL, 0, .real = delta, .show = LAB_SHOW_DELTA,
+          LISTED(7, "less / more", 13, 2, false, 1, NONE)),
+    FIELD(">x", 5, VALUE(speed_up), LISTED(8, ">x", 6, 0, true, 1, 1)),
     FIELD(">p", 6, .real = p_value, .text = p_text,
-          LISTED(8, ">p", 6, 0, false, 5, 5)),
+          LISTED(9, ">p", 6, 0, false, 5, 5)),
     FIELD("verdict", 7, .text = verdict_text, .show = LAB_SHOW_VERDICT,
-          LISTED(9, "verdict", 9, 0, false, 0, 0)),
-    FIELD(">n ", 8, VALUE(timed_a), LISTED(10, ">n ", 7, 0, true, 8, 8)),
-    FIELD(">n ", 9, VALUE(timed_b), LISTED(11, ">n ", 7, 0, true, 7, 7)),
-    FIELD(">MAD", 10, VALUE(mad_a), LISTED(12, ">MAD ", 9, 0, true, 10, 10)),
-    FIELD(">MAD", 11, VALUE(mad_b), LISTED(13, ">MAD ", 9, 0, true, 9, 9)),
+          LISTED(10, "verdict", 9, 0, false, 0, 0)),
+    FIELD(">n ", 8, VALUE(timed_a), LISTED(11, ">n ", 7, 0, true, 8, 8)),
+    FIELD(">n ", 9, VALUE(timed_b), LISTED(12, ">n ", 7, 0, true, 7, 7)),
+    FIELD(">MAD", 10, VALUE(mad_a), LISTED(13, ">MAD ", 9, 0, true, 10, 10)),
+    FIELD(">MAD", 11, VALUE(mad_b), LISTED(14, ">MAD ", 9, 0, true, 9, 9)),
     FIELD(">FLOP", 12, .real = flop),
     FIELD(">GFLOP/s", 13, .text = gflop_per_s_a_text),
     FIELD(">GFLOP/s", 14, .text = gflop_per_s_b_text),
     FIELD(NULL, 0, VALUE(flop_per_s_a),
-          LISTED(14, ">FLOP/s ", 12, 0, true, 12, 12)),
+          LISTED(15, ">FLOP/s ", 12, 0, true, 12, 12)),
     FIELD(NULL, 0, VALUE(flop_per_s_b),
-          LISTED(15, ">FLOP/s ", 12, 0, true, 11, 11)),
+          LISTED(16, ">FLOP/s ", 12, 0, true, 11, 11)),
     FIELD(">FLOP ", LAB_COMPARE_COUNTED, VALUE(counted_flop_a),
-          LISTED(16, ">counted ", 12, 0, true, NONE, 15)),
+          LISTED(17, ">counted ", 12, 0, true, NONE, 15)),
     FIELD(">FLOP ", LAB_COMPARE_COUNTED + 1, VALUE(counted_flop_b),
-          LISTED(17, ">counted ", 12, 0, true, NONE, 14)),
+          LISTED(18, ">counted ", 12, 0, true, NONE, 14)),
     FIELD(">sectors ", LAB_COMPARE_COUNTED + 2, VALUE(sectors_per_load_a),
-          LISTED(18, ">sectors ", 11, 0, true, NONE, 17)),
+          LISTED(19, ">sectors ", 11, 0, true, NONE, 17)),
     FIELD(">sectors ", LAB_COMPARE_COUNTED + 3, VALUE(sectors_per_load_b),
-          LISTED(19, ">sectors ", 11, 0, true, NONE, 16)),
+          LISTED(20, ">sectors ", 11, 0, true, NONE, 16)),
     FIELD(">conflicts ", LAB_COMPARE_COUNTED + 4, VALUE(bank_conflicts_a),
-          LISTED(20, ">conflicts ", 13, 0, true, NONE, 19)),
+          LISTED(21, ">conflicts ", 13, 0, true, NONE, 19)),
     FIELD(">conflicts ", LAB_COMPARE_COUNTED + 5, VALUE(bank_conflicts_b),
-          LISTED(21, ">conflicts ", 13, 0, true, NONE, 18)),
+          LISTED(22, ">conflicts ", 13, 0, true, NONE, 18)),
 };
 LAB_FIELDS_TABLE(lab_compare_fields, lab_compare_row);

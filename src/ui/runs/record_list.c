@@ -47,6 +47,9 @@ static void put_number(const struct lab_field *f, double v, char *out,
     case LAB_SHOW_BAR:
         lab_format_share(v, out, cap);
         break;
+    case LAB_SHOW_DELTA: /* the bar is all of it */
+        out[0] = '\0';
+        break;
     case LAB_SHOW_FLOP:
         lab_format_flop(v, out, cap);
         break;
@@ -113,9 +116,10 @@ static bool bar(const void *user, int64_t row, int column,
     const struct lab_record_list *list = user;
     const struct lab_field *f = list->field[column];
     const void *record = lab_record_at(list, row);
-    if (f->show != LAB_SHOW_BAR)
+    if (f->show != LAB_SHOW_BAR && f->show != LAB_SHOW_DELTA)
         return false;
     *out = (struct lab_table_bar){.share = value(f, record) / list->longest,
+                                  .sides = f->show == LAB_SHOW_DELTA,
                                   .role = LAB_ROLE_SERIES_1};
     if (list->color)
         out->role = list->color(list->color_user, record, &out->letter);
@@ -134,6 +138,8 @@ int lab_record_list_column(const struct lab_record_list *list,
 void lab_record_list_scale(struct lab_record_list *list, int64_t count)
 {
     int column = lab_record_list_column(list, LAB_SHOW_BAR);
+    if (column < 0)
+        column = lab_record_list_column(list, LAB_SHOW_DELTA);
     list->longest = 0;
     for (int64_t i = 0; i < count && column >= 0; i++) {
         double v = fabs(value(list->field[column], lab_record_at(list, i)));

@@ -6,6 +6,7 @@
 
 #include "record_list.h"
 #include "base/mem.h"
+#include "report/palette.h"
 #include "ui/pager.h"
 #include "ui/ui.h"
 #include "ui/views.h"
@@ -39,6 +40,7 @@ struct compare_state {
     const struct lab_compare_row *rows;
     int64_t count;
     int64_t *shown; /* the rows of the chosen level */
+    bool *apart;    /* of each row: the steps of its node and phase differ */
     struct compare_columns columns;
     struct lab_table table;
     struct lab_doc doc;
@@ -49,11 +51,12 @@ struct compare_state {
 
 /* What V goes through: bits of levels. */
 #define LEVEL(name) (1u << LAB_SUM_##name)
-enum { WALL = 1u << LAB_SUM_LEVELS };
+enum { WALL = 1u << LAB_SUM_LEVELS, MIXED = WALL << 1 };
 static const struct {
     const char *title;
     unsigned levels;
 } LEVELS[] = {
+    {"Steps, and nodes where the steps differ", MIXED},
     {"Steps", LEVEL(STEP)},
     {"Kernels", LEVEL(KERNEL)},
     {"Nodes", LEVEL(NODE)},
@@ -63,10 +66,64 @@ static const struct {
 };
 enum { LEVEL_COUNT = sizeof(LEVELS) / sizeof(LEVELS[0]) };
 
-static bool is_of(const struct lab_compare_row *row, int level)
+static bool same_text(const char *a, const char *b)
 {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* One does in one step what takes the other several: of this node and phase only
+ * the whole can be compared, which both have. */
+static bool is_apart(const struct compare_state *st,
+                     const struct lab_compare_row *row)
+{
+    const struct lab_time_sum *of = lab_compare_either(row);
+    bool whole = false;
+    bool alone = false;
+    for (int64_t i = 0; of->node && i < st->count; i++) {
+        const struct lab_compare_row *r = &st->rows[i];
+        const struct lab_time_sum *s = lab_compare_either(r);
+        bool both = r->side[LAB_SIDE_A] && r->side[LAB_SIDE_B];
+        if (!same_text(s->node, of->node) || !same_text(s->phase, of->phase))
+            continue;
+        whole = whole || (r->level == LAB_SUM_NODE && both);
+        alone = alone || (r->level == LAB_SUM_STEP && !both);
+    }
+    return whole && alone;
+}
+
+static bool is_of(const struct compare_state *st, int64_t i)
+{
+    const struct lab_compare_row *row = &st->rows[i];
     unsigned bit = row->level == LAB_SUM_WALL ? WALL : 1u << row->level;
-    return (LEVELS[level].levels & bit) != 0;
+    unsigned levels = LEVELS[st->level].levels;
+    if (levels == MIXED)
+        return row->level ==
+               (st->apart[i] ? (int)LAB_SUM_NODE : (int)LAB_SUM_STEP);
+    return (levels & bit) != 0;
+}
+
+/* Green where time was saved, and the letter of the phase. */
+static enum lab_role color_of(const void *user, const void *row, char *letter)
+{
+    const struct lab_compare_row *r = row;
+    const struct lab_time_sum *s = lab_compare_either(r);
+    (void)user;
+    if (s->phase)
+        for (int p = 0; p < LAB_PHASE_COUNT; p++)
+            if (strcmp(s->phase, lab_phase_name((enum lab_phase)p)) == 0)
+                *letter = lab_phase_letter((enum lab_phase)p)[0];
+    switch (r->verdict) {
+    case LAB_VERDICT_FASTER:
+    case LAB_VERDICT_ONLY_A:
+        return LAB_ROLE_GOOD;
+    case LAB_VERDICT_SLOWER:
+    case LAB_VERDICT_ONLY_B:
+        return LAB_ROLE_BAD;
+    case LAB_VERDICT_UNKNOWN:
+        return LAB_ROLE_SERIES_1;
+    default:
+        return LAB_ROLE_DIM;
+    }
 }
 
 /* From the top: what differs most is what was asked for. */
@@ -74,8 +131,9 @@ static enum lab_status show_level(struct compare_state *st)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < st->count; i++)
-        if (is_of(&st->rows[i], st->level))
+        if (is_of(st, i))
             st->shown[n++] = i;
+    lab_record_list_scale(&st->columns.list, n);
     enum lab_status status = lab_table_set_count(&st->table, n);
     if (!status)
         lab_table_action(&st->table, LAB_ACT_FIRST);
@@ -105,8 +163,13 @@ static enum lab_status load(struct compare_state *st)
     if (status)
         return status;
     st->shown = lab_alloc_array((size_t)st->count + 1, sizeof(*st->shown));
-    if (!st->shown)
+    st->apart = lab_alloc_array((size_t)st->count + 1, sizeof(*st->apart));
+    if (!st->shown || !st->apart)
         return lab_no_memory("a comparison");
+    for (int64_t i = 0; i < st->count; i++)
+        st->apart[i] = (st->rows[i].level == LAB_SUM_STEP ||
+                        st->rows[i].level == LAB_SUM_NODE) &&
+                       is_apart(st, &st->rows[i]);
     for (int64_t i = 0; i < st->count; i++)
         if (is_counted(&st->rows[i]))
             lab_record_list_turn(&st->columns.list, COUNTED);
@@ -123,6 +186,7 @@ static void compare_release(struct lab_screen *s)
     lab_pager_release(&st->facts);
     lab_doc_release(&st->doc);
     lab_free(st->shown);
+    lab_free(st->apart);
 }
 
 static enum lab_status compare_init(struct lab_screen *s, const void *args)
@@ -132,6 +196,7 @@ static enum lab_status compare_init(struct lab_screen *s, const void *args)
     name_columns(&st->columns,
                  (const int64_t[]){st->args.run[0].id, st->args.run[1].id});
     lab_table_init(&st->table, &st->columns.list.ops, &st->columns.list);
+    st->columns.list.color = color_of;
     lab_table_sort(&st->table, DIFFERENCE, true);
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
@@ -160,7 +225,9 @@ static void compare_draw(struct lab_screen *s, struct lab_canvas *c,
     struct compare_state *st = s->state;
     struct lab_rect facts = body;
     struct lab_rect rows = body;
+    int lines = 1 + (int)lab_pager_lines(&st->facts, body.w, c->ascii);
     facts.h = body.h < 12 ? 0 : body.h / 3 < 10 ? body.h / 3 : 10;
+    facts.h = lines < facts.h ? lines : facts.h;
     rows.y += facts.h;
     rows.h -= facts.h;
     if (facts.h > 0)
@@ -222,12 +289,22 @@ static const struct lab_binding BINDINGS[] = {
     {"s F6", true, "sort", "sort by the next column", LAB_ACT_SORT},
     {"S", true, "reverse", "turn the order", LAB_ACT_SORT_TURN},
     {"v F7", true, "level",
-     "steps, kernels, nodes, phases, all of these; the wall time's parts",
+     "steps with nodes, steps, kernels, nodes, phases, all; the wall time",
      LAB_ACT_OWN, next_level},
     {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
     {"Tab", true, "pane", "what differs, or the rows", LAB_ACT_NEXT_PANE},
     {"Esc", false, "back", "close this screen", LAB_ACT_CANCEL},
     {NULL}};
+
+static const struct lab_sign SIGNS[] = {
+    {"▐█│  │█▌",
+     "the second run takes less time, or more; the longest bar of the "
+     "list fills its side"},
+    {"F L B U", "before it: forward, loss, backward, update"},
+    {"nodes",
+     "where one run has a step that the other has not, the whole node is "
+     "compared in place of its steps; v shows the steps"},
+    {NULL, NULL}};
 
 const struct lab_screen_ops lab_view_compare = {
     .name = "compare",
@@ -239,4 +316,5 @@ const struct lab_screen_ops lab_view_compare = {
     .draw = compare_draw,
     .panes = compare_panes,
     .title_now = compare_title,
+    .signs = SIGNS,
 };

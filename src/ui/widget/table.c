@@ -297,7 +297,7 @@ static void draw_row(struct lab_table *t, struct lab_canvas *c, int y,
     struct lab_rect line = {y, t->view.x, 1, t->view.w};
     int x = t->view.x + 1;
     for (int i = 0; i < t->ops->column_count; i++) {
-        char text[LAB_TABLE_CELL_BYTES];
+        char text[LAB_TABLE_CELL_BYTES] = "";
         enum lab_role role = LAB_ROLE_NORMAL;
         if (widths[i] > 1) {
             cell_text(t, t->order[place], i, text, &role);
@@ -306,7 +306,7 @@ static void draw_row(struct lab_table *t, struct lab_canvas *c, int y,
         }
         if (widths[i] > 1 && t->ops->bar &&
             t->ops->bar(t->user, t->order[place], i, &bar))
-            draw_bar(c, y, x, widths[i] - 1 - BAR_TEXT, &bar);
+            draw_bar(c, y, x, widths[i] - 1 - (text[0] ? BAR_TEXT : 0), &bar);
         x += widths[i];
     }
     if (here && focused) {

@@ -31,6 +31,7 @@ enum lab_field_show {
     LAB_SHOW_PCT,   /* of 100 */
     LAB_SHOW_SHARE, /* of 1 */
     LAB_SHOW_BAR,   /* the same, on the screen with a bar of it */
+    LAB_SHOW_DELTA, /* on the screen a bar to the left or right of zero */
     LAB_SHOW_FLOP,
     LAB_SHOW_FLOP_S,
     LAB_SHOW_BYTES_S,

@@ -3,7 +3,8 @@
  *
  * Sources of the scales: viridis (N. Smith, S. van der Walt, E. Firing, for
  * matplotlib; CC0), cividis (Nunez, Anderton, Renslow 2018), berlin and vik (F.
- * Crameri, Scientific colour maps, version 8; MIT). Of each, a few control points
+ * Crameri, Scientific colour maps, version 8; MIT); of names "light" (P. Tol, Colour
+ * schemes, SRON 2021; BSD). Of each, a few control points
  * are kept; what lies between is interpolated in OKLab (B. Ottosson 2020) at
  * equal distances, so that equal steps look equal. */
 #include "report/palette.h"
@@ -302,10 +303,19 @@ static int diverging(const struct scale *s, int step)
                       : along(s->rgb + middle, middle + 1, share - 1);
 }
 
+/* The last is of all that have none. */
+static const int NAMED[LAB_TINT_NAMES + 1] = {0x77AADD, 0xEE8866, 0x44BB99,
+                                              0xEEDD88, 0xFFAABB, 0xBBCC33,
+                                              0x99DDFF, 0xAAAA00, 0xBBBBBB};
+
 static int tint_rgb(enum lab_theme theme, enum lab_tint tint)
 {
     const struct ground *g = &GROUNDS[theme];
     int step = (int)tint - LAB_TINT_SEQUENTIAL;
+    if (tint >= LAB_TINT_NAME)
+        return NAMED[(int)tint - LAB_TINT_NAME];
+    if (tint >= LAB_TINT_ROLE)
+        return ROLES[LAB_ROLE_FORWARD + (int)tint - LAB_TINT_ROLE].rgb[theme];
     if (tint >= LAB_TINT_DIVERGING)
         return diverging(theme == LAB_THEME_LIGHT ? &VIK : &BERLIN,
                          (int)tint - LAB_TINT_DIVERGING);
@@ -418,6 +428,14 @@ enum lab_tint lab_tint_diverging(double v, double most)
     double share = most > 0 ? fmin(fmax(v / most, -1), 1) : 0;
     return (enum lab_tint)(LAB_TINT_DIVERGING +
                            step_of((share + 1) / 2, 2 * LAB_TINT_HALF));
+}
+
+enum lab_tint lab_tint_of_role(enum lab_role role)
+{
+    return role < LAB_ROLE_FORWARD || role >= LAB_ROLE_COUNT
+               ? LAB_TINT_NONE
+               : (enum lab_tint)(LAB_TINT_ROLE +
+                                 (int)(role - LAB_ROLE_FORWARD));
 }
 
 enum lab_role lab_role_of_phase(enum lab_phase phase)

@@ -187,6 +187,7 @@ key Down
 key T
 expect Timeline of run 1
 expect of pauses not drawn)
+expect ≈
 expect [fc1
 END
 expect_exit 0

@@ -284,10 +284,10 @@ TEST_CASE_WITH(a_step_shows_its_kernels_and_back, NULL, cleanup)
     make(sample_timeline_run);
     plays("resize 80 24\n"
           "expect step relu\n"
-          "key n\nexpect step sgd\nexpect it launched 4 kernels of 88.0 us\n"
+          "key .\nexpect step sgd\nexpect it launched 4 kernels of 88.0 us\n"
           "key Enter\nexpect What sgd launched (5)\n"
           "expect set memset\n"
-          "key n\nexpect kernel sgd_weights (graph node)\n"
+          "key .\nexpect kernel sgd_weights (graph node)\n"
           "expect node 101 of a CUDA graph\n"
           "screen timeline_step_80x24.txt\n"
           "key End\nexpect kernel lost\nexpect lasts n/a, begins at n/a\n"
@@ -303,7 +303,7 @@ TEST_CASE_WITH(up_and_down_stay_in_the_list, NULL, cleanup)
 {
     make(sample_timeline_run);
     plays("resize 80 24\n"
-          "key n\nkey Enter\nexpect ══ What sgd launched (5)\n"
+          "key .\nkey Enter\nexpect ══ What sgd launched (5)\n"
           "expect set memset\n"
           "key Down\nexpect kernel sgd_weights (graph node)\n"
           "expect node 101\nexpect ══ What sgd launched\n"
@@ -330,11 +330,16 @@ TEST_CASE_WITH(keys_choose_and_follow, NULL, cleanup)
           "key c\nexpect node 101\n"
           "key Enter\nexpect step sgd\n"
           "text /gemm\nkey Enter\nexpect kernel gemm_tiled\n"
+          "expect \"gemm\": 1 of 2; n next\n"
           "expect belongs to no step\n"
-          "key N\nexpect gap before it 16.0 us\nexpect 8.00 us from cudaLa\n"
-          "key n\nexpect kernel add_bias\nkey p\nkey p\nkey p\n"
+          "key n\nexpect gap before it 16.0 us\nexpect 8.00 us from cudaLa\n"
+          "key .\nexpect kernel add_bias\nkey p\nkey p\nkey p\n"
           "expect belongs to no step\n"
           "key Home\nkey End\nexpect kernel lost\n"
+          "key m\nexpect it has no moment\nkey Home\nkey m\n"
+          "expect A to here 0 ns\nkey .\nexpect A to here 40.0 us\n"
+          "key m\nexpect A to B 40.0 us\nkey .\nexpect A to B 40.0 us\n"
+          "key M\nabsent A to B\nkey End\n"
           "text /copy-of\nkey Enter\nexpect is not in this iteration\n"
           "text /host-to\nkey Enter\nexpect copy Host-to-Device\n"
           "expect 4.00 KiB, 410 MB/s\n"
@@ -358,9 +363,10 @@ TEST_CASE_WITH(zoom_and_pan, NULL, cleanup)
     make(sample_timeline_run);
     plays("resize 80 24\n"
           "text /add_bias\nkey Enter\nkey Z\n"
-          "expect [add_bias\nexpect |50 us\n"
+          "expect {add_bias\nexpect |50 us\n"
           "screen timeline_zoom_80x24.txt\n"
-          "key l\nkey l\nkey l\nkey l\nkey l\nabsent [add_bias\n"
+          "key l\nkey l\nkey l\nkey l\nkey l\nabsent {add_bias\n"
+          "key z\nexpect *\nkey Esc\nabsent *\n"
           "key z\nexpect [sgd===\nkey -\nexpect [sgd===\n"
           "key +\nkey +\nkey +\nexpect add_bias\nkey h\nkey PgUp\nkey PgUp\n"
           "key PgUp\nexpect |0\n");
@@ -377,7 +383,7 @@ TEST_CASE_WITH(other_iterations, NULL, cleanup)
           "expect no moments were recorded\nexpect lasts n/a\n"
           "screen timeline_dateless_80x24.txt\n"
           "key ]\nexpect no iteration was recorded after\n"
-          "key +\nkey l\nkey n\nkey Tab\nkey Enter\n"
+          "key +\nkey l\nkey .\nkey Tab\nkey Enter\n"
           "expect no kernel or copy of this step\n"
           "key [\nkey [\nexpect iteration 0 (1 of 3)\n"
           "key [\nexpect no iteration was recorded before\n");
@@ -424,7 +430,7 @@ TEST_CASE_WITH(survives_any_size, NULL, cleanup)
     size_t n = 0;
     make(sample_timeline_run);
     n += (size_t)snprintf(script, sizeof(script),
-                          "resize 80 24\nkey n\nkey Enter\n");
+                          "resize 80 24\nkey .\nkey Enter\n");
     for (int h = 0; h <= 80; h += 5)
         for (int w = 0; w <= 250; w += h < 30 ? 13 : 50)
             n += (size_t)snprintf(script + n, sizeof(script) - n,
@@ -436,7 +442,7 @@ TEST_CASE_WITH(survives_any_size, NULL, cleanup)
 
 TEST_CASE_WITH(any_allocation_may_fail, NULL, cleanup)
 {
-    const char *script = "resize 80 24\nkey n\nkey Enter\nkey n\nkey z\n"
+    const char *script = "resize 80 24\nkey .\nkey Enter\nkey .\nkey z\n"
                          "key Z\nkey Esc\nkey ]\nkey [\nkey q\n";
     int refused = 0;
     make(sample_timeline_run);

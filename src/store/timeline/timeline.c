@@ -614,6 +614,7 @@ void lab_timeline_free(struct lab_timeline *t)
     lab_free(t->spans);
     lab_free(t->lanes);
     lab_free(t->devices);
+    lab_free(t->pause_ns);
     lab_free(t);
 }
 
@@ -1396,8 +1397,14 @@ enum lab_status lab_timeline_close_pauses(struct lab_timeline *t)
         return LAB_OK;
     struct lab_interval *list =
         lab_alloc_array((size_t)t->count, sizeof(struct lab_interval));
-    if (!list)
+    int64_t *at = lab_alloc_array((size_t)t->count, sizeof(*at));
+    if (!list || !at) {
+        lab_free(list);
+        lab_free(at);
         return lab_no_memory("the pauses of a walk");
+    }
+    lab_free(t->pause_ns);
+    t->pause_ns = at;
     int32_t n = collect(t, list);
     for (int32_t i = 0; i < n; i++)
         busy += list[i].end_ns - list[i].start_ns;
@@ -1409,6 +1416,8 @@ enum lab_status lab_timeline_close_pauses(struct lab_timeline *t)
     for (int32_t i = 0; i < n; i++)
         t->paused_ns += list[i].end_ns - list[i].start_ns - keep;
     t->pauses = n;
+    for (int32_t i = 0; i < n; i++)
+        t->pause_ns[i] = moved(list[i].start_ns + 1, list, n, keep);
     for (int32_t i = 0; i < t->count; i++) {
         move(&t->spans[i].start_ns, list, n, keep);
         move(&t->spans[i].end_ns, list, n, keep);

@@ -2,6 +2,7 @@
  * where they stand, how they are drawn, and how its keys move. */
 #include "ui/views.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "timeline_layout.h"
 #include "trace/intern.h"
 #include "ui/canvas.h"
+#include "report/palette.h"
 #include "report/timeline_text.h"
 #include "base/format.h"
 #include "base/mem.h"
@@ -240,6 +242,14 @@ static void lane_columns(const struct lab_timeline *t, int32_t lane,
 /* the timeline's screen: lanes of spans and what is chosen of them,
  * how they are drawn, and how its keys move. */
 
+enum { MAX_LANES = 128 }; /* in sight */
+
+/* What the kernels of one name take together. */
+struct name {
+    uint32_t name; /* trace/intern.h */
+    int64_t ns;
+};
+
 struct lab_timeline_state {
     const struct lab_runs_model *model;
     int64_t run;
@@ -262,31 +272,116 @@ struct lab_timeline_state {
     int32_t *list;
     int32_t list_count;
     char search[128];
+    struct name *names; /* of kernels, the longest in sum first */
+    int32_t name_count;
+    int64_t mark[2];                  /* moments; LAB_UNKNOWN: not set */
     struct lab_timeline_layout place; /* of the last drawing */
+    int lane_h[MAX_LANES];            /* rows of the lanes from `top` on */
+    struct lab_rect map;
 };
 
 enum { MAX_COLUMNS = 512, TEXT = 160 };
+
+/* How something is drawn: in colours behind its text, or of its text alone. */
+struct paint {
+    enum lab_role role;
+    enum lab_tint tint;
+};
 
 static enum lab_role role_of(enum lab_span_kind kind)
 {
     static const enum lab_role roles[LAB_SPAN_KIND_COUNT] = {
         [LAB_SPAN_STEP] = LAB_ROLE_HEADING,
         [LAB_SPAN_RANGE] = LAB_ROLE_NORMAL,
-        [LAB_SPAN_CALL] = LAB_ROLE_SERIES_2,
+        [LAB_SPAN_CALL] = LAB_ROLE_HOST,
         [LAB_SPAN_KERNEL] = LAB_ROLE_SERIES_1,
-        [LAB_SPAN_COPY] = LAB_ROLE_SERIES_3,
-        [LAB_SPAN_SET] = LAB_ROLE_SERIES_3};
+        [LAB_SPAN_COPY] = LAB_ROLE_MEMORY,
+        [LAB_SPAN_SET] = LAB_ROLE_MEMORY};
     return roles[kind];
 }
 
+/* ---- a colour for each name of a kernel ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct name *x = a;
+    const struct name *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+/* The place of a name; -1: it has none. */
+static int32_t find_name(const struct lab_timeline_state *st, uint32_t name)
+{
+    for (int32_t i = 0; i < st->name_count; i++)
+        if (st->names[i].name == name)
+            return i;
+    return -1;
+}
+
+/* Of a whole pass: its colours stay when a part of it is read. */
+static enum lab_status take_names(struct lab_timeline_state *st)
+{
+    const struct lab_timeline *t = st->t;
+    lab_free(st->names);
+    st->name_count = 0;
+    st->names = lab_alloc_array((size_t)t->count + 1, sizeof(*st->names));
+    if (!st->names)
+        return lab_no_memory("the names of kernels");
+    for (int32_t i = 0; i < t->count; i++) {
+        const struct lab_span *s = &t->spans[i];
+        int64_t ns = lab_span_time(s);
+        if (s->kind != LAB_SPAN_KERNEL)
+            continue;
+        int32_t at = find_name(st, s->name);
+        if (at < 0)
+            st->names[at = st->name_count++] = (struct name){s->name, 0};
+        st->names[at].ns += ns > 0 ? ns : 0;
+    }
+    qsort(st->names, (size_t)st->name_count, sizeof(*st->names), compare_names);
+    return LAB_OK;
+}
+
+/* The letter of a name, where a span has no room for it; '+': a further one. */
+static char name_letter(int32_t name)
+{
+    return (char)(name < 0 ? ' ' : name < LAB_TINT_NAMES ? 'a' + name : '+');
+}
+
+static struct paint paint_of_name(int32_t name)
+{
+    bool has = name >= 0 && name < LAB_TINT_NAMES;
+    if (!has)
+        return (struct paint){LAB_ROLE_NORMAL, LAB_TINT_OTHER};
+    return (struct paint){(enum lab_role)(LAB_ROLE_SERIES_1 + name % 6),
+                          (enum lab_tint)(LAB_TINT_NAME + name)};
+}
+
+static bool is_match(const struct lab_timeline_state *st, int32_t span)
+{
+    return st->search[0] &&
+           strcasestr(lab_intern_text(st->t->spans[span].name), st->search);
+}
+
 /* While a step's kernels are looked at, all else steps back. */
-static enum lab_role span_role(const struct lab_timeline_state *st,
+static struct paint span_paint(const struct lab_timeline_state *st,
                                int32_t span)
 {
     const struct lab_span *s = &st->t->spans[span];
+    enum lab_role role = role_of(s->kind);
+    if (is_match(st, span))
+        return (struct paint){LAB_ROLE_MARK, LAB_TINT_MARK};
     if (st->focus >= 0 && span != st->focus && s->step != st->focus)
-        return LAB_ROLE_DIM;
-    return role_of(s->kind);
+        return (struct paint){LAB_ROLE_DIM, LAB_TINT_PANEL};
+    if (s->kind == LAB_SPAN_KERNEL)
+        return paint_of_name(find_name(st, s->name));
+    if (s->kind == LAB_SPAN_RANGE)
+        return (struct paint){role, LAB_TINT_CURSOR};
+    if (s->kind == LAB_SPAN_STEP && s->phase >= 0 && s->phase < LAB_PHASE_COUNT)
+        role = lab_role_of_phase((enum lab_phase)s->phase);
+    enum lab_tint tint = lab_tint_of_role(role);
+    return (struct paint){role, tint ? tint : LAB_TINT_OTHER};
 }
 
 static const struct lab_span *
@@ -317,18 +412,37 @@ static void draw_summary(const struct lab_timeline_state *st,
     lab_timeline_summary(st->t, &st->sums, add_line, &p);
 }
 
+/* The time from one mark to the other, or to what is chosen. */
+static int ruler_text(const struct lab_timeline_state *st, char *out,
+                      size_t cap)
+{
+    const struct lab_span *s = timeline_chosen(st);
+    int64_t to = st->mark[1] != LAB_UNKNOWN ? st->mark[1]
+                 : s                        ? s->start_ns
+                                            : LAB_UNKNOWN;
+    if (st->mark[0] == LAB_UNKNOWN || to == LAB_UNKNOWN)
+        return 0;
+    return snprintf(out, cap, "A to %s %s%s; ",
+                    st->mark[1] != LAB_UNKNOWN ? "B" : "here",
+                    LAB_NS_TEXT(fabs(lab_to_real(to - st->mark[0]))),
+                    st->t->pauses ? ", pauses shortened" : "");
+}
+
 static void draw_details(const struct lab_timeline_state *st,
                          struct lab_canvas *c)
 {
     struct lab_rect r = st->place.details;
-    char title[TEXT] = "nothing is chosen";
+    char title[TEXT + 64];
     if (lab_rect_empty(r))
         return;
+    int n = ruler_text(st, title, sizeof(title));
     if (st->chosen >= 0) {
         const struct lab_span *s = &st->t->spans[st->chosen];
-        snprintf(title, sizeof(title), "%s %.120s%s",
+        snprintf(title + n, sizeof(title) - (size_t)n, "%s %.120s%s",
                  lab_span_kind_name(s->kind), lab_intern_text(s->name),
                  s->graph_node == LAB_UNKNOWN ? "" : " (graph node)");
+    } else {
+        snprintf(title + n, sizeof(title) - (size_t)n, "nothing is chosen");
     }
     lab_canvas_heading(c, &r, title, false);
     struct page p = {c, r};
@@ -366,6 +480,49 @@ static void draw_axis(const struct lab_timeline_state *st, struct lab_canvas *c)
     }
 }
 
+/* The column of a moment in sight; -1: it is not. */
+static int column_of(const struct lab_timeline_state *st, int64_t moment)
+{
+    const struct lab_time_window *w = &st->window;
+    int columns = st->place.axis.w;
+    if (moment == LAB_UNKNOWN || moment < w->from || moment > w->to)
+        return -1;
+    int x = time_column(w, moment, columns);
+    return x < columns ? x : columns - 1;
+}
+
+/* The ruler's ends, dots between them, and where pauses were closed. */
+static void draw_marks(const struct lab_timeline_state *st,
+                       struct lab_canvas *c)
+{
+    const struct lab_rect *r = &st->place.axis;
+    int64_t from = st->mark[0];
+    int64_t to = st->mark[1];
+    int y = r->y + 1;
+    if (r->h < 2)
+        return;
+    for (int32_t i = 0; i < st->t->pauses; i++) {
+        int x = column_of(st, st->t->pause_ns[i]);
+        if (x >= 0)
+            lab_canvas_text(c, y, r->x + x, 1, LAB_ROLE_WARN, "≈");
+    }
+    if (from != LAB_UNKNOWN && to != LAB_UNKNOWN && to != from) {
+        struct lab_span between = {.start_ns = from < to ? from : to,
+                                   .end_ns = from < to ? to : from};
+        int first;
+        int last;
+        if (lab_span_columns(&between, &st->window, r->w, &first, &last))
+            lab_canvas_fill(
+                c, (struct lab_rect){y, r->x + first, 1, last - first + 1}, "·",
+                LAB_ROLE_MARK);
+    }
+    for (int i = 0; i < 2; i++) {
+        int x = column_of(st, st->mark[i]);
+        if (x >= 0)
+            lab_canvas_text(c, y, r->x + x, 1, LAB_ROLE_MARK, i ? "B" : "A");
+    }
+}
+
 /* Where the chosen span is: under the axis, so that it is seen without colour;
  * an arrow to where it is out of sight. */
 static void draw_pointer(const struct lab_timeline_state *st,
@@ -400,42 +557,97 @@ struct lane_row {
     int y;
     int x;
     int w;
+    int h; /* rows */
 };
 
-static void draw_narrow(const struct lane_row *row, int32_t lane)
+/* One column of short spans. Where the lane is high, the part of the time that
+ * they fill is filled of it. */
+static void draw_column(const struct lane_row *row, int x,
+                        const struct lab_lane_column *k)
 {
     static const char *const shades[] = {"░", "▒", "▓", "█"};
     static const char *const plain[] = {".", ":", "+", "#"};
-    struct lab_lane_column columns[MAX_COLUMNS];
-    lane_columns(row->st->t, lane, &row->st->window, columns, row->w);
-    for (int x = 0; x < row->w; x++) {
-        const struct lab_lane_column *k = &columns[x];
-        if (k->span < 0)
-            continue;
-        int level = k->share >= 0.75 ? 3 : (int)(k->share * 4);
-        lab_canvas_text(row->c, row->y, row->x + x, 1,
-                        span_role(row->st, k->span),
-                        row->c->ascii ? plain[level] : shades[level]);
+    static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄",
+                                          "▅", "▆", "▇", "█"};
+    struct paint p = span_paint(row->st, k->span);
+    int level = k->share >= 0.75 ? 3 : (int)(k->share * 4);
+    bool high = row->h > 1 && !row->c->ascii;
+    int full = (int)(k->share * row->h * 8 + 0.5);
+    full = full > 0 ? full : 1;
+    for (int i = 0; i < row->h; i++) {
+        int y = row->y + row->h - 1 - i;
+        int here = full - 8 * i;
+        const char *cell = row->c->ascii ? plain[level] : shades[level];
+        if (high)
+            cell = eighths[here < 0 ? 0 : here > 8 ? 8 : here];
+        if (p.role == LAB_ROLE_MARK && i == 0 && !row->c->tints)
+            cell = "*";
+        lab_canvas_text(row->c, y, x, 1, p.role, cell);
+        lab_canvas_ink(row->c, (struct lab_rect){y, x, 1, 1}, p.tint);
     }
 }
 
+static void draw_narrow(const struct lane_row *row, int32_t lane)
+{
+    struct lab_lane_column columns[MAX_COLUMNS];
+    lane_columns(row->st->t, lane, &row->st->window, columns, row->w);
+    for (int x = 0; x < row->w; x++) {
+        if (columns[x].span >= 0)
+            draw_column(row, row->x + x, &columns[x]);
+    }
+}
+
+/* Under a name: its sign, a step's phase, and the time, where there is room. */
+static void draw_second(const struct lane_row *row, int32_t span,
+                        struct lab_rect inside)
+{
+    const struct lab_span *s = &row->st->t->spans[span];
+    enum lab_role role = span_paint(row->st, span).role;
+    bool phase =
+        s->kind == LAB_SPAN_STEP && s->phase >= 0 && s->phase < LAB_PHASE_COUNT;
+    char text[LAB_FORMAT_BYTES + 4];
+    char sign = s->kind == LAB_SPAN_KERNEL
+                    ? name_letter(find_name(row->st, s->name))
+                : phase ? lab_phase_letter((enum lab_phase)s->phase)[0]
+                        : ' ';
+    int n = snprintf(text, sizeof(text), "%c ", sign);
+    int skip = sign == ' ' ? n : 0;
+    snprintf(text + n, sizeof(text) - (size_t)n, "%s",
+             LAB_NS_TEXT(lab_to_real(lab_span_time(s))));
+    if (lab_canvas_columns(row->c, text + skip) > inside.w)
+        text[n] = '\0';
+    lab_canvas_text(row->c, row->y + 1, inside.x, inside.w, role, text + skip);
+}
+
 /* [name===], with < and > where it goes on out of sight, and ~ for a node of a
- * CUDA graph. */
+ * CUDA graph; a match is {name===}. With tints a block of colour. */
 static void draw_wide(const struct lane_row *row, int32_t span, int first,
                       int last)
 {
     const struct lab_timeline_state *st = row->st;
     const struct lab_span *s = &st->t->spans[span];
-    enum lab_role role = span_role(st, span);
-    struct lab_rect inside = {row->y, row->x + first + 1, 1, last - first - 1};
-    lab_canvas_text(row->c, row->y, row->x + first, 1, role,
-                    s->start_ns < st->window.from ? "<" : "[");
-    lab_canvas_fill(row->c, inside, s->graph_node == LAB_UNKNOWN ? "=" : "~",
-                    role);
-    lab_canvas_text_cut(row->c, row->y, inside.x, inside.w, role,
+    struct lab_canvas *c = row->c;
+    struct paint p = span_paint(st, span);
+    bool match = p.role == LAB_ROLE_MARK;
+    struct lab_rect all = {row->y, row->x + first, row->h, last - first + 1};
+    struct lab_rect inside = {row->y, all.x + 1, row->h, all.w - 2};
+    const char *begin = match ? "{" : c->tints && !c->ascii ? "▏" : "[";
+    const char *end = match ? "}" : c->tints ? " " : "]";
+    const char *body = s->graph_node != LAB_UNKNOWN ? "~"
+                       : c->tints                   ? " "
+                                                    : "=";
+    lab_canvas_fill(c, all, body, p.role);
+    lab_canvas_paper(c, all, p.tint);
+    for (int y = row->y; y < row->y + row->h; y++) {
+        lab_canvas_text(c, y, all.x, 1, p.role,
+                        s->start_ns < st->window.from ? "<" : begin);
+        lab_canvas_text(c, y, all.x + all.w - 1, 1, p.role,
+                        s->end_ns > st->window.to ? ">" : end);
+    }
+    lab_canvas_text_cut(c, row->y, inside.x, inside.w, p.role,
                         lab_intern_text(s->name));
-    lab_canvas_text(row->c, row->y, row->x + last, 1, role,
-                    s->end_ns > st->window.to ? ">" : "]");
+    if (row->h > 1)
+        draw_second(row, span, inside);
 }
 
 static void draw_spans(const struct lane_row *row, int32_t lane)
@@ -454,11 +666,33 @@ static void draw_spans(const struct lane_row *row, int32_t lane)
             draw_wide(row, i, first, last);
     if (st->chosen >= 0 && st->t->spans[st->chosen].lane == lane &&
         lab_span_columns(&st->t->spans[st->chosen], &st->window, row->w, &first,
-                         &last))
-        lab_canvas_paint(
-            row->c,
-            (struct lab_rect){row->y, row->x + first, 1, last - first + 1},
-            LAB_ROLE_SELECTED);
+                         &last)) {
+        struct lab_rect at = {row->y, row->x + first, row->h, last - first + 1};
+        lab_canvas_paint(row->c, at, LAB_ROLE_SELECTED);
+        lab_canvas_ink(row->c, at, LAB_TINT_NONE);
+        lab_canvas_paper(row->c, at, LAB_TINT_SELECTED);
+    }
+}
+
+/* Kernels get most of the rows that are there, ranges the least. */
+static void share_rows(struct lab_timeline_state *st, int rows)
+{
+    static const int weights[LAB_SPAN_KIND_COUNT] = {
+        [LAB_SPAN_STEP] = 3,   [LAB_SPAN_RANGE] = 1, [LAB_SPAN_CALL] = 2,
+        [LAB_SPAN_KERNEL] = 4, [LAB_SPAN_COPY] = 2,  [LAB_SPAN_SET] = 1};
+    struct lab_share parts[MAX_LANES];
+    int lanes = st->t->lane_count < MAX_LANES ? st->t->lane_count : MAX_LANES;
+    if (rows < st->t->lane_count) { /* they are gone through, a row each */
+        for (int i = 0; i < MAX_LANES; i++)
+            st->lane_h[i] = 1;
+        return;
+    }
+    int all = 0;
+    for (int i = 0; i < lanes; i++)
+        all += weights[st->t->lanes[i].kind];
+    for (int i = 0; i < lanes; i++) /* none is higher than it is of use */
+        parts[i] = (struct lab_share){1, weights[st->t->lanes[i].kind], 0};
+    lab_layout_share(rows < 2 * all ? rows : 2 * all, parts, lanes, st->lane_h);
 }
 
 static void draw_lanes(struct lab_timeline_state *st, struct lab_canvas *c)
@@ -467,13 +701,20 @@ static void draw_lanes(struct lab_timeline_state *st, struct lab_canvas *c)
     const struct lab_rect *names = &st->place.labels;
     int w = r->w < MAX_COLUMNS ? r->w : MAX_COLUMNS;
     char name[TEXT];
+    int y = r->y;
+    if (r->h >= st->t->lane_count)
+        st->top = 0;
     if (st->lane < st->top)
         st->top = st->lane;
     if (st->lane >= st->top + r->h)
         st->top = st->lane - r->h + 1;
-    for (int i = 0; i < r->h && st->top + i < st->t->lane_count; i++) {
+    share_rows(st, r->h);
+    for (int i = 0; i < r->h && i < MAX_LANES && y < r->y + r->h &&
+                    st->top + i < st->t->lane_count;
+         i++) {
         int32_t lane = st->top + i;
-        struct lane_row row = {st, c, r->y + i, r->x, w};
+        struct lane_row row = {st, c, y, r->x, w, st->lane_h[i]};
+        y += row.h;
         lab_lane_name(st->t, lane, name, sizeof(name));
         lab_canvas_text(c, row.y, names->x, 1, LAB_ROLE_KEY,
                         lane == st->lane ? ">" : " ");
@@ -481,6 +722,100 @@ static void draw_lanes(struct lab_timeline_state *st, struct lab_canvas *c)
                             role_of(st->t->lanes[lane].kind), name);
         if (!st->dateless && w > 0)
             draw_spans(&row, lane);
+    }
+}
+
+/* ---- the whole pass, and the names ---- */
+
+/* Of each column, how much of the whole time a lane of the device, without one the
+ * steps, is busy. */
+static void busy_columns(const struct lab_timeline_state *st, double *out,
+                         int columns)
+{
+    const struct lab_timeline *t = st->t;
+    struct lab_time_window all = st->window;
+    struct lab_lane_column lane[MAX_COLUMNS];
+    bool device = false;
+    lab_window_fit(&all);
+    for (int32_t i = 0; i < t->lane_count; i++)
+        device = device || t->lanes[i].kind >= LAB_SPAN_KERNEL;
+    for (int x = 0; x < columns; x++)
+        out[x] = 0;
+    for (int32_t l = 0; l < t->lane_count; l++) {
+        const struct lab_lane *at = &t->lanes[l];
+        if (device ? at->kind < LAB_SPAN_KERNEL : at->kind != LAB_SPAN_STEP)
+            continue;
+        for (int x = 0; x < columns; x++)
+            lane[x] = (struct lab_lane_column){0, -1};
+        for (int32_t i = at->first; i < at->first + at->timed; i++) {
+            int a;
+            int b;
+            if (lab_span_columns(&t->spans[i], &all, columns, &a, &b))
+                cover(&t->spans[i], i, &all, lane, columns, a, b);
+        }
+        for (int x = 0; x < columns; x++)
+            out[x] = lane[x].share > out[x] ? lane[x].share : out[x];
+    }
+}
+
+/* One row of the whole pass; what is in sight of it is between brackets. */
+static void draw_map(const struct lab_timeline_state *st, struct lab_canvas *c)
+{
+    static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄",
+                                          "▅", "▆", "▇", "█"};
+    static const char *const plain[] = {" ", ".", ".", ":", ":",
+                                        "+", "+", "#", "#"};
+    const struct lab_rect *r = &st->map;
+    const struct lab_time_window *w = &st->window;
+    double busy[MAX_COLUMNS];
+    int columns = r->w < MAX_COLUMNS ? r->w : MAX_COLUMNS;
+    if (r->h < 1 || columns < 8 || st->dateless)
+        return;
+    struct lab_time_window all = *w;
+    lab_window_fit(&all);
+    int first = time_column(&all, w->from, columns);
+    int last = time_column(&all, w->to - 1, columns);
+    busy_columns(st, busy, columns);
+    lab_canvas_text(c, r->y, st->place.labels.x + 1, st->place.labels.w - 1,
+                    LAB_ROLE_DIM, "whole");
+    for (int x = 0; x < columns; x++) {
+        int n = busy[x] > 0 ? (int)(busy[x] * 8 + 0.999) : 0;
+        bool in = x >= first && x <= last;
+        lab_canvas_text(c, r->y, r->x + x, 1,
+                        in ? LAB_ROLE_SERIES_1 : LAB_ROLE_DIM,
+                        c->ascii ? plain[n] : eighths[n]);
+        if (in)
+            lab_canvas_paper(c, (struct lab_rect){r->y, r->x + x, 1, 1},
+                             LAB_TINT_FOCUS);
+    }
+    if (w->from > w->least || w->to < w->most) {
+        lab_canvas_text(c, r->y, r->x + first, 1, LAB_ROLE_KEY, "[");
+        if (last > first)
+            lab_canvas_text(c, r->y, r->x + last, 1, LAB_ROLE_KEY, "]");
+    }
+}
+
+/* "a gemm 34 %  b add_bias 12 %": of the time of all kernels. */
+static void draw_legend(const struct lab_timeline_state *st,
+                        struct lab_canvas *c, struct lab_rect r)
+{
+    double all = 0;
+    for (int32_t i = 0; i < st->name_count; i++)
+        all += (double)st->names[i].ns;
+    for (int32_t i = 0; i < st->name_count && i < LAB_TINT_NAMES; i++) {
+        char text[TEXT];
+        struct paint p = paint_of_name(i);
+        snprintf(text, sizeof(text), "%.24s %.0f %%",
+                 lab_intern_text(st->names[i].name),
+                 all > 0 ? 100 * (double)st->names[i].ns / all : 0);
+        if (lab_canvas_columns(c, text) + 5 > r.w)
+            break;
+        struct lab_rect sign = lab_rect_cut_left(&r, 3);
+        lab_canvas_textf(c, sign.y, sign.x, 3, p.role, " %c ", name_letter(i));
+        lab_canvas_paper(c, sign, p.tint);
+        int used = lab_canvas_text(c, r.y, r.x + 1, r.w - 1,
+                                   c->tints ? LAB_ROLE_NORMAL : p.role, text);
+        lab_rect_cut_left(&r, used + 3);
     }
 }
 
@@ -571,10 +906,21 @@ static void timeline_draw(struct lab_screen *s, struct lab_canvas *c,
     st->place =
         lab_timeline_place(body, summary, st->t->lane_count, label_width(st->t),
                            st->list_count, st->focus >= 0);
+    struct lab_timeline_layout *l = &st->place;
+    struct lab_rect legend = {0};
+    st->map = (struct lab_rect){0};
+    if (l->lanes.h > st->t->lane_count)
+        st->map = lab_rect_cut_bottom(&l->lanes, 1);
+    if (l->lanes.h > st->t->lane_count && st->name_count > 0)
+        legend = lab_rect_cut_bottom(&l->lanes, 1);
+    l->labels.h = l->lanes.h;
     draw_summary(st, c);
     draw_axis(st, c);
     draw_pointer(st, c);
+    draw_marks(st, c);
     draw_lanes(st, c);
+    draw_legend(st, c, legend);
+    draw_map(st, c);
     draw_list(st, c);
     draw_details(st, c);
 }
@@ -638,23 +984,32 @@ static void timeline_lane(struct lab_timeline_state *st, int by)
     timeline_choose(st, best);
 }
 
-/* Forward only: N is "next". */
+/* All matches are lit until Esc; n and N go to the next and the one before. */
 static bool timeline_search(struct lab_screen *s, const char *text, int dir)
 {
     struct lab_timeline_state *st = s->state;
     int32_t n = st->t->count;
-    (void)dir;
+    int32_t all = 0;
+    int32_t place = 0;
     if (text[0])
         snprintf(st->search, sizeof(st->search), "%s", text);
     for (int32_t i = 1; i <= n && st->search[0]; i++) {
-        int32_t at = (st->chosen + i) % n;
-        const char *name = lab_intern_text(st->t->spans[at].name);
-        if (strcasestr(name, st->search)) {
-            st->focus = -1;
-            timeline_choose(st, at);
-            return true;
+        int32_t at = ((st->chosen + dir * i) % n + n) % n;
+        if (!is_match(st, at))
+            continue;
+        st->focus = -1;
+        timeline_choose(st, at);
+        for (int32_t k = 0; k < n; k++) {
+            all += is_match(st, k);
+            place += k <= at && is_match(st, k);
         }
+        lab_ui_message(s->ui, LAB_ROLE_NORMAL,
+                       "\"%s\": %d of %d; n next, N before, Esc ends",
+                       st->search, place, all);
+        return true;
     }
+    if (text[0])
+        st->search[0] = '\0';
     return false;
 }
 
@@ -806,8 +1161,9 @@ static enum lab_status load_pass(struct lab_timeline_state *st, int64_t pass)
         st->crowded = st->crowded || t->left_out[k] > 0;
     st->lane = st->top = 0;
     st->chosen = t->count > 0 ? 0 : -1;
+    st->mark[0] = st->mark[1] = LAB_UNKNOWN; /* moments of the pass before */
     set_bounds(st);
-    return LAB_OK;
+    return take_names(st);
 }
 
 /* The same span in what was read anew, or none. */
@@ -913,7 +1269,9 @@ static enum lab_status init(struct lab_screen *s, const void *given)
 
 static void release(struct lab_screen *s)
 {
-    timeline_unlist(s->state);
+    struct lab_timeline_state *st = s->state;
+    timeline_unlist(st);
+    lab_free(st->names);
 }
 
 /* ---- keys ---- */
@@ -943,6 +1301,29 @@ static enum lab_status zoom_span(struct lab_screen *s)
     const struct lab_span *at = timeline_chosen(st);
     if (at && at->start_ns != LAB_UNKNOWN)
         window_set(&st->window, at->start_ns, at->end_ns);
+    return LAB_OK;
+}
+
+/* The first mark, the second, and then the first of another ruler. */
+static enum lab_status set_mark(struct lab_screen *s)
+{
+    struct lab_timeline_state *st = s->state;
+    const struct lab_span *at = timeline_chosen(st);
+    if (!at || at->start_ns == LAB_UNKNOWN)
+        return lab_fail(LAB_E_STATE, "it has no moment to mark");
+    if (st->mark[0] == LAB_UNKNOWN || st->mark[1] != LAB_UNKNOWN) {
+        st->mark[0] = at->start_ns;
+        st->mark[1] = LAB_UNKNOWN;
+    } else {
+        st->mark[1] = at->start_ns;
+    }
+    return LAB_OK;
+}
+
+static enum lab_status forget_marks(struct lab_screen *s)
+{
+    struct lab_timeline_state *st = s->state;
+    st->mark[0] = st->mark[1] = LAB_UNKNOWN;
     return LAB_OK;
 }
 
@@ -1035,6 +1416,8 @@ static bool act(struct lab_screen *s, int action)
     case LAB_ACT_CANCEL:
         if (st->focus >= 0)
             timeline_back(st);
+        else if (st->search[0])
+            st->search[0] = '\0';
         else
             lab_ui_pop(s->ui);
         return true;
@@ -1050,14 +1433,47 @@ static void after(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
+static int64_t moment_at(const struct lab_timeline_state *st, int x)
+{
+    const struct lab_time_window *w = &st->window;
+    const struct lab_rect *r = &st->place.lanes;
+    return w->from +
+           (int64_t)((double)(w->to - w->from) * ((double)(x - r->x) / r->w));
+}
+
 static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 {
     struct lab_timeline_state *st = s->state;
     const struct lab_rect *r = &st->place.lanes;
     int32_t count;
-    if (what != LAB_MOUSE_CLICK || !lab_rect_has(*r, y, x))
+    if (what != LAB_MOUSE_CLICK) { /* the wheel */
+        if (lab_rect_has(*r, y, x))
+            lab_window_zoom(&st->window, moment_at(st, x),
+                            what == LAB_MOUSE_WHEEL_UP ? 1 : 2,
+                            what == LAB_MOUSE_WHEEL_UP ? 2 : 1);
+        return lab_rect_has(*r, y, x);
+    }
+    if (lab_rect_has(st->map, y, x)) { /* what was clicked is in the middle */
+        struct lab_time_window all = st->window;
+        lab_window_fit(&all);
+        int64_t span = st->window.to - st->window.from;
+        st->window.from = all.from +
+                          (int64_t)((double)(all.to - all.from) *
+                                    ((double)(x - st->map.x) / st->map.w)) -
+                          span / 2;
+        st->window.to = st->window.from + span;
+        clamp(&st->window);
+        return true;
+    }
+    if (!lab_rect_has(*r, y, x))
         return false;
-    int32_t lane = st->top + y - r->y;
+    int32_t lane = st->top;
+    for (int i = 0, end = r->y; i < MAX_LANES && lane < st->t->lane_count;
+         i++, lane++) {
+        end += st->lane_h[i];
+        if (y < end)
+            break;
+    }
     if (lane >= st->t->lane_count)
         return false;
     int32_t first =
@@ -1096,9 +1512,9 @@ static const struct lab_binding BINDINGS[] = {
     {"Z", false, "to it", "zoom to what is chosen", LAB_ACT_OWN, zoom_span},
     {"Left h", false, "earlier", "earlier times", LAB_ACT_LEFT},
     {"Right l", false, "later", "later times", LAB_ACT_RIGHT},
-    {"n", true, "next", "the next of its lane, or of the list", LAB_ACT_OWN,
+    {".", true, "next", "the next of its lane, or of the list", LAB_ACT_OWN,
      NULL, go_along, 1},
-    {"p", false, "before", "the one before it", LAB_ACT_OWN, NULL, go_along,
+    {", p", false, "before", "the one before it", LAB_ACT_OWN, NULL, go_along,
      -1},
     {"Up k", false, "up", "the lane above, or the one before in the list",
      LAB_ACT_UP},
@@ -1112,12 +1528,16 @@ static const struct lab_binding BINDINGS[] = {
      NULL, turn_to, 1},
     {"[", false, "iteration back", "the one before", LAB_ACT_OWN, NULL, turn_to,
      -1},
-    {"/ F3", true, "search", "search for a name", LAB_ACT_SEARCH},
+    {"/ F3", true, "search", "light up all with a name; Esc ends it",
+     LAB_ACT_SEARCH},
+    {"m", true, "mark", "the begin of a ruler, then its end", LAB_ACT_OWN,
+     set_mark},
+    {"M", false, "no marks", "away with the ruler", LAB_ACT_OWN, forget_marks},
     /* After what 80 columns have room for: without --trace on there is none. */
     {"c", true, "call", "from a kernel to its call, and back", LAB_ACT_OWN,
      follow},
-    {"N", false, "next match", "the next with that name", LAB_ACT_SEARCH_NEXT},
-    {"Esc", false, "back", "to the step, or close", LAB_ACT_CANCEL},
+    {"Esc", false, "back", "to the step, out of a search, or close",
+     LAB_ACT_CANCEL},
     {NULL}};
 
 static const struct lab_sign SIGNS[] = {
@@ -1128,6 +1548,13 @@ static const struct lab_sign SIGNS[] = {
                 "column's time they fill, up to 25, 50, 75 and 100 % (.:+# in "
                 "ASCII)"},
     {"v---v", "over the lanes: where the chosen span is"},
+    {"A····B", "the ruler between two marks (m)"},
+    {"≈", "a pause of a walk, shortened"},
+    {"{name===}  *", "what a search has found"},
+    {"a b c ...",
+     "the names of kernels that take most, below the lanes; the same "
+     "sign and colour in the lanes"},
+    {"whole", "all of the iteration, and [ ] what is in sight of it"},
     {NULL, NULL}};
 
 const struct lab_screen_ops lab_view_timeline = {

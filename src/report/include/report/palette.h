@@ -59,7 +59,13 @@ enum lab_tint {
     LAB_TINT_STEPS = 64, /* of the sequential scale */
     LAB_TINT_DIVERGING = LAB_TINT_SEQUENTIAL + LAB_TINT_STEPS,
     LAB_TINT_HALF = 32, /* steps of each side of zero */
-    LAB_TINT_COUNT = LAB_TINT_DIVERGING + 2 * LAB_TINT_HALF + 1
+    /* Of each phase, then of each bound: as its role, for backgrounds. */
+    LAB_TINT_ROLE = LAB_TINT_DIVERGING + 2 * LAB_TINT_HALF + 1,
+    /* Of what has no order, as names: each with black text. */
+    LAB_TINT_NAME = LAB_TINT_ROLE + LAB_ROLE_COUNT - LAB_ROLE_FORWARD,
+    LAB_TINT_NAMES = 8,
+    LAB_TINT_OTHER = LAB_TINT_NAME + LAB_TINT_NAMES, /* of all further ones */
+    LAB_TINT_COUNT
 };
 
 LAB_C_BEGIN
@@ -94,6 +100,8 @@ double lab_palette_distance(int rgb, int other);
 enum lab_tint lab_tint_sequential(double v, double most);
 enum lab_tint lab_tint_diverging(double v, double most);
 
+/* Of the role of a phase or a bound; LAB_TINT_NONE: another role. */
+enum lab_tint lab_tint_of_role(enum lab_role role);
 enum lab_role lab_role_of_phase(enum lab_phase phase);
 enum lab_role lab_role_of_verdict(enum lab_roofline_verdict verdict);
 /* "F", "L", "B", "U": of a phase where there is no room for its name. */

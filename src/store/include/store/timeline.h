@@ -140,6 +140,7 @@ struct lab_timeline {
     int64_t left_out[LAB_SPAN_KIND_COUNT];
     int32_t pauses; /* that were closed, and what was taken out of them */
     int64_t paused_ns;
+    int64_t *pause_ns; /* where each of them is now */
 };
 
 struct lab_timeline_filter {

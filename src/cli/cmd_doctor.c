@@ -57,6 +57,8 @@ int lab_cmd_doctor(int argc, char **argv)
         lab_warn("doctor takes no LESSON: '%s' is one too many", o.lesson);
         return LAB_EXIT_USAGE;
     }
+    if (lab_options_need_training(&o, LAB_FOR_DOCTOR))
+        return LAB_EXIT_USAGE;
     struct output out = {.json = o.json};
     struct lab_doctor d = {.line = print_line, .user = &out};
     lab_doctor_examine(&d, o.db);

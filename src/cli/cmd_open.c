@@ -111,10 +111,10 @@ int lab_cmd_open(int argc, char **argv,
                  "doctor; see `lapenna-lab --help`");
         return LAB_EXIT_USAGE;
     }
-    if (o.save) {
-        lab_warn(
-            "--save belongs to `run`; in the stepper `save FILE` keeps the "
-            "network");
+    if (o.save || o.n_near > 0) {
+        lab_warn("--%s belongs to `run`; in the stepper the command `%s` does "
+                 "it",
+                 o.save ? "save" : "near", o.save ? "save" : "near");
         return LAB_EXIT_USAGE;
     }
     bool screens = o.record || o.replay || o.cast || o.picture;

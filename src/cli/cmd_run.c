@@ -277,6 +277,12 @@ static enum lab_status print_all_near(struct lab_lesson_run *w,
     return st;
 }
 
+/* What --continue goes on with is kept again under its own name. */
+static bool may_overwrite(const struct lab_options *o)
+{
+    return o->force || (o->resume && strcmp(o->resume, o->save) == 0);
+}
+
 /* Before a run is recorded, and before an hour of training: is every question
  * of --near one, and can the network write from --prompt? */
 static enum lab_status check_questions(struct lab_lesson_run *w)
@@ -288,18 +294,23 @@ static enum lab_status check_questions(struct lab_lesson_run *w)
         st = lab_near_ask(w->walk, o->near[i], &n);
     struct lab_data_facts facts;
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
-    if (!st && o->early_stop > 0 &&
-        (facts.held_rows == 0 || facts.batches_per_epoch == 0))
+    bool watches = facts.held_rows > 0 && facts.batches_per_epoch > 0;
+    if (!st && !watches && o->early_stop <= 0 && w->spec.early_stop > 0)
+        lab_warn("early_stop of %s: no rows are held back, and there is no "
+                 "loss to watch; it trains to its end",
+                 w->lesson->id);
+    if (!st && !watches && o->early_stop > 0)
         st = lab_fail(LAB_E_USAGE,
                       "--early-stop: no rows of %s are held back, and there is "
                       "no loss to watch",
                       w->lesson->id);
     if (!st && o->save)
-        st = lab_kept_check_place(o->save, o->db);
+        st = lab_kept_check_place(o->save, o->db, may_overwrite(o));
     return st ? st : lab_sample_text_open(&w->generator, w);
 }
 
-/* Also of a training that Ctrl-C has ended. */
+/* What was refused before the training is not refused after it. Also of a training
+ * that Ctrl-C has ended. */
 static enum lab_status save_network(struct lab_lesson_run *w)
 {
     const struct lab_options *o = w->options;
@@ -307,7 +318,7 @@ static enum lab_status save_network(struct lab_lesson_run *w)
     if (!o->save)
         return LAB_OK;
     enum lab_status st =
-        lab_kept_save(w->walk, w->lesson->id, o->save, o->db, &n);
+        lab_kept_save(w->walk, w->lesson->id, o->save, o->db, true, &n);
     if (!st && !o->json)
         lab_printf(stdout, "%s has the network after %lld iteration%s\n",
                    o->save, (long long)n, n == 1 ? "" : "s");

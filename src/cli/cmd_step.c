@@ -402,10 +402,8 @@ int lab_cmd_step(int argc, char **argv)
         lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;
     }
-    if (o.save) {
-        lab_warn("step keeps no network: --save belongs to `run`");
+    if (lab_options_need_training(&o, LAB_FOR_STEP))
         return LAB_EXIT_USAGE;
-    }
     lab_signals_catch();
     enum lab_status st = lab_lesson_run_open(&w, &o, o.lesson, NULL);
     if (st)

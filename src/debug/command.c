@@ -44,8 +44,8 @@ static const struct lab_ui_command_word WORDS[] = {
     {LAB_COMMAND_LR, "lr", "lr [X]",
      "learning rate X from the next step on, also while it trains; alone, what "
      "it is"},
-    {LAB_COMMAND_SAVE, "save", "save FILE",
-     "keep the network in a file (safetensors)"},
+    {LAB_COMMAND_SAVE, "save", "save FILE [force]",
+     "keep the network in a file (safetensors); force: over another"},
     {LAB_COMMAND_LOAD, "load", "load FILE",
      "from the start, with the parameters in a file"},
     {LAB_COMMAND_EXPORT, "export", "export FILE.svg",
@@ -451,6 +451,15 @@ static enum lab_status parse_scope(const struct line *l,
     return fail_nearest("scope", c->arg, scopes, SCOPES);
 }
 
+static enum lab_status parse_save(const struct line *l,
+                                  struct lab_ui_command *c)
+{
+    enum lab_status st = parse_names(l, 1, 2, c);
+    if (!st && c->arg2[0] && strcmp(c->arg2, "force") != 0)
+        st = fail_usage(l, "after the file only force may be written");
+    return st;
+}
+
 static enum lab_status parse_restart(const struct line *l,
                                      struct lab_ui_command *c)
 {
@@ -496,6 +505,7 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
     case LAB_COMMAND_VARIANT:
         return parse_names(l, 1, 2, c);
     case LAB_COMMAND_SAVE:
+        return parse_save(l, c);
     case LAB_COMMAND_LOAD:
     case LAB_COMMAND_EXPORT:
     case LAB_COMMAND_WATCH:

@@ -201,6 +201,9 @@ enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
     case LAB_COMMAND_RESTART:
         made.lr = isnan(c->value) ? 0 : c->value;
         break;
+    case LAB_COMMAND_SAVE:
+        made.n = made.text2[0] != '\0';
+        break;
     case LAB_COMMAND_COUNT:
         made.n = here;
         if (!c->arg[0])

@@ -440,12 +440,15 @@ static enum lab_status fill(void *user, const struct lab_tensor *t, void *out)
 }
 
 enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
-                              enum lab_kept_use use)
+                              enum lab_kept_use use,
+                              const struct lab_walk_ready *ready)
 {
     struct taking how = {k, lab_walk_plan(walk), use};
     struct lab_walk_start from = {.user = &how, .fill = fill};
     struct misfits m = {.n = 0};
     enum lab_status st = LAB_OK;
+    if (ready)
+        from.ready = *ready;
     lab_str_init(&m.text);
     if (use == LAB_KEPT_CONTINUE) {
         from.iteration = k->facts.iteration;
@@ -464,10 +467,11 @@ enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
 
 /* ---- writing ---- */
 
-enum lab_status lab_kept_check_place(const char *path, const char *db)
+enum lab_status lab_kept_check_place(const char *path, const char *db,
+                                     bool force)
 {
     struct lab_export_file f;
-    enum lab_status st = lab_export_open(&f, path, db, true, true);
+    enum lab_status st = lab_export_open(&f, path, db, true, force);
     if (st)
         return st;
     st = lab_export_close(&f, LAB_E_CANCELLED); /* removed again */
@@ -571,7 +575,7 @@ static enum lab_status write_tensors(FILE *to, struct lab_walk *walk, bool old)
 }
 
 enum lab_status lab_kept_save(struct lab_walk *walk, const char *lesson,
-                              const char *path, const char *db,
+                              const char *path, const char *db, bool force,
                               int64_t *iterations)
 {
     struct lab_export_file f;
@@ -579,7 +583,7 @@ enum lab_status lab_kept_save(struct lab_walk *walk, const char *lesson,
     int64_t n = lab_walk_iteration(walk) + lab_walk_at_end(walk);
     enum lab_status st = lab_walk_drain(walk);
     if (!st)
-        st = lab_export_open(&f, path, db, true, true);
+        st = lab_export_open(&f, path, db, true, force);
     if (st)
         return st;
     st = write_header(f.stream, walk, lesson, n);

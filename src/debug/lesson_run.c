@@ -1021,17 +1021,24 @@ static enum lab_status begin_kept(void *recording, struct lab_walk *walk)
     const struct lab_lesson_run *w = ((struct lab_recording *)recording)->of;
     return w->kept ? lab_kept_take(w->kept, walk,
                                    w->options->resume ? LAB_KEPT_CONTINUE
-                                                      : LAB_KEPT_LOAD)
+                                                      : LAB_KEPT_LOAD,
+                                   NULL)
                    : LAB_OK;
 }
 
 static enum lab_status save_text(void *recording, struct lab_walk *walk,
-                                 const char *path, char *report, size_t bytes)
+                                 const char *path, bool force, char *report,
+                                 size_t bytes)
 {
     const struct lab_lesson_run *w = ((struct lab_recording *)recording)->of;
     int64_t n = 0;
+    if (!force && access(path, F_OK) == 0)
+        return lab_fail(LAB_E_IO,
+                        "%s: there is such a file already; `save %s force` "
+                        "overwrites it",
+                        path, path);
     enum lab_status st =
-        lab_kept_save(walk, w->lesson->id, path, w->options->db, &n);
+        lab_kept_save(walk, w->lesson->id, path, w->options->db, true, &n);
     if (!st)
         snprintf(report, bytes, "%s has the network after %lld iteration%s",
                  path, (long long)n, n == 1 ? "" : "s");
@@ -1039,13 +1046,14 @@ static enum lab_status save_text(void *recording, struct lab_walk *walk,
 }
 
 static enum lab_status load(void *recording, struct lab_walk *walk,
-                            const char *path)
+                            const char *path,
+                            const struct lab_walk_ready *ready)
 {
     struct lab_kept *k = NULL;
     (void)recording;
     enum lab_status st = lab_kept_open(&k, path);
     if (!st)
-        st = lab_kept_take(k, walk, LAB_KEPT_LOAD);
+        st = lab_kept_take(k, walk, LAB_KEPT_LOAD, ready);
     lab_kept_free(k);
     return st;
 }

@@ -80,6 +80,23 @@ const char *lab_options_foreign(const struct lab_options *o, uint64_t commands)
     return NULL;
 }
 
+bool lab_options_need_training(const struct lab_options *o, uint64_t commands)
+{
+    for (int i = 0; i < N_ROWS; i++) {
+        const struct lab_option *at = &lab_option_rows[i];
+        size_t configured = at->given +
+                            offsetof(struct lab_options, configured) -
+                            offsetof(struct lab_options, given);
+        if (!at->trains || !*(const bool *)((const char *)o + at->given) ||
+            *(const bool *)((const char *)o + configured) ||
+            lab_option_help(at, commands))
+            continue;
+        lab_warn("nothing is trained here: --%s belongs to `run`", at->name);
+        return true;
+    }
+    return false;
+}
+
 bool lab_options_takes_next(const char *word, uint64_t commands)
 {
     size_t n = strlen(word);

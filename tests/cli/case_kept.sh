@@ -45,10 +45,20 @@ few="--backend cpu --no-tune --db $db"
     expect_exit 3
     expect_stderr 'fc1.b is [16] in it and [10] here'
     head -c 700 whole >short.st
-    run run mlp-digits $few --load short.st --save whole
+    run run mlp-digits $few --load short.st --save whole --force
     expect_exit 3
     expect_stderr 'the file is cut short'
     cmp -s second whole || complain "the old file is not kept"
+    # A file that is there is written over only when that is asked for, or where
+    # it is what the training goes on with.
+    run run mlp-digits $few --iterations 1 --save whole
+    expect_exit 3
+    expect_stderr 'there is such a file already'
+    cmp -s second whole || complain "the old file is not kept"
+    run run mlp-digits $few --iterations 1 --save third --force
+    expect_exit 0
+    run run mlp-digits $few --iterations 1 --continue third --save third
+    expect_exit 0
     run run mlp-digits $few --iterations 1 --save "$db"
     expect_exit 3
     run run mlp-digits $few --iterations 1 --save nowhere/file
@@ -70,15 +80,29 @@ grep -q 'printed beside computed' "$out" && complain 'compared with the course'
 run step mlp-digits --backend cpu --db "$db" --save nothing.st
 expect_exit 2
 [ ! -e nothing.st ] || complain 'step kept a network'
+for option in --near=king --sample=5 --early-stop=3; do
+    run step mlp-digits --backend cpu --db "$db" "$option"
+    expect_exit 2
+    expect_stderr "nothing is trained here: ${option%=*} belongs to"
+    run doctor "$option"
+    expect_exit 2
+done
+inline_lesson early
+sed -i 's/iterations: 5/&, early_stop: 2/' early.md
+run run early.md --backend cpu --db "$db" --iterations 2
+expect_exit 0
+expect_stderr 'early_stop of early: no rows are held back'
 
 # The stepper's words.
-printf 'step 3\nsave here\ntrain 2\nload here\nload short.st\nsave\nlist\n' >words
+printf 'step 3\nsave here\nsave here\nsave here force\nsave here now\ntrain 2\nload here\nload short.st\nsave\nlist\n' >words
 timeout 120 "$LAB_EXE" --plain mlp-digits --backend cpu --no-tune --db "$db" \
     --continue first <words >"$out" 2>"$err" || complain "the words: exit $?"
 expect_stdout 'here has the network after 37 iterations'
 expect_stdout 'At the start again, with the parameters of here.'
 expect_stderr 'the file is cut short'
 expect_stderr 'usage: save FILE'
+expect_stderr 'save here force'
+expect_stderr 'after the file only force may be written'
 python3 -c '
 import sys
 a, b = (open(f, "rb").read() for f in sys.argv[1:])

@@ -638,6 +638,33 @@ TEST_CASE_WITH(a_restart_takes_another_rate, start, end)
     trains_with_another_rate(*state, "adamw lr=0.125 weight_decay=0.1");
 }
 
+/* A contact sheet of the batch has what each sample is, and comes out as. */
+TEST_CASE_WITH(samples_of_a_sheet_have_their_class, start, end)
+{
+    struct fixture *f = *state;
+    const struct lab_plan *plan = f->snap.plan;
+    struct lab_command c = {
+        .kind = LAB_DO_SHOW,
+        .show = {.tensor = plan->x, .row_axis = -1, .col_axis = 1, .sheet = 1}};
+    for (int ran = 0; ran < 2; ran++) {
+        assert_ok(lab_session_post(f->session, &c));
+        settle(f);
+        const struct lab_plane *p = &f->snap.plane;
+        assert_int_equal(p->tiles, 16);
+        assert_non_null(p->tile_label);
+        int right = 0;
+        for (int i = 0; i < 16; i++) {
+            const char *text = p->tile_label[i].text;
+            assert_true(text[0] >= '0' && text[0] <= '9');
+            right += strstr(text, "✓") != NULL;
+            assert_true(ran || !text[1]);
+            assert_true(!ran || strstr(text, "✓") || strstr(text, ", as "));
+        }
+        assert_true(ran ? right < 16 : right == 0);
+        post_and_settle(f, LAB_DO_FINISH, 0);
+    }
+}
+
 static void set_lr(struct fixture *f, double lr)
 {
     struct lab_command c = {.kind = LAB_DO_LR, .lr = lr, .phase = -1};

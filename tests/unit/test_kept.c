@@ -46,7 +46,7 @@ static void train(struct net *n, int iterations)
 static void keep(struct net *n, int64_t want)
 {
     int64_t n_done = -1;
-    assert_ok(lab_kept_save(n->walk, "net", path, NULL, &n_done));
+    assert_ok(lab_kept_save(n->walk, "net", path, NULL, true, &n_done));
     assert_int_equal(n_done, want);
 }
 
@@ -54,7 +54,7 @@ static enum lab_status take(struct net *n, enum lab_kept_use use)
 {
     struct lab_kept *k;
     assert_ok(lab_kept_open(&k, path));
-    enum lab_status st = lab_kept_take(k, n->walk, use);
+    enum lab_status st = lab_kept_take(k, n->walk, use, NULL);
     lab_kept_free(k);
     return st;
 }
@@ -260,10 +260,13 @@ TEST_CASE(truncation_is_seen)
     /* It could not be written: the old file is kept. */
     char missing[] = "/nonexistent/x.safetensors";
     int64_t n_done;
-    assert_int_equal(lab_kept_check_place(missing, NULL), LAB_E_IO);
-    assert_int_equal(lab_kept_save(a.walk, "net", missing, NULL, &n_done),
+    assert_int_equal(lab_kept_check_place(missing, NULL, true), LAB_E_IO);
+    assert_int_equal(lab_kept_save(a.walk, "net", missing, NULL, true, &n_done),
                      LAB_E_IO);
-    assert_int_equal(lab_kept_check_place("/tmp", NULL), LAB_E_IO);
+    assert_int_equal(lab_kept_check_place("/tmp", NULL, true), LAB_E_IO);
+    /* One that is there only when it is asked for. */
+    assert_int_equal(lab_kept_check_place(path, NULL, false), LAB_E_IO);
+    assert_ok(lab_kept_check_place(path, NULL, true));
     net_free(&a);
 }
 

@@ -242,6 +242,56 @@ static struct lab_label *label_axis(struct lab_arena *memory,
     return out;
 }
 
+/* The class with the highest score in row i of the network's result. */
+static int64_t answer_of(const struct lab_tensor *out, const void *scores,
+                         int64_t i)
+{
+    int64_t classes = out->shape.dim[1];
+    int64_t best = 0;
+    for (int64_t c = 1; c < classes; c++)
+        if (lab_number_at(scores, out->dtype, i * classes + c) >
+            lab_number_at(scores, out->dtype, i * classes + best))
+            best = c;
+    return best;
+}
+
+/* What each sample of the batch is and comes out as, where the slices of a contact
+ * sheet are samples and these have classes. */
+static struct lab_label *label_tiles(struct lab_arena *memory,
+                                     struct lab_walk *walk,
+                                     const struct lab_show *show, int64_t n)
+{
+    const struct lab_plan *plan = lab_walk_plan(walk);
+    const struct lab_shape *shape = &plan->tensors[show->tensor].shape;
+    if (show->sheet != 1 || plan->y < 0 || shape->dim[0] != plan->batch)
+        return NULL;
+    const struct lab_tensor *y = &plan->tensors[plan->y];
+    const struct lab_tensor *out = &plan->tensors[plan->out];
+    if (y->dtype != LAB_I32 || y->count != plan->batch)
+        return NULL;
+    struct lab_label *list = lab_arena_array(memory, (size_t)n, sizeof(*list));
+    int32_t *label = lab_alloc_array((size_t)y->count, sizeof(*label));
+    void *scores =
+        lab_alloc_array((size_t)out->count, lab_dtype_bytes(out->dtype));
+    bool ok = list && label && scores &&
+              lab_walk_read(walk, plan->y, false, label) == LAB_OK;
+    bool known = ok && out->shape.rank == 2 &&
+                 lab_walk_written(walk, plan->out) &&
+                 lab_walk_read(walk, plan->out, false, scores) == LAB_OK;
+    for (int64_t i = 0; ok && i < n; i++) {
+        int64_t answer = known ? answer_of(out, scores, i) : label[i];
+        if (answer == label[i])
+            snprintf(list[i].text, sizeof(list[i].text), "%d%s", label[i],
+                     known ? " ✓" : "");
+        else
+            snprintf(list[i].text, sizeof(list[i].text), "%d, as %lld",
+                     label[i], (long long)answer);
+    }
+    lab_free(label);
+    lab_free(scores);
+    return ok ? list : NULL;
+}
+
 /* ---- errors and reasons ---- */
 
 static void session_fail(struct lab_session *s, enum lab_status st)
@@ -435,6 +485,7 @@ static void fill_plane(struct lab_session *s, struct lab_arena *memory,
         if (!p->written)
             forget_values(p);
         if (p->value) {
+            p->tile_label = label_tiles(memory, s->walk, &p->show, p->tiles);
             p->row_label =
                 label_axis(memory, s->walk, &p->show, p->show.row_axis,
                            p->show.row_first, p->rows);
@@ -490,7 +541,9 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     lab_data_get_facts(lab_walk_data(s->walk), &facts);
     out->plan = s->plan;
     out->lr = lab_walk_lr(s->walk);
-    out->rate = lab_walk_rate(s->walk, lab_walk_iteration(s->walk));
+    out->rate = lab_rate_changes(&s->plan->rate)
+                    ? lab_walk_rate(s->walk, lab_walk_iteration(s->walk))
+                    : out->lr;
     out->words = lab_data_words(lab_walk_data(s->walk));
     out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
     lab_backend_info(lab_walk_backend(s->walk), &out->device);
@@ -1292,9 +1345,14 @@ static enum lab_status session_train(struct lab_session *s,
                      (long long)s->now.train_done, patience.best,
                      (long long)patience.best_iteration + 1);
     if (!st && !s->now.stop_reason[0])
-        stop_because(s, "trained %lld iteration%s",
+        stop_because(s, "trained %lld iteration%s%s",
                      (long long)s->now.train_done,
-                     s->now.train_done == 1 ? "" : "s");
+                     s->now.train_done == 1 ? "" : "s",
+                     s->spec.early_stop > 0 && (facts.held_rows == 0 ||
+                                                facts.batches_per_epoch == 0)
+                         ? "; early_stop had no loss to watch: no rows are "
+                           "held back"
+                         : "");
     return st;
 }
 
@@ -1574,8 +1632,8 @@ static enum lab_status session_save(struct lab_session *s,
     char report[LAB_SESSION_TEXT] = "";
     if (!s->hooks.save)
         return lab_fail(LAB_E_UNSUPPORTED, "this session keeps no networks");
-    enum lab_status st =
-        s->hooks.save(s->hooks.user, s->walk, c->text, report, sizeof(report));
+    enum lab_status st = s->hooks.save(s->hooks.user, s->walk, c->text,
+                                       c->n != 0, report, sizeof(report));
     if (!st && s->now.state != LAB_SESSION_TRAINING)
         stop_because(s, "%s", report);
     return st;
@@ -1584,8 +1642,9 @@ static enum lab_status session_save(struct lab_session *s,
 /* ---- restart ---- */
 
 /* What was recorded belongs to the walk that ends here. */
-static void end_run(struct lab_session *s)
+static void end_run(void *session)
 {
+    struct lab_session *s = session;
     lab_walk_run_end(s->walk);
     enum lab_status st = lab_walk_sync(s->walk);
     if (st)
@@ -1642,10 +1701,11 @@ static enum lab_status session_inspect(struct lab_session *s,
 static enum lab_status session_restart(struct lab_session *s,
                                        const struct lab_command *c)
 {
+    const struct lab_walk_ready ready = {s, end_run};
     if (c->text[0]) {
         enum lab_status st =
             s->hooks.load
-                ? s->hooks.load(s->hooks.user, s->walk, c->text)
+                ? s->hooks.load(s->hooks.user, s->walk, c->text, &ready)
                 : lab_fail(LAB_E_UNSUPPORTED, "this session loads no networks");
         if (st)
             return st;
@@ -1656,7 +1716,8 @@ static enum lab_status session_restart(struct lab_session *s,
         lab_network_set_lr(&s->spec, c->lr);
         lab_plan_set_lr(s->plan, c->lr);
     }
-    end_run(s);
+    if (!c->text[0])
+        end_run(s);
     memset(&s->curves, 0, sizeof(s->curves));
     if (s->inspector)
         lab_inspector_reset(s->inspector);

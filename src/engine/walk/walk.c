@@ -1225,6 +1225,8 @@ enum lab_status lab_walk_start_from(struct lab_walk *w,
         lab_free(origin);
         return st;
     }
+    if (from && from->ready.call)
+        from->ready.call(from->ready.user);
     lab_free(w->origin);
     w->origin = origin;
     w->first = from ? from->iteration : 0;

@@ -387,8 +387,7 @@ static enum lab_status ask_value(struct lab_screen *s)
 
 static enum lab_status ask_filter(struct lab_screen *s)
 {
-    const struct facts_state *st = s->state;
-    lab_ui_prompt(s->ui, PROMPT_FILTER, "filter: ", lab_str_text(&st->filter));
+    lab_ui_prompt(s->ui, PROMPT_FILTER, "filter: ", NULL); /* Up: the old one */
     lab_ui_hint(s->ui,
                 "boost>1500, gpu=100, or a text of any cell; empty: all");
     return LAB_OK;

@@ -34,7 +34,11 @@ lab_stepper_layout(struct lab_rect body, enum lab_stepper_pane focus,
                    enum lab_stepper_pane tab, bool zoom, int network,
                    bool chosen, const struct lab_pane_sizes *set);
 
-/* view_train.c: for a lesson without text; the answer to `:near`, cut where the
+/* view_train.c. Where a file is there already and `force` is not given, asks
+ * whether to overwrite it (y: the answer of `id`) and returns true. */
+bool lab_train_asks_to_save(struct lab_ui *ui, int id,
+                            const struct lab_ui_command *cmd);
+/* For a lesson without text; the answer to `:near`, cut where the
  * terminal ends. */
 extern const char lab_train_sample_not_here[];
 void lab_train_show_near(struct lab_ui *ui, const struct lab_snapshot *snap);

@@ -32,7 +32,7 @@
 
 /* ---- the state ---- */
 
-enum { ASK_RESTART = 1, ASK_LEAVE };
+enum { ASK_RESTART = 1, ASK_LEAVE, ASK_SAVE };
 enum { TENSORS = LAB_STEP_IN + LAB_STEP_OUT, KERNELS = 64, NUMBER_W = 10 };
 enum {
     BOARD_H = 15, /* the least that a blackboard takes */
@@ -140,6 +140,7 @@ struct lab_stepper {
     char search[64];
     bool searching;           /* n and N go to matches */
     struct lab_command again; /* the restart that is asked about */
+    struct lab_command save;  /* the file that is asked about */
     bool ends_training;       /* for a restart: its message stays */
 };
 
@@ -780,6 +781,8 @@ static bool turn_image(struct lab_stepper *v)
     return true;
 }
 
+static enum lab_status turn_picture(struct lab_screen *s);
+
 /* All slices along the axis that [ and ] change, side by side; where it has one,
  * along the next that has more. */
 static enum lab_status turn_sheet(struct lab_screen *s)
@@ -793,6 +796,9 @@ static enum lab_status turn_sheet(struct lab_screen *s)
                     axis_size(shape, look->hidden) == 1;
          i++)
         look->hidden = hidden_axis(look, shape->rank, look->hidden + 1, 1);
+    bool rows = shape->rank == 2 && v->tensor == v->snap.plan->x;
+    if (rows && !look->show.sheet && !look->picture)
+        turn_picture(s); /* of data, rows are what is worth seeing */
     if (look->show.sheet) {
         look->show.sheet = 0;
     } else if (look->hidden < 0 || is_shown(&look->show, look->hidden)) {
@@ -1182,9 +1188,10 @@ static void fit_sheet(struct lab_stepper *v, const struct lab_canvas *c,
                       struct lab_rect r)
 {
     const struct lab_plane *p = &v->snap.plane;
-    enum { TITLE_W = 5, LEAST_H = 3 };
+    enum { LEAST_H = 3 };
+    const int title_w = p->tile_label ? 14 : 5;
     double best = -1;
-    for (int64_t k = 1; k <= p->tiles && k <= r.w / (TITLE_W + 1); k++) {
+    for (int64_t k = 1; k <= p->tiles && k <= r.w / (title_w + 1); k++) {
         int64_t rows = (p->tiles + k - 1) / k;
         int64_t most = r.h / LEAST_H > 0 ? r.h / LEAST_H : 1;
         rows = rows > most ? most : rows;
@@ -1203,9 +1210,9 @@ static void fit_sheet(struct lab_stepper *v, const struct lab_canvas *c,
         v->sheet.per_row = k;
         v->sheet.rows = rows;
         v->sheet.tile_h = lab_heat_height(&g) + 1;
-        v->sheet.tile_w = g.cells_w * g.cell_w + 1 > TITLE_W
+        v->sheet.tile_w = g.cells_w * g.cell_w + 1 > title_w
                               ? g.cells_w * g.cell_w + 1
-                              : TITLE_W;
+                              : title_w;
     }
 }
 
@@ -1228,9 +1235,16 @@ static void draw_sheet(struct lab_stepper *v, struct lab_canvas *c,
         int x = r.x + (int)(i % v->sheet.per_row) * v->sheet.tile_w;
         m.value = p->value + tile * p->rows * p->cols;
         m.cursor = tile == chosen ? v->cursor : -1;
-        lab_canvas_textf(c, y, x, v->sheet.tile_w,
-                         tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
-                         tile == chosen ? "[%lld]" : " %lld", (long long)tile);
+        int used = lab_canvas_textf(
+            c, y, x, v->sheet.tile_w,
+            tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+            tile == chosen ? "[%lld] " : " %lld  ", (long long)tile);
+        if (p->tile_label) /* a class beside another one is an error */
+            lab_canvas_text(c, y, x + used, v->sheet.tile_w - used,
+                            strchr(p->tile_label[tile].text, ',')
+                                ? LAB_ROLE_WARN
+                                : LAB_ROLE_NORMAL,
+                            p->tile_label[tile].text);
         lab_heat_draw(c, y + 1, x, &m);
         if (tile == chosen && v->focus == LAB_PANE_TENSOR)
             lab_canvas_cursor(c, y, x);
@@ -3184,6 +3198,11 @@ static void run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         ask_restart(v, &out, false);
         return;
     }
+    if (out.kind == LAB_DO_SAVE) {
+        v->save = out;
+        if (lab_train_asks_to_save(v->ui, ASK_SAVE, cmd))
+            return;
+    }
     v->stay = v->stay || out.kind == LAB_DO_RUN_TO;
     v->walked = v->walked || out.kind <= LAB_DO_BACK;
     confirm(v, cmd);
@@ -4077,6 +4096,9 @@ static void stepper_answer(struct lab_screen *s, int id, const char *text)
         search_steps(v, 0);
     } else if (id == ASK_RESTART) {
         restart_now(v);
+    } else if (id == ASK_SAVE) {
+        v->save.n = 1;
+        post(v, &v->save);
     } else if (id == ASK_LEAVE) {
         lab_ui_pop(v->ui);
     }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stepper_priv.h"
 #include "train_pictures.h"
@@ -34,6 +35,7 @@ struct lab_train_state {
     int64_t asked;   /* iterations of the last request; 0: the lesson's */
     bool log_chosen; /* by the reader, else as the curve needs it */
     bool log_scale;
+    char save_to[LAB_COMMAND_ARG_BYTES]; /* the file that is asked about */
 };
 
 const char lab_train_sample_not_here[] =
@@ -52,6 +54,18 @@ void lab_train_show_near(struct lab_ui *ui, const struct lab_snapshot *snap)
     else
         lab_ui_message(ui, LAB_ROLE_NORMAL, "%s", lab_str_text(&text));
     lab_str_release(&text);
+}
+
+bool lab_train_asks_to_save(struct lab_ui *ui, int id,
+                            const struct lab_ui_command *cmd)
+{
+    char question[LAB_COMMAND_ARG_BYTES + 64];
+    if (cmd->arg2[0] || access(cmd->arg, F_OK) != 0)
+        return false;
+    snprintf(question, sizeof(question), "%s is there: overwrite it?",
+             cmd->arg);
+    lab_ui_ask(ui, id, question);
+    return true;
 }
 
 static void draw_title(struct lab_canvas *c, struct lab_rect *r,
@@ -488,7 +502,7 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
 /* Training: curves that grow while the engine runs on its own thread. Leaving
  * the screen does not stop it. */
 
-enum { ASK_ITERATIONS = 1, ASK_PROMPT, ASK_TEMPERATURE };
+enum { ASK_ITERATIONS = 1, ASK_PROMPT, ASK_TEMPERATURE, ASK_SAVE };
 
 static bool send(struct lab_train_state *v, const struct lab_command *cmd)
 {
@@ -770,12 +784,24 @@ static void take_iterations(struct lab_train_state *v, const char *text)
     start(v, n);
 }
 
+/* Between two iterations: the training goes on. */
+static void save(struct lab_train_state *v, const char *path, bool force)
+{
+    struct lab_command cmd = {.kind = LAB_DO_SAVE, .n = force, .phase = -1};
+    snprintf(cmd.text, sizeof(cmd.text), "%s", path);
+    if (send(v, &cmd))
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "the network is kept in %s",
+                       path);
+}
+
 static void answer(struct lab_screen *s, int id, const char *text)
 {
     struct lab_train_state *v = s->state;
     if (!text)
         return;
-    if (id == ASK_ITERATIONS) {
+    if (id == ASK_SAVE) {
+        save(v, v->save_to, true);
+    } else if (id == ASK_ITERATIONS) {
         take_iterations(v, text);
     } else if (id == ASK_TEMPERATURE) {
         take_temperature(v, text);
@@ -809,16 +835,6 @@ static void change_lr(struct lab_train_state *v, double lr)
                        lab_ui_command_lr_set_text(lr, fresh, text));
 }
 
-/* Between two iterations: the training goes on. */
-static void save(struct lab_train_state *v, const char *path)
-{
-    struct lab_command cmd = {.kind = LAB_DO_SAVE, .phase = -1};
-    snprintf(cmd.text, sizeof(cmd.text), "%s", path);
-    if (send(v, &cmd))
-        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "the network is kept in %s",
-                       path);
-}
-
 static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
 {
     struct lab_train_state *v = s->state;
@@ -838,7 +854,9 @@ static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
         change_lr(v, cmd->value);
         break;
     case LAB_COMMAND_SAVE:
-        save(v, cmd->arg);
+        snprintf(v->save_to, sizeof(v->save_to), "%s", cmd->arg);
+        if (!lab_train_asks_to_save(v->ui, ASK_SAVE, cmd))
+            save(v, cmd->arg, cmd->arg2[0] != '\0');
         break;
     case LAB_COMMAND_NEAR:
         ask_near(v, cmd->arg);

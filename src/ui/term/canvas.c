@@ -387,7 +387,9 @@ int lab_canvas_add(struct lab_canvas *c, struct lab_rect *row,
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
+    struct lab_rect old = lab_canvas_clip(c, *row);
     int used = lab_canvas_text(c, row->y, row->x, -1, role, text);
+    lab_canvas_unclip(c, old);
     lab_rect_cut_left(row, used);
     return used;
 }

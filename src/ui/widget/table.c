@@ -288,6 +288,19 @@ static void draw_heading(struct lab_table *t, struct lab_canvas *c,
     }
 }
 
+/* A text at the left goes on over the column behind it, where that is empty. */
+static int room_of(const struct lab_table *t, int64_t row, int column,
+                   const int *widths)
+{
+    char text[LAB_TABLE_CELL_BYTES] = "";
+    enum lab_role role;
+    int next = column + 1;
+    if (t->ops->columns[column].right || next == t->ops->column_count)
+        return widths[column] - 1;
+    cell_text(t, row, next, text, &role);
+    return widths[column] - 1 + (text[0] ? 0 : widths[next]);
+}
+
 static void draw_row(struct lab_table *t, struct lab_canvas *c, int y,
                      int64_t place, const int *widths, bool focused)
 {
@@ -301,8 +314,8 @@ static void draw_row(struct lab_table *t, struct lab_canvas *c, int y,
         enum lab_role role = LAB_ROLE_NORMAL;
         if (widths[i] > 1) {
             cell_text(t, t->order[place], i, text, &role);
-            draw_cell(c, y, x, widths[i] - 1, t->ops->columns[i].right, role,
-                      text);
+            draw_cell(c, y, x, room_of(t, t->order[place], i, widths),
+                      t->ops->columns[i].right, role, text);
         }
         if (widths[i] > 1 && t->ops->bar &&
             t->ops->bar(t->user, t->order[place], i, &bar))

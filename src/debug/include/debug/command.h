@@ -31,7 +31,8 @@ enum lab_ui_command_kind {
     LAB_COMMAND_SEED,    /* restart with seed n */
     LAB_COMMAND_LR,   /* the learning rate is `value` from now on; NaN: which is
                             it? */
-    LAB_COMMAND_SAVE, /* the network into the file `arg` */
+    LAB_COMMAND_SAVE, /* the network into the file `arg`; over another one where
+                            `arg2` is "force" */
     LAB_COMMAND_LOAD, /* restart with the parameters in the file `arg` */
     LAB_COMMAND_EXPORT,  /* the screen as a picture into the file `arg` */
     LAB_COMMAND_VARIANT, /* node `arg` takes variant `arg2` */

@@ -39,17 +39,20 @@ void lab_kept_get_facts(const struct lab_kept *k, struct lab_kept_facts *out);
 /* Was it kept by this lesson and can it be continued? LAB_E_PARSE. */
 enum lab_status lab_kept_check_lesson(const struct lab_kept *k,
                                       const char *lesson);
-/* The walk begins anew with it (lab_walk_start_from). LAB_E_SHAPE: what does not
- * fit, by name; the walk is as it was then. */
+/* The walk begins anew with it (lab_walk_start_from), after a call of `ready` (NULL:
+ * none). LAB_E_SHAPE: what does not fit, by name; the walk is as it was then. */
 enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
-                              enum lab_kept_use use);
+                              enum lab_kept_use use,
+                              const struct lab_walk_ready *ready);
 /* Can a file be made there? Before an hour of training. `db`: the database that
- * is not to be overwritten, or NULL. LAB_E_IO. */
-enum lab_status lab_kept_check_place(const char *path, const char *db);
+ * is not to be overwritten, or NULL; `force`: another file is. LAB_E_IO. */
+enum lab_status lab_kept_check_place(const char *path, const char *db,
+                                     bool force);
 /* Keeps the network: after the last whole iteration, where the walk is within
  * one. `path` has the old file, or the whole new one. *iterations: how many have
- * run. LAB_E_IO, LAB_E_NOMEM, the backend's. */
+ * run. A file that is there is LAB_E_IO without `force`. LAB_E_IO, LAB_E_NOMEM,
+ * the backend's. */
 enum lab_status lab_kept_save(struct lab_walk *walk, const char *lesson,
-                              const char *path, const char *db,
+                              const char *path, const char *db, bool force,
                               int64_t *iterations);
 LAB_C_END

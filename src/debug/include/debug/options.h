@@ -91,6 +91,7 @@ struct lab_option {
     const char *values; /* separated by spaces; NULL: none */
     const char *man;
     bool setting; /* the configuration file may have a default of it */
+    bool trains;  /* nothing but a training does it: others refuse it */
     int64_t least;
     int64_t most;
     /* of a help; least and most, too, where they are other ones */
@@ -195,6 +196,9 @@ const char *lab_option_text(const struct lab_options *o,
                             size_t cap);
 /* The name of an option that was written and is none of the commands; NULL. */
 const char *lab_options_foreign(const struct lab_options *o, uint64_t commands);
+/* The same of those that need a training: a command that has none and takes the
+ * options of others refuses them, after a message. */
+bool lab_options_need_training(const struct lab_options *o, uint64_t commands);
 /* Is the word after this one its value? --name=value is one word; a name may be
  * short of its end, as for argp. */
 bool lab_options_takes_next(const char *word, uint64_t commands);

@@ -36,13 +36,14 @@ struct lab_session_hooks {
      * above. Between steps. */
     enum lab_status (*trace)(void *user, struct lab_walk *walk,
                              const char *what, char *report, size_t bytes);
-    /* Keeps the network in the file `path`; `report` as above. */
+    /* Keeps the network in the file `path`, which is overwritten only with `force`;
+     * `report` as above. */
     enum lab_status (*save)(void *user, struct lab_walk *walk, const char *path,
-                            char *report, size_t bytes);
-    /* The walk begins anew with the parameters in the file `path`; it is as it
-     * was when that fails. */
-    enum lab_status (*load)(void *user, struct lab_walk *walk,
-                            const char *path);
+                            bool force, char *report, size_t bytes);
+    /* The walk begins anew with the parameters in the file `path`, once `ready` has
+     * been called; it is as it was when that fails. */
+    enum lab_status (*load)(void *user, struct lab_walk *walk, const char *path,
+                            const struct lab_walk_ready *ready);
 };
 
 struct lab_session_config {
@@ -83,9 +84,9 @@ enum lab_command_kind {
     LAB_DO_COUNT,    /* hardware counters of schedule step n (text "step"), of
                         its node's steps around it ("node"), or of all that has
                         run of this iteration ("iteration") */
-    LAB_DO_SAVE,     /* keeps the network in the file `text` */
-    LAB_DO_TRACE,    /* text: "off", "kernels", "on", "" the trace's state */
-    LAB_DO_LR, /* `lr` is the base learning rate from the next step on; where
+    LAB_DO_SAVE,  /* keeps the network in the file `text`; n 1: over another */
+    LAB_DO_TRACE, /* text: "off", "kernels", "on", "" the trace's state */
+    LAB_DO_LR,    /* `lr` is the base learning rate from the next step on; where
                         nothing has run, that of a restart */
     LAB_DO_INSPECT, /* n 1: norms and dead units are kept up to date while a
                         training runs; 0: no longer */

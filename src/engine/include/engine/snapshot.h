@@ -77,6 +77,10 @@ struct lab_plane {
      * when the data has none. NULL: no labels. */
     struct lab_label *row_label;
     struct lab_label *col_label;
+    /* Of a contact sheet of the batch's samples: the class of each, and what it
+     * comes out as where the network's result is there: "7", "7, as 9". NULL: no
+     * classes. */
+    struct lab_label *tile_label;
 };
 
 /* The last execution of a step of the schedule. */
@@ -126,7 +130,7 @@ struct lab_snapshot {
     struct lab_step_status *steps; /* schedule->n_steps of them */
     double loss; /* of this iteration, NaN before it is known */
     double lr;   /* lab_walk_lr() */
-    double rate; /* of this iteration: lab_walk_rate() */
+    double rate; /* of this iteration by its schedule; without one, lr */
     char stop_reason[LAB_SESSION_TEXT]; /* "breakpoint 2: loss above 5" */
     char error[LAB_SESSION_TEXT];       /* of the last command, "" = none */
     enum lab_status error_code;

@@ -135,6 +135,12 @@ enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
 /* To where the walk began: iteration 0, position 0, initial parameters, or what
  * lab_walk_start_from() has given. */
 enum lab_status lab_walk_restart(struct lab_walk *w);
+/* Called when the values are there and the walk is still as it was: the last moment
+ * to end what belongs to it. */
+struct lab_walk_ready {
+    void *user;
+    void (*call)(void *user); /* NULL: none */
+};
 /* What a walk begins with in place of the seed's parameters. */
 struct lab_walk_start {
     int64_t iteration; /* the first to run: so many have run before */
@@ -142,6 +148,7 @@ struct lab_walk_start {
     /* Called once for each parameter and state; `out` holds the values that the
      * seed gives, and takes others in the tensor's own element type. */
     enum lab_status (*fill)(void *user, const struct lab_tensor *t, void *out);
+    struct lab_walk_ready ready;
 };
 /* Begins anew from there; NULL: from the seed. Going back ends there, restart
  * returns there. Nothing has changed when `fill` fails. LAB_E_NOMEM. */

@@ -77,7 +77,7 @@ int lab_canvas_text_cut(struct lab_canvas *c, int y, int x, int w,
 int lab_canvas_textf(struct lab_canvas *c, int y, int x, int w,
                      enum lab_role role, const char *fmt, ...) LAB_PRINTF(6, 7);
 /* Writes at the left of a row and takes the columns used, which it returns, off
- * it: the next text goes on behind. Cut where the clip ends, with "…". */
+ * it: the next text goes on behind. Cut where the row or the clip ends, with "…". */
 int lab_canvas_add(struct lab_canvas *c, struct lab_rect *row,
                    enum lab_role role, const char *fmt, ...) LAB_PRINTF(4, 5);
 void lab_canvas_fill(struct lab_canvas *c, struct lab_rect r, const char *cell,

@@ -54,11 +54,13 @@ enum lab_status lab_data_path(const char *sub, struct lab_str *out)
     if (found)
         return LAB_OK;
     if (env && *env)
-        return lab_fail(LAB_E_NOTFOUND,
-                        "%s is not in LAPENNA_LAB_DATA_DIR (%s)", sub, env);
+        return lab_fail(
+            LAB_E_NOTFOUND,
+            "[data.dir.missing] %s is not in LAPENNA_LAB_DATA_DIR (%s)", sub,
+            env);
     return lab_fail(LAB_E_NOTFOUND,
-                    "%s is not in %s/share/lapenna-lab: name its directory in "
-                    "LAPENNA_LAB_DATA_DIR",
+                    "[data.share.missing] %s is not in %s/share/lapenna-lab: "
+                    "name its directory in LAPENNA_LAB_DATA_DIR",
                     sub, known ? prefix : "?");
 }
 
@@ -76,8 +78,8 @@ static enum lab_status open_in(const char *dir, const char *file, void **handle)
     void *opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!opened) {
         const char *why = dlerror();
-        return lab_fail(LAB_E_UNSUPPORTED, "cannot load %s: %s", path,
-                        why ? why : "the loader does not say why");
+        return lab_fail(LAB_E_UNSUPPORTED, "[module.load] cannot load %s: %s",
+                        path, why ? why : "the loader does not say why");
     }
     *handle = opened;
     return LAB_OK;
@@ -89,8 +91,8 @@ static enum lab_status open_beside_program(const char *file, void **handle)
     char program[PATH_MAX];
     if (!program_dir(program, sizeof(program), 0))
         return lab_fail(LAB_E_NOTFOUND,
-                        "module %s: the program's own folder is unknown; set "
-                        "%s to the folder of the modules",
+                        "[module.folder] module %s: the program's own folder "
+                        "is unknown; set %s to the folder of the modules",
                         file, MODULE_DIR_VARIABLE);
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         char dir[PATH_MAX];
@@ -101,21 +103,23 @@ static enum lab_status open_beside_program(const char *file, void **handle)
         if (st != LAB_E_NOTFOUND)
             return st;
     }
-    return lab_fail(LAB_E_NOTFOUND, "no module %s in %s/%s or %s/%s", file,
+    return lab_fail(LAB_E_NOTFOUND,
+                    "[module.missing] no module %s in %s/%s or %s/%s", file,
                     program, places[0], program, places[1]);
 }
 
 enum lab_status lab_module_open(const char *file, void **handle)
 {
     if (!file || !*file || strchr(file, '/'))
-        return lab_fail(LAB_E_ARG, "\"%s\" is not the name of a module",
+        return lab_fail(LAB_E_ARG,
+                        "[module.name] \"%s\" is not the name of a module",
                         file ? file : "");
     const char *dir = getenv(MODULE_DIR_VARIABLE);
     if (!dir || !*dir)
         return open_beside_program(file, handle);
     enum lab_status st = open_in(dir, file, handle);
     if (st == LAB_E_NOTFOUND)
-        return lab_fail(st, "no module %s in %s (%s)", file, dir,
+        return lab_fail(st, "[module.file] no module %s in %s (%s)", file, dir,
                         MODULE_DIR_VARIABLE);
     return st;
 }
@@ -126,8 +130,8 @@ enum lab_status lab_module_symbol(void *handle, const char *symbol,
     void *found = dlsym(handle, symbol);
     if (!found)
         return lab_fail(LAB_E_NOTFOUND,
-                        "the module has no %s: it was built "
-                        "for another version of the program",
+                        "[module.entry] the module has no %s: it was built for "
+                        "another version of the program",
                         symbol);
     *address = found;
     return LAB_OK;

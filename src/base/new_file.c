@@ -11,13 +11,15 @@ enum lab_status lab_new_file(const char *path, FILE **out)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0 && errno == EEXIST)
-        return lab_fail(
-            LAB_E_IO, "%s is there already: choose another name, or remove it",
-            path);
+        return lab_fail(LAB_E_IO,
+                        "[file.exists] %s is there already: choose another "
+                        "name, or remove it",
+                        path);
     *out = fd < 0 ? NULL : fdopen(fd, "w");
     if (*out)
         return LAB_OK;
-    enum lab_status st = lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
+    enum lab_status st =
+        lab_fail(LAB_E_IO, "[file.create] %s: %s", path, strerror(errno));
     if (fd >= 0)
         close(fd);
     return st;

@@ -79,15 +79,16 @@ static enum lab_status find(struct lab_bench *lab, const char *name)
     if (lab->lesson->kind != LAB_LESSON_LAB) {
         struct lab_str run =
             lab_suggest_command_text(lab->options->db, LAB_WORDS("run", name));
-        st = lab_fail(LAB_E_USAGE, "%s is a lesson with a network: `%s`", name,
+        st = lab_fail(LAB_E_USAGE,
+                      "[lab.lesson] %s is a lesson with a network: `%s`", name,
                       lab_str_text(&run));
         lab_str_release(&run);
         return st;
     }
     if (lab_bench_is_one_kernel(lab->lesson->lab.ladder))
         return lab_fail(LAB_E_USAGE,
-                        "%s is one kernel, not a ladder: `lapenna-lab lab %s` "
-                        "runs it",
+                        "[lab.one-kernel] %s is one kernel, not a ladder: "
+                        "`lapenna-lab lab %s` runs it",
                         lab->lesson->lab.ladder, lab->lesson->lab.ladder);
     lab->title = lab->lesson->title;
     return lab_ladder_find(lab->lesson->lab.ladder, &lab->ladder);
@@ -109,8 +110,8 @@ static const char *next_word(const char **at, size_t *bytes)
 static enum lab_status empty_word(const char *option, const char *list)
 {
     return lab_fail(LAB_E_USAGE,
-                    "--%s %s: nothing between two commas, or before or after "
-                    "one",
+                    "[lab.list-comma] --%s %s: nothing between two commas, or "
+                    "before or after one",
                     option, list);
 }
 
@@ -125,7 +126,7 @@ enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list)
         if (n == 0)
             return empty_word("sizes", whole);
         if (count == LAB_BENCH_SIZES)
-            return lab_fail(LAB_E_USAGE, "--sizes: more than %d",
+            return lab_fail(LAB_E_USAGE, "[lab.sizes] --sizes: more than %d",
                             LAB_BENCH_SIZES);
         enum lab_status st =
             lab_ladder_size(lab->ladder, word, n, &sizes[count]);
@@ -194,8 +195,8 @@ static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
         for (int i = 0; (r = module->backend->rung(NULL, op, i)); i++) {
             if (strcmp(r->name, word) == 0)
                 return lab_fail(LAB_E_UNSUPPORTED,
-                                "variant %s of %s is a CUDA kernel: it needs "
-                                "a GPU (--backend cuda)",
+                                "[lab.variant-gpu] variant %s of %s is a CUDA "
+                                "kernel: it needs a GPU (--backend cuda)",
                                 word, op);
         }
     }
@@ -205,11 +206,11 @@ static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
         lab_str_addf(&list, "%s%s", i ? ", " : "", names[i]);
     }
     const char *near = lab_nearest(word, names, (size_t)count);
-    enum lab_status st =
-        lab_fail(LAB_E_USAGE, "%s has no variant %s on the %s; %s%s%s",
-                 lab->ladder->name, word, lab->backend->ops->name,
-                 near ? "did you mean " : "there are ",
-                 near ? near : lab_str_text(&list), near ? "?" : "");
+    enum lab_status st = lab_fail(
+        LAB_E_USAGE, "[lab.variant] %s has no variant %s on the %s; %s%s%s",
+        lab->ladder->name, word, lab->backend->ops->name,
+        near ? "did you mean " : "there are ",
+        near ? near : lab_str_text(&list), near ? "?" : "");
     lab_str_release(&list);
     return st;
 }
@@ -219,7 +220,9 @@ static enum lab_status add_rung(struct lab_bench *lab, const char *word,
 {
     for (int i = 0; i < lab->n_rungs; i++) {
         if (strcmp(lab->rungs[i]->name, word) == 0)
-            return lab_fail(LAB_E_USAGE, "--variants names %s twice", word);
+            return lab_fail(LAB_E_USAGE,
+                            "[lab.variant-twice] --variants names %s twice",
+                            word);
     }
     const int before = lab->n_rungs;
     /* A name may stand for one rung of each precision. */
@@ -252,10 +255,11 @@ static enum lab_status keep_precisions(struct lab_bench *lab)
         if (wanted >> p & 1)
             lab_str_addf(&asked, "%s%s", asked.len ? "," : "",
                          lab_precision_name((enum lab_precision)p));
-    enum lab_status st = lab_fail(
-        LAB_E_NOT_BUILT,
-        "--precision %s: the rungs of %s that are measured here compute in %s",
-        lab_str_text(&asked), lab->ladder->name, there);
+    enum lab_status st =
+        lab_fail(LAB_E_NOT_BUILT,
+                 "[lab.precision] --precision %s: the rungs of %s that are "
+                 "measured here compute in %s",
+                 lab_str_text(&asked), lab->ladder->name, there);
     lab_str_release(&asked);
     return st;
 }
@@ -297,11 +301,12 @@ static enum lab_status read_rungs(struct lab_bench *lab)
             n ? add_rung(lab, name, all, count) : empty_word("variants", whole);
     }
     if (!st && lab->n_rungs == 0 && lab->options->tune)
-        st = lab_fail(LAB_E_UNSUPPORTED,
-                      "%s has no rung of %s that is tuned; gemm has one",
-                      lab->backend->ops->name, lab->ladder->name);
+        st = lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[lab.no-tuned] %s has no rung of %s that is tuned; gemm has one",
+            lab->backend->ops->name, lab->ladder->name);
     else if (!st && lab->n_rungs == 0)
-        st = lab_fail(LAB_E_UNSUPPORTED, "%s has no rung of %s",
+        st = lab_fail(LAB_E_UNSUPPORTED, "[lab.no-rung] %s has no rung of %s",
                       lab->backend->ops->name, lab->ladder->name);
     return st ? st : keep_precisions(lab);
 }
@@ -319,14 +324,17 @@ static enum lab_status fits(const struct lab_bench *lab,
     for (int i = 0; i < lab->n_sizes; i++)
         sized = sized || (p->size && strcmp(lab->sizes[i].text, p->size) == 0);
     if (!known)
-        return lab_fail(LAB_E_USAGE, "--predict: %s is not measured here",
+        return lab_fail(LAB_E_USAGE,
+                        "[predict.variant] --predict: %s is not measured here",
                         p->variant);
     if (!sized)
-        return lab_fail(LAB_E_USAGE, "--predict: size %s is not measured here",
-                        p->size);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[predict.size] --predict: size %s is not measured here", p->size);
     if (!isnan(p->time_ns) && !p->size && lab->n_sizes > 1)
         return lab_fail(LAB_E_USAGE,
-                        "--predict %s: a time is of one size: %s@%s=...",
+                        "[predict.time-size] --predict %s: a time is of one "
+                        "size: %s@%s=...",
                         p->variant, p->variant, lab->sizes[0].text);
     return LAB_OK;
 }
@@ -346,7 +354,7 @@ static enum lab_status set_prediction(struct lab_prediction *list, int *n,
                        same(list[i].size, one->size)))
         i++;
     if (i == LAB_BENCH_PREDICTIONS)
-        return lab_fail(LAB_E_USAGE, "--predict: more than %d",
+        return lab_fail(LAB_E_USAGE, "[predict.count] --predict: more than %d",
                         LAB_BENCH_PREDICTIONS);
     *n += i == *n;
     list[i] = *one;
@@ -374,14 +382,15 @@ enum lab_status lab_prediction_pair(enum lab_bench_unit unit, const char *pair,
     const char *equals = strchr(pair, '=');
     struct lab_prediction one;
     if (!equals || equals == pair)
-        return lab_fail(LAB_E_USAGE, "--predict %s: ask, or VARIANT=WHAT,...",
+        return lab_fail(LAB_E_USAGE,
+                        "[predict.form] --predict %s: ask, or VARIANT=WHAT,...",
                         pair);
     const char *at = memchr(pair, '@', (size_t)(equals - pair));
     enum lab_status st = lab_prediction_parse(unit, equals + 1, &one);
     if (!st && !lab_prediction_any(&one))
         st = lab_fail(LAB_E_USAGE,
-                      "--predict %s: a number above 0; " LAB_ROOFLINE_WORDS
-                      "; or 50%%",
+                      "[predict.number] --predict %s: a number above "
+                      "0; " LAB_ROOFLINE_WORDS "; or 50%%",
                       pair);
     if (st)
         return lab_fail_context(st, "--predict");
@@ -427,8 +436,8 @@ enum lab_status lab_bench_ask(struct lab_bench *lab)
     if (!lab->options->predict || strcmp(lab->options->predict, "ask") != 0)
         return LAB_OK;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return lab_fail(LAB_E_USAGE, "--predict ask needs a terminal: "
-                                     "--predict VARIANT=WHAT,...");
+        return lab_fail(LAB_E_USAGE, "[predict.terminal] --predict ask needs a "
+                                     "terminal: --predict VARIANT=WHAT,...");
     lab_bench_shown_unit(lab, unit, sizeof(unit));
     lab_printf(
         stdout,

@@ -709,7 +709,7 @@ static enum lab_status read_run(struct taking *t, struct lab_database *db)
     if (!st)
         st = lab_query_run(db, run, take_run, t);
     if (!st && t->set < 0)
-        st = lab_fail(LAB_E_NOTFOUND, "there is no such run");
+        st = lab_fail(LAB_E_NOTFOUND, "[lab.run] there is no such run");
     if (!st)
         st = lab_bench_results_read(db, run, take_row, t);
     const struct lab_kernel_filter all = {.limit = 0};
@@ -728,7 +728,7 @@ static enum lab_status read_file(struct taking *t, enum lab_status st,
     const char *file = lab_str_text(path);
     t->set = -1;
     if (!st && access(file, R_OK))
-        st = lab_fail(LAB_E_NOTFOUND, "%s is not there", file);
+        st = lab_fail(LAB_E_NOTFOUND, "[lab.row] %s is not there", file);
     if (!st)
         st = lab_database_open(&db, file, &options);
     if (!st)
@@ -1132,8 +1132,9 @@ static enum lab_status wrong(const struct reading *r, const char *word)
                          : r->unit == LAB_UNIT_BYTES ? "800G (B/s)"
                                                      : "25 (ns)";
     return lab_fail(LAB_E_USAGE,
-                    "%s is no prediction: a number above 0, as %s, or a time, "
-                    "3.5ms; " LAB_ROOFLINE_WORDS "; an occupancy, 50%%",
+                    "[predict.value] %s is no prediction: a number above 0, as "
+                    "%s, or a time, 3.5ms; " LAB_ROOFLINE_WORDS
+                    "; an occupancy, 50%%",
                     word, number);
 }
 
@@ -1243,12 +1244,13 @@ enum lab_status lab_prediction_parse(enum lab_bench_unit unit, const char *text,
         return st;
     read_bare(&r);
     if (beyond(p.rate) || beyond(p.time_ns))
-        return lab_fail(LAB_E_USAGE,
-                        "a prediction of %g: no machine is that far off",
-                        beyond(p.rate) ? p.rate : p.time_ns);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[predict.ratio] a prediction of %g: no machine is that far off",
+            beyond(p.rate) ? p.rate : p.time_ns);
     if (!isnan(p.rate) && !isnan(p.time_ns))
-        return lab_fail(LAB_E_USAGE, "a rate or a time, not both: one follows "
-                                     "from the other");
+        return lab_fail(LAB_E_USAGE, "[predict.rate-time] a rate or a time, "
+                                     "not both: one follows from the other");
     *out = p;
     return LAB_OK;
 }

@@ -286,8 +286,7 @@ static enum lab_status print_size(const struct lab_bench *lab, int size)
         print_notes(&p);
         print_predictions(&p);
         print_clocks(&p);
-        if (fflush(stdout))
-            st = lab_fail(LAB_E_IO, "cannot write");
+        st = lab_print_check();
     }
     lab_str_release(&text);
     return st;

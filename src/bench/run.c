@@ -768,7 +768,7 @@ static enum lab_status print_winner(const struct lab_bench *lab,
             (long long)found->candidates, measured ? "" : ", kept since ",
             measured ? "" : found->measured,
             measured ? "" : " (--retune measures again)");
-        return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+        return lab_print_check();
     }
     json_t *line = lab_json_new("lab_tuned");
     lab_json_text(line, "lab", lab->ladder->name);
@@ -805,7 +805,8 @@ static enum lab_status note_job(struct lab_bench *lab, int r, int s)
     if (there && !lab->options->retune)
         return print_winner(lab, rung, &lab->sizes[s], &found, false);
     if (lab->to_tune == LAB_BENCH_JOBS)
-        return lab_fail(LAB_E_USAGE, "more than %d sizes and rungs to tune",
+        return lab_fail(LAB_E_USAGE,
+                        "[lab.tune-count] more than %d sizes and rungs to tune",
                         LAB_BENCH_JOBS);
     lab->tune[lab->to_tune++] = (struct lab_tune_job){rung, s};
     return LAB_OK;
@@ -854,7 +855,9 @@ static enum lab_status keep(struct lab_bench *lab,
         .version = lab_version()};
     enum lab_status st = LAB_OK;
     if (!lab->db)
-        return lab_fail(LAB_E_DB, "the winner cannot be kept: no database");
+        return lab_fail(
+            LAB_E_DB,
+            "[lab.tune-database] the winner cannot be kept: no database");
     if (lab->run)
         st = lab_writer_flush(lab->writer);
     return st ? st : lab_tuned_add(lab->db, &row);

@@ -16,7 +16,8 @@
 static void no_words(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words > 0)
-        argp_error(state, "it takes no word: '%s'", o->words[0]);
+        lab_usage_error(state, "[usage.config-word] it takes no word: '%s'",
+                        o->words[0]);
 }
 
 static const struct lab_command_line usage = {

@@ -382,7 +382,8 @@ static enum lab_status find_columns(struct course *c)
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
         *columns[i].at = lab_fact_column(c->t, columns[i].name);
         if (*columns[i].at < 0)
-            return lab_fail(LAB_E_PARSE, "%s: the column %s is missing",
+            return lab_fail(LAB_E_PARSE,
+                            "[course.column] %s: the column %s is missing",
                             c->t->path, columns[i].name);
     }
     return LAB_OK;
@@ -396,9 +397,10 @@ static enum lab_status find_words(const struct course *c)
             found = found ||
                     strcasecmp(c->o->words[i], lab_fact_key(c->t, row)) == 0;
         if (!found)
-            return lab_fail(LAB_E_NOTFOUND,
-                            "the course has no row \"%s\": A01 to E14",
-                            c->o->words[i]);
+            return lab_fail(
+                LAB_E_NOTFOUND,
+                "[course.row] the course has no row \"%s\": A01 to E14",
+                c->o->words[i]);
     }
     return LAB_OK;
 }
@@ -411,7 +413,8 @@ static enum lab_status make_state(struct course *c)
     if (n > 0 && (size_t)n < sizeof(c->state) && mkdtemp(c->state))
         return LAB_OK;
     c->state[0] = '\0'; /* there is nothing to remove */
-    return lab_fail(LAB_E_IO, "%s: no directory can be made there", place);
+    return lab_fail(
+        LAB_E_IO, "[course.scratch] %s: no directory can be made there", place);
 }
 
 static enum lab_status open_course(struct course *c)
@@ -468,7 +471,8 @@ int lab_cmd_course(int argc, char **argv)
     if (!st)
         st = show_rows(&c);
     if (!st && c.counts[FAILS])
-        st = lab_fail(LAB_E_CHECK, "%d rows fail", c.counts[FAILS]);
+        st = lab_fail(LAB_E_CHECK, "[course.rows-fail] %d rows fail",
+                      c.counts[FAILS]);
     int code = st == LAB_E_CANCELLED ? LAB_EXIT_SIGNAL + lab_signals_caught()
                                      : lab_exit_error(st);
     if (c.state[0])

@@ -64,5 +64,7 @@ int lab_cmd_doctor(int argc, char **argv)
     lab_doctor_examine(&d, o.db);
     /* A later check has set lab_error() to a text of its own. */
     return lab_exit_error(
-        out.failed ? lab_fail(out.failed, "cannot write the output") : LAB_OK);
+        out.failed
+            ? lab_fail(out.failed, "[output.doctor] cannot write the output")
+            : LAB_OK);
 }

@@ -32,7 +32,7 @@ static void which_lab(struct argp_state *state)
         lab_str_addf(&names, "%s%s", i ? ", " : "", lab_operation_at(i)->name);
     for (int i = 0; lab_cpu_rung("first", i); i++)
         lab_str_addf(&names, ", %s", lab_cpu_rung("first", i)->name);
-    argp_error(state, "which lab? %s", lab_str_text(&names));
+    lab_usage_error(state, "[usage.lab] which lab? %s", lab_str_text(&names));
     lab_str_release(&names);
 }
 
@@ -51,10 +51,10 @@ static void take_precision(struct lab_options *o, const char *arg,
                 found = 1u << p;
         }
         if (!found)
-            argp_error(state,
-                       "--precision is a list of fp32, tf32, bf16, fp16 and "
-                       "fp64, or all, not %s",
-                       arg);
+            lab_usage_error(state,
+                            "[option.precisions] --precision is a list of "
+                            "fp32, tf32, bf16, fp16 and fp64, or all, not %s",
+                            arg);
         o->precisions |= found;
         at = at[n] ? at + n + 1 : NULL;
     }
@@ -79,7 +79,8 @@ static void take_word(struct lab_options *o, const char *arg,
                       struct argp_state *state)
 {
     if (o->lesson)
-        argp_error(state, "one lab at a time: %s or %s", o->lesson, arg);
+        lab_usage_error(state, "[usage.labs] one lab at a time: %s or %s",
+                        o->lesson, arg);
     else if (!has_word(o) && strcmp(arg, "tune") == 0)
         o->tune = true;
     else if (!has_word(o) && find_sweep(arg) != LAB_SWEEP_KINDS)
@@ -91,8 +92,9 @@ static void take_word(struct lab_options *o, const char *arg,
 static void check_words(const struct lab_options *o, struct argp_state *state)
 {
     if (o->lesson && o->list)
-        argp_error(state, "--list names all of them: %s is one too many",
-                   o->lesson);
+        lab_usage_error(
+            state, "[usage.list] --list names all of them: %s is one too many",
+            o->lesson);
     if (!o->lesson && !o->list && o->sweep == LAB_SWEEP_KINDS)
         which_lab(state);
 }
@@ -106,9 +108,11 @@ static enum lab_status refuse_unused(const struct lab_options *o, unsigned kind,
     lab_str_init(&list);
     lab_options_list(&list, kind);
     enum lab_status st =
-        wrong ? lab_fail(LAB_E_USAGE, "%s does not use --%s: it takes %s", name,
-                         wrong, lab_str_text(&list))
-              : LAB_OK;
+        wrong
+            ? lab_fail(LAB_E_USAGE,
+                       "[option.foreign-lab] %s does not use --%s: it takes %s",
+                       name, wrong, lab_str_text(&list))
+            : LAB_OK;
     lab_str_release(&list);
     return st;
 }
@@ -310,10 +314,10 @@ static int climb_or_tune(const struct lab_options *o)
         if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
             st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
                           lab->backend->untimed
-                              ? "not every rung is right: the rows have the "
-                                "reasons"
-                              : "not everything was timed: the rows have the "
-                                "reasons");
+                              ? "[lab.not-whole] not every rung is right: the "
+                                "rows have the reasons"
+                              : "[lab.untimed] not everything was timed: the "
+                                "rows have the reasons");
         lab_bench_close(lab);
     }
     lab_free(lab);
@@ -343,9 +347,9 @@ static int measure(const struct lab_options *o, unsigned kind,
     if (timed && o->backend && strcmp(o->backend, "sim") == 0)
         return lab_exit_error(lab_fail(
             LAB_E_UNSUPPORTED,
-            "--backend sim: this measures times alone, and a simulated GPU "
-            "has none: use cpu or cuda here, or a ladder as `lapenna-lab lab "
-            "gemm --backend sim`, which counts"));
+            "[lab.backend-sim] --backend sim: this measures times alone, and a "
+            "simulated GPU has none: use cpu or cuda here, or a ladder as "
+            "`lapenna-lab lab gemm --backend sim`, which counts"));
     switch (kind) {
     case LAB_FOR_LIST:
         return lab_exit_error(list_labs(o));

@@ -20,7 +20,8 @@
 static void take_command(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words == 0)
-        argp_error(state, "which one: list, show or lint?");
+        lab_usage_error(
+            state, "[usage.lesson-command] which one: list, show or lint?");
     o->command = *o->words++;
     o->n_words--;
 }
@@ -82,7 +83,8 @@ static void list_line(const struct lab_lesson *l, int id_columns)
 static enum lab_status run_list(const struct lab_options *o)
 {
     if (o->n_words)
-        return lab_fail(LAB_E_USAGE, "lesson list takes no LESSON: '%s'",
+        return lab_fail(LAB_E_USAGE,
+                        "[usage.lesson-list] lesson list takes no LESSON: '%s'",
                         o->words[0]);
     struct lab_catalog *c = NULL;
     enum lab_status st = lab_catalog_load(&c, NULL);
@@ -107,7 +109,9 @@ static enum lab_status run_list(const struct lab_options *o)
     }
     lab_catalog_free(c);
     if (!st && broken)
-        st = lab_fail(broken, "not every lesson can be read: see above");
+        st = lab_fail(
+            broken,
+            "[lesson.some-unreadable] not every lesson can be read: see above");
     return st;
 }
 
@@ -212,8 +216,9 @@ static enum lab_status run_show(const struct lab_options *o)
 {
     enum lab_status st = LAB_OK;
     if (o->n_words == 0)
-        return lab_fail(LAB_E_USAGE, "lesson show needs the id or path of a "
-                                     "lesson; lesson list shows all");
+        return lab_fail(LAB_E_USAGE,
+                        "[usage.lesson-show] lesson show needs the id or path "
+                        "of a lesson; lesson list shows all");
     for (int i = 0; i < o->n_words && !st; i++) {
         struct lab_lesson *l = NULL;
         st = lab_lesson_open(&l, o->words[i]);
@@ -237,11 +242,11 @@ static enum lab_status put_findings(const struct lab_options *o,
         const char *severity = lab_severity_name(f->severity);
         if (o->json) {
             st = lab_json_print(json_pack(
-                "{s:s, s:s, s:o, s:o, s:s, s:s}", "type", "finding", "file",
-                found->file, "line", number(f->at.line, f->at.line > 0),
+                "{s:s, s:s, s:o, s:o, s:s, s:s, s:s}", "type", "finding",
+                "file", found->file, "line", number(f->at.line, f->at.line > 0),
                 "column",
                 number(f->at.column, f->at.line > 0 && f->at.column > 0),
-                "severity", severity, "message", f->message));
+                "severity", severity, "message", f->message, "id", f->id));
             continue;
         }
         fprintf(stderr, "%s:", found->file);
@@ -316,10 +321,11 @@ static enum lab_status run_lint(const struct lab_options *o)
         st = lint_all(o, &errors);
     for (int i = 0; i < o->n_words && !st; i++)
         st = lint_named(o, o->words[i], &errors);
-    if (!st && errors)
-        st = lab_fail(LAB_E_PARSE, "%zu error%s in the lessons", errors,
-                      errors == 1 ? "" : "s");
-    return st;
+    if (st || !errors)
+        return st;
+    lab_error_set_json(false); /* each error was a line */
+    return lab_fail(LAB_E_PARSE, "[lesson.errors] %zu error%s in the lessons",
+                    errors, errors == 1 ? "" : "s");
 }
 
 int lab_cmd_lesson(int argc, char **argv)

@@ -301,8 +301,8 @@ static enum lab_status check_questions(struct lab_lesson_run *w)
                  w->lesson->id);
     if (!st && !watches && o->early_stop > 0)
         st = lab_fail(LAB_E_USAGE,
-                      "--early-stop: no rows of %s are held back, and there is "
-                      "no loss to watch",
+                      "[run.early-stop] --early-stop: no rows of %s are held "
+                      "back, and there is no loss to watch",
                       w->lesson->id);
     if (!st && o->save)
         st = lab_kept_check_place(o->save, o->db, may_overwrite(o));

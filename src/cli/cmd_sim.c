@@ -84,26 +84,27 @@ static void need_sides(struct argp_state *state, const char *name,
                        const char *text, int64_t out[3])
 {
     if (!text)
-        argp_error(state,
-                   "--%s is needed: one to three numbers, as 256 or "
-                   "16,16",
-                   name);
+        lab_usage_error(
+            state,
+            "[sim.sides] --%s is needed: one to three numbers, as 256 or 16,16",
+            name);
     else if (!read_sides(text, out))
-        argp_error(state,
-                   "--%s '%s': one to three whole numbers from 1 to %d, as "
-                   "256 or 16,16",
-                   name, text, SIDE_MOST);
+        lab_usage_error(state,
+                        "[option.sides] --%s '%s': one to three whole numbers "
+                        "from 1 to %d, as 256 or 16,16",
+                        name, text, SIDE_MOST);
 }
 
 static void check_words(struct lab_options *o, struct argp_state *state)
 {
     int64_t sides[3];
     if (o->n_words != 1)
-        argp_error(state,
-                   o->n_words ? "one FILE at a time: '%s' is one too "
-                                "many"
-                              : "which FILE.cu or FILE.ptx?",
-                   o->n_words ? o->words[1] : "");
+        lab_usage_error(
+            state,
+            o->n_words
+                ? "[usage.files] one FILE at a time: '%s' is one too many"
+                : "[usage.file] which FILE.cu or FILE.ptx?",
+            o->n_words ? o->words[1] : "");
     need_sides(state, "grid", o->grid, sides);
     need_sides(state, "block", o->block, sides);
 }
@@ -141,7 +142,8 @@ static enum lab_status find_device(struct simulation *s)
     lab_str_init(&names);
     for (int i = 0; (d = lab_sim_device_at(i)); i++)
         lab_str_addf(&names, "%s'%s'", i ? ", " : "", d->name);
-    lab_fail(LAB_E_USAGE, "--device-model '%s' is not known: use %s",
+    lab_fail(LAB_E_USAGE,
+             "[option.device-model] --device-model '%s' is not known: use %s",
              s->o->device_model, lab_str_text(&names));
     lab_str_release(&names);
     return LAB_E_USAGE;
@@ -165,12 +167,12 @@ static enum lab_status find_checks(struct simulation *s)
         }
         if (!found && strcmp(word, "none") != 0) {
             const char *near = lab_nearest(word, ids, LAB_SIM_CHECK_COUNT);
-            return lab_fail(LAB_E_USAGE,
-                            "--checks '%s': no check '%s'%s%s%s: use memory, "
-                            "race, uninitialised, barrier, shuffle, all or "
-                            "none",
-                            s->o->checks, word, near ? " (did you mean '" : "",
-                            near ? near : "", near ? "'?)" : "");
+            return lab_fail(
+                LAB_E_USAGE,
+                "[option.checks] --checks '%s': no check '%s'%s%s%s: use "
+                "memory, race, uninitialised, barrier, shuffle, all or none",
+                s->o->checks, word, near ? " (did you mean '" : "",
+                near ? near : "", near ? "'?)" : "");
         }
         s->checks |= found;
         list += n + (list[n] == ',');
@@ -297,18 +299,20 @@ static enum lab_status no_kernel(struct simulation *s, int found)
     }
     if (kernels == 0)
         lab_fail(LAB_E_NOTFOUND,
-                 "%s has no kernel: a __global__ function; a template has to "
-                 "be instantiated",
+                 "[sim.no-kernel] %s has no kernel: a __global__ function; a "
+                 "template has to be instantiated",
                  lab_str_text(&s->file));
     else if (found > 1 && name)
-        lab_fail(LAB_E_NOTFOUND, "--kernel '%s' is one of these:%s", name,
+        lab_fail(LAB_E_NOTFOUND,
+                 "[option.kernel] --kernel '%s' is one of these:%s", name,
                  lab_str_text(&list));
     else if (name)
-        lab_fail(LAB_E_NOTFOUND, "%s has no kernel '%s'; it has:%s",
+        lab_fail(LAB_E_NOTFOUND,
+                 "[sim.kernel] %s has no kernel '%s'; it has:%s",
                  lab_str_text(&s->file), name, lab_str_text(&list));
     else
         lab_fail(LAB_E_NOTFOUND,
-                 "%s has %d kernels, choose one with --kernel:%s",
+                 "[sim.kernels] %s has %d kernels, choose one with --kernel:%s",
                  lab_str_text(&s->file), kernels, lab_str_text(&list));
     lab_str_release(&list);
     return LAB_E_NOTFOUND;

@@ -158,11 +158,12 @@ static enum lab_status npy_open(const char *dir)
     if (mkdir(dir, 0777) == 0)
         return LAB_OK;
     if (errno != EEXIST)
-        return lab_fail(LAB_E_IO, "cannot make %s: %s", dir, strerror(errno));
+        return lab_fail(LAB_E_IO, "[npy.directory] cannot make %s: %s", dir,
+                        strerror(errno));
     if (!is_empty(dir))
         return lab_fail(LAB_E_IO,
-                        "%s is there already and holds something: name a new "
-                        "or an empty directory",
+                        "[npy.not-empty] %s is there already and holds "
+                        "something: name a new or an empty directory",
                         dir);
     return LAB_OK;
 }
@@ -204,7 +205,8 @@ static enum lab_status write_file(const char *path, const struct lab_tensor *t,
     enum lab_status st = add_header(&header, t);
     FILE *f = st ? NULL : fopen(path, "wb");
     if (!st && !f)
-        st = lab_fail(LAB_E_IO, "cannot write %s: %s", path, strerror(errno));
+        st = lab_fail(LAB_E_IO, "[npy.write] cannot write %s: %s", path,
+                      strerror(errno));
     if (f) {
         const char start[] = {'\x93',
                               'N',
@@ -223,8 +225,8 @@ static enum lab_status write_file(const char *path, const struct lab_tensor *t,
             fwrite(lab_str_text(&header), 1, header.len, f) == header.len &&
             fwrite(data, each, n, f) == n;
         if (fclose(f) != 0 || !whole)
-            st = lab_fail(LAB_E_IO, "cannot write %s: %s", path,
-                          strerror(errno));
+            st = lab_fail(LAB_E_IO, "[npy.shape-write] cannot write %s: %s",
+                          path, strerror(errno));
     }
     lab_str_release(&header);
     return st;
@@ -248,8 +250,8 @@ static enum lab_status write_tensor(struct lab_lesson_run *w, const char *dir,
     if (!st)
         st = write_file(lab_str_text(&partial), t, data);
     if (!st && rename(lab_str_text(&partial), lab_str_text(&path)) != 0)
-        st = lab_fail(LAB_E_IO, "cannot write %s: %s", lab_str_text(&path),
-                      strerror(errno));
+        st = lab_fail(LAB_E_IO, "[npy.index-write] cannot write %s: %s",
+                      lab_str_text(&path), strerror(errno));
     if (st)
         remove(lab_str_text(&partial));
     lab_str_release(&path);

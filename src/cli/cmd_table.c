@@ -20,13 +20,15 @@ enum { PIPE_COLUMNS = 80 };
 static void take_name(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words > 1)
-        argp_error(state, "one table at a time: '%s' is one too many",
-                   o->words[1]);
+        lab_usage_error(
+            state, "[usage.tables] one table at a time: '%s' is one too many",
+            o->words[1]);
     if (o->n_words == 0 && (o->n_filters || o->n_changes || o->sort))
-        argp_error(state, "--filter, --set and --sort are of one table: name "
-                          "it");
+        lab_usage_error(state, "[usage.table-name] --filter, --set and --sort "
+                               "are of one table: name it");
     if (o->csv && o->json)
-        argp_error(state, "--csv or --json, one of them");
+        lab_usage_error(state,
+                        "[option.csv-json] --csv or --json, one of them");
 }
 
 static const struct lab_command_line usage = {
@@ -190,8 +192,9 @@ static enum lab_status find_sort(const struct lab_options *o,
     lab_str_init(&list);
     for (int i = 0; i < t->columns; i++)
         lab_str_addf(&list, " %s", t->column[i].name);
-    enum lab_status st = lab_fail(LAB_E_USAGE, "%s has no column \"%s\":%s",
-                                  t->name, o->sort, lab_str_text(&list));
+    enum lab_status st =
+        lab_fail(LAB_E_USAGE, "[table.column] %s has no column \"%s\":%s",
+                 t->name, o->sort, lab_str_text(&list));
     lab_str_release(&list);
     return st;
 }

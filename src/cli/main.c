@@ -182,8 +182,9 @@ static enum lab_status wrote_all(void)
                    ? lab_fail(LAB_E_NOMEM,
                               "out of memory: a text or a name is missing")
                    : LAB_OK;
-    return errno ? lab_fail(LAB_E_IO, "write error: %s", strerror(errno))
-                 : lab_fail(LAB_E_IO, "write error");
+    return errno ? lab_fail(LAB_E_IO, "[output.error] write error: %s",
+                            strerror(errno))
+                 : lab_fail(LAB_E_IO, "[output.error] write error");
 }
 
 static bool checked; /* by main(); argp ends the program elsewhere */

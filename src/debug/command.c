@@ -149,8 +149,8 @@ struct line {
 
 static enum lab_status fail_usage(const struct line *l, const char *problem)
 {
-    return lab_fail(LAB_E_PARSE, "%s: %s; usage: %s", l->word->word, problem,
-                    l->word->usage);
+    return lab_fail(LAB_E_PARSE, "[command.arguments] %s: %s; usage: %s",
+                    l->word->word, problem, l->word->usage);
 }
 
 static enum lab_status fail_nearest(const char *what, const char *word,
@@ -158,9 +158,11 @@ static enum lab_status fail_nearest(const char *what, const char *word,
 {
     const char *near = lab_nearest(word, names, count);
     if (near)
-        return lab_fail(LAB_E_PARSE, "no %s \"%s\"; did you mean \"%s\"?", what,
-                        word, near);
-    return lab_fail(LAB_E_PARSE, "no %s \"%s\"; \"help\" lists them", what,
+        return lab_fail(LAB_E_PARSE,
+                        "[command.word] no %s \"%s\"; did you mean \"%s\"?",
+                        what, word, near);
+    return lab_fail(LAB_E_PARSE,
+                    "[command.word] no %s \"%s\"; \"help\" lists them", what,
                     word);
 }
 
@@ -183,8 +185,10 @@ static enum lab_status find_word(struct line *l)
         if (strncmp(WORDS[i].word, word, strlen(word)) != 0)
             continue;
         if (found && found->kind != WORDS[i].kind)
-            return lab_fail(LAB_E_PARSE, "\"%s\" may be \"%s\" or \"%s\"", word,
-                            found->word, WORDS[i].word);
+            return lab_fail(
+                LAB_E_PARSE,
+                "[command.ambiguous] \"%s\" may be \"%s\" or \"%s\"", word,
+                found->word, WORDS[i].word);
         found = found ? found : &WORDS[i];
     }
     if (!found)
@@ -200,12 +204,13 @@ static enum lab_status parse_int(const struct line *l, const char *text,
     errno = 0;
     long long n = strtoll(text, &end, 10);
     if (end == text || *end != '\0')
-        return lab_fail(LAB_E_PARSE, "%s: \"%s\" is not a whole number",
+        return lab_fail(LAB_E_PARSE,
+                        "[command.number] %s: \"%s\" is not a whole number",
                         l->word->word, text);
     if (errno || n < least)
-        return lab_fail(LAB_E_PARSE, "%s: %s is out of range: %lld to %lld",
-                        l->word->word, text, (long long)least,
-                        (long long)INT64_MAX);
+        return lab_fail(
+            LAB_E_PARSE, "[command.range] %s: %s is out of range: %lld to %lld",
+            l->word->word, text, (long long)least, (long long)INT64_MAX);
     *out = n;
     return LAB_OK;
 }
@@ -279,7 +284,9 @@ static enum lab_status parse_loss(const struct line *l,
         return fail_usage(l, "a condition on the loss reads \"loss > 2.5\"");
     c->value = strtod(text, &end);
     if (end == text || *end || !isfinite(c->value))
-        return lab_fail(LAB_E_PARSE, "break: \"%s\" is not a number", text);
+        return lab_fail(LAB_E_PARSE,
+                        "[command.break-number] break: \"%s\" is not a number",
+                        text);
     c->when = LAB_WHEN_LOSS;
     return LAB_OK;
 }
@@ -375,8 +382,8 @@ static enum lab_status parse_temperature(const struct line *l, const char *text,
     double v = strtod(text, &end);
     if (end == text || *end || !(v >= 0 && v <= 100))
         return lab_fail(LAB_E_PARSE,
-                        "%s: the temperature \"%s\" is no number from 0 to "
-                        "100",
+                        "[command.temperature] %s: the temperature \"%s\" is "
+                        "no number from 0 to 100",
                         l->word->word, text);
     *out = v;
     return LAB_OK;
@@ -529,7 +536,8 @@ static enum lab_status cut(const char *line, struct line *l)
     char *save = NULL;
     *l = (struct line){0};
     if (strlen(line) >= sizeof(l->text))
-        return lab_fail(LAB_E_PARSE, "the line is longer than %d bytes",
+        return lab_fail(LAB_E_PARSE,
+                        "[command.too-long] the line is longer than %d bytes",
                         LINE_BYTES - 1);
     strcpy(l->text, line);
     for (char *t = strtok_r(l->text, " \t\r\n", &save); t;
@@ -554,8 +562,10 @@ enum lab_status lab_ui_command_parse(const char *line,
     if (!st && l.count > 0) {
         st = find_word(&l);
         if (l.more && (st || l.word->kind != LAB_COMMAND_SAMPLE))
-            st = lab_fail(LAB_E_PARSE, "too many words after \"%s\"",
-                          l.token[0]);
+            st =
+                lab_fail(LAB_E_PARSE,
+                         "[command.too-many-words] too many words after \"%s\"",
+                         l.token[0]);
         if (!st) {
             c.kind = l.word->kind;
             st = parse_rest(&l, line, &c);

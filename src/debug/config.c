@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -46,11 +47,14 @@ static enum lab_status read_text(int fd)
     struct stat about;
     size_t used = 0;
     if (fstat(fd, &about))
-        return lab_fail(LAB_E_IO, "%s: %s", file.path, strerror(errno));
+        return lab_fail(LAB_E_IO, "[config.stat] %s: %s", file.path,
+                        strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return lab_fail(LAB_E_IO, "%s: not a file", file.path);
+        return lab_fail(LAB_E_IO, "[config.not-file] %s: not a file",
+                        file.path);
     if (about.st_size > MOST_BYTES)
-        return lab_fail(LAB_E_PARSE, "%s: larger than 1 MiB", file.path);
+        return lab_fail(LAB_E_PARSE, "[config.too-large] %s: larger than 1 MiB",
+                        file.path);
     size_t size = (size_t)about.st_size;
     file.text = lab_alloc(size + 1);
     if (!file.text)
@@ -60,7 +64,8 @@ static enum lab_status read_text(int fd)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return lab_fail(LAB_E_IO, "%s: %s", file.path, strerror(errno));
+            return lab_fail(LAB_E_IO, "[config.read] %s: %s", file.path,
+                            strerror(errno));
         if (n == 0)
             break;
         used += (size_t)n;
@@ -68,7 +73,8 @@ static enum lab_status read_text(int fd)
     file.text[used] = '\0';
     return strlen(file.text) == used
                ? LAB_OK
-               : lab_fail(LAB_E_PARSE, "%s: no text: a byte 0 is in it",
+               : lab_fail(LAB_E_PARSE,
+                          "[config.byte-zero] %s: no text: a byte 0 is in it",
                           file.path);
 }
 
@@ -92,8 +98,10 @@ static enum lab_status read_line(char *line, int number)
     if (strncmp(name, "key.=", 5) == 0)
         equals = strchr(name + 5, '=');
     if (!equals || equals == name)
-        return lab_fail(LAB_E_PARSE, "%s:%d: \"%s\" is not a line NAME = VALUE",
-                        file.path, number, name);
+        return lab_fail(
+            LAB_E_PARSE,
+            "[config.line] %s:%d: \"%s\" is not a line NAME = VALUE", file.path,
+            number, name);
     *equals = '\0';
     size_t n = (size_t)file.config.n;
     if (lab_grow(&file.list, n, &file.room, sizeof(*file.list),
@@ -103,7 +111,8 @@ static enum lab_status read_line(char *line, int number)
     file.config.n++;
     return file.list[n].value[0]
                ? LAB_OK
-               : lab_config_fail(&file.list[n], "%s has no value",
+               : lab_config_fail(&file.list[n],
+                                 "[config.value-missing] %s has no value",
                                  file.list[n].name);
 }
 
@@ -117,7 +126,8 @@ static enum lab_status read_file(void)
     if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR
                    ? LAB_OK
-                   : lab_fail(LAB_E_IO, "%s: %s", file.path, strerror(errno));
+                   : lab_fail(LAB_E_IO, "[config.open] %s: %s", file.path,
+                              strerror(errno));
     enum lab_status st = read_text(fd);
     close(fd);
     char *next = file.text;
@@ -153,15 +163,19 @@ const struct lab_setting *lab_config_find(const struct lab_config *config,
     return NULL;
 }
 
+enum lab_status lab_config_fail_at(const struct lab_setting *setting)
+{
+    return lab_fail_context(LAB_E_PARSE, "%s:%d", file.path, setting->line);
+}
+
 enum lab_status lab_config_fail(const struct lab_setting *setting,
                                 const char *fmt, ...)
 {
-    char text[512];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    lab_failv(LAB_E_PARSE, fmt, args);
     va_end(args);
-    return lab_fail(LAB_E_PARSE, "%s:%d: %s", file.path, setting->line, text);
+    return lab_config_fail_at(setting);
 }
 
 void lab_config_forget(void)

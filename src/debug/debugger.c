@@ -23,9 +23,11 @@ static enum lab_status fail_nearest(const char *what, const char *name,
     const char *in = phase >= 0 ? " in phase " : "";
     lab_free(names);
     if (near)
-        return lab_fail(LAB_E_NOTFOUND, "no %s '%s'%s%s; did you mean %s?",
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[debugger.name] no %s '%s'%s%s; did you mean %s?",
                         what, name, in, where, near);
-    return lab_fail(LAB_E_NOTFOUND, "no %s '%s'%s%s; `list %ss` has them", what,
+    return lab_fail(LAB_E_NOTFOUND,
+                    "[debugger.name] no %s '%s'%s%s; `list %ss` has them", what,
                     name, in, where, what);
 }
 
@@ -80,7 +82,8 @@ enum lab_status lab_debugger_part(const struct lab_snapshot *snap,
     s.shape = snap->plan->tensors[s.tensor].shape;
     lab_shape_text(&s.shape, shape);
     if (c->index_count > s.shape.rank)
-        return lab_fail(LAB_E_RANGE, "%s is %s: %d indices are too many",
+        return lab_fail(LAB_E_RANGE,
+                        "[debugger.indices] %s is %s: %d indices are too many",
                         c->arg, shape, c->index_count);
     for (int i = 0; i < s.shape.rank; i++) {
         int64_t dim = s.shape.dim[i];
@@ -90,9 +93,10 @@ enum lab_status lab_debugger_part(const struct lab_snapshot *snap,
             continue;
         }
         if (k < -dim || k >= dim)
-            return lab_fail(LAB_E_RANGE,
-                            "%s is %s: index %lld of axis %d is outside",
-                            c->arg, shape, (long long)k, i);
+            return lab_fail(
+                LAB_E_RANGE,
+                "[debugger.index] %s is %s: index %lld of axis %d is outside",
+                c->arg, shape, (long long)k, i);
         s.at[i] = k < 0 ? k + dim : k;
     }
     *out = s;
@@ -178,7 +182,8 @@ enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
     int at = -1;
     if (!act)
         return lab_fail(LAB_E_ARG,
-                        "%s is for the screens: it does nothing here",
+                        "[debugger.screens-only] %s is for the screens: it "
+                        "does nothing here",
                         lab_ui_command_name(c->kind));
     struct lab_command made = {.kind = act->kind,
                                .n = c->n == LAB_COMMAND_ALL ? act->n : c->n,
@@ -436,7 +441,8 @@ enum lab_status lab_debugger_variants(const struct lab_snapshot *snap,
     struct lab_text_table t;
     int id = lab_plan_node(snap->plan, node);
     if (id < 0)
-        return lab_fail(LAB_E_NOTFOUND, "this network has no node '%s'", node);
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[debugger.node] this network has no node '%s'", node);
     lab_text_table_init(&t, heads);
     for (int i = 0; i < snap->schedule->n_steps && candidates; i++) {
         const struct lab_schedule_step *at = &snap->schedule->steps[i];
@@ -484,7 +490,8 @@ static enum lab_status list_words(const struct listing *l, struct lab_str *out)
     const struct lab_vocabulary *words = l->snap->words;
     struct lab_text_table t;
     if (!words)
-        return lab_fail(LAB_E_STATE, "this lesson's data has no words");
+        return lab_fail(LAB_E_STATE,
+                        "[debugger.no-words] this lesson's data has no words");
     lab_text_table_init(&t, heads);
     for (int64_t i = 0; i < words->n; i++) {
         lab_text_table_add_int(&t, i);
@@ -528,7 +535,7 @@ enum lab_status lab_debugger_list(const struct lab_snapshot *snap,
         return !st && out->failed ? lab_no_memory("a list") : st;
     }
     return lab_fail(LAB_E_PARSE,
-                    "list: no \"%s\": steps, breaks, tensors, variants, "
-                    "words or notes",
+                    "[debugger.list] list: no \"%s\": steps, breaks, tensors, "
+                    "variants, words or notes",
                     what);
 }

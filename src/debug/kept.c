@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/export.h"
 
@@ -54,13 +55,12 @@ static enum lab_status bad(const struct lab_kept *k, const char *fmt, ...)
     LAB_PRINTF(2, 3);
 static enum lab_status bad(const struct lab_kept *k, const char *fmt, ...)
 {
-    char text[512];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    lab_failv(LAB_E_PARSE, fmt, args);
     va_end(args);
-    return lab_fail(LAB_E_PARSE, "%s: no network that can be read: %s", k->path,
-                    text);
+    return lab_fail_context(LAB_E_PARSE, "%s: no network that can be read",
+                            k->path);
 }
 
 /* ---- reading ---- */
@@ -73,7 +73,7 @@ static enum lab_status read_all(int fd, const char *path, char *to, size_t n)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return lab_fail(LAB_E_IO, "cannot read %s: %s", path,
+            return lab_fail(LAB_E_IO, "[kept.read] cannot read %s: %s", path,
                             got ? strerror(errno) : "it has become shorter");
         at += (size_t)got;
     }
@@ -87,12 +87,14 @@ static enum lab_status read_file(struct lab_kept *k, size_t *size)
     enum lab_status st = LAB_OK;
     int fd = open(k->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info)) {
-        st = lab_fail(LAB_E_IO, "cannot read %s: %s", k->path, strerror(errno));
+        st = lab_fail(LAB_E_IO, "[kept.open] cannot read %s: %s", k->path,
+                      strerror(errno));
     } else if (!S_ISREG(info.st_mode)) {
-        st = lab_fail(LAB_E_IO, "cannot read %s: it is no regular file",
+        st = lab_fail(LAB_E_IO,
+                      "[kept.not-file] cannot read %s: it is no regular file",
                       k->path);
     } else if (info.st_size < HEAD_BYTES + 2) {
-        st = bad(k, "%lld bytes are too few for a header",
+        st = bad(k, "[kept.short] %lld bytes are too few for a header",
                  (long long)info.st_size);
     } else {
         *size = (size_t)info.st_size;
@@ -114,18 +116,20 @@ static enum lab_status read_header(struct lab_kept *k, size_t size)
     memcpy(&n, k->bytes, sizeof(n));
     if (n > MOST_HEADER)
         return bad(k,
-                   "its header would have %" PRIu64 " bytes, and %d is the "
+                   "[kept.header-size] its header would have %" PRIu64
+                   " bytes, and %d is the "
                    "most: it is of another format",
                    n, MOST_HEADER);
     if (n > size - HEAD_BYTES)
         return bad(k,
-                   "its header has %" PRIu64 " bytes and the file %zu: it is "
+                   "[kept.header-cut] its header has %" PRIu64
+                   " bytes and the file %zu: it is "
                    "cut short",
                    n, size);
     k->header = json_loadb(k->bytes + HEAD_BYTES, (size_t)n,
                            JSON_REJECT_DUPLICATES, &why);
     if (!json_is_object(k->header))
-        return bad(k, "its header: %s",
+        return bad(k, "[kept.json] its header: %s",
                    k->header ? "it is no JSON object" : why.text);
     k->data = k->bytes + HEAD_BYTES + n;
     k->data_bytes = size - HEAD_BYTES - n;
@@ -155,15 +159,18 @@ static enum lab_status read_entry(struct lab_kept *k, const char *name,
     t->shape.rank =
         read_list(json_object_get(entry, "shape"), t->shape.dim, LAB_MAX_RANK);
     if (!t->dtype || t->shape.rank < 0)
-        return bad(k, "%s has no dtype, or no shape of up to %d whole numbers",
+        return bad(k,
+                   "[kept.tensor-shape] %s has no dtype, or no shape of up to "
+                   "%d whole numbers",
                    name, LAB_MAX_RANK);
     if (read_list(json_object_get(entry, "data_offsets"), range, 2) != 2)
-        return bad(k, "%s has no two data_offsets", name);
+        return bad(k, "[kept.tensor-offsets] %s has no two data_offsets", name);
     t->from = (uint64_t)range[0];
     t->to = (uint64_t)range[1];
     if (t->from > t->to || t->to > k->data_bytes)
         return bad(k,
-                   "%s would be bytes %" PRIu64 " to %" PRIu64 " of %" PRIu64
+                   "[kept.tensor-outside] %s would be bytes %" PRIu64
+                   " to %" PRIu64 " of %" PRIu64
                    ": the file is cut short, or damaged",
                    name, t->from, t->to, k->data_bytes);
     return LAB_OK;
@@ -185,13 +192,17 @@ static enum lab_status check_places(const struct lab_kept *k)
     for (int i = 0; i < k->n; i++) {
         const struct kept_tensor *t = &k->tensors[i];
         if (t->from < at)
-            return bad(k, "%s and %s overlap", k->tensors[i - 1].name, t->name);
+            return bad(k, "[kept.tensors-overlap] %s and %s overlap",
+                       k->tensors[i - 1].name, t->name);
         if (t->from > at)
-            return bad(k, "nothing is in the bytes before %s", t->name);
+            return bad(k,
+                       "[kept.tensors-gap] nothing is in the bytes before %s",
+                       t->name);
         at = t->to;
     }
     if (at != k->data_bytes)
-        return bad(k, "%" PRIu64 " bytes behind the last tensor",
+        return bad(k,
+                   "[kept.bytes-left] %" PRIu64 " bytes behind the last tensor",
                    k->data_bytes - at);
     return LAB_OK;
 }
@@ -203,7 +214,7 @@ static enum lab_status read_tensors(struct lab_kept *k)
     enum lab_status st = LAB_OK;
     size_t n = json_object_size(k->header);
     if (n > MOST_TENSORS)
-        return bad(k, "%zu tensors", n);
+        return bad(k, "[kept.tensor-count] %zu tensors", n);
     k->tensors = lab_alloc_array(n + 1, sizeof(*k->tensors));
     if (!k->tensors)
         return lab_no_memory("a network's tensors");
@@ -249,10 +260,11 @@ static enum lab_status read_facts(struct lab_kept *k)
         !read_number(meta, "iteration", INT64_MAX / 2, &n[0]) ||
         !read_number(meta, "batch", INT64_MAX, &n[1]) ||
         !read_number(meta, "train_rows", INT64_MAX, &n[2]))
-        return bad(k, "its __metadata__ lacks lesson, seed, iteration, batch, "
-                      "train_rows, optimizer or learning_rate");
+        return bad(k,
+                   "[kept.metadata] its __metadata__ lacks lesson, seed, "
+                   "iteration, batch, train_rows, optimizer or learning_rate");
     if (strcmp(rate, "none") != 0 && lab_lr_read(rate, &f->lr))
-        return bad(k, "learning_rate: %s", lab_error());
+        return bad(k, "[kept.learning-rate] learning_rate: %s", lab_error());
     f->iteration = (int64_t)n[0];
     f->batch = (int64_t)n[1];
     f->train_rows = (int64_t)n[2];
@@ -303,17 +315,16 @@ enum lab_status lab_kept_check_lesson(const struct lab_kept *k,
                                       const char *lesson)
 {
     if (!k->facts.lesson)
-        return lab_fail(
-            LAB_E_PARSE,
-            "%s: another program wrote it, and it has no seed and no "
-            "iteration to continue from: use --load, which takes "
-            "the parameters",
-            k->path);
+        return lab_fail(LAB_E_PARSE,
+                        "[kept.foreign] %s: another program wrote it, and it "
+                        "has no seed and no iteration to continue from: use "
+                        "--load, which takes the parameters",
+                        k->path);
     if (strcmp(k->facts.lesson, lesson) != 0)
         return lab_fail(
             LAB_E_PARSE,
-            "%s: it is a network of the lesson %s, and this is %s: "
-            "--load takes its parameters where names and shapes fit",
+            "[kept.lesson] %s: it is a network of the lesson %s, and this is "
+            "%s: --load takes its parameters where names and shapes fit",
             k->path, k->facts.lesson, lesson);
     return LAB_OK;
 }
@@ -457,9 +468,9 @@ enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
     compare_tensors(&m, &how);
     if (m.n > 0) {
         const char *of = k->facts.lesson ? k->facts.lesson : "";
-        st = lab_fail(LAB_E_SHAPE, "%s%s%s does not fit: %s%s", k->path,
-                      *of ? ", a network of " : "", of, lab_str_text(&m.text),
-                      m.n > 10 ? "; and more" : "");
+        st = lab_fail(LAB_E_SHAPE, "[kept.network] %s%s%s does not fit: %s%s",
+                      k->path, *of ? ", a network of " : "", of,
+                      lab_str_text(&m.text), m.n > 10 ? "; and more" : "");
     }
     lab_str_release(&m.text);
     return st ? st : lab_walk_start_from(walk, &from);
@@ -549,9 +560,10 @@ static enum lab_status write_header(FILE *to, const struct lab_walk *walk,
     bool done = fwrite(&whole, sizeof(whole), 1, to) == 1 &&
                 fprintf(to, "%s%*s", text, (int)(whole - n), "") >= 0;
     free(text);
-    return done ? LAB_OK
-                : lab_fail(LAB_E_IO, "cannot write the network: %s",
-                           strerror(errno));
+    return done
+               ? LAB_OK
+               : lab_fail(LAB_E_IO, "[kept.write] cannot write the network: %s",
+                          strerror(errno));
 }
 
 static enum lab_status write_tensors(FILE *to, struct lab_walk *walk, bool old)
@@ -567,8 +579,9 @@ static enum lab_status write_tensors(FILE *to, struct lab_walk *walk, bool old)
         st = data ? lab_walk_read(walk, i, old, data)
                   : lab_fail(LAB_E_NOMEM, "no memory to keep %s", t->name);
         if (!st && fwrite(data, 1, n, to) != n)
-            st = lab_fail(LAB_E_IO, "cannot write the network: %s",
-                          strerror(errno));
+            st =
+                lab_fail(LAB_E_IO, "[kept.create] cannot write the network: %s",
+                         strerror(errno));
         lab_free(data);
     }
     return st;

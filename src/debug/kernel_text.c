@@ -206,7 +206,8 @@ enum lab_status lab_kernel_read_three(const char *text, uint32_t out[3])
             break;
         p = end + 1;
     }
-    return lab_fail(LAB_E_PARSE, "'%s': one to three numbers, as 3 or 3,1",
+    return lab_fail(LAB_E_PARSE,
+                    "[kernel.position] '%s': one to three numbers, as 3 or 3,1",
                     text);
 }
 

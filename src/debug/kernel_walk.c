@@ -162,7 +162,8 @@ static enum lab_status read_times(const char *arg, long *n)
     char *end;
     *n = *arg ? strtol(arg, &end, 10) : 1;
     if (*arg && (*end || *n < 1))
-        return lab_fail(LAB_E_PARSE, "'%s': how often? a number from 1", arg);
+        return lab_fail(LAB_E_PARSE,
+                        "[kernel.times] '%s': how often? a number from 1", arg);
     return LAB_OK;
 }
 
@@ -224,7 +225,8 @@ static enum lab_status read_line(const char *text, int32_t *out)
     char *end;
     long line = strtol(text, &end, 10);
     if (end == text || *end || line < 1 || line > INT32_MAX)
-        return lab_fail(LAB_E_PARSE, "'%s': a line, as 12 or reduce.cuh:40",
+        return lab_fail(LAB_E_PARSE,
+                        "[kernel.line] '%s': a line, as 12 or reduce.cuh:40",
                         text);
     *out = (int32_t)line;
     return LAB_OK;
@@ -315,7 +317,8 @@ static enum lab_status do_warp(struct session *s, const char *arg)
     char *end;
     long n = strtol(arg, &end, 10);
     if (end == arg || *end)
-        return lab_fail(LAB_E_PARSE, "'%s': the number of a warp", arg);
+        return lab_fail(LAB_E_PARSE, "[kernel.warp] '%s': the number of a warp",
+                        arg);
     enum lab_status st = lab_sim_debug_focus(s->w->debug, (int)n);
     if (!st)
         show(s);
@@ -456,10 +459,12 @@ static enum lab_status do_shared(struct session *s, const char *arg)
     char *end;
     int64_t from = *arg ? strtoll(arg, &end, 10) : 0;
     if (words == 0)
-        return lab_fail(LAB_E_STATE, "the kernel has no shared memory");
+        return lab_fail(LAB_E_STATE,
+                        "[kernel.no-shared] the kernel has no shared memory");
     if (*arg && (*end || from < 0 || from >= words))
-        return lab_fail(LAB_E_RANGE, "'%s': a word from 0 to %" PRId64, arg,
-                        words - 1);
+        return lab_fail(LAB_E_RANGE,
+                        "[kernel.shared-word] '%s': a word from 0 to %" PRId64,
+                        arg, words - 1);
     for (int64_t i = from; i < words && i < from + SHOWN; i++) {
         uint32_t v;
         memcpy(&v, p + 4 * i, sizeof(v));
@@ -605,8 +610,9 @@ static enum lab_status unknown_word(const char *word)
     for (int i = 0; i < WORDS; i++)
         names[i] = words[i].name;
     const char *near = lab_nearest(word, names, WORDS);
-    return lab_fail(LAB_E_PARSE, "no word '%s'%s%s%s; `help` lists them", word,
-                    near ? " (did you mean '" : "", near ? near : "",
+    return lab_fail(LAB_E_PARSE,
+                    "[kernel.command] no word '%s'%s%s%s; `help` lists them",
+                    word, near ? " (did you mean '" : "", near ? near : "",
                     near ? "'?)" : "");
 }
 
@@ -702,8 +708,8 @@ enum lab_status lab_kernel_walk_possible(const char *backend)
     if (strcmp(backend, "sim") == 0)
         return LAB_OK;
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "backend %s: kernels are walked on the simulator; start "
-                    "with --backend sim",
+                    "[kernel.backend] backend %s: kernels are walked on the "
+                    "simulator; start with --backend sim",
                     backend);
 }
 

@@ -932,12 +932,15 @@ enum lab_status lab_recording_count(struct lab_recording *r,
 {
     enum lab_counter_set set = r->counters ? r->counters : LAB_COUNTERS_BASIC;
     if (r->counters_refused)
-        return lab_fail(LAB_E_UNSUPPORTED, "counters: %s", r->counters_note);
-    if (!r->profiler || strcmp(r->backend, "cuda") != 0)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "counters: hardware counters are a GPU's, and this run "
-                        "is on %s",
-                        r->backend);
+                        "[run.counters-refused] counters: %s",
+                        r->counters_note);
+    if (!r->profiler || strcmp(r->backend, "cuda") != 0)
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[run.counters-backend] counters: hardware counters are a "
+            "GPU's, and this run is on %s",
+            r->backend);
     return lab_profiler_count(r->profiler, walk, from, to, set, out);
 }
 
@@ -993,7 +996,8 @@ static enum lab_status trace_text(void *recording, struct lab_walk *walk,
     enum lab_status st = LAB_OK;
     struct lab_str cost;
     if (!r->profiler)
-        return lab_fail(LAB_E_UNSUPPORTED, "nothing is recorded");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[run.not-recorded] nothing is recorded");
     if (what[0]) {
         st = lab_walk_recapture(walk);
         if (!st)
@@ -1083,8 +1087,10 @@ enum lab_status lab_lesson_run_lesson(const char *name, const char *db,
     if (st || (*out)->kind == LAB_LESSON_NETWORK)
         return st;
     struct lab_str run = lab_suggest_command_text(db, LAB_WORDS("lab", name));
-    st = lab_fail(LAB_E_USAGE, "%s is a lab and has no network to walk: `%s`",
-                  name, lab_str_text(&run));
+    st =
+        lab_fail(LAB_E_USAGE,
+                 "[lesson.is-lab] %s is a lab and has no network to walk: `%s`",
+                 name, lab_str_text(&run));
     lab_str_release(&run);
     lab_lesson_free(*out);
     *out = NULL;
@@ -1101,8 +1107,8 @@ static enum lab_status read_kept(struct lab_lesson_run *w)
         return LAB_OK;
     if (o->resume && (o->load || o->given.seed))
         return lab_fail(LAB_E_USAGE,
-                        "--continue goes on with the seed and the parameters "
-                        "of its file: leave %s out",
+                        "[option.continue] --continue goes on with the seed "
+                        "and the parameters of its file: leave %s out",
                         o->load ? "--load" : "--seed");
     enum lab_status st = lab_kept_open(&w->kept, o->load ? o->load : o->resume);
     if (st || !o->resume)
@@ -1179,8 +1185,8 @@ static enum lab_status open_walk(struct lab_lesson_run *w,
     clear_measuring(&w->recording->times);
     if (!st && w->options->lr > 0 && isnan(lab_plan_lr(w->plan)))
         st = lab_fail(LAB_E_USAGE,
-                      "--lr: %s has no parameter that is updated, and no "
-                      "learning rate",
+                      "[option.lr-no-parameter] --lr: %s has no parameter that "
+                      "is updated, and no learning rate",
                       w->lesson->id);
     if (!st && check)
         st = check(w);

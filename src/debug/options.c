@@ -116,25 +116,42 @@ bool lab_options_takes_next(const char *word, uint64_t commands)
 /* Of the configuration file, while its settings are taken; else NULL. */
 static const struct lab_setting *setting_now;
 
+/* Ends the program; lab_error() may be shorter than `text`. */
+static void usage_error(struct argp_state *state, bool help, const char *text)
+{
+    lab_error_json(LAB_EXIT_USAGE);
+    if (help)
+        argp_error(state, "%s", text);
+    else
+        argp_failure(state, LAB_EXIT_USAGE, 0, "%s", text);
+}
+
+void lab_usage_error(struct argp_state *state, const char *fmt, ...)
+{
+    char id[LAB_ERROR_ID_BYTES];
+    struct lab_str text;
+    va_list args;
+    lab_str_init(&text);
+    va_start(args, fmt);
+    lab_str_addv(&text, lab_error_wording(fmt, id), args);
+    va_end(args);
+    lab_fail_id(LAB_E_USAGE, id, "%s", lab_str_text(&text));
+    usage_error(state, true, lab_str_text(&text));
+    lab_str_release(&text);
+}
+
 /* A value that is wrong: a usage error (with where help is, if `help`), or, of the
  * configuration file, bad input. */
 static void LAB_PRINTF(3, 4)
     wrong(struct argp_state *state, bool help, const char *fmt, ...)
 {
-    char text[512];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    lab_failv(LAB_E_USAGE, fmt, args);
     va_end(args);
-    if (setting_now) {
-        lab_config_fail(setting_now, "%s", text);
-        lab_warn("%s", lab_error());
-        exit(LAB_EXIT_INPUT);
-    }
-    if (help)
-        argp_error(state, "%s", text);
-    else
-        argp_failure(state, LAB_EXIT_USAGE, 0, "%s", text);
+    if (setting_now)
+        exit(lab_exit_error(lab_config_fail_at(setting_now)));
+    usage_error(state, help, lab_error());
 }
 
 static bool read_number(const char *text, int64_t *out)
@@ -166,12 +183,16 @@ static int64_t number(const struct lab_option *option,
     bool right = read_number(text, &v) && v >= range->least &&
                  (range->most == 0 || v <= range->most);
     if (!right && range->most == 0)
-        wrong(state, true, "--%s '%s': a whole number from %lld is needed",
+        wrong(state, true,
+              "[option.number-least] --%s '%s': a whole number from %lld is "
+              "needed",
               option->name, text, (long long)range->least);
     else if (!right)
-        wrong(state, true, "--%s '%s': a whole number from %lld to %lld",
-              option->name, text, (long long)range->least,
-              (long long)range->most);
+        wrong(
+            state, true,
+            "[option.number-range] --%s '%s': a whole number from %lld to %lld",
+            option->name, text, (long long)range->least,
+            (long long)range->most);
     return v;
 }
 
@@ -182,7 +203,9 @@ static uint64_t seed(const char *text, struct argp_state *state)
     unsigned long long v = strtoull(text, &end, 10);
     if (errno || end == text || *end || strchr(text, '-'))
         wrong(state, true,
-              "--seed '%s': a whole number from 0 to 2^64 - 1 is needed", text);
+              "[option.seed] --seed '%s': a whole number from 0 to 2^64 - 1 is "
+              "needed",
+              text);
     return v;
 }
 
@@ -193,7 +216,8 @@ static double real(const struct lab_option *option, const char *text,
     double v = strtod(text, &end);
     if (end == text || *end ||
         !(v >= (double)option->least && v <= (double)option->most))
-        wrong(state, false, "--%s '%s': a number from %lld to %lld is needed",
+        wrong(state, false,
+              "[option.real] --%s '%s': a number from %lld to %lld is needed",
               option->name, text, (long long)option->least,
               (long long)option->most);
     return v;
@@ -210,7 +234,8 @@ static double share(const struct lab_option *option, const char *text,
         end++;
     }
     if (!right || *end || !(v >= 0 && v < 1e6))
-        wrong(state, true, "--%s takes a share such as 5%%, not '%s'",
+        wrong(state, true,
+              "[option.share] --%s takes a share such as 5%%, not '%s'",
               option->name, text);
     return v;
 }
@@ -228,9 +253,9 @@ static const char *choice(const struct lab_option *option, const char *text,
     }
     if (strcmp(option->name, "counters") == 0 && strchr(text, ':'))
         wrong(state, true,
-              "--counters '%s': nothing follows a set: use off, basic or "
-              "full, which count every step; `count step`, in the "
-              "stepper, counts one",
+              "[option.counters] --counters '%s': nothing follows a set: use "
+              "off, basic or full, which count every step; `count step`, in "
+              "the stepper, counts one",
               text);
     lab_str_init(&list);
     for (int i = 0; i < n; i++)
@@ -239,7 +264,7 @@ static const char *choice(const struct lab_option *option, const char *text,
                      : i == n - 1 && i > 1 ? " or "
                                            : ", ",
                      names[i]);
-    wrong(state, true, "--%s '%s': use %s", option->name, text,
+    wrong(state, true, "[option.choice] --%s '%s': use %s", option->name, text,
           lab_str_text(&list));
     lab_str_release(&list);
     return text;
@@ -250,9 +275,11 @@ static void add_choice(struct lab_options *o, char *text,
 {
     char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
-        wrong(state, false, "--variant '%s': write NODE=NAME or OP=NAME", text);
+        wrong(state, false,
+              "[option.variant] --variant '%s': write NODE=NAME or OP=NAME",
+              text);
     if (o->n_choices == LAB_MAX_OPTION_CHOICES)
-        wrong(state, false, "too many --variant");
+        wrong(state, false, "[option.variants] too many --variant");
     *equals = '\0';
     o->choices[o->n_choices++] =
         (struct lab_variant_choice){.target = text, .variant = equals + 1};
@@ -264,7 +291,7 @@ static void add_text(const char **list, const struct lab_option *option,
 {
     int *count = (int *)(void *)(list + LAB_MAX_OPTION_TEXTS);
     if (*count == LAB_MAX_OPTION_TEXTS)
-        wrong(state, false, "too many --%s", option->name);
+        wrong(state, false, "[option.too-many] too many --%s", option->name);
     list[(*count)++] = text;
 }
 
@@ -300,7 +327,8 @@ static void set(struct lab_options *o, const struct lab_option *option,
         break;
     case LAB_KIND_RATE:
         if (lab_lr_read(arg, field))
-            wrong(state, true, "--%s: %s", option->name, lab_error());
+            wrong(state, true, "[option.rate] --%s: %s", option->name,
+                  lab_error());
         break;
     case LAB_KIND_SHARE:
         *(double *)field = share(option, arg, state);
@@ -391,8 +419,8 @@ static void take_variant(struct lab_options *o, const char *value)
     if (n == LAB_MAX_OPTION_CHOICES || strlen(value) >= sizeof(texts[0]))
         wrong(NULL, false,
               n == LAB_MAX_OPTION_CHOICES
-                  ? "too many variants"
-                  : "the name of a variant is too long");
+                  ? "[config.variants] too many variants"
+                  : "[config.variant] the name of a variant is too long");
     snprintf(texts[n], sizeof(texts[n]), "%s", value);
     add_choice(o, texts[n], NULL);
     o->choices[n].optional = true; /* is_chosen() looks at the others alone */
@@ -408,7 +436,8 @@ static bool is_yes(const struct lab_option *option, const char *value)
     for (int i = 0; i < 6; i++)
         if (strcmp(value, words[i]) == 0)
             return i % 2 == 0;
-    wrong(NULL, false, "%s '%s': use yes or no", option->name, value);
+    wrong(NULL, false, "[config.yes-no] %s '%s': use yes or no", option->name,
+          value);
     return false;
 }
 
@@ -422,8 +451,17 @@ static void check_word(const struct lab_option *option, const char *value)
         at += at != NULL;
     }
     if (!at)
-        wrong(NULL, false, "%s '%s': use %s", option->name, value,
-              option->values);
+        wrong(NULL, false, "[config.choice] %s '%s': use %s", option->name,
+              value, option->values);
+}
+
+/* Both in the file: the second is the line that is wrong. */
+static void check_lengths(const struct lab_options *o)
+{
+    if (o->iterations > 0 && o->epochs > 0)
+        wrong(NULL, false,
+              "[config.lengths] iterations and epochs exclude each other: take "
+              "one of the two lines out");
 }
 
 static void take_setting(struct lab_options *o, const struct lab_option *option,
@@ -437,19 +475,21 @@ static void take_setting(struct lab_options *o, const struct lab_option *option,
         take_variant(o, setting->value);
     else if (option->kind != LAB_KIND_FLAG || is_yes(option, setting->value))
         set(o, option, help, (char *)(uintptr_t)setting->value, NULL);
-    setting_now = NULL;
     *given_of(o, option) = true;
     *configured_of(o, option) = true;
+    if (strcmp(option->name, "epochs") == 0 ||
+        strcmp(option->name, "iterations") == 0)
+        check_lengths(o);
+    setting_now = NULL;
 }
 
 /* What was written comes first, and what contradicts it is left out. */
 static void take_config(struct lab_options *o, uint64_t commands)
 {
     const struct lab_config *config;
-    if (lab_config_get(&config)) {
-        lab_warn("%s", lab_error());
-        exit(LAB_EXIT_INPUT);
-    }
+    enum lab_status st = lab_config_get(&config);
+    if (st)
+        exit(lab_exit_error(st));
     for (int i = 0; i < config->n; i++) {
         const struct lab_setting *s = &config->list[i];
         const struct lab_option *option = find_option(s->name);
@@ -476,14 +516,15 @@ enum lab_status lab_options_check_config(bool (*known)(const char *name))
             take_setting(&o, option, lab_option_help(option, ~UINT64_C(0)), s);
         else if (option)
             st = lab_config_fail(s,
-                                 "%s is no setting: it belongs to one "
-                                 "command",
+                                 "[config.command-only] %s is no setting: it "
+                                 "belongs to one command",
                                  s->name);
         else if (!known(s->name))
-            st = lab_config_fail(s,
-                                 "no setting \"%s\": take the line out, and "
-                                 "`lapenna-lab config` lists them",
-                                 s->name);
+            st =
+                lab_config_fail(s,
+                                "[config.name] no setting \"%s\": take the "
+                                "line out, and `lapenna-lab config` lists them",
+                                s->name);
     }
     return st;
 }
@@ -536,14 +577,16 @@ const char *lab_option_text(const struct lab_options *o,
 static void one_lesson(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words > 1)
-        argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "one LESSON at a time: '%s' is one too many", o->words[1]);
+        wrong(state, false,
+              "[usage.lessons] one LESSON at a time: '%s' is one too many",
+              o->words[1]);
     if (o->n_words > 0)
         o->lesson = o->words[0];
     if (o->precision && lab_precision_find(o->precision) == LAB_PRECISION_COUNT)
-        argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--precision '%s': use fp32, tf32, bf16 or fp16",
-                     o->precision);
+        wrong(
+            state, false,
+            "[option.precision] --precision '%s': use fp32, tf32, bf16 or fp16",
+            o->precision);
 }
 
 /* An option of another command would change nothing: that is an error. */
@@ -551,9 +594,11 @@ static void refuse(const struct lab_option *option, struct argp_state *state)
 {
     struct lab_str list;
     lab_str_init(&list);
+    if (strcmp(option->name, "json") == 0)
+        lab_error_set_json(false);
     lab_options_list(&list, parsing.line->commands);
-    argp_error(state, "no --%s here: it takes %s", option->name,
-               lab_str_text(&list));
+    lab_usage_error(state, "[option.foreign] no --%s here: it takes %s",
+                    option->name, lab_str_text(&list));
     lab_str_release(&list);
 }
 
@@ -689,10 +734,9 @@ static void check_together(const struct lab_options *o, bool npy)
         : o->iterations > 0 && o->epochs > 0
             ? "--iterations and --epochs exclude each other: give one"
             : NULL;
-    if (wrong) {
-        lab_warn("%s", wrong);
-        exit(LAB_EXIT_USAGE);
-    }
+    if (wrong)
+        exit(lab_exit_error(
+            lab_fail(LAB_E_USAGE, "[option.together] %s", wrong)));
 }
 
 void lab_options_init(struct lab_options *o)
@@ -738,6 +782,9 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
     take_options(line, shown);
     lab_options_init(o);
     o->words = argv + 1;
+    for (int i = 1; i < argc; i++) /* before what is wrong is found */
+        if (strcmp(argv[i], "--json") == 0)
+            lab_error_set_json(true);
     lab_warn_as(line->name);
     argp_err_exit_status = LAB_EXIT_USAGE;
     program_invocation_short_name = name.data;

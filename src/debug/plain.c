@@ -677,11 +677,13 @@ static enum lab_status plain_explain(struct lab_plain *p,
     for (int k = 0; k < s.n_whole; k++)
         count *= s.shape.dim[s.whole[k]];
     if (count > 1)
-        return lab_fail(LAB_E_USAGE, "explain takes one element of %s: %s[%s]",
-                        c->arg, c->arg,
-                        s.shape.rank == 1   ? "I"
-                        : s.shape.rank == 2 ? "I,J"
-                                            : "I,J,...");
+        return lab_fail(
+            LAB_E_USAGE,
+            "[plain.explain] explain takes one element of %s: %s[%s]", c->arg,
+            c->arg,
+            s.shape.rank == 1   ? "I"
+            : s.shape.rank == 2 ? "I,J"
+                                : "I,J,...");
     struct lab_command ask = {.kind = LAB_DO_EXPLAIN, .phase = -1};
     ask.element.tensor = s.tensor;
     ask.element.index =
@@ -764,8 +766,9 @@ static enum lab_status plain_help(const char *word)
         if (!kind && lab_ui_command_parse(word, &c) == LAB_OK)
             kind = c.kind;
         if (!kind)
-            return lab_fail(LAB_E_PARSE, "no command \"%s\"; `help` lists them",
-                            word);
+            return lab_fail(
+                LAB_E_PARSE,
+                "[plain.command] no command \"%s\"; `help` lists them", word);
     }
     for (size_t i = 0; i < n; i++) {
         if (words[i].help && (!kind || words[i].kind == kind))
@@ -1172,7 +1175,9 @@ static enum lab_status do_command(struct lab_plain *p,
         show_lr(p);
         return LAB_OK;
     case LAB_COMMAND_STOP:
-        return lab_fail(LAB_E_STATE, "nothing runs; Ctrl-C stops a training");
+        return lab_fail(
+            LAB_E_STATE,
+            "[plain.nothing-runs] nothing runs; Ctrl-C stops a training");
     case LAB_COMMAND_INTO:
         return into(p, c);
     case LAB_COMMAND_SAMPLE:
@@ -1330,7 +1335,7 @@ static enum lab_status read_commands(struct lab_plain *p)
     if (p->interactive && in->ended)
         lab_printf(stdout, "\n");
     if (in->error)
-        return lab_fail(LAB_E_IO, "cannot read the commands: %s",
+        return lab_fail(LAB_E_IO, "[plain.read] cannot read the commands: %s",
                         strerror(in->error));
     if (commands > 0 || p->interactive || p->signal)
         return LAB_OK;

@@ -32,11 +32,11 @@ enum lab_status lab_progress_path(char *out, size_t cap)
         n = snprintf(out, cap, "%s/.local/state/lapenna-lab/progress.json",
                      home);
     else
-        return lab_fail(LAB_E_NOTFOUND,
-                        "no place for the progress: set XDG_STATE_HOME or "
-                        "HOME");
+        return lab_fail(LAB_E_NOTFOUND, "[progress.place] no place for the "
+                                        "progress: set XDG_STATE_HOME or HOME");
     if (n < 0 || (size_t)n >= cap)
-        return lab_fail(LAB_E_RANGE, "the path of the progress is too long");
+        return lab_fail(LAB_E_RANGE,
+                        "[progress.path] the path of the progress is too long");
     return LAB_OK;
 }
 
@@ -60,7 +60,8 @@ enum lab_status lab_progress_update(struct lab_progress *p,
 {
     size_t n = strlen(now->id);
     if (n == 0 || n >= LAB_PROGRESS_ID_BYTES - 1)
-        return lab_fail(LAB_E_ARG, "a lesson's id of %zu bytes", n);
+        return lab_fail(LAB_E_ARG,
+                        "[progress.lesson-id] a lesson's id of %zu bytes", n);
     struct lab_progress_entry *e =
         (struct lab_progress_entry *)lab_progress_find(p, now->id);
     if (!e) {
@@ -87,8 +88,9 @@ static enum lab_status bad_entry(const char *id, const char *what)
     struct lab_str visible;
     lab_str_init(&visible);
     lab_str_add_visible(&visible, id, strlen(id), false);
-    enum lab_status st = lab_fail(LAB_E_PARSE, "lesson \"%s\": %s",
-                                  lab_str_text(&visible), what);
+    enum lab_status st =
+        lab_fail(LAB_E_PARSE, "[progress.lesson] lesson \"%s\": %s",
+                 lab_str_text(&visible), what);
     lab_str_release(&visible);
     return st;
 }
@@ -131,13 +133,14 @@ static enum lab_status read_root(json_t *root, struct lab_progress *p)
     json_t *format = json_object_get(root, "format");
     json_t *lessons = json_object_get(root, "lessons");
     if (!json_is_integer(format) || json_integer_value(format) < FORMAT)
-        return lab_fail(LAB_E_PARSE, "\"format\" is missing");
+        return lab_fail(LAB_E_PARSE, "[progress.format] \"format\" is missing");
     if (json_integer_value(format) > FORMAT) {
         p->newer = true;
         return LAB_OK;
     }
     if (!json_is_object(lessons))
-        return lab_fail(LAB_E_PARSE, "\"lessons\" is missing");
+        return lab_fail(LAB_E_PARSE,
+                        "[progress.lessons] \"lessons\" is missing");
     json_object_foreach(lessons, id, value)
     {
         enum lab_status st = read_entry(id, value, p);
@@ -156,17 +159,19 @@ static enum lab_status read_file(const char *path, struct lab_progress *p)
     if (!f && errno == ENOENT)
         return LAB_OK;
     if (!f)
-        return lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
+        return lab_fail(LAB_E_IO, "[progress.read] %s: %s", path,
+                        strerror(errno));
     if (fstat(fileno(f), &info) || !S_ISREG(info.st_mode) ||
         info.st_size > FILE_MOST) {
         fclose(f);
-        return lab_fail(LAB_E_PARSE, "%s: not a progress file", path);
+        return lab_fail(LAB_E_PARSE,
+                        "[progress.not-file] %s: not a progress file", path);
     }
     json_t *root = json_loadf(f, JSON_REJECT_DUPLICATES, &error);
     fclose(f);
     if (!root)
-        return lab_fail(LAB_E_PARSE, "%s:%d:%d: %s", path, error.line,
-                        error.column, error.text);
+        return lab_fail(LAB_E_PARSE, "[progress.json] %s:%d:%d: %s", path,
+                        error.line, error.column, error.text);
     enum lab_status st = read_root(root, p);
     json_decref(root);
     return st == LAB_E_PARSE ? lab_fail_context(st, "%s", path) : st;
@@ -190,7 +195,8 @@ static enum lab_status keep_aside(struct lab_progress *p)
         if (errno != EEXIST)
             break;
     }
-    return lab_fail(LAB_E_IO, "%s; it could not be kept aside: %s", why,
+    return lab_fail(LAB_E_IO,
+                    "[progress.aside] %s; it could not be kept aside: %s", why,
                     strerror(errno));
 }
 
@@ -198,7 +204,9 @@ enum lab_status lab_progress_load(struct lab_progress *out, const char *path)
 {
     struct lab_progress p = {0};
     if (strlen(path) >= sizeof(p.path))
-        return lab_fail(LAB_E_RANGE, "the path of the progress is too long");
+        return lab_fail(
+            LAB_E_RANGE,
+            "[progress.path-temporary] the path of the progress is too long");
     strcpy(p.path, path);
     enum lab_status st = read_file(path, &p);
     if (st == LAB_E_PARSE) {
@@ -226,7 +234,8 @@ static enum lab_status make_directories(const char *path)
             continue;
         *p = '\0';
         if (mkdir(dir, 0700) && errno != EEXIST)
-            return lab_fail(LAB_E_IO, "%s: %s", dir, strerror(errno));
+            return lab_fail(LAB_E_IO, "[progress.directory] %s: %s", dir,
+                            strerror(errno));
         *p = '/';
     }
     return LAB_OK;
@@ -262,7 +271,8 @@ static enum lab_status write_text(const char *path, const char *text)
     snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
     int fd = mkstemp(temporary);
     if (fd < 0)
-        return lab_fail(LAB_E_IO, "%s: %s", temporary, strerror(errno));
+        return lab_fail(LAB_E_IO, "[progress.create] %s: %s", temporary,
+                        strerror(errno));
     FILE *f = fdopen(fd, "w");
     bool ok =
         f && fprintf(f, "%s\n", text) > 0 && fflush(f) == 0 && fsync(fd) == 0;
@@ -275,7 +285,7 @@ static enum lab_status write_text(const char *path, const char *text)
         return LAB_OK;
     why = ok ? errno : why;
     unlink(temporary);
-    return lab_fail(LAB_E_IO, "%s: %s", path, strerror(why));
+    return lab_fail(LAB_E_IO, "[progress.write] %s: %s", path, strerror(why));
 }
 
 static enum lab_status merge_and_write(struct lab_progress *p)
@@ -285,8 +295,10 @@ static enum lab_status merge_and_write(struct lab_progress *p)
     if (st == LAB_E_PARSE)
         st = keep_aside(p);
     if (!st && there.newer)
-        st = lab_fail(LAB_E_STATE, "%s is from a later version: not changed",
-                      p->path);
+        st =
+            lab_fail(LAB_E_STATE,
+                     "[progress.later] %s is from a later version: not changed",
+                     p->path);
     for (size_t i = 0; !st && i < there.count; i++)
         st = lab_progress_update(p, &there.entries[i]);
     lab_free(there.entries);
@@ -303,15 +315,18 @@ enum lab_status lab_progress_save(struct lab_progress *p)
 {
     char lock[LAB_PROGRESS_PATH_BYTES + 16];
     if (p->newer)
-        return lab_fail(LAB_E_STATE, "%s is from a later version: not changed",
-                        p->path);
+        return lab_fail(
+            LAB_E_STATE,
+            "[progress.later-changed] %s is from a later version: not changed",
+            p->path);
     enum lab_status st = make_directories(p->path);
     if (st)
         return st;
     snprintf(lock, sizeof(lock), "%s.lock", p->path);
     int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        return lab_fail(LAB_E_IO, "%s: %s", lock, strerror(errno));
+        return lab_fail(LAB_E_IO, "[progress.rename] %s: %s", lock,
+                        strerror(errno));
     /* A file system without locks loses the merge's safety, not the file. */
     while (flock(fd, LOCK_EX) && errno == EINTR)
         continue;

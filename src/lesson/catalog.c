@@ -65,8 +65,8 @@ static enum lab_status list_directory(struct lab_catalog *c)
     DIR *d = opendir(c->dir);
     if (!d)
         return lab_fail(LAB_E_IO,
-                        "%s: cannot list the lessons: %s; name the directory "
-                        "above it in LAPENNA_LAB_DATA_DIR",
+                        "[lesson.list] %s: cannot list the lessons: %s; name "
+                        "the directory above it in LAPENNA_LAB_DATA_DIR",
                         c->dir, strerror(errno));
     struct dirent *e;
     while (!st && (e = readdir(d)) && c->count < MAX_LESSONS) {
@@ -219,10 +219,12 @@ static enum lab_status not_found(const struct lab_catalog *c, const char *id)
     const char *near = lab_nearest(id, names, c->count);
     lab_str_init(&safe);
     lab_str_add_visible(&safe, id, strlen(id), false);
-    enum lab_status st = lab_fail(
-        LAB_E_NOTFOUND, "no lesson %s%s%s; `lapenna-lab lesson list` shows all",
-        id[0] ? lab_str_text(&safe) : "''", near ? "; did you mean " : "",
-        near ? near : "");
+    enum lab_status st =
+        lab_fail(LAB_E_NOTFOUND,
+                 "[lesson.missing] no lesson %s%s%s; `lapenna-lab lesson list` "
+                 "shows all",
+                 id[0] ? lab_str_text(&safe) : "''",
+                 near ? "; did you mean " : "", near ? near : "");
     lab_str_release(&safe);
     lab_free(names);
     return st;

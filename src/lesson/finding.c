@@ -57,16 +57,19 @@ static void add(struct lab_findings *f, struct lab_place at,
         f->skipped++;
         return;
     }
-    char *message = message_text(fmt, args);
-    if (!message || lab_grow(&f->items, f->count, &f->cap, sizeof(*f->items),
-                             "a finding")) {
-        lab_free(message);
+    struct lab_finding item = {.at = at, .status = status};
+    fmt = lab_error_wording(fmt, item.id);
+    if (!item.id[0])
+        snprintf(item.id, sizeof(item.id), "%s", lab_error_id());
+    item.severity = status ? LAB_SEVERITY_ERROR : LAB_SEVERITY_WARNING;
+    item.message = message_text(fmt, args);
+    if (!item.message || lab_grow(&f->items, f->count, &f->cap,
+                                  sizeof(*f->items), "a finding")) {
+        lab_free(item.message);
         f->failed = true;
         return;
     }
-    f->items[f->count++] = (struct lab_finding){
-        at, status ? LAB_SEVERITY_ERROR : LAB_SEVERITY_WARNING, status,
-        message};
+    f->items[f->count++] = item;
 }
 
 bool lab_findings_error(struct lab_findings *f, struct lab_place at,

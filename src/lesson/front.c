@@ -94,13 +94,15 @@ static bool syntax_error(struct builder *b)
     if (strstr(problem, "cannot start any token"))
         return yaml_fail_at(
             b, &p->problem_mark,
-            "YAML: this character cannot stand here (a tab cannot "
-            "indent; quote a text that begins with @, ` or %%)");
+            "[lesson.yaml.character] YAML: this character cannot stand here (a "
+            "tab cannot indent; quote a text that begins with @, ` or %%)");
     if (p->context && p->context_mark.line != p->problem_mark.line)
-        return yaml_fail_at(b, &p->problem_mark, "YAML: %s (%s from line %d)",
+        return yaml_fail_at(b, &p->problem_mark,
+                            "[lesson.yaml.context] YAML: %s (%s from line %d)",
                             problem, p->context,
                             place_of(b, &p->context_mark).line);
-    return yaml_fail_at(b, &p->problem_mark, "YAML: %s%s%s", problem,
+    return yaml_fail_at(b, &p->problem_mark,
+                        "[lesson.yaml.syntax] YAML: %s%s%s", problem,
                         p->context ? " " : "", p->context ? p->context : "");
 }
 
@@ -132,8 +134,8 @@ static bool build_scalar(struct builder *b, struct yaml **out)
     /* A quoted scalar may write any character as an escape; what the file may
      * not hold, its texts may not hold either. */
     if (!plain && !lab_is_visible(s, n, true))
-        return yaml_fail(b, "this text holds an escaped control character: "
-                            "remove it");
+        return yaml_fail(b, "[lesson.yaml.control] this text holds an escaped "
+                            "control character: remove it");
     struct yaml *node = new_node(b, YAML_SCALAR);
     if (!node)
         return false;
@@ -150,8 +152,9 @@ static bool check_properties(struct builder *b)
     const unsigned char *anchor = NULL;
     const unsigned char *tag = NULL;
     if (e->type == YAML_ALIAS_EVENT)
-        return yaml_fail(b, "an alias (*%s): write the value out",
-                         (const char *)e->data.alias.anchor);
+        return yaml_fail(
+            b, "[lesson.yaml.alias] an alias (*%s): write the value out",
+            (const char *)e->data.alias.anchor);
     if (e->type == YAML_SCALAR_EVENT) {
         anchor = e->data.scalar.anchor;
         tag = e->data.scalar.tag;
@@ -163,10 +166,14 @@ static bool check_properties(struct builder *b)
         tag = e->data.mapping_start.tag;
     }
     if (anchor)
-        return yaml_fail(b, "an anchor (&%s): lessons have none; remove it",
+        return yaml_fail(b,
+                         "[lesson.yaml.anchor] an anchor (&%s): lessons have "
+                         "none; remove it",
                          (const char *)anchor);
-    return !tag || yaml_fail(b, "a tag (%s): lessons have none; remove it",
-                             (const char *)tag);
+    return !tag ||
+           yaml_fail(
+               b, "[lesson.yaml.tag] a tag (%s): lessons have none; remove it",
+               (const char *)tag);
 }
 
 static bool build_node(struct builder *b, int depth, struct yaml **out);
@@ -177,16 +184,17 @@ static bool build_key(struct builder *b, const struct yaml *map,
     if (!check_properties(b))
         return false;
     if (b->event.type != YAML_SCALAR_EVENT)
-        return yaml_fail(b,
-                         "a key must be a plain name, not a list or mapping");
+        return yaml_fail(b, "[lesson.yaml.key-form] a key must be a plain "
+                            "name, not a list or mapping");
     if (!build_scalar(b, key))
         return false;
     if (memchr((*key)->text, '\n', (*key)->len))
-        return yaml_fail(b, "a key must be one line");
+        return yaml_fail(b, "[lesson.yaml.key-lines] a key must be one line");
     const struct yaml *other = get(map, (*key)->text);
     return !other ||
            yaml_fail(b,
-                     "the key %s is here and in line %d, column %d: remove one",
+                     "[lesson.key.twice] the key %s is here and in line %d, "
+                     "column %d: remove one",
                      other->key, other->key_at.line, other->key_at.column);
 }
 
@@ -208,7 +216,9 @@ static bool build_items(struct builder *b, int depth, enum yaml_kind kind,
             (map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT))
             return true;
         if (map && whole->count >= MAX_KEYS)
-            return yaml_fail(b, "more than %d keys in one mapping", MAX_KEYS);
+            return yaml_fail(
+                b, "[lesson.yaml.keys] more than %d keys in one mapping",
+                MAX_KEYS);
         if (map && (!build_key(b, whole, &key) || !advance(b)))
             return false;
         if (!build_node(b, depth + 1, &value))
@@ -226,7 +236,8 @@ static bool build_items(struct builder *b, int depth, enum yaml_kind kind,
 static bool build_node(struct builder *b, int depth, struct yaml **out)
 {
     if (depth > MAX_DEPTH)
-        return yaml_fail(b, "nested deeper than %d levels", MAX_DEPTH);
+        return yaml_fail(b, "[lesson.yaml.depth] nested deeper than %d levels",
+                         MAX_DEPTH);
     if (!check_properties(b))
         return false;
     switch (b->event.type) {
@@ -237,7 +248,7 @@ static bool build_node(struct builder *b, int depth, struct yaml **out)
     case YAML_MAPPING_START_EVENT:
         return build_items(b, depth, YAML_MAP, out);
     default:
-        return yaml_fail(b, "YAML: not understood");
+        return yaml_fail(b, "[lesson.yaml.event] YAML: not understood");
     }
 }
 
@@ -247,13 +258,13 @@ static bool read_stream(struct builder *b, struct yaml **out)
     if (!begun || !advance(b))
         return false;
     if (b->event.type == YAML_STREAM_END_EVENT)
-        return yaml_fail(b,
-                         "the front matter is empty: it needs format, title, "
-                         "network and loss");
+        return yaml_fail(b, "[lesson.front.empty] the front matter is empty: "
+                            "it needs format, title, network and loss");
     if (!advance(b) || !build_node(b, 1, out) || !advance(b) || !advance(b))
         return false;
     return b->event.type == YAML_STREAM_END_EVENT ||
-           yaml_fail(b, "the front matter is one YAML document, not several");
+           yaml_fail(b, "[lesson.yaml.documents] the front matter is one YAML "
+                        "document, not several");
 }
 
 /* The front matter of `src` as a tree in `arena`. NULL: the YAML could not be
@@ -787,14 +798,16 @@ static bool fail_unknown(struct front *f, struct lab_place place,
     const char *near = lab_nearest(word, names, count);
     struct lab_str list;
     if (near)
-        return fail_at(f, place, LAB_E_PARSE,
-                       "unknown %s %.*s; did you mean %s?", what, SHOWN_BYTES,
-                       word, near);
+        return fail_at(
+            f, place, LAB_E_PARSE,
+            "[lesson.word.unknown] unknown %s %.*s; did you mean %s?", what,
+            SHOWN_BYTES, word, near);
     lab_str_init(&list);
     for (size_t i = 0; i < count; i++)
         lab_str_addf(&list, "%s%s", i ? ", " : "", names[i]);
     if (has_memory(f, !list.failed))
-        fail_at(f, place, LAB_E_PARSE, "unknown %s %.*s; known: %s", what,
+        fail_at(f, place, LAB_E_PARSE,
+                "[lesson.word.unknown] unknown %s %.*s; known: %s", what,
                 SHOWN_BYTES, word, lab_str_text(&list));
     lab_str_release(&list);
     return false;
@@ -877,7 +890,8 @@ static bool fail_expected(struct front *f, const struct yaml *node,
     else
         snprintf(found, sizeof(found), "the text \"%.*s%s\"", shown, node->text,
                  more);
-    return fail(f, node, LAB_E_PARSE, "%sexpected %s, found %s",
+    return fail(f, node, LAB_E_PARSE,
+                "[lesson.value.kind] %sexpected %s, found %s",
                 prefix(node, key), what, found);
 }
 
@@ -899,14 +913,15 @@ static bool want_number(struct front *f, const struct yaml *node,
         return fail_expected(f, node, what);
     if (number == SPECIAL)
         return fail(f, node, LAB_E_RANGE,
-                    "%sNaN or Inf (%s): expected a finite number",
+                    "[lesson.value.not-finite] %sNaN or Inf (%s): expected a "
+                    "finite number",
                     prefix(node, key), s);
     /* 010 is eight to one YAML reader and ten to the next. */
     s += *s == '-' || *s == '+';
     if (s[0] == '0' && digits(s) > 1)
         return fail(f, node, LAB_E_PARSE,
-                    "the number %.*s begins with 0, which some readers take "
-                    "for octal: write it without",
+                    "[lesson.value.octal] the number %.*s begins with 0, which "
+                    "some readers take for octal: write it without",
                     SHOWN_BYTES, node->text);
     return true;
 }
@@ -928,9 +943,10 @@ static bool take_number(struct front *f, const struct yaml *node, double *out)
     double value = c_locale ? strtod_l(node->text, NULL, c_locale)
                             : strtod(node->text, NULL);
     if (!isfinite(value))
-        return fail(f, node, LAB_E_RANGE,
-                    "the number %.*s is too large for any float", SHOWN_BYTES,
-                    node->text);
+        return fail(
+            f, node, LAB_E_RANGE,
+            "[lesson.value.large] the number %.*s is too large for any float",
+            SHOWN_BYTES, node->text);
     *out = value;
     return true;
 }
@@ -947,8 +963,8 @@ static bool fail_range(struct front *f, const struct yaml *node, int64_t least,
         snprintf(why, sizeof(why),
                  ": expected a whole number from %lld on, below 2^63",
                  (long long)least);
-    return fail(f, node, LAB_E_RANGE, "%s%.*s%s", prefix(node, key),
-                SHOWN_BYTES, node->text, why);
+    return fail(f, node, LAB_E_RANGE, "[lesson.value.range] %s%.*s%s",
+                prefix(node, key), SHOWN_BYTES, node->text, why);
 }
 
 static bool take_int(struct front *f, const struct yaml *node, int64_t least,
@@ -974,11 +990,13 @@ static bool take_real(struct front *f, const struct yaml *node,
     if (!take_number(f, node, &value))
         return false;
     if (!bounded && value < key->min)
-        return fail(f, node, LAB_E_RANGE, "%s: %s is below %g", key->name,
+        return fail(f, node, LAB_E_RANGE,
+                    "[lesson.value.least] %s: %s is below %g", key->name,
                     node->text, key->min);
     bool above = key->open_max ? value >= key->max : value > key->max;
     if (bounded && (value < key->min || above))
-        return fail(f, node, LAB_E_RANGE, "%s: %s is not between %g and %g%s",
+        return fail(f, node, LAB_E_RANGE,
+                    "[lesson.value.between] %s: %s is not between %g and %g%s",
                     key->name, node->text, key->min, key->max,
                     key->open_max ? " (without it)" : "");
     *out = value;
@@ -999,10 +1017,10 @@ static bool want_text(struct front *f, const struct yaml *node, size_t most)
     if (node->kind != YAML_SCALAR || node->len == 0 ||
         strlen(node->text) != node->len)
         return fail_expected(f, node, "a text");
-    return node->len <= most ||
-           fail(f, node, LAB_E_RANGE,
-                "this text has %zu bytes; at most %zu are taken", node->len,
-                most);
+    return node->len <= most || fail(f, node, LAB_E_RANGE,
+                                     "[lesson.value.length] this text has %zu "
+                                     "bytes; at most %zu are taken",
+                                     node->len, most);
 }
 
 static bool keep_text(struct front *f, const char *text, const char **out)
@@ -1067,8 +1085,10 @@ static bool read_each(struct front *f, const struct key *key,
     bool ok = has_memory(f, items != NULL);
     memcpy((char *)out + key->at, &items, sizeof(items));
     if (ok && node->count < (int64_t)key->min)
-        ok = fail(f, node, LAB_E_PARSE,
-                  "%s: an empty list: leave it out, or add a row", key->name);
+        ok = fail(
+            f, node, LAB_E_PARSE,
+            "[lesson.list.rows] %s: an empty list: leave it out, or add a row",
+            key->name);
     for (const struct yaml *c = node->first; items && c; c = c->next)
         ok = key->read(f, c, items + key->each * (size_t)(*n)++) && ok;
     return ok;
@@ -1190,7 +1210,8 @@ static void check_required(struct front *f, const struct yaml *map,
     for (size_t i = 0; i < table->count; i++) {
         const struct key *key = &table->keys[i];
         if ((key->required & in) && !get(map, key->name))
-            fail(f, map, LAB_E_PARSE, "%s has no %s: add it", table->whole,
+            fail(f, map, LAB_E_PARSE,
+                 "[lesson.key.missing] %s has no %s: add it", table->whole,
                  key->name);
     }
 }
@@ -1205,8 +1226,8 @@ static bool read_format(struct front *f, const struct yaml *node, void *field)
         return false;
     return format == 1 ||
            fail(f, node, LAB_E_PARSE,
-                "format %lld: this program reads format 1; a newer version of "
-                "it may read this lesson",
+                "[lesson.format] format %lld: this program reads format 1; a "
+                "newer version of it may read this lesson",
                 (long long)format);
 }
 
@@ -1232,7 +1253,9 @@ static bool read_prerequisites(struct front *f, const struct yaml *node,
     struct lab_lesson *lesson = field;
     size_t n = (size_t)node->count;
     if (node->count > MOST)
-        return fail(f, node, LAB_E_RANGE, "more than %d prerequisites", MOST);
+        return fail(f, node, LAB_E_RANGE,
+                    "[lesson.prerequisites.count] more than %d prerequisites",
+                    MOST);
     const char **ids = lab_arena_array(f->arena, n, sizeof(*ids));
     struct lab_place *places = lab_arena_array(f->arena, n, sizeof(*places));
     if (!has_memory(f, ids && places))
@@ -1254,7 +1277,8 @@ static bool read_run(struct front *f, const struct yaml *node, void *field)
     return read_map(f, node, &run_table, &everywhere, field) &&
            (!get(node, "iterations") != !get(node, "epochs") ||
             fail(f, node, LAB_E_PARSE,
-                 "run has iterations or epochs, one of the two"));
+                 "[lesson.run.iterations-epochs] run has iterations or epochs, "
+                 "one of the two"));
 }
 
 /* ---- names of nodes and tensors ---- */
@@ -1363,9 +1387,10 @@ static bool take_element(struct front *f, const struct yaml *node, double *out,
     if (!take_number(f, node, out))
         return false;
     *integers = *integers && number_of(node) == WHOLE;
-    return fabs(*out) <= FLT_MAX ||
-           fail(f, node, LAB_E_RANGE,
-                "%s is Inf in single precision: at most 3.4e38", node->text);
+    return fabs(*out) <= FLT_MAX || fail(f, node, LAB_E_RANGE,
+                                         "[lesson.tensor.not-finite] %s is Inf "
+                                         "in single precision: at most 3.4e38",
+                                         node->text);
 }
 
 static void position(const struct nest *n, int depth, char *buf, size_t size)
@@ -1397,15 +1422,18 @@ static bool fill_nest(struct nest *n, const struct yaml *node, int depth)
     position(n, depth, where, sizeof(where));
     if (depth == shape->rank)
         return fail(f, node, LAB_E_SHAPE,
-                    "ragged: a list at %s, where the first element is a number",
+                    "[lesson.tensor.ragged-list] ragged: a list at %s, where "
+                    "the first element is a number",
                     where);
     if (!list)
         return fail(f, node, LAB_E_SHAPE,
-                    "ragged: %s is no list, the first one is a list of %lld",
+                    "[lesson.tensor.ragged-number] ragged: %s is no list, the "
+                    "first one is a list of %lld",
                     where, (long long)shape->dim[depth]);
     return fail(f, node, LAB_E_SHAPE,
-                "ragged: %s is %lld long, the first one %lld", where,
-                (long long)node->count, (long long)shape->dim[depth]);
+                "[lesson.tensor.ragged-length] ragged: %s is %lld long, the "
+                "first one %lld",
+                where, (long long)node->count, (long long)shape->dim[depth]);
 }
 
 static bool read_nested(struct front *f, const struct yaml *node,
@@ -1416,9 +1444,11 @@ static bool read_nested(struct front *f, const struct yaml *node,
     for (const struct yaml *c = node; c && c->kind == YAML_LIST; c = c->first) {
         if (c->count == 0)
             return fail(f, c, LAB_E_SHAPE,
-                        "an empty list: a tensor has at least one element");
+                        "[lesson.tensor.empty] an empty list: a tensor has at "
+                        "least one element");
         if (shape->rank == LAB_MAX_RANK)
-            return fail(f, c, LAB_E_SHAPE, "more than %d dimensions",
+            return fail(f, c, LAB_E_SHAPE,
+                        "[lesson.tensor.dimensions] more than %d dimensions",
                         LAB_MAX_RANK);
         shape->dim[shape->rank++] = c->count;
     }
@@ -1428,7 +1458,8 @@ static bool read_nested(struct front *f, const struct yaml *node,
     /* Ragged lists may promise far more than the file holds. */
     if (out->count > LAB_SOURCE_MAX_BYTES)
         return fail(f, node, LAB_E_SHAPE,
-                    "ragged: the first lists promise %lld elements",
+                    "[lesson.tensor.ragged-total] ragged: the first lists "
+                    "promise %lld elements",
                     (long long)out->count);
     out->values = lab_arena_array(f->arena, (size_t)out->count, sizeof(double));
     out->integers = true;
@@ -1443,7 +1474,8 @@ static bool read_shape(struct front *f, const struct yaml *node, int64_t least,
         return false;
     if (node->count < 1 || node->count > LAB_MAX_RANK)
         return fail(f, node, LAB_E_SHAPE,
-                    "%lld numbers: a tensor has 1 to %d dimensions",
+                    "[lesson.shape.dimensions] %lld numbers: a tensor has 1 to "
+                    "%d dimensions",
                     (long long)node->count, LAB_MAX_RANK);
     for (const struct yaml *c = node->first; c; c = c->next) {
         if (!take_int(f, c, least, INT64_MAX, &out->dim[out->rank++]))
@@ -1460,8 +1492,8 @@ static bool check_memory(struct front *f, const struct yaml *node,
     double has = (double)lab_host_memory();
     return has == 0 || need <= has ||
            fail(f, node, LAB_E_SHAPE,
-                "%lld elements take %.3g GiB; this machine has %.3g GiB: make "
-                "the tensor smaller",
+                "[lesson.tensor.memory] %lld elements take %.3g GiB; this "
+                "machine has %.3g GiB: make the tensor smaller",
                 (long long)count, need / 1073741824.0, has / 1073741824.0);
 }
 
@@ -1473,7 +1505,8 @@ static bool read_values(struct front *f, const struct yaml *node,
         return false;
     if (node->count != out->count)
         return fail(f, node, LAB_E_SHAPE,
-                    "%lld values for the shape %s, which has %lld elements",
+                    "[lesson.tensor.count] %lld values for the shape %s, which "
+                    "has %lld elements",
                     (long long)node->count, lab_shape_text(&out->shape, text),
                     (long long)out->count);
     double *value =
@@ -1495,7 +1528,8 @@ static bool read_shaped(struct front *f, const struct yaml *node,
         return false;
     if (!shape || !values == !fill)
         return fail(f, node, LAB_E_PARSE,
-                    "a tensor has a shape and either values or fill");
+                    "[lesson.tensor.form] a tensor has a shape and either "
+                    "values or fill");
     if (!read_shape(f, shape, 1, &out->shape))
         return false;
     enum lab_status st = lab_shape_count(&out->shape, &out->count);
@@ -1514,8 +1548,9 @@ static bool read_texts(struct front *f, const struct yaml *node, void *field)
 {
     struct wording *w = field;
     if (node->count == 0)
-        return fail(f, node, LAB_E_SHAPE,
-                    "an empty list: at least one text is needed");
+        return fail(
+            f, node, LAB_E_SHAPE,
+            "[lesson.texts.empty] an empty list: at least one text is needed");
     w->texts = lab_arena_array(f->tree, (size_t)node->count, sizeof(*w->texts));
     bool ok = has_memory(f, w->texts != NULL);
     for (const struct yaml *c = node->first; c && ok; c = c->next) {
@@ -1538,12 +1573,13 @@ static bool read_wording(struct front *f, const struct yaml *node,
         of_rule = in == OF_VOCABULARY ? n : of_rule;
     }
     if (of_ids && w->form != FORM_IDS)
-        return fail_key(f, of_ids, LAB_E_PARSE, "%s goes with form: ids",
+        return fail_key(f, of_ids, LAB_E_PARSE,
+                        "[lesson.texts.ids-key] %s goes with form: ids",
                         of_ids->key);
     return !of_rule || !f->spec->data.words ||
            fail_key(f, of_rule, LAB_E_PARSE,
-                    "%s belongs to the first tensor with texts, which makes "
-                    "the vocabulary",
+                    "[lesson.texts.first-key] %s belongs to the first tensor "
+                    "with texts, which makes the vocabulary",
                     of_rule->key);
 }
 
@@ -1571,8 +1607,10 @@ static bool fill_words(struct front *f, struct wording *w,
     out->shape = (struct lab_shape){2, {w->n, columns}};
     enum lab_status st = lab_shape_count(&out->shape, &out->count);
     if (!st && out->count > LAB_SOURCE_MAX_BYTES * 8)
-        st = lab_fail(LAB_E_SHAPE, "%lld texts of %lld numbers are too many",
-                      (long long)w->n, (long long)columns);
+        st = lab_fail(
+            LAB_E_SHAPE,
+            "[lesson.texts.count] %lld texts of %lld numbers are too many",
+            (long long)w->n, (long long)columns);
     if (st)
         return fail(f, node, st, "%s", lab_error());
     out->values = lab_arena_array(f->arena, (size_t)out->count, sizeof(double));
@@ -1678,8 +1716,8 @@ static bool read_split(struct front *f, const struct yaml *node, void *field)
     return take_number(f, node, share) &&
            ((*share > 0 && *share <= 1) ||
             fail(f, node, LAB_E_RANGE,
-                 "split: %s is not above 0 and at most 1: it is the share that "
-                 "trains",
+                 "[lesson.data.split] split: %s is not above 0 and at most 1: "
+                 "it is the share that trains",
                  node->text));
 }
 
@@ -1689,11 +1727,10 @@ static bool read_validation(struct front *f, const struct yaml *node,
     double *share = field;
     return take_number(f, node, share) &&
            ((*share > 0 && *share < 1) ||
-            fail(
-                f, node, LAB_E_RANGE,
-                "validation: %s is not above 0 and below 1: it is the share of "
-                "all samples",
-                node->text));
+            fail(f, node, LAB_E_RANGE,
+                 "[lesson.data.validation] validation: %s is not above 0 and "
+                 "below 1: it is the share of all samples",
+                 node->text));
 }
 
 /* A tensor of inline data, under its name. */
@@ -1704,13 +1741,13 @@ static bool read_data_tensor(struct front *f, const struct yaml *node,
     const char *name = node->key;
     if (!is_word(name, "0123456789-") || strlen(name) > NAME_BYTES)
         return fail_key(f, node, LAB_E_PARSE,
-                        "%.40s cannot name a tensor: a letter, then letters, "
-                        "digits, - and _, at most %d",
+                        "[lesson.tensor.name] %.40s cannot name a tensor: a "
+                        "letter, then letters, digits, - and _, at most %d",
                         name, NAME_BYTES);
     if (strcmp(name, "loss") == 0)
         return fail_key(f, node, LAB_E_PARSE,
-                        "loss is the name of the loss: give this tensor "
-                        "another");
+                        "[lesson.tensor.name-loss] loss is the name of the "
+                        "loss: give this tensor another");
     struct lab_tensor_spec *t = &d->tensors[d->n_tensors];
     d->n_tensors++;
     return keep_text(f, name, &t->name) && read_tensor(f, node, t, true);
@@ -1730,7 +1767,8 @@ static bool read_data_other(struct front *f, const struct yaml *node,
         return unknown_key(f, &data_table, 1u << d->source, node);
     if (key->read == read_data_tensor)
         return fail_key(f, node, LAB_E_PARSE,
-                        "%s goes with source: inline; %s brings its own",
+                        "[lesson.data.inline-key] %s goes with source: inline; "
+                        "%s brings its own",
                         node->key, source);
     lab_str_init(&list);
     for (size_t i = 0; i < LAB_DATA_SOURCE_COUNT; i++) {
@@ -1738,9 +1776,10 @@ static bool read_data_other(struct front *f, const struct yaml *node,
             lab_str_addf(&list, "%s%s", list.len ? ", " : "", source_word(i));
     }
     if (has_memory(f, !list.failed))
-        fail_key(f, node, LAB_E_PARSE,
-                 "%s does not go with source: %s; it goes with %s", node->key,
-                 source, lab_str_text(&list));
+        fail_key(
+            f, node, LAB_E_PARSE,
+            "[lesson.data.key] %s does not go with source: %s; it goes with %s",
+            node->key, source, lab_str_text(&list));
     lab_str_release(&list);
     return false;
 }
@@ -1761,11 +1800,12 @@ static bool read_data(struct front *f, const struct yaml *node, void *field)
         return false;
     if (d->source == LAB_DATA_INLINE && !has_tensor(d, "y", 1))
         return fail(f, node, LAB_E_PARSE,
-                    "inline data has no y, which the loss compares with: add "
-                    "y");
+                    "[lesson.data.no-y] inline data has no y, which the loss "
+                    "compares with: add y");
     return d->path ||
            (d->source != LAB_DATA_CSV && d->source != LAB_DATA_WORDS) ||
-           fail(f, node, LAB_E_PARSE, "source: %s needs the path of its file",
+           fail(f, node, LAB_E_PARSE,
+                "[lesson.data.path] source: %s needs the path of its file",
                 lab_data_source_name(d->source));
 }
 
@@ -1787,13 +1827,16 @@ static bool read_ints(struct front *f, const struct yaml *node,
     if (!want(f, node, YAML_LIST, "a whole number or a list of them"))
         return false;
     if (node->count != def->max_items && def->min_items == def->max_items)
-        return fail(f, node, LAB_E_PARSE,
-                    "%s: a list of %lld; it takes %d numbers", def->name,
-                    (long long)node->count, def->max_items);
+        return fail(
+            f, node, LAB_E_PARSE,
+            "[lesson.list.length] %s: a list of %lld; it takes %d numbers",
+            def->name, (long long)node->count, def->max_items);
     if (node->count < def->min_items || node->count > def->max_items)
         return fail(f, node, LAB_E_PARSE,
-                    "%s: a list of %lld; it takes %d to %d numbers", def->name,
-                    (long long)node->count, def->min_items, def->max_items);
+                    "[lesson.list.lengths] %s: a list of %lld; it takes %d to "
+                    "%d numbers",
+                    def->name, (long long)node->count, def->min_items,
+                    def->max_items);
     attr->n = 0;
     for (const struct yaml *c = node->first; c; c = c->next) {
         if (!take_int(f, c, least, most, &attr->list[attr->n++]))
@@ -1847,7 +1890,8 @@ static bool unknown_op(struct front *f, const struct yaml *node,
         if (table[i]->kind == kind)
             names[n++] = table[i]->name;
         else if (strcmp(table[i]->name, node->text) == 0)
-            return fail(f, node, LAB_E_PARSE, "%s belongs under %s", node->text,
+            return fail(f, node, LAB_E_PARSE,
+                        "[lesson.op.place] %s belongs under %s", node->text,
                         op_kinds[table[i]->kind]);
     }
     return fail_unknown(f, node->at, "op", node->text, names, n);
@@ -1859,7 +1903,8 @@ static bool read_op(struct front *f, const struct yaml *node,
     const struct yaml *op = get(node, "op");
     out->place = node->at;
     if (!op)
-        return fail(f, node, LAB_E_PARSE, "no op: say which, as in %s",
+        return fail(f, node, LAB_E_PARSE,
+                    "[lesson.op.missing] no op: say which, as in %s",
                     kind == LAB_KIND_LAYER  ? "{op: relu}"
                     : kind == LAB_KIND_LOSS ? "{op: mse}"
                                             : "{op: sgd}");
@@ -1904,8 +1949,8 @@ static void read_op_keys(struct front *f, const struct yaml *node,
     }
     for (int i = 0; i < op->n_keys; i++) {
         if (op->keys[i].required && !out->attr[i].set && !strange)
-            fail(f, node, LAB_E_PARSE, "%s needs %s", op->name,
-                 op->keys[i].name);
+            fail(f, node, LAB_E_PARSE, "[lesson.op.key-missing] %s needs %s",
+                 op->name, op->keys[i].name);
     }
 }
 
@@ -1949,17 +1994,18 @@ static bool check_id(struct front *f, const struct yaml *node, int index)
     if (!is_word(id, "0123456789-.") || id[strlen(id) - 1] == '.' ||
         strstr(id, ".."))
         return fail(f, node, LAB_E_PARSE,
-                    "%.40s cannot be an id: a letter, then letters, digits, -, "
-                    "_ and single dots",
+                    "[lesson.id.form] %.40s cannot be an id: a letter, then "
+                    "letters, digits, -, _ and single dots",
                     id);
     if (is_tensor(s, id))
         return fail(f, node, LAB_E_PARSE,
-                    "the id %s is the name of a tensor already: choose another",
+                    "[lesson.id.tensor] the id %s is the name of a tensor "
+                    "already: choose another",
                     id);
-    return !other ||
-           fail(f, node, LAB_E_PARSE,
-                "two nodes have the id %s, here and in line %d, column %d", id,
-                other->place.line, other->place.column);
+    return !other || fail(f, node, LAB_E_PARSE,
+                          "[lesson.id.twice] two nodes have the id %s, here "
+                          "and in line %d, column %d",
+                          id, other->place.line, other->place.column);
 }
 
 /* "relu2" for the second relu of the network, named or not. */
@@ -1983,8 +2029,8 @@ static bool check_input(struct front *f, const struct yaml *node, int index)
         return true;
     if (find_id(s, index, s->n_nodes, name))
         return fail(f, node, LAB_E_PARSE,
-                    "%s does not stand before this node: a node reads what "
-                    "earlier ones made",
+                    "[lesson.from.later] %s does not stand before this node: a "
+                    "node reads what earlier ones made",
                     name);
     const char **names = known_names(f, true, &count);
     if (!names)
@@ -2003,9 +2049,10 @@ static bool read_from(struct front *f, const struct yaml *node, int index)
     int64_t count = list ? node->count : 1;
     out->from_place = node->at;
     if (count < 1 || count > LAB_STEP_IN)
-        return fail(f, node, LAB_E_PARSE,
-                    "from: a list of %lld; it takes 1 to %d names",
-                    (long long)count, LAB_STEP_IN);
+        return fail(
+            f, node, LAB_E_PARSE,
+            "[lesson.from.count] from: a list of %lld; it takes 1 to %d names",
+            (long long)count, LAB_STEP_IN);
     out->from = lab_arena_array(f->arena, (size_t)count, sizeof(*out->from));
     if (!has_memory(f, out->from != NULL))
         return false;
@@ -2029,15 +2076,16 @@ static bool check_inputs(struct front *f, const struct yaml *node, int index)
         if (op->min_inputs < op->max_inputs)
             snprintf(least, sizeof(least), "%d to ", op->min_inputs);
         return fail(f, node, LAB_E_PARSE,
-                    "%s takes %s%d input%s, not %d: name them in from",
+                    "[lesson.from.inputs] %s takes %s%d input%s, not %d: name "
+                    "them in from",
                     op->name, least, op->max_inputs,
                     op->max_inputs == 1 ? "" : "s", n);
     }
     return out->from || index > 0 || f->found->errors ||
            d->source != LAB_DATA_INLINE || has_tensor(d, "x", 1) ||
            fail(f, node, LAB_E_PARSE,
-                "the first node reads x, and the data has none: add x, or say "
-                "from");
+                "[lesson.from.no-x] the first node reads x, and the data has "
+                "none: add x, or say from");
 }
 
 /* First round: what every node is and how it is called, so that the second
@@ -2073,7 +2121,8 @@ static bool read_network(struct front *f, const struct yaml *node, void *field)
     enum { MOST = 4096 };
     bool ok = true;
     if (node->count < 1 || node->count > MOST)
-        return fail(f, node, LAB_E_PARSE, "%lld nodes: a network has 1 to %d",
+        return fail(f, node, LAB_E_PARSE,
+                    "[lesson.network.count] %lld nodes: a network has 1 to %d",
                     (long long)node->count, MOST);
     s->nodes =
         lab_arena_array(f->arena, (size_t)node->count, sizeof(*s->nodes));
@@ -2139,8 +2188,9 @@ static bool read_loss_bound(struct front *f, const struct yaml *node,
     struct yaml number = *node;
     s += strspn(s, " ");
     if (*s != '>')
-        return fail(f, node, LAB_E_PARSE,
-                    "when: expected nan, inf or loss > NUMBER");
+        return fail(
+            f, node, LAB_E_PARSE,
+            "[lesson.break.when] when: expected nan, inf or loss > NUMBER");
     number.text = s + 1 + strspn(s + 1, " ");
     number.len = strlen(number.text);
     number.plain = true;
@@ -2172,7 +2222,8 @@ static bool read_break(struct front *f, const struct yaml *node, void *slot)
     bool when = get(node, "when") != NULL;
     if (when == (b->step || b->phase >= 0))
         return fail(f, node, LAB_E_PARSE,
-                    "a breakpoint has a step, a phase, both, or when alone");
+                    "[lesson.break.empty] a breakpoint has a step, a phase, "
+                    "both, or when alone");
     if (!when)
         b->kind = b->step ? LAB_BREAK_STEP : LAB_BREAK_PHASE;
     return true;
@@ -2188,7 +2239,8 @@ static bool read_printed_values(struct front *f, const struct yaml *node,
 {
     struct lab_course_values_spec *p = field;
     if (node->count == 0)
-        return fail(f, node, LAB_E_PARSE, "values: an empty list");
+        return fail(f, node, LAB_E_PARSE,
+                    "[lesson.printed.values] values: an empty list");
     p->values =
         lab_arena_array(f->arena, (size_t)node->count, sizeof(*p->values));
     bool ok = has_memory(f, p->values != NULL);
@@ -2214,7 +2266,8 @@ static bool read_printed(struct front *f, const struct yaml *node, void *slot)
            read_map(f, node, &printed_table, &everywhere, p) &&
            ((p->tensor && p->values) ||
             fail(f, node, LAB_E_PARSE,
-                 "a printed value needs a tensor and values"));
+                 "[lesson.printed.incomplete] a printed value needs a tensor "
+                 "and values"));
 }
 
 /* ---- labs ---- */
@@ -2253,7 +2306,8 @@ static bool check_measures(struct front *f, const struct yaml *node,
     (void)field;
     return f->lesson->lab.measures < LAB_MEASURE_BATCH || get(f->root, "of") ||
            fail(f, node, LAB_E_PARSE,
-                "%s is of a lesson: name it with of:", node->text);
+                "[lesson.lab.needs-of] %s is of a lesson: name it with of:",
+                node->text);
 }
 
 static bool read_of(struct front *f, const struct yaml *node, void *field)
@@ -2264,8 +2318,8 @@ static bool read_of(struct front *f, const struct yaml *node, void *field)
         return false;
     if (lab->measures < LAB_MEASURE_BATCH)
         return fail(f, node, LAB_E_PARSE,
-                    "of: belongs to measures: batch-size, network-size, "
-                    "products or backward");
+                    "[lesson.lab.of] of: belongs to measures: batch-size, "
+                    "network-size, products or backward");
     if (!want(f, node, YAML_SCALAR, "the id of a lesson"))
         return false;
     lab->of_place = node->at;
@@ -2289,7 +2343,8 @@ static bool read_ladder(struct front *f, const struct yaml *node, void *field)
         names[n++] = first->name;
     if (f->kind == SWEEP && get(f->root, "of"))
         fail(f, node, LAB_E_PARSE,
-             "%s is of a lesson, not of a ladder: leave lab out",
+             "[lesson.lab.ladder-key] %s is of a lesson, not of a ladder: "
+             "leave lab out",
              get(f->root, "measures")->text);
     if (!take_choice(f, node, "lab", names, n, &which))
         return false;
@@ -2303,7 +2358,8 @@ static bool read_ladder(struct front *f, const struct yaml *node, void *field)
         const struct yaml *key = get(f->root, of_a_ladder[i]);
         if (key)
             return fail(f, key, LAB_E_PARSE,
-                        "%s is one kernel, not a ladder: leave `%s` out",
+                        "[lesson.lab.kernel-key] %s is one kernel, not a "
+                        "ladder: leave `%s` out",
                         names[which], of_a_ladder[i]);
     }
     return true;
@@ -2311,8 +2367,9 @@ static bool read_ladder(struct front *f, const struct yaml *node, void *field)
 
 static bool want_items(struct front *f, const struct yaml *node)
 {
-    return node->count > 0 || fail(f, node, LAB_E_PARSE,
-                                   "an empty list: leave it out, or name one");
+    return node->count > 0 ||
+           fail(f, node, LAB_E_PARSE,
+                "[lesson.list.empty] an empty list: leave it out, or name one");
 }
 
 /* A size of the ladder, or of a sweep: a batch or a width. */
@@ -2323,7 +2380,8 @@ static bool check_item_size(struct front *f, const struct yaml *node)
                  strtoll(s, NULL, 10) <= LAB_COUNT_MAX;
     if (f->kind == SWEEP && !count)
         return fail(f, node, LAB_E_RANGE,
-                    "'%s' is no whole number from 1 to %d", s, LAB_COUNT_MAX);
+                    "[lesson.lab.number] '%s' is no whole number from 1 to %d",
+                    s, LAB_COUNT_MAX);
     return check_size(f, node, NULL);
 }
 
@@ -2337,7 +2395,8 @@ static bool read_items(struct front *f, const struct yaml *node, bool sizes,
     for (const struct yaml *n = node->first; n && ok; n = n->next) {
         ok = want(f, n, YAML_SCALAR, sizes && f->ladder ? "a size" : "a name");
         if (ok && strchr(n->text, ','))
-            ok = fail(f, n, LAB_E_PARSE, "'%s' holds a comma: make two of it",
+            ok = fail(f, n, LAB_E_PARSE,
+                      "[lesson.lab.comma] '%s' holds a comma: make two of it",
                       n->text);
         ok = ok && (!sizes || check_item_size(f, n));
         lab_str_addf(&text, "%s%s", text.len ? "," : "", ok ? n->text : "");

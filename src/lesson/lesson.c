@@ -22,8 +22,10 @@ static void report_hidden(struct lab_place at, unsigned code,
         what = "terminal escape sequence";
     else if (code < 0xA0)
         what = "control character";
-    lab_findings_error(found, at, LAB_E_PARSE,
-                       "%s (U+%04X) in the text: remove it", what, code);
+    lab_findings_error(
+        found, at, LAB_E_PARSE,
+        "[lesson.text.character] %s (U+%04X) in the text: remove it", what,
+        code);
 }
 
 /* Walks the whole file once. A file that is not UTF-8 gets one message: the
@@ -37,8 +39,8 @@ static void check_text(const struct lab_source *src, struct lab_findings *found)
         size_t len = lab_utf8_next(s, src->size - i, &code);
         if (len == 0) {
             lab_findings_error(found, at, LAB_E_PARSE,
-                               "not UTF-8: byte 0x%02X at offset %zu; save the "
-                               "file as UTF-8",
+                               "[lesson.text.utf8] not UTF-8: byte 0x%02X at "
+                               "offset %zu; save the file as UTF-8",
                                (unsigned char)s[0], i);
             break;
         }
@@ -86,8 +88,8 @@ static void split(struct lab_source *src, struct lab_findings *found)
     size_t len = line_length(s, n, &next);
     if (!is_fence(s, len)) {
         lab_findings_error(found, (struct lab_place){1, 1}, LAB_E_PARSE,
-                           "a lesson starts with a line --- and its front "
-                           "matter; this file does not");
+                           "[lesson.front.missing] a lesson starts with a line "
+                           "--- and its front matter; this file does not");
         return;
     }
     src->yaml = s + next;
@@ -106,7 +108,8 @@ static void split(struct lab_source *src, struct lab_findings *found)
     }
     src->yaml = NULL;
     lab_findings_error(found, (struct lab_place){1, 1}, LAB_E_PARSE,
-                       "the front matter has no end: add a line --- behind it");
+                       "[lesson.front.end] the front matter has no end: add a "
+                       "line --- behind it");
 }
 
 static const struct lab_place whole_file = {0, 0};
@@ -115,8 +118,8 @@ static void too_large(struct lab_findings *found)
 {
     lab_findings_error(
         found, whole_file, LAB_E_RANGE,
-        "larger than %d MiB, the most that a lesson may have: "
-        "put its data into a file of its own (data: source: csv)",
+        "[lesson.file.large] larger than %d MiB, the most that a lesson may "
+        "have: put its data into a file of its own (data: source: csv)",
         LAB_SOURCE_MAX_BYTES >> 20);
 }
 
@@ -134,7 +137,8 @@ static void read_file(struct lab_source *src, struct lab_findings *found)
         lab_str_add_bytes(&text, chunk, n);
     }
     if (!f || ferror(f))
-        lab_findings_error(found, whole_file, LAB_E_IO, "cannot read it: %s",
+        lab_findings_error(found, whole_file, LAB_E_IO,
+                           "[lesson.file.read] cannot read it: %s",
                            strerror(errno));
     else if (text.len > LAB_SOURCE_MAX_BYTES)
         too_large(found);
@@ -468,9 +472,10 @@ static enum lab_status first_error(const struct lab_findings *f)
         return LAB_OK;
     lab_str_init(&text);
     lab_finding_text(f, i, &text);
-    enum lab_status st =
-        text.failed ? lab_no_memory("a message")
-                    : lab_fail(f->items[i].status, "%s", lab_str_text(&text));
+    enum lab_status st = text.failed
+                             ? lab_no_memory("a message")
+                             : lab_fail_id(f->items[i].status, f->items[i].id,
+                                           "%s", lab_str_text(&text));
     lab_str_release(&text);
     return st;
 }

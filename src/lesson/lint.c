@@ -27,7 +27,7 @@ static void no_such(struct linter *l, struct lab_place at, const char *start,
                     size_t count)
 {
     const char *near = lab_nearest(word, names, count);
-    error(l, at, "%s %s%s%s%s%s", start, word, end,
+    error(l, at, "[lint.name] %s %s%s%s%s%s", start, word, end,
           near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
@@ -76,7 +76,8 @@ static void check_kind(struct linter *l, const struct lab_lesson *of)
     const struct lab_lesson_lab *lab = &l->lesson->lab;
     if (of && of->kind == LAB_LESSON_LAB)
         error(l, lab->of_place,
-              "of: %s is a lab and has no network: name a lesson that has one",
+              "[lint.of.lab] of: %s is a lab and has no network: name a lesson "
+              "that has one",
               lab->of);
 }
 
@@ -93,7 +94,8 @@ static void check_of(struct linter *l)
         check_kind(l, beside->lesson);
     } else if (all && (lab->measures == LAB_MEASURE_BATCH ||
                        lab->measures == LAB_MEASURE_NETWORK)) {
-        error(l, lab->of_place, "of: %s is of one lesson, not of all: name one",
+        error(l, lab->of_place,
+              "[lint.of.all] of: %s is of one lesson, not of all: name one",
               lab_measure_name(lab->measures));
     } else if (!all) {
         enum lab_status st = lab_lesson_open(&of, lab->of);
@@ -333,8 +335,8 @@ static void check_other_heading(struct linter *l, const struct lab_section *s)
                      s->title[len + strspn(s->title + len, " ")] == ':';
         if (colon)
             warn(l, at_line(s->line),
-                 "this heading is read in order; one that belongs to a %s "
-                 "begins with \"%s: \"",
+                 "[lint.heading.other] this heading is read in order; one that "
+                 "belongs to a %s begins with \"%s: \"",
                  words[i], words[i]);
     }
 }
@@ -345,8 +347,9 @@ static void check_twice(struct linter *l, const struct lab_section *s)
         lab_lesson_section(l->lesson, s->kind, s->name);
     if (first && first != s)
         error(l, at_line(s->line),
-              "a second text for %s; the one in line %d is shown", s->title,
-              first->line);
+              "[lint.heading.twice] a second text for %s; the one in line %d "
+              "is shown",
+              s->title, first->line);
 }
 
 /* "### bacward" was meant to divide a step's text; "### Why" was not. */
@@ -363,8 +366,8 @@ static void check_part_headings(struct linter *l, const struct lab_section *s)
         const char *near = lab_nearest(word, names, LAB_PHASE_COUNT);
         if (near && strncasecmp(word, near, strlen(near)) != 0)
             warn(l, at_line(b->line),
-                 "this heading is no phase, and begins no part; did you mean "
-                 "\"### %s\"?",
+                 "[lint.heading.part] this heading is no phase, and begins no "
+                 "part; did you mean \"### %s\"?",
                  near);
     }
 }
@@ -388,7 +391,8 @@ static void check_headings(struct linter *l)
         if (*s->name)
             check_twice(l, s);
         if (s->doc.n_blocks == 0)
-            warn(l, at_line(s->line), "no text under this heading");
+            warn(l, at_line(s->line),
+                 "[lint.heading.empty] no text under this heading");
     }
 }
 
@@ -406,7 +410,9 @@ static void check_step_texts(struct linter *l)
     const struct lab_plan *p = l->plan;
     const struct lab_place whole = {0, 0};
     if (!has_step_texts(l->lesson)) {
-        warn(l, whole, "no step has a text: add ## phase: forward and others");
+        warn(l, whole,
+             "[lint.text.none] no step has a text: add ## phase: forward and "
+             "others");
         return;
     }
     for (int i = 0; p && i < p->n_steps; i++) {
@@ -416,8 +422,8 @@ static void check_step_texts(struct linter *l)
         const char *phase = lab_phase_name(s->phase);
         if (!lab_lesson_text_for(l->lesson, s->name, id, phase))
             warn(l, n ? n->place : whole,
-                 "no text for the step %s (%s): add ## step: %s, ## node: %s "
-                 "or ## phase: %s",
+                 "[lint.text.step] no text for the step %s (%s): add ## step: "
+                 "%s, ## node: %s or ## phase: %s",
                  s->name, phase, s->name, id ? id : "ID", phase);
     }
 }
@@ -434,7 +440,8 @@ static void check_printed_place(struct linter *l,
         start = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);
     if (start < 0 || start + p->n_values > t->count)
         error(l, p->place,
-              "%d printed values do not fit into %s, which has the shape %s",
+              "[lint.printed.shape] %d printed values do not fit into %s, "
+              "which has the shape %s",
               p->n_values, p->tensor, lab_shape_text(&t->shape, shape));
 }
 
@@ -451,8 +458,8 @@ static void check_break(struct linter *l, const struct lab_break_spec *b)
     if (!named)
         unknown(l, b->place, "step", b->step, p->n_steps, step_name);
     else if (!reached)
-        error(l, b->place, "the step %s has no phase %s", b->step,
-              lab_phase_name((enum lab_phase)b->phase));
+        error(l, b->place, "[lint.break.phase] the step %s has no phase %s",
+              b->step, lab_phase_name((enum lab_phase)b->phase));
 }
 
 /* The tensor of that name, or NULL and an error at `at`. */
@@ -505,7 +512,8 @@ static void check_prerequisite(struct linter *l, struct lab_place at,
 {
     struct lab_catalog *installed = NULL;
     if (strcmp(id, l->lesson->id) == 0) {
-        error(l, at, "the lesson is its own prerequisite");
+        error(l, at,
+              "[lint.prerequisite.self] the lesson is its own prerequisite");
         return;
     }
     if (!l->catalog || lab_catalog_find(l->catalog, id))
@@ -522,7 +530,8 @@ static void check_course(struct linter *l)
     const struct lab_lesson *lesson = l->lesson;
     if (!*lesson->summary)
         warn(l, lesson->title_place,
-             "no summary: add one line that says what the learner will see");
+             "[lint.summary] no summary: add one line that says what the "
+             "learner will see");
     for (int i = 0; i < lesson->n_prerequisites; i++)
         check_prerequisite(l, lesson->prerequisite_places[i],
                            lesson->prerequisites[i]);
@@ -533,7 +542,7 @@ static void check_course(struct linter *l)
         if (other && strcmp(other->id, lesson->id) != 0 &&
             other->order == lesson->order)
             error(l, lesson->order_place,
-                  "order %lld is also that of the lesson %s (%s)",
+                  "[lint.order] order %lld is also that of the lesson %s (%s)",
                   (long long)lesson->order, other->id,
                   l->catalog->items[i].path);
     }

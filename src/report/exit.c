@@ -8,6 +8,7 @@
 #include "base/command.h"
 #include "base/str.h"
 #include "report/exit.h"
+#include "report/json_line.h"
 #include "report/print.h"
 #include "base/signals.h"
 
@@ -63,7 +64,27 @@ int lab_exit_error(enum lab_status st)
         return LAB_EXIT_SIGNAL + SIGPIPE;
     if (st)
         say(lab_error());
+    if (st && st != LAB_E_CHECK)
+        lab_error_json(lab_exit_code(st));
     return lab_exit_code(st);
+}
+
+static bool as_json;
+
+void lab_error_set_json(bool on)
+{
+    as_json = on;
+}
+
+void lab_error_json(int code)
+{
+    if (!as_json)
+        return;
+    json_t *line = lab_json_new("error");
+    lab_json_text(line, "id", lab_error_id());
+    lab_json_int(line, "exit", code);
+    lab_json_text(line, "message", lab_error());
+    lab_json_print(line);
 }
 
 void lab_warn(const char *fmt, ...)

@@ -313,7 +313,8 @@ enum lab_status lab_fact_add_machine(struct lab_fact_table *t, const char *db,
         st = add_formats(t, note);
     else
         return lab_fail(LAB_E_PARSE,
-                        "%s: \"#:machine %s\": there are processor and formats",
+                        "[table.machine] %s: \"#:machine %s\": there are "
+                        "processor and formats",
                         t->path, t->machine);
     return st ? st : lab_fact_compute(t);
 }

@@ -1228,7 +1228,7 @@ static enum lab_status write_page(FILE *to, const struct lab_str *text)
     if (text->failed)
         return lab_no_memory("a report");
     if (fwrite(text->data, 1, text->len, to) != text->len)
-        return lab_fail(LAB_E_IO, "cannot write the report: %s",
+        return lab_fail(LAB_E_IO, "[export.html] cannot write the report: %s",
                         strerror(errno));
     return LAB_OK;
 }

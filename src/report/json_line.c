@@ -1,5 +1,6 @@
 /* json_line.c -- one JSON object a line on standard output, flushed. */
 #include "report/json_line.h"
+#include "report/print.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -176,13 +177,13 @@ enum lab_status lab_json_write(FILE *to, json_t *object)
     }
     bool written = fputs(line, to) >= 0 && putc('\n', to) != EOF;
     free(line);
-    return written ? LAB_OK : lab_fail(LAB_E_IO, "cannot write the output");
+    return written
+               ? LAB_OK
+               : lab_fail(LAB_E_IO, "[output.line] cannot write the output");
 }
 
 enum lab_status lab_json_print(json_t *object)
 {
     enum lab_status st = lab_json_write(stdout, object);
-    if (st == LAB_OK && fflush(stdout))
-        st = lab_fail(LAB_E_IO, "cannot write the output");
-    return st;
+    return st ? st : lab_print_check();
 }

@@ -226,7 +226,7 @@ enum lab_status lab_fail_missing(struct lab_database *db, int64_t run,
     lab_str_init(&text);
     enum lab_status st = missing_text(db, run, wanted, &text);
     if (st == LAB_OK)
-        st = lab_fail(LAB_E_NOTFOUND, "%s", lab_str_text(&text));
+        st = lab_fail(LAB_E_NOTFOUND, "[run.has-none] %s", lab_str_text(&text));
     lab_str_release(&text);
     return st;
 }

@@ -30,7 +30,7 @@ bool lab_print_is_ascii(void)
 enum lab_status lab_print_check(void)
 {
     return fflush(stdout) || ferror(stdout)
-               ? lab_fail(LAB_E_IO, "cannot write the output")
+               ? lab_fail(LAB_E_IO, "[output.write] cannot write the output")
                : LAB_OK;
 }
 

@@ -88,7 +88,7 @@ enum lab_status lab_find_word(const char *what, const char *word,
     const char *near = lab_nearest(word, names, (size_t)n);
     if (near && near[0] != word[0])
         near = NULL; /* another word: `there` lists what exists */
-    return lab_fail(LAB_E_USAGE, "no %s '%s'%s%s%s %s", what, word,
+    return lab_fail(LAB_E_USAGE, "[usage.word] no %s '%s'%s%s%s %s", what, word,
                     near ? ": did you mean " : "", near ? near : "",
                     near ? "?" : ";", there);
 }

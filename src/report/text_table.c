@@ -229,8 +229,10 @@ enum lab_status lab_print_str(struct lab_str *text)
     enum lab_status st = lab_str_check(text, "the output");
     if (!st && lab_print_is_ascii())
         lab_table_make_ascii(text);
-    if (!st && (fputs(lab_str_text(text), stdout) < 0 || fflush(stdout)))
-        st = lab_fail(LAB_E_IO, "cannot write the output");
+    if (!st) {
+        fputs(lab_str_text(text), stdout);
+        st = lab_print_check();
+    }
     lab_str_release(text);
     return st;
 }

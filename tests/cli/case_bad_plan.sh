@@ -1,14 +1,21 @@
 # shellcheck shell=sh
 # A lesson that can be read and makes no network: exit 3, and the place, the
-# node and the shapes on standard error, as its .expect file has them.
+# node and the shapes on standard error, as wording.txt has them; with --json
+# the id.
+lessons=$LAB_SOURCE_DIR/tests/fault/bad_lessons
 tried=0
-for bad in "$LAB_SOURCE_DIR"/tests/fault/bad_lessons/plan-*.md; do
-    name=$(basename "$bad" .md)
-    cp "$bad" "$name.md"
-    run step --backend cpu "$name.md"
+for bad in "$lessons"/plan-*.md; do
+    name=$(basename "$bad")
+    cp "$bad" "$name"
+    run step --backend cpu "$name"
     expect_exit 3
     expect_no_stdout
-    expect_stderr "$(cat "${bad%.md}.expect")"
+    expect_stderr "$(grep "^$name:" "$lessons/wording.txt")"
     tried=$((tried + 1))
 done
 [ "$tried" -ge 20 ] || complain "only $tried lessons were tried"
+run step --backend cpu --json "$name"
+expect_exit 3
+expect_json "[x['id'] for x in rows] == ['$(
+    sed -n "s/^$name:[0-9:]* //p" "$lessons/ids.txt")']" \
+    'rows[0]["type"] == "error" and rows[0]["exit"] == 3'

@@ -77,6 +77,19 @@ wrong 'theme = pink' "theme 'pink': use auto, dark, light, contrast or terminal"
 wrong 'key.Nokey = v' '"Nokey" is no key'
 wrong 'pane.steps = 900' "pane.steps '900': a whole number from 16 to 80"
 wrong 'seed =' 'seed has no value'
+printf 'epochs = 2\niterations = 5\n' >"$file"
+for how in config 'run mlp-digits --db runs.db'; do
+    # shellcheck disable=SC2086 # how is words
+    run $how
+    expect_exit 3
+    expect_stderr "$file:2: iterations and epochs exclude each other"
+done
+run run mlp-digits --iterations 1 --backend cpu --db runs.db
+expect_exit 0
+run run mlp-digits --json --lr x --db runs.db
+expect_exit 2
+expect_json '[(x["type"], x["id"], x["exit"]) for x in rows] ==
+    [("error", "option.rate", 2)]'
 rm "$file"
 mkdir "$file"
 run config

@@ -185,7 +185,8 @@ static enum lab_status show(struct lab_options *o)
     if (!st)
         st = lab_ladder_size(conv, text, strlen(text), &size);
     if (!st && lab_ladder_memory(conv, &size, LAB_FP32, false) == 0)
-        st = lab_fail(LAB_E_USAGE, "size %s: more than any memory", text);
+        st = lab_fail(LAB_E_USAGE,
+                      "[demo.calls-size] size %s: more than any memory", text);
     if (!st)
         st = make_numbers(&n, size.dim);
     if (!st)
@@ -205,9 +206,10 @@ int lab_demo_calls(const char *size, int device, bool json)
 static void refuse_words(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words > 0)
-        argp_error(state,
-                   "%s: --calls shows one convolution; --sizes takes its size",
-                   o->words[0]);
+        lab_usage_error(state,
+                        "[usage.calls] %s: --calls shows one convolution; "
+                        "--sizes takes its size",
+                        o->words[0]);
 }
 
 int lab_demo_cmd_calls(int argc, char **argv)

@@ -32,7 +32,7 @@ struct lab_demo {
 static enum lab_status no_number(const char *option, const char *text,
                                  const char *why)
 {
-    return lab_fail(LAB_E_USAGE, "%s %s: %s", option, text, why);
+    return lab_fail(LAB_E_USAGE, "[demo.value] %s %s: %s", option, text, why);
 }
 
 static const char *read_number(const char **at, int64_t most, int64_t *out)
@@ -88,8 +88,8 @@ enum lab_status lab_demo_number(const char *option, const char *text,
     if (why)
         return no_number(option, text, why);
     if (v > most)
-        return lab_fail(LAB_E_USAGE, "%s %s: at most %lld", option, text,
-                        (long long)most);
+        return lab_fail(LAB_E_USAGE, "[demo.most] %s %s: at most %lld", option,
+                        text, (long long)most);
     *out = v;
     return LAB_OK;
 }
@@ -121,12 +121,13 @@ static enum lab_status demo_check(struct lab_demo *d, int64_t most,
         __builtin_mul_overflow(lab_first_count(d->launch.grid),
                                lab_first_count(d->launch.block), &d->threads);
     if (over && most == INT64_MAX)
-        return lab_fail(LAB_E_USAGE,
-                        "more %s than can be counted: take a "
-                        "smaller %s",
-                        things, part);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[demo.count] more %s than can be counted: take a smaller %s",
+            things, part);
     if (over || d->threads > most)
-        return lab_fail(LAB_E_USAGE, "more than %lld %s: take a smaller %s",
+        return lab_fail(LAB_E_USAGE,
+                        "[demo.threads] more than %lld %s: take a smaller %s",
                         (long long)most, things, part);
     return LAB_OK;
 }
@@ -223,12 +224,12 @@ static enum lab_status capture_begin(struct capture *c)
     c->saved = -1;
     c->file = tmpfile();
     if (!c->file)
-        return lab_fail(LAB_E_IO, "cannot make a temporary file for the "
-                                  "kernel's output");
+        return lab_fail(LAB_E_IO, "[demo.output-file] cannot make a temporary "
+                                  "file for the kernel's output");
     c->saved = dup(STDOUT_FILENO);
     if (c->saved >= 0 && dup2(fileno(c->file), STDOUT_FILENO) >= 0)
         return LAB_OK;
-    return lab_fail(LAB_E_IO, "cannot catch the kernel's output");
+    return lab_fail(LAB_E_IO, "[demo.output] cannot catch the kernel's output");
 }
 
 static void capture_end(struct capture *c)
@@ -266,7 +267,8 @@ static enum lab_status print_count(const struct lab_demo *d, int64_t lines)
     enum lab_status st = put(d, line, "%lld threads, %lld lines\n",
                              (long long)d->threads, (long long)lines);
     if (!st && lines != d->threads)
-        st = lab_fail(LAB_E_CHECK, "%lld threads printed %lld lines",
+        st = lab_fail(LAB_E_CHECK,
+                      "[demo.lines] %lld threads printed %lld lines",
                       (long long)d->threads, (long long)lines);
     return st;
 }
@@ -371,7 +373,7 @@ static enum lab_status print_sum(const struct scalars *s)
     enum lab_status st =
         put(s->d, line, "%d + %d = %d\n", (int)v[0], (int)v[1], (int)v[2]);
     if (!st && v[2] != v[0] + v[1])
-        st = lab_fail(LAB_E_CHECK, "the device added wrongly");
+        st = lab_fail(LAB_E_CHECK, "[demo.sum] the device added wrongly");
     return st;
 }
 
@@ -500,8 +502,8 @@ static enum lab_status print_all(const struct vectors *v)
         return st;
     if (right + missing == v->n && without == missing && *v->idle == spare)
         return LAB_OK;
-    return lab_fail(LAB_E_CHECK, "the device's sums or its idle threads are "
-                                 "not what the launch states");
+    return lab_fail(LAB_E_CHECK, "[demo.sums] the device's sums or its idle "
+                                 "threads are not what the launch states");
 }
 
 /* ---- the work ---- */
@@ -765,13 +767,14 @@ static enum lab_status read_place(const char *text, int64_t *at, int n)
     for (int i = 0; i < n; i++) {
         char *end = NULL;
         if (*from < '0' || *from > '9')
-            return lab_fail(LAB_E_USAGE, "--at %s: whole numbers in decimal",
-                            text);
+            return lab_fail(
+                LAB_E_USAGE,
+                "[demo.at-number] --at %s: whole numbers in decimal", text);
         at[i] = strtoll(from, &end, 10);
         if (at[i] > INT32_MAX || *end != (i + 1 < n ? ',' : '\0'))
             return lab_fail(LAB_E_USAGE,
-                            "--at %s: %d whole numbers with commas, the "
-                            "block's place and then the thread's",
+                            "[demo.at-count] --at %s: %d whole numbers with "
+                            "commas, the block's place and then the thread's",
                             text, n);
         from = end + 1;
     }
@@ -784,8 +787,8 @@ static enum lab_status within(const char *what, const int64_t *at,
     for (int i = 0; i < 3; i++) {
         if (at[i] >= dim[i])
             return lab_fail(LAB_E_USAGE,
-                            "--at: %s %lld in %c; there are %lld, counted from "
-                            "0",
+                            "[demo.at-range] --at: %s %lld in %c; there are "
+                            "%lld, counted from 0",
                             what, (long long)at[i], "xyz"[i],
                             (long long)dim[i]);
     }
@@ -931,7 +934,8 @@ static enum lab_status print_hits(const struct index *x, int64_t once)
         return st;
     return once == x->d->threads
                ? LAB_OK
-               : lab_fail(LAB_E_CHECK, "two threads share an index");
+               : lab_fail(LAB_E_CHECK,
+                          "[demo.index-shared] two threads share an index");
 }
 
 static enum lab_status count_hits(struct index *x, int32_t *hits, void *device)
@@ -1036,7 +1040,8 @@ static enum lab_status find_rung(struct lab_demo *d)
         if (strcmp(d->rung->name, d->name) == 0)
             return LAB_OK;
     }
-    return lab_fail(LAB_E_NOT_BUILT, "the backend %s has no kernel %s",
+    return lab_fail(LAB_E_NOT_BUILT,
+                    "[demo.backend] the backend %s has no kernel %s",
                     d->backend->ops->name, d->name);
 }
 
@@ -1053,8 +1058,8 @@ enum lab_status lab_demo_run(const struct lab_options *o, const char *name)
         lab_backend_info(d.backend, &d.info);
         st = k->run(&d);
     }
-    if (!st && fflush(stdout))
-        st = lab_fail(LAB_E_IO, "cannot write");
+    if (!st)
+        st = lab_print_check();
     lab_backend_close(d.backend);
     return st;
 }

@@ -56,9 +56,11 @@ static enum lab_status row_of(struct gflops *g,
            memcmp(g->size[i].dim, size->dim, sizeof(size->dim)) != 0)
         i++;
     if (i == SIZES)
-        return lab_fail(LAB_E_USAGE,
-                        "--cpu-sizes and --sizes: more than %d sizes together",
-                        SIZES);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[demo.gflops-sizes-together] --cpu-sizes and --sizes: more "
+            "than %d sizes together",
+            SIZES);
     if (i == g->n_sizes) {
         g->size[i] = *size;
         for (int c = 0; c < COLUMNS; c++)
@@ -76,21 +78,24 @@ static enum lab_status read_size(const struct gflops *g, const char *option,
 {
     int shown = bytes > 40 ? 40 : (int)bytes;
     if (bytes == 0)
-        return lab_fail(LAB_E_USAGE,
-                        "%s: a size is missing between two commas, or before "
-                        "or after one",
-                        option);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[demo.gflops-size-missing] %s: a size is missing between "
+            "two commas, or before or after one",
+            option);
     if (lab_ladder_size(g->operation, text, bytes, out))
         return lab_fail(LAB_E_USAGE,
-                        "%s: size %.*s: a size is one whole number, N for a "
-                        "product of N x N matrices: 2000,4000",
+                        "[demo.gflops-size] %s: size %.*s: a size is one whole "
+                        "number, N for a product of N x N matrices: 2000,4000",
                         option, shown, text);
     if (out->dim[0] == out->dim[1] && out->dim[0] == out->dim[2])
         return LAB_OK;
-    return lab_fail(LAB_E_USAGE,
-                    "%s: size %s: the table is of square products: one number; "
-                    "`lapenna-lab lab %s --sizes %s` measures this one",
-                    option, out->text, g->operation->name, out->text);
+    return lab_fail(
+        LAB_E_USAGE,
+        "[demo.gflops-size-square] %s: size %s: the table is of square "
+        "products: "
+        "one number; `lapenna-lab lab %s --sizes %s` measures this one",
+        option, out->text, g->operation->name, out->text);
 }
 
 /* Before anything is measured, for minutes. */
@@ -104,8 +109,9 @@ static enum lab_status check_sizes(struct gflops *g, int machine)
         size_t bytes = strcspn(list, ",");
         int row = 0;
         if (n == SIZES)
-            return lab_fail(LAB_E_USAGE, "%s: more than %d sizes", option,
-                            SIZES);
+            return lab_fail(LAB_E_USAGE,
+                            "[demo.gflops-sizes] %s: more than %d sizes",
+                            option, SIZES);
         st = read_size(g, option, list, bytes, &size);
         if (!st)
             st = row_of(g, &size, &row);
@@ -287,15 +293,17 @@ static enum lab_status show(struct gflops *g)
     for (int i = 0; i < g->n_sizes * COLUMNS; i++)
         any = any || !isnan(g->rate[i / COLUMNS][i % COLUMNS]);
     if (!st && !any)
-        st = lab_fail(LAB_E_UNSUPPORTED,
-                      "nothing was timed: the lines above say why");
+        st = lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[demo.gflops-nothing] nothing was timed: the lines above say why");
     return st;
 }
 
 static void refuse_words(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words > 0)
-        argp_error(state, "%s: --sizes takes the sizes", o->words[0]);
+        lab_usage_error(state, "[usage.gflops] %s: --sizes takes the sizes",
+                        o->words[0]);
 }
 
 int lab_demo_cmd_gflops(int argc, char **argv)

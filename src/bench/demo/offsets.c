@@ -39,17 +39,19 @@ static enum lab_status layout_of(const char *layout, const int64_t *dim,
     for (int i = 0; i < RANK; i++)
         once = once && strchr(layout, letters[i]);
     if (!once)
-        return lab_fail(LAB_E_USAGE,
-                        "layout %s: the letters n, c, h, w, each "
-                        "once: nchw, nhwc or chwn",
-                        layout);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[demo.offsets-layout] layout %s: the letters n, c, h, w, "
+            "each once: nchw, nhwc or chwn",
+            layout);
     for (int i = RANK - 1; i >= 0; i--) {
         int which = (int)(strchr(letters, layout[i]) - letters);
         if (dim[which] < 1 || o.count > INT64_MAX / dim[which])
-            return lab_fail(LAB_E_USAGE,
-                            "%c = %lld: a side is 1 or more, and all elements "
-                            "together fewer than 2^63",
-                            letters[which], (long long)dim[which]);
+            return lab_fail(
+                LAB_E_USAGE,
+                "[demo.offsets-side] %c = %lld: a side is 1 or more, "
+                "and all elements together fewer than 2^63",
+                letters[which], (long long)dim[which]);
         o.dim[which] = dim[which];
         o.stride[which] = o.count;
         o.order[i] = which;
@@ -65,9 +67,10 @@ static enum lab_status offset_of(const struct layout *o, const int64_t *at,
     int64_t sum = 0;
     for (int i = 0; i < RANK; i++) {
         if (at[i] < 0 || at[i] >= o->dim[i])
-            return lab_fail(LAB_E_USAGE, "%c = %lld: it goes from 0 to %lld",
-                            letters[i], (long long)at[i],
-                            (long long)o->dim[i] - 1);
+            return lab_fail(
+                LAB_E_USAGE,
+                "[demo.offsets-at] %c = %lld: it goes from 0 to %lld",
+                letters[i], (long long)at[i], (long long)o->dim[i] - 1);
         sum += at[i] * o->stride[i];
     }
     *offset = sum;
@@ -78,8 +81,10 @@ static enum lab_status element_of(const struct layout *o, int64_t offset,
                                   int64_t *at)
 {
     if (offset < 0 || offset >= o->count)
-        return lab_fail(LAB_E_USAGE, "offset %lld: it goes from 0 to %lld",
-                        (long long)offset, (long long)o->count - 1);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[demo.offsets-offset] offset %lld: it goes from 0 to %lld",
+            (long long)offset, (long long)o->count - 1);
     for (int i = 0; i < RANK; i++)
         at[i] = offset / o->stride[i] % o->dim[i];
     return LAB_OK;
@@ -109,7 +114,8 @@ static void read_four(const char *text, const char *option, int64_t *out,
         at = at && *at == after ? at + (after == ',') : NULL;
     }
     if (!at)
-        argp_error(state, "--%s '%s': four numbers, n,c,h,w", option, text);
+        lab_usage_error(state, "[option.four] --%s '%s': four numbers, n,c,h,w",
+                        option, text);
 }
 
 struct request {
@@ -129,10 +135,14 @@ static void read_values(struct lab_options *o, struct argp_state *state)
     if (o->offset) {
         const char *end = read_number(o->offset, &request.offset);
         if (!end || *end)
-            argp_error(state, "--offset '%s': a whole number", o->offset);
+            lab_usage_error(state,
+                            "[option.offset] --offset '%s': a whole number",
+                            o->offset);
     }
     if (o->n_words > 0)
-        argp_error(state, "%s: --dims N,C,H,W takes the sides", o->words[0]);
+        lab_usage_error(state,
+                        "[usage.offsets] %s: --dims N,C,H,W takes the sides",
+                        o->words[0]);
 }
 
 /* ---- output ---- */
@@ -211,8 +221,9 @@ static enum lab_status answer(const struct lab_options *o)
     int64_t *at = request.at;
     int64_t offset = request.offset;
     if (o->at && o->offset)
-        return lab_fail(LAB_E_USAGE, "--at and --offset: one of them, the "
-                                     "other is the answer");
+        return lab_fail(LAB_E_USAGE,
+                        "[demo.offsets-both] --at and --offset: one of "
+                        "them, the other is the answer");
     enum lab_status st = layout_of(layout, request.dim, &all);
     if (!st && o->offset)
         st = element_of(&all, offset, at);

@@ -551,7 +551,8 @@ static enum lab_status take(struct sweep *s, const char *lesson,
                             const struct lab_sweep_result *r)
 {
     if (s->n_rows == ROWS)
-        return lab_fail(LAB_E_RANGE, "a sweep has at most %d rows", ROWS);
+        return lab_fail(LAB_E_RANGE, "[sweep.rows] a sweep has at most %d rows",
+                        ROWS);
     struct lab_sweep_result *kept = &s->rows[s->n_rows];
     *kept = *r;
     struct lab_sweep_row *row = &kept->row;
@@ -611,7 +612,9 @@ static enum lab_status sweep_widths(struct sweep *s, const struct lab_lesson *l)
     if (!nodes)
         return lab_no_memory("a wider network");
     if (sweep_widen(&l->spec, 1, nodes, &wide) == 0)
-        st = lab_fail(LAB_E_USAGE, "%s has no hidden layer to widen", l->id);
+        st = lab_fail(LAB_E_USAGE,
+                      "[sweep.no-hidden] %s has no hidden layer to widen",
+                      l->id);
     for (int i = 0; i < s->n_sizes && !st; i++) {
         sweep_widen(&l->spec, s->sizes[i], nodes, &wide);
         for (int b = 0; b < s->n_backends && !st && !lab_signals_caught();
@@ -872,7 +875,7 @@ static enum lab_status print_sweep(const struct sweep *s)
     if (s->kind == LAB_SWEEP_BACKWARD)
         print_backward(s);
     print_reasons(s);
-    return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+    return lab_print_check();
 }
 
 /* ---- recorded elsewhere ---- */
@@ -997,8 +1000,8 @@ static enum lab_status read_sizes(struct sweep *s)
         if (!number || v < 1 || v > LAB_COUNT_MAX ||
             s->n_sizes == LAB_BENCH_SIZES)
             return lab_fail(LAB_E_USAGE,
-                            "--sizes %s: at most %d whole numbers from 1 to "
-                            "%d, separated by commas",
+                            "[sweep.sizes] --sizes %s: at most %d whole "
+                            "numbers from 1 to %d, separated by commas",
                             whole, LAB_BENCH_SIZES, LAB_COUNT_MAX);
         s->sizes[s->n_sizes++] = v;
         at = *end ? end + 1 : NULL;
@@ -1053,13 +1056,14 @@ static enum lab_status sweep(struct sweep *s)
     if (!st)
         st = read_sizes(s);
     if (!st && all && s->kind <= LAB_SWEEP_NETWORK)
-        st = lab_fail(LAB_E_USAGE, "%s takes one lesson",
+        st = lab_fail(LAB_E_USAGE, "[sweep.lesson] %s takes one lesson",
                       lab_sweep_name(s->kind));
     if (!st)
         st = measure(s, all);
     if (!st && s->measured == 0)
         st = s->n_rows ? lab_fail(s->rows[0].status, "%s", s->rows[0].reason)
-                       : lab_fail(LAB_E_NOTFOUND, "nothing was measured");
+                       : lab_fail(LAB_E_NOTFOUND,
+                                  "[sweep.nothing] nothing was measured");
     return st;
 }
 

@@ -178,8 +178,8 @@ static enum lab_status count_file(struct lab_database *db, int64_t *bytes)
 {
     struct stat file;
     if (stat(lab_database_path(db), &file))
-        return lab_fail(LAB_E_IO, "%s: %s", lab_database_path(db),
-                        strerror(errno));
+        return lab_fail(LAB_E_IO, "[profile.delete] %s: %s",
+                        lab_database_path(db), strerror(errno));
     *bytes = (int64_t)file.st_size;
     return LAB_OK;
 }
@@ -512,9 +512,10 @@ static struct lab_str beside(const struct lab_options *o, const char *command)
 static enum lab_status needs_run(const struct lab_options *o)
 {
     struct lab_str list = beside(o, "list");
-    enum lab_status st =
-        lab_fail(LAB_E_USAGE, "%s needs a run: a number of `%s`, or last",
-                 o->command, lab_str_text(&list));
+    enum lab_status st = lab_fail(
+        LAB_E_USAGE,
+        "[profile.run-missing] %s needs a run: a number of `%s`, or last",
+        o->command, lab_str_text(&list));
     lab_str_release(&list);
     return st;
 }
@@ -535,7 +536,8 @@ static enum lab_status find_command(const struct lab_options *o,
     if (o->n_words < c->least && c->most == 1 && c->run != import_files)
         return needs_run(o);
     if (o->n_words < c->least || o->n_words > c->most)
-        return lab_fail(LAB_E_USAGE, "%s %s", o->command, c->takes);
+        return lab_fail(LAB_E_USAGE, "[profile.words] %s %s", o->command,
+                        c->takes);
     return LAB_OK;
 }
 
@@ -571,7 +573,8 @@ static enum lab_status fail_where(const struct lab_options *o,
     if (!command)
         return lab_fail(st, "%s", why);
     struct lab_str shows = beside(o, command);
-    lab_fail(st, "%s; `%s` shows what there is", why, lab_str_text(&shows));
+    lab_fail(st, "[profile.run-unknown] %s; `%s` shows what there is", why,
+             lab_str_text(&shows));
     lab_str_release(&shows);
     return st;
 }
@@ -584,8 +587,10 @@ static enum lab_status no_database(const struct lab_options *o,
     bool lists = command->run == lab_profile_list ||
                  (command->run == baseline && o->n_words == 0);
     if (o->db || o->recorded || errno != ENOENT)
-        return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
-    lab_fail(LAB_E_NOTFOUND, "no run has been recorded yet (%s)", path);
+        return lab_fail(LAB_E_NOTFOUND, "[profile.database] %s: %s", path,
+                        strerror(errno));
+    lab_fail(LAB_E_NOTFOUND,
+             "[profile.no-runs] no run has been recorded yet (%s)", path);
     if (!lists)
         return LAB_E_NOTFOUND;
     lab_warn("%s", lab_error());
@@ -624,19 +629,21 @@ static enum lab_status refuse_recorded(const struct lab_options *o,
 {
     struct lab_str import;
     if (o->db)
-        return lab_fail(LAB_E_USAGE,
-                        "--recorded and --db name two databases: give one");
+        return lab_fail(LAB_E_USAGE, "[profile.two-databases] --recorded and "
+                                     "--db name two databases: give one");
     if (command->run == lab_profile_ceilings)
         return lab_fail(LAB_E_USAGE,
-                        "ceilings are measured on this machine, and kept in a "
-                        "database of yours: leave out --recorded");
+                        "[profile.ceilings-recorded] ceilings are measured on "
+                        "this machine, and "
+                        "kept in a database of yours: leave out --recorded");
     enum lab_status st = suggest_import(&import);
     if (st)
         return st;
-    st = lab_fail(LAB_E_USAGE,
-                  "--recorded only reads the runs that ship with the program, "
-                  "and %s changes a database; `%s` brings them into yours",
-                  o->command, lab_str_text(&import));
+    st = lab_fail(
+        LAB_E_USAGE,
+        "[profile.read-only] --recorded only reads the runs that ship with the "
+        "program, and %s changes a database; `%s` brings them into yours",
+        o->command, lab_str_text(&import));
     lab_str_release(&import);
     return st;
 }
@@ -699,7 +706,8 @@ static const struct command *named_command(int argc, char **argv)
 static void take_command(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words == 0)
-        argp_error(state, "which one: list, show, kernels, compare, ...?");
+        lab_usage_error(state, "[usage.profile-command] which one: list, show, "
+                               "kernels, compare, ...?");
     o->command = *o->words++;
     o->n_words--;
 }

@@ -37,8 +37,9 @@ static enum lab_status open_backend(const struct lab_options *o,
                                     struct lab_backend **out)
 {
     if (strcmp(o->backend, "sim") == 0)
-        return lab_fail(LAB_E_UNSUPPORTED, "--backend sim: a simulated GPU has "
-                                           "no times to measure");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[profile.ceilings-sim] --backend sim: a simulated GPU "
+                        "has no times to measure");
     if (strcmp(o->backend, "auto") != 0)
         return lab_backend_open(out, o->backend, o->device);
     enum lab_status st = lab_backend_open(out, "cuda", o->device);

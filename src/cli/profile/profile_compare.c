@@ -576,18 +576,20 @@ static enum lab_status verdict(const struct lab_options *o,
     }
     if (st == LAB_OK && f->slower)
         st = lab_fail(LAB_E_CHECK,
-                      "slower by more than %g %%, beyond the noise: %lld rows, "
-                      "the worst is %s with %+.1f %%",
+                      "[compare.slower] slower by more than %g %%, beyond the "
+                      "noise: %lld rows, the worst is %s with %+.1f %%",
                       100 * f->limit, (long long)f->slower, f->worst_name,
                       100 * f->worst);
     else if (st == LAB_OK && f->judged == 0 && f->few == 0)
-        st = lab_fail(LAB_E_RANGE, "--fail-above: the runs have no timed row "
-                                   "in common that could be judged");
-    else if (st == LAB_OK && f->judged == 0)
         st = lab_fail(LAB_E_RANGE,
-                      "--fail-above: no row can be judged: record both runs "
-                      "with more iterations, %lld at the least",
-                      (long long)lab_rank_least(LAB_RANK_ALPHA));
+                      "[compare.no-common-row] --fail-above: the runs have no "
+                      "timed row in common that could be judged");
+    else if (st == LAB_OK && f->judged == 0)
+        st = lab_fail(
+            LAB_E_RANGE,
+            "[compare.no-judged-row] --fail-above: no row can be judged: "
+            "record both runs with more iterations, %lld at the least",
+            (long long)lab_rank_least(LAB_RANK_ALPHA));
     else if (st == LAB_OK && f->few)
         lab_warn("%lld rows have too few times for a verdict; record more "
                  "iterations",
@@ -647,7 +649,7 @@ enum lab_status lab_profile_compare(const struct lab_options *o,
         warn_of_trace(&c);
         st = warn_empty(db, &c, i == 1);
         if (i > 1 && !o->json && putchar('\n') == EOF)
-            st = lab_fail(LAB_E_IO, "cannot write the output");
+            st = lab_print_check();
         if (st == LAB_OK)
             st = o->json ? profile_compare_lines(&c)
                          : profile_compare_text(&order, o->limit, &c);

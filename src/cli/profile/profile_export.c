@@ -51,9 +51,10 @@ static enum lab_status read_words(const struct lab_options *o,
 {
     *out = (struct export){CSV, LAB_EXPORT_ALL};
     if (!o->format || !o->output)
-        return lab_fail(LAB_E_USAGE,
-                        "export needs --format csv, jsonl, trace, nsys or "
-                        "html, and --output FILE (- is the standard output)");
+        return lab_fail(
+            LAB_E_USAGE,
+            "[export.format] export needs --format csv, jsonl, trace, nsys or "
+            "html, and --output FILE (- is the standard output)");
     enum lab_status st =
         lab_find_word("format", o->format, format_names, FORMATS,
                       "--help lists them", &out->format);
@@ -61,10 +62,11 @@ static enum lab_status read_words(const struct lab_options *o,
         st = lab_find_word("table", o->table, table_names, LAB_EXPORT_TABLES,
                            "--help lists them", &out->table);
     if (st == LAB_OK && o->table && out->format != CSV)
-        st = lab_fail(LAB_E_USAGE, "--table is for --format csv");
+        st =
+            lab_fail(LAB_E_USAGE, "[export.table] --table is for --format csv");
     if (st == LAB_OK && out->format == NSYS && strcmp(o->output, "-") == 0)
-        st = lab_fail(LAB_E_USAGE, "a database cannot go to the standard "
-                                   "output; name a file");
+        st = lab_fail(LAB_E_USAGE, "[export.stdout-database] a database cannot "
+                                   "go to the standard output; name a file");
     return st;
 }
 
@@ -115,6 +117,7 @@ enum lab_status lab_profile_export(const struct lab_options *o,
     else
         st = write_text(stdout, &e, o, db, run);
     if (st == LAB_OK && fflush(stdout))
-        st = lab_fail(LAB_E_IO, "cannot write the export: %s", strerror(errno));
+        st = lab_fail(LAB_E_IO, "[export.output] cannot write the export: %s",
+                      strerror(errno));
     return st ? st : lab_warn_missing(db, run, wanted_by(&e));
 }

@@ -33,7 +33,8 @@ enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
     if (lab_arg_is_number(word, run))
         return LAB_OK;
     return lab_fail(LAB_E_USAGE,
-                    "'%s' is not a run: give a number, last, or baseline:NAME",
+                    "[profile.run-name] '%s' is not a run: give a number, "
+                    "last, or baseline:NAME",
                     word);
 }
 

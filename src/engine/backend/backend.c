@@ -171,19 +171,20 @@ static enum lab_status step_row_serves(struct lab_backend *be,
     int has = info.compute_major * 10 + info.compute_minor;
     if (v->capability_only ? info.compute_major != major : has < v->capability)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s needs compute capability %d.%d%s, this GPU has "
-                        "%d.%d",
+                        "[variant.capability] %s needs compute capability "
+                        "%d.%d%s, this GPU has %d.%d",
                         v->name, major, v->capability % 10,
                         v->capability_only ? "" : " or later",
                         info.compute_major, info.compute_minor);
     for (int i = 0; i < step->n_in && v->release; i++) {
         int64_t cols = lab_view_cols(&step->in[i]);
         if (cols * (int64_t)sizeof(float) % TMA_BYTES)
-            return lab_fail(LAB_E_UNSUPPORTED,
-                            "%s needs rows that start on %d bytes: %lld "
-                            "numbers a row are not a multiple of %d",
-                            v->name, TMA_BYTES, (long long)cols,
-                            TMA_BYTES / (int)sizeof(float));
+            return lab_fail(
+                LAB_E_UNSUPPORTED,
+                "[variant.alignment] %s needs rows that start on %d bytes: "
+                "%lld numbers a row are not a multiple of %d",
+                v->name, TMA_BYTES, (long long)cols,
+                TMA_BYTES / (int)sizeof(float));
     }
     return step_call_of(&call, v->of_lab, step);
 }
@@ -231,8 +232,9 @@ enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
         ops = module->backend;
     }
     if (!ops)
-        return lab_fail(LAB_E_USAGE,
-                        "no backend '%s': use auto, cpu, cuda or sim", name);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[backend.name] no backend '%s': use auto, cpu, cuda or sim", name);
     return lab_backend_judge(ops, ops->open(out, device));
 }
 
@@ -340,14 +342,16 @@ enum lab_status lab_backend_sync(struct lab_backend *be)
 enum lab_status lab_backend_time_begin(struct lab_backend *be)
 {
     if (!be->ops->time_begin)
-        return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[backend.no-clock] no device clock");
     return lab_backend_judge(be->ops, be->ops->time_begin(be));
 }
 
 enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns)
 {
     if (!be->ops->time_end)
-        return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[backend.no-clock] no device clock");
     return lab_backend_judge(be->ops, be->ops->time_end(be, ns));
 }
 

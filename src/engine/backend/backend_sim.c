@@ -113,8 +113,9 @@ enum lab_status lab_sim_backend_model(const char *name)
                          i ? ", " : "", d->name);
         used += n > 0 ? (size_t)n : 0;
     }
-    return lab_fail(LAB_E_USAGE, "no device model '%s': there are %s", name,
-                    known);
+    return lab_fail(LAB_E_USAGE,
+                    "[backend.device-model] no device model '%s': there are %s",
+                    name, known);
 }
 
 struct lab_sim_gpu *lab_sim_backend_gpu(struct lab_backend *be)
@@ -189,8 +190,8 @@ static enum lab_status sim_open(struct lab_backend **out, int device)
         return st;
     if (device != 0)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "no simulated device %d: there is one, number 0; "
-                        "--device-model chooses what it is like",
+                        "[backend.sim-device] no simulated device %d: there is "
+                        "one, number 0; --device-model chooses what it is like",
                         device);
     struct sim_backend *sim = lab_alloc(sizeof(*sim));
     if (!sim)
@@ -412,8 +413,8 @@ static enum lab_status judge_outputs(const struct sim_backend *sim,
                                           lab_dtype_bytes(v->dtype), &first);
         if (n > 0)
             return lab_fail(LAB_E_CHECK,
-                            "%s: no kernel wrote %lld of its %lld elements; "
-                            "the first is number %lld",
+                            "[backend.sim-unwritten] %s: no kernel wrote %lld "
+                            "of its %lld elements; the first is number %lld",
                             named ? named->name : "an output", (long long)n,
                             (long long)v->count, (long long)first);
     }

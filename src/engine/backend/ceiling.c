@@ -59,7 +59,9 @@ enum lab_status lab_backend_ceiling(struct lab_backend *be,
     struct lab_ceiling_times times = {.n = 0};
     *out = (struct lab_ceiling_result){0};
     if (!be->ops->ceiling)
-        return lab_fail(LAB_E_UNSUPPORTED, "%s has no ceilings", be->ops->name);
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[backend.no-ceilings] %s has no ceilings",
+                        be->ops->name);
     enum lab_status st = be->ops->ceiling(be, ceiling, &times);
     if (st || times.n == 0)
         return lab_fail(st ? st : LAB_E_INTERNAL, "%s, %s: %s", be->ops->name,

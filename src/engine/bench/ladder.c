@@ -75,13 +75,15 @@ enum lab_status lab_ladder_find(const char *name,
     }
     const char *near = lab_nearest(name, names, n);
     if (near)
-        return lab_fail(LAB_E_NOTFOUND, "no lab %s; did you mean %s?", name,
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[lab.unknown] no lab %s; did you mean %s?", name,
                         near);
     lab_str_init(&all);
     for (int i = 0; i < n; i++)
         lab_str_addf(&all, "%s%s", i ? ", " : "", names[i]);
-    enum lab_status st = lab_fail(LAB_E_NOTFOUND, "no lab %s; there are %s",
-                                  name, lab_str_text(&all));
+    enum lab_status st =
+        lab_fail(LAB_E_NOTFOUND, "[lab.unknown] no lab %s; there are %s", name,
+                 lab_str_text(&all));
     lab_str_release(&all);
     return st;
 }
@@ -99,8 +101,8 @@ void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size)
 static enum lab_status wrong_size(const struct lab_operation *l,
                                   const char *text, const char *why)
 {
-    return lab_fail(LAB_E_USAGE, "size %s: %s; a size of %s is %s%s", text, why,
-                    l->name, l->shape,
+    return lab_fail(LAB_E_USAGE, "[lab.size] size %s: %s; a size of %s is %s%s",
+                    text, why, l->name, l->shape,
                     l->dims > 1 && l->dims <= ONE_FOR_ALL
                         ? ", or one number for all sides"
                         : "");
@@ -206,13 +208,14 @@ static enum lab_status ladder_shapes(const struct lab_operation *op,
     if (*count <= 0) {
         char why[LAB_LADDER_TEXT];
         snprintf(why, sizeof(why), "%s", lab_error());
-        return lab_fail(LAB_E_UNSUPPORTED, "size %s in %s: %s", size->text,
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[lab.size-tensors] size %s in %s: %s", size->text,
                         lab_precision_name(p), why);
     }
     if (*count > LAB_BENCH_TENSORS || !in_order(out, *count))
         return lab_fail(LAB_E_STATE,
-                        "%s: its tensors are not inputs, outputs, scratch, at "
-                        "most %d",
+                        "[lab.tensors] %s: its tensors are not inputs, "
+                        "outputs, scratch, at most %d",
                         op->name, LAB_BENCH_TENSORS);
     return LAB_OK;
 }
@@ -509,7 +512,8 @@ static enum lab_status make_host(struct lab_ladder_tensors *t, int k)
     }
     lab_free(host);
     return spec->dtype == LAB_I32
-               ? lab_fail(LAB_E_STATE, "%s fills no integers into tensor %d",
+               ? lab_fail(LAB_E_STATE,
+                          "[lab.integers] %s fills no integers into tensor %d",
                           t->operation->name, k)
                : LAB_OK;
 }
@@ -679,8 +683,8 @@ static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
     double part = error == 0 ? 0 : e.allowed > 0 ? error / e.allowed : HUGE_VAL;
     if (!(part <= 1)) /* a NaN is wrong too */
         return lab_fail(LAB_E_CHECK,
-                        "size %s: element %lld%s is %.9g and should be %.9g, "
-                        "within %.2g",
+                        "[lab.values] size %s: element %lld%s is %.9g and "
+                        "should be %.9g, within %.2g",
                         t->size->text, (long long)i,
                         out > 0 ? " of a later result" : "", got, e.value,
                         e.allowed);
@@ -753,8 +757,10 @@ static enum lab_status look_at_guard(const struct lab_ladder_tensors *t,
     enum lab_status st = lab_backend_download(t->be, bytes, at, sizeof(bytes));
     for (int i = 0; i < GUARD && !st; i++) {
         if (bytes[i] != GUARD_BYTE)
-            st = lab_fail(LAB_E_CHECK, "size %s: it writes %s its result",
-                          t->size->text, where);
+            st = lab_fail(
+                LAB_E_CHECK,
+                "[lab.writes-outside] size %s: it writes %s its result",
+                t->size->text, where);
     }
     return st;
 }
@@ -815,14 +821,15 @@ static enum lab_status say_found(const struct lab_variant *rung,
 {
     if (f->wrong == 0)
         return lab_fail(LAB_E_CHECK,
-                        "wrong on purpose (%s), and right this time: none of "
-                        "%lld elements is wrong, by luck",
+                        "[lab.wrong-by-luck] wrong on purpose (%s), and right "
+                        "this time: none of %lld elements is wrong, by luck",
                         rung->wrong_on_purpose, (long long)count);
-    return lab_fail(LAB_E_CHECK,
-                    "wrong on purpose (%s): %lld of %lld elements are wrong, "
-                    "the first is %lld: %.6g, and should be %.6g; not timed",
-                    rung->wrong_on_purpose, (long long)f->wrong,
-                    (long long)count, (long long)f->first, f->got, f->wanted);
+    return lab_fail(
+        LAB_E_CHECK,
+        "[lab.wrong-on-purpose] wrong on purpose (%s): %lld of %lld elements "
+        "are wrong, the first is %lld: %.6g, and should be %.6g; not timed",
+        rung->wrong_on_purpose, (long long)f->wrong, (long long)count,
+        (long long)f->first, f->got, f->wanted);
 }
 
 /* Runs a rung that is wrong on purpose once, and counts the elements of its
@@ -873,15 +880,15 @@ static enum lab_status check_capability(const struct lab_device_info *info,
     bool hopper = major == 9 && rung->capability_only;
     if (!fits)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "it needs a %sGPU (compute capability %d.%d%s); this "
-                        "is %s (%d.%d)",
+                        "[lab.capability] it needs a %sGPU (compute capability "
+                        "%d.%d%s); this is %s (%d.%d)",
                         hopper ? "Hopper " : "", major, minor,
                         rung->capability_only ? "" : " or later", info->name,
                         has / 10, has % 10);
     if (!rung->run)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "this build has no code of it: it needs a CUDA "
-                        "compiler of version 12 or later");
+                        "[lab.no-code] this build has no code of it: it needs "
+                        "a CUDA compiler of version 12 or later");
     return LAB_OK;
 }
 
@@ -963,7 +970,9 @@ static enum lab_status check_rung(struct lab_backend *be,
     if (!st && served == 0)
         return refused
                    ? refused
-                   : lab_fail(LAB_E_STATE, "%s has no sizes to check", l->name);
+                   : lab_fail(LAB_E_STATE,
+                              "[lab.no-check-sizes] %s has no sizes to check",
+                              l->name);
     if (!st)
         *error = worst;
     return st == LAB_E_CHECK

@@ -65,7 +65,7 @@ static enum lab_status open_regular(struct data_file *f, int *out)
         fd = open(f->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
-        return lab_fail(LAB_E_IO, "%s: cannot open: %s", f->path,
+        return lab_fail(LAB_E_IO, "[data.open] %s: cannot open: %s", f->path,
                         strerror(errno));
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
         f->bytes = info.st_size;
@@ -76,9 +76,10 @@ static enum lab_status open_regular(struct data_file *f, int *out)
                        : S_ISFIFO(info.st_mode) ? "a pipe"
                                                 : "a device or a socket";
     close(fd);
-    return lab_fail(LAB_E_IO,
-                    "%s: cannot be read: it is %s, not a regular file", f->path,
-                    what);
+    return lab_fail(
+        LAB_E_IO,
+        "[data.not-file] %s: cannot be read: it is %s, not a regular file",
+        f->path, what);
 }
 
 static enum lab_status file_open(struct data_file *f, const char *path,
@@ -91,8 +92,8 @@ static enum lab_status file_open(struct data_file *f, const char *path,
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) &&
         !S_ISDIR(info.st_mode) && !S_ISFIFO(info.st_mode))
         return lab_fail(LAB_E_IO,
-                        "%s: cannot be read: it is a device or a socket, not a "
-                        "regular file",
+                        "[data.device] %s: cannot be read: it is a device or a "
+                        "socket, not a regular file",
                         path);
     enum lab_status st = open_regular(f, &fd);
     if (st)
@@ -115,12 +116,13 @@ static enum lab_status file_read(struct data_file *f, void *out, size_t room,
     if (n < 0) {
         int code = Z_OK;
         const char *why = gzerror(f->gz, &code);
-        return lab_fail(LAB_E_IO, "%s: cannot be read: %s", f->path,
+        return lab_fail(LAB_E_IO, "[data.read] %s: cannot be read: %s", f->path,
                         code == Z_ERRNO ? strerror(errno) : why);
     }
     f->read += n;
     if (f->read > MOST_BYTES)
-        return lab_fail(LAB_E_RANGE, "%s: is longer than %d MiB%s", f->path,
+        return lab_fail(LAB_E_RANGE,
+                        "[data.too-long] %s: is longer than %d MiB%s", f->path,
                         MOST_BYTES >> 20, gzdirect(f->gz) ? "" : ", unpacked");
     *got = (size_t)n;
     return LAB_OK;
@@ -131,7 +133,7 @@ static enum lab_status file_close(struct data_file *f)
     int closed = f->gz ? gzclose(f->gz) : Z_OK;
     f->gz = NULL;
     return closed == Z_BUF_ERROR
-               ? lab_fail(LAB_E_IO, "%s: is cut short", f->path)
+               ? lab_fail(LAB_E_IO, "[data.cut] %s: is cut short", f->path)
                : LAB_OK;
 }
 
@@ -200,12 +202,15 @@ static bool next_line(struct csv *c, enum lab_status *st)
         return false;
     }
     if (memchr(c->text, '\0', (size_t)len))
-        *st = lab_fail(LAB_E_PARSE,
-                       "%s:%lld: holds a NUL byte: this is not a text file",
-                       c->path, (long long)c->line + 1);
+        *st = lab_fail(
+            LAB_E_PARSE,
+            "[data.csv.nul] %s:%lld: holds a NUL byte: this is not a text file",
+            c->path, (long long)c->line + 1);
     else if (len > MAX_LINE)
-        *st = lab_fail(LAB_E_PARSE, "%s:%lld: the line is longer than %d MiB",
-                       c->path, (long long)c->line + 1, MAX_LINE >> 20);
+        *st =
+            lab_fail(LAB_E_PARSE,
+                     "[data.csv.line] %s:%lld: the line is longer than %d MiB",
+                     c->path, (long long)c->line + 1, MAX_LINE >> 20);
     if (c->text[len - 1] == '\n')
         c->text[--len] = '\0';
     if (len > 0 && c->text[len - 1] == '\r')
@@ -221,9 +226,10 @@ static enum lab_status bad_cell(const struct csv *c, const char *cell,
     lab_str_init(&s);
     size_t n = strcspn(cell, ",");
     lab_str_add_visible(&s, cell, n < 40 ? n : 40, false);
-    enum lab_status st = lab_fail(
-        LAB_E_PARSE, "%s:%lld:%lld: '%s' %s", c->path, (long long)c->line,
-        (long long)(cell - c->text + 1), lab_str_text(&s), what);
+    enum lab_status st =
+        lab_fail(LAB_E_PARSE, "[data.csv.number] %s:%lld:%lld: '%s' %s",
+                 c->path, (long long)c->line, (long long)(cell - c->text + 1),
+                 lab_str_text(&s), what);
     lab_str_release(&s);
     return st;
 }
@@ -245,8 +251,8 @@ static enum lab_status read_row(const struct csv *c, double *out, int64_t max,
                             "is not finite: data must hold no NaN or inf");
         if (*n == max)
             return lab_fail(LAB_E_PARSE,
-                            "%s:%lld: has more columns than the lines before "
-                            "it (%lld)",
+                            "[data.csv.more-columns] %s:%lld: has more columns "
+                            "than the lines before it (%lld)",
                             c->path, (long long)c->line, (long long)max);
         out[(*n)++] = v;
         if (*rest == '\0')
@@ -269,9 +275,10 @@ static enum lab_status store_value(float *out, const struct csv *c, double v)
     *out = (float)v;
     if (isfinite(*out))
         return LAB_OK;
-    return lab_fail(LAB_E_RANGE,
-                    "%s:%lld: %g is too large for single precision", c->path,
-                    (long long)c->line, v);
+    return lab_fail(
+        LAB_E_RANGE,
+        "[data.csv.large] %s:%lld: %g is too large for single precision",
+        c->path, (long long)c->line, v);
 }
 
 static enum lab_status store_row(struct lab_samples *t, const struct csv *c,
@@ -294,7 +301,8 @@ static enum lab_status store_row(struct lab_samples *t, const struct csv *c,
     double v = cell[label];
     if (v < 0 || v != floor(v) || v > 1e6)
         return lab_fail(LAB_E_RANGE,
-                        "%s:%lld: the label %g is not a whole number from 0",
+                        "[data.csv.label] %s:%lld: the label %g is not a whole "
+                        "number from 0",
                         c->path, (long long)c->line, v);
     t->label[t->rows++] = (int32_t)v;
     if ((int64_t)v + 1 > t->classes)
@@ -334,14 +342,14 @@ static enum lab_status take_columns(struct lab_samples *t, const struct csv *c,
     int64_t columns = count_columns(c->text);
     if (c->spec->label_column >= columns)
         return lab_fail(LAB_E_PARSE,
-                        "%s:%lld: has %lld columns, numbered from 0: "
-                        "label_column %lld is outside",
+                        "[data.csv.label-column] %s:%lld: has %lld columns, "
+                        "numbered from 0: label_column %lld is outside",
                         c->path, (long long)c->line, (long long)columns,
                         (long long)c->spec->label_column);
     if (columns < 2 || columns > MAX_COLUMNS)
         return lab_fail(LAB_E_PARSE,
-                        "%s:%lld: has %lld column%s; features and a label are "
-                        "needed, and at most %d",
+                        "[data.csv.columns] %s:%lld: has %lld column%s; "
+                        "features and a label are needed, and at most %d",
                         c->path, (long long)c->line, (long long)columns,
                         columns == 1 ? "" : "s", MAX_COLUMNS);
     t->features = columns - 1;
@@ -364,7 +372,8 @@ static enum lab_status read_rows(struct lab_samples *t, struct csv *c)
             st = read_row(c, cell, t->features + 1, &n);
         if (!st && n != t->features + 1)
             st = lab_fail(LAB_E_PARSE,
-                          "%s:%lld: has %lld columns, the lines before it %lld",
+                          "[data.csv.column-count] %s:%lld: has %lld columns, "
+                          "the lines before it %lld",
                           c->path, (long long)c->line, (long long)n,
                           (long long)t->features + 1);
         if (!st)
@@ -374,7 +383,8 @@ static enum lab_status read_rows(struct lab_samples *t, struct csv *c)
     }
     lab_free(cell);
     if (!st && t->rows == 0)
-        st = lab_fail(LAB_E_PARSE, "%s: holds no rows", c->path);
+        st = lab_fail(LAB_E_PARSE, "[data.csv.empty] %s: holds no rows",
+                      c->path);
     return st;
 }
 
@@ -412,9 +422,10 @@ static enum lab_status digits_read(struct lab_data *d, const char *path)
     if (!st)
         st = read_csv(d, lab_str_text(&found), &digits, true);
     if (!st && d->table.features != 64)
-        st =
-            lab_fail(LAB_E_SHAPE, "%s: has %lld features a row, digits have 64",
-                     lab_str_text(&found), (long long)d->table.features);
+        st = lab_fail(LAB_E_SHAPE,
+                      "[data.digits.features] %s: has %lld features a row, "
+                      "digits have 64",
+                      lab_str_text(&found), (long long)d->table.features);
     d->table.image = (struct lab_shape){3, {8, 8, 1}};
     lab_str_release(&found);
     return st;
@@ -423,7 +434,8 @@ static enum lab_status digits_read(struct lab_data *d, const char *path)
 static enum lab_status csv_read(struct lab_data *d, const char *path)
 {
     return path ? read_csv(d, path, &d->spec->data, d->labels)
-                : lab_fail(LAB_E_PARSE, "data: source csv needs a path:");
+                : lab_fail(LAB_E_PARSE,
+                           "[data.csv.path] data: source csv needs a path:");
 }
 
 /* The IDX files of MNIST (Y. LeCun, C. Cortes, C. Burges), plain or gzip:
@@ -459,10 +471,11 @@ static enum lab_status idx_find(struct idx *f, const char *dir,
         if (stat(lab_str_text(&f->path), &info) == 0)
             return LAB_OK;
     }
-    return lab_fail(LAB_E_IO,
-                    "%s has no file %s or %s.gz: put the four MNIST files "
-                    "there, or name their directory with --data DIR",
-                    dir, name, name);
+    return lab_fail(
+        LAB_E_IO,
+        "[data.mnist.missing] %s has no file %s or %s.gz: put the four MNIST "
+        "files there, or name their directory with --data DIR",
+        dir, name, name);
 }
 
 static enum lab_status read_bytes(struct idx *f, void *out, size_t n,
@@ -475,8 +488,10 @@ static enum lab_status read_bytes(struct idx *f, void *out, size_t n,
         if (st == LAB_E_CANCELLED)
             return st;
         if (st || got == 0)
-            return lab_fail(LAB_E_IO, "%s: is cut short or damaged in its %s",
-                            lab_str_text(&f->path), what);
+            return lab_fail(
+                LAB_E_IO,
+                "[data.mnist.cut-part] %s: is cut short or damaged in its %s",
+                lab_str_text(&f->path), what);
         at += got;
         n -= got;
     }
@@ -496,22 +511,25 @@ static enum lab_status check_claim(const struct idx *f, int64_t head)
     if (f->count < 1 || f->count > MAX_ROWS || f->rows < 1 || f->rows > 4096 ||
         f->columns < 1 || f->columns > 4096)
         return lab_fail(LAB_E_PARSE,
-                        "%s: claims %lld items of %lldx%lld: not believable",
+                        "[data.mnist.claims] %s: claims %lld items of "
+                        "%lldx%lld: not believable",
                         path, (long long)f->count, (long long)f->rows,
                         (long long)f->columns);
     int64_t claim = head + f->count * f->rows * f->columns;
     bool plain = gzdirect(f->file.gz) != 0;
     int64_t bytes = f->file.bytes;
     if (claim > (plain ? bytes : 1032 * bytes))
-        return lab_fail(LAB_E_IO,
-                        "%s: is cut short: its header claims %lld items of "
-                        "%lldx%lld, %lld bytes, and the file has %lld%s",
-                        path, (long long)f->count, (long long)f->rows,
-                        (long long)f->columns, (long long)claim,
-                        (long long)bytes, plain ? "" : ", packed");
+        return lab_fail(
+            LAB_E_IO,
+            "[data.mnist.cut] %s: is cut short: its header claims %lld items "
+            "of %lldx%lld, %lld bytes, and the file has %lld%s",
+            path, (long long)f->count, (long long)f->rows,
+            (long long)f->columns, (long long)claim, (long long)bytes,
+            plain ? "" : ", packed");
     if (claim > MOST_BYTES)
         return lab_fail(LAB_E_RANGE,
-                        "%s: claims %lld items of %lldx%lld: more than %d MiB",
+                        "[data.mnist.large] %s: claims %lld items of "
+                        "%lldx%lld: more than %d MiB",
                         path, (long long)f->count, (long long)f->rows,
                         (long long)f->columns, MOST_BYTES >> 20);
     return LAB_OK;
@@ -535,8 +553,8 @@ static enum lab_status idx_open(struct idx *f, const char *dir,
         return st;
     if (word(head) != magic)
         return lab_fail(LAB_E_PARSE,
-                        "%s: is not an IDX file of %s: it begins with %lld, "
-                        "not %d",
+                        "[data.mnist.magic] %s: is not an IDX file of %s: it "
+                        "begins with %lld, not %d",
                         path, magic == MAGIC_IMAGES ? "images" : "labels",
                         (long long)word(head), magic);
     f->count = word(head + 4);
@@ -576,9 +594,10 @@ static enum lab_status read_labels(struct idx *f, int32_t *label)
         if (st)
             return st;
         if (b > 9)
-            return lab_fail(LAB_E_RANGE,
-                            "%s: label %lld is %d; digits are 0 to 9",
-                            lab_str_text(&f->path), (long long)i, b);
+            return lab_fail(
+                LAB_E_RANGE,
+                "[data.mnist.label] %s: label %lld is %d; digits are 0 to 9",
+                lab_str_text(&f->path), (long long)i, b);
         label[i] = b;
     }
     return LAB_OK;
@@ -596,11 +615,12 @@ static enum lab_status check_end(struct idx *f)
         return st;
     if (got > 0)
         return lab_fail(LAB_E_PARSE,
-                        "%s: goes on after the %lld items that its header "
-                        "claims",
+                        "[data.mnist.more] %s: goes on after the %lld items "
+                        "that its header claims",
                         lab_str_text(&f->path), (long long)f->count);
-    return lab_fail(LAB_E_IO, "%s: is cut short or damaged at its end",
-                    lab_str_text(&f->path));
+    return lab_fail(
+        LAB_E_IO, "[data.mnist.cut-end] %s: is cut short or damaged at its end",
+        lab_str_text(&f->path));
 }
 
 static enum lab_status open_pair(struct idx *images, struct idx *labels,
@@ -612,9 +632,11 @@ static enum lab_status open_pair(struct idx *images, struct idx *labels,
     if (!st)
         st = idx_open(labels, dir, labels_name, MAGIC_LABELS, stop);
     if (!st && images->count != labels->count)
-        st = lab_fail(LAB_E_SHAPE, "%s holds %lld images, %s %lld labels",
-                      lab_str_text(&images->path), (long long)images->count,
-                      lab_str_text(&labels->path), (long long)labels->count);
+        st =
+            lab_fail(LAB_E_SHAPE,
+                     "[data.mnist.counts] %s holds %lld images, %s %lld labels",
+                     lab_str_text(&images->path), (long long)images->count,
+                     lab_str_text(&labels->path), (long long)labels->count);
     return st;
 }
 
@@ -692,10 +714,10 @@ static enum lab_status mnist_read(struct lab_data *d, const char *dir)
         st = open_pair(&f[2], &f[3], dir, "t10k-images-idx3-ubyte",
                        "t10k-labels-idx1-ubyte", d->stop);
     if (!st && (f[0].rows != f[2].rows || f[0].columns != f[2].columns))
-        st = lab_fail(LAB_E_SHAPE,
-                      "%s: training and test images differ in "
-                      "size",
-                      dir);
+        st = lab_fail(
+            LAB_E_SHAPE,
+            "[data.mnist.sizes] %s: training and test images differ in size",
+            dir);
     if (!st) {
         t->rows = f[0].count + f[2].count;
         t->features = f[0].rows * f[0].columns;
@@ -743,8 +765,8 @@ static enum lab_status check_words_text(const struct lab_str *text,
     int64_t line = 1;
     for (size_t i = 0; i < bad; i++)
         line += bytes[i] == '\n';
-    return lab_fail(LAB_E_PARSE, "%s:%lld: is not UTF-8 text", path,
-                    (long long)line);
+    return lab_fail(LAB_E_PARSE, "[data.words.utf8] %s:%lld: is not UTF-8 text",
+                    path, (long long)line);
 }
 
 struct windows {
@@ -836,7 +858,9 @@ static enum lab_status make_samples(struct windows *w,
     enum lab_status st = each_line(w, v, text);
     if (!st && w->rows == 0)
         st = lab_fail(LAB_E_PARSE,
-                      "%s: no line has two words: nothing to learn from", path);
+                      "[data.words.lines] %s: no line has two words: nothing "
+                      "to learn from",
+                      path);
     if (st)
         return st;
     t->rows = w->rows;
@@ -860,7 +884,8 @@ static enum lab_status make_vocabulary(struct lab_vocabulary **out,
     const char *whole = lab_str_text(text);
     enum lab_status st = lab_vocabulary_make(out, &whole, 1, &rule);
     if (st == LAB_E_PARSE)
-        return lab_fail(st, "%s: there is not one word in it", path);
+        return lab_fail(st, "[data.words.none] %s: there is not one word in it",
+                        path);
     if (st)
         return st;
     for (size_t i = 0; i < text->len; i++) {
@@ -869,8 +894,10 @@ static enum lab_status make_vocabulary(struct lab_vocabulary **out,
     }
     if ((*out)->n <= MOST_WORDS)
         return LAB_OK;
-    return lab_fail(LAB_E_RANGE, "%s: has %lld words; at most %d: give vocab",
-                    path, (long long)(*out)->n, MOST_WORDS);
+    return lab_fail(
+        LAB_E_RANGE,
+        "[data.words.many] %s: has %lld words; at most %d: give vocab", path,
+        (long long)(*out)->n, MOST_WORDS);
 }
 
 static enum lab_status words_read(struct lab_data *d, const char *path)
@@ -883,12 +910,14 @@ static enum lab_status words_read(struct lab_data *d, const char *path)
                         .skip_gram = spec->data.skip_gram};
     struct lab_str text;
     if (!path)
-        return lab_network_fail(spec, spec->data.place, LAB_E_PARSE,
-                                "data: source words needs a path:");
+        return lab_network_fail(
+            spec, spec->data.place, LAB_E_PARSE,
+            "[data.words.path] data: source words needs a path:");
     if (w.context > MOST_CONTEXT)
-        return lab_network_fail(spec, spec->data.place, LAB_E_RANGE,
-                                "context %lld: at most %d words on each side",
-                                (long long)w.context, MOST_CONTEXT);
+        return lab_network_fail(
+            spec, spec->data.place, LAB_E_RANGE,
+            "[data.words.context] context %lld: at most %d words on each side",
+            (long long)w.context, MOST_CONTEXT);
     lab_str_init(&text);
     enum lab_status st = read_text_file(path, d->stop, &text);
     if (!st)
@@ -924,8 +953,10 @@ static enum lab_status bad_byte(const char *path, const char *text, size_t at,
     long long line = 1;
     for (size_t i = 0; i < at; i++)
         line += text[i] == '\n';
-    return lab_fail(LAB_E_PARSE, "%s:%lld: the byte at offset %zu (0x%02X) %s",
-                    path, line, at, (unsigned)(unsigned char)text[at], what);
+    return lab_fail(
+        LAB_E_PARSE,
+        "[data.text.byte] %s:%lld: the byte at offset %zu (0x%02X) %s", path,
+        line, at, (unsigned)(unsigned char)text[at], what);
 }
 
 /* Code points into t->id; a mark of the byte order is left out, and the line
@@ -954,7 +985,8 @@ static enum lab_status decode(struct lab_text *t, const char *path,
         i += n;
     }
     if (t->count == 0)
-        return lab_fail(LAB_E_PARSE, "%s: the text is empty", path);
+        return lab_fail(LAB_E_PARSE, "[data.text.empty] %s: the text is empty",
+                        path);
     return LAB_OK;
 }
 
@@ -1029,20 +1061,21 @@ cut(struct lab_text *t, const struct lab_network_spec *spec, const char *path)
     long long need = (long long)t->context + 1;
     if (share > 1)
         return lab_network_fail(spec, d->place, LAB_E_RANGE,
-                                "split %g: the share that trains is more than "
-                                "0 and at most 1",
+                                "[data.text.split] split %g: the share that "
+                                "trains is more than 0 and at most 1",
                                 share);
     t->train_count = (int64_t)((double)t->count * share);
     if (t->count < need)
-        return lab_network_fail(
-            spec, d->place, LAB_E_RANGE,
-            "%s: has %lld characters; with context %lld a sample takes %lld",
-            path, (long long)t->count, (long long)t->context, need);
+        return lab_network_fail(spec, d->place, LAB_E_RANGE,
+                                "[data.text.short] %s: has %lld characters; "
+                                "with context %lld a sample takes %lld",
+                                path, (long long)t->count,
+                                (long long)t->context, need);
     if (t->train_count < need)
         return lab_network_fail(
             spec, d->place, LAB_E_RANGE,
-            "%s: of its %lld characters %lld train (split %g); with context "
-            "%lld a sample takes %lld",
+            "[data.text.train-short] %s: of its %lld characters %lld train "
+            "(split %g); with context %lld a sample takes %lld",
             path, (long long)t->count, (long long)t->train_count, share,
             (long long)t->context, need);
     return LAB_OK;
@@ -1075,9 +1108,10 @@ static enum lab_status text_read(struct lab_text **out,
     struct lab_str found;
     enum lab_status st = LAB_OK;
     if (!spec->loss.op || !spec->loss.op->labels)
-        return lab_network_fail(spec, spec->data.place, LAB_E_PARSE,
-                                "source text asks which character comes next: "
-                                "its loss is softmax_cross_entropy");
+        return lab_network_fail(
+            spec, spec->data.place, LAB_E_PARSE,
+            "[data.text.loss] source text asks which character comes next: its "
+            "loss is softmax_cross_entropy");
     struct lab_text *t = lab_alloc(sizeof(*t));
     lab_str_init(&found);
     if (!t)
@@ -1129,8 +1163,8 @@ static int64_t held_start(const struct lab_text *t, int64_t row, int64_t *skip)
 static enum lab_status too_few_windows(const struct lab_data *d)
 {
     return lab_network_fail(d->spec, d->spec->data.place, LAB_E_RANGE,
-                            "batch %lld is more than the %lld samples that "
-                            "the text has with context %lld",
+                            "[data.text.batch] batch %lld is more than the "
+                            "%lld samples that the text has with context %lld",
                             (long long)d->facts.batch,
                             (long long)d->facts.train_rows,
                             (long long)d->text->context);
@@ -1179,14 +1213,16 @@ static enum lab_status text_check(const struct lab_data *d,
             place = n->place;
     }
     if (reads)
-        return lab_network_fail(d->spec, place, LAB_E_RANGE,
-                                "the text has %lld different characters, but "
-                                "the network reads ids below %lld: vocab: %lld",
-                                vocab, (long long)limit, vocab);
-    return lab_network_fail(d->spec, place, LAB_E_RANGE,
-                            "the text has %lld different characters, but the "
-                            "network's output has %lld scores: units: %lld",
-                            vocab, (long long)classes, vocab);
+        return lab_network_fail(
+            d->spec, place, LAB_E_RANGE,
+            "[data.text.vocabulary] the text has %lld different characters, "
+            "but the network reads ids below %lld: vocab: %lld",
+            vocab, (long long)limit, vocab);
+    return lab_network_fail(
+        d->spec, place, LAB_E_RANGE,
+        "[data.text.scores] the text has %lld different characters, but the "
+        "network's output has %lld scores: units: %lld",
+        vocab, (long long)classes, vocab);
 }
 
 static void text_begin_epoch(struct lab_data *d, int64_t epoch)
@@ -1294,10 +1330,11 @@ static enum lab_status fibonacci_make(struct lab_data *d, const char *path)
     (void)path;
     int64_t terms = spec->data.context ? spec->data.context : DEFAULT_TERMS;
     if (terms < LEAST || terms > MOST)
-        return lab_network_fail(spec, spec->data.place, LAB_E_RANGE,
-                                "context %lld: a sample of source fibonacci "
-                                "shows %d to %d terms",
-                                (long long)terms, LEAST, MOST);
+        return lab_network_fail(
+            spec, spec->data.place, LAB_E_RANGE,
+            "[data.fibonacci.context] context %lld: a sample of source "
+            "fibonacci shows %d to %d terms",
+            (long long)terms, LEAST, MOST);
     t->rows = ROWS;
     t->features = t->steps = terms;
     enum lab_status st = alloc_samples(t, false, "fibonacci");
@@ -1334,27 +1371,32 @@ static enum lab_status check_sizes(const struct lab_network_spec *spec,
     struct lab_place place = spec->data.place;
     int64_t most = different(t->alphabet, t->length);
     if (!spec->loss.op || !spec->loss.op->labels)
-        return lab_network_fail(spec, place, LAB_E_PARSE,
-                                "source reverse gives symbols as class labels: "
-                                "use the loss softmax_cross_entropy");
+        return lab_network_fail(
+            spec, place, LAB_E_PARSE,
+            "[data.reverse.loss] source reverse gives symbols as class labels: "
+            "use the loss softmax_cross_entropy");
     if (t->length < 1 || t->length > MOST_LENGTH)
-        return lab_network_fail(spec, place, LAB_E_RANGE,
-                                "length %lld: a string has 1 to %d symbols",
-                                (long long)t->length, MOST_LENGTH);
+        return lab_network_fail(
+            spec, place, LAB_E_RANGE,
+            "[data.reverse.length] length %lld: a string has 1 to %d symbols",
+            (long long)t->length, MOST_LENGTH);
     if (t->alphabet < 2 || t->alphabet > MOST_ALPHABET)
-        return lab_network_fail(spec, place, LAB_E_RANGE,
-                                "alphabet %lld: there are 2 to %d symbols",
-                                (long long)t->alphabet, MOST_ALPHABET);
+        return lab_network_fail(
+            spec, place, LAB_E_RANGE,
+            "[data.reverse.alphabet] alphabet %lld: there are 2 to %d symbols",
+            (long long)t->alphabet, MOST_ALPHABET);
     if (t->rows < 2 || t->rows > MOST_ROWS)
-        return lab_network_fail(spec, place, LAB_E_RANGE,
-                                "rows %lld: there are 2 to %d strings",
-                                (long long)t->rows, MOST_ROWS);
+        return lab_network_fail(
+            spec, place, LAB_E_RANGE,
+            "[data.reverse.rows] rows %lld: there are 2 to %d strings",
+            (long long)t->rows, MOST_ROWS);
     if (t->rows > most)
-        return lab_network_fail(spec, place, LAB_E_RANGE,
-                                "rows %lld: there are only %lld different "
-                                "strings of length %lld over %lld symbols",
-                                (long long)t->rows, (long long)most,
-                                (long long)t->length, (long long)t->alphabet);
+        return lab_network_fail(
+            spec, place, LAB_E_RANGE,
+            "[data.reverse.rows-different] rows %lld: there are only %lld "
+            "different strings of length %lld over %lld symbols",
+            (long long)t->rows, (long long)most, (long long)t->length,
+            (long long)t->alphabet);
     return LAB_OK;
 }
 
@@ -1466,11 +1508,11 @@ static enum lab_status bad_label(const struct lab_data *d, int64_t row,
     const struct lab_tensor_spec *y = data_find_inline(d->spec, "y");
     if (y && y->place.line)
         place = y->place;
-    return lab_network_fail(d->spec, place, LAB_E_RANGE,
-                            "y[%lld] is %g, but the network's output has "
-                            "%lld classes: labels run from 0 to %lld",
-                            (long long)row, label, (long long)classes,
-                            (long long)classes - 1);
+    return lab_network_fail(
+        d->spec, place, LAB_E_RANGE,
+        "[data.label] y[%lld] is %g, but the network's output has %lld "
+        "classes: labels run from 0 to %lld",
+        (long long)row, label, (long long)classes, (long long)classes - 1);
 }
 
 /* The id of a node that looks the tensor's ids up. */
@@ -1496,8 +1538,8 @@ static enum lab_status bad_id(const struct lab_data *d,
     struct lab_shape place = {.rank = s->shape.rank};
     lab_shape_unravel(&s->shape, i, place.dim);
     return lab_network_fail(d->spec, s->place, LAB_E_RANGE,
-                            "%s%s is %.10g, but ids run from 0 to %lld: the "
-                            "vocabulary of %s has %lld",
+                            "[data.id] %s%s is %.10g, but ids run from 0 to "
+                            "%lld: the vocabulary of %s has %lld",
                             s->name, lab_shape_text(&place, at), v,
                             (long long)t->id_limit - 1, reader_of(plan, tensor),
                             (long long)t->id_limit);
@@ -1510,12 +1552,13 @@ static enum lab_status check_words(const struct lab_data *d,
     int64_t limit = plan->x >= 0 ? plan->tensors[plan->x].id_limit : 0;
     if (!d->words || limit == 0 || d->words->n <= limit)
         return LAB_OK;
-    return lab_network_fail(d->spec, d->spec->data.place, LAB_E_RANGE,
-                            "the text has %lld words with padding and <OOV>, "
-                            "but what reads them has a vocabulary of %lld: "
-                            "make that larger, or give the data vocab: %lld",
-                            (long long)d->words->n, (long long)limit,
-                            (long long)(limit > 3 ? limit - 2 : 1));
+    return lab_network_fail(
+        d->spec, d->spec->data.place, LAB_E_RANGE,
+        "[data.texts.vocabulary] the text has %lld words with padding and "
+        "<OOV>, but what reads them has a vocabulary of %lld: make that "
+        "larger, or give the data vocab: %lld",
+        (long long)d->words->n, (long long)limit,
+        (long long)(limit > 3 ? limit - 2 : 1));
 }
 
 /* Inline ids; a source of its own makes no others than it has. */
@@ -1551,17 +1594,18 @@ static enum lab_status check_symbols(const struct lab_data *d,
         if (t->role == LAB_TENSOR_DATA && t->id_limit > 0 && t->id_limit < need)
             return lab_network_fail(
                 d->spec, place, LAB_E_RANGE,
-                "%s has ids from 0 to %lld%s, but the vocabulary of what reads "
-                "it has %lld",
+                "[data.ids.vocabulary] %s has ids from 0 to %lld%s, but the "
+                "vocabulary of what reads it has %lld",
                 t->name, (long long)need - 1,
                 begins ? ", the last one to begin with" : "",
                 (long long)t->id_limit);
     }
     if (table->alphabet > classes)
-        return lab_network_fail(d->spec, place, LAB_E_RANGE,
-                                "an alphabet of %lld symbols, but the "
-                                "network's output has %lld classes",
-                                (long long)table->alphabet, (long long)classes);
+        return lab_network_fail(
+            d->spec, place, LAB_E_RANGE,
+            "[data.reverse.classes] an alphabet of %lld symbols, but the "
+            "network's output has %lld classes",
+            (long long)table->alphabet, (long long)classes);
     return LAB_OK;
 }
 
@@ -1620,8 +1664,8 @@ static enum lab_status check_finite(const struct lab_network_spec *spec)
             if (!isfinite((float)v))
                 return lab_network_fail(
                     spec, t->place, LAB_E_RANGE,
-                    "%s holds %g: data must hold no NaN and no infinity, in "
-                    "single precision",
+                    "[data.not-finite] %s holds %g: data must hold no NaN and "
+                    "no infinity, in single precision",
                     t->name, v);
         }
     }
@@ -1636,8 +1680,8 @@ static enum lab_status open_inline(struct lab_data *d, const char *path)
     const struct lab_tensor_spec *x = data_find_inline(spec, "x");
     if (spec->data.n_tensors == 0)
         return lab_network_fail(spec, spec->data.place, LAB_E_PARSE,
-                                "data: source inline needs x: (or other "
-                                "tensors) and y:");
+                                "[data.inline.empty] data: source inline needs "
+                                "x: (or other tensors) and y:");
     if (!x)
         x = &spec->data.tensors[0];
     int64_t rows = x->shape.rank > 0 ? x->shape.dim[0] : 1;
@@ -1648,15 +1692,17 @@ static enum lab_status open_inline(struct lab_data *d, const char *path)
     for (int i = 0; i < spec->data.n_tensors; i++) {
         const struct lab_tensor_spec *t = &spec->data.tensors[i];
         if (t->shape.rank < 1 || t->shape.dim[0] != rows)
-            return lab_network_fail(spec, t->place, LAB_E_SHAPE,
-                                    "batch %lld cannot be cut from inline data "
-                                    "where %s and %s differ in rows",
-                                    (long long)batch, x->name, t->name);
+            return lab_network_fail(
+                spec, t->place, LAB_E_SHAPE,
+                "[data.inline.rows] batch %lld cannot be cut from inline data "
+                "where %s and %s differ in rows",
+                (long long)batch, x->name, t->name);
     }
     if (batch > rows)
-        return lab_network_fail(spec, spec->data.place, LAB_E_RANGE,
-                                "batch %lld is more than the %lld rows",
-                                (long long)batch, (long long)rows);
+        return lab_network_fail(
+            spec, spec->data.place, LAB_E_RANGE,
+            "[data.inline.batch] batch %lld is more than the %lld rows",
+            (long long)batch, (long long)rows);
     d->facts.train_rows = rows;
     d->facts.batches_per_epoch = rows / batch;
     return check_finite(spec);
@@ -1677,8 +1723,8 @@ static enum lab_status deal(struct lab_data *d)
         d->order[i] = i;
     if (share > 1)
         return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
-                                "split %g: the share that trains is more than "
-                                "0 and at most 1",
+                                "[data.split] split %g: the share that trains "
+                                "is more than 0 and at most 1",
                                 share);
     f->train_rows = d->table.held_from;
     if (f->train_rows == 0) {
@@ -1692,17 +1738,17 @@ static enum lab_status deal(struct lab_data *d)
     if (spec->validation > 0 && (f->valid_rows < 1 || f->train_rows < 1))
         return lab_network_fail(
             d->spec, spec->place, LAB_E_RANGE,
-            "validation %g of %lld rows leaves %lld to train "
+            "[data.validation] validation %g of %lld rows leaves %lld to train "
             "on and %lld for validation",
             spec->validation, (long long)rows, (long long)f->train_rows,
             (long long)f->valid_rows);
     f->decodes = d->table.symbols != NULL;
     f->classes = d->table.label ? d->table.classes : 0;
     if (f->batch > f->train_rows)
-        return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
-                                "batch %lld is more than the %lld training "
-                                "rows",
-                                (long long)f->batch, (long long)f->train_rows);
+        return lab_network_fail(
+            d->spec, spec->place, LAB_E_RANGE,
+            "[data.batch] batch %lld is more than the %lld training rows",
+            (long long)f->batch, (long long)f->train_rows);
     f->batches_per_epoch = f->train_rows / f->batch;
     return LAB_OK;
 }
@@ -1748,8 +1794,8 @@ enum lab_status lab_data_open(struct lab_data **out,
     /* A file that is never read would be an unnoticed mistake. */
     if (path && !sources[source].reads_file)
         return lab_fail(LAB_E_USAGE,
-                        "--data %s: the data of this lesson are %s: it reads "
-                        "no file",
+                        "[data.no-file] --data %s: the data of this lesson are "
+                        "%s: it reads no file",
                         path, lab_data_source_name(source));
     struct lab_data *d = lab_alloc(sizeof(*d));
     if (!d)

@@ -124,7 +124,8 @@ enum lab_status lab_text_order3_bits(const struct lab_text *t, double *bits)
     if (t->count == t->train_count)
         return LAB_OK;
     if (t->train_count > (int64_t)1 << 29)
-        return lab_fail(LAB_E_RANGE, "the text is too long to be counted");
+        return lab_fail(LAB_E_RANGE,
+                        "[data.text.long] the text is too long to be counted");
     enum lab_status st = open_counts(&c, t->train_count);
     if (!st) {
         learn(&c, t, context);

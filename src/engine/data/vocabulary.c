@@ -208,7 +208,8 @@ enum lab_status lab_vocabulary_make(struct lab_vocabulary **out,
     for (size_t i = 0; i < n_texts && !st; i++)
         st = lab_tokenize(texts[i], strlen(texts[i]), count_word, &c);
     if (!st && c.v->n == first)
-        st = lab_fail(LAB_E_PARSE, "there is not one word in the text");
+        st = lab_fail(LAB_E_PARSE,
+                      "[data.text.no-words] there is not one word in the text");
     if (!st)
         st = arrange(c.v, first, rule);
     if (st) {

@@ -27,7 +27,8 @@ static void forward(struct lab_builder *b)
     struct lab_shape shape = lab_build_shape(b, x);
     bool bias = lab_build_attr(b, "bias")->b;
     if (shape.rank < 1) {
-        lab_build_fail(b, LAB_E_SHAPE, "reads a scalar; it takes [.., in]");
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "[op.dense.shape] reads a scalar; it takes [.., in]");
         return;
     }
     int64_t *last = &shape.dim[shape.rank - 1];

@@ -52,8 +52,8 @@ static void forward(struct lab_builder *b)
     struct lab_dropout_params p = {lab_build_attr(b, "p")->f};
     if (!(p.p >= 0 && p.p < 1)) {
         lab_build_fail(b, LAB_E_RANGE,
-                       "p is %g; it is the share that is dropped, from 0 to "
-                       "below 1",
+                       "[op.dropout.p] p is %g; it is the share that is "
+                       "dropped, from 0 to below 1",
                        p.p);
         return;
     }

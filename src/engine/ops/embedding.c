@@ -64,7 +64,8 @@ static void forward(struct lab_builder *b)
     int64_t D = lab_build_attr(b, "dim")->i;
     struct lab_shape shape = lab_build_shape(b, ids);
     if (shape.rank >= LAB_MAX_RANK) {
-        lab_build_fail(b, LAB_E_SHAPE, "ids of rank %d are too many",
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "[op.embedding.rank] ids of rank %d are too many",
                        shape.rank);
         return;
     }

@@ -50,7 +50,9 @@ static void forward(struct lab_builder *b)
     struct lab_shape shape = lab_build_shape(b, t.x);
     struct lab_layer_norm_params p = {lab_build_attr(b, "eps")->f};
     if (shape.rank < 1) {
-        lab_build_fail(b, LAB_E_SHAPE, "reads a scalar; it takes [.., D]");
+        lab_build_fail(
+            b, LAB_E_SHAPE,
+            "[op.layer-norm.shape] reads a scalar; it takes [.., D]");
         return;
     }
     struct lab_shape rows = shape;

@@ -18,15 +18,17 @@ static void forward(struct lab_builder *b)
     int64_t most = lab_build_attr(b, "max_length")->i;
     char text[LAB_SHAPE_TEXT];
     if (shape.rank < 2 || shape.rank > 3) {
-        lab_build_fail(b, LAB_E_SHAPE, "reads %s; it takes [N,T,D] or [T,D]",
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "[op.positional-embedding.shape] reads %s; it takes "
+                       "[N,T,D] or [T,D]",
                        lab_shape_text(&shape, text));
         return;
     }
     int64_t T = shape.dim[shape.rank - 2];
     if (T > most) {
         lab_build_fail(b, LAB_E_SHAPE,
-                       "reads %s: a sequence of %lld is longer than "
-                       "max_length %lld",
+                       "[op.positional-embedding.length] reads %s: a sequence "
+                       "of %lld is longer than max_length %lld",
                        lab_shape_text(&shape, text), (long long)T,
                        (long long)most);
         return;

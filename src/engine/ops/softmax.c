@@ -39,8 +39,9 @@ static void forward(struct lab_builder *b)
     int x = lab_build_input(b, 0);
     struct lab_shape shape = lab_build_shape(b, x);
     if (shape.rank < 1) {
-        lab_build_fail(b, LAB_E_SHAPE,
-                       "reads a scalar; it takes [.., classes]");
+        lab_build_fail(
+            b, LAB_E_SHAPE,
+            "[op.softmax.shape] reads a scalar; it takes [.., classes]");
         return;
     }
     lab_build_step(b, &(struct lab_step_def){.name = "softmax",

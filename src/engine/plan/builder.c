@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -56,24 +57,24 @@ static void refuse(struct lab_builder *b, struct lab_place place,
 static void refuse(struct lab_builder *b, struct lab_place place,
                    enum lab_status st, const char *fmt, ...)
 {
-    char text[768];
     va_list args;
     if (b->status)
         return;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    lab_failv(st, fmt, args);
     va_end(args);
-    b->status = lab_network_fail(b->spec, place, st, "%s", text);
+    b->status = lab_network_fail_at(b->spec, place, st);
 }
 
 static void refuse_node(struct lab_builder *b, struct lab_place place,
                         enum lab_status st, const char *fmt, va_list args)
 {
-    char text[640];
-    vsnprintf(text, sizeof(text), fmt, args);
-    refuse(b, place, st, "%s (%s): %s",
-           b->node_spec ? b->node_spec->id : "network",
-           b->node_spec ? b->node_spec->op->name : "plan", text);
+    if (b->status)
+        return;
+    lab_failv(st, fmt, args);
+    lab_fail_context(st, "%s (%s)", b->node_spec ? b->node_spec->id : "network",
+                     b->node_spec ? b->node_spec->op->name : "plan");
+    b->status = lab_network_fail_at(b->spec, place, st);
 }
 
 void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
@@ -202,13 +203,16 @@ static int builder_tensor(struct lab_builder *b, const char *name,
     if (b->status || !grow_tensors(b))
         return LAB_NO_TENSOR;
     if (lab_plan_tensor(plan, name) >= 0) {
-        lab_build_fail(b, LAB_E_PARSE, "two tensors would be named '%s'", name);
+        lab_build_fail(b, LAB_E_PARSE,
+                       "[network.tensor-twice] two tensors would be named '%s'",
+                       name);
         return LAB_NO_TENSOR;
     }
     if (lab_shape_count(shape, &t.count)) {
         char detail[256];
         snprintf(detail, sizeof(detail), "%s", lab_error());
-        lab_build_fail(b, LAB_E_SHAPE, "tensor '%s': %s", name, detail);
+        lab_build_fail(b, LAB_E_SHAPE, "[network.tensor-shape] tensor '%s': %s",
+                       name, detail);
         return LAB_NO_TENSOR;
     }
     t.persistent = role == LAB_TENSOR_PARAM || role == LAB_TENSOR_STATE;
@@ -708,8 +712,8 @@ void lab_build_read_part(struct lab_builder *b, int k, int part)
     struct lab_node *giver = &plan->nodes[plan->tensors[part].node];
     if (b->wants[part]) {
         lab_build_fail(b, LAB_E_UNSUPPORTED,
-                       "starts from %s, and so does a node before it: one node "
-                       "starts from another's state",
+                       "[network.state-twice] starts from %s, and so does a "
+                       "node before it: one node starts from another's state",
                        giver->id);
         return;
     }
@@ -825,11 +829,12 @@ static bool data_fits(struct lab_builder *b, const struct lab_tensor_spec *t,
     int64_t count;
     char detail[256];
     if (lab_plan_tensor(b->plan, t->name) >= 0) {
-        refuse(b, t->place, LAB_E_PARSE, "two data tensors are named '%s'",
-               t->name);
+        refuse(b, t->place, LAB_E_PARSE,
+               "[network.data-twice] two data tensors are named '%s'", t->name);
     } else if (lab_shape_count(shape, &count)) {
         snprintf(detail, sizeof(detail), "%s", lab_error());
-        refuse(b, t->place, LAB_E_SHAPE, "tensor '%s': %s", t->name, detail);
+        refuse(b, t->place, LAB_E_SHAPE, "[network.data-shape] tensor '%s': %s",
+               t->name, detail);
     }
     return !b->status;
 }
@@ -846,7 +851,8 @@ static void build_inline_data(struct lab_builder *b, int64_t batch)
         enum lab_dtype dtype = labels || ids ? LAB_I32 : b->plan->real;
         if (dtype == LAB_I32 && !t->integers) {
             refuse(b, t->place, LAB_E_PARSE,
-                   "%s holds fractions, but %s takes %s: whole numbers from 0",
+                   "[network.fractions] %s holds fractions, but %s takes %s: "
+                   "whole numbers from 0",
                    t->name, ids ? ids->op->name : b->spec->loss.op->name,
                    ids ? "ids" : "class labels");
             return;
@@ -869,7 +875,8 @@ static void builder_data(struct lab_builder *b,
     if (b->spec->data.source == LAB_DATA_INLINE) {
         build_inline_data(b, shapes ? shapes->batch : 0);
     } else if (!shapes) {
-        refuse(b, b->spec->data.place, LAB_E_STATE, "the data is not loaded");
+        refuse(b, b->spec->data.place, LAB_E_STATE,
+               "[network.no-data] the data is not loaded");
     } else {
         bool image =
             shapes->x_image.rank > 0 && any_reader_takes_images(b->spec);
@@ -877,7 +884,8 @@ static void builder_data(struct lab_builder *b,
                     reader_of_ids(b->spec, "x") ? LAB_I32 : plan->real);
         if (!shapes->y_integers && b->spec->loss.op->labels)
             refuse(b, b->spec->data.place, LAB_E_PARSE,
-                   "the loss takes class labels, the data has real targets");
+                   "[network.class-labels] the loss takes class labels, the "
+                   "data has real targets");
         data_tensor(b, "y", &shapes->y,
                     b->spec->loss.op->labels ? LAB_I32 : plan->real);
         for (int i = 0; i < shapes->n_more; i++)
@@ -967,13 +975,13 @@ static void expand_node(struct lab_expansion *e, const struct lab_node_spec *n)
     struct lab_builder *b = e->b;
     if (strchr(n->id, '.'))
         refuse(b, n->place, LAB_E_PARSE,
-               "%s (%s): '%s' cannot be a node's id: a dot parts a node from "
-               "its tensors",
+               "[network.id-dot-inner] %s (%s): '%s' cannot be a node's id: a "
+               "dot parts a node from its tensors",
                n->id, n->op->name, n->id);
     else if (n->n_from > n->op->max_inputs)
         refuse(b, n->from_place, LAB_E_PARSE,
-               "%s (%s): takes %d input, from: gives %d", n->id, n->op->name,
-               n->op->max_inputs, n->n_from);
+               "[network.inputs-inner] %s (%s): takes %d input, from: gives %d",
+               n->id, n->op->name, n->op->max_inputs, n->n_from);
     else
         n->op->expand(e);
 }
@@ -1058,16 +1066,17 @@ static int resolve(struct lab_builder *b, const struct lab_node_spec *n,
     for (int i = b->node; i < b->spec->n_nodes; i++) {
         if (strcmp(b->spec->nodes[i].id, name) == 0) {
             refuse(b, n->from_place, LAB_E_PARSE,
-                   "node '%s' reads '%s', which comes after it: a node reads "
-                   "data or earlier nodes",
+                   "[network.from-later] node '%s' reads '%s', which comes "
+                   "after it: a node reads data or earlier nodes",
                    n->id, name);
             return -1;
         }
     }
     char near[HINT];
     refuse(b, n->from_place, LAB_E_PARSE,
-           "node '%s' reads '%s', and there is no such node or data%s", n->id,
-           name, hint(name, names, count, near));
+           "[network.from] node '%s' reads '%s', and there is no such node or "
+           "data%s",
+           n->id, name, hint(name, names, count, near));
     return -1;
 }
 
@@ -1079,13 +1088,13 @@ static void check_kind(struct lab_builder *b, const struct lab_node_spec *n,
     bool integers = t->dtype == LAB_I32;
     if (integers && !n->op->takes_ids)
         refuse(b, place, LAB_E_PARSE,
-               "node '%s' reads '%s', which holds class labels or ids: %s "
-               "takes real numbers",
+               "[network.from-labels] node '%s' reads '%s', which holds class "
+               "labels or ids: %s takes real numbers",
                n->id, t->name, n->op->name);
     else if (!integers && n->op->takes_ids)
         refuse(b, place, LAB_E_PARSE,
-               "node '%s' reads '%s', which holds real numbers: %s takes ids, "
-               "whole numbers in the data",
+               "[network.from-real] node '%s' reads '%s', which holds real "
+               "numbers: %s takes ids, whole numbers in the data",
                n->id, t->name, n->op->name);
 }
 
@@ -1093,7 +1102,8 @@ static void connect(struct lab_builder *b, struct lab_node *node,
                     const struct lab_node_spec *n)
 {
     if (n->n_from > LAB_STEP_IN) {
-        refuse(b, n->from_place, LAB_E_PARSE, "a node reads at most 16 others");
+        refuse(b, n->from_place, LAB_E_PARSE,
+               "[network.from-count] a node reads at most 16 others");
         return;
     }
     node->n_in = n->n_from ? n->n_from : 1;
@@ -1105,15 +1115,16 @@ static void connect(struct lab_builder *b, struct lab_node *node,
             b->node > 0 ? b->plan->nodes[b->node - 1].out : b->plan->x;
         if (node->in[0] < 0)
             lab_build_fail(b, LAB_E_PARSE,
-                           "there is no x in the data: say what this node "
-                           "reads with from:");
+                           "[network.no-x] there is no x in the data: say what "
+                           "this node reads with from:");
     }
     for (int k = 0; k < node->n_in && !b->status; k++)
         check_kind(b, n, &b->plan->tensors[node->in[k]]);
     int most = n->op->max_inputs;
     if (!b->status && (node->n_in < n->op->min_inputs || node->n_in > most))
-        lab_build_fail(b, LAB_E_PARSE, "takes %d input%s, from: gives %d", most,
-                       most == 1 ? "" : "s", node->n_in);
+        lab_build_fail(b, LAB_E_PARSE,
+                       "[network.inputs] takes %d input%s, from: gives %d",
+                       most, most == 1 ? "" : "s", node->n_in);
 }
 
 /* ---- forward and loss ---- */
@@ -1147,18 +1158,19 @@ static bool start_node(struct lab_builder *b, int index,
         !lab_names_add(&b->plan->names[LAB_NAME_NODE], node->id, index))
         lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
     else if (!n->op->forward)
-        lab_build_fail(b, LAB_E_NOT_BUILT,
-                       "this version does not run the op '%s' yet",
-                       n->op->name);
+        lab_build_fail(
+            b, LAB_E_NOT_BUILT,
+            "[network.op-not-built] this version does not run the op '%s' yet",
+            n->op->name);
     else if (strchr(n->id, '.') && !n->outer)
         lab_build_fail(b, LAB_E_PARSE,
-                       "'%s' cannot be a node's id: a dot parts a node from "
-                       "its tensors",
+                       "[network.id-dot] '%s' cannot be a node's id: a dot "
+                       "parts a node from its tensors",
                        n->id);
     else if (n != &b->spec->loss && is_taken(b, n->id))
         lab_build_fail(b, LAB_E_PARSE,
-                       "'%s' cannot be a node's id: it names the data, the "
-                       "loss or the optimizer",
+                       "[network.id-name] '%s' cannot be a node's id: it names "
+                       "the data, the loss or the optimizer",
                        n->id);
     return !b->status;
 }
@@ -1194,7 +1206,8 @@ static void build_loss(struct lab_builder *b, int index)
     node->n_in = 1;
     b->target = plan->y;
     if (plan->y < 0) {
-        lab_build_fail(b, LAB_E_PARSE, "the loss needs y: give it under data:");
+        lab_build_fail(b, LAB_E_PARSE,
+                       "[network.no-y] the loss needs y: give it under data:");
         return;
     }
     b->phase = LAB_LOSS;
@@ -1227,7 +1240,8 @@ static void check_readers(struct lab_builder *b)
 {
     for (int t = 0; t < b->plan->n_tensors; t++) {
         if (b->paths[t].readers > LAB_STEP_IN && b->wants[t])
-            lab_build_fail(b, LAB_E_UNSUPPORTED, "more than %d nodes read '%s'",
+            lab_build_fail(b, LAB_E_UNSUPPORTED,
+                           "[network.readers] more than %d nodes read '%s'",
                            LAB_STEP_IN, b->plan->tensors[t].name);
     }
 }
@@ -1375,8 +1389,7 @@ static void no_tensor(struct lab_builder *b, struct lab_place place,
     }
     char near[HINT];
     refuse(b, place, LAB_E_NOTFOUND,
-           "%s names '%s', and this network has no such "
-           "%s%s",
+           "[network.watch] %s names '%s', and this network has no such %s%s",
            what, name, params_only ? "parameter" : "tensor",
            hint(name, names, count, near));
 }
@@ -1395,7 +1408,8 @@ static void apply_parameter(struct lab_builder *b,
         char want[LAB_SHAPE_TEXT];
         char got[LAB_SHAPE_TEXT];
         refuse(b, p->place, LAB_E_SHAPE,
-               "parameter %s is %s in this network, the lesson gives %s",
+               "[network.parameter-shape] parameter %s is %s in this network, "
+               "the lesson gives %s",
                p->name, lab_shape_text(&t->shape, want),
                lab_shape_text(&p->shape, got));
         return;
@@ -1430,8 +1444,8 @@ static void check_step_name(struct lab_builder *b, struct lab_place place,
         names[count++] = b->plan->steps[i].name;
     char near[HINT];
     refuse(b, place, LAB_E_NOTFOUND,
-           "break: names the step '%s', and this network has none of that "
-           "name%s",
+           "[network.break] break: names the step '%s', and this network has "
+           "none of that name%s",
            name, hint(name, names, count, near));
 }
 
@@ -1453,8 +1467,9 @@ static void check_printed(struct lab_builder *b,
     if (first >= 0 && p->n_values <= t->count - first)
         return;
     refuse(b, p->place, LAB_E_SHAPE,
-           "printed: gives %d value%s of %s from %s, and %s is %s", p->n_values,
-           p->n_values == 1 ? "" : "s", p->tensor,
+           "[network.printed] printed: gives %d value%s of %s from %s, and %s "
+           "is %s",
+           p->n_values, p->n_values == 1 ? "" : "s", p->tensor,
            p->at.rank > 0 ? lab_shape_text(&p->at, at) : "its first element",
            p->tensor, lab_shape_text(&t->shape, shape));
 }
@@ -1506,14 +1521,14 @@ static void check_variant(struct lab_builder *b,
             continue;
         if (!names_node(b->plan, v->target))
             refuse(b, v->place, LAB_E_NOTFOUND,
-                   "variants: '%s' is no node of this network and no op",
+                   "[network.variant-node] variants: '%s' is no node of this "
+                   "network and no op",
                    v->target);
         return;
     }
     char near[HINT];
     refuse(b, v->place, LAB_E_NOTFOUND,
-           "variants: no backend has a variant "
-           "'%s'%s",
+           "[network.variant] variants: no backend has a variant '%s'%s",
            v->variant, hint(v->variant, known_variants, N_KNOWN, near));
 }
 
@@ -1549,7 +1564,9 @@ static void place_one(struct lab_builder *b, struct lab_tensor *t, size_t *at)
         !lab_add_size(bytes, ALIGN - 1, &bytes) ||
         !lab_add_size(*at, bytes & ~(size_t)(ALIGN - 1), at)) {
         refuse(b, no_place, LAB_E_SHAPE,
-               "the tensors up to '%s' are larger than any memory", t->name);
+               "[network.memory] the tensors up to '%s' are larger than any "
+               "memory",
+               t->name);
     }
 }
 
@@ -1605,8 +1622,8 @@ static enum lab_status check_precision(const struct lab_network_spec *spec)
     if (spec->precision == LAB_FP32)
         return LAB_OK;
     return lab_network_fail(spec, no_place, LAB_E_UNSUPPORTED,
-                            "precision %s is not available in this version: "
-                            "use fp32",
+                            "[network.precision] precision %s is not available "
+                            "in this version: use fp32",
                             lab_precision_name(spec->precision));
 }
 
@@ -1620,8 +1637,9 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     if (st)
         return st;
     if (spec->n_nodes < 1 || !spec->loss.op)
-        return lab_network_fail(spec, no_place, LAB_E_PARSE,
-                                "a lesson needs a network and a loss");
+        return lab_network_fail(
+            spec, no_place, LAB_E_PARSE,
+            "[network.empty] a lesson needs a network and a loss");
     builder_expand(&b);
     spec = b.spec;
     struct lab_plan *plan = lab_alloc(sizeof(*plan));

@@ -84,7 +84,8 @@ struct parser {
 static int fail(struct parser *p, const char *what)
 {
     if (!p->status)
-        p->status = lab_fail(LAB_E_PARSE, "formula '%s', column %d: %s",
+        p->status = lab_fail(LAB_E_PARSE,
+                             "[formula.syntax] formula '%s', column %d: %s",
                              p->f->text, (int)(p->s - p->f->text) + 1, what);
     return 0;
 }
@@ -1471,10 +1472,11 @@ enum lab_status lab_explain(struct lab_explanation *out,
                                .read = read,
                                .user = user};
     if (tensor < 0 || tensor >= plan->n_tensors)
-        return lab_fail(LAB_E_ARG, "no such tensor");
+        return lab_fail(LAB_E_ARG, "[formula.tensor] no such tensor");
     if (index < 0 || index >= plan->tensors[tensor].count) {
         char shape[LAB_SHAPE_TEXT];
-        return lab_fail(LAB_E_RANGE, "%s is %s: it has no such element",
+        return lab_fail(LAB_E_RANGE,
+                        "[formula.element] %s is %s: it has no such element",
                         plan->tensors[tensor].name,
                         lab_shape_text(&plan->tensors[tensor].shape, shape));
     }

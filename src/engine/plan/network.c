@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "engine/vocabulary.h"
 
@@ -42,19 +43,24 @@ void lab_network_spec_release(struct lab_network_spec *spec)
     lab_network_spec_init(spec);
 }
 
+enum lab_status lab_network_fail_at(const struct lab_network_spec *spec,
+                                    struct lab_place place, enum lab_status st)
+{
+    const char *file = spec->file ? spec->file : "lesson";
+    if (place.line == 0)
+        return lab_fail_context(st, "%s", file);
+    return lab_fail_context(st, "%s:%d:%d", file, place.line, place.column);
+}
+
 enum lab_status lab_network_fail(const struct lab_network_spec *spec,
                                  struct lab_place place, enum lab_status st,
                                  const char *fmt, ...)
 {
-    char text[768];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    lab_failv(st, fmt, args);
     va_end(args);
-    const char *file = spec->file ? spec->file : "lesson";
-    if (place.line == 0)
-        return lab_fail(st, "%s: %s", file, text);
-    return lab_fail(st, "%s:%d:%d: %s", file, place.line, place.column, text);
+    return lab_network_fail_at(spec, place, st);
 }
 
 struct lab_node_spec lab_network_optimizer(const struct lab_network_spec *spec)
@@ -85,8 +91,8 @@ enum lab_status lab_lr_read(const char *text, double *out)
     double v = strtod(text, &end);
     if (end == text || *end || !(v <= LAB_LR_MOST) || !((float)v > 0))
         return lab_fail(LAB_E_PARSE,
-                        "\"%s\" is no learning rate: a number above 0, up to "
-                        "%d, is needed",
+                        "[network.rate] \"%s\" is no learning rate: a number "
+                        "above 0, up to %d, is needed",
                         text, LAB_LR_MOST);
     *out = v;
     return LAB_OK;

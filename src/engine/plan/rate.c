@@ -35,15 +35,17 @@ static bool check_keys(struct lab_builder *b, enum lab_rate_kind kind)
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         bool set = lab_build_attr(b, rules[i].key)->set;
         if (set && !(rules[i].used & 1u << kind))
-            lab_build_fail(b, LAB_E_PARSE,
-                           "%s: a %s learning rate has no use "
-                           "for it; schedule: names another",
-                           rules[i].key, lab_rate_names[kind]);
+            lab_build_fail(
+                b, LAB_E_PARSE,
+                "[network.schedule-key] %s: a %s learning rate has no use "
+                "for it; schedule: names another",
+                rules[i].key, lab_rate_names[kind]);
         else if (!set && rules[i].needed & 1u << kind)
-            lab_build_fail(b, LAB_E_PARSE,
-                           "schedule %s needs %s, a number of "
-                           "iterations",
-                           lab_rate_names[kind], rules[i].key);
+            lab_build_fail(
+                b, LAB_E_PARSE,
+                "[network.schedule-key-missing] schedule %s needs %s, a "
+                "number of iterations",
+                lab_rate_names[kind], rules[i].key);
         else
             continue;
         return false;
@@ -64,7 +66,8 @@ void lab_rate_read(struct lab_builder *b, struct lab_rate *out)
     if (!check_keys(b, r.kind))
         return;
     if (r.end > lab_build_attr(b, "lr")->f)
-        lab_build_fail(b, LAB_E_RANGE, "lr_end %g is above lr", r.end);
+        lab_build_fail(b, LAB_E_RANGE, "[network.lr-end] lr_end %g is above lr",
+                       r.end);
     *out = r;
 }
 

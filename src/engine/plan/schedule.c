@@ -587,7 +587,8 @@ static enum lab_status add_step(struct maker *m, int index)
     }
     if (!v)
         return lab_fail(
-            LAB_E_UNSUPPORTED, "the %s backend has no kernel for step %s (%s)",
+            LAB_E_UNSUPPORTED,
+            "[variant.no-kernel] the %s backend has no kernel for step %s (%s)",
             m->be->ops->name, step->name, lab_phase_name(step->phase));
     append(m, step, v, by, index, 1);
     return LAB_OK;
@@ -618,8 +619,8 @@ static enum lab_status no_such_target(const struct maker *m, const char *target)
         lab_str_addf(&names, "%s%s", i ? ", " : "", m->plan->nodes[i].id);
     enum lab_status st =
         lab_fail(LAB_E_NOTFOUND,
-                 "a variant for '%s': this network has no node or op of that "
-                 "name; its nodes are %s",
+                 "[variant.node] a variant for '%s': this network has no node "
+                 "or op of that name; its nodes are %s",
                  target, lab_str_text(&names));
     lab_str_release(&names);
     return st;
@@ -656,11 +657,12 @@ static enum lab_status unused_choice(const struct maker *m,
     enum lab_status st =
         why && there
             ? lab_fail(LAB_E_NOTFOUND,
-                       "%s: variant '%s' does several steps in one, and not "
-                       "for a node that %s; there are %s",
+                       "[variant.group] %s: variant '%s' does several steps in "
+                       "one, and not for a node that %s; there are %s",
                        c->target, c->variant, why, lab_str_text(&names))
             : lab_fail(LAB_E_NOTFOUND,
-                       "%s has no variant '%s' on the %s backend; it has %s",
+                       "[variant.missing] %s has no variant '%s' on the %s "
+                       "backend; it has %s",
                        c->target, c->variant, m->be->ops->name,
                        lab_str_text(&names));
     lab_str_release(&names);

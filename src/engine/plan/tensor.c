@@ -19,11 +19,15 @@ enum lab_status lab_shape_count(const struct lab_shape *s, int64_t *out)
     char text[LAB_SHAPE_TEXT];
     for (int i = 0; i < s->rank; i++) {
         if (s->dim[i] < 1)
-            return lab_fail(LAB_E_SHAPE, "shape %s has a dimension below 1",
-                            lab_shape_text(s, text));
+            return lab_fail(
+                LAB_E_SHAPE,
+                "[network.shape-dimension] shape %s has a dimension below 1",
+                lab_shape_text(s, text));
         if (count > most / s->dim[i])
-            return lab_fail(LAB_E_SHAPE, "shape %s has too many elements",
-                            lab_shape_text(s, text));
+            return lab_fail(
+                LAB_E_SHAPE,
+                "[network.shape-large] shape %s has too many elements",
+                lab_shape_text(s, text));
         count *= s->dim[i];
     }
     *out = count;

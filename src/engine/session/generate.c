@@ -48,9 +48,10 @@ static enum lab_status check_plan(const struct lab_generator *g)
     bool ids = p->x >= 0 && p->tensors[p->x].dtype == LAB_I32;
     if (ids && out->shape.rank == 3 && out->shape.dim[1] == g->text->context)
         return LAB_OK;
-    return lab_fail(LAB_E_SHAPE,
-                    "only a network that reads characters as ids and says "
-                    "what comes next at every place can write text");
+    return lab_fail(
+        LAB_E_SHAPE,
+        "[generate.network] only a network that reads characters as ids and "
+        "says what comes next at every place can write text");
 }
 
 /* Variants that are not the default, once for each node. */
@@ -125,8 +126,8 @@ enum lab_status lab_generator_new(struct lab_generator **out,
     const struct lab_text *text = lab_data_text(lab_walk_data(walk));
     if (!text)
         return lab_fail(LAB_E_USAGE,
-                        "this lesson's data are no text: only a network that "
-                        "was trained on text can write some");
+                        "[generate.data] this lesson's data are no text: only "
+                        "a network that was trained on text can write some");
     struct lab_generator *g = lab_alloc(sizeof(*g));
     if (!g)
         return lab_fail(LAB_E_NOMEM, "no memory to write text");
@@ -218,12 +219,14 @@ enum lab_status lab_generator_logits(struct lab_generator *g,
     int64_t context = lab_generator_context(g);
     int64_t classes = lab_generator_classes(g);
     if (n < 1)
-        return lab_fail(LAB_E_RANGE, "nothing comes before the first id");
+        return lab_fail(LAB_E_RANGE,
+                        "[generate.no-id] nothing comes before the first id");
     int64_t from = n > context ? n - context : 0;
     memset(g->window, 0, (size_t)context * sizeof(*g->window));
     for (int64_t i = from; i < n; i++) {
         if (ids[i] < 0 || ids[i] >= classes)
-            return lab_fail(LAB_E_RANGE, "id %d: ids run from 0 to %lld",
+            return lab_fail(LAB_E_RANGE,
+                            "[generate.id] id %d: ids run from 0 to %lld",
                             (int)ids[i], (long long)classes - 1);
         g->window[i - from] = ids[i];
     }
@@ -305,10 +308,11 @@ static enum lab_status no_such_character(const char *bytes, size_t n,
     struct lab_str s;
     lab_str_init(&s);
     lab_str_add_visible(&s, bytes, n, false);
-    enum lab_status st = lab_fail(LAB_E_RANGE,
-                                  "the text that the network learns from "
-                                  "never uses '%s' (U+%04X): begin with others",
-                                  lab_str_text(&s), code);
+    enum lab_status st =
+        lab_fail(LAB_E_RANGE,
+                 "[generate.character] the text that the network learns from "
+                 "never uses '%s' (U+%04X): begin with others",
+                 lab_str_text(&s), code);
     lab_str_release(&s);
     return st;
 }
@@ -316,11 +320,13 @@ static enum lab_status no_such_character(const char *bytes, size_t n,
 static enum lab_status check_sampling(const struct lab_sampling *s)
 {
     if (!(s->temperature >= 0) || isinf(s->temperature))
-        return lab_fail(LAB_E_RANGE,
-                        "temperature %g: a number from 0 is needed",
-                        s->temperature);
+        return lab_fail(
+            LAB_E_RANGE,
+            "[generate.temperature] temperature %g: a number from 0 is needed",
+            s->temperature);
     if (s->top_k < 0)
-        return lab_fail(LAB_E_RANGE, "top-k %lld: a whole number from 0",
+        return lab_fail(LAB_E_RANGE,
+                        "[generate.top-k] top-k %lld: a whole number from 0",
                         (long long)s->top_k);
     return LAB_OK;
 }
@@ -336,7 +342,9 @@ enum lab_status lab_generator_begin(struct lab_generator *g, const char *prompt,
         unsigned code = 0;
         size_t n = lab_utf8_next(prompt + i, bytes - i, &code);
         if (n == 0)
-            return lab_fail(LAB_E_PARSE, "the text to begin with is not UTF-8");
+            return lab_fail(
+                LAB_E_PARSE,
+                "[generate.utf8] the text to begin with is not UTF-8");
         int32_t id = lab_text_find(g->text, code);
         if (id < 0)
             st = no_such_character(prompt + i, n, code);
@@ -377,8 +385,8 @@ enum lab_status lab_generator_next(struct lab_generator *g, struct lab_str *out)
         return st;
     int64_t id = lab_sampling_draw(&g->sampling, g->logits, known, g->drawn);
     if (id < 0)
-        return lab_fail(LAB_E_STATE, "the network computes NaN: there is no "
-                                     "next character");
+        return lab_fail(LAB_E_STATE, "[generate.nan] the network computes NaN: "
+                                     "there is no next character");
     g->drawn++;
     g->probability = probability_of(g->logits, known, id);
     keep(g, (int32_t)id);

@@ -40,15 +40,17 @@ static enum lab_status take_word(void *user, const char *word, size_t len)
         const char *near =
             lab_nearest(word, (const char *const *)q->v->word, (size_t)q->v->n);
         return near ? lab_fail(LAB_E_NOTFOUND,
-                               "the text has no word '%s'; did you mean '%s'?",
+                               "[near.word] the text has no word '%s'; did you "
+                               "mean '%s'?",
                                word, near)
                     : lab_fail(LAB_E_NOTFOUND,
-                               "the text has no word '%s': the network has "
-                               "never seen it",
+                               "[near.word] the text has no word '%s': the "
+                               "network has never seen it",
                                word);
     }
     if (q->n == LAB_NEAR_WORDS)
-        return lab_fail(LAB_E_PARSE, "at most %d words in one question",
+        return lab_fail(LAB_E_PARSE,
+                        "[near.words] at most %d words in one question",
                         LAB_NEAR_WORDS);
     q->terms[q->n++] = (struct lab_near_term){id, q->sign};
     return LAB_OK;
@@ -69,8 +71,8 @@ enum lab_status lab_near_parse(const struct lab_vocabulary *v,
             q.sign = *p++ == '-' ? -1 : 1;
     }
     if (!st && q.n == 0)
-        st = lab_fail(LAB_E_PARSE, "near which word? `near king`, or a sum: "
-                                   "`near king - man + woman`");
+        st = lab_fail(LAB_E_PARSE, "[near.empty] near which word? `near king`, "
+                                   "or a sum: `near king - man + woman`");
     if (!st)
         *n = q.n;
     return st;
@@ -178,7 +180,8 @@ static enum lab_status ask_table(struct lab_walk *w, int table,
     for (int i = 0; i < n_terms; i++) {
         if (terms[i].id >= rows)
             return lab_fail(
-                LAB_E_RANGE, "%s has %lld rows: none for the word number %lld",
+                LAB_E_RANGE,
+                "[near.row] %s has %lld rows: none for the word number %lld",
                 t->name, (long long)t->shape.dim[0], (long long)terms[i].id);
     }
     float *values = lab_alloc_array((size_t)t->count, sizeof(*values));
@@ -201,11 +204,13 @@ enum lab_status lab_near_ask(struct lab_walk *w, const char *question,
     const struct lab_vocabulary *v = lab_data_words(lab_walk_data(w));
     int table = find_table(lab_walk_plan(w));
     if (!v)
-        return lab_fail(LAB_E_NOTFOUND,
-                        "near: this lesson's data has no words");
+        return lab_fail(
+            LAB_E_NOTFOUND,
+            "[near.no-words] near: this lesson's data has no words");
     if (table < 0)
-        return lab_fail(LAB_E_NOTFOUND,
-                        "near: this network has no embedding of words");
+        return lab_fail(
+            LAB_E_NOTFOUND,
+            "[near.no-embedding] near: this network has no embedding of words");
     enum lab_status st = lab_near_parse(v, question, terms, &n);
     if (!st)
         st = ask_table(w, table, v, terms, n, &answer);

@@ -698,17 +698,19 @@ static enum lab_status session_add_break(struct lab_session *s,
 {
     const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
     if (s->now.n_breaks == LAB_MAX_BREAKS)
-        return lab_fail(LAB_E_STATE, "at most %d breakpoints: delete some",
+        return lab_fail(LAB_E_STATE,
+                        "[session.breaks] at most %d breakpoints: delete some",
                         LAB_MAX_BREAKS);
     if (b->watch && lab_plan_tensor(s->plan, b->step) < 0)
-        return lab_fail(LAB_E_NOTFOUND, "this network has no tensor '%s'",
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[session.tensor] this network has no tensor '%s'",
                         b->step);
     if (!b->watch && b->kind == LAB_BREAK_STEP &&
         lab_schedule_find(schedule, s->plan, b->step, b->phase, 0) < 0)
-        return lab_fail(LAB_E_NOTFOUND, "this network has no step '%s'%s%s",
-                        b->step, b->phase >= 0 ? " in phase " : "",
-                        b->phase >= 0 ? lab_phase_name((enum lab_phase)b->phase)
-                                      : "");
+        return lab_fail(
+            LAB_E_NOTFOUND, "[session.step] this network has no step '%s'%s%s",
+            b->step, b->phase >= 0 ? " in phase " : "",
+            b->phase >= 0 ? lab_phase_name((enum lab_phase)b->phase) : "");
     s->now.breaks[s->now.n_breaks] = *b;
     s->now.breaks[s->now.n_breaks].number = s->next_break++;
     s->now.breaks[s->now.n_breaks].hits = 0;
@@ -742,10 +744,10 @@ static enum lab_status session_delete(struct lab_session *s,
             s->now.breaks[kept++] = *b;
     }
     s->now.n_breaks = kept;
-    return kept < n
-               ? LAB_OK
-               : lab_fail(LAB_E_NOTFOUND, "nothing to delete: there is no such "
-                                          "breakpoint or watch");
+    return kept < n ? LAB_OK
+                    : lab_fail(LAB_E_NOTFOUND,
+                               "[session.delete] nothing to delete: there is "
+                               "no such breakpoint or watch");
 }
 
 static void hit(struct lab_session *s, struct lab_break_info *b,
@@ -969,7 +971,7 @@ static enum lab_status run_to_index(struct lab_session *s, int64_t index)
 {
     const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
     if (index < 0 || index > schedule->n_steps)
-        return lab_fail(LAB_E_RANGE, "no such step");
+        return lab_fail(LAB_E_RANGE, "[session.step-number] no such step");
     int64_t goal = lab_walk_iteration(s->walk);
     goal += lab_walk_position(s->walk) >= index;
     s->now.state = LAB_SESSION_WALKING;
@@ -1045,7 +1047,7 @@ static enum lab_status take_show(const struct lab_session *s,
         show.sheet < 0 || show.sheet > shape->rank ||
         (show.sheet > 0 &&
          (show.sheet - 1 == show.row_axis || show.sheet - 1 == show.col_axis)))
-        return lab_fail(LAB_E_RANGE, "no such axis");
+        return lab_fail(LAB_E_RANGE, "[session.axis] no such axis");
     for (int i = 0; i < shape->rank; i++) {
         int64_t *at = &show.fixed[i];
         *at = *at < 0 ? 0 : *at >= shape->dim[i] ? shape->dim[i] - 1 : *at;
@@ -1085,7 +1087,7 @@ static enum lab_status session_explain(struct lab_session *s,
         return LAB_OK;
     if (e->tensor >= s->plan->n_tensors || e->index < 0 ||
         e->index >= s->plan->tensors[e->tensor].count)
-        return lab_fail(LAB_E_RANGE, "no such element");
+        return lab_fail(LAB_E_RANGE, "[session.element] no such element");
     s->element = *e;
     return LAB_OK;
 }
@@ -1405,7 +1407,8 @@ static enum lab_status draw(struct lab_session *s, const struct lab_command *c)
     if (c->seed_given)
         how.seed = c->seed;
     if (n > MOST_CHARACTERS)
-        return lab_fail(LAB_E_RANGE, "at most %d characters at a time",
+        return lab_fail(LAB_E_RANGE,
+                        "[session.characters] at most %d characters at a time",
                         MOST_CHARACTERS);
     enum lab_status st = lab_generator_new(&g, s->walk);
     if (!st)
@@ -1476,14 +1479,16 @@ static enum lab_status nothing_to_drop(const struct lab_session *s,
     const struct lab_schedule *now = lab_walk_schedule(s->walk);
     int node = lab_plan_node(s->plan, target);
     if (!is_target(s->plan, target))
-        return lab_fail(LAB_E_NOTFOUND, "this network has no node or op '%s'",
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[session.node] this network has no node or op '%s'",
                         target);
     for (int i = 0; i < now->n_steps; i++) {
         if (now->steps[i].depth_node == node && now->steps[i].by == LAB_BY_HAND)
-            return lab_fail(LAB_E_STATE,
-                            "%s: a choice for its op, for what it is a part "
-                            "of, or for `*` holds, and none of its own",
-                            target);
+            return lab_fail(
+                LAB_E_STATE,
+                "[session.variant-none] %s: a choice for its op, for what it "
+                "is a part of, or for `*` holds, and none of its own",
+                target);
     }
     return LAB_OK;
 }
@@ -1505,7 +1510,8 @@ static enum lab_status session_choose(struct lab_session *s,
     if (drops && at == n) {
         st = nothing_to_drop(s, c->text);
     } else if (!drops && at == LAB_MAX_CHOICES) {
-        st = lab_fail(LAB_E_STATE, "too many variants chosen");
+        st = lab_fail(LAB_E_STATE,
+                      "[session.variants] too many variants chosen");
     } else {
         if (!drops)
             own_choice(&s->choices[at++], c->text, c->text2);
@@ -1578,11 +1584,12 @@ static enum lab_status find_range(struct lab_session *s,
         *to = lab_walk_position(s->walk);
         return *to > 0 ? LAB_OK
                        : lab_fail(LAB_E_STATE,
-                                  "nothing of this iteration has run: step "
-                                  "first, then count");
+                                  "[session.count-first] nothing of this "
+                                  "iteration has run: step first, then count");
     }
     if (c->n < 0 || c->n >= schedule->n_steps)
-        return lab_fail(LAB_E_RANGE, "there is no such step");
+        return lab_fail(LAB_E_RANGE,
+                        "[session.count-step] there is no such step");
     *from = (int)c->n;
     *to = *from + 1;
     if (strcmp(c->text, "node") == 0)
@@ -1599,8 +1606,9 @@ static enum lab_status session_count(struct lab_session *s,
     int from = 0;
     int to = 0;
     if (!s->hooks.count)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "this session takes no hardware counters");
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[session.no-counters] this session takes no hardware counters");
     enum lab_status st = find_range(s, c, &from, &to);
     if (st)
         return st;
@@ -1618,7 +1626,8 @@ static enum lab_status session_trace(struct lab_session *s,
 {
     char report[LAB_SESSION_TEXT] = "";
     if (!s->hooks.trace)
-        return lab_fail(LAB_E_UNSUPPORTED, "this session traces no kernels");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[session.no-trace] this session traces no kernels");
     enum lab_status st =
         s->hooks.trace(s->hooks.user, s->walk, c->text, report, sizeof(report));
     if (!st)
@@ -1631,7 +1640,8 @@ static enum lab_status session_save(struct lab_session *s,
 {
     char report[LAB_SESSION_TEXT] = "";
     if (!s->hooks.save)
-        return lab_fail(LAB_E_UNSUPPORTED, "this session keeps no networks");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[session.no-keep] this session keeps no networks");
     enum lab_status st = s->hooks.save(s->hooks.user, s->walk, c->text,
                                        c->n != 0, report, sizeof(report));
     if (!st && s->now.state != LAB_SESSION_TRAINING)
@@ -1706,7 +1716,8 @@ static enum lab_status session_restart(struct lab_session *s,
         enum lab_status st =
             s->hooks.load
                 ? s->hooks.load(s->hooks.user, s->walk, c->text, &ready)
-                : lab_fail(LAB_E_UNSUPPORTED, "this session loads no networks");
+                : lab_fail(LAB_E_UNSUPPORTED,
+                           "[session.no-load] this session loads no networks");
         if (st)
             return st;
     }
@@ -2026,7 +2037,7 @@ enum lab_status lab_session_post(struct lab_session *s,
     if (atomic_load(&s->quit)) {
         pthread_mutex_unlock(&s->lock);
         lab_free(q);
-        return lab_fail(LAB_E_STATE, "the session has ended");
+        return lab_fail(LAB_E_STATE, "[session.ended] the session has ended");
     }
     if (s->last)
         s->last->next = q;
@@ -2144,7 +2155,8 @@ enum lab_status lab_session_new(struct lab_session **out,
 {
     if (config->setup.n_choices + config->setup.spec->n_variants >
         LAB_MAX_CHOICES)
-        return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
+        return lab_fail(LAB_E_USAGE,
+                        "[session.variant-count] more than %d variants chosen",
                         LAB_MAX_CHOICES);
     struct lab_session *s = lab_alloc(sizeof(*s));
     if (!s)

@@ -149,7 +149,8 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
     struct lab_walk *w = NULL;
     struct lab_data_shapes shapes;
     if (setup->n_choices + setup->spec->n_variants > LAB_MAX_CHOICES)
-        return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
+        return lab_fail(LAB_E_USAGE,
+                        "[session.setup-variants] more than %d variants chosen",
                         LAB_MAX_CHOICES);
     enum lab_status st = lab_data_open(&data, setup->spec, setup->data,
                                        setup->batch, &setup->stop);

@@ -784,8 +784,10 @@ static enum lab_status check_all(struct checker *c, const char *name,
         c->of += checked_of(c, &plan->tensors[i]);
     }
     if (count == 0)
-        return lab_fail(LAB_E_NOTFOUND, "'%s' is no parameter of this network",
-                        name ? name : "");
+        return lab_fail(
+            LAB_E_NOTFOUND,
+            "[session.check-parameter] '%s' is no parameter of this network",
+            name ? name : "");
     struct lab_check_result *list =
         lab_alloc_array((size_t)count, sizeof(*list));
     if (!list)

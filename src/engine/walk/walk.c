@@ -840,7 +840,8 @@ static enum lab_status forget_results(struct lab_walk *w,
         else if (copy)
             st = restore_tensor(w, t, copy);
         else
-            st = lab_fail(LAB_E_STATE, "no copy of %s to go back to",
+            st = lab_fail(LAB_E_STATE,
+                          "[walk.no-copy] no copy of %s to go back to",
                           w->plan->tensors[t].name);
         if (t == w->plan->loss)
             w->loss = NAN;
@@ -1029,18 +1030,19 @@ enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
 static enum lab_status check_range(const struct lab_walk *w, int from, int to)
 {
     if (from < 0 || from >= to || to > w->schedule->n_steps)
-        return lab_fail(LAB_E_ARG, "there are no steps %d to %d", from, to);
+        return lab_fail(LAB_E_ARG, "[walk.steps] there are no steps %d to %d",
+                        from, to);
     for (int i = from; i < to; i++) {
         const struct lab_schedule_step *s = &w->schedule->steps[i];
         if (i >= w->position)
             return lab_fail(LAB_E_STATE,
-                            "step %s has not run in this iteration: run it "
-                            "first",
+                            "[walk.not-run] step %s has not run in this "
+                            "iteration: run it first",
                             s->step->name);
         if (w->ran[s->hides_from].as != s->variant)
             return lab_fail(LAB_E_STATE,
-                            "step %s ran as %s and would now run as %s: run it "
-                            "again first",
+                            "[walk.other-variant] step %s ran as %s and would "
+                            "now run as %s: run it again first",
                             s->step->name,
                             w->ran[s->hides_from].as
                                 ? w->ran[s->hides_from].as->name
@@ -1622,8 +1624,8 @@ static enum lab_status too_large(const struct lab_plan *plan, int64_t have)
         snprintf(room, sizeof(room), "the device has %.1f MiB",
                  (double)have / 1048576.0);
     return lab_fail(have > 0 ? LAB_E_RANGE : LAB_E_NOMEM,
-                    "the lesson's tensors need %.1f MiB and %s; the largest "
-                    "is %s %s: make it or the batch smaller",
+                    "[walk.memory] the lesson's tensors need %.1f MiB and %s; "
+                    "the largest is %s %s: make it or the batch smaller",
                     (double)plan->arena_bytes / 1048576.0, room, large->name,
                     lab_shape_text(&large->shape, shape));
 }

@@ -568,9 +568,10 @@ enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
     lab_str_release(&text);
     if (r.too_large && !r.out.failed) {
         *bad_line = r.leaf.line;
-        return lab_fail(LAB_E_RANGE,
-                        "a table of more than %d columns or %d cells",
-                        MAX_COLUMNS, MAX_CELLS);
+        return lab_fail(
+            LAB_E_RANGE,
+            "[lesson.table.large] a table of more than %d columns or %d cells",
+            MAX_COLUMNS, MAX_CELLS);
     }
     if (!kept)
         return lab_fail(LAB_E_NOMEM, "no memory left for the lesson's text");

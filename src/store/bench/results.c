@@ -101,8 +101,9 @@ enum lab_status lab_bench_result_traced(struct lab_database *db, int64_t run,
     enum lab_status st = lab_stmt_once(&s, "storing a row");
     return st || sqlite3_changes(db->sql) == 1
                ? st
-               : lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no row %lld",
-                          db->path, (long long)run, (long long)place);
+               : lab_fail(LAB_E_NOTFOUND,
+                          "[run.no-row] %s: run %lld has no row %lld", db->path,
+                          (long long)run, (long long)place);
 }
 
 /* ---- predictions ---- */
@@ -140,7 +141,8 @@ static enum lab_status first_run(struct lab_stmt *s, const char *what,
     int64_t id = lab_stmt_next(s) ? lab_column_int(s) : LAB_UNKNOWN;
     enum lab_status st = lab_stmt_end(s);
     if (!st && id == LAB_UNKNOWN)
-        st = lab_fail(LAB_E_NOTFOUND, "there is no run of %s", what);
+        st = lab_fail(LAB_E_NOTFOUND, "[run.no-lab] there is no run of %s",
+                      what);
     if (!st)
         *run = id;
     return st;

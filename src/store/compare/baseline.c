@@ -12,10 +12,11 @@ static enum lab_status check_name(const char *name)
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     size_t n = strlen(name);
     if (n == 0 || n > MOST_NAME || strspn(name, letters) != n)
-        return lab_fail(LAB_E_ARG,
-                        "'%.80s' is no name for a baseline: 1 to %d letters, "
-                        "digits, dots, dashes and underscores",
-                        name, MOST_NAME);
+        return lab_fail(
+            LAB_E_ARG,
+            "[compare.baseline-name] '%.80s' is no name for a baseline: 1 "
+            "to %d letters, digits, dots, dashes and underscores",
+            name, MOST_NAME);
     return LAB_OK;
 }
 
@@ -35,8 +36,9 @@ enum lab_status lab_baseline_set(struct lab_database *db, const char *name,
 static enum lab_status not_found(const struct lab_database *db,
                                  const char *name)
 {
-    return lab_fail(LAB_E_NOTFOUND, "%s: there is no baseline '%s'", db->path,
-                    name);
+    return lab_fail(LAB_E_NOTFOUND,
+                    "[compare.baseline-missing] %s: there is no baseline '%s'",
+                    db->path, name);
 }
 
 enum lab_status lab_baseline_find(struct lab_database *db, const char *name,

@@ -187,12 +187,12 @@ static enum lab_status check_lessons(const struct lab_comparison *c,
     if (kind && b->fact[LAB_FACT_KIND] &&
         lab_comparison_differs(c, LAB_FACT_KIND)) {
         bool lab = strcmp(kind, "lab") == 0;
-        return lab_fail(LAB_E_RANGE,
-                        "run %lld is a lab's and run %lld a network's: a "
-                        "repeat of a kernel is no iteration; compare labs with "
-                        "labs",
-                        (long long)(lab ? a->run : b->run),
-                        (long long)(lab ? b->run : a->run));
+        return lab_fail(
+            LAB_E_RANGE,
+            "[compare.kinds] run %lld is a lab's and run %lld a network's: a "
+            "repeat of a kernel is no iteration; compare labs with labs",
+            (long long)(lab ? a->run : b->run),
+            (long long)(lab ? b->run : a->run));
     }
     if (!lab_comparison_differs(c, LAB_FACT_LESSON))
         return LAB_OK;
@@ -200,9 +200,9 @@ static enum lab_status check_lessons(const struct lab_comparison *c,
     if (st || same_lab)
         return st;
     return lab_fail(LAB_E_RANGE,
-                    "run %lld is of the lesson %s, run %lld of %s: their steps "
-                    "do different work, so their times say nothing about each "
-                    "other; compare runs of one lesson",
+                    "[compare.lessons] run %lld is of the lesson %s, run %lld "
+                    "of %s: their steps do different work, so their times say "
+                    "nothing about each other; compare runs of one lesson",
                     (long long)a->run, first ? first : "(none)",
                     (long long)b->run, second ? second : "(none)");
 }

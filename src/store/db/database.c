@@ -70,7 +70,7 @@ enum lab_status lab_database_error(struct lab_database *db, const char *doing)
         lab_str_add(&instead, remedy(rc));
     }
     enum lab_status st =
-        lab_fail(LAB_E_DB, "%s: %s while %s: %s", db->path,
+        lab_fail(LAB_E_DB, "[db.sqlite] %s: %s while %s: %s", db->path,
                  by_system ? strerror(sys) : sqlite3_errmsg(db->sql), doing,
                  lab_str_text(&instead));
     lab_str_release(&instead);
@@ -250,8 +250,8 @@ enum lab_status lab_database_integrity(struct lab_database *db,
         lab_str_add(&instead, other);
     else
         database_recover_hint(&instead, path);
-    st = lab_fail(LAB_E_DB, "%s: damaged (%s); %s", path, complaint,
-                  lab_str_text(&instead));
+    st = lab_fail(LAB_E_DB, "[db.damaged] %s: damaged (%s); %s", path,
+                  complaint, lab_str_text(&instead));
     lab_str_release(&instead);
     return st;
 }
@@ -328,9 +328,10 @@ enum lab_status lab_database_default_path(struct lab_str *out)
     else if (home && home[0] == '/')
         lab_str_addf(out, "%s/.local/state/lapenna-lab/profiles.db", home);
     else
-        return lab_fail(LAB_E_STATE, "no place for recorded runs: neither "
-                                     "XDG_STATE_HOME nor HOME is set; name a "
-                                     "file with --db FILE");
+        return lab_fail(
+            LAB_E_STATE,
+            "[db.place] no place for recorded runs: neither XDG_STATE_HOME nor "
+            "HOME is set; name a file with --db FILE");
     if (out->failed)
         return lab_no_memory("a path");
     return LAB_OK;
@@ -374,8 +375,8 @@ static enum lab_status make_parents(const char *path)
         *p = '\0';
         if (mkdir(copy, mode) && errno != EEXIST)
             st = lab_fail(LAB_E_DB,
-                          "%s: cannot make the directory %s: %s; name a file "
-                          "in another place with --db FILE",
+                          "[db.directory] %s: cannot make the directory %s: "
+                          "%s; name a file in another place with --db FILE",
                           path, copy, strerror(errno));
         *p = '/';
     }
@@ -399,11 +400,11 @@ static enum lab_status check_place(const char *path)
     const char *dir = slash ? copy : ".";
     enum lab_status st = LAB_OK;
     if (access(dir, W_OK | X_OK))
-        st = lab_fail(LAB_E_DB,
-                      "%s: cannot make a file in %s: %s; change that with "
-                      "`chmod u+wx`, or name a file in another place with --db "
-                      "FILE",
-                      path, dir, strerror(errno));
+        st = lab_fail(
+            LAB_E_DB,
+            "[db.create] %s: cannot make a file in %s: %s; change that with "
+            "`chmod u+wx`, or name a file in another place with --db FILE",
+            path, dir, strerror(errno));
     lab_free(copy);
     return st;
 }
@@ -436,9 +437,9 @@ static enum lab_status refuse_short(const char *path, long long bytes,
         lab_str_add(&instead, "take a copy from elsewhere, ");
         database_recover_hint(&instead, path);
     }
-    enum lab_status st =
-        lab_fail(LAB_E_DB, "%s: the file is cut short (%lld of %llu bytes); %s",
-                 path, bytes, whole, lab_str_text(&instead));
+    enum lab_status st = lab_fail(
+        LAB_E_DB, "[db.cut] %s: the file is cut short (%lld of %llu bytes); %s",
+        path, bytes, whole, lab_str_text(&instead));
     lab_str_release(&instead);
     return st;
 }
@@ -471,10 +472,12 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
         return LAB_OK; /* opening it reports why */
     if (S_ISDIR(info.st_mode))
         return lab_fail(LAB_E_DB,
-                        "%s: a directory; name a file in it with --db FILE",
+                        "[db.is-directory] %s: a directory; name a file in it "
+                        "with --db FILE",
                         path);
     if (!S_ISREG(info.st_mode)) /* opening a pipe would wait for a writer */
-        return lab_fail(LAB_E_DB, "%s: not a file; name one", path);
+        return lab_fail(LAB_E_DB, "[db.not-file] %s: not a file; name one",
+                        path);
     FILE *f = fopen(path, "rb");
     if (!f)
         return LAB_OK;
@@ -482,8 +485,8 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
     unsigned long long whole = stated_length(f, h, &n);
     if (n > 0 && (n < sizeof(h) || memcmp(h, "SQLite format 3", 16) != 0)) {
         st = lab_fail(LAB_E_DB,
-                      "%s: this is not a database of recorded runs (or its "
-                      "beginning is damaged); %s",
+                      "[db.foreign-file] %s: this is not a database of "
+                      "recorded runs (or its beginning is damaged); %s",
                       path,
                       other ? other
                             : "move it away, or name another file with --db "
@@ -613,26 +616,26 @@ static enum lab_status check_owner(struct lab_database *db)
         return st;
     if (id != LAB_APPLICATION_ID && (id != 0 || tables > 0))
         return lab_fail(LAB_E_DB,
-                        "%s: a database of another program; name another file "
-                        "with --db FILE",
+                        "[db.foreign] %s: a database of another program; name "
+                        "another file with --db FILE",
                         db->path);
     if (version > lab_database_schema_version())
         return lab_fail(LAB_E_DB,
-                        "%s: written by a newer program (schema %lld, this one "
-                        "knows up to %d); update lapenna-lab, or name another "
-                        "file with --db FILE",
+                        "[db.newer] %s: written by a newer program (schema "
+                        "%lld, this one knows up to %d); update lapenna-lab, "
+                        "or name another file with --db FILE",
                         db->path, (long long)version,
                         lab_database_schema_version());
     if (db->read_only && version == 0 && tables == 0)
-        return lab_fail(LAB_E_STATE,
-                        "%s: nothing is in it, as where the first writing was "
-                        "cut off; the next run or import into it makes it "
-                        "whole",
-                        db->path);
+        return lab_fail(
+            LAB_E_STATE,
+            "[db.empty] %s: nothing is in it, as where the first writing was "
+            "cut off; the next run or import into it makes it whole",
+            db->path);
     if (db->read_only && version < lab_database_schema_version())
         return lab_fail(LAB_E_STATE,
-                        "%s: of an older program (schema %lld, now %d); record "
-                        "a run into it to bring it up to date",
+                        "[db.older] %s: of an older program (schema %lld, now "
+                        "%d); record a run into it to bring it up to date",
                         db->path, (long long)version,
                         lab_database_schema_version());
     return LAB_OK;
@@ -722,7 +725,7 @@ static enum lab_status refuse_read_only(const struct lab_database *db)
                           "with --db FILE");
     }
     enum lab_status st =
-        lab_fail(LAB_E_DB, "%s: %s", db->path, lab_str_text(&why));
+        lab_fail(LAB_E_DB, "[db.open] %s: %s", db->path, lab_str_text(&why));
     lab_str_release(&why);
     return st;
 }
@@ -762,7 +765,8 @@ static enum lab_status open_for_writing(struct lab_database *db)
 static enum lab_status open_for_reading(struct lab_database *db)
 {
     if (access(db->path, F_OK))
-        return lab_fail(LAB_E_NOTFOUND, "%s: %s", db->path, strerror(errno));
+        return lab_fail(LAB_E_NOTFOUND, "[db.missing] %s: %s", db->path,
+                        strerror(errno));
     enum lab_status st = connect_for_reading(db);
     return st ? st : check_owner(db);
 }
@@ -772,7 +776,7 @@ enum lab_status lab_database_open(struct lab_database **out, const char *path,
 {
     enum lab_status st;
     if (!path || !*path)
-        return lab_fail(LAB_E_ARG, "no name for a database");
+        return lab_fail(LAB_E_ARG, "[db.no-name] no name for a database");
     struct lab_database *db = lab_alloc(sizeof(*db));
     if (db)
         db->path = lab_strdup(path);
@@ -946,8 +950,8 @@ enum lab_status lab_query_require_run(struct lab_database *db, int64_t run)
     bool found = lab_stmt_next(&s);
     enum lab_status st = lab_stmt_end(&s);
     if (!st && !found)
-        st = lab_fail(LAB_E_NOTFOUND, "%s: there is no run %lld", db->path,
-                      (long long)run);
+        st = lab_fail(LAB_E_NOTFOUND, "[run.missing] %s: there is no run %lld",
+                      db->path, (long long)run);
     return st;
 }
 

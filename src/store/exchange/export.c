@@ -68,7 +68,8 @@ enum lab_status lab_export_put(FILE *to, struct lab_str *text)
     if (text->failed)
         st = lab_no_memory("an export");
     else if (text->len && fwrite(text->data, 1, text->len, to) != text->len)
-        st = lab_fail(LAB_E_IO, "cannot write the export: %s", strerror(errno));
+        st = lab_fail(LAB_E_IO, "[export.write] cannot write the export: %s",
+                      strerror(errno));
     lab_str_clear(text);
     return st;
 }
@@ -151,7 +152,7 @@ static enum lab_status name_temporary(struct lab_export_file *f,
 static enum lab_status taken(const char *path)
 {
     return lab_fail(LAB_E_IO,
-                    "%s: there is such a file already; choose "
+                    "[export.exists] %s: there is such a file already; choose "
                     "another name, or overwrite it with --force",
                     path);
 }
@@ -163,14 +164,16 @@ static enum lab_status check_kind(const char *path, const struct stat *info)
     if (S_ISREG(info->st_mode))
         return LAB_OK;
     if (S_ISDIR(info->st_mode))
-        return lab_fail(LAB_E_IO, "%s: a directory; name a file", path);
-    return lab_fail(LAB_E_IO,
-                    "%s: %s, not a file, and not overwritten; name a file, or "
-                    "write to the standard output with --output -",
-                    path,
-                    S_ISFIFO(info->st_mode)   ? "a pipe"
-                    : S_ISSOCK(info->st_mode) ? "a socket"
-                                              : "a device");
+        return lab_fail(
+            LAB_E_IO, "[export.directory] %s: a directory; name a file", path);
+    return lab_fail(
+        LAB_E_IO,
+        "[export.not-file] %s: %s, not a file, and not overwritten; name a "
+        "file, or write to the standard output with --output -",
+        path,
+        S_ISFIFO(info->st_mode)   ? "a pipe"
+        : S_ISSOCK(info->st_mode) ? "a socket"
+                                  : "a device");
 }
 
 /* Where a file would be, without links: its directory must be there. NULL: no
@@ -224,10 +227,11 @@ static enum lab_status check_source(const char *path, const char *db)
     if (failed)
         return lab_no_memory("a path");
     if (same)
-        return lab_fail(LAB_E_IO,
-                        "%s: the database that is read, or a part of it: never "
-                        "overwritten; choose another name",
-                        path);
+        return lab_fail(
+            LAB_E_IO,
+            "[export.own-database] %s: the database that is read, or a part of "
+            "it: never overwritten; choose another name",
+            path);
     return LAB_OK;
 }
 
@@ -259,8 +263,8 @@ static enum lab_status follow_link(const char *path, char **target)
     if (*target)
         return LAB_OK;
     return lab_fail(LAB_E_IO,
-                    "%s: a link that leads to no file (%s); remove it, or name "
-                    "another file",
+                    "[export.link] %s: a link that leads to no file (%s); "
+                    "remove it, or name another file",
                     path, strerror(errno));
 }
 
@@ -292,8 +296,8 @@ static enum lab_status name_it(const struct lab_export_file *f)
             0)
             return LAB_OK;
     }
-    return lab_fail(LAB_E_IO, "%s: cannot be written: %s", f->path,
-                    strerror(errno));
+    return lab_fail(LAB_E_IO, "[export.create] %s: cannot be written: %s",
+                    f->path, strerror(errno));
 }
 
 /* Removes what exports of this file left that were killed: temporary files of
@@ -371,8 +375,8 @@ enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
     else
         fd = make_temporary(f.temporary);
     if (fd < 0) {
-        st = lab_fail(LAB_E_IO, "%s: cannot be written: %s", path,
-                      strerror(errno));
+        st = lab_fail(LAB_E_IO, "[export.rename] %s: cannot be written: %s",
+                      path, strerror(errno));
         forget(&f);
         return st;
     }
@@ -414,8 +418,8 @@ static enum lab_status give_place(const struct lab_export_file *f)
     if (rc && errno == EEXIST)
         return taken(f->path);
     if (rc)
-        return lab_fail(LAB_E_IO, "%s: cannot be written: %s", f->path,
-                        strerror(errno));
+        return lab_fail(LAB_E_IO, "[export.close] %s: cannot be written: %s",
+                        f->path, strerror(errno));
     return LAB_OK;
 }
 
@@ -424,8 +428,8 @@ enum lab_status lab_export_close(struct lab_export_file *f, enum lab_status st)
     if (f->stream) {
         bool bad = fflush(f->stream) || fsync(fileno(f->stream));
         if (st == LAB_OK && bad)
-            st = lab_fail(LAB_E_IO, "%s: cannot be written: %s", f->path,
-                          strerror(errno));
+            st = lab_fail(LAB_E_IO, "[export.sync] %s: cannot be written: %s",
+                          f->path, strerror(errno));
         if (st == LAB_OK && f->nameless)
             st = name_it(f);
         f->nameless = f->nameless && st;

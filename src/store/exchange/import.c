@@ -141,7 +141,8 @@ static enum lab_status import_has_table(struct lab_import *in, const char *name,
     *out = found && lab_column_int(&s) == 1;
     enum lab_status st = lab_stmt_end(&s);
     if (st == LAB_OK && found && !*out)
-        st = lab_fail(LAB_E_DB, "%s: %s is a view, or virtual: refused",
+        st = lab_fail(LAB_E_DB,
+                      "[import.view] %s: %s is a view, or virtual: refused",
                       in->path, name);
     return st;
 }
@@ -170,8 +171,8 @@ static enum lab_status import_find_table(struct lab_import *in,
     enum lab_status st = import_has_table(in, name, there);
     if (st == LAB_OK && !*there && !in->nsys && in->schema >= since)
         st = lab_fail(LAB_E_DB,
-                      "%s: it has no table %s, which every database of schema "
-                      "%d has: refused",
+                      "[import.table] %s: it has no table %s, which every "
+                      "database of schema %d has: refused",
                       in->path, name, (int)in->schema);
     return st;
 }
@@ -227,7 +228,8 @@ static enum lab_status load_columns(struct lab_import *in, const char *table,
         c->kind = kind_of_column(name, type);
         if (lab_column_int(&s) != 0)
             s.st = lab_fail(LAB_E_DB,
-                            "%s: the column %s of %s is computed: refused",
+                            "[import.computed] %s: the column %s of %s is "
+                            "computed: refused",
                             in->path, name, table);
     }
     return lab_stmt_end(&s);
@@ -244,9 +246,11 @@ static bool has(const struct columns *c, const char *name)
 static enum lab_status require(const struct lab_import *in, const char *table,
                                const struct columns *c, const char *name)
 {
-    return has(c, name) ? LAB_OK
-                        : lab_fail(LAB_E_DB, "%s: %s has no column %s: refused",
-                                   in->path, table, name);
+    return has(c, name)
+               ? LAB_OK
+               : lab_fail(LAB_E_DB,
+                          "[import.column] %s: %s has no column %s: refused",
+                          in->path, table, name);
 }
 
 static void drop(struct columns *c, const char *name)
@@ -311,16 +315,16 @@ static enum lab_status blame_long_text(struct lab_import *in, const char *table,
         st = lab_database_int(in->db, sql, LAB_UNKNOWN, &row);
         if (st == LAB_OK && row != LAB_UNKNOWN)
             st = lab_fail(LAB_E_DB,
-                          "%s: the text %s.%s of row %lld is longer than %d "
-                          "bytes: refused",
+                          "[import.text-long] %s: the text %s.%s of row %lld "
+                          "is longer than %d bytes: refused",
                           in->path, table, c->name, (long long)row,
                           LAB_IMPORT_MOST_BYTES);
     }
     sqlite3_limit(in->db->sql, SQLITE_LIMIT_LENGTH, limit);
     return st ? st
               : lab_fail(LAB_E_DB,
-                         "%s: a value of %s is longer than %d bytes: "
-                         "refused",
+                         "[import.value-long] %s: a value of %s is longer than "
+                         "%d bytes: refused",
                          in->path, table, LAB_IMPORT_MOST_BYTES);
 }
 
@@ -333,8 +337,8 @@ static enum lab_status check_none(struct lab_import *in, const char *table,
     struct lab_stmt s = lab_stmt_built(in->db, sql);
     if (lab_stmt_next(&s))
         s.st = lab_fail(LAB_E_DB,
-                        "%s: a value of %s%s is not what it should be (its "
-                        "type or its range): refused",
+                        "[import.value] %s: a value of %s%s is not what it "
+                        "should be (its type or its range): refused",
                         in->path, what, lab_column_text(&s));
     else if (s.st &&
              (sqlite3_extended_errcode(in->db->sql) & 0xFF) == SQLITE_TOOBIG)
@@ -1045,7 +1049,7 @@ static enum lab_status load_run_columns(struct lab_import *in)
         first -= has(&in->of_run, later[i]);
     if (st == LAB_OK && first < FIRST)
         st = lab_fail(LAB_E_DB,
-                      "%s: its table of runs is not one of "
+                      "[import.runs] %s: its table of runs is not one of "
                       "lapenna-lab: refused",
                       in->path);
     return st;
@@ -1275,12 +1279,13 @@ static enum lab_status check_file(const struct lab_import *in)
 {
     struct stat info;
     if (stat(in->path, &info))
-        return lab_fail(errno == ENOENT ? LAB_E_NOTFOUND : LAB_E_DB, "%s: %s",
-                        in->path, strerror(errno));
+        return lab_fail(errno == ENOENT ? LAB_E_NOTFOUND : LAB_E_DB,
+                        "[import.open] %s: %s", in->path, strerror(errno));
     if (!S_ISREG(info.st_mode))
-        return lab_fail(LAB_E_DB, "%s: not a file", in->path);
+        return lab_fail(LAB_E_DB, "[import.not-file] %s: not a file", in->path);
     if (info.st_size == 0)
-        return lab_fail(LAB_E_DB, "%s: the file is empty", in->path);
+        return lab_fail(LAB_E_DB, "[import.empty] %s: the file is empty",
+                        in->path);
     return lab_database_check_length(in->path, take_another);
 }
 
@@ -1307,11 +1312,11 @@ static enum lab_status find_kind(struct lab_import *in)
         return st;
     if (id == LAB_APPLICATION_ID) {
         if (version < 1 || version > lab_database_schema_version())
-            return lab_fail(LAB_E_DB,
-                            "%s: written by a newer program (schema %lld, this "
-                            "one knows up to %d); update lapenna-lab",
-                            in->path, (long long)version,
-                            lab_database_schema_version());
+            return lab_fail(
+                LAB_E_DB,
+                "[import.newer] %s: written by a newer program (schema %lld, "
+                "this one knows up to %d); update lapenna-lab",
+                in->path, (long long)version, lab_database_schema_version());
         in->schema = version;
         return LAB_OK;
     }
@@ -1328,10 +1333,11 @@ static enum lab_status find_kind(struct lab_import *in)
         found += there;
     }
     if (st == LAB_OK && (found < 2 || id != 0))
-        st = lab_fail(LAB_E_DB,
-                      "%s: neither a database of lapenna-lab nor an SQLite "
-                      "export of Nsight Systems (nsys export --type sqlite)",
-                      in->path);
+        st = lab_fail(
+            LAB_E_DB,
+            "[import.foreign] %s: neither a database of lapenna-lab nor an "
+            "SQLite export of Nsight Systems (nsys export --type sqlite)",
+            in->path);
     return st;
 }
 

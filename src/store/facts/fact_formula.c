@@ -24,7 +24,8 @@ static long double read_sum(struct reader *r);
 static long double fail(struct reader *r, const char *expected)
 {
     if (!r->status)
-        r->status = lab_fail(LAB_E_PARSE, "formula \"%s\", character %d: %s",
+        r->status = lab_fail(LAB_E_PARSE,
+                             "[table.formula] formula \"%s\", character %d: %s",
                              r->text, (int)(r->at - r->text) + 1, expected);
     return NAN;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/fact_table.h"
 
@@ -55,16 +56,11 @@ static enum lab_status wrong(const struct reader *r, const char *fmt, ...)
 
 static enum lab_status wrong(const struct reader *r, const char *fmt, ...)
 {
-    struct lab_str text;
     va_list args;
-    lab_str_init(&text);
     va_start(args, fmt);
-    lab_str_addv(&text, fmt, args);
+    lab_failv(LAB_E_PARSE, fmt, args);
     va_end(args);
-    enum lab_status st = lab_fail(LAB_E_PARSE, "%s:%d: %s", r->t->path, r->line,
-                                  lab_str_text(&text));
-    lab_str_release(&text);
-    return st;
+    return lab_fail_context(LAB_E_PARSE, "%s:%d", r->t->path, r->line);
 }
 
 static char *keep(struct reader *r, const char *text, size_t n)
@@ -87,7 +83,8 @@ static enum lab_status read_column(struct reader *r, const char *text, size_t n,
     char sql[96];
     size_t name = 0;
     if (t->columns == LAB_FACT_COLUMNS)
-        return wrong(r, "more than %d columns", (int)LAB_FACT_COLUMNS);
+        return wrong(r, "[table.columns] more than %d columns",
+                     (int)LAB_FACT_COLUMNS);
     while (name < n &&
            (islower((unsigned char)text[name]) ||
             isdigit((unsigned char)text[name]) || text[name] == '_'))
@@ -96,10 +93,11 @@ static enum lab_status read_column(struct reader *r, const char *text, size_t n,
     if (name == 0 || name > 40 || isdigit((unsigned char)text[0]) ||
         (name < n && text[name] != ' ') || (!open && name < n) ||
         (open && (open != text + name + 1 || text[n - 1] != ']')))
-        return wrong(r,
-                     "\"%.*s\" is no column: a name of small letters, digits "
-                     "and _, and for numbers its unit: \"boost [MHz]\"",
-                     (int)n, text);
+        return wrong(
+            r,
+            "[table.column-name] \"%.*s\" is no column: a name of small "
+            "letters, digits and _, and for numbers its unit: \"boost [MHz]\"",
+            (int)n, text);
     *c = (struct lab_fact_column){.name = keep(r, text, name), .line = r->line};
     snprintf(sql, sizeof(sql), "%.*s", (int)name, text);
     if (open) {
@@ -110,9 +108,9 @@ static enum lab_status read_column(struct reader *r, const char *text, size_t n,
             struct lab_str list;
             lab_str_init(&list);
             lab_fact_units(&list);
-            enum lab_status st =
-                wrong(r, "column %s: \"%s\" is no unit of these: %s", c->name,
-                      c->unit, lab_str_text(&list));
+            enum lab_status st = wrong(
+                r, "[table.unit] column %s: \"%s\" is no unit of these: %s",
+                c->name, c->unit, lab_str_text(&list));
             lab_str_release(&list);
             return st;
         }
@@ -129,7 +127,8 @@ static enum lab_status read_column(struct reader *r, const char *text, size_t n,
     for (int i = 0; i < t->columns; i++)
         if (strcmp(t->column[i].name, c->name) == 0 ||
             strcmp(t->column[i].sql, c->sql) == 0)
-            return wrong(r, "column %s is there twice", c->sql);
+            return wrong(r, "[table.column-twice] column %s is there twice",
+                         c->sql);
     t->columns++;
     return LAB_OK;
 }
@@ -148,10 +147,12 @@ static enum lab_status read_cell(struct reader *r, bool *more)
             lab_str_add_char(&r->cell, *r->at);
         }
         if (r->at == end)
-            return wrong(r, "a quote is not closed: is the line cut off?");
+            return wrong(
+                r, "[table.quote] a quote is not closed: is the line cut off?");
         r->at++;
         if (r->at < end && *r->at != ',')
-            return wrong(r, "a comma has to follow a closing quote");
+            return wrong(r,
+                         "[table.comma] a comma has to follow a closing quote");
     } else {
         const char *start = r->at;
         while (r->at < end && *r->at != ',')
@@ -181,11 +182,11 @@ static enum lab_status read_head(struct reader *r)
         source = source || (strcmp(c->name, "source") == 0 && !c->unit);
     }
     if (t->column[0].unit)
-        return wrong(r, "the first column is the key of a row: a text, without "
-                        "a unit");
+        return wrong(r, "[table.key] the first column is the key of a row: a "
+                        "text, without a unit");
     if (!source)
-        return wrong(r, "the column source is missing: the place in the course "
-                        "that a row comes from");
+        return wrong(r, "[table.source] the column source is missing: the "
+                        "place in the course that a row comes from");
     return LAB_OK;
 }
 
@@ -197,12 +198,13 @@ static enum lab_status read_number(struct reader *r, const char *text,
     *out = strtold(text, &end);
     if (end == text || *end || !isfinite(*out) || isspace((unsigned char)*text))
         return wrong(r,
-                     "column %s: \"%s\" is no number; its unit, %s, is in the "
-                     "head, and what is not known stays empty",
+                     "[table.number] column %s: \"%s\" is no number; its unit, "
+                     "%s, is in the head, and what is not known stays empty",
                      c->name, text, c->unit);
     if (*out < 0 && strcmp(c->unit, "1") != 0 && strcmp(c->unit, "points") != 0)
-        return wrong(r, "column %s: %s %s is less than nothing", c->name, text,
-                     c->unit);
+        return wrong(r,
+                     "[table.negative] column %s: %s %s is less than nothing",
+                     c->name, text, c->unit);
     return LAB_OK;
 }
 
@@ -215,10 +217,13 @@ static enum lab_status take_cell(struct reader *r, int row, int column)
     bool needed = column == 0 || strcmp(c->name, "source") == 0;
     *cell = (struct lab_fact_cell){.value = NAN, .was = NAN};
     if (r->cell.len == 0)
-        return needed ? wrong(r, "column %s is empty", c->name) : LAB_OK;
+        return needed
+                   ? wrong(r, "[table.cell-empty] column %s is empty", c->name)
+                   : LAB_OK;
     if (lab_utf8_check(text, r->cell.len) != (size_t)-1 ||
         strlen(text) != r->cell.len)
-        return wrong(r, "column %s is no text in UTF-8", c->name);
+        return wrong(r, "[table.cell-utf8] column %s is no text in UTF-8",
+                     c->name);
     if (c->unit && text[0] == '@') {
         cell->recorded = keep(r, text, r->cell.len);
         return cell->recorded ? LAB_OK : lab_no_memory("a table of facts");
@@ -228,7 +233,8 @@ static enum lab_status take_cell(struct reader *r, int row, int column)
         if (st)
             return st;
     } else if (strcmp(c->name, "unit") == 0 && !lab_fact_unit_is_known(text)) {
-        return wrong(r, "column unit: \"%s\" is no unit", text);
+        return wrong(r, "[table.unit-value] column unit: \"%s\" is no unit",
+                     text);
     }
     cell->text = keep(r, text, r->cell.len);
     return cell->text ? LAB_OK : lab_no_memory("a table of facts");
@@ -238,7 +244,7 @@ static enum lab_status add_row(struct reader *r)
 {
     struct lab_fact_table *t = r->t;
     if (t->rows == LAB_FACT_ROWS)
-        return wrong(r, "more than %d rows", (int)LAB_FACT_ROWS);
+        return wrong(r, "[table.rows] more than %d rows", (int)LAB_FACT_ROWS);
     if ((size_t)t->rows == r->room) {
         size_t room = r->room ? 2 * r->room : 16;
         struct lab_fact_cell *cells = lab_realloc_array(
@@ -268,21 +274,23 @@ static enum lab_status read_row(struct reader *r)
         st = read_cell(r, &more);
         if (!st && column == t->columns)
             return wrong(r,
-                         "more cells than the head has columns (%d): a text "
-                         "with a comma needs quotes",
+                         "[table.cells-more] more cells than the head has "
+                         "columns (%d): a text with a comma needs quotes",
                          t->columns);
         if (!st)
             st = take_cell(r, row, column);
     }
     if (!st && column < t->columns)
         return wrong(r,
-                     "%d cells where the head has %d columns: is the line "
-                     "cut off?",
+                     "[table.cells-fewer] %d cells where the head has %d "
+                     "columns: is the line cut off?",
                      column, t->columns);
     for (int i = 0; !st && i < row; i++)
         if (strcmp(lab_fact_key(t, i), lab_fact_key(t, row)) == 0)
-            return wrong(r, "\"%s\" is there twice: line %d has it too",
-                         lab_fact_key(t, row), t->line[i]);
+            return wrong(
+                r,
+                "[table.row-twice] \"%s\" is there twice: line %d has it too",
+                lab_fact_key(t, row), t->line[i]);
     return st;
 }
 
@@ -294,21 +302,24 @@ static enum lab_status read_formula(struct reader *r, const char *text,
     const char *sign = memchr(text, '=', n);
     if (!sign || n > MOST_FORMULA)
         return wrong(r,
-                     "a formula is \"name [unit] = expression\", of %d "
-                     "characters at most",
+                     "[table.formula-form] a formula is \"name [unit] = "
+                     "expression\", of %d characters at most",
                      (int)MOST_FORMULA);
     size_t head = (size_t)(sign - text);
     while (head > 0 && text[head - 1] == ' ')
         head--;
     struct lab_fact_table *t = r->t;
     if (t->columns == LAB_FACT_COLUMNS)
-        return wrong(r, "more than %d columns", (int)LAB_FACT_COLUMNS);
+        return wrong(r, "[table.columns-computed] more than %d columns",
+                     (int)LAB_FACT_COLUMNS);
     struct lab_fact_column *c = &t->column[t->columns];
     enum lab_status st = read_column(r, text, head, c);
     if (st)
         return st;
     if (!c->unit)
-        return wrong(r, "the computed column %s has no unit", c->name);
+        return wrong(r,
+                     "[table.computed-unit] the computed column %s has no unit",
+                     c->name);
     for (sign++; *sign == ' ';)
         sign++;
     c->formula = keep(r, sign, (size_t)(text + n - sign));
@@ -333,7 +344,7 @@ static enum lab_status read_key(struct reader *r, bool formulas)
     const char *value = blank ? blank + 1 : end;
     size_t bytes = (size_t)(end - value);
     if (lab_utf8_check(value, bytes) != (size_t)-1)
-        return wrong(r, "the line is no text in UTF-8");
+        return wrong(r, "[table.line-utf8] the line is no text in UTF-8");
     if (n == 7 && strncmp(text, "formula", n) == 0)
         return formulas ? read_formula(r, value, bytes) : LAB_OK;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -352,8 +363,8 @@ static enum lab_status read_key(struct reader *r, bool formulas)
         return st || *keys[i].to ? st : lab_no_memory("a table of facts");
     }
     return wrong(r,
-                 "\"%.*s\" is no key: there are course, title, about, "
-                 "machine, lessons and formula",
+                 "[table.directive] \"%.*s\" is no key: there are course, "
+                 "title, about, machine, lessons and formula",
                  (int)n, text);
 }
 
@@ -370,7 +381,8 @@ static enum lab_status read_lines(struct reader *r, const char *text,
     for (r->line = 1; !st && r->at < r->end; r->line++) {
         const char *end = end_of_line(r);
         if (end == r->end)
-            return wrong(r, "the last line has no end: is the file cut off?");
+            return wrong(r, "[table.last-line] the last line has no end: is "
+                            "the file cut off?");
         bool words = r->at[0] != '#' && end > r->at;
         if (r->at[0] == '#' && r->at[1] == ':')
             st = read_key(r, formulas);
@@ -380,7 +392,8 @@ static enum lab_status read_lines(struct reader *r, const char *text,
         r->at = end + 1;
     }
     if (!st && !head)
-        return wrong(r, "there is no head: the names of the columns");
+        return wrong(
+            r, "[table.no-head] there is no head: the names of the columns");
     return st;
 }
 
@@ -389,9 +402,9 @@ static enum lab_status check_whole(struct reader *r)
     const struct lab_fact_table *t = r->t;
     r->line = 1;
     if (!t->title[0])
-        return wrong(r, "\"#:title ...\" is missing");
+        return wrong(r, "[table.title] \"#:title ...\" is missing");
     if (t->rows == 0)
-        return wrong(r, "the table has no rows");
+        return wrong(r, "[table.no-rows] the table has no rows");
     return LAB_OK;
 }
 
@@ -438,14 +451,16 @@ enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0)
-        return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
+        return lab_fail(LAB_E_NOTFOUND, "[table.open] %s: %s", path,
+                        strerror(errno));
     if (!S_ISREG(about.st_mode) || about.st_size > MOST_BYTES)
-        return lab_fail(LAB_E_PARSE,
-                        "%s: a table is a file of at most %d bytes", path,
-                        (int)MOST_BYTES);
+        return lab_fail(
+            LAB_E_PARSE,
+            "[table.large] %s: a table is a file of at most %d bytes", path,
+            (int)MOST_BYTES);
     FILE *f = fopen(path, "rb");
     if (!f)
-        return lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
+        return lab_fail(LAB_E_IO, "[table.stat] %s: %s", path, strerror(errno));
     char *text = lab_alloc((size_t)about.st_size + 2);
     size_t n = text ? fread(text, 1, (size_t)about.st_size, f) : 0;
     bool broken = ferror(f) != 0;
@@ -454,7 +469,7 @@ enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
     if (!text)
         st = lab_no_memory("a table of facts");
     else if (broken)
-        st = lab_fail(LAB_E_IO, "%s: cannot be read", path);
+        st = lab_fail(LAB_E_IO, "[table.read] %s: cannot be read", path);
     else
         st = lab_fact_parse(out, path, text, n);
     lab_free(text);

@@ -99,9 +99,9 @@ static enum lab_status take_cell(const struct lab_fact_table *t, int row,
     if (!name || unit <= 0)
         return lab_fail(
             LAB_E_PARSE,
-            "%s:%d: column %s: \"%s\" is no recorded number: "
-            "@LESSON/RUNG/SIZE/WHAT, with time, rate, power, clock, "
-            "flop, bytes or copy, in a unit of it",
+            "[table.recorded] %s:%d: column %s: \"%s\" is no recorded number: "
+            "@LESSON/RUNG/SIZE/WHAT, with time, rate, power, clock, flop, "
+            "bytes or copy, in a unit of it",
             t->path, t->line[row], t->column[column].name, cell->recorded);
     double value = (double)NAN;
     int64_t run = 0;

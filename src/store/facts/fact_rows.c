@@ -119,23 +119,28 @@ static enum lab_status check_value(const struct lab_fact_table *t, int column,
     long double most = largest(t, column);
     bool share = strcmp(c->unit, "share") == 0;
     if (v < 0)
-        return lab_fail(LAB_E_RANGE, "%s cannot be %s: it is not negative",
-                        c->name, text);
-    if (share && v > 1)
-        return lab_fail(LAB_E_RANGE, "%s is a share, 0 to 1: not %s", c->name,
-                        text);
-    if (strcmp(c->unit, "%") == 0 && v > 100)
-        return lab_fail(LAB_E_RANGE, "%s is in per cent, 0 to 100: not %s",
-                        c->name, text);
-    if (strcmp(c->unit, "count") == 0 && v != floorl(v))
-        return lab_fail(LAB_E_RANGE, "%s is a whole number: not %s", c->name,
-                        text);
-    if (!share && v >= farthest * fmaxl(most, 1))
         return lab_fail(
             LAB_E_RANGE,
-            "%s = %s %s: the column's largest is %.5Lg; is the unit "
-            "right?",
-            c->name, text, c->unit, most);
+            "[table.value-negative] %s cannot be %s: it is not negative",
+            c->name, text);
+    if (share && v > 1)
+        return lab_fail(LAB_E_RANGE,
+                        "[table.value-share] %s is a share, 0 to 1: not %s",
+                        c->name, text);
+    if (strcmp(c->unit, "%") == 0 && v > 100)
+        return lab_fail(
+            LAB_E_RANGE,
+            "[table.value-percent] %s is in per cent, 0 to 100: not %s",
+            c->name, text);
+    if (strcmp(c->unit, "count") == 0 && v != floorl(v))
+        return lab_fail(LAB_E_RANGE,
+                        "[table.value-whole] %s is a whole number: not %s",
+                        c->name, text);
+    if (!share && v >= farthest * fmaxl(most, 1))
+        return lab_fail(LAB_E_RANGE,
+                        "[table.value-large] %s = %s %s: the column's largest "
+                        "is %.5Lg; is the unit right?",
+                        c->name, text, c->unit, most);
     return LAB_OK;
 }
 
@@ -146,7 +151,7 @@ enum lab_status lab_fact_change(const struct lab_fact_table *t,
     const char *sign = strrchr(text, '=');
     if (!sign)
         return lab_fail(LAB_E_USAGE,
-                        "\"%s\" is no change: COLUMN=VALUE, or "
+                        "[table.change] \"%s\" is no change: COLUMN=VALUE, or "
                         "ROW:COLUMN=VALUE",
                         text);
     const char *colon = NULL;
@@ -166,16 +171,19 @@ enum lab_status lab_fact_change(const struct lab_fact_table *t,
         for (int i = 0; i < t->columns; i++)
             if (t->column[i].unit && !t->column[i].formula)
                 lab_str_addf(&list, " %s", t->column[i].name);
-        enum lab_status st = lab_fail(
-            LAB_E_USAGE, "\"%s\" is no column of given numbers of %s: it has%s",
-            name, t->name, list.len ? lab_str_text(&list) : " none");
+        enum lab_status st =
+            lab_fail(LAB_E_USAGE,
+                     "[table.change-column] \"%s\" is no column of given "
+                     "numbers of %s: it has%s",
+                     name, t->name, list.len ? lab_str_text(&list) : " none");
         lab_str_release(&list);
         return st;
     }
     char *end = NULL;
     change.value = strtold(sign + 1, &end);
     if (end == sign + 1 || *end || !isfinite(change.value))
-        return lab_fail(LAB_E_USAGE, "\"%s\" is no number", sign + 1);
+        return lab_fail(LAB_E_USAGE,
+                        "[table.change-number] \"%s\" is no number", sign + 1);
     enum lab_status st = check_value(t, change.column, sign + 1, change.value);
     if (!st)
         *out = change;
@@ -201,9 +209,10 @@ enum lab_status lab_fact_set(struct lab_fact_table *t,
         cell->text = NULL;
         found = true;
     }
-    enum lab_status st = found ? lab_fact_compute(t)
-                               : lab_fail(LAB_E_USAGE, "%s has no row \"%s\"",
-                                          t->name, change->row);
+    enum lab_status st =
+        found ? lab_fact_compute(t)
+              : lab_fail(LAB_E_USAGE, "[table.change-row] %s has no row \"%s\"",
+                         t->name, change->row);
     for (size_t i = 0; i < cells; i++) {
         struct lab_fact_cell *cell = &t->cells[i];
         if (isnan(cell->was) && before[i] != cell->value && !isnan(before[i]))
@@ -254,28 +263,34 @@ static enum lab_status read_condition(const struct lab_fact_table *t,
         return LAB_OK;
     out->column = lab_fact_column(t, name);
     if (out->column < 0)
-        return lab_fail(LAB_E_USAGE, "%s has no column \"%s\" to filter by",
-                        t->name, name);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[table.filter-column] %s has no column \"%s\" to filter by",
+            t->name, name);
     size_t signs = strspn(text + n, "<>=!");
     if (signs > 2 || (signs == 2 && text[n + 1] != '=') ||
         (signs == 1 && text[n] == '!'))
-        return lab_fail(LAB_E_USAGE,
-                        "filter \"%s\": one of = != < > <= >=", text);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[table.filter] filter \"%s\": one of = != < > <= >=", text);
     memcpy(out->sign, text + n, signs);
     out->value = text + n + signs;
     while (*out->value == ' ')
         out->value++;
     if (!t->column[out->column].unit) {
         if (strchr("<>", out->sign[0]))
-            return lab_fail(LAB_E_USAGE,
-                            "column %s holds texts: = or !=", name);
+            return lab_fail(
+                LAB_E_USAGE,
+                "[table.filter-text] column %s holds texts: = or !=", name);
         return LAB_OK;
     }
     char *end = NULL;
     out->number = strtold(out->value, &end);
     return end == out->value || *end
-               ? lab_fail(LAB_E_USAGE, "filter \"%s\": \"%s\" is no number",
-                          text, out->value)
+               ? lab_fail(
+                     LAB_E_USAGE,
+                     "[table.filter-number] filter \"%s\": \"%s\" is no number",
+                     text, out->value)
                : LAB_OK;
 }
 

@@ -29,7 +29,7 @@ static enum lab_status read_all(const char *dir, struct lab_fact_table **list,
 {
     DIR *d = opendir(dir);
     if (!d)
-        return lab_fail(LAB_E_IO, "%s: cannot be read", dir);
+        return lab_fail(LAB_E_IO, "[table.directory] %s: cannot be read", dir);
     enum lab_status st = LAB_OK;
     struct lab_str path;
     lab_str_init(&path);
@@ -100,7 +100,8 @@ enum lab_status lab_fact_find(struct lab_fact_table **out, const char *name)
     if (!st && s.path.len)
         st = lab_fact_read(out, lab_str_text(&s.path));
     else if (!st)
-        st = lab_fail(LAB_E_NOTFOUND, "there is no table \"%s\": %s", name,
+        st = lab_fail(LAB_E_NOTFOUND,
+                      "[table.missing] there is no table \"%s\": %s", name,
                       lab_str_text(&s.names));
     lab_str_release(&s.path);
     lab_str_release(&s.names);
@@ -235,8 +236,8 @@ enum lab_status lab_fact_store(struct lab_database *db,
     for (const char *p = t->name; *p; p++)
         if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *p))
             return lab_fail(LAB_E_PARSE,
-                            "%s: the name of a table has small letters, digits "
-                            "and _ only",
+                            "[table.name] %s: the name of a table has small "
+                            "letters, digits and _ only",
                             t->path);
     lab_str_init(&create);
     write_create(t, &create);

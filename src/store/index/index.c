@@ -317,19 +317,20 @@ enum lab_status lab_query_iteration(struct lab_database *db, int64_t run,
     if (st)
         return st;
     if (!w.some)
-        return lab_fail(LAB_E_NOTFOUND,
-                        "%s: run %lld has no recorded steps or kernels",
-                        db->path, (long long)run);
+        return lab_fail(
+            LAB_E_NOTFOUND,
+            "[timeline.empty] %s: run %lld has no recorded steps or kernels",
+            db->path, (long long)run);
     if (!w.any && w.last.steps == 0)
         return lab_fail(LAB_E_NOTFOUND,
-                        "%s: run %lld has no iterations: all "
-                        "of it is one timeline",
+                        "[timeline.no-iterations] %s: run %lld has no "
+                        "iterations: all of it is one timeline",
                         db->path, (long long)run);
     if (!w.any)
         return lab_fail(LAB_E_NOTFOUND,
-                        "%s: iteration %lld of run %lld was not recorded; the "
-                        "first is %lld, the last %lld, and of a long training "
-                        "some between them",
+                        "[timeline.iteration] %s: iteration %lld of run %lld "
+                        "was not recorded; the first is %lld, the last %lld, "
+                        "and of a long training some between them",
                         db->path, (long long)iteration, (long long)run,
                         (long long)w.first, (long long)w.last.iteration);
     *out = w.found;

@@ -69,7 +69,8 @@ enum lab_status lab_run_gpu_read(struct lab_database *db, int64_t run,
     if (st || found)
         return st;
     return lab_fail(LAB_E_NOTFOUND,
-                    "%s: the limits of the GPU of run %lld were not recorded",
+                    "[run.no-limits] %s: the limits of the GPU of run %lld "
+                    "were not recorded",
                     db->path, (long long)run);
 }
 
@@ -102,6 +103,7 @@ enum lab_status lab_launch_last(struct lab_database *db, int64_t run,
     enum lab_status st = lab_stmt_end(&s);
     if (st || found)
         return st;
-    return lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no such launch", db->path,
+    return lab_fail(LAB_E_NOTFOUND,
+                    "[run.no-launch] %s: run %lld has no such launch", db->path,
                     (long long)run);
 }

@@ -493,7 +493,8 @@ enum lab_status lab_query_last_run(struct lab_database *db, int64_t *out)
     if (st)
         return st;
     if (run == LAB_UNKNOWN)
-        return lab_fail(LAB_E_NOTFOUND, "%s: no run has been recorded yet",
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[run.none] %s: no run has been recorded yet",
                         db->path);
     *out = run;
     return LAB_OK;
@@ -548,8 +549,8 @@ enum lab_status lab_run_delete(struct lab_database *db, int64_t run,
     st = lab_query_run(db, run, check_run, &running);
     if (st == LAB_OK && running)
         st = lab_fail(LAB_E_STATE,
-                      "%s: run %lld is still being recorded; end that program "
-                      "first",
+                      "[run.running] %s: run %lld is still being recorded; end "
+                      "that program first",
                       db->path, (long long)run);
     if (st == LAB_OK)
         st = delete_rows(db, run, &deleted);

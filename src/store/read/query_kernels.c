@@ -370,7 +370,8 @@ enum lab_status lab_query_launch(struct lab_database *db, int64_t run,
     lab_bench_names_release(&taker.rungs);
     if (st || one.found)
         return st;
-    return lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no such launch", db->path,
+    return lab_fail(LAB_E_NOTFOUND,
+                    "[run.no-kernel] %s: run %lld has no such launch", db->path,
                     (long long)run);
 }
 
@@ -380,7 +381,9 @@ enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
 {
     struct taker taker = {.each = each, .user = user};
     if ((unsigned)filter->sort >= LAB_KERNEL_SORT_COUNT)
-        return lab_fail(LAB_E_ARG, "kernels have no such column to sort by");
+        return lab_fail(
+            LAB_E_ARG,
+            "[run.kernel-sort] kernels have no such column to sort by");
     enum lab_status st = lab_bench_names_load(&taker.rungs, db, run);
     if (st)
         return st;

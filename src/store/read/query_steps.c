@@ -283,7 +283,8 @@ enum lab_status lab_query_steps(struct lab_database *db, int64_t run,
     struct lab_time_sums sums = {0};
     struct order order = {sorted_by(sort), descending};
     if (!order.field)
-        return lab_fail(LAB_E_ARG, "steps have no such column to sort by");
+        return lab_fail(LAB_E_ARG,
+                        "[run.step-sort] steps have no such column to sort by");
     enum lab_status st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_STEP);
     if (st)
         return st;

@@ -184,7 +184,9 @@ enum lab_status lab_times_unpack(struct lab_times *out, const void *bytes,
 {
     const unsigned char *p = bytes;
     if (size < PACK_HEAD || p[0] != PACK_VERSION || p[1] > 63)
-        return lab_fail(LAB_E_PARSE, "times that this program cannot read");
+        return lab_fail(
+            LAB_E_PARSE,
+            "[db.times-unreadable] times that this program cannot read");
     struct lab_times t = {.bits = p[1]};
     size_t most = size / 2; /* a pair has two bytes at least */
     t.value = lab_alloc_array(most, sizeof(*t.value));
@@ -193,7 +195,7 @@ enum lab_status lab_times_unpack(struct lab_times *out, const void *bytes,
     if (!t.value || !t.count)
         st = lab_no_memory("times");
     else if (!unpack_pairs(&t, p + PACK_HEAD, p + size))
-        st = lab_fail(LAB_E_PARSE, "times that are damaged");
+        st = lab_fail(LAB_E_PARSE, "[db.times-damaged] times that are damaged");
     if (st)
         lab_times_release(&t);
     else

@@ -1347,8 +1347,10 @@ enum lab_status lab_writer_flush(struct lab_writer *writer)
     if (!pushed) {
         enum lab_status st = first_error(writer);
         return st ? st
-                  : lab_fail(LAB_E_STATE, "the writer takes no records: it "
-                                          "has ended, or cannot keep up");
+                  : lab_fail(
+                        LAB_E_STATE,
+                        "[db.writer-refuses] the writer takes no records: it "
+                        "has ended, or cannot keep up");
     }
     pthread_mutex_lock(&writer->lock);
     while (writer->mark_done < mark.u.mark)
@@ -1384,7 +1386,8 @@ enum lab_status lab_writer_finish(struct lab_writer *writer,
                                   const struct lab_run_summary *summary)
 {
     if (writer->joined)
-        return lab_fail(LAB_E_STATE, "the run has ended already");
+        return lab_fail(LAB_E_STATE,
+                        "[db.writer-ended] the run has ended already");
     writer->summary = *summary;
     join(writer);
     lab_database_close(writer->db);

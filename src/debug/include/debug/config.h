@@ -27,6 +27,8 @@ enum lab_status lab_config_get(const struct lab_config **out);
 /* The last setting of a name; NULL. */
 const struct lab_setting *lab_config_find(const struct lab_config *config,
                                           const char *name);
+/* LAB_E_PARSE: puts "FILE:LINE: " before this thread's last error. */
+enum lab_status lab_config_fail_at(const struct lab_setting *setting);
 /* LAB_E_PARSE with "FILE:LINE: TEXT". */
 enum lab_status lab_config_fail(const struct lab_setting *setting,
                                 const char *fmt, ...) LAB_PRINTF(2, 3);

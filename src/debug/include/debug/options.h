@@ -175,6 +175,11 @@ struct lab_command_line {
 void lab_options_parse(struct lab_options *o, int argc, char **argv,
                        const struct lab_command_line *line);
 
+/* Wrong usage, in a check(): prints what is wrong and exits. The format begins
+ * with an id (base/error.h). */
+void lab_usage_error(struct argp_state *state, const char *fmt, ...)
+    LAB_PRINTF(2, 3);
+
 /* The table; after the last row one without a name and without commands. */
 extern const struct lab_option lab_option_rows[];
 /* The help of an option for the first of the commands that has one; NULL. */

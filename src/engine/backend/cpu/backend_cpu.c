@@ -64,8 +64,8 @@ static enum lab_status cpu_open(struct lab_backend **out, int device)
 {
     if (device != 0)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "the CPU backend has one device, number 0; --device "
-                        "%d is not there",
+                        "[backend.cpu-device] the CPU backend has one device, "
+                        "number 0; --device %d is not there",
                         device);
     struct cpu_backend *cpu = lab_alloc(sizeof(*cpu));
     if (!cpu)

@@ -205,5 +205,6 @@ enum lab_status lab_cpu_ceiling(struct lab_backend *be, int ceiling,
         return product_ceiling(out);
     if (ceiling == LAB_CEILING_FMA)
         return fma_ceiling(out);
-    return lab_fail(LAB_E_UNSUPPORTED, "measured on a GPU only");
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "[backend.gpu-only] measured on a GPU only");
 }

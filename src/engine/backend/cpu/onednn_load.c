@@ -46,9 +46,10 @@ static enum lab_status open_module(void)
     int abi = 0;
     const struct lab_kernel_set *const *sets = get_sets(&count, &abi);
     if (abi != LAB_ONEDNN_ABI)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s has interface version %d, the program %d",
-                        LAB_ONEDNN_MODULE, abi, LAB_ONEDNN_ABI);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[module.version] %s has interface version %d, the program %d",
+            LAB_ONEDNN_MODULE, abi, LAB_ONEDNN_ABI);
     if (!sets)
         return lab_fail_context(LAB_E_DEVICE, "%s", LAB_ONEDNN_MODULE);
     found_sets = sets;

@@ -166,7 +166,10 @@ void lab_network_set_lr(struct lab_network_spec *spec, double lr);
 enum lab_status lab_lr_read(const char *text, double *out);
 void lab_network_spec_init(struct lab_network_spec *spec); /* the defaults */
 void lab_network_spec_release(struct lab_network_spec *spec);
-/* lab_fail() with "file:line:column: " in front. */
+/* Puts "file:line:column: " before this thread's last error. */
+enum lab_status lab_network_fail_at(const struct lab_network_spec *spec,
+                                    struct lab_place place, enum lab_status st);
+/* lab_fail() with that in front. */
 enum lab_status lab_network_fail(const struct lab_network_spec *spec,
                                  struct lab_place place, enum lab_status st,
                                  const char *fmt, ...) LAB_PRINTF(4, 5);

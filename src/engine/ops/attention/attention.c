@@ -66,11 +66,13 @@ static bool input_fits(struct lab_builder *b, const struct lab_shape *shape)
     char text[LAB_SHAPE_TEXT];
     lab_shape_text(shape, text);
     if (shape->rank < 2 || shape->rank > 3)
-        lab_build_fail(b, LAB_E_SHAPE, "reads %s; it takes [N,T,D] or [T,D]",
-                       text);
+        lab_build_fail(
+            b, LAB_E_SHAPE,
+            "[op.attention.shape] reads %s; it takes [N,T,D] or [T,D]", text);
     else if (last(shape) % heads != 0)
         lab_build_fail(b, LAB_E_SHAPE,
-                       "reads %s: %lld heads do not divide its width %lld",
+                       "[op.attention.heads] reads %s: %lld heads do not "
+                       "divide its width %lld",
                        text, (long long)heads, (long long)last(shape));
     else
         return true;

@@ -49,8 +49,8 @@ static bool shapes_fit(struct lab_builder *b)
                 (s.rank == 2 && h.rank == 3 && s.dim[0] == h.dim[0]);
     if (!fits)
         lab_build_fail(b, LAB_E_SHAPE,
-                       "reads s %s and h %s; it takes s [N,S] and h [N,T,D], "
-                       "or s [S] and h [T,D]",
+                       "[op.bahdanau-attention.shape] reads s %s and h %s; it "
+                       "takes s [N,S] and h [N,T,D], or s [S] and h [T,D]",
                        lab_shape_text(&s, one), lab_shape_text(&h, two));
     return fits;
 }

@@ -23,8 +23,8 @@ static bool shapes_fit(struct lab_builder *b)
         s[1].dim[r - 2] == s[2].dim[r - 2])
         return true;
     lab_build_fail(b, LAB_E_SHAPE,
-                   "reads q %s, k %s and v %s; it takes q [N,Tq,d], k [N,Tk,d] "
-                   "and v [N,Tk,dv]",
+                   "[op.scaled-dot-attention.shape] reads q %s, k %s and v %s; "
+                   "it takes q [N,Tq,d], k [N,Tk,d] and v [N,Tk,dv]",
                    text[0], text[1], text[2]);
     return false;
 }
@@ -36,21 +36,22 @@ static bool mask_fits(struct lab_builder *b)
     struct lab_shape mask = lab_build_shape(b, lab_build_input(b, 3));
     char text[2][LAB_SHAPE_TEXT];
     if (lab_build_producer_op(b, 3)) {
-        lab_build_fail(b, LAB_E_PARSE,
-                       "'%s' cannot be the mask: nothing flows back to a mask, "
-                       "so it has to be data",
-                       lab_build_producer_id(b, 3));
+        lab_build_fail(
+            b, LAB_E_PARSE,
+            "[op.scaled-dot-attention.mask] '%s' cannot be the mask: nothing "
+            "flows back to a mask, so it has to be data",
+            lab_build_producer_id(b, 3));
         return false;
     }
     bool fits = mask.rank == k.rank - 1;
     for (int i = 0; fits && i < mask.rank; i++)
         fits = mask.dim[i] == k.dim[i];
     if (!fits)
-        lab_build_fail(b, LAB_E_SHAPE,
-                       "reads keys %s and the mask %s; it takes a mask of one "
-                       "number for each key, [N,Tk]",
-                       lab_shape_text(&k, text[0]),
-                       lab_shape_text(&mask, text[1]));
+        lab_build_fail(
+            b, LAB_E_SHAPE,
+            "[op.scaled-dot-attention.mask-shape] reads keys %s and the mask "
+            "%s; it takes a mask of one number for each key, [N,Tk]",
+            lab_shape_text(&k, text[0]), lab_shape_text(&mask, text[1]));
     lab_build_no_group(b, "has a mask");
     return fits;
 }

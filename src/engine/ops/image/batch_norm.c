@@ -27,9 +27,11 @@ static bool node_of(struct lab_builder *b, struct node *n)
     n->shape = lab_build_shape(b, lab_build_input(b, 0));
     int rank = n->shape.rank;
     if (rank != 2 && rank != 4) {
-        lab_build_fail(b, LAB_E_SHAPE, "reads %s; it takes [N,C] or images, %s",
-                       lab_shape_text(&n->shape, text),
-                       lab_build_nhwc(b) ? "[N,H,W,C]" : "[N,C,H,W]");
+        lab_build_fail(
+            b, LAB_E_SHAPE,
+            "[op.batch-norm.shape] reads %s; it takes [N,C] or images, %s",
+            lab_shape_text(&n->shape, text),
+            lab_build_nhwc(b) ? "[N,H,W,C]" : "[N,C,H,W]");
         return false;
     }
     bool nchw = rank == 4 && !lab_build_nhwc(b);
@@ -45,8 +47,8 @@ static bool node_of(struct lab_builder *b, struct node *n)
     n->elements = (double)count;
     if (count / C < 2) {
         lab_build_fail(b, LAB_E_SHAPE,
-                       "reads %s: one number a channel has no variance; the "
-                       "batch must be larger",
+                       "[op.batch-norm.variance] reads %s: one number a "
+                       "channel has no variance; the batch must be larger",
                        lab_shape_text(&n->shape, text));
         return false;
     }

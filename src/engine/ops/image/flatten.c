@@ -34,7 +34,8 @@ static void forward(struct lab_builder *b)
     struct lab_shape flat = {.rank = 2, .dim = {shape.dim[0], 1}};
     char formula[120];
     if (shape.rank < 1) {
-        lab_build_fail(b, LAB_E_SHAPE, "reads a scalar; it takes [N, ...]");
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "[op.flatten.shape] reads a scalar; it takes [N, ...]");
         return;
     }
     for (int i = 1; i < shape.rank; i++)

@@ -100,9 +100,10 @@ static void forward(struct lab_builder *b)
     if (!lab_pool_of(b, &p))
         return;
     if (!lab_shape_count(&p.in, &n) && n > INT32_MAX) {
-        lab_build_fail(b, LAB_E_SHAPE,
-                       "reads %lld numbers; argmax counts to %d", (long long)n,
-                       INT32_MAX);
+        lab_build_fail(
+            b, LAB_E_SHAPE,
+            "[op.max-pool2d.large] reads %lld numbers; argmax counts to %d",
+            (long long)n, INT32_MAX);
         return;
     }
     int y = lab_build_out(b, &p.out);

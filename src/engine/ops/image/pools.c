@@ -23,12 +23,12 @@ bool lab_pool_of(struct lab_builder *b, struct lab_pool_node *out)
     if (!lab_window_of(b, &out->in, "size", win, rows_cols))
         return false;
     if (win->pad[0] >= win->size[0] || win->pad[1] >= win->size[1]) {
-        lab_build_fail(b, LAB_E_SHAPE,
-                       "padding %lld leaves windows of %lld x %lld that hold "
-                       "nothing but padding; it must be smaller than the "
-                       "window",
-                       (long long)lab_build_attr(b, "padding")->i,
-                       (long long)win->size[0], (long long)win->size[1]);
+        lab_build_fail(
+            b, LAB_E_SHAPE,
+            "[op.pool.padding] padding %lld leaves windows of %lld x %lld that "
+            "hold nothing but padding; it must be smaller than the window",
+            (long long)lab_build_attr(b, "padding")->i, (long long)win->size[0],
+            (long long)win->size[1]);
         return false;
     }
     struct lab_image x = lab_image_of(out->in.dim, win->nhwc);

@@ -14,8 +14,8 @@ static void refuse_size(struct lab_builder *b, const struct lab_shape *x,
         snprintf(padded, sizeof(padded), ", with %lld of padding on each side",
                  (long long)n);
     lab_build_fail(b, LAB_E_SHAPE,
-                   "its window of %lld x %lld is larger than the images of %s"
-                   "%s",
+                   "[op.window.large] its window of %lld x %lld is larger than "
+                   "the images of %s%s",
                    (long long)win->size[0], (long long)win->size[1],
                    lab_shape_text(x, text), padded);
 }
@@ -50,7 +50,8 @@ bool lab_window_of(struct lab_builder *b, const struct lab_shape *x,
     *win = (struct lab_window){.nhwc = lab_build_nhwc(b)};
     if (x->rank != 4) {
         lab_build_fail(
-            b, LAB_E_SHAPE, "reads %s; it takes images, %s (layout: %s)",
+            b, LAB_E_SHAPE,
+            "[op.window.shape] reads %s; it takes images, %s (layout: %s)",
             lab_shape_text(x, text), win->nhwc ? "[N,H,W,C]" : "[N,C,H,W]",
             win->nhwc ? "nhwc" : "nchw");
         return false;

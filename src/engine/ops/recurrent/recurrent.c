@@ -15,15 +15,15 @@ bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r)
     char text[LAB_SHAPE_TEXT];
     if (x.rank != 3) {
         lab_build_fail(b, LAB_E_SHAPE,
-                       "reads %s; it takes sequences [N,T,D]: samples, time "
-                       "steps, features",
+                       "[op.recurrent.shape] reads %s; it takes sequences "
+                       "[N,T,D]: samples, time steps, features",
                        lab_shape_text(&x, text));
         return false;
     }
     if (x.dim[1] > LAB_RECURRENT_STEPS) {
         lab_build_fail(b, LAB_E_RANGE,
-                       "reads %s: %lld time steps, and at most %d are "
-                       "unrolled",
+                       "[op.recurrent.steps] reads %s: %lld time steps, and at "
+                       "most %d are unrolled",
                        lab_shape_text(&x, text), (long long)x.dim[1],
                        LAB_RECURRENT_STEPS);
         return false;
@@ -176,21 +176,22 @@ static bool fits(struct lab_builder *b, const struct lab_recurrent *r,
     bool recurrent = giver && (strcmp(giver->name, "rnn") == 0 ||
                                strcmp(giver->name, "lstm") == 0);
     if (!recurrent)
-        lab_build_fail(b, LAB_E_PARSE,
-                       "starts from '%s', which has no state: the second of "
-                       "from: is an rnn or an lstm before this node",
-                       name);
+        lab_build_fail(
+            b, LAB_E_PARSE,
+            "[op.recurrent.no-state] starts from '%s', which has no state: the "
+            "second of from: is an rnn or an lstm before this node",
+            name);
     else if (state < 0)
         lab_build_fail(b, LAB_E_PARSE,
-                       "starts from '%s', an %s without a state %s: an lstm "
-                       "starts from an lstm",
+                       "[op.recurrent.state-kind] starts from '%s', an %s "
+                       "without a state %s: an lstm starts from an lstm",
                        name, giver->name, part);
     else if (s.dim[0] != own.dim[0] || s.dim[1] != own.dim[1])
-        lab_build_fail(b, LAB_E_SHAPE,
-                       "starts from '%s', whose last state is %s; this layer's "
-                       "is %s, [samples, hidden]",
-                       name, lab_shape_text(&s, text[0]),
-                       lab_shape_text(&own, text[1]));
+        lab_build_fail(
+            b, LAB_E_SHAPE,
+            "[op.recurrent.state-shape] starts from '%s', whose last state is "
+            "%s; this layer's is %s, [samples, hidden]",
+            name, lab_shape_text(&s, text[0]), lab_shape_text(&own, text[1]));
     else
         return true;
     return false;

@@ -11,7 +11,8 @@ static void forward(struct lab_builder *b)
     struct lab_shape shape = lab_build_shape(b, x);
     char text[LAB_SHAPE_TEXT];
     if (shape.rank != 3) {
-        lab_build_fail(b, LAB_E_SHAPE, "reads %s; it takes [N,T,D]",
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "[op.sequence-mean.shape] reads %s; it takes [N,T,D]",
                        lab_shape_text(&shape, text));
         return;
     }

@@ -31,7 +31,8 @@ bool lab_loss_check_target(struct lab_builder *b, bool labels)
     char want_text[LAB_SHAPE_TEXT];
     if (labels) {
         if (out.rank < 1) {
-            lab_build_fail(b, LAB_E_SHAPE, "reads a scalar; it takes logits");
+            lab_build_fail(b, LAB_E_SHAPE,
+                           "[op.loss.logits] reads a scalar; it takes logits");
             return false;
         }
         want.rank--;
@@ -41,7 +42,8 @@ bool lab_loss_check_target(struct lab_builder *b, bool labels)
     if (one || lab_shape_equal(&y, &want))
         return true;
     lab_build_fail_target(
-        b, LAB_E_SHAPE, "it reads %s, which is %s, so y must be %s; y is %s",
+        b, LAB_E_SHAPE,
+        "[op.loss.targets] it reads %s, which is %s, so y must be %s; y is %s",
         lab_build_name(b, lab_build_input(b, 0)),
         lab_shape_text(&out, out_text), lab_shape_text(&want, want_text),
         lab_shape_text(&y, have_text));

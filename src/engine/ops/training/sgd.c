@@ -64,8 +64,9 @@ static void update(struct lab_builder *b, int param, int grad)
                                .clip = lab_build_attr(b, "clip_norm")->f};
     int norm = lab_build_clip_norm(b);
     if (p.nesterov && p.momentum == 0) {
-        lab_build_fail(b, LAB_E_PARSE,
-                       "nesterov needs a momentum larger than 0");
+        lab_build_fail(
+            b, LAB_E_PARSE,
+            "[op.sgd.nesterov] nesterov needs a momentum larger than 0");
         return;
     }
     int velocity =

@@ -7,7 +7,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
-#include "base/status.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "engine/network.h"
 
@@ -17,7 +17,8 @@ struct lab_finding {
     struct lab_place at;
     enum lab_severity severity;
     enum lab_status status; /* of an error; LAB_OK for a warning */
-    char *message;          /* what is wrong and what to do */
+    char id[LAB_ERROR_ID_BYTES];
+    char *message; /* what is wrong and what to do */
 };
 
 struct lab_findings {
@@ -37,7 +38,9 @@ void lab_findings_init(struct lab_findings *f);
 void lab_findings_release(struct lab_findings *f);
 /* The file that the next findings are about. */
 void lab_findings_of(struct lab_findings *f, const char *file);
-/* false, for the reader that found it to return. */
+/* false, for the reader that found it to return. The format begins with the id of
+ * the finding (base/error.h); without one the text is that of lab_error(), and
+ * so is the id. */
 bool lab_findings_error(struct lab_findings *f, struct lab_place at,
                         enum lab_status status, const char *fmt, ...)
     LAB_PRINTF(4, 5);

@@ -1,7 +1,8 @@
 /* report/exit.h -- exit codes (docs/design.md, section 8) and messages on
  * standard error. Threads: one. */
 #pragma once
-#include "base/status.h"
+#include <stdbool.h>
+#include "base/error.h"
 
 enum {
     LAB_EXIT_DONE = 0,
@@ -14,8 +15,13 @@ enum {
 
 int lab_exit_code(enum lab_status st);
 /* "COMMAND: <lab_error()>" on stderr, made safe for a terminal; returns the
- * exit code of `st`. Prints nothing when the reader of our output has gone. */
+ * exit code of `st`. Prints nothing when the reader of our output has gone. Calls
+ * lab_error_json(), but of a check that failed: the output has its results. */
 int lab_exit_error(enum lab_status st);
+/* With --json: an error that ends the program is a line on stdout, too. */
+void lab_error_set_json(bool on);
+/* {"type":"error","id":..,"exit":code,"message":..} of lab_error(), if so. */
+void lab_error_json(int code);
 /* Which command the next messages are from: "lapenna-lab run". They begin with
  * it as base/command.h spells it, like those of argp: "./lab run: ...". */
 void lab_warn_as(const char *name);

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""error_ids.py ROOT [--list]: the ids of errors (src/base/include/base/error.h).
+
+Every id has its form, belongs to a family that docs/errors.md lists, and is used
+in one file only; in the folders below, whatever a user's input can cause has one.
+--list prints them: id, file, wording."""
+import collections
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+COMPLETE = ("base", "lesson", "debug", "cli", "report", "bench", "store", "engine")
+CODES = "USAGE PARSE RANGE NOTFOUND IO DB SHAPE".split()
+LITERAL = r'"(?:\\.|[^"\\\n])*"'
+CALLS = r"lab_(?:fail|build_fail\w*|network_fail|config_fail|findings_\w+)|refuse"
+
+places = collections.defaultdict(list)  # id: (file, wording)
+wrong = []
+for path in sorted((root / "src").rglob("*.c")):
+    name = str(path.relative_to(root))
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+    for found in re.finditer(r'"\[([a-z0-9.-]+)\] ', text):
+        literals = re.match(rf"(?:{LITERAL}\s*)+", text[found.start():]).group()
+        wording = "".join(s[1:-1] for s in re.findall(LITERAL, literals))
+        places[found.group(1)].append((name, wording.split("] ", 1)[1]))
+    if name.split("/")[1] not in COMPLETE:
+        continue
+    # The format of a call: its first literal before the call's end.
+    for call in re.finditer(rf"\b(?:{CALLS})\([^;{{]*?LAB_E_(\w+)[^;\"]*?({LITERAL})", text):
+        if call.group(1) in CODES and not call.group(2).startswith(('"[', '"%s"')):
+            wrong.append(f"{name}: no id: {call.group(2)}")
+
+if "--list" in sys.argv:
+    for name, uses in sorted(places.items()):
+        for file, wording in uses:
+            print(f"{name}  {file}  {wording}")
+    sys.exit(0)
+
+families = set(re.findall(r"^\| `([a-z-]+)`", (root / "docs/errors.md").read_text(), flags=re.M))
+for name, uses in sorted(places.items()):
+    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", name) or len(name) > 47:
+        wrong.append(f"{name}: not words with dots between, of 47 bytes at most")
+    if len({file for file, _ in uses}) > 1:
+        wrong.append(f"{name} is in {' and '.join(sorted({f for f, _ in uses}))}")
+    if name.split(".")[0] not in families:
+        wrong.append(f"{name}: docs/errors.md has no family {name.split('.')[0]}")
+for family in sorted(families - {name.split(".")[0] for name in places}):
+    wrong.append(f"docs/errors.md: no error of the family {family}")
+print("\n".join(wrong) or f"{len(places)} ids")
+sys.exit(bool(wrong) or len(places) < 500)

@@ -1037,10 +1037,11 @@ static enum lab_status save_text(void *recording, struct lab_walk *walk,
     const struct lab_lesson_run *w = ((struct lab_recording *)recording)->of;
     int64_t n = 0;
     if (!force && access(path, F_OK) == 0)
-        return lab_fail(LAB_E_IO,
-                        "%s: there is such a file already; `save %s force` "
-                        "overwrites it",
-                        path, path);
+        return lab_fail(
+            LAB_E_IO,
+            "[kept.exists] %s: there is such a file already; `save %s force` "
+            "overwrites it",
+            path, path);
     enum lab_status st =
         lab_kept_save(walk, w->lesson->id, path, w->options->db, true, &n);
     if (!st)

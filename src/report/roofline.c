@@ -269,6 +269,20 @@ static void add_step(struct lab_roofline *r, const struct lab_time_sum *step)
     }
 }
 
+void lab_roofline_times(struct lab_roofline *r)
+{
+    double all[2] = {0};
+    for (size_t i = 0; i < r->count; i++) {
+        double ns = lab_time_sum_ns(r->rows[i].sum);
+        all[lab_roofline_is_kernel(&r->rows[i])] += ns > 0 ? ns : 0;
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        double of = all[lab_roofline_is_kernel(&r->rows[i])];
+        r->rows[i].time =
+            of > 0 ? lab_time_sum_ns(r->rows[i].sum) / of : (double)NAN;
+    }
+}
+
 static enum lab_status make_rows(struct lab_roofline *r)
 {
     enum lab_status st = LAB_OK;
@@ -283,6 +297,7 @@ static enum lab_status make_rows(struct lab_roofline *r)
             lend_traced(r, &r->rows[i]);
     for (size_t i = 0; i < r->count && st == LAB_OK; i++)
         st = finish_row(r, &r->rows[i]);
+    lab_roofline_times(r);
     return st;
 }
 

@@ -143,8 +143,12 @@ TEST_CASE(the_chosen_one_is_marked_without_colour)
 {
     struct lab_roofline line = line_of(12);
     for (int ascii = 0; ascii < 2; ascii++) {
-        assert_int_equal(rows_with(&line, ascii, 20, 90, 2, ">3<"), 1);
+        assert_int_equal(
+            rows_with(&line, ascii, 20, 90, 2, ascii ? ">::3" : ">▒▒3"), 1);
         assert_int_equal(rows_with(&line, ascii, 20, 90, 0, ">1<"), 1);
+        assert_int_equal(
+            rows_with(&line, ascii, 20, 90, 0, "fc1.matmul 4.35 us, <0.1 %"),
+            1);
         assert_int_equal(rows_with(&line, ascii, 20, 90, -1, "<"), 0);
         assert_int_equal(rows_with(&line, ascii, 20, 90, 4, ">5<"), 0);
         assert_int_equal(rows_with(&line, ascii, 20, 90, 2, "copy 4.26 TB/s"),

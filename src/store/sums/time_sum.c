@@ -821,16 +821,16 @@ static void take_rungs(struct lab_time_sums *sums,
 
 /* ---- shares ---- */
 
-static double time_of(const struct lab_time_sum *s)
+double lab_time_sum_ns(const struct lab_time_sum *sum)
 {
-    return s->median_ns * lab_to_real(s->count);
+    return sum->median_ns * lab_to_real(sum->count);
 }
 
 /* For qsort: the longest first, unknown ones last. */
 static int compare_times(const void *a, const void *b)
 {
-    double x = time_of(*(struct lab_time_sum *const *)a);
-    double y = time_of(*(struct lab_time_sum *const *)b);
+    double x = lab_time_sum_ns(*(struct lab_time_sum *const *)a);
+    double y = lab_time_sum_ns(*(struct lab_time_sum *const *)b);
     if (isnan(x) || isnan(y))
         return (isnan(x) != 0) - (isnan(y) != 0);
     return (x < y) - (x > y);
@@ -844,14 +844,14 @@ enum lab_status lab_time_sums_share(struct lab_time_sum *items, size_t count)
     if (!order)
         return lab_no_memory("the shares of a run's time");
     for (size_t i = 0; i < count; i++) {
-        double ns = time_of(&items[i]);
+        double ns = lab_time_sum_ns(&items[i]);
         order[i] = &items[i];
         all += ns > 0 ? ns : 0;
     }
     qsort(order, count, sizeof(struct lab_time_sum *), compare_times);
     for (size_t i = 0; i < count; i++) {
         struct lab_time_sum *s = order[i];
-        s->share = all > 0 ? time_of(s) / all : (double)NAN;
+        s->share = all > 0 ? lab_time_sum_ns(s) / all : (double)NAN;
         before += s->share;
         s->cumulative = before;
     }

@@ -1,7 +1,9 @@
 /* The roofline's screen: points under the measured roofs, the plot, and the
  * table below it. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ui/roof_plot.h"
@@ -10,6 +12,7 @@
 #include "engine/ceiling.h"
 #include "base/mem.h"
 #include "base/format.h"
+#include "report/palette.h"
 #include "ui/table.h"
 #include "ui/views.h"
 
@@ -241,7 +244,25 @@ static void name_row(const struct drawing *d, int row, char out[LABEL_BYTES])
     }
 }
 
-/* The column of a point that text from x on, `w` columns in row `y`, would
+void lab_roof_size(double time, int h, int *rows, int *columns)
+{
+    /* From this share of the time on; a high plot has room for rows. */
+    static const struct {
+        double from;
+        int columns;
+        int rows;
+    } sizes[] = {{0.3, 4, 2}, {0.1, 2, 1}, {0.03, 1, 0}};
+    *rows = *columns = 0;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        if (time >= sizes[i].from) {
+            *rows = h >= 8 * (sizes[i].rows + 1) ? sizes[i].rows : 0;
+            *columns = *rows || sizes[i].columns < 2 ? sizes[i].columns
+                                                     : sizes[i].columns / 2 + 1;
+            return;
+        }
+}
+
+/* The first column of a point that text from x on, `w` columns in row `y`, would
  * hide or touch; -1: none. A label must not be taken for a digit of a
  * height. */
 static int point_in_text(const struct drawing *d, int y, int x, int w)
@@ -250,9 +271,12 @@ static int point_in_text(const struct drawing *d, int y, int x, int w)
         const struct lab_roofline_point *p = point_at(d->list, i);
         int py;
         int px;
+        int rows;
+        int half;
+        lab_roof_size(row_at(d->list, i)->time, d->axes.plot.h, &rows, &half);
         if (lab_roof_cell(&d->axes, p->intensity, p->flop_s, &py, &px) &&
-            py == y && px >= x - 1 && px <= x + w)
-            return px;
+            abs(py - y) <= rows && px + half >= x - 1 && px - half <= x + w)
+            return px - half;
     }
     return -1;
 }
@@ -312,6 +336,104 @@ static void name_memory(struct drawing *d)
     }
 }
 
+static enum lab_role color_of(const struct drawing *d, int64_t place)
+{
+    const struct lab_roofline_row *row = row_at(d->list, place);
+    int64_t phase = row->sum->phase_id;
+    if (!d->list->by_phase)
+        return lab_role_of_verdict(row->point.verdict);
+    return phase >= 0 && phase < LAB_PHASE_COUNT
+               ? lab_role_of_phase((enum lab_phase)phase)
+               : LAB_ROLE_NORMAL;
+}
+
+/* About round: its first and last row are narrower. */
+static void draw_disc(const struct drawing *d, int64_t place, int y, int x)
+{
+    enum lab_role role = color_of(d, place);
+    enum lab_tint tint = lab_tint_of_role(role);
+    int rows;
+    int columns;
+    lab_roof_size(row_at(d->list, place)->time, d->axes.plot.h, &rows,
+                  &columns);
+    struct lab_rect old = lab_canvas_clip(d->c, d->axes.plot);
+    for (int i = -rows; i <= rows; i++) {
+        int half =
+            rows > 0 && (i == rows || i == -rows) ? columns / 2 : columns;
+        struct lab_rect r = {y + i, x - half, 1, 2 * half + 1};
+        lab_canvas_fill(d->c, r,
+                        d->c->ascii   ? ":"
+                        : d->c->tints ? " "
+                                      : "▒",
+                        role);
+        lab_canvas_paper(d->c, r, tint ? tint : LAB_TINT_OTHER);
+    }
+    lab_canvas_unclip(d->c, old);
+}
+
+/* Nothing is there that is read: a word, or the sign of a point. */
+static bool is_free(const struct drawing *d, struct lab_rect at)
+{
+    if (!lab_rect_inside(at, d->axes.plot))
+        return false;
+    for (int x = at.x; x < at.x + at.w; x++) {
+        const char *text = d->c->cells[at.y * d->c->w + x].text;
+        if (isalnum((unsigned char)text[0]) || strcmp(text, "*") == 0)
+            return false;
+    }
+    return true;
+}
+
+/* "fc1.matmul 4.35 us, 31 %", beside the chosen point, over it or below it: where
+ * it hides nothing. */
+static void name_chosen(const struct drawing *d, int64_t chosen, int y, int x,
+                        int half)
+{
+    const struct lab_roofline_row *row = row_at(d->list, chosen);
+    const struct lab_rect *plot = &d->axes.plot;
+    char text[LABEL_BYTES];
+    snprintf(text, sizeof(text), " %.60s %s, %s ", lab_roofline_name(row),
+             LAB_NS_TEXT(row->sum->median_ns),
+             row->time < 0.0005 ? "<0.1 %" : LAB_SHARE_TEXT(row->time));
+    int w = lab_canvas_columns(d->c, text);
+    int most = plot->x + plot->w - w;
+    int middle = x - w / 2 < most ? x - w / 2 : most;
+    middle = middle > plot->x ? middle : plot->x;
+    const struct lab_rect places[] = {
+        {y, x + half + 2, 1, w}, {y, x - half - 1 - w, 1, w},
+        {y - 1, middle, 1, w},   {y + 1, middle, 1, w},
+        {y - 2, middle, 1, w},   {y + 2, middle, 1, w}};
+    struct lab_rect at = {y > plot->y ? y - 1 : y + 1, middle, 1, w};
+    for (int i = (int)(sizeof(places) / sizeof(places[0])) - 1; i >= 0; i--)
+        if (is_free(d, places[i]))
+            at = places[i];
+    if (!lab_rect_inside(at, *plot))
+        return;
+    lab_canvas_fill(d->c, at, " ", LAB_ROLE_NORMAL);
+    lab_canvas_paper(d->c, at, LAB_TINT_PANEL);
+    lab_canvas_text(d->c, at.y, at.x, w, LAB_ROLE_TITLE, text);
+}
+
+/* Under all words: the small ones over the large, the chosen one over all. */
+static void draw_discs(const struct drawing *d, int64_t chosen)
+{
+    enum { LARGEST = 4 };
+    const struct lab_roof_list *list = d->list;
+    for (int size = LARGEST; size >= -1; size--)
+        for (int64_t i = list->count - 1; i >= 0; i--) {
+            const struct lab_roofline_point *p = point_at(list, i);
+            int rows;
+            int columns;
+            int y;
+            int x;
+            lab_roof_size(row_at(list, i)->time, d->axes.plot.h, &rows,
+                          &columns);
+            if ((size < 0 ? i == chosen : columns == size) &&
+                lab_roof_cell(&d->axes, p->intensity, p->flop_s, &y, &x))
+                draw_disc(d, i, y, x);
+        }
+}
+
 static void draw_points(struct drawing *d, int64_t chosen)
 {
     const struct lab_roof_list *list = d->list;
@@ -330,8 +452,12 @@ static void draw_points(struct drawing *d, int64_t chosen)
         lab_canvas_text(d->c, y, x, 1, LAB_ROLE_MARK, "+");
     if (!lab_roof_cell(&d->axes, p->intensity, p->flop_s, &y, &x))
         return;
-    lab_canvas_text(d->c, y, x - 1, 1, LAB_ROLE_MARK, ">");
-    lab_canvas_text(d->c, y, x + 1, 1, LAB_ROLE_MARK, "<");
+    int rows;
+    int half;
+    lab_roof_size(row_at(list, chosen)->time, d->axes.plot.h, &rows, &half);
+    name_chosen(d, chosen, y, x, half);
+    lab_canvas_text(d->c, y, x - half - 1, 1, LAB_ROLE_MARK, ">");
+    lab_canvas_text(d->c, y, x + half + 1, 1, LAB_ROLE_MARK, "<");
     lab_canvas_textf(d->c, y, x, 1, LAB_ROLE_SELECTED, "%c",
                      lab_roof_label(chosen));
 }
@@ -429,6 +555,7 @@ void lab_roof_plot_draw(struct lab_canvas *c, struct lab_rect r,
         draw_y_axis(&d);
         draw_x_axis(&d);
         lab_canvas_text(c, r.y, r.x + 1, -1, LAB_ROLE_DIM, "FLOP/s");
+        draw_discs(&d, chosen);
         name_memory(&d);
         name_roofs(&d);
         draw_points(&d, chosen);
@@ -478,13 +605,28 @@ static bool is_of(const struct lab_roofline_row *row, int level)
            lab_roofline_is_kernel(row) == (level == LEVEL_KERNELS);
 }
 
+/* What takes longest first, so that it has a sign of its own; for qsort_r(). */
+static int compare_times(const void *a, const void *b, void *line)
+{
+    const struct lab_roofline *l = line;
+    int64_t i = *(const int64_t *)a;
+    int64_t k = *(const int64_t *)b;
+    int order =
+        lab_table_compare_double(l->rows[k].time, l->rows[i].time, true);
+    return order ? order : (i > k) - (i < k);
+}
+
 static enum lab_status show_level(struct roofline_state *st)
 {
     int64_t n = 0;
     for (size_t i = 0; i < st->line->count; i++)
         if (is_of(&st->line->rows[i], st->level))
             st->shown[n++] = (int64_t)i;
-    st->list = (struct lab_roof_list){st->line, st->shown, n};
+    if (st->level != LEVEL_ALL) /* there a kernel is below its step */
+        qsort_r(st->shown, (size_t)n, sizeof(*st->shown), compare_times,
+                (void *)st->line);
+    st->list =
+        (struct lab_roof_list){st->line, st->shown, n, st->list.by_phase};
     return lab_table_set_count(&st->table, n);
 }
 
@@ -631,7 +773,16 @@ static enum lab_status next_level(struct lab_screen *s)
     return show_level(st);
 }
 
+static enum lab_status turn_colors(struct lab_screen *s)
+{
+    struct roofline_state *st = s->state;
+    st->list.by_phase = !st->list.by_phase;
+    return LAB_OK;
+}
+
 static const struct lab_binding BINDINGS[] = {
+    {"b F8", true, "phase", "colours by phase, or by what bounds it",
+     LAB_ACT_OWN, turn_colors},
     {"v F7", true, "level", "steps, kernels, or both", LAB_ACT_OWN, next_level},
     {"s F6", true, "sort", "sort by the next column", LAB_ACT_SORT},
     {"S", true, "reverse", "turn the order", LAB_ACT_SORT_TURN},
@@ -640,9 +791,12 @@ static const struct lab_binding BINDINGS[] = {
     {NULL}};
 
 static const struct lab_sign SIGNS[] = {
-    {"1 ... 9 a ... Z", "a point of the list, by the formula's work"},
+    {"1 ... 9 a ... Z",
+     "a point of the list, by the formula's work; larger from 3, "
+     "10 and 30 % of the time on"},
     {"*", "a step beyond the 61st: it has no sign of its own"},
-    {">1<", "the chosen one; the dots go to what the roofs allow there"},
+    {">1<", "the chosen one, its name, median and share of the time; the dots "
+            "go to what the roofs allow there"},
     {"+", "the chosen one by the work that was counted"},
     {NULL, NULL}};
 

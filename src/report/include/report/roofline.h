@@ -11,8 +11,9 @@ struct lab_roofline_row {
     const struct lab_time_sum *sum; /* of a step, or of a kernel in it */
     struct lab_roofline_work work;
     struct lab_roofline_point point;
-    char *sentence;          /* what bounds it */
-    char *label;             /* of a lab: with rung, precision and size; NULL */
+    double time;    /* its share of that of all steps, or all kernels */
+    char *sentence; /* what bounds it */
+    char *label;    /* of a lab: with rung, precision and size; NULL */
     const char *flop_reason; /* why counted FLOPs are not the formula's; "" */
 };
 
@@ -42,6 +43,8 @@ extern const struct lab_fields lab_roofline_fields;
 enum lab_status lab_roofline_load(struct lab_roofline *out,
                                   struct lab_database *db, int64_t run);
 void lab_roofline_release(struct lab_roofline *r);
+/* The rows' `time`, which lab_roofline_load() has filled. */
+void lab_roofline_times(struct lab_roofline *r);
 /* Writes what holds back each of some steps or kernels of the same run. */
 void lab_roofline_bounds(const struct lab_roofline *r,
                          struct lab_time_sum *items, size_t count);

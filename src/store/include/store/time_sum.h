@@ -81,6 +81,8 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
                                    struct lab_database *db, int64_t run,
                                    unsigned levels);
 void lab_time_sums_release(struct lab_time_sums *sums);
+/* The time of all its executions, by their median; NaN. */
+double lab_time_sum_ns(const struct lab_time_sum *sum);
 /* What share of the time of these rows each has: its median, as often as it ran.
  * Of no use over several levels. */
 enum lab_status lab_time_sums_share(struct lab_time_sum *items, size_t count);

@@ -2,8 +2,10 @@
  * second upwards, both by powers of ten; the roofs as lines, steps or kernels
  * as labels.
  *
- * Nothing is shown by colour alone: points are digits and letters, the chosen
- * one is between > and <, and a dotted line leads up to its roof. Pure
+ * A point is as large as its share of the time, and has the colour of what bounds
+ * it, or of its phase. Nothing is shown by colour alone: points have digits and
+ * letters, the chosen one is between > and <, with its name beside it, and a dotted
+ * line leads up to its roof. Pure
  * functions and drawing. Threads: any, one canvas each. */
 #pragma once
 #include "report/roofline.h"
@@ -30,6 +32,7 @@ struct lab_roof_list {
     const struct lab_roofline *line;
     const int64_t *shown; /* indices of line->rows */
     int64_t count;
+    bool by_phase; /* what colours mean; else the bound */
 };
 
 LAB_C_BEGIN
@@ -42,6 +45,8 @@ bool lab_roof_has_place(const struct lab_roofline_point *p);
  * to show. */
 bool lab_roof_axes_fit(struct lab_roof_axes *out,
                        const struct lab_roof_list *list, struct lab_rect plot);
+/* Rows of a point above its own, and columns to each side, in a plot of `h` rows. */
+void lab_roof_size(double time, int h, int *rows, int *columns);
 /* The cell of a place; false: outside. */
 bool lab_roof_cell(const struct lab_roof_axes *axes, double intensity,
                    double flop_s, int *y, int *x);

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     void *y;
     if (lab_sim_memory_open(&memory) ||
         lab_sim_module_open(memory, mix, strlen(mix), "mix.ptx", &module) ||
-        lab_sim_kernel(module, "mix", &kernel) ||
+        lab_sim_kernel_find(module, "mix", &kernel) ||
         lab_sim_alloc(memory, N * sizeof(float), &x) ||
         lab_sim_alloc(memory, N * sizeof(float), &y) ||
         lab_sim_written(memory, x, N * sizeof(float)))

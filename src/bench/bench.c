@@ -286,6 +286,8 @@ static enum lab_status read_rungs(struct lab_bench *lab)
     /* A lesson's choice is of the GPU's rungs; the CPU has few. */
     if (!at && lab->lesson && !lab->backend->host_memory)
         at = lab->lesson->lab.variants;
+    if (lab->options->into)
+        at = lab->options->into;
     if (!at || lab->options->tune) {
         memcpy(lab->rungs, all, sizeof(all));
         lab->n_rungs = count;

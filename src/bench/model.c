@@ -441,14 +441,6 @@ static void put_kernel(struct lab_bench_result *to,
     double ns = lab_to_real(k->time_ns);
     double dram = c->dram_read_bytes + c->dram_write_bytes;
     to->kernels++;
-    if (c->warp_inst > 0) {
-        to->sim_flop += lab_counters_flop(c);
-        to->sim_load_requests += c->load_requests;
-        to->sim_load_sectors += c->load_sectors;
-        to->sim_bank_conflicts += c->bank_conflicts;
-        to->sim_warp_inst += c->warp_inst;
-        to->sim_thread_inst += c->thread_inst;
-    }
     if (!isnan(dram))
         to->dram_bytes = isnan(to->dram_bytes) ? dram : to->dram_bytes + dram;
     bool longer = isnan(to->kernel_ns) ? !isnan(ns) : ns > to->kernel_ns;
@@ -916,6 +908,16 @@ void lab_bench_model_beside(struct lab_bench_data *data,
             snprintf(s->recorded_on, sizeof(s->recorded_on), "%s",
                      device[0] ? device : "another machine");
     }
+}
+
+const struct lab_field *lab_bench_counted_column(int i)
+{
+    /* Instructions, sectors a load, bank conflicts. */
+    static const int places[] = {5, 1, 3};
+    enum { PLACES = sizeof(places) / sizeof(places[0]) };
+    return i < PLACES ? lab_field_at(&lab_counted_fields,
+                                     LAB_COUNTED_SIMULATED + places[i])
+                      : NULL;
 }
 
 /* ---- numbers as text ---- */

@@ -53,6 +53,17 @@ static void print_head(const struct lab_bench *lab)
                        "without caches, so a rung can beat it\n");
 }
 
+/* ---- what a simulation counted ---- */
+
+void lab_bench_json_counted(json_t *to, const struct lab_counters *c)
+{
+    const struct lab_counted_row row = {
+        .counters = *c, .formula = NAN, .by = "simulation"};
+    json_object_set_new(
+        to, "counted",
+        lab_json_fields(json_object(), &lab_counted_fields, &row));
+}
+
 /* ---- the table of a size ---- */
 
 /* Its results so far, in their order. */
@@ -105,11 +116,14 @@ static void add_result(struct lab_text_table *t, const struct page *p,
     if (has_precisions(p->lab))
         lab_text_table_add(t, r->precision);
     if (p->lab->backend->untimed) {
+        const struct lab_field *column;
+        const struct lab_counted_row counted = {.counters = r->counted};
         lab_text_table_add(t, failed ? "no" : "yes");
         lab_text_table_add_real(t, r->check_error, 2);
         lab_text_table_add_real(t, r->sample_error, 2);
-        lab_text_table_add(t, r->idea);
-        return;
+        for (int i = 0; (column = lab_bench_counted_column(i)); i++)
+            lab_text_table_add_field(t, column, &counted);
+        return; /* no room for the idea: it is below */
     }
     lab_text_table_add_ns(t, failed ? LAB_UNKNOWN : llround(r->median_ns));
     lab_text_table_add_ns(t, failed ? LAB_UNKNOWN : llround(r->min_ns));
@@ -174,6 +188,8 @@ static void print_notes(const struct page *p)
         share = fmax(share, r->share);
         write_workspace(r, workspace, sizeof(workspace));
         const char *note = r->note ? r->note : "";
+        if (p->lab->backend->untimed && r->idea && r->idea[0])
+            lab_printf(stdout, "  %s: %s\n", r->variant, r->idea);
         if (r->state == LAB_BENCH_FAILED)
             lab_printf(stdout, "  %s: %s\n", r->variant,
                        r->reason ? r->reason : "");
@@ -265,13 +281,17 @@ static enum lab_status print_size(const struct lab_bench *lab, int size)
     for (size_t i = 0; i < sizeof(simulated) / sizeof(simulated[0]) && !timed;
          i++)
         heads[n++] = simulated[i];
+    const struct lab_field *column;
+    for (int i = 0; !timed && (column = lab_bench_counted_column(i)); i++)
+        heads[n++] = column->title;
     if (errors && timed)
         heads[n++] = ">error";
     if (lab->n_predictions && timed)
         heads[n++] = "predicted";
     if (lab->n_predictions && timed)
         heads[n++] = ">vs. predicted";
-    heads[n] = "its idea";
+    if (timed)
+        heads[n] = "its idea";
     struct lab_text_table t;
     struct lab_str text;
     lab_str_init(&text);
@@ -350,6 +370,8 @@ static enum lab_status json_result(const struct lab_bench *lab,
         lab_json_int(line, "wrong_elements", r->wrong);
         lab_json_int(line, "compared_elements", r->compared);
     }
+    if (lab->backend->untimed)
+        lab_bench_json_counted(line, &r->counted);
     lab_json_real(line, "error", r->error);
     lab_json_real(line, "of_ceiling", r->share);
     lab_json_text(line, "bound", r->bound);

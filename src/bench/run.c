@@ -70,7 +70,7 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
                                   : LAB_TIME_CPU_CLOCK;
     if (!gpu)
         info->row.threads = lab_threads();
-    lab_run_device_fill(&info->device, device, gpu);
+    lab_run_device_fill(&info->device, device, gpu || simulated);
     lab_str_init(&path);
     enum lab_status st = lab_bench_db_path(o, &path);
     if (!st)
@@ -310,92 +310,10 @@ static const struct lab_variant *resolve(void *user,
     return rung;
 }
 
-/* ---- the climb ---- */
-
-/* A wrong variant is a failed check, but for one that is meant to be; where
- * nothing at all was timed, the machine lacks what was asked for. */
-static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
-{
-    bool on_purpose = row->rung->wrong_on_purpose && row->compared > 0;
-    if (!on_purpose && (row->status == LAB_E_CHECK || !*worst))
-        *worst = row->status;
-}
-
-/* Remembers a result that was timed. */
-static enum lab_status trace_later(struct lab_bench *lab,
-                                   const struct lab_ladder_row *row)
-{
-    size_t n = (size_t)lab->timed;
-    struct lab_timed_row *all =
-        lab_realloc_array(lab->to_trace, n + 1, sizeof(*all));
-    if (!all)
-        return lab_no_memory("a lab's rows");
-    lab->to_trace = all;
-    all[n] = (struct lab_timed_row){
-        .rung = row->rung, .ran = row->ran, .place = lab->place};
-    for (int s = 0; s < lab->n_sizes; s++) {
-        if (strcmp(lab->sizes[s].text, row->size.text) == 0)
-            all[n].size = s;
-    }
-    lab->timed++;
-    return LAB_OK;
-}
-
-static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
-{
-    struct lab_bench *lab = user;
-    struct lab_bench_result result;
-    lab_bench_result_of(lab, row, &result);
-    note_worst(row, &lab->worst);
-    record(lab, row, &result);
-    if (!row->status && trace_later(lab, row))
-        return LAB_E_NOMEM;
-    lab->place++;
-    return lab->observer.result(lab->observer.user, &result);
-}
-
 static bool stopped(void *user)
 {
     const struct lab_bench_observer *o = &((struct lab_bench *)user)->observer;
     return o->stop && o->stop(o->user);
-}
-
-static void doing(void *user, const struct lab_variant *rung,
-                  const struct lab_ladder_size *size)
-{
-    const struct lab_bench_observer *o = &((struct lab_bench *)user)->observer;
-    if (o->doing)
-        o->doing(o->user, rung, size);
-}
-
-/* What a simulation found in it, before the next launch forgets it. */
-static void failed(void *user, const struct lab_variant *rung,
-                   enum lab_status status)
-{
-    struct lab_bench *lab = user;
-    (void)rung;
-    if (status == LAB_E_CHECK && lab->options->json && !lab->observer.traced)
-        lab_sim_findings_print(lab->backend);
-}
-
-enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
-{
-    const struct lab_ladder_run run = {.backend = lab->backend,
-                                       .ladder = lab->ladder,
-                                       .machine = &lab->machine,
-                                       .rungs = lab->rungs,
-                                       .n_rungs = lab->n_rungs,
-                                       .sizes = lab->sizes + first,
-                                       .n_sizes = n,
-                                       .repeats = lab->repeats,
-                                       .seed = lab->options->seed,
-                                       .resolve_tuned = resolve,
-                                       .row = take_row,
-                                       .stop = stopped,
-                                       .doing = doing,
-                                       .failed = failed,
-                                       .user = lab};
-    return lab_ladder_run(&run);
 }
 
 void lab_bench_measure_ceilings(struct lab_bench *lab)
@@ -411,7 +329,7 @@ void lab_bench_measure_ceilings(struct lab_bench *lab)
  * Each variant that was timed is launched once more under CUPTI, after all
  * times have been taken, because a trace is not for timing. Its launch is a
  * step of its own in the store, "gemm 4096, traced", and the row of the lab
- * names it. */
+ * names it. A simulation is watched in the one run that it has. */
 
 enum { KERNELS = 32 /* of one launch that are shown */ };
 
@@ -421,6 +339,7 @@ struct tracing {
     struct lab_observer observer;
     enum lab_counter_set counters;
     const struct lab_timed_row *row;
+    struct lab_timed_row at; /* a simulation's */
     int64_t exec;
     struct lab_text_table table; /* of the size at hand */
     int table_size;              /* -1: none is begun */
@@ -489,15 +408,16 @@ static enum lab_status look(void *user, lab_ladder_again_fn *again,
         .phase = LAB_FORWARD,
         .flop = lab->ladder->flop(size->dim),
         .bytes = lab->ladder->bytes(size->dim, t->row->rung->precision)};
-    struct lab_step_event e = {.exec = t->exec,
-                               .iteration = lab->repeats,
-                               .index = (int)(lab->place + t->row->place),
-                               .step = &step,
-                               .node = name,
-                               .op = lab->ladder->name,
-                               .variant = t->row->rung->name,
-                               .backend = lab->backend->ops->name,
-                               .device_ns = LAB_EVENT_NO_TIME};
+    struct lab_step_event e = {
+        .exec = t->exec,
+        .iteration = lab->repeats,
+        .index = (int)(t->row->place + (lab->simulating ? 0 : lab->place)),
+        .step = &step,
+        .node = name,
+        .op = lab->ladder->name,
+        .variant = t->row->rung->name,
+        .backend = lab->backend->ops->name,
+        .device_ns = LAB_EVENT_NO_TIME};
     t->again = again;
     t->launch = launch;
     t->observer.step_begin(t->observer.user, &e);
@@ -578,12 +498,8 @@ static enum lab_status json_kernel(const struct tracing *t,
     lab_json_real(o, "dram_write_bytes", c->dram_write_bytes);
     lab_json_real(o, "fp32_flop", c->fp32_flop);
     lab_json_real(o, "tensor_flop", c->tensor_flop);
-    const struct lab_counted_row counted = {
-        .counters = *c, .formula = NAN, .by = "simulation"};
     if (t->lab->backend->untimed)
-        json_object_set_new(
-            o, "counted",
-            lab_json_fields(json_object(), &lab_counted_fields, &counted));
+        lab_bench_json_counted(o, c);
     return lab_json_print(o);
 }
 
@@ -696,8 +612,6 @@ static void open_counters(struct tracing *t)
     struct lab_bench *lab = t->lab;
     const char *text;
     t->counters = lab_counter_set_find(lab->options->counters);
-    if (lab->backend->untimed) /* counts as it runs */
-        t->counters = LAB_COUNTERS_OFF;
     if (t->counters == LAB_COUNTERS_OFF ||
         !lab_profiler_counters_probe(t->watch.profiler, &text))
         return;
@@ -736,8 +650,8 @@ enum lab_status lab_bench_trace(struct lab_bench *lab)
         }
         return LAB_OK;
     }
-    if (lab->timed == 0)
-        return LAB_OK;
+    if (lab->timed == 0 || lab->backend->untimed)
+        return LAB_OK; /* watched already */
     if (open_tracing(&t)) {
         lab_warn("the kernels are not traced: %s", lab_error());
     } else {
@@ -746,6 +660,165 @@ enum lab_status lab_bench_trace(struct lab_bench *lab)
     }
     lab_kernel_watch_close(&t.watch);
     return st;
+}
+
+/* ---- the climb ---- */
+
+/* A wrong variant is a failed check, but for one that is meant to be, by its values
+ * or by what a simulation finds in it; where nothing at all was timed, the machine
+ * lacks what was asked for. */
+static void note_worst(const struct lab_ladder_row *row, bool simulated,
+                       enum lab_status *worst)
+{
+    bool shown = row->compared > 0 || (simulated && row->status == LAB_E_CHECK);
+    bool on_purpose = row->rung->wrong_on_purpose && shown;
+    if (!on_purpose && (row->status == LAB_E_CHECK || !*worst))
+        *worst = row->status;
+}
+
+static int size_of(const struct lab_bench *lab,
+                   const struct lab_ladder_size *size)
+{
+    int s = lab->n_sizes - 1;
+    while (s > 0 && strcmp(lab->sizes[s].text, size->text) != 0)
+        s--;
+    return s;
+}
+
+/* Remembers a result that was timed. */
+static enum lab_status trace_later(struct lab_bench *lab,
+                                   const struct lab_ladder_row *row)
+{
+    size_t n = (size_t)lab->timed;
+    struct lab_timed_row *all =
+        lab_realloc_array(lab->to_trace, n + 1, sizeof(*all));
+    if (!all)
+        return lab_no_memory("a lab's rows");
+    lab->to_trace = all;
+    all[n] = (struct lab_timed_row){.rung = row->rung,
+                                    .ran = row->ran,
+                                    .place = lab->place,
+                                    .size = size_of(lab, &row->size)};
+    lab->timed++;
+    return LAB_OK;
+}
+
+static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
+{
+    struct lab_bench *lab = user;
+    struct lab_bench_result result;
+    lab_bench_result_of(lab, row, &result);
+    note_worst(row, lab->backend->untimed, &lab->worst);
+    struct tracing *t = row->status ? NULL : lab->simulating;
+    if (t)
+        lab_live_counters(t->watch.live, t->exec, LAB_UNKNOWN, &result.counted);
+    record(lab, row, &result);
+    if (!row->status && trace_later(lab, row))
+        return LAB_E_NOMEM;
+    lab->place++;
+    enum lab_status st = lab->observer.result(lab->observer.user, &result);
+    if (!t || st)
+        return st;
+    store_row(t);
+    return print_kernels(t);
+}
+
+static void doing(void *user, const struct lab_variant *rung,
+                  const struct lab_ladder_size *size)
+{
+    struct lab_bench *lab = user;
+    const struct lab_bench_observer *o = &lab->observer;
+    if (lab->simulating && size)
+        lab->simulating->at = (struct lab_timed_row){
+            .rung = rung, .place = lab->place, .size = size_of(lab, size)};
+    if (o->doing)
+        o->doing(o->user, rung, size);
+}
+
+/* The one run of a rung at a size on the simulator. */
+static enum lab_status watch(void *user, lab_ladder_again_fn *again,
+                             void *launch)
+{
+    struct lab_bench *lab = user;
+    if (!lab->simulating)
+        return again(launch);
+    lab->simulating->exec = ++lab->exec;
+    return look(lab->simulating, again, launch);
+}
+
+/* What a simulation found in it, before the next launch forgets it. */
+static void failed(void *user, const struct lab_variant *rung,
+                   enum lab_status status)
+{
+    struct lab_bench *lab = user;
+    if (status == LAB_E_CHECK && lab->options->json && !lab->observer.traced)
+        lab_sim_findings_print(lab->backend, rung->wrong_on_purpose);
+}
+
+/* Without it a simulation has values and no counts. */
+static void begin_watching(struct lab_bench *lab, struct tracing *t)
+{
+    if (open_tracing(t)) {
+        lab_kernel_watch_close(&t->watch);
+        lab_warn("the kernels are not counted: %s", lab_error());
+        return;
+    }
+    t->counters = LAB_COUNTERS_OFF; /* counts as it runs */
+    t->observer.run_begin(t->observer.user, lab->title);
+    lab->simulating = t;
+}
+
+static enum lab_status end_watching(struct tracing *t)
+{
+    t->observer.run_end(t->observer.user);
+    enum lab_status st = end_table(t);
+    t->lab->simulating = NULL;
+    lab_kernel_watch_close(&t->watch);
+    return st;
+}
+
+enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
+{
+    const struct lab_ladder_run run = {.backend = lab->backend,
+                                       .ladder = lab->ladder,
+                                       .machine = &lab->machine,
+                                       .rungs = lab->rungs,
+                                       .n_rungs = lab->n_rungs,
+                                       .sizes = lab->sizes + first,
+                                       .n_sizes = n,
+                                       .repeats = lab->repeats,
+                                       .seed = lab->options->seed,
+                                       .resolve_tuned = resolve,
+                                       .row = take_row,
+                                       .stop = stopped,
+                                       .doing = doing,
+                                       .look = watch,
+                                       .failed = failed,
+                                       .user = lab};
+    struct tracing t = {.lab = lab, .table_size = -1, .row = &t.at};
+    if (lab->backend->untimed)
+        begin_watching(lab, &t);
+    char why[LAB_LADDER_TEXT];
+    enum lab_status st = lab_ladder_run(&run);
+    snprintf(why, sizeof(why), "%s", lab_error());
+    enum lab_status ended = lab->simulating ? end_watching(&t) : LAB_OK;
+    return st ? lab_fail(st, "%s", why) : ended;
+}
+
+static enum lab_status look_no_more(void *user, lab_ladder_again_fn *again,
+                                    void *launch)
+{
+    (void)user;
+    (void)again;
+    (void)launch;
+    return LAB_OK;
+}
+
+enum lab_status lab_bench_launch(struct lab_bench *lab,
+                                 const struct lab_variant *rung, int size)
+{
+    return lab_ladder_launch(lab->backend, lab->ladder, rung, &lab->sizes[size],
+                             lab->options->seed, look_no_more, NULL);
 }
 
 /* ---- what is to be measured ---- */

@@ -12,6 +12,7 @@
 #include "report/json_line.h"
 #include "bench/bench.h"
 #include "bench/demo.h"
+#include "debug/kernel_walk.h"
 #include "debug/options.h"
 #include "labs/cpu_rungs.h"
 #include "report/print.h"
@@ -294,11 +295,40 @@ static enum lab_status follow_lesson(struct lab_options *o,
     return LAB_OK;
 }
 
+/* --into VARIANT: its kernels by words, and no ladder. */
+static enum lab_status walk_into(struct lab_bench *lab)
+{
+    const struct lab_variant *rung = lab->rungs[0];
+    struct lab_device_info info;
+    lab_backend_info(lab->backend, &info);
+    enum lab_status st =
+        lab_kernel_walk_launches(lab->backend, true, isatty(STDIN_FILENO) != 0);
+    if (st)
+        return st;
+    lab_printf(stdout, "%s, variant %s in %s, size %s, on %s\n",
+               lab->ladder->name, rung->name,
+               lab_precision_name(rung->precision), lab->sizes[0].text,
+               info.name);
+    st = lab_bench_launch(lab, rung, 0);
+    (void)lab_kernel_walk_launches(lab->backend, false, false);
+    return st ? st : lab_print_check();
+}
+
 static int climb_or_tune(const struct lab_options *o)
 {
     struct lab_bench *lab = lab_alloc(sizeof(*lab));
     lab_signals_say(LAB_SIGNALS_STOPPING);
-    enum lab_status st = lab ? lab_bench_open(lab, o) : lab_no_memory("a lab");
+    enum lab_status st = !lab      ? lab_no_memory("a lab")
+                         : o->into ? lab_kernel_walk_possible(o->backend)
+                                   : LAB_OK;
+    if (!st)
+        st = lab_bench_open(lab, o);
+    if (!st && o->into) {
+        st = walk_into(lab);
+        lab_bench_close(lab);
+        lab_free(lab);
+        return lab_exit_error(st);
+    }
     if (!st && o->device > 0 && lab->backend->host_memory)
         lab_warn("--device %d is not used: this is measured on the CPU",
                  o->device);

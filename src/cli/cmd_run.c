@@ -349,7 +349,7 @@ static int run_lesson(const struct lab_options *o, const char *lesson)
     lab_training_init(&t);
     st = train(&w, &t);
     if (st == LAB_E_CHECK && o->json)
-        lab_sim_findings_print(lab_walk_backend(w.walk));
+        lab_sim_findings_print(lab_walk_backend(w.walk), NULL);
     int code = lab_exit_error(st);
     lab_training_summary(&t, st, &summary);
     lab_lesson_run_finish(&w, &summary, &kept);

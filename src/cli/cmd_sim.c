@@ -95,6 +95,17 @@ static void need_sides(struct argp_state *state, const char *name,
                         name, text, SIDE_MOST);
 }
 
+/* As it is given, or one of the files that ship with the program. */
+static bool is_here(const char *given)
+{
+    struct stat about;
+    struct lab_str path;
+    lab_str_init(&path);
+    bool here = stat(given, &about) == 0 || lab_data_path(given, &path) == 0;
+    lab_str_release(&path);
+    return here;
+}
+
 static void check_words(struct lab_options *o, struct argp_state *state)
 {
     int64_t sides[3];
@@ -105,6 +116,8 @@ static void check_words(struct lab_options *o, struct argp_state *state)
                 ? "[usage.files] one FILE at a time: '%s' is one too many"
                 : "[usage.file] which FILE.cu or FILE.ptx?",
             o->n_words ? o->words[1] : "");
+    if (!is_here(o->words[0]))
+        return; /* that is to be said, and not what else is missing */
     need_sides(state, "grid", o->grid, sides);
     need_sides(state, "block", o->block, sides);
 }
@@ -345,7 +358,7 @@ static enum lab_status find_kernel(struct simulation *s)
         snprintf(s->name, sizeof(s->name), "%s", name);
     else
         lab_kernel_short_name(s->name, sizeof(s->name), s->types);
-    enum lab_status st = lab_sim_kernel(s->module, s->symbol, &s->kernel);
+    enum lab_status st = lab_sim_kernel_find(s->module, s->symbol, &s->kernel);
     return st == LAB_E_UNSUPPORTED ? LAB_E_PARSE : st;
 }
 
@@ -790,7 +803,8 @@ static enum lab_status print_text(struct simulation *s)
 
 static enum lab_status simulate(struct simulation *s)
 {
-    enum lab_status st = read_words(s);
+    bool here = is_here(s->o->words[0]);
+    enum lab_status st = here ? read_words(s) : LAB_OK;
     if (!st)
         st = read_source(s);
     if (!st)

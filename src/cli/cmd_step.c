@@ -414,7 +414,7 @@ int lab_cmd_step(int argc, char **argv)
     int64_t iterations = o.iterations > 0 ? o.iterations : 1;
     st = o.npy ? walk_to_files(&w, iterations) : walk(&w, iterations);
     if (st == LAB_E_CHECK && o.json)
-        lab_sim_findings_print(lab_walk_backend(w.walk));
+        lab_sim_findings_print(lab_walk_backend(w.walk), NULL);
     if (st == LAB_E_CANCELLED)
         lab_sim_findings_stopped(lab_walk_backend(w.walk), o.json);
     int code = st == LAB_E_CANCELLED ? LAB_EXIT_SIGNAL + lab_signals_caught()

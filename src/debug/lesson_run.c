@@ -456,7 +456,7 @@ static enum lab_status make_writer(struct lab_recording *r,
     info.trace_state =
         r->profiler ? lab_profiler_trace_state(r->profiler) : LAB_TRACE_UNKNOWN;
     lab_run_device_fill(&info.device, &r->device,
-                        strcmp(r->backend, "cuda") == 0);
+                        strcmp(r->backend, "cpu") != 0);
     return lab_writer_new(out, r->db, &info, NULL);
 }
 

@@ -25,7 +25,8 @@ static void add_where(json_t *line, const struct lab_ptx *ptx,
     add_sides(line, "thread", at->thread);
 }
 
-static enum lab_status print_finding(const struct lab_sim_gpu_finding *of)
+static enum lab_status print_finding(const struct lab_sim_gpu_finding *of,
+                                     const char *expected)
 {
     const struct lab_sim_finding *f = &of->found;
     json_t *line = lab_json_new("finding");
@@ -44,10 +45,12 @@ static enum lab_status print_finding(const struct lab_sim_gpu_finding *of)
     }
     lab_json_text(line, "message", f->message);
     lab_json_text(line, "look_at", lab_sim_finding_hint(f));
+    if (expected)
+        lab_json_text(line, "wrong_on_purpose", expected);
     return lab_json_print(line);
 }
 
-void lab_sim_findings_print(struct lab_backend *be)
+void lab_sim_findings_print(struct lab_backend *be, const char *expected)
 {
     char text[1024];
     struct lab_sim_gpu *gpu = lab_sim_backend_gpu(be);
@@ -56,7 +59,7 @@ void lab_sim_findings_print(struct lab_backend *be)
         gpu ? lab_sim_gpu_findings(gpu, &n) : NULL;
     snprintf(text, sizeof(text), "%s", lab_error());
     for (int i = 0; i < n; i++)
-        if (print_finding(&f[i]))
+        if (print_finding(&f[i], expected))
             break;
     (void)lab_fail(LAB_E_CHECK, "%s", text);
 }
@@ -73,5 +76,5 @@ void lab_sim_findings_stopped(struct lab_backend *be, bool json)
         lab_warn("%s", text);
     }
     if (json)
-        lab_sim_findings_print(be);
+        lab_sim_findings_print(be, NULL);
 }

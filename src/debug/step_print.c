@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/mem.h"
+#include "engine/sim_backend.h"
 #include "report/course_values.h"
 #include "report/print.h"
 #include "trace/intern.h"
@@ -28,6 +29,11 @@ void lab_step_text_machine(const struct lab_options *o, const char *backend,
                backend, device, note, (unsigned long long)plan->seed, rate,
                (long long)plan->batch, (long long)plan->parameter_count,
                s->n_steps);
+    const char *missing = strcmp(backend, "sim") == 0
+                              ? lab_sim_backend_registers_missing()
+                              : NULL;
+    if (missing)
+        lab_printf(stdout, "registers and occupancy n/a: %s\n", missing);
 }
 
 enum lab_status lab_step_text_run(struct lab_lesson_run *w)

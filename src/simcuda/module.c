@@ -66,8 +66,11 @@ const struct lab_sim_kernels *lab_sim_kernels(const struct lab_sim_host *host)
         .begin = simcuda_begin,
         .rung = rung,
         .kernel = simcuda_kernel,
+        .registers_missing = simcuda_registers_missing,
         .error = lab_error,
     };
+    simcuda_ptxas = simcuda_ptxas_rows;
+    simcuda_ptxas_count = simcuda_ptxas_row_count;
     if (simcuda_broken()[0])
         (void)lab_fail(LAB_E_UNSUPPORTED, "the module holds %s",
                        simcuda_broken());

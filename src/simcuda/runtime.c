@@ -8,6 +8,7 @@
  * Device memory is memory of the process; the program checks and counts. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -144,7 +145,7 @@ const char *cudaGetErrorString(cudaError_t error)
 struct function {
     const void *host; /* the launcher's stub: what host code calls it by */
     const char *name; /* in the PTX */
-    const struct lab_sim_image *image;
+    const struct simcuda_images *images;
     int64_t most_dynamic; /* shared memory that was asked for */
     struct function *next;
 };
@@ -152,7 +153,7 @@ struct function {
 struct variable {
     const void *host;
     const char *name;
-    const struct lab_sim_image *image;
+    const struct simcuda_images *images;
     struct variable *next;
 };
 
@@ -168,9 +169,7 @@ const char *simcuda_broken(void)
 
 void **__cudaRegisterFatBinary(void *wrapper)
 {
-    struct lab_sim_image *image =
-        simcuda_image(wrapper, broken, sizeof(broken));
-    return (void **)image;
+    return (void **)simcuda_images(wrapper, broken, sizeof(broken));
 }
 
 void __cudaRegisterFatBinaryEnd(void **handle)
@@ -180,12 +179,12 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 
 void __cudaUnregisterFatBinary(void **handle)
 {
-    struct lab_sim_image *image = (struct lab_sim_image *)(void *)handle;
+    struct simcuda_images *images = (struct simcuda_images *)(void *)handle;
     struct function **f = &functions;
     struct variable **v = &variables;
     while (*f) {
         struct function *gone = *f;
-        if (gone->image == image) {
+        if (gone->images == images) {
             *f = gone->next;
             lab_free(gone);
         } else {
@@ -194,14 +193,14 @@ void __cudaUnregisterFatBinary(void **handle)
     }
     while (*v) {
         struct variable *gone = *v;
-        if (gone->image == image) {
+        if (gone->images == images) {
             *v = gone->next;
             lab_free(gone);
         } else {
             v = &gone->next;
         }
     }
-    simcuda_image_free(image);
+    simcuda_images_free(images);
 }
 
 char __cudaInitModule(void **handle)
@@ -228,7 +227,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device,
     }
     *f = (struct function){.host = host,
                            .name = name,
-                           .image = (struct lab_sim_image *)(void *)handle,
+                           .images = (struct simcuda_images *)(void *)handle,
                            .next = functions};
     functions = f;
 }
@@ -249,7 +248,7 @@ void __cudaRegisterVar(void **handle, char *host, char *device,
     }
     *v = (struct variable){.host = host,
                            .name = name,
-                           .image = (struct lab_sim_image *)(void *)handle,
+                           .images = (struct simcuda_images *)(void *)handle,
                            .next = variables};
     variables = v;
 }
@@ -258,7 +257,7 @@ const char *simcuda_kernel(int i, const struct lab_sim_image **image)
 {
     for (const struct function *f = functions; f; f = f->next) {
         if (i-- == 0) {
-            *image = f->image;
+            *image = simcuda_image(f->images, INT_MAX);
             return f->name;
         }
     }
@@ -268,10 +267,78 @@ const char *simcuda_kernel(int i, const struct lab_sim_image **image)
 static struct function *function_of(const void *host)
 {
     for (struct function *f = functions; f; f = f->next)
-        if (f->host == host && f->image)
+        if (f->host == host && f->images)
             return f;
     (void)fail(cudaErrorInvalidDeviceFunction, NULL);
     return NULL;
+}
+
+/* The code that the thread's GPU would run; the newest where there is none. */
+static const struct lab_sim_image *image_for(const struct simcuda_images *of)
+{
+    const struct lab_sim_device *d = simcuda_host->device();
+    return simcuda_image(of, d ? d->major * 10 + d->minor : INT_MAX);
+}
+
+static cudaError_t facts_of(const struct function *f,
+                            struct lab_sim_kernel_facts *out)
+{
+    return judge(simcuda_host->facts(image_for(f->images), f->name, out));
+}
+
+/* ---- what ptxas reported ---- */
+
+const struct simcuda_ptxas *simcuda_ptxas;
+int simcuda_ptxas_count;
+
+/* A GPU runs code of its major compute capability and not a later minor one;
+ * 90a's on 9.0 alone. */
+static bool runs_on(const struct simcuda_ptxas *p,
+                    const struct lab_sim_device *d)
+{
+    int minor = p->arch % 10;
+    return p->arch / 10 == d->major &&
+           (p->exact ? minor == d->minor : minor <= d->minor);
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t all = strlen(path);
+    size_t n = strlen(end);
+    return all >= n && strcmp(path + all - n, end) == 0;
+}
+
+const struct simcuda_ptxas *simcuda_ptxas_of(const char *source,
+                                             const char *kernel,
+                                             const struct lab_sim_device *of)
+{
+    const struct simcuda_ptxas *best = NULL;
+    for (int i = 0; i < simcuda_ptxas_count && of; i++) {
+        const struct simcuda_ptxas *p = &simcuda_ptxas[i];
+        if (runs_on(p, of) && strcmp(p->kernel, kernel) == 0 &&
+            ends_with(source, p->source) && (!best || p->arch >= best->arch))
+            best = p;
+    }
+    return best;
+}
+
+const char *simcuda_registers_missing(const struct lab_sim_device *of)
+{
+    if (simcuda_ptxas_count == 0)
+        return "this build compiled its kernels to PTX alone, so no ptxas has "
+               "counted them";
+    for (int i = 0; i < simcuda_ptxas_count; i++)
+        if (runs_on(&simcuda_ptxas[i], of))
+            return NULL;
+    return "this build has no machine code for that device's compute "
+           "capability (CMAKE_CUDA_ARCHITECTURES), so no ptxas has counted "
+           "them";
+}
+
+static const struct simcuda_ptxas *ptxas_of(const struct function *f)
+{
+    return simcuda_ptxas_of(image_for(f->images)->name, f->name,
+                            simcuda_host->device());
 }
 
 /* ---- launches ---- */
@@ -333,7 +400,7 @@ static cudaError_t check_launch(const struct function *f, dim3 grid, dim3 block,
         block.y > 1024 || block.z > MAX_BLOCK_Z || threads == 0 ||
         threads > (uint64_t)device->max_threads)
         return fail(cudaErrorInvalidConfiguration, NULL);
-    cudaError_t error = judge(simcuda_host->facts(f->image, f->name, &facts));
+    cudaError_t error = facts_of(f, &facts);
     if (error != cudaSuccess)
         return error;
     if (threads > (uint64_t)facts.max_threads)
@@ -350,12 +417,16 @@ static cudaError_t launch(const struct function *f, dim3 grid, dim3 block,
     cudaError_t error = check_launch(f, grid, block, shared);
     if (error != cudaSuccess)
         return error;
-    struct lab_sim_gpu_launch of = {.image = f->image,
+    const struct simcuda_ptxas *ptxas = ptxas_of(f);
+    struct lab_sim_gpu_launch of = {.image = image_for(f->images),
                                     .kernel = f->name,
                                     .grid = {grid.x, grid.y, grid.z},
                                     .block = {block.x, block.y, block.z},
                                     .shared_bytes = (int64_t)shared,
-                                    .args = args};
+                                    .args = args,
+                                    .registers = ptxas ? ptxas->registers : -1,
+                                    .stack_bytes =
+                                        ptxas ? ptxas->stack_bytes : -1};
     enum lab_status st = simcuda_host->launch(&of);
     if (st != LAB_E_CHECK && st != LAB_E_CANCELLED)
         return judge(st);
@@ -397,12 +468,14 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out,
     const struct function *f = function_of(host);
     if (!f)
         return cudaErrorInvalidDeviceFunction;
-    cudaError_t error = judge(simcuda_host->facts(f->image, f->name, &facts));
+    cudaError_t error = facts_of(f, &facts);
     if (error != cudaSuccess)
         return error;
+    const struct simcuda_ptxas *ptxas = ptxas_of(f);
     memset(out, 0, sizeof(*out));
     out->sharedSizeBytes = (size_t)facts.shared_bytes;
     out->localSizeBytes = (size_t)facts.local_bytes;
+    out->numRegs = ptxas ? ptxas->registers : 0;
     out->maxThreadsPerBlock = facts.max_threads;
     out->maxDynamicSharedSizeBytes = (int)most_dynamic(f, &facts);
     return cudaSuccess;
@@ -428,8 +501,19 @@ cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute what,
     return cudaSuccess;
 }
 
-/* By threads, blocks and shared memory: the registers are ptxas's, which has not
- * seen the kernel. */
+/* Blocks of an SM by its registers, which warps take in units and from the
+ * sub-partition that they belong to. */
+static int64_t by_registers(const struct lab_sim_device *d, int registers,
+                            int block)
+{
+    enum { UNIT = 256, PARTS = 4 };
+    int64_t warps = (block + WARP - 1) / WARP;
+    int64_t each = (registers * WARP + UNIT - 1) / UNIT * UNIT;
+    return d->registers_per_sm / PARTS / each * PARTS / warps;
+}
+
+/* By threads, blocks, shared memory, and registers where ptxas has counted
+ * them. */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *out,
                                                           const void *host,
                                                           int block,
@@ -451,6 +535,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *out,
         most = device->blocks_per_sm;
     if (bytes > 0 && most > device->shared_per_sm / each)
         most = device->shared_per_sm / each;
+    if (a.numRegs > 0 && most > by_registers(device, a.numRegs, block))
+        most = by_registers(device, a.numRegs, block);
     *out = (int)most;
     return cudaSuccess;
 }
@@ -541,10 +627,10 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from,
     (void)kind;
     (void)stream;
     for (struct variable *v = variables; v; v = v->next) {
-        if (v->host != symbol || !v->image)
+        if (v->host != symbol || !v->images)
             continue;
-        cudaError_t error =
-            judge(simcuda_host->variable(v->image, v->name, &to, &has));
+        cudaError_t error = judge(
+            simcuda_host->variable(image_for(v->images), v->name, &to, &has));
         if (error != cudaSuccess)
             return error;
         if (offset > has || bytes > has - offset)

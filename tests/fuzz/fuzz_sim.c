@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (int32_t i = 0; i < ptx->function_count; i++) {
             const struct lab_ptx_function *f = &ptx->functions[i];
             if (f->entry && !f->declared &&
-                !lab_sim_kernel(module, f->name, &r.launch.kernel))
+                !lab_sim_kernel_find(module, f->name, &r.launch.kernel))
                 run_kernel(&r, f);
         }
     }

@@ -28,7 +28,7 @@ TEST_CASE(every_kernel_can_be_executed)
                                           image->name, &module));
             read = image;
         }
-        if (lab_sim_kernel(module, name, &k)) {
+        if (lab_sim_kernel_find(module, name, &k)) {
             print_message("%s: %s\n", name, lab_error());
             refused++;
         }

@@ -57,7 +57,7 @@ static void open_launch(struct launch *l, const char *text, size_t bytes,
         .options = {.checks = (1u << LAB_SIM_CHECK_COUNT) - 1, .threads = 1}};
     assert_ok(lab_sim_memory_open(&l->memory));
     assert_ok(lab_sim_module_open(l->memory, text, bytes, "k", &l->module));
-    assert_ok(lab_sim_kernel(l->module, kernel, &l->of.kernel));
+    assert_ok(lab_sim_kernel_find(l->module, kernel, &l->of.kernel));
     assert_ok(lab_sim_alloc(l->memory, N * 4, &l->in));
     assert_ok(lab_sim_alloc(l->memory, N * 4, &l->out));
     memset(l->in, 0, N * 4);

@@ -1147,7 +1147,7 @@ static int run_exchange(const char *barrier, uint32_t wrap, int elements,
         x[k] = (float)k;
     assert_ok(lab_sim_written(m, px, sizeof(float) * (size_t)elements));
     assert_ok(lab_sim_module_open(m, ptx, strlen(ptx), "t.ptx", &module));
-    assert_ok(lab_sim_kernel(module, "k", &l.kernel));
+    assert_ok(lab_sim_kernel_find(module, "k", &l.kernel));
     l.args = (const void *const[]){&px, &py, &wrap};
     l.arg_count = 3;
     assert_ok(lab_sim_run(m, &l, &o, &r));

@@ -64,7 +64,7 @@ static void open_walk(struct walk *w)
     assert_ok(lab_sim_memory_open(&w->memory));
     assert_ok(lab_sim_module_open(w->memory, text, sizeof(text) - 1, "turn.ptx",
                                   &w->module));
-    assert_ok(lab_sim_kernel(w->module, "turn", &w->launch.kernel));
+    assert_ok(lab_sim_kernel_find(w->module, "turn", &w->launch.kernel));
     assert_ok(lab_sim_alloc(w->memory, N * sizeof(float), &p));
     w->out = p;
     assert_ok(lab_sim_alloc(w->memory, N * sizeof(float), &p));

@@ -44,7 +44,7 @@ static void gpu_open(struct gpu *g, const char *ptx, const char *kernel)
     if (lab_sim_module_open(g->memory, ptx, strlen(ptx), "test.ptx",
                             &g->module))
         fail_msg("%s", lab_error());
-    if (lab_sim_kernel(g->module, kernel, &g->kernel))
+    if (lab_sim_kernel_find(g->module, kernel, &g->kernel))
         fail_msg("%s", lab_error());
 }
 
@@ -802,7 +802,7 @@ static void expect_refusal(const char *ptx, const char *words)
     enum lab_status st =
         lab_sim_module_open(memory, ptx, strlen(ptx), "test.ptx", &module);
     if (!st)
-        st = lab_sim_kernel(module, "k", &kernel);
+        st = lab_sim_kernel_find(module, "k", &kernel);
     if (!st || !strstr(lab_error(), words))
         fail_msg("%s", st ? lab_error() : ptx);
     lab_sim_module_close(module);

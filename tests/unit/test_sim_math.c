@@ -435,7 +435,7 @@ static void run(const char *ptx, const uint64_t *x, uint64_t *y)
     void *out;
     assert_int_equal(lab_sim_memory_open(&memory), LAB_OK);
     if (lab_sim_module_open(memory, ptx, strlen(ptx), "k.ptx", &module) ||
-        lab_sim_kernel(module, "k", &kernel))
+        lab_sim_kernel_find(module, "k", &kernel))
         fail_msg("%s\n%s", lab_error(), ptx);
     assert_int_equal(lab_sim_alloc(memory, 3 * N * 8, &in), LAB_OK);
     assert_int_equal(lab_sim_alloc(memory, N * 8, &out), LAB_OK);

@@ -40,7 +40,7 @@ static void open_kernel(struct device *d, const char *text)
     enum lab_status st = lab_sim_module_open(d->memory, text, strlen(text),
                                              "test.ptx", &d->module);
     if (!st)
-        st = lab_sim_kernel(d->module, "k", &d->kernel);
+        st = lab_sim_kernel_find(d->module, "k", &d->kernel);
     if (st)
         print_error("%s\n%s\n", lab_error(), text);
     assert_ok(st);

@@ -295,7 +295,7 @@ static enum lab_status drive(struct bank *b, const char *body)
         lab_sim_module_open(b->memory, text, text_bytes, "t", &module);
     if (st)
         return st;
-    st = lab_sim_kernel(module, "k", &kernel);
+    st = lab_sim_kernel_find(module, "k", &kernel);
     if (!st) {
         size_t bytes[3] = {threads * (size_t)(b->n32 + 1) * 4,
                            threads * (size_t)(b->n64 + 1) * 8,

@@ -267,7 +267,8 @@ static void begin_table(struct printing *p, const struct lab_fields *fields)
         f = lab_field_at(fields, place);
         if (f)
             heads[n++] = f->title;
-        for (int i = 0; !f && !counted && counted_column(p, i); i++)
+        for (int i = 0; !f && !counted && n < PLACES && counted_column(p, i);
+             i++)
             heads[n++] = counted_column(p, i)->title;
         counted = counted || !f;
     }

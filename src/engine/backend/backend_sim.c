@@ -118,6 +118,14 @@ enum lab_status lab_sim_backend_model(const char *name)
                     name, known);
 }
 
+const char *lab_sim_backend_registers_missing(void)
+{
+    const struct lab_sim_kernels *loaded;
+    if (lab_sim_kernels_load(&loaded))
+        return lab_error();
+    return loaded->registers_missing(model ? model : lab_sim_device_at(0));
+}
+
 struct lab_sim_gpu *lab_sim_backend_gpu(struct lab_backend *be)
 {
     return be->ops == &lab_backend_sim ? of(be)->gpu : NULL;

@@ -850,6 +850,9 @@ static enum lab_status ladder_show_wrong(struct lab_ladder_tensors *t,
     enum lab_status st = ladder_tensors_run(t, row->ran);
     if (!st)
         st = lab_backend_sync(t->be);
+    if (st == LAB_E_CHECK)
+        st = lab_fail_context(st, "wrong on purpose (%s), and found",
+                              row->rung->wrong_on_purpose);
     if (!st)
         st = lab_backend_download(t->be, host, v->data, (size_t)count * each);
     if (!st) {
@@ -1151,12 +1154,33 @@ static void read_state(const struct lab_device_info *info,
         out->power_w = v / 1e3;
 }
 
+/* A rung with its tensors, for one who looks at it. */
+struct launch {
+    struct lab_ladder_tensors *t;
+    const struct lab_variant *rung;
+};
+
+static enum lab_status run_again(void *launch)
+{
+    struct launch *l = launch;
+    return ladder_tensors_run(l->t, l->rung);
+}
+
+static enum lab_status run_first(struct climb *w, struct lab_ladder_tensors *t,
+                                 const struct lab_variant *rung)
+{
+    struct launch l = {t, rung};
+    return w->c->look && w->c->backend->untimed
+               ? w->c->look(w->c->user, run_again, &l)
+               : run_again(&l);
+}
+
 static enum lab_status time_repeats(struct climb *w,
                                     struct lab_ladder_tensors *t,
                                     struct lab_ladder_row *row)
 {
     const struct lab_device_info *info = &w->c->machine->info;
-    enum lab_status st = ladder_tensors_run(t, row->ran);
+    enum lab_status st = run_first(w, t, row->ran);
     if (!st)
         st = ladder_tensors_compare(t, &row->sample_error);
     if (!st && t->n_errors > 0)
@@ -1396,34 +1420,22 @@ enum lab_status lab_ladder_run(const struct lab_ladder_run *climb)
     return st;
 }
 
-/* A rung at one size, observed: traces it, counts it. */
-
-struct launch {
-    struct lab_ladder_tensors t;
-    const struct lab_variant *rung;
-};
-
-static enum lab_status run_again(void *launch)
-{
-    struct launch *l = launch;
-    return ladder_tensors_run(&l->t, l->rung);
-}
-
-/* Once before `look`: what a library does at its first call is not the
+/* A rung at one size, observed: traces it, counts it.
+ *
+ * Once before `look`: what a library does at its first call is not the
  * rung's work. */
 static enum lab_status with_tensors(struct launch *l, lab_ladder_look_fn *look,
                                     void *user)
 {
-    enum lab_status st = ladder_tensors_ready(&l->t, l->rung);
+    enum lab_status st = ladder_tensors_ready(l->t, l->rung);
     if (st)
         return st;
-    if (!l->t.be->untimed)
-        st = run_again(l);
+    st = run_again(l);
     if (!st)
-        st = lab_backend_sync(l->t.be);
+        st = lab_backend_sync(l->t->be);
     if (!st)
         st = look(user, run_again, l);
-    ladder_tensors_done(&l->t, l->rung);
+    ladder_tensors_done(l->t, l->rung);
     return st;
 }
 
@@ -1435,13 +1447,14 @@ enum lab_status lab_ladder_launch(struct lab_backend *be,
                                   void *user)
 {
     struct lab_ladder_numbers n;
-    struct launch l = {.rung = rung};
+    struct lab_ladder_tensors t;
+    struct launch l = {&t, rung};
     enum lab_status st = ladder_numbers_make(&n, seed);
     if (!st)
-        st = ladder_tensors_make(&l.t, be, op, size, rung->precision, &n);
+        st = ladder_tensors_make(&t, be, op, size, rung->precision, &n);
     if (!st) {
         st = with_tensors(&l, look, user);
-        ladder_tensors_release(&l.t);
+        ladder_tensors_release(&t);
     }
     ladder_numbers_release(&n);
     return st;

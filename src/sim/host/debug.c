@@ -72,6 +72,7 @@ struct lab_sim_debug {
     uint64_t watched;
     size_t watched_bytes;
     bool stores_only; /* of what is watched */
+    atomic_bool left;
     /* set by the watch functions during a step */
     int touched; /* the warp that touched what is watched; -1 */
     bool found;
@@ -539,7 +540,8 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
     return st;
 }
 
-/* Runs the block up to `executed`; `asks`: may be stopped. */
+/* Runs the block up to `executed`; `asks`: may be stopped. The way back to where a
+ * stopped search began ends only where the walk is left. */
 static enum lab_status run_to(struct lab_sim_debug *d, int64_t executed,
                               bool asks)
 {
@@ -547,7 +549,10 @@ static enum lab_status run_to(struct lab_sim_debug *d, int64_t executed,
     while (!st && d->executed < executed && !d->ended) {
         int warp;
         step(d, &warp);
-        st = asks ? stopped(d) : LAB_OK;
+        if (asks)
+            st = stopped(d);
+        else if (atomic_load(&d->left))
+            st = lab_fail(LAB_E_CANCELLED, "left");
     }
     return st;
 }
@@ -569,6 +574,11 @@ static enum lab_status replay(struct lab_sim_debug *d, const struct mark *m,
     d->focus = m->focus;
     d->at = m->stop;
     return LAB_OK;
+}
+
+void lab_sim_debug_leave(struct lab_sim_debug *d)
+{
+    atomic_store(&d->left, true);
 }
 
 enum lab_status lab_sim_debug_back(struct lab_sim_debug *d,

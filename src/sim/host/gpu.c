@@ -334,7 +334,7 @@ static enum lab_status host_launch(const struct lab_sim_gpu_launch *launch)
     struct lab_sim_kernel_facts facts;
     enum lab_status st = load(launch->image, &module);
     if (!st)
-        st = lab_sim_kernel(module, launch->kernel, &run.kernel);
+        st = lab_sim_kernel_find(module, launch->kernel, &run.kernel);
     if (st)
         return st;
     struct lab_sim_gpu *gpu = current;
@@ -363,9 +363,11 @@ static enum lab_status host_launch(const struct lab_sim_gpu_launch *launch)
         gpu->launched(gpu->user, &of);
     bool found = result.finding_count > 0;
     lab_sim_result_release(&result);
-    if (st)
-        return lab_fail(st, "kernel %s: it was stopped",
-                        lab_sim_kernel_name(run.kernel));
+    if (st) {
+        char name[LAB_SIM_NAME];
+        bare_name(lab_sim_kernel_name(run.kernel), name, sizeof(name));
+        return lab_fail(st, "kernel %s: it was stopped", name);
+    }
     return kept || !found ? kept : lab_sim_gpu_judge(gpu);
 }
 

@@ -198,8 +198,8 @@ static enum lab_status make_kernel(struct lab_sim_module *m,
     return LAB_OK;
 }
 
-enum lab_status lab_sim_kernel(struct lab_sim_module *m, const char *name,
-                               const struct lab_sim_kernel **out)
+enum lab_status lab_sim_kernel_find(struct lab_sim_module *m, const char *name,
+                                    const struct lab_sim_kernel **out)
 {
     const struct lab_ptx_function *f = lab_ptx_function(m->ptx, name);
     if (!f || !f->entry || f->declared) {

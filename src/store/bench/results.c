@@ -79,6 +79,7 @@ void lab_bench_result_init(struct lab_bench_result *r)
                                    .dram_bytes = NAN,
                                    .registers = NAN,
                                    .shared_bytes = NAN};
+    lab_counters_init(&r->counted);
     lab_fields_clear(&lab_bench_result_fields, r);
     lab_prediction_init(&r->predicted);
 }

@@ -12,6 +12,7 @@
 #include "ui/ui.h"
 #include "base/mem.h"
 #include "ui/views.h"
+#include "ui/kernel.h"
 #include "ui/lab_chart.h"
 #include "bench/model.h"
 #include "ui/layout.h"
@@ -19,6 +20,11 @@
 #include "ui/screen.h"
 #include "ui/table.h"
 #include "view_lab_priv.h"
+
+static const struct lab_bench_set *set_of(const struct lab_bench_state *st)
+{
+    return &st->lab.sets[st->set];
+}
 
 /* An index of lab.rows; -1: none. */
 static int64_t bench_chosen_row(const struct lab_bench_state *st)
@@ -48,6 +54,8 @@ enum column {
     COL_MODEL,
     COL_PREDICTED,
     COL_RATIO,
+    COL_COUNTED, /* lab_bench_counted_column() from here on */
+    COL_COUNTED_LAST = COL_COUNTED + 2,
     COL_IDEA,
     COLUMNS
 };
@@ -64,6 +72,9 @@ static const struct lab_table_column TABLE[COLUMNS] = {
     [COL_MODEL] = {"model's", 7, 0, 3, true, true},
     [COL_PREDICTED] = {"predicted", 13, 1, 6, false, false},
     [COL_RATIO] = {"vs.pred", 7, 0, 2, true, true},
+    [COL_COUNTED] = {"instructions", 12, 0, 0, true, true},
+    [COL_COUNTED + 1] = {"sectors/load", 12, 0, 0, true, true},
+    [COL_COUNTED_LAST] = {"conflicts", 9, 0, 0, true, true},
     [COL_IDEA] = {"idea, or why not", 12, 9, 8, false, false},
 };
 
@@ -95,8 +106,13 @@ static double number(const struct lab_bench_state *st,
     case COL_RATIO:
         return lab_prediction_ratio(st->lab.unit, &r->predicted, r);
     default:
-        return NAN;
+        break;
     }
+    if (column < COL_COUNTED || column > COL_COUNTED_LAST)
+        return NAN;
+    const struct lab_counted_row counted = {.counters = r->counted};
+    return lab_field_real(lab_bench_counted_column(column - COL_COUNTED),
+                          &counted);
 }
 
 /* What a column of texts sorts by; NULL: it has numbers. */
@@ -140,8 +156,8 @@ static void cell(const void *user, int64_t row, int column, char *out,
     const struct lab_bench_state *st = user;
     const struct lab_bench_result *r = row_at(user, row);
     double v = number(st, r, column);
-    bool words =
-        column < COL_SPREAD || (column > COL_MODEL && column <= COL_IDEA);
+    bool counted = column >= COL_COUNTED && column <= COL_COUNTED_LAST;
+    bool words = column < COL_SPREAD || (column > COL_MODEL && !counted);
     out[0] = '\0';
     if (words) {
         put_words(st, r, column, out, cap, role);
@@ -152,6 +168,9 @@ static void cell(const void *user, int64_t row, int column, char *out,
         if (r->state == LAB_BENCH_DONE)
             snprintf(out, cap, LAB_NA);
         *role = LAB_ROLE_DIM;
+    } else if (counted) {
+        snprintf(out, cap, v < 1e9 ? "%.*g" : "%.*e",
+                 v == floor(v) && v < 1e9 ? 9 : 3, v);
     } else if (column == COL_RATE) {
         lab_bench_rate_text(&st->lab, v, out, cap);
     } else if (column == COL_GAIN || column == COL_MODEL) {
@@ -182,11 +201,11 @@ static void table_init(struct lab_bench_state *st)
     lab_table_init(&st->table, &st->ops, st);
 }
 
-/* Where nothing is predicted, no terminal is wide enough for two columns. */
-static void show_predictions(struct lab_bench_state *st, bool any)
+static void show_columns(struct lab_bench_state *st, int first, int last,
+                         bool any)
 {
-    enum { NEVER = 1 << 20 };
-    for (int i = COL_PREDICTED; i <= COL_RATIO; i++) {
+    enum { NEVER = 1 << 20 }; /* no terminal is wide enough */
+    for (int i = first; i <= last; i++) {
         st->columns[i].least = any ? TABLE[i].least : NEVER;
         st->columns[i].drop = any ? TABLE[i].drop : 9;
     }
@@ -376,17 +395,15 @@ static void work_line(struct page *p, const struct lab_bench_result *r)
 /* In place of times. */
 static void simulated_lines(struct page *p, const struct lab_bench_result *r)
 {
+    const struct lab_counters *c = &r->counted;
     char sectors[64] = "no loads";
-    if (r->sim_load_requests > 0)
+    if (c->load_requests > 0)
         snprintf(sectors, sizeof(sectors), "%.3g sectors a load of a warp",
-                 r->sim_load_sectors / r->sim_load_requests);
-    line_of(p, "kernel", "%s, %s%s", r->kernel, r->launch,
-            r->kernels > 1 ? ", and more" : "");
+                 c->sectors_per_load);
     line_of(p, "simulated",
             "%s, %s, %s conflicts of banks, %.1f of 32 lanes active",
-            LAB_AMOUNT_TEXT(r->sim_flop, "FLOP"), sectors,
-            LAB_INT_TEXT((int64_t)r->sim_bank_conflicts),
-            r->sim_thread_inst / r->sim_warp_inst);
+            LAB_AMOUNT_TEXT(lab_counters_flop(c), "FLOP"), sectors,
+            LAB_INT_TEXT((int64_t)c->bank_conflicts), c->lanes_per_inst);
 }
 
 static void launch_lines(struct page *p, const struct lab_bench_result *r)
@@ -394,12 +411,15 @@ static void launch_lines(struct page *p, const struct lab_bench_result *r)
     char achieved[48] = "";
     char occupancy[48] = LAB_NA;
     char registers[48] = LAB_NA;
-    if (r->sim_warp_inst > 0)
-        simulated_lines(p, r);
-    if (isnan(r->occupancy_pct) && isnan(r->registers))
+    bool simulated = r->counted.warp_inst > 0;
+    if (!simulated && isnan(r->occupancy_pct) && isnan(r->registers))
         return;
-    line_of(p, r->kernels > 1 ? "longest of" : "kernel", "%s, %s", r->kernel,
-            r->launch);
+    if (r->kernel)
+        line_of(p, r->kernels > 1 && !simulated ? "longest of" : "kernel",
+                "%s, %s%s", r->kernel, r->launch,
+                r->kernels > 1 && simulated ? ", and more" : "");
+    if (simulated)
+        simulated_lines(p, r);
     if (!isnan(r->achieved_pct))
         snprintf(achieved, sizeof(achieved), ", %.4g %% achieved",
                  r->achieved_pct);
@@ -886,7 +906,11 @@ static enum lab_status show_rows(struct lab_bench_state *st)
             shown[n++] = i;
     lab_free(st->shown);
     st->shown = shown;
-    show_predictions(st, any_row_predicted(st));
+    bool untimed = st->set < st->lab.set_count && set_of(st)->untimed;
+    show_columns(st, COL_SPREAD, COL_MODEL, !untimed);
+    show_columns(st, COL_PREDICTED, COL_RATIO, any_row_predicted(st));
+    show_columns(st, COL_COUNTED, COL_COUNTED_LAST, untimed);
+    st->columns[COL_MEDIAN].title = untimed ? "checked" : "median";
     enum lab_status status = lab_table_set_count(&st->table, n);
     if (!status)
         bench_kernel_load(st);
@@ -961,11 +985,6 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 }
 
 /* ---- keys ---- */
-
-static const struct lab_bench_set *set_of(const struct lab_bench_state *st)
-{
-    return &st->lab.sets[st->set];
-}
 
 static enum lab_status start(struct lab_screen *s)
 {
@@ -1111,6 +1130,42 @@ static enum lab_status next_size(struct lab_screen *s, int by)
     st->size = to;
     st->follow = false;
     return show_rows(st);
+}
+
+static bool still_inside(void *user)
+{
+    const struct lab_bench_state *st = ((struct lab_screen *)user)->state;
+    struct lab_bench_data now;
+    bool running = false;
+    if (st->model->snapshot(st->model->user, &now) == LAB_OK) {
+        running = now.running >= 0;
+        lab_bench_data_release(&now);
+    }
+    return running;
+}
+
+/* The screen arms the pause before the launch is asked for. */
+static enum lab_status go_inside(struct lab_screen *s)
+{
+    struct lab_bench_state *st = s->state;
+    const struct lab_bench_result *r = bench_chosen(st);
+    const struct lab_kernel_args args = {.running = still_inside, .user = s};
+    if (!r)
+        return lab_fail(LAB_E_STATE, "there is no rung to go into");
+    enum lab_status status = can_run(st);
+    if (!status && !set_of(st)->untimed)
+        status = lab_fail(LAB_E_UNSUPPORTED,
+                          "the kernels of this machine cannot be walked: "
+                          "`lapenna-lab LAB --backend sim` simulates them");
+    if (!status)
+        status = lab_ui_push(s->ui, &lab_view_kernel, &args);
+    if (!status && st->model->into(st->model->user, r)) {
+        char why[LAB_BENCH_TEXT];
+        snprintf(why, sizeof(why), "%s", lab_error());
+        lab_ui_pop(s->ui);
+        status = lab_fail(LAB_E_STATE, "%s", why);
+    }
+    return status;
 }
 
 static enum lab_status open_kernel(struct lab_screen *s)
@@ -1335,6 +1390,8 @@ static const struct lab_binding bindings[] = {
     {"Enter", true, "source",
      "the chosen rung's kernel, on a screen of its own", LAB_ACT_OPEN,
      open_kernel},
+    {"i", false, "into", "into the chosen rung's kernel (--backend sim)",
+     LAB_ACT_OWN, go_inside},
     {"Tab", false, "pane", "move in the table or in the kernel's source",
      LAB_ACT_NEXT_PANE},
     {"s", false, "sort", "sort by the next column", LAB_ACT_SORT},

@@ -215,6 +215,7 @@ static void release(struct lab_screen *s)
     struct kernel_work *w = &st->work;
     if (w->running) {
         stop_work(w);
+        lab_sim_debug_leave(st->at->debug);
         pthread_join(w->thread, NULL);
     }
     lab_kernel_pause_disarm();

@@ -17,6 +17,7 @@
 #include "base/parallel.h"
 #include "engine/backend.h"
 #include "engine/op.h"
+#include "engine/sim_backend.h"
 #include "profiler/gpu.h"
 #include "report/suggest.h"
 #include "lesson/catalog.h"
@@ -378,8 +379,11 @@ static void check_simulator(struct lab_doctor *d)
     }
     lab_backend_info(be, &info);
     lab_backend_close(be);
+    const char *missing = lab_sim_backend_registers_missing();
     report(d, "simulator", LAB_DOCTOR_OK, NULL,
-           "--backend sim: the CUDA kernels on %s", info.name);
+           "--backend sim: the CUDA kernels on %s%s%s", info.name,
+           missing ? "; registers and occupancy n/a: " : "",
+           missing ? missing : "");
 }
 
 void lab_doctor_gpu(struct lab_doctor *d)

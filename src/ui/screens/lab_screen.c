@@ -17,6 +17,7 @@
 #include "base/signals.h"
 #include "base/thread.h"
 #include "bench/bench.h"
+#include "debug/kernel_walk.h"
 #include "report/exit.h"
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
@@ -36,8 +37,11 @@ struct lab_bench_screen {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct lab_bench_data data;
-    struct lab_ui *screen; /* NULL: it is gone */
-    int want;              /* a set that shall be run, or -1 */
+    struct lab_ui *screen;          /* NULL: it is gone */
+    int want;                       /* a set that shall be run, or -1 */
+    const struct lab_variant *into; /* alone of that set, at size `into_size`,
+                                       to be walked; or NULL */
+    int into_size;
     bool quit;
     bool ended; /* the thread is through, and can be joined at once */
     atomic_bool stop;
@@ -405,6 +409,26 @@ static void run_set(struct lab_bench_screen *s, int set)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* A rung that a screen walks; what its checks find is shown. */
+static void run_into(struct lab_bench_screen *s, int set,
+                     const struct lab_variant *rung, int size)
+{
+    struct climbing w = {.s = s, .lab = s->labs[set], .set = set};
+    enum lab_status st = lab_fail(LAB_E_CANCELLED, "stopped");
+    if (take_turn(&w)) {
+        st = lab_bench_launch(w.lab, rung, size);
+        pthread_mutex_unlock(&turn);
+    }
+    pthread_mutex_lock(&s->lock);
+    s->data.problem_set = set;
+    snprintf(s->data.problem, sizeof(s->data.problem), "%s",
+             st && st != LAB_E_CANCELLED ? lab_error() : "");
+    s->data.running = -1;
+    s->data.doing[0] = '\0';
+    changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void *worker(void *user)
 {
     struct lab_bench_screen *s = user;
@@ -416,11 +440,17 @@ static void *worker(void *user)
             pthread_cond_wait(&s->changed, &s->lock);
         int want = s->want;
         bool quit = s->quit;
+        const struct lab_variant *rung = s->into;
+        int size = s->into_size;
         s->want = -1;
+        s->into = NULL;
         pthread_mutex_unlock(&s->lock);
         if (quit)
             break;
-        run_set(s, want);
+        if (rung)
+            run_into(s, want, rung, size);
+        else
+            run_set(s, want);
     }
     for (int i = 0; i < LAB_SCREEN_LABS; i++) {
         if (s->labs[i])
@@ -482,6 +512,35 @@ static enum lab_status run(void *user, int set)
         s->data.total = (int64_t)lab->n_rungs * lab->n_sizes;
         s->data.problem[0] = '\0';
         s->want = set;
+        atomic_store(&s->stop, false);
+        changed(s);
+        pthread_cond_signal(&s->changed);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+static enum lab_status into(void *user, const struct lab_bench_result *row)
+{
+    struct lab_bench_screen *s = user;
+    struct lab_bench *lab = NULL;
+    pthread_mutex_lock(&s->lock);
+    enum lab_status st = take_lab(s, row->set, &lab);
+    if (!st && !lab->backend->untimed)
+        st = lab_kernel_walk_possible(lab->backend->ops->name);
+    for (int i = 0; !st && i < lab->n_rungs; i++)
+        if (strcmp(lab->rungs[i]->name, row->variant) == 0 &&
+            strcmp(lab_precision_name(lab->rungs[i]->precision),
+                   row->precision) == 0)
+            s->into = lab->rungs[i];
+    for (int i = 0; !st && i < lab->n_sizes; i++)
+        if (strcmp(lab->sizes[i].text, row->size) == 0)
+            s->into_size = i;
+    if (!st && s->into) {
+        s->data.running = s->want = row->set;
+        s->data.problem[0] = '\0';
+        snprintf(s->data.doing, sizeof(s->data.doing), "inside %s at %s",
+                 row->variant, row->size);
         atomic_store(&s->stop, false);
         changed(s);
         pthread_cond_signal(&s->changed);
@@ -581,6 +640,7 @@ static void fill_model(struct lab_bench_screen *s)
                                         .snapshot = snapshot,
                                         .run = run,
                                         .stop = stop,
+                                        .into = into,
                                         .sizes = sizes,
                                         .predict = predict,
                                         .source = source,

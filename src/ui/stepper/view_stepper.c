@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "engine/board.h"
 #include "engine/setup.h"
+#include "engine/sim_backend.h"
 #include "board_view.h"
 #include "network_boxes.h"
 #include "report/counters_text.h"
@@ -2786,6 +2787,11 @@ static void add_kernels(const struct lab_stepper *v, struct lab_doc *d)
     }
     if (v->n_kernels > KERNELS)
         add_pair(d, "", "... and more");
+    const char *missing = strcmp(v->snap.backend, "sim") == 0
+                              ? lab_sim_backend_registers_missing()
+                              : NULL;
+    if (missing)
+        add_pair(d, "registers", "n/a: %s", missing);
     if (!counted)
         add_pair(d, "counters",
                  "not taken: m takes those of this step, M of all "

@@ -4,6 +4,7 @@
 #include "bench/model.h"
 #include "debug/options.h"
 #include "profiler/profiler.h"
+#include "report/json_line.h"
 #include "store/live.h"
 #include "store/writer.h"
 
@@ -57,6 +58,7 @@ struct lab_bench_observer {
                    const struct lab_counters *counters);
 };
 
+struct tracing;
 /* A lab as it is going to run. Texts belong to lesson and ladder. */
 struct lab_bench {
     const struct lab_options *options;
@@ -82,6 +84,7 @@ struct lab_bench {
     struct lab_tune_job tune[LAB_BENCH_JOBS];
     int to_tune;
     struct lab_timed_row *to_trace; /* `timed` of them */
+    struct tracing *simulating;     /* run.c's, while a simulation is watched */
     const char *counters_end;       /* refused, where they were; else NULL */
     char counters_why[512];
     struct lab_writer *writer; /* NULL: not recorded */
@@ -122,6 +125,10 @@ const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
 
 /* The ceilings of the precisions of the chosen variants. */
 void lab_bench_measure_ceilings(struct lab_bench *lab);
+/* One variant at one size, once, and nothing of it is kept: for a walk through its
+ * kernels. LAB_E_CHECK: a simulation has found something in them. */
+enum lab_status lab_bench_launch(struct lab_bench *lab,
+                                 const struct lab_variant *rung, int size);
 /* All variants at `n` sizes from `first` on, stored, and given to the
  * observer. */
 enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n);
@@ -181,6 +188,8 @@ enum lab_status lab_bench_print_run(const struct lab_bench *lab);
  * `user` is the lab. */
 enum lab_status lab_bench_print_result(void *user,
                                        const struct lab_bench_result *result);
+/* Everything that was counted, as "counted". */
+void lab_bench_json_counted(json_t *to, const struct lab_counters *c);
 /* The table of a size that was left before its last variant. */
 void lab_bench_print_left(struct lab_bench *lab);
 /* What is below the tables: predicted occupancies, results of other machines,

@@ -14,6 +14,7 @@
 #include "engine/ladder.h"
 #include "report/doc.h"
 #include "store/bench.h"
+#include "store/counted.h"
 #include "store/query.h"
 
 struct lab_bench;
@@ -98,6 +99,10 @@ struct lab_bench_model {
     enum lab_status (*snapshot)(void *user, struct lab_bench_data *out);
     enum lab_status (*run)(void *user, int set);
     void (*stop)(void *user);
+    /* Launches a row's variant at its size, once, for a screen that walks its
+     * kernels (debug/kernel_pause.h) and is armed; it runs until `running` is -1.
+     * LAB_E_UNSUPPORTED: no simulation. */
+    enum lab_status (*into)(void *user, const struct lab_bench_result *row);
     enum lab_status (*sizes)(void *user, int set, const char *list);
     /* `variant` NULL: of the fastest. The text is as typed; "" takes it
      * back. */
@@ -185,6 +190,10 @@ enum lab_status lab_bench_model_slides(struct lab_bench_data *data,
 /* What this machine has beside them, in words: when results have changed. */
 void lab_bench_model_beside(struct lab_bench_data *data,
                             const struct lab_operation *ladder);
+
+/* Column i of those that a simulated row has in place of times, NULL past the last:
+ * fields of struct lab_counted_row. */
+const struct lab_field *lab_bench_counted_column(int i);
 
 /* ---- predictions ---- */
 

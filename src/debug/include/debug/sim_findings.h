@@ -8,8 +8,9 @@ struct lab_backend;
 
 LAB_C_BEGIN
 /* A line on standard output for each finding of the backend's last call. The
- * error that is set (lab_error()) stays. Another backend: nothing. */
-void lab_sim_findings_print(struct lab_backend *be);
+ * error that is set (lab_error()) stays. Another backend: nothing. `expected`: what is
+ * wrong on purpose in what ran, NULL: nothing. */
+void lab_sim_findings_print(struct lab_backend *be, const char *expected);
 /* After a step that was stopped in a launch: what it had found, as text on stderr or
  * as lines of JSON. */
 void lab_sim_findings_stopped(struct lab_backend *be, bool json);

@@ -86,6 +86,11 @@ struct lab_ladder_row {
     struct lab_device_state after;
 };
 
+/* Queues the rung once more each time it is called. */
+typedef enum lab_status lab_ladder_again_fn(void *launch);
+typedef enum lab_status
+lab_ladder_look_fn(void *user, lab_ladder_again_fn *again, void *launch);
+
 struct lab_ladder_run {
     struct lab_backend *backend;
     const struct lab_operation *ladder;
@@ -108,6 +113,9 @@ struct lab_ladder_run {
      * May be NULL. */
     void (*doing)(void *user, const struct lab_variant *rung,
                   const struct lab_ladder_size *size);
+    /* Does the one run of a rung at a size where nothing is timed, a simulation:
+     * calls again(launch) once. May be NULL. */
+    lab_ladder_look_fn *look;
     /* A rung's check or run has failed, and the backend has nothing else done
      * since. May be NULL. */
     void (*failed)(void *user, const struct lab_variant *rung,
@@ -177,10 +185,6 @@ enum lab_status lab_ladder_check(struct lab_backend *be,
  * true, what `row` returned, LAB_E_NOMEM of the host. */
 enum lab_status lab_ladder_run(const struct lab_ladder_run *climb);
 
-/* Queues the rung once more each time it is called. */
-typedef enum lab_status lab_ladder_again_fn(void *launch);
-typedef enum lab_status
-lab_ladder_look_fn(void *user, lab_ladder_again_fn *again, void *launch);
 /* Makes the tensors of one size, runs the rung once, and lets `look` run it as
  * often as it likes, for a trace or for counters. Errors: as a row's. */
 enum lab_status lab_ladder_launch(struct lab_backend *be,

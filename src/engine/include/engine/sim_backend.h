@@ -21,6 +21,9 @@ bool lab_sim_backend_found(struct lab_sim_backend_found *out);
  * newest known. LAB_E_USAGE with the names that there are. Not while another
  * thread opens one. */
 enum lab_status lab_sim_backend_model(const char *name);
+/* Why the chosen device's launches have no registers and no occupancy; NULL: those
+ * of kernels that nvcc compiled for it have. */
+const char *lab_sim_backend_registers_missing(void);
 /* The GPU of an open backend "sim"; NULL for another one. */
 struct lab_sim_gpu *lab_sim_backend_gpu(struct lab_backend *be);
 /* Called after every launch of every such backend, on the thread that runs it;

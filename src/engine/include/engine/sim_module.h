@@ -17,6 +17,9 @@ struct lab_sim_kernels {
     /* Kernel i of those that the module holds, by its name in the PTX of *image;
      * NULL past the last. Those of an image follow one another. */
     const char *(*kernel)(int i, const struct lab_sim_image **image);
+    /* Why no kernel's registers are known on this device; NULL: those of kernels
+     * that were compiled for it are. */
+    const char *(*registers_missing)(const struct lab_sim_device *of);
     /* A call begins: what an earlier one found is no error of this one. */
     void (*begin)(void);
     const char *(*error)(void); /* the module has its own base/status.h */

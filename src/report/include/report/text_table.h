@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "store/row_fields.h"
 
-enum { LAB_TEXT_TABLE_COLUMNS = 16 };
+enum { LAB_TEXT_TABLE_COLUMNS = 20 };
 
 /* Rates in a table are numbers in the unit that heads them. */
 struct lab_rate_unit {

@@ -88,6 +88,9 @@ void lab_sim_debug_close(struct lab_sim_debug *d); /* NULL allowed */
  * not called. */
 void lab_sim_debug_poll(struct lab_sim_debug *d, bool (*go_on)(void *user),
                         void *user);
+/* The walk is given up: what runs ends soon, wherever it is; only closing is left. Any
+ * thread. */
+void lab_sim_debug_leave(struct lab_sim_debug *d);
 /* options.stop ends a move: LAB_E_CANCELLED, and it stays where it came to. */
 enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
                                    enum lab_sim_move move,

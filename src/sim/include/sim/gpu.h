@@ -12,13 +12,14 @@
 #pragma once
 #include "sim/sim.h"
 
-enum { LAB_SIM_MODULE_ABI = 2 };
+enum { LAB_SIM_MODULE_ABI = 3 };
 
 /* PTX in the module; lives as long as the program. */
 struct lab_sim_image {
     const char *name; /* of the source: "kernels/dense/dense.cu" */
     const char *text;
     size_t bytes;
+    int arch; /* 75: compiled for compute capability 7.5; 0: not known */
 };
 
 /* What cudaFuncGetAttributes() tells of a kernel. */
@@ -35,6 +36,8 @@ struct lab_sim_gpu_launch {
     uint32_t block[3];
     int64_t shared_bytes; /* dynamic */
     void *const *args;
+    int registers;   /* of a thread, as ptxas reported; -1: not known */
+    int stack_bytes; /* likewise */
 };
 
 /* The arguments of cuTensorMapEncodeTiled(); enumerations by their numbers in

@@ -215,8 +215,9 @@ enum lab_status lab_sim_module_variable(struct lab_sim_module *module,
                                         size_t *bytes);
 /* LAB_E_NOTFOUND with the kernels that there are; LAB_E_UNSUPPORTED with opcode
  * and source line. Kept by the module. */
-enum lab_status lab_sim_kernel(struct lab_sim_module *module, const char *name,
-                               const struct lab_sim_kernel **out);
+enum lab_status lab_sim_kernel_find(struct lab_sim_module *module,
+                                    const char *name,
+                                    const struct lab_sim_kernel **out);
 const struct lab_ptx_function *
 lab_sim_kernel_function(const struct lab_sim_kernel *k);
 /* As a person calls it, without types: "saxpy". */

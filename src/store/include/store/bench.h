@@ -8,6 +8,7 @@
  * be at work meanwhile. */
 #pragma once
 #include "store/database.h"
+#include "trace/metric.h"
 #include "trace/record.h"
 
 /* What is expected before it is measured; of rate and time at most one is
@@ -90,18 +91,12 @@ struct lab_bench_result {
     char launch[64]; /* "128 x 128 blocks of 16 x 16" */
     int kernels;
     double kernel_ns;
-    double occupancy_pct; /* theoretical */
-    double achieved_pct;  /* counted */
-    double dram_bytes;    /* counted, of all kernels */
-    double registers;     /* a thread */
-    double shared_bytes;  /* a block */
-    /* Counted by simulation, of all kernels; 0 instructions: it was not. */
-    double sim_flop;
-    double sim_load_requests;
-    double sim_load_sectors;
-    double sim_bank_conflicts;
-    double sim_warp_inst; /* of PTX */
-    double sim_thread_inst;
+    double occupancy_pct;        /* theoretical */
+    double achieved_pct;         /* counted */
+    double dram_bytes;           /* counted, of all kernels */
+    double registers;            /* a thread */
+    double shared_bytes;         /* a block */
+    struct lab_counters counted; /* by simulation, of all kernels */
 };
 
 /* One point of a sweep: a lesson at a batch, at a width, or a part of its

@@ -380,13 +380,30 @@ TEST_CASE_WITH(a_printed_slice_turns_the_axes, setup, teardown)
             "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n");
 }
 
+TEST_CASE_WITH(panes_are_resized_by_keys, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    play(f,
+         "resize 80 24\nkey 1\nexpect  1 steps ═══════════════│\nkey +\n"
+         "expect  1 steps ═══════════════════│\nkey _\nkey _\n"
+         "expect  1 steps ═══════════│\nkey =\nexpect the pane in focus grows\n"
+         "key =\nexpect panes keep\nkey z\nkey +\n"
+         "expect this pane has all the room\n");
+}
+
 TEST_CASE_WITH(tab_lists_what_a_word_may_be, setup, teardown)
 {
     struct stepper_fixture *f = *state;
-    play(f, "text :re\nkey Tab\nexpect  reverse-step  restart\n"
-            "expect Tab complete\n"
-            "text s\nabsent  reverse-step \nkey Tab\nexpect :restart\n"
-            "key Esc\nabsent  reverse-step \n"
+    play(f, "resize 80 24\ntext :\nexpect step [N]\nexpect more\n"
+            "text re\nexpect reverse-step [N]\nexpect restart [lr=X]\n"
+            "expect from the start, with the same seed\n"
+            "key Tab\nexpect :re\nexpect Tab complete\n"
+            "text s\nabsent reverse-step\nkey Tab\nexpect :restart\n"
+            "key Esc\nabsent restart [lr\n"
+            /* What the command takes, and names for it; a click takes one. */
+            "text :unwatch fc1.W.\nexpect unwatch [TENSOR]\n"
+            "expect fc1.W.grad\nkey Esc\ntext :unw\nclick 21 3\n"
+            "expect :unwatch\nexpect fc1.xW\nkey Esc\n"
             /* A step that two phases have is one name. */
             "text :run relu1\nkey Tab\nexpect :run relu1.relu\nkey Esc\n"
             "key /\nabsent Tab complete\nkey Tab\nexpect Esc cancel\n");

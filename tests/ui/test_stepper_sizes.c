@@ -50,7 +50,8 @@ TEST_CASE(panes_never_overlap)
                     k % 3 == 0,
                     &(struct lab_pane_sizes){.steps = k % 2 ? 60 : 0,
                                              .text = k % 3 ? 60 : 0,
-                                             .tensor = k % 4 ? 80 : 0});
+                                             .tensor = k % 4 ? 80 : 0,
+                                             .focus = k % 5 ? 0 : 80});
                 struct lab_rect all[LAB_PANE_COUNT + 3] = {l.state, l.step,
                                                            l.network};
                 memcpy(all + 3, l.pane, sizeof(l.pane));
@@ -60,6 +61,26 @@ TEST_CASE(panes_never_overlap)
                         assert_false(lab_rect_overlap(all[i], all[j]));
                 }
             }
+        }
+    }
+}
+
+TEST_CASE(the_pane_in_focus_grows)
+{
+    const struct lab_pane_sizes grows = {.focus = 75};
+    const struct lab_rect small = {1, 0, 21, 80};
+    const struct lab_rect large = {1, 0, 57, 200};
+    for (int i = 0; i < 2; i++) {
+        struct lab_rect body = i ? large : small;
+        for (int p = 0; p < LAB_PANE_COUNT; p++) {
+            enum lab_stepper_pane tab =
+                p < LAB_PANE_EXPLAIN ? LAB_PANE_TEXT : (enum lab_stepper_pane)p;
+            struct lab_rect is =
+                lab_stepper_layout(body, p, tab, false, 0, false, &grows)
+                    .pane[p];
+            struct lab_rect was =
+                lab_stepper_layout(body, p, tab, false, 0, false, NULL).pane[p];
+            assert_true(is.h * is.w > was.h * was.w);
         }
     }
 }

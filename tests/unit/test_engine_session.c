@@ -185,7 +185,9 @@ TEST_CASE_WITH(a_break_at_the_first_step_stops, start, end)
     post_and_settle(f, LAB_DO_CONTINUE, 0);
     assert_int_equal(f->snap.iteration, 1);
     assert_int_equal(f->snap.position, 0);
-    assert_string_equal(f->snap.stop_reason, "breakpoint 1: fc1.matmul");
+    assert_string_equal(
+        f->snap.stop_reason,
+        "breakpoint 1: fc1.matmul; c goes on, delete 1 removes it");
     assert_int_equal(f->snap.breaks[0].hits, 1);
     post_and_settle(f, LAB_DO_CONTINUE, 0); /* and not for ever */
     assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
@@ -197,13 +199,17 @@ TEST_CASE_WITH(many_steps_stop_at_a_break, start, end)
     break_at(f, "act", LAB_FORWARD);
     post_and_settle(f, LAB_DO_STEP, 5);
     assert_int_equal(f->snap.position, 2);
-    assert_string_equal(f->snap.stop_reason, "breakpoint 1: act.relu");
+    assert_string_equal(
+        f->snap.stop_reason,
+        "breakpoint 1: act.relu; c goes on, delete 1 removes it");
     post_and_settle(f, LAB_DO_STEP, 2); /* it does not stop where it stands */
     assert_int_equal(f->snap.position, 4);
     post_and_settle(f, LAB_DO_RESTART, 0);
     post_and_settle(f, LAB_DO_NEXT, 3);
     assert_int_equal(f->snap.position, 2);
-    assert_string_equal(f->snap.stop_reason, "breakpoint 1: act.relu");
+    assert_string_equal(
+        f->snap.stop_reason,
+        "breakpoint 1: act.relu; c goes on, delete 1 removes it");
 }
 
 TEST_CASE_WITH(a_check_ends_with_the_state_it_was_of, start, end)

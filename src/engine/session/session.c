@@ -755,18 +755,16 @@ static void hit(struct lab_session *s, struct lab_break_info *b,
 {
     char remove[LAB_COMMAND_TEXT + 16];
     b->hits++;
-    if (!b->lesson) {
-        stop_because(s, "%s %d: %s", b->watch ? "watch" : "breakpoint",
-                     b->number, what);
-        return;
-    }
     if (b->watch)
         snprintf(remove, sizeof(remove), "unwatch %s", b->step);
     else
         snprintf(remove, sizeof(remove), "delete %d", b->number);
-    stop_because(
-        s, "this lesson pauses here (%s %d: %s); c goes on, %s removes it",
-        b->watch ? "watch" : "breakpoint", b->number, what, remove);
+    stop_because(s,
+                 b->lesson ? "this lesson pauses here (%s %d: %s); %s goes on, "
+                             "%s removes it"
+                           : "%s %d: %s; %s goes on, %s removes it",
+                 b->watch ? "watch" : "breakpoint", b->number, what,
+                 s->now.state == LAB_SESSION_TRAINING ? "train" : "c", remove);
 }
 
 /* Does something stop the walk before the step at the position? */

@@ -20,6 +20,7 @@ static const struct {
      80},
     {"pane.text", "42", offsetof(struct lab_pane_sizes, text), 20, 60},
     {"pane.tensor", "58", offsetof(struct lab_pane_sizes, tensor), 30, 80},
+    {"pane.focus", "none", offsetof(struct lab_pane_sizes, focus), 40, 80},
 };
 enum { N_NAMES = sizeof(NAMES) / sizeof(NAMES[0]) };
 static const char key_prefix[] = "key.";

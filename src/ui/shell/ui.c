@@ -220,7 +220,7 @@ enum {
     LAB_UI_STACK = 16,
     LAB_UI_BAR_ITEMS = 32,
     LAB_UI_HISTORIES = 8,
-    LAB_UI_AHEAD = 256, /* keys that wait */
+    LAB_UI_OFFERS = 64, /* words that a prompt lists */
     LAB_UI_FRAME_NS = 33 * 1000 * 1000,
     EVENTS_A_FRAME = 64
 };
@@ -259,8 +259,9 @@ struct lab_ui {
     atomic_int wake;
     struct lab_ui_settings settings;
 
-    struct lab_event ahead[LAB_UI_AHEAD]; /* typed ahead */
+    struct lab_event *ahead; /* typed ahead */
     int ahead_count;
+    size_t ahead_room;
 
     char message[512];
     char hint[320]; /* over the prompt: what may be typed; "": nothing */
@@ -271,6 +272,12 @@ struct lab_ui {
     int asking_id;
     struct lab_prompt prompt;
     struct lab_ui_history histories[LAB_UI_HISTORIES];
+
+    struct { /* what may be typed, as last drawn, for clicks */
+        struct lab_rect at;
+        int nth;
+    } offers[LAB_UI_OFFERS];
+    int n_offers;
 
     struct { /* where the bar's items are, for clicks */
         int x;
@@ -464,6 +471,200 @@ static void draw_upwards(struct lab_canvas *c, struct lab_rect row,
     lab_canvas_paragraph(c, row, role, text);
 }
 
+/* ---- what may be typed behind the colon ---- */
+
+enum { CANDIDATES_MOST = 10000 };
+
+/* The row of the command that the line begins with; NULL: not known yet. */
+static const struct lab_ui_command_word *typed_command(const struct lab_ui *ui)
+{
+    size_t count;
+    const struct lab_ui_command_word *words = lab_ui_command_words(&count);
+    size_t n = strcspn(ui->prompt.text, " ");
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(words[i].word, ui->prompt.text, n) == 0)
+            return &words[i];
+    return NULL;
+}
+
+/* The nth candidate for the word under the cursor. */
+static const char *candidate(struct lab_ui *ui, int nth)
+{
+    struct lab_screen *s = &ui_top(ui)->screen;
+    size_t count;
+    const struct lab_ui_command_word *words = lab_ui_command_words(&count);
+    if (prompt_word(&ui->prompt) == 0)
+        return nth < (int)count ? words[nth].word : NULL;
+    const struct lab_ui_command_word *word = typed_command(ui);
+    return word && s->ops->complete ? s->ops->complete(s, word->kind, nth)
+                                    : NULL;
+}
+
+/* The word under the cursor, as far as it is typed. */
+static void typed_word(const struct lab_ui *ui, char out[LAB_PROMPT_BYTES])
+{
+    size_t from = prompt_word(&ui->prompt);
+    snprintf(out, LAB_PROMPT_BYTES, "%.*s", (int)(ui->prompt.at - from),
+             ui->prompt.text + from);
+}
+
+/* The first candidates with this start, each once, as a step is in two phases:
+ * their numbers; returns how many fit or are there, and in *more whether there
+ * are others. */
+static int find_offers(struct lab_ui *ui, int *nth, int most, bool *more)
+{
+    char start[LAB_PROMPT_BYTES];
+    int n = 0;
+    *more = false;
+    typed_word(ui, start);
+    for (int i = 0; i < CANDIDATES_MOST; i++) {
+        const char *word = candidate(ui, i);
+        bool listed = false;
+        if (!word)
+            break;
+        if (strncmp(word, start, strlen(start)) != 0)
+            continue;
+        for (int k = 0; k < n && !listed; k++)
+            listed = strcmp(candidate(ui, nth[k]), word) == 0;
+        if (listed)
+            continue;
+        if (n == most) {
+            *more = true;
+            break;
+        }
+        nth[n++] = i;
+    }
+    return n;
+}
+
+/* As much as all candidates agree on. */
+static void complete(struct lab_ui *ui)
+{
+    char common[LAB_PROMPT_BYTES] = "";
+    char start[LAB_PROMPT_BYTES];
+    const char *word;
+    bool one = true;
+    int found = 0;
+    typed_word(ui, start);
+    for (int i = 0; i < CANDIDATES_MOST && (word = candidate(ui, i)); i++) {
+        size_t same = 0;
+        if (strncmp(word, start, strlen(start)) != 0)
+            continue;
+        if (found++ == 0)
+            snprintf(common, sizeof(common), "%s", word);
+        one = one && strcmp(common, word) == 0;
+        while (common[same] && common[same] == word[same])
+            same++;
+        common[same] = '\0';
+    }
+    if (found == 0)
+        return;
+    if (one)
+        strncat(common, " ", sizeof(common) - strlen(common) - 1);
+    lab_prompt_complete(&ui->prompt, common);
+}
+
+static void keep_offer(struct lab_ui *ui, struct lab_rect r, int nth)
+{
+    if (ui->n_offers < LAB_UI_OFFERS) {
+        ui->offers[ui->n_offers].at = r;
+        ui->offers[ui->n_offers++].nth = nth;
+    }
+}
+
+/* Commands: a row each, with what it takes and does. */
+static void draw_command_offers(struct lab_ui *ui, struct lab_rect r,
+                                const int *nth, int n, bool more)
+{
+    enum { USAGE_W = 34 };
+    struct lab_canvas *c = &ui->canvas;
+    size_t count;
+    const struct lab_ui_command_word *words = lab_ui_command_words(&count);
+    for (int i = 0; i < n && r.h > 0; i++) {
+        struct lab_rect row = lab_rect_cut_top(&r, 1);
+        const struct lab_ui_command_word *w = &words[nth[i]];
+        int width = r.w < 3 * USAGE_W ? USAGE_W * 2 / 3 : USAGE_W;
+        keep_offer(ui, row, nth[i]);
+        lab_canvas_text_cut(c, row.y, row.x + 1, width - 1, LAB_ROLE_KEY,
+                            w->usage);
+        lab_canvas_text_cut(c, row.y, row.x + width + 1, row.w - width - 1,
+                            LAB_ROLE_DIM,
+                            w->help ? w->help : "another spelling");
+        if (more && i == n - 1)
+            lab_canvas_text(c, row.y, row.x + row.w - 6, 6, LAB_ROLE_KEY,
+                            " ▼more");
+    }
+}
+
+/* What the command takes, and words for its argument in lines. */
+static void draw_argument_offers(struct lab_ui *ui, struct lab_rect r,
+                                 const int *nth, int n, bool more)
+{
+    const struct lab_ui_command_word *w = typed_command(ui);
+    struct lab_canvas *c = &ui->canvas;
+    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    int x = r.x + 1;
+    lab_canvas_add(c, &row, LAB_ROLE_KEY, " %s", w ? w->usage : "?");
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "   %s", w && w->help ? w->help : "");
+    for (int i = 0; i < n && r.h > 0; i++) {
+        const char *word = candidate(ui, nth[i]);
+        int columns = lab_canvas_columns(c, word);
+        if (x + columns > r.x + r.w && x > r.x + 1) {
+            lab_rect_cut_top(&r, 1);
+            x = r.x + 1;
+        }
+        if (r.h < 1)
+            return;
+        keep_offer(ui, (struct lab_rect){r.y, x, 1, columns}, nth[i]);
+        x += lab_canvas_text(c, r.y, x, r.x + r.w - x, LAB_ROLE_NORMAL, word);
+        x += 2;
+    }
+    if (more && r.h > 0)
+        lab_canvas_text(c, r.y, x, r.x + r.w - x, LAB_ROLE_DIM, "...");
+}
+
+/* A list over the prompt while a command is typed; `row` is the one above it. */
+static void draw_offers(struct lab_ui *ui, struct lab_rect row)
+{
+    struct lab_canvas *c = &ui->canvas;
+    int nth[LAB_UI_OFFERS];
+    bool more;
+    bool first = prompt_word(&ui->prompt) == 0;
+    int most = c->h / 3 < 12 ? c->h / 3 : 12;
+    ui->n_offers = 0;
+    if (ui->asking_id != LAB_PROMPT_COMMAND)
+        return;
+    int n = find_offers(ui, nth, first ? most : LAB_UI_OFFERS, &more);
+    if (first && n == 0)
+        return;
+    int h = first ? n : n == 0 ? 1 : n <= 6 ? 2 : most < 4 ? most : 4;
+    struct lab_rect r = {row.y - h + 1, row.x, h, row.w};
+    lab_canvas_fill(c, r, " ", LAB_ROLE_NORMAL);
+    lab_canvas_paper(c, r, LAB_TINT_PANEL);
+    if (!c->tints) {
+        struct lab_rect line = {r.y - 1, r.x, 1, r.w};
+        lab_canvas_rule(c, line, false);
+    }
+    if (first)
+        draw_command_offers(ui, r, nth, n, more);
+    else
+        draw_argument_offers(ui, r, nth, n, more);
+}
+
+/* A click on one takes it. */
+static void click_offer(struct lab_ui *ui, int y, int x)
+{
+    char word[LAB_PROMPT_BYTES];
+    for (int i = 0; i < ui->n_offers; i++) {
+        if (!lab_rect_has(ui->offers[i].at, y, x))
+            continue;
+        snprintf(word, sizeof(word), "%.*s ", LAB_PROMPT_BYTES - 2,
+                 candidate(ui, ui->offers[i].nth));
+        lab_prompt_complete(&ui->prompt, word);
+        return;
+    }
+}
+
 static void draw_status(struct lab_ui *ui, struct lab_rect row)
 {
     if (ui->asking != LAB_ASK_LINE) {
@@ -473,6 +674,7 @@ static void draw_status(struct lab_ui *ui, struct lab_rect row)
     lab_prompt_draw(&ui->prompt, &ui->canvas, row);
     row.y--;
     draw_upwards(&ui->canvas, row, LAB_ROLE_DIM, ui->hint);
+    draw_offers(ui, row);
 }
 
 /* A recording's caption lies over the bottom of the body, and on a terminal a
@@ -659,73 +861,6 @@ static void finish_asking(struct lab_ui *ui, const char *answer)
     }
 }
 
-/* The nth candidate for the word under the cursor. */
-static const char *candidate(struct lab_ui *ui, int nth)
-{
-    struct lab_screen *s = &ui_top(ui)->screen;
-    size_t count;
-    const struct lab_ui_command_word *words = lab_ui_command_words(&count);
-    if (prompt_word(&ui->prompt) == 0)
-        return nth < (int)count ? words[nth].word : NULL;
-    char line[LAB_PROMPT_BYTES];
-    snprintf(line, sizeof(line), "%s", ui->prompt.text);
-    line[strcspn(line, " ")] = '\0';
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(words[i].word, line, strlen(line)) == 0 && s->ops->complete)
-            return s->ops->complete(s, words[i].kind, nth);
-    return NULL;
-}
-
-/* Adds a word to those over the prompt, "..." where there is no room. False:
- * it is there, as the step that another phase has too. */
-static bool list_word(char *list, size_t cap, const char *word)
-{
-    char padded[LAB_PROMPT_BYTES + 2];
-    size_t used = strlen(list);
-    snprintf(padded, sizeof(padded), " %s ", word);
-    if (strstr(list, padded))
-        return false;
-    if (used + strlen(padded) + strlen(" ...") < cap)
-        snprintf(list + used, cap - used, "%s", padded);
-    else if (!strstr(list, " ..."))
-        snprintf(list + used, cap - used, " ...");
-    return true;
-}
-
-/* As much as all candidates agree on; they are listed when there are more. */
-static void complete(struct lab_ui *ui)
-{
-    enum { NTH_MOST = 10000 };
-    char list[sizeof(ui->hint)] = "";
-    char common[LAB_PROMPT_BYTES] = "";
-    char start[LAB_PROMPT_BYTES];
-    int found = 0;
-    size_t from = prompt_word(&ui->prompt);
-    snprintf(start, sizeof(start), "%.*s", (int)(ui->prompt.at - from),
-             ui->prompt.text + from);
-    for (int nth = 0; nth < NTH_MOST; nth++) {
-        const char *word = candidate(ui, nth);
-        if (!word)
-            break;
-        if (strncmp(word, start, strlen(start)) != 0 ||
-            !list_word(list, sizeof(list), word))
-            continue;
-        size_t same = 0;
-        if (found++ == 0)
-            snprintf(common, sizeof(common), "%s", word);
-        while (common[same] && common[same] == word[same])
-            same++;
-        common[same] = '\0';
-    }
-    if (found == 0)
-        return;
-    if (found > 1)
-        lab_ui_hint(ui, list);
-    else
-        strncat(common, " ", sizeof(common) - strlen(common) - 1);
-    lab_prompt_complete(&ui->prompt, common);
-}
-
 static void key_while_asking(struct lab_ui *ui, int key)
 {
     if (ui->asking == LAB_ASK_YES) {
@@ -733,8 +868,6 @@ static void key_while_asking(struct lab_ui *ui, int key)
         finish_asking(ui, key == 'y' || key == 'Y' ? "y" : NULL);
         return;
     }
-    if (ui->asking_id == LAB_PROMPT_COMMAND)
-        ui->hint[0] = '\0'; /* what the last Tab listed */
     if (key == LAB_KEY_TAB) {
         if (ui->asking_id == LAB_PROMPT_COMMAND)
             complete(ui);
@@ -900,6 +1033,8 @@ static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
     struct lab_screen *s = &ui_top(ui)->screen;
     struct lab_frame f = lab_frame_layout(ui->canvas.h, ui->canvas.w);
     ui->dirty = true;
+    if (ui->asking == LAB_ASK_LINE && e->mouse == LAB_MOUSE_CLICK)
+        click_offer(ui, e->y, e->x);
     if (f.small || ui->asking != LAB_ASK_NOTHING)
         return;
     if (lab_rect_has(f.bar, e->y, e->x) && e->mouse == LAB_MOUSE_CLICK) {
@@ -1010,6 +1145,7 @@ void lab_ui_free(struct lab_ui *ui)
     lab_key_log_close(ui->recording);
     lab_cast_close(ui->cast);
     lab_canvas_release(&ui->canvas);
+    lab_free(ui->ahead);
     if (ui->wake_fd >= 0)
         close(ui->wake_fd);
     lab_free(ui);
@@ -1234,6 +1370,8 @@ static bool must_wait(struct lab_ui *ui, int key)
 
 static void drop_ahead(struct lab_ui *ui, int n)
 {
+    if (n == 0)
+        return;
     ui->ahead_count -= n;
     memmove(ui->ahead, ui->ahead + n,
             (size_t)ui->ahead_count * sizeof(ui->ahead[0]));
@@ -1285,19 +1423,28 @@ static void deliver(struct lab_ui *ui)
     }
 }
 
+/* Room for one more that waits. */
+static bool grow_ahead(struct lab_ui *ui)
+{
+    enum lab_status st =
+        lab_grow(&ui->ahead, (size_t)ui->ahead_count, &ui->ahead_room,
+                 sizeof(*ui->ahead), "the keys that wait");
+    if (st)
+        lab_ui_error(ui);
+    return !st;
+}
+
 static void type_ahead(struct lab_ui *ui, const struct lab_event *e)
 {
-    if (ui->ahead_count == LAB_UI_AHEAD) {
-        lab_ui_message(ui, LAB_ROLE_WARN, "too many keys wait: some are lost");
+    if (!grow_ahead(ui))
         return;
-    }
     ui->ahead[ui->ahead_count++] = *e;
     deliver(ui);
 }
 
 void lab_ui_press(struct lab_ui *ui, int key)
 {
-    if (ui->ahead_count == LAB_UI_AHEAD)
+    if (!grow_ahead(ui))
         return;
     memmove(ui->ahead + 1, ui->ahead,
             (size_t)ui->ahead_count * sizeof(ui->ahead[0]));

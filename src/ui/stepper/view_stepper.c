@@ -62,6 +62,7 @@ struct lab_stepper {
     enum lab_stepper_pane focus;
     enum lab_stepper_pane tab; /* of the shared place */
     bool zoom;
+    struct lab_pane_sizes sizes;      /* the configuration's, then by keys */
     struct lab_stepper_layout layout; /* as last drawn */
     bool numbers;   /* the tensor as numbers, else as a heat map */
     bool stay;      /* the next stop is at a step not run yet */
@@ -2063,13 +2064,37 @@ static void place_tabs(struct lab_stepper_layout *l, struct lab_rect r,
     l->pane[tab] = r;
 }
 
+static int largest(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* The sizes while the pane in focus grows; `w` columns in all. */
+static struct lab_pane_sizes grown(const struct lab_pane_sizes *set,
+                                   enum lab_stepper_pane focus, int w)
+{
+    struct lab_pane_sizes to = *set;
+    bool beside = focus == LAB_PANE_TEXT || focus == LAB_PANE_KERNELS;
+    if (set->focus == 0)
+        return to;
+    if (focus == LAB_PANE_STEPS)
+        to.steps = largest(set->steps, w * set->focus / 200);
+    else if (focus == LAB_PANE_TENSOR)
+        to.tensor = largest(set->tensor, set->focus);
+    else
+        to.tensor = 100 - largest(set->focus, 100 - set_or(set->tensor, 60));
+    if (beside)
+        to.text = largest(set->text, set->focus < 60 ? set->focus : 60);
+    return to;
+}
+
 struct lab_stepper_layout
 lab_stepper_layout(struct lab_rect body, enum lab_stepper_pane focus,
                    enum lab_stepper_pane tab, bool zoom, int network,
                    bool chosen, const struct lab_pane_sizes *set)
 {
     static const struct lab_pane_sizes none;
-    set = set ? set : &none;
+    struct lab_pane_sizes sizes = grown(set ? set : &none, focus, body.w);
     struct lab_stepper_layout l = {0};
     bool full = body.w >= FULL_W && body.h >= FULL_H;
     if (network > 0 && !full && !chosen)
@@ -2083,9 +2108,9 @@ lab_stepper_layout(struct lab_rect body, enum lab_stepper_pane focus,
     if (zoom)
         l.pane[focus] = body;
     else if (full)
-        place_full(&l, body, set);
+        place_full(&l, body, &sizes);
     else
-        place_tabs(&l, body, tab, set);
+        place_tabs(&l, body, tab, &sizes);
     return l;
 }
 
@@ -3599,7 +3624,7 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
     v->on_network = v->on_network && body.h > NETWORK_LEAVES;
     struct lab_stepper_layout l = lab_stepper_layout(
         body, v->focus, v->tab, v->zoom, lab_diagram_rows(&v->network.picture),
-        v->on_network, &lab_ui_settings(v->ui)->panes);
+        v->on_network, &v->sizes);
     v->layout = l;
     memset(v->tabs, 0, sizeof(v->tabs));
     memset(v->chips, 0, sizeof(v->chips));
@@ -3951,6 +3976,45 @@ static enum lab_status turn_zoom(struct lab_screen *s)
 }
 
 /* Where the pane has no room for it, the blackboard has the screen. */
+static int64_t within(int64_t n, int64_t least, int64_t most)
+{
+    return n < least ? least : n > most ? most : n;
+}
+
+/* The pane in focus gets more or less of the room. */
+static enum lab_status resize_pane(struct lab_screen *s, int by)
+{
+    struct lab_stepper *v = s->state;
+    struct lab_pane_sizes *to = &v->sizes;
+    const struct lab_rect *pane = v->layout.pane;
+    bool beside = !v->layout.tabs &&
+                  (v->focus == LAB_PANE_TEXT || v->focus == LAB_PANE_KERNELS);
+    int step = v->focus == LAB_PANE_TENSOR ? by : -by;
+    if (v->zoom)
+        return refuse(v, "this pane has all the room: z gives it back");
+    if (v->focus == LAB_PANE_STEPS)
+        to->steps =
+            (int)within(pane[LAB_PANE_STEPS].w + 4 * by, 16, v->body.w / 2);
+    else if (beside)
+        to->text = (int)within(set_or(to->text, 42) + 4 * by, 20, 60);
+    else
+        to->tensor = (int)within(
+            set_or(to->tensor, v->layout.tabs ? 60 : 58) + 6 * step, 20, 80);
+    return LAB_OK;
+}
+
+/* Whether the pane that the keys go to is the largest. */
+static enum lab_status turn_grow(struct lab_screen *s)
+{
+    enum { GROWN = 75 };
+    struct lab_stepper *v = s->state;
+    v->sizes.focus = v->sizes.focus ? 0 : GROWN;
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                   v->sizes.focus ? "the pane in focus grows; = ends it"
+                                  : "panes keep their sizes");
+    return LAB_OK;
+}
+
 static enum lab_status turn_board(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
@@ -4127,6 +4191,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->ui = s->ui;
     v->model = *(const struct lab_stepper_model *)args;
     v->model.left = &v->train_left;
+    v->sizes = lab_ui_settings(s->ui)->panes;
     v->focus = LAB_PANE_STEPS;
     v->tab = LAB_PANE_TEXT;
     v->step = -1;
@@ -4316,6 +4381,12 @@ static const struct lab_binding stepper_keys[] = {
      fold_all},
     {"z F2", false, "zoom", "this pane alone on the screen, or all again",
      LAB_ACT_OWN, turn_zoom},
+    {"+", false, "larger", "this pane takes more of the screen", LAB_ACT_OWN,
+     NULL, resize_pane, 1},
+    {"_", false, "smaller", "this pane takes less of the screen", LAB_ACT_OWN,
+     NULL, resize_pane, -1},
+    {"=", false, "grow", "the pane in focus grows, or panes keep their sizes",
+     LAB_ACT_OWN, turn_grow},
     {"1", false, "steps", "to the list of steps", LAB_ACT_OWN, NULL, to_pane,
      LAB_PANE_STEPS},
     {"2", false, "tensor", "to the tensor", LAB_ACT_OWN, NULL, to_pane,

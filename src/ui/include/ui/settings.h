@@ -10,6 +10,7 @@ struct lab_pane_sizes {
     int steps;  /* columns of the list of steps */
     int text;   /* of what is right of it, % for the lesson and the kernels */
     int tensor; /* % of the height for the tensor */
+    int focus;  /* % that the pane in focus grows to; 0: it does not */
 };
 
 struct lab_ui_settings {

@@ -148,25 +148,36 @@ TEST_CASE_WITH(a_small_grid_is_a_limit, open_one_block, close_it)
     assert_null(strstr(s->text, "8 blocks   <- the limit"));
 }
 
-/* The curve has the launch on it, and steps instead of slopes. */
-TEST_CASE_WITH(the_curve_marks_the_launch, open_it, close_it)
+/* Warps as a staircase, with the present value on it: 128 registers are 2 blocks of
+ * 8 warps, 255 are one. */
+TEST_CASE_WITH(the_stairs_mark_the_launch, open_it, close_it)
 {
     struct shown *s = *state;
-    says(s, "1 occupancy in %   2 the launch above");
-    assert_non_null(strchr(strstr(s->text, "launch above") + 12, '2'));
-    /* Between two registers a block more or less fits: the curve falls at one
-     * place, so no row between the two heights has more than one dot of it. */
     press(s, LAB_ACT_DOWN, 1);
     show(s, 40, 80, true);
-    char *at = strstr(s->text, "launch above");
-    int wide_rows = 0;
-    for (int row = 0; row < 20 && (at = strchr(at, '\n')); row++, at++) {
-        int dots = 0;
-        for (char *p = at + 11; *p && *p != '\n'; p++)
-            dots += *p == '.' || *p == '\'' || *p == ':';
-        wide_rows += dots > 3;
+    assert_non_null(strstr(s->text, "registers a thread: 16 at ^ 128"));
+    /* Each row is filled up to a column, further the lower it is. */
+    char *at = strstr(s->text, "at ^ 128");
+    int heights = 0;
+    int before = -1;
+    for (at = strchr(at, '\n') + 1; *at;) {
+        int filled = 0;
+        int n = (int)strcspn(at, "\n");
+        for (int x = 4; x < n; x++)
+            filled += at[x] == '#';
+        if (strncmp(at, "    16", 6) == 0)
+            break;
+        assert_true(filled >= before - 1);
+        heights += filled > before + 1;
+        before = filled;
+        at += n + 1;
     }
-    assert_in_range(wide_rows, 2, 8); /* as many heights as there are steps */
+    assert_in_range(heights, 3, 12);
+    press(s, LAB_ACT_PAGE_UP, 100);
+    says(s, "Warps over registers a thread: 8 at ▲ 255");
+    show(s, 40, 160, false); /* side by side */
+    assert_non_null(strstr(s->text, "Warps over threads a block"));
+    assert_non_null(strstr(s->text, "Warps over KiB of shared memory"));
 }
 
 TEST_CASE_WITH(every_size_and_ascii, open_it, close_it)

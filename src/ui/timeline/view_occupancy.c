@@ -1,5 +1,5 @@
 /* Theoretical occupancy, played with: another block size, other registers,
- * other shared memory, and the curve of the one that is chosen. */
+ * other shared memory, and how many warps fit over each of them. */
 #include "ui/view_occupancy.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "ui/views.h"
 
 enum knob { KNOB_THREADS, KNOB_REGISTERS, KNOB_SHARED, KNOBS };
-enum { CURVE = 160, TEXT = 160, MAX_REGISTERS = 255 };
+enum { TEXT = 160, MAX_REGISTERS = 255 };
 
 struct state {
     struct lab_occupancy_args args;
@@ -219,46 +219,119 @@ static void draw_answer(const struct state *st, struct page *p)
     p->y++;
 }
 
-/* Occupancy over the chosen number, all else as it is: a step at each value
- * that was computed, no slope between two of them. */
-static void draw_curve(const struct state *st, struct page *p)
+/* ---- the staircases ---- */
+
+static const char *const OVER[KNOBS] = {"threads a block", "registers a thread",
+                                        "KiB of shared memory"};
+
+/* Warps on an SM where the knob is turned to `value` and all else is as now; 0:
+ * such a launch fails. */
+static int warps_at(const struct state *st, int knob, int64_t value)
 {
-    static const char *const names[KNOBS] = {
-        "threads a block", "registers a thread", "KiB of shared memory"};
-    double x[2 * CURVE];
-    double y[2 * CURVE];
-    struct range r = range_of(st, st->knob);
-    double unit = st->knob == KNOB_SHARED ? 1024 : 1;
-    int64_t points = (r.most - r.least) / r.step + 1;
-    int64_t every = (points + CURVE - 1) / CURVE;
+    struct lab_launch t = st->now;
     struct lab_occupancy o;
-    int n = 0;
-    for (int64_t i = 0; i < points && n < 2 * CURVE; i += every, n += 2) {
-        struct lab_launch t = st->now;
-        int64_t v = r.least + i * r.step;
-        int64_t next = v + every * r.step;
-        set_knob(st, &t, st->knob, v);
-        bool runs = compute(st, &t, &o);
-        x[n] = (double)v / unit;
-        x[n + 1] = (double)(next < r.most ? next : r.most) / unit;
-        y[n] = y[n + 1] = runs ? o.occupancy_pct : 0;
+    set_knob(st, &t, knob, value);
+    return compute(st, &t, &o) ? o.active_warps_per_sm : 0;
+}
+
+/* The column of a value; -1: not in the range. */
+static int column_of(struct range r, int64_t value, int w)
+{
+    if (value < r.least || value > r.most || w < 1)
+        return -1;
+    int64_t span = r.most - r.least + r.step;
+    int x = (int)((double)(value - r.least) * w / (double)span);
+    return x < w ? x : w - 1;
+}
+
+/* What is marked of a plot. */
+struct marked {
+    const char *sign;
+    int64_t value;
+    enum lab_role role;
+};
+
+/* Under the axis: both ends, and the sign of a value with its number. */
+static void draw_below(const struct state *st, struct lab_canvas *c,
+                       struct lab_rect r, int knob, const struct marked *m)
+{
+    struct range range = range_of(st, knob);
+    char text[LAB_FORMAT_BYTES + 8];
+    char ends[2][LAB_FORMAT_BYTES];
+    int64_t unit = knob == KNOB_SHARED ? 1024 : 1;
+    int at = column_of(range, m->value, r.w);
+    snprintf(text, sizeof(text), "%s %lld", m->sign,
+             (long long)(m->value / unit));
+    int least = snprintf(ends[0], sizeof(ends[0]), "%lld ",
+                         (long long)(range.least / unit));
+    int most = snprintf(ends[1], sizeof(ends[1]), " %lld",
+                        (long long)(range.most / unit));
+    int w = lab_canvas_columns(c, text);
+    at = at + w <= r.w ? at : r.w - w;
+    if (at < 0 || at >= least)
+        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM, ends[0]);
+    if (at < 0 || at + w <= r.w - most)
+        lab_canvas_text(c, r.y, r.x + r.w - most, most, LAB_ROLE_DIM, ends[1]);
+    if (at >= 0)
+        lab_canvas_text(c, r.y, r.x + at, w, m->role, text);
+}
+
+/* Warps over one knob: every column is a value that was computed. */
+static void draw_stairs(const struct state *st, struct lab_canvas *c,
+                        struct lab_rect r, int knob)
+{
+    enum { AXIS = 4, LEAST_H = 5 };
+    struct range range = range_of(st, knob);
+    int max_warps = st->args.gpu.max_warps_per_sm;
+    const struct marked now = {"▲", knob_value(&st->now, knob), LAB_ROLE_WARN};
+    char title[TEXT];
+    if (r.h < LEAST_H || r.w < 20 || max_warps < 1)
+        return;
+    snprintf(title, sizeof(title), "Warps over %s: %d at %s %lld", OVER[knob],
+             warps_at(st, knob, now.value), c->ascii ? "^" : "▲",
+             (long long)(now.value / (knob == KNOB_SHARED ? 1024 : 1)));
+    lab_canvas_heading(c, &r, title, knob == st->knob);
+    struct lab_rect below = lab_rect_cut_bottom(&r, 1);
+    struct lab_rect axis = lab_rect_cut_left(&r, AXIS);
+    lab_rect_cut_left(&below, AXIS);
+    int marked = column_of(range, now.value, r.w);
+    int64_t points = (range.most - range.least) / range.step + 1;
+    for (int x = 0; x < r.w; x++) {
+        int64_t at = x * points / r.w;
+        int64_t value = range.least + at * range.step;
+        int warps = warps_at(st, knob, x == marked ? now.value : value);
+        int eighths = (int)((double)warps / max_warps * r.h * 8 + 0.5);
+        enum lab_role role = x == marked ? LAB_ROLE_WARN : LAB_ROLE_SERIES_1;
+        for (int y = 0; y < r.h; y++)
+            lab_column_draw(c, r.y + r.h - 1 - y, r.x + x, eighths - 8 * y,
+                            role);
+        if (x == marked) /* down from the top, where no warp is */
+            for (int y = 0; y < r.h && eighths <= 8 * (r.h - 1 - y); y++)
+                lab_canvas_text(c, r.y + y, r.x + x, 1, LAB_ROLE_WARN, "┊");
     }
-    bool runs = compute(st, &st->now, &o);
-    double now_x = (double)knob_value(&st->now, st->knob) / unit;
-    double now_y = runs ? o.occupancy_pct : 0;
-    struct lab_series series[] = {
-        {x, y, n, "occupancy", LAB_ROLE_SERIES_1},
-        {&now_x, &now_y, 1, "this launch", LAB_ROLE_SERIES_2}};
-    struct lab_chart chart = {.title = "1 occupancy in %   2 the launch above",
-                              .x_name = names[st->knob],
-                              .series = series,
-                              .count = 2,
-                              .y_min = 0,
-                              .y_max = 100,
-                              .unlisted = true};
+    lab_canvas_textf(c, axis.y, axis.x, AXIS, LAB_ROLE_DIM, "%3d", max_warps);
+    if (axis.h > 4)
+        lab_canvas_textf(c, axis.y + axis.h / 2, axis.x, AXIS, LAB_ROLE_DIM,
+                         "%3d", max_warps / 2);
+    lab_canvas_textf(c, axis.y + axis.h - 1, axis.x, AXIS, LAB_ROLE_DIM, "%3d",
+                     0);
+    draw_below(st, c, below, knob, &now);
+}
+
+/* All three side by side, or that of the chosen knob. */
+static void draw_curves(const struct state *st, struct page *p)
+{
+    enum { WIDE = 120 };
     struct lab_rect at = {p->y, p->r.x, p->r.y + p->r.h - p->y, p->r.w};
-    if (at.h >= 4)
-        lab_chart_draw(p->c, at, &chart);
+    if (at.w < WIDE) {
+        draw_stairs(st, p->c, at, st->knob);
+        return;
+    }
+    for (int k = 0; k < KNOBS; k++) {
+        struct lab_rect part = lab_rect_cut_left(&at, at.w / (KNOBS - k));
+        lab_rect_cut_right(&part, k + 1 < KNOBS);
+        draw_stairs(st, p->c, part, k);
+    }
 }
 
 static void draw(struct lab_screen *s, struct lab_canvas *c,
@@ -273,7 +346,7 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
                      st->args.note);
     draw_knobs(st, &p);
     draw_answer(st, &p);
-    draw_curve(st, &p);
+    draw_curves(st, &p);
 }
 
 static const struct lab_binding BINDINGS[] = {

@@ -10,6 +10,7 @@
 #include "timeline_layout.h"
 #include "trace/intern.h"
 #include "ui/canvas.h"
+#include "ui/chart.h"
 #include "report/palette.h"
 #include "report/timeline_text.h"
 #include "base/format.h"
@@ -567,8 +568,6 @@ static void draw_column(const struct lane_row *row, int x,
 {
     static const char *const shades[] = {"░", "▒", "▓", "█"};
     static const char *const plain[] = {".", ":", "+", "#"};
-    static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄",
-                                          "▅", "▆", "▇", "█"};
     struct paint p = span_paint(row->st, k->span);
     int level = k->share >= 0.75 ? 3 : (int)(k->share * 4);
     bool high = row->h > 1 && !row->c->ascii;
@@ -578,11 +577,12 @@ static void draw_column(const struct lane_row *row, int x,
         int y = row->y + row->h - 1 - i;
         int here = full - 8 * i;
         const char *cell = row->c->ascii ? plain[level] : shades[level];
-        if (high)
-            cell = eighths[here < 0 ? 0 : here > 8 ? 8 : here];
         if (p.role == LAB_ROLE_MARK && i == 0 && !row->c->tints)
-            cell = "*";
-        lab_canvas_text(row->c, y, x, 1, p.role, cell);
+            lab_canvas_text(row->c, y, x, 1, p.role, "*");
+        else if (high)
+            lab_column_draw(row->c, y, x, here, p.role);
+        else
+            lab_canvas_text(row->c, y, x, 1, p.role, cell);
         lab_canvas_ink(row->c, (struct lab_rect){y, x, 1, 1}, p.tint);
     }
 }
@@ -761,10 +761,6 @@ static void busy_columns(const struct lab_timeline_state *st, double *out,
 /* One row of the whole pass; what is in sight of it is between brackets. */
 static void draw_map(const struct lab_timeline_state *st, struct lab_canvas *c)
 {
-    static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄",
-                                          "▅", "▆", "▇", "█"};
-    static const char *const plain[] = {" ", ".", ".", ":", ":",
-                                        "+", "+", "#", "#"};
     const struct lab_rect *r = &st->map;
     const struct lab_time_window *w = &st->window;
     double busy[MAX_COLUMNS];
@@ -781,9 +777,8 @@ static void draw_map(const struct lab_timeline_state *st, struct lab_canvas *c)
     for (int x = 0; x < columns; x++) {
         int n = busy[x] > 0 ? (int)(busy[x] * 8 + 0.999) : 0;
         bool in = x >= first && x <= last;
-        lab_canvas_text(c, r->y, r->x + x, 1,
-                        in ? LAB_ROLE_SERIES_1 : LAB_ROLE_DIM,
-                        c->ascii ? plain[n] : eighths[n]);
+        lab_column_draw(c, r->y, r->x + x, n,
+                        in ? LAB_ROLE_SERIES_1 : LAB_ROLE_DIM);
         if (in)
             lab_canvas_paper(c, (struct lab_rect){r->y, r->x + x, 1, 1},
                              LAB_TINT_FOCUS);

@@ -399,6 +399,12 @@ static const char *eighth_up(const struct lab_canvas *c, int n)
     return c->ascii ? EIGHTHS_UP_ASCII[n] : EIGHTHS_UP[n];
 }
 
+void lab_column_draw(struct lab_canvas *c, int y, int x, int eighths,
+                     enum lab_role role)
+{
+    lab_canvas_text(c, y, x, 1, role, eighth_up(c, eighths));
+}
+
 /* Sum of the finite values of bar k when n values share w bars. */
 static double bar_value(const double *values, int64_t n, int w, int k)
 {

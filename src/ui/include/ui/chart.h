@@ -54,6 +54,11 @@ void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
 void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double share,
                   bool sides, enum lab_role role);
 
+/* A cell of a column of blocks, filled to so many eighths; below 0 and above 8 as
+ * these. */
+void lab_column_draw(struct lab_canvas *c, int y, int x, int eighths,
+                     enum lab_role role);
+
 /* One row: a bar of `share` (0..1, NaN: empty) with `text` over it. What is
  * full and what is empty differ in their glyphs. */
 void lab_gauge_draw(struct lab_canvas *c, int y, int x, int w, double share,

@@ -13,6 +13,8 @@ key r
 expect Runs (1)
 key Enter
 expect Run 1
+text /fc1.matmul
+key Enter
 expect Kernels of fc1.matmul
 key O
 expect run 1 has no kernels: it ran on the CPU

@@ -10,7 +10,8 @@ static const struct lab_screen_ops *const SCREENS[] = {
     &lab_view_home,      &lab_view_runs,    &lab_view_run,
     &lab_view_source,    &lab_view_text,    &lab_view_help,
     &lab_view_occupancy, &fixture_busy,     &lab_view_timeline,
-    &lab_view_roofline,  &lab_view_compare, &lab_view_what_if};
+    &lab_view_roofline,  &lab_view_compare, &lab_view_what_if,
+    &lab_view_flame};
 enum { SCREEN_COUNT = sizeof(SCREENS) / sizeof(SCREENS[0]) };
 
 TEST_CASE(every_table_is_sound)

@@ -116,6 +116,7 @@ static const char *const OPENERS[] = {
     "key r\nkey Enter\n",
     "key r\nkey m\nkey Down\nkey c\n",
     "key r\nkey Enter\nkey R\nkey v\n",
+    "key r\nkey Enter\nkey F\nkey Down\n",
     "key ?\n",
     "key d\n",
     "key Enter\n",
@@ -156,14 +157,15 @@ TEST_CASE(survives_any_allocation_failing)
     const char *path = LAB_BINARY_DIR "/memory.keys";
     FILE *f = fopen(path, "w");
     assert_non_null(f);
-    fprintf(f, "resize 80 24\nkey ?\nkey q\nkey d\nkey q\nkey r\nkey s\n"
-               "key Enter\nkey R\nkey v\nkey Down\nkey q\nkey Down\n"
-               "key s\nkey q\nkey m\nkey Down\nkey c\n"
-               "key v\nkey s\nkey Enter\nkey q\nkey q\nkey q\nkey Enter\n"
-               "key o\n"
-               "key w\nresize 90 30\nkey q\nkey q\nkey End\nkey Enter\n"
-               "key p\nkey 3\nkey Enter\nkey r\nkey v\nkey v\n"
-               "resize 200 60\nkey g\nkey Down\nkey Enter\nkey q\nkey q\n");
+    fprintf(f,
+            "resize 80 24\nkey ?\nkey q\nkey d\nkey q\nkey r\nkey s\n"
+            "key Enter\nkey R\nkey v\nkey Down\nkey q\nkey F\nkey q\nkey Down\n"
+            "key s\nkey q\nkey m\nkey Down\nkey c\n"
+            "key v\nkey s\nkey Enter\nkey q\nkey q\nkey q\nkey Enter\n"
+            "key o\n"
+            "key w\nresize 90 30\nkey q\nkey q\nkey End\nkey Enter\n"
+            "key p\nkey 3\nkey Enter\nkey r\nkey v\nkey v\n"
+            "resize 200 60\nkey g\nkey Down\nkey Enter\nkey q\nkey q\n");
     fclose(f);
     lab_mem_fail_from(0);
     assert_ok(play(path, false));

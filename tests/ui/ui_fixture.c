@@ -219,6 +219,30 @@ static enum lab_status load_kernels(void *user, int64_t run,
     return lab_time_sums_share(kernels, (size_t)*count);
 }
 
+static enum lab_status load_work(void *user, int64_t run,
+                                 const struct lab_time_sum **rows,
+                                 int64_t *count)
+{
+    static struct lab_time_sum work[STEP_COUNT + KERNEL_COUNT];
+    (void)user;
+    memcpy(work, STEPS, sizeof(STEPS));
+    memcpy(work + STEP_COUNT, KERNELS, sizeof(KERNELS));
+    for (int i = 0; i < STEP_COUNT; i++)
+        if (run == 11)
+            work[i].median_ns = NAN;
+    set_phases(work, STEP_COUNT + KERNEL_COUNT);
+    for (int k = 0; k < KERNEL_COUNT; k++) {
+        struct lab_time_sum *kernel = &work[STEP_COUNT + k];
+        const struct lab_time_sum *step = &work[kernel->step_index];
+        kernel->variant = step->variant;
+        kernel->backend = step->backend;
+        kernel->bound = "latency";
+    }
+    *rows = work;
+    *count = run == 11 ? STEP_COUNT : STEP_COUNT + KERNEL_COUNT;
+    return LAB_OK;
+}
+
 static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
 {
     (void)user;
@@ -262,6 +286,7 @@ static const struct lab_runs_model RUNS_MODEL = {
     .load_runs = load_runs,
     .load_steps = load_steps,
     .load_kernels = load_kernels,
+    .load_work = load_work,
     .write_facts = write_facts,
     .delete_run = delete_run,
     .load_compare = fixture_load_compare,

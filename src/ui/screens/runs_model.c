@@ -51,7 +51,8 @@ struct lab_runs_source {
     struct rows passes;
     struct lab_timeline *whole; /* of a pass, while parts are looked at */
     struct lab_timeline *part;
-    struct lab_time_sums sums;  /* of the kernels */
+    struct lab_time_sums sums; /* of the kernels */
+    struct lab_time_sums work;
     struct lab_roofline bounds; /* of the run of which there are steps */
 };
 
@@ -406,17 +407,16 @@ enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
 
 /* ---- steps and kernels ---- */
 
-/* The sums of `level`, with what was counted. */
+/* The sums of some levels, a bit each, with what was counted. */
 static enum lab_status load_sums(struct lab_runs_source *s, int64_t run,
-                                 enum lab_sum_level level,
-                                 struct lab_time_sums *sums)
+                                 unsigned levels, struct lab_time_sums *sums)
 {
     struct lab_database *db;
     struct lab_counted_run counted = {0};
     lab_time_sums_release(sums);
     enum lab_status st = runs_source_open(s, false, &db);
     if (!st && db)
-        st = lab_time_sums_load(sums, db, run, 1u << level);
+        st = lab_time_sums_load(sums, db, run, levels);
     if (!st && db)
         st = lab_counted_load(&counted, db, run);
     lab_counted_fill(&counted, sums);
@@ -444,13 +444,28 @@ static enum lab_status load_steps(void *user, int64_t run,
                                   int64_t *count)
 {
     struct lab_runs_source *s = user;
-    enum lab_status st = load_sums(s, run, LAB_SUM_STEP, &s->steps);
+    enum lab_status st = load_sums(s, run, 1u << LAB_SUM_STEP, &s->steps);
     if (!st)
         st = lab_time_sums_share(s->steps.items, s->steps.count);
     load_bounds(s, run);
     lab_roofline_bounds(&s->bounds, s->steps.items, s->steps.count);
     *rows = s->steps.items;
     *count = (int64_t)s->steps.count;
+    return st;
+}
+
+static enum lab_status load_work(void *user, int64_t run,
+                                 const struct lab_time_sum **rows,
+                                 int64_t *count)
+{
+    struct lab_runs_source *s = user;
+    enum lab_status st =
+        load_sums(s, run, 1u << LAB_SUM_STEP | 1u << LAB_SUM_KERNEL, &s->work);
+    if (s->bounds.run != run)
+        load_bounds(s, run);
+    lab_roofline_bounds(&s->bounds, s->work.items, s->work.count);
+    *rows = s->work.items;
+    *count = (int64_t)s->work.count;
     return st;
 }
 
@@ -474,7 +489,7 @@ static enum lab_status load_kernels(void *user, int64_t run,
     struct lab_runs_source *s = user;
     struct lab_time_sums *sums = &s->sums;
     rows_clear(&s->kernels);
-    enum lab_status st = load_sums(s, run, LAB_SUM_KERNEL, sums);
+    enum lab_status st = load_sums(s, run, 1u << LAB_SUM_KERNEL, sums);
     for (size_t i = 0; i < sums->count; i++) {
         struct lab_time_sum *out = NULL;
         if (!step || of_step(&sums->items[i], step))
@@ -632,6 +647,7 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .load_runs = load_runs,
                                        .load_steps = load_steps,
                                        .load_kernels = load_kernels,
+                                       .load_work = load_work,
                                        .write_facts = write_facts,
                                        .delete_run = delete_run,
                                        .load_compare = load_compare,
@@ -675,6 +691,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     timelines_clear(s);
     lab_time_sums_release(&s->sums);
     lab_roofline_release(&s->bounds);
+    lab_time_sums_release(&s->work);
     lab_free(s->path);
     lab_free(s->db);
     lab_free(s);

@@ -36,6 +36,10 @@ struct lab_runs_model {
                                     const struct lab_time_sum *step,
                                     const struct lab_time_sum **rows,
                                     int64_t *count);
+    /* Steps and kernels in one list, with what bounds them. May be NULL. */
+    enum lab_status (*load_work)(void *user, int64_t run,
+                                 const struct lab_time_sum **rows,
+                                 int64_t *count);
     /* Machine, commit, precision, how times were taken ...: a few lines. */
     enum lab_status (*write_facts)(void *user, int64_t run,
                                    struct lab_doc *out);

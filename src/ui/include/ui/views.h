@@ -12,6 +12,7 @@ extern const struct lab_screen_ops lab_view_run;      /* lab_run_args * */
 extern const struct lab_screen_ops lab_view_compare;  /* lab_compare_args * */
 extern const struct lab_screen_ops lab_view_roofline; /* lab_run_args * */
 extern const struct lab_screen_ops lab_view_timeline; /* lab_run_args * */
+extern const struct lab_screen_ops lab_view_flame;    /* lab_run_args * */
 extern const struct lab_screen_ops lab_view_what_if;  /* lab_run_args * */
 extern const struct lab_screen_ops lab_view_tables;   /* lab_tables_model * */
 extern const struct lab_screen_ops lab_view_facts;    /* lab_fact_args * */
@@ -28,7 +29,9 @@ extern const struct lab_screen_ops lab_view_text;     /* lab_text_args * */
     }
 #define LAB_VIEWS_OF_RUN                                                       \
     LAB_VIEW(LAB_OF_RUN, "T", lab_view_timeline, "timeline",                   \
-             "what happened when")
+             "what happened when"),                                            \
+        LAB_VIEW(LAB_OF_RUN, "F", lab_view_flame, "flame",                     \
+                 "where the time goes: nodes, steps, kernels")
 #define LAB_VIEWS_OF_STEP                                                      \
     LAB_VIEW(LAB_OF_STEP, "R", lab_view_roofline, "roofline",                  \
              "what bounds each step")

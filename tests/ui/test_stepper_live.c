@@ -308,6 +308,30 @@ TEST_CASE(a_click_takes_a_term)
                    "await 9000 in [x]\nkey y\nawait 9000 out [fc1.xW]\n"));
 }
 
+/* All gates of a sample beside each other, the time step looked at outlined. */
+TEST_CASE(gates_of_an_lstm_over_time)
+{
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
+                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "text :unwatch\nkey Enter\nkey f\n"
+                   "await 9000 next: loss\n"
+                   "text :print lstm1.f.1\nkey Enter\nkey 2\nkey A\n"
+                   "await 9000 [f forget gate]\nexpect  i input gate\n"
+                   "expect sample 0 of 1\nawait 9000 0.8703\n"
+                   "expect 1.5176\nkey ]\nexpect sample 0 of 1\n"
+                   "key A\nabsent forget gate\n"));
+}
+
+/* Samples of a batch, with what they are. */
+TEST_CASE(digits_of_a_batch_with_their_class)
+{
+    assert_ok(play(MLP, "resize 120 40\nawait 9000 step 0 of\n"
+                        "text :unwatch\nkey Enter\nkey c\n"
+                        "await 9000 done: s goes on\ntext :print x\n"
+                        "key Enter\nkey 2\nkey z\nkey A\n"
+                        "await 9000 [0]\nawait 9000 , as \n"));
+}
+
 /* Many batches' losses are drawn as their mean, the validation beside them. */
 TEST_CASE(curves_are_smoothed)
 {

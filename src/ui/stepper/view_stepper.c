@@ -114,6 +114,10 @@ struct lab_stepper {
         struct lab_show asked[LAB_BOARD_PARTS]; /* last posted */
         int n_asked;
     } board;
+    struct {
+        bool on;        /* where the tensor is a part of an lstm */
+        int64_t sample; /* of the batch */
+    } gates;
     struct lab_rect tabs[LAB_PANE_COUNT]; /* their titles; w 0: not drawn */
     struct lab_rect chips[TENSORS];
 
@@ -602,6 +606,9 @@ static bool click_tensor(struct lab_stepper *v, int y, int x)
     return true;
 }
 
+static bool gates_shown(const struct lab_stepper *v);
+static enum lab_status next_sample(struct lab_stepper *v, int by);
+
 static enum lab_status next_slice(struct lab_screen *s, int by)
 {
     struct lab_stepper *v = s->state;
@@ -609,6 +616,8 @@ static enum lab_status next_slice(struct lab_screen *s, int by)
     int axis = look ? look->hidden : -1;
     if (!look)
         return LAB_OK;
+    if (gates_shown(v))
+        return next_sample(v, by);
     if (axis < 0 || is_shown(&look->show, axis))
         return refuse(v, "all of this tensor is in sight: no slice to change");
     look->show.fixed[axis] = clamp(look->show.fixed[axis] + by,
@@ -785,6 +794,164 @@ static bool turn_image(struct lab_stepper *v)
 
 static enum lab_status turn_picture(struct lab_screen *s);
 
+/* ---- the gates of an lstm over time ---- */
+
+enum { GATES = 6 };
+static const struct {
+    char letter;
+    const char *name;
+    bool share; /* from 0 to 1 */
+} gate_parts[GATES] = {{'a', "candidate", false},  {'i', "input gate", true},
+                       {'f', "forget gate", true}, {'o', "output gate", true},
+                       {'c', "cell", false},       {'h', "output", false}};
+
+/* The tensors [time, sample, unit] of the lstm that the tensor looked at is a part
+ * of; false: it is none. */
+static bool find_gates(const struct lab_stepper *v, int tensors[GATES])
+{
+    const struct lab_plan *plan = v->snap.plan;
+    const struct lab_tensor *t = v->tensor >= 0 ? tensor_of(v) : NULL;
+    const struct lab_node *node =
+        t && t->node >= 0 ? &plan->nodes[t->node] : NULL;
+    size_t n = node ? strlen(node->id) : 0;
+    bool part = false;
+    if (!node || strcmp(node->op->name, "lstm") != 0 ||
+        strncmp(t->name, node->id, n) != 0 || t->name[n] != '.' ||
+        strstr(t->name, ".grad"))
+        return false;
+    for (int i = 0; i < GATES; i++) {
+        char name[128];
+        snprintf(name, sizeof(name), "%s.%c", node->id, gate_parts[i].letter);
+        tensors[i] = lab_plan_tensor(plan, name);
+        if (tensors[i] < 0 || plan->tensors[tensors[i]].shape.rank != 3)
+            return false;
+        part = part || (t->name[n + 1] == gate_parts[i].letter &&
+                        (!t->name[n + 2] || t->name[n + 2] == '.'));
+    }
+    return part;
+}
+
+static bool gates_shown(const struct lab_stepper *v)
+{
+    int tensors[GATES];
+    return v->gates.on && !v->numbers && find_gates(v, tensors);
+}
+
+static enum lab_status next_sample(struct lab_stepper *v, int by)
+{
+    int tensors[GATES];
+    if (!find_gates(v, tensors))
+        return LAB_OK;
+    v->gates.sample = clamp(v->gates.sample + by,
+                            v->snap.plan->tensors[tensors[0]].shape.dim[1] - 1);
+    return LAB_OK;
+}
+
+/* Units down, time steps across, of one sample. */
+static void show_gates(const struct lab_stepper *v, struct lab_command *cmd)
+{
+    int tensors[GATES];
+    if (!find_gates(v, tensors))
+        return;
+    for (int i = 0; i < GATES; i++)
+        cmd->board[cmd->n_board++] =
+            (struct lab_show){.tensor = tensors[i],
+                              .row_axis = 2,
+                              .col_axis = 0,
+                              .fixed = {0, v->gates.sample, 0}};
+}
+
+/* How many side by side give the largest pictures. */
+static int gates_across(const struct lab_canvas *c, struct lab_rect r,
+                        const struct lab_plane *p)
+{
+    double best = -1;
+    int across = 1;
+    for (int k = 1; k <= GATES; k++) {
+        int rows = (GATES + k - 1) / k;
+        struct lab_heat_room room = lab_heat_room(
+            c, (struct lab_rect){0, 0, r.h / rows - 1, r.w / k - 1});
+        if (room.h < 1 || room.w < 14)
+            continue;
+        struct lab_heat_grid g = lab_heat_fit(p->rows, p->cols, 0, &room);
+        double size =
+            (double)g.cell_h * g.cell_w / (double)(g.block_rows * g.block_cols);
+        if (size > best) {
+            best = size;
+            across = k;
+        }
+    }
+    return across;
+}
+
+/* The time step of the tensor looked at, a slice of `whole`; -1: all of them. */
+static int64_t time_of_slice(const struct lab_stepper *v, int whole)
+{
+    const struct lab_tensor *t = tensor_of(v);
+    const struct lab_shape *s = &v->snap.plan->tensors[whole].shape;
+    return t->slice ? t->first / (s->dim[1] * s->dim[2]) : -1;
+}
+
+static void draw_gate(const struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect r, int gate, const struct lab_plane *p)
+{
+    int64_t now = time_of_slice(v, p->tensor);
+    struct lab_heat_room room;
+    bool mine =
+        tensor_of(v)
+            ->name[strlen(v->snap.plan->nodes[tensor_of(v)->node].id) + 1] ==
+        gate_parts[gate].letter;
+    lab_canvas_textf(c, r.y, r.x, r.w, mine ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+                     mine ? "[%c %s]" : " %c %s", gate_parts[gate].letter,
+                     gate_parts[gate].name);
+    lab_rect_cut_top(&r, 1);
+    if (!p->written) {
+        lab_canvas_text(c, r.y, r.x + 1, r.w - 1, LAB_ROLE_DIM,
+                        "not computed yet");
+        return;
+    }
+    room = lab_heat_room(c, r);
+    struct lab_heat m = {.grid = lab_heat_fit(p->rows, p->cols, 0, &room),
+                         .value = p->value,
+                         .most =
+                             gate_parts[gate].share
+                                 ? 1
+                                 : lab_heat_scale(p->value, p->rows * p->cols),
+                         .diverging = !gate_parts[gate].share,
+                         .cursor = -1};
+    lab_heat_draw(c, r.y, r.x, &m);
+    if (now >= 0 && now < p->cols)
+        lab_heat_outline(c, r.y, r.x, &m.grid, 0, now, p->rows, 1);
+}
+
+/* All gates of the sample; false: they are not shown. */
+static bool draw_gates(const struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    const struct lab_plane *p = v->snap.board;
+    int tensors[GATES];
+    if (!gates_shown(v) || !find_gates(v, tensors))
+        return false;
+    bool there = v->snap.n_board == GATES && p[0].tensor == tensors[0];
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    lab_canvas_textf(c, head.y, head.x, head.w, LAB_ROLE_DIM,
+                     "sample %lld of %lld ([ ]): units down, time across; "
+                     "gates 0 to 1",
+                     (long long)v->gates.sample,
+                     (long long)v->snap.plan->tensors[tensors[0]].shape.dim[1]);
+    if (!there)
+        return true; /* it is on the way, or a training runs */
+    int across = gates_across(c, r, p);
+    int rows = (GATES + across - 1) / across;
+    for (int i = 0; i < GATES; i++)
+        draw_gate(v, c,
+                  (struct lab_rect){r.y + i / across * (r.h / rows),
+                                    r.x + i % across * (r.w / across),
+                                    r.h / rows, r.w / across - 1},
+                  i, &p[i]);
+    return true;
+}
+
 /* All slices along the axis that [ and ] change, side by side; where it has one,
  * along the next that has more. */
 static enum lab_status turn_sheet(struct lab_screen *s)
@@ -794,6 +961,12 @@ static enum lab_status turn_sheet(struct lab_screen *s)
     if (!look)
         return LAB_OK;
     const struct lab_shape *shape = &tensor_of(v)->shape;
+    int tensors[GATES];
+    if (find_gates(v, tensors)) {
+        v->gates.on = !v->gates.on;
+        v->numbers = false;
+        return LAB_OK;
+    }
     for (int i = 0; i < shape->rank && look->hidden >= 0 &&
                     axis_size(shape, look->hidden) == 1;
          i++)
@@ -1555,7 +1728,7 @@ static void draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
     }
     struct lab_rect list = lab_rect_cut_top(&r, 1);
     draw_list(v, c, list);
-    if (draw_board(v, c, r))
+    if (draw_gates(v, c, r) || draw_board(v, c, r))
         return;
     v->board.view.layout.cell_w = 0;
     if (r.h >= 4 && !(v->zoom && look_now(v)->picture && r.h < 20))
@@ -1767,7 +1940,9 @@ static void ask_board(struct lab_stepper *v)
                  !v->looks[v->tensor].show.sheet &&
                  !v->looks[v->tensor].picture;
     b->n = 0;
-    if (shown && make_board(v)) {
+    if (gates_shown(v)) {
+        show_gates(v, &cmd);
+    } else if (shown && make_board(v)) {
         int part = 0;
         for (int i = 0; i < b->n; i++) {
             cmd.board[cmd.n_board++] = b->part[i].show;
@@ -4307,9 +4482,8 @@ static const struct lab_binding stepper_keys[] = {
     {"d", true, "digits", "the tensor as numbers, or as a heat map",
      LAB_ACT_OWN, turn_digits},
     {"A", false, "slices",
-     "all slices of the tensor side by side: channels, heads, samples; arrows "
-     "go "
-     "to another, Enter opens it",
+     "all slices of the tensor side by side: channels, heads, samples (arrows "
+     "go to another, Enter opens it); of an lstm all gates over time",
      LAB_ACT_OWN, turn_sheet},
     {"a", false, "board",
      "all tensors of the step as one writes them, what belongs to the number "

@@ -66,14 +66,24 @@ static void list_nodes(struct lab_inspector *i)
     }
 }
 
+/* Parameters and their gradients, relus' outputs, the data's pictures. */
+static bool is_read(const struct lab_plan *plan, int i)
+{
+    const struct lab_tensor *t = &plan->tensors[i];
+    return t->role == LAB_TENSOR_PARAM || i == plan->x ||
+           (t->gradient_of >= 0 &&
+            plan->tensors[t->gradient_of].role == LAB_TENSOR_PARAM) ||
+           (t->node >= 0 && is_relu(&plan->nodes[t->node]) &&
+            plan->nodes[t->node].out == i);
+}
+
 static void largest(const struct lab_plan *plan, size_t *bytes, size_t *all,
                     size_t *units)
 {
     for (int i = 0; i < plan->n_tensors; i++) {
-        const struct lab_tensor *t = &plan->tensors[i];
-        size_t n = lab_tensor_bytes(t);
-        *bytes = n > *bytes ? n : *bytes;
-        *all += t->role == LAB_TENSOR_PARAM ? n : 0;
+        size_t n = lab_tensor_bytes(&plan->tensors[i]);
+        *bytes = is_read(plan, i) && n > *bytes ? n : *bytes;
+        *all += plan->tensors[i].role == LAB_TENSOR_PARAM ? n : 0;
     }
     for (int i = 0; i < plan->n_nodes; i++) {
         const struct lab_tensor *t = &plan->tensors[plan->nodes[i].out];

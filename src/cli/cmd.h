@@ -1,21 +1,20 @@
-/* cmd.h -- the subcommands: one cmd_<name>.c each. Every one takes its own
- * argc and argv (argv[0] is its name) and returns an exit code of
- * docs/design.md section 8. */
+/* cmd.h -- the commands: one cmd_<name>.c each, which ends with its row. */
 #pragma once
 #include "report/exit.h"
 
-int lab_cmd_course(int argc, char **argv);
-int lab_cmd_config(int argc, char **argv);
-int lab_cmd_doctor(int argc, char **argv);
-int lab_cmd_lab(int argc, char **argv);
-int lab_cmd_lesson(int argc, char **argv);
-int lab_cmd_profile(int argc, char **argv);
-int lab_cmd_run(int argc, char **argv);
-int lab_cmd_sim(int argc, char **argv);
-int lab_cmd_step(int argc, char **argv);
-int lab_cmd_table(int argc, char **argv);
+struct lab_cmd {
+    const char *name;
+    /* argv[0] is the name. Returns an exit code of docs/design.md section 8. */
+    int (*run)(int argc, char **argv);
+    const char *help; /* what follows the name, in --help */
+};
+
+extern const struct lab_cmd lab_cmd_config, lab_cmd_course, lab_cmd_doctor,
+    lab_cmd_lab, lab_cmd_lesson, lab_cmd_profile, lab_cmd_run, lab_cmd_sim,
+    lab_cmd_step, lab_cmd_table;
+
 /* The screens: home, or the lesson that is named; with --plain, and for the
- * bare program without a terminal, lines of text. */
-/* `nearest`: the command that a word may have been meant to be, or NULL. */
+ * bare program without a terminal, lines of text. `nearest`: the command that a
+ * word may have been meant to be, or NULL. */
 int lab_cmd_open(int argc, char **argv,
                  const char *(*nearest)(const char *word));

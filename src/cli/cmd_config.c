@@ -112,7 +112,7 @@ static void print_options(struct printer *p)
     }
 }
 
-int lab_cmd_config(int argc, char **argv)
+static int cmd_config(int argc, char **argv)
 {
     static const char *const heads[] = {"setting", "value", "from", NULL};
     struct lab_options o;
@@ -136,3 +136,8 @@ int lab_cmd_config(int argc, char **argv)
     lab_text_table_release(&p.table);
     return p.st ? lab_exit_error(p.st) : LAB_EXIT_DONE;
 }
+
+const struct lab_cmd lab_cmd_config = {
+    .name = "config",
+    .run = cmd_config,
+    .help = "settings, and where each comes from"};

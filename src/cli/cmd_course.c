@@ -459,7 +459,7 @@ static void remove_state(const struct course *c)
     rmdir(c->state);
 }
 
-int lab_cmd_course(int argc, char **argv)
+static int cmd_course(int argc, char **argv)
 {
     struct lab_options o;
     struct course c = {.o = &o};
@@ -485,3 +485,8 @@ int lab_cmd_course(int argc, char **argv)
     lab_fact_free(c.t);
     return code;
 }
+
+const struct lab_cmd lab_cmd_course = {
+    .name = "course",
+    .run = cmd_course,
+    .help = "[ROW...]: the course, and what serves each row"};

@@ -49,7 +49,7 @@ static void print_line(void *user, const struct lab_finding_line *f)
         out->failed = out->json ? print_json(f) : print_text(f);
 }
 
-int lab_cmd_doctor(int argc, char **argv)
+static int cmd_doctor(int argc, char **argv)
 {
     struct lab_options o;
     lab_options_parse(&o, argc, argv, &usage);
@@ -68,3 +68,8 @@ int lab_cmd_doctor(int argc, char **argv)
             ? lab_fail(out.failed, "[output.doctor] cannot write the output")
             : LAB_OK);
 }
+
+const struct lab_cmd lab_cmd_doctor = {
+    .name = "doctor",
+    .run = cmd_doctor,
+    .help = "what this machine can do, and remedies"};

@@ -398,7 +398,7 @@ static int measure(const struct lab_options *o, unsigned kind,
     }
 }
 
-int lab_cmd_lab(int argc, char **argv)
+static int cmd_lab(int argc, char **argv)
 {
     struct lab_options o;
     int code = 0;
@@ -430,3 +430,8 @@ int lab_cmd_lab(int argc, char **argv)
     lab_lesson_free(lesson);
     return code;
 }
+
+const struct lab_cmd lab_cmd_lab = {
+    .name = "lab",
+    .run = cmd_lab,
+    .help = "NAME: a ladder of kernels, checked and timed"};

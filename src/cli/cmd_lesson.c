@@ -328,7 +328,7 @@ static enum lab_status run_lint(const struct lab_options *o)
                     errors, errors == 1 ? "" : "s");
 }
 
-int lab_cmd_lesson(int argc, char **argv)
+static int cmd_lesson(int argc, char **argv)
 {
     static enum lab_status (*const run[])(const struct lab_options *o) = {
         run_list, run_show, run_lint};
@@ -343,3 +343,6 @@ int lab_cmd_lesson(int argc, char **argv)
         st = run[at](&o);
     return lab_exit_error(st);
 }
+
+const struct lab_cmd lab_cmd_lesson = {
+    .name = "lesson", .run = cmd_lesson, .help = "list|show|lint: the lessons"};

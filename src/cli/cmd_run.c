@@ -373,7 +373,7 @@ static int run_lesson(const struct lab_options *o, const char *lesson)
     return code;
 }
 
-int lab_cmd_run(int argc, char **argv)
+static int cmd_run(int argc, char **argv)
 {
     struct lab_options o;
     lab_options_parse(&o, argc, argv, &usage);
@@ -384,3 +384,8 @@ int lab_cmd_run(int argc, char **argv)
     lab_signals_catch();
     return run_lesson(&o, o.lesson);
 }
+
+const struct lab_cmd lab_cmd_run = {
+    .name = "run",
+    .run = cmd_run,
+    .help = "LESSON: train, record, print the summary"};

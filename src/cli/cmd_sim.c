@@ -819,7 +819,7 @@ static enum lab_status simulate(struct simulation *s)
     return st;
 }
 
-int lab_cmd_sim(int argc, char **argv)
+static int cmd_sim(int argc, char **argv)
 {
     struct lab_options o;
     lab_options_parse(&o, argc, argv, &usage);
@@ -844,3 +844,8 @@ int lab_cmd_sim(int argc, char **argv)
     lab_str_release(&s.file);
     return code;
 }
+
+const struct lab_cmd lab_cmd_sim = {
+    .name = "sim",
+    .run = cmd_sim,
+    .help = "FILE: any CUDA kernel, thread by thread, checked"};

@@ -393,7 +393,7 @@ static enum lab_status walk(struct lab_lesson_run *w, int64_t iterations)
     return st;
 }
 
-int lab_cmd_step(int argc, char **argv)
+static int cmd_step(int argc, char **argv)
 {
     struct lab_options o;
     struct lab_lesson_run w;
@@ -429,3 +429,8 @@ int lab_cmd_step(int argc, char **argv)
     lab_lesson_run_close(&w);
     return lab_lesson_run_code(code, &kept);
 }
+
+const struct lab_cmd lab_cmd_step = {
+    .name = "step",
+    .run = cmd_step,
+    .help = "LESSON: one iteration, every step and tensor"};

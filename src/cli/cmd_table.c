@@ -229,7 +229,7 @@ static enum lab_status show(const struct lab_options *o,
     return st;
 }
 
-int lab_cmd_table(int argc, char **argv)
+static int cmd_table(int argc, char **argv)
 {
     struct lab_options o;
     struct lab_fact_table *t = NULL;
@@ -244,3 +244,8 @@ int lab_cmd_table(int argc, char **argv)
     lab_fact_free(t);
     return lab_exit_error(st);
 }
+
+const struct lab_cmd lab_cmd_table = {
+    .name = "table",
+    .run = cmd_table,
+    .help = "[NAME]: the course's tables, with formulas"};

@@ -18,24 +18,11 @@
 #include "base/command.h"
 #include "base/mem.h"
 
-struct command {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *help;
-};
-
-static const struct command commands[] = {
-    {"lesson", lab_cmd_lesson, "list|show|lint: the lessons"},
-    {"step", lab_cmd_step, "LESSON: one iteration, every step and tensor"},
-    {"run", lab_cmd_run, "LESSON: train, record, print the summary"},
-    {"lab", lab_cmd_lab, "NAME: a ladder of kernels, checked and timed"},
-    {"sim", lab_cmd_sim, "FILE: any CUDA kernel, thread by thread, checked"},
-    {"profile", lab_cmd_profile, "recorded runs: list, compare, export ..."},
-    {"table", lab_cmd_table, "[NAME]: the course's tables, with formulas"},
-    {"course", lab_cmd_course,
-     "[ROW...]: the course, and what serves each row"},
-    {"config", lab_cmd_config, "settings, and where each comes from"},
-    {"doctor", lab_cmd_doctor, "what this machine can do, and remedies"},
+/* In the order of --help. */
+static const struct lab_cmd *const commands[] = {
+    &lab_cmd_lesson, &lab_cmd_step,    &lab_cmd_run,   &lab_cmd_lab,
+    &lab_cmd_sim,    &lab_cmd_profile, &lab_cmd_table, &lab_cmd_course,
+    &lab_cmd_config, &lab_cmd_doctor,
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -70,7 +57,7 @@ static void print_help(void)
                name, name, name, name);
     lab_str_release(&command);
     for (int i = 0; i < N_COMMANDS; i++)
-        printf("  %-8s %s\n", commands[i].name, commands[i].help);
+        printf("  %-8s %s\n", commands[i]->name, commands[i]->help);
     struct lab_str options;
     lab_str_init(&options);
     add_options(&options);
@@ -88,23 +75,23 @@ static void print_help(void)
 }
 
 /* NULL: none; the nearest is in lab_error(). */
-static const struct command *find_command(const char *name)
+static const struct lab_cmd *find_command(const char *name)
 {
     const char *names[N_COMMANDS];
     int at;
     for (int i = 0; i < N_COMMANDS; i++)
-        names[i] = commands[i].name;
+        names[i] = commands[i]->name;
     return lab_find_word("command", name, names, N_COMMANDS,
                          "`lapenna-lab help` lists them", &at)
                ? NULL
-               : &commands[at];
+               : commands[at];
 }
 
 static const char *nearest_command(const char *word)
 {
     const char *names[N_COMMANDS];
     for (int i = 0; i < N_COMMANDS; i++)
-        names[i] = commands[i].name;
+        names[i] = commands[i]->name;
     return lab_nearest(word, names, N_COMMANDS);
 }
 
@@ -114,7 +101,7 @@ static bool is_one_of(const char *word, const char *a, const char *b,
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
-static int run_command(const struct command *c, int argc, char **argv)
+static int run_command(const struct lab_cmd *c, int argc, char **argv)
 {
     char name[64];
     snprintf(name, sizeof(name), "lapenna-lab %s", c->name);
@@ -126,7 +113,7 @@ static int run_command(const struct command *c, int argc, char **argv)
  * `words` begin behind the program's name. */
 static int help(int n, char **words)
 {
-    const struct command *c = NULL;
+    const struct lab_cmd *c = NULL;
     int code = LAB_EXIT_USAGE;
     char **argv = lab_alloc_array((size_t)n + 2, sizeof(*argv));
     int argc = 0;
@@ -154,7 +141,7 @@ static int help(int n, char **words)
 
 static int dispatch(int argc, char **argv)
 {
-    const struct command *c = argc > 1 ? find_command(argv[1]) : NULL;
+    const struct lab_cmd *c = argc > 1 ? find_command(argv[1]) : NULL;
     if (argc > 1 && is_one_of(argv[1], "--help", "-h", "-?")) {
         print_help();
         return LAB_EXIT_DONE;

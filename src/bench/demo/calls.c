@@ -212,7 +212,7 @@ static void refuse_words(struct lab_options *o, struct argp_state *state)
                         o->words[0]);
 }
 
-int lab_demo_cmd_calls(int argc, char **argv)
+static int cmd_calls(int argc, char **argv)
 {
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab calls",
@@ -227,3 +227,10 @@ int lab_demo_cmd_calls(int argc, char **argv)
     lab_options_parse(&o, argc, argv, &line);
     return lab_exit_error(show(&o));
 }
+
+/* conv --calls, without the conv. */
+const struct lab_demo_row lab_demo_row_calls = {
+    .word = "calls",
+    .takes = "NxCxHxWxKxR",
+    .text = "cuDNN's calls of one convolution",
+    .run = cmd_calls};

@@ -11,25 +11,31 @@
 #include "report/json_line.h"
 #include "report/print.h"
 
-/* With options of their own, where they have a command here. */
-static const struct {
-    const char *word;
-    const char *takes;
-    const char *text;
-    int (*run)(int argc, char **argv);
-} words[] = {
-    {"offsets", "NxCxHxW", "where an element of an image tensor lies",
-     lab_demo_cmd_offsets},
-    {"gflops", "N", "the rate of a square product against its size",
-     lab_demo_cmd_gflops},
-    {"calls", "NxCxHxWxKxR", "cuDNN's calls of one convolution",
-     lab_demo_cmd_calls}, /* conv --calls, without the conv */
-    {"tune", "OPERATION", "keeps the fastest candidate of a tuned rung", NULL},
-    {"batch-size", "LESSON", "a lesson at several batches", NULL},
-    {"network-size", "LESSON", "a lesson at several widths", NULL},
-    {"products", "LESSON", "the part of matrix products", NULL},
-    {"backward", "LESSON", "forward, backward and update", NULL},
-};
+static const struct lab_demo_row
+    tune = {.word = "tune",
+            .takes = "OPERATION",
+            .text = "keeps the fastest candidate of a tuned rung"},
+    batch_size = {.word = "batch-size",
+                  .takes = "LESSON",
+                  .text = "a lesson at several batches"},
+    network_size = {.word = "network-size",
+                    .takes = "LESSON",
+                    .text = "a lesson at several widths"},
+    products = {.word = "products",
+                .takes = "LESSON",
+                .text = "the part of matrix products"},
+    backward = {.word = "backward",
+                .takes = "LESSON",
+                .text = "forward, backward and update"};
+
+static const struct lab_demo_row *const words[] = {&lab_demo_row_offsets,
+                                                   &lab_demo_row_gflops,
+                                                   &lab_demo_row_calls,
+                                                   &tune,
+                                                   &batch_size,
+                                                   &network_size,
+                                                   &products,
+                                                   &backward};
 
 /* ---- which there are ---- */
 
@@ -51,8 +57,8 @@ enum lab_status lab_demo_list(bool json)
         st = lab_json_print(line);
     }
     for (size_t i = 0; !json && i < sizeof(words) / sizeof(words[0]); i++)
-        lab_printf(stdout, LAB_BENCH_LINE, words[i].word, words[i].takes,
-                   words[i].text);
+        lab_printf(stdout, LAB_BENCH_LINE, words[i]->word, words[i]->takes,
+                   words[i]->text);
     return st;
 }
 
@@ -76,8 +82,8 @@ bool lab_demo_word(int argc, char **argv, int *code)
         if (strcmp(argv[i], "--calls") == 0)
             word = "calls";
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (words[i].run && strcmp(word, words[i].word) == 0) {
-            *code = words[i].run(argc - 1, argv + 1);
+        if (words[i]->run && strcmp(word, words[i]->word) == 0) {
+            *code = words[i]->run(argc - 1, argv + 1);
             return true;
         }
     }

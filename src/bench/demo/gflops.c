@@ -306,7 +306,7 @@ static void refuse_words(struct lab_options *o, struct argp_state *state)
                         o->words[0]);
 }
 
-int lab_demo_cmd_gflops(int argc, char **argv)
+static int cmd_gflops(int argc, char **argv)
 {
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab gflops",
@@ -338,3 +338,9 @@ int lab_demo_cmd_gflops(int argc, char **argv)
     lab_free(g);
     return code;
 }
+
+const struct lab_demo_row lab_demo_row_gflops = {
+    .word = "gflops",
+    .takes = "N",
+    .text = "the rate of a square product against its size",
+    .run = cmd_gflops};

@@ -242,7 +242,7 @@ static enum lab_status answer(const struct lab_options *o)
     return LAB_OK;
 }
 
-int lab_demo_cmd_offsets(int argc, char **argv)
+static int cmd_offsets(int argc, char **argv)
 {
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab offsets",
@@ -256,3 +256,9 @@ int lab_demo_cmd_offsets(int argc, char **argv)
     lab_options_parse(&o, argc, argv, &line);
     return lab_exit_error(answer(&o));
 }
+
+const struct lab_demo_row lab_demo_row_offsets = {
+    .word = "offsets",
+    .takes = "NxCxHxW",
+    .text = "where an element of an image tensor lies",
+    .run = cmd_offsets};

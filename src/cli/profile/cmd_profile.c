@@ -426,79 +426,77 @@ static enum lab_status baseline(const struct lab_options *o,
     return st;
 }
 
-static const struct command {
-    const char *name;
-    enum lab_status (*run)(const struct lab_options *o,
-                           struct lab_database *db);
-    int least; /* words after it */
-    int most;
-    bool writes;
-    const char *takes; /* after the name, in a message */
-    unsigned options;
-    const char *args; /* in --help; NULL: none */
-    const char *doc;  /* what it does, \v, an example */
-} commands[] = {
-    {"list", lab_profile_list, 0, 0, false, "takes no run", LAB_FOR_RUNS, NULL,
-     "The runs, newest first.\vExample:\n"
-     "  lapenna-lab profile list --json\n"},
-    {"show", lab_profile_show, 1, 1, false, "takes one run", LAB_FOR_SHOW,
-     "RUN",
-     "One run: its facts, and its steps with their times; of a lab its rows."
-     "\vExample:\n  lapenna-lab profile show last --sort total --reverse\n"},
-    {"kernels", lab_profile_kernels, 1, 1, false, "takes one run",
-     LAB_FOR_KERNELS, "RUN",
-     "The kernels of a run: when, how long, with which launch, of which step."
-     "\vExample:\n"
-     "  lapenna-lab profile kernels last --sort time --reverse --limit 10\n"},
-    {"timeline", lab_profile_timeline, 1, 1, false, "takes one run",
-     LAB_FOR_TIMELINE, "RUN",
-     "What happened when, in one iteration: steps, launches, kernels, copies, "
-     "and the gaps between them.\vExample:\n"
-     "  lapenna-lab profile timeline last --iteration 3\n"},
-    {"compare", lab_profile_compare, 2, INT_MAX, false,
-     "takes two runs or more", LAB_FOR_COMPARE, "RUN RUN...",
-     "Every run against the first: where an iteration's wall time goes, steps "
-     "and kernels, and which differences are more than noise.\vExample, in a "
-     "script:\n"
-     "  lapenna-lab profile compare baseline:good last --fail-above 5%\n"},
-    {"ceilings", lab_profile_ceilings, 0, 0, true, "takes no run",
-     LAB_FOR_CEILINGS, NULL,
-     "Measures what this device can do at best, and keeps it: a copy of "
-     "memory, and products in every precision.\vExample:\n"
-     "  lapenna-lab profile ceilings --backend cuda --device 1\n"},
-    {"roofline", lab_profile_roofline, 1, 1, false, "takes one run",
-     LAB_FOR_ROOFLINE, "RUN",
-     "Steps and kernels under the roofs of their device: what bounds them."
-     "\vExample:\n  lapenna-lab profile roofline last\n"},
-    {"baseline", baseline, 0, 2, true, "takes a name and a run",
-     LAB_FOR_BASELINE, "[NAME [RUN]]",
-     "Names a run, to compare with. Without a run: the run of the name; alone: "
-     "the names that there are.\vExample:\n"
-     "  lapenna-lab profile baseline good 17\n"
-     "  lapenna-lab profile compare baseline:good last\n"},
-    {"export", lab_profile_export, 1, 1, false, "takes one run", LAB_FOR_EXPORT,
-     "RUN",
-     "The run as a file, for another program or a reader.\vExample:\n"
-     "  lapenna-lab profile export last --format trace --output run.json\n"},
-    {"import", import_files, 1, 1, true, "takes one file", LAB_FOR_IMPORT,
-     "FILE",
-     "The runs of another database, or of an SQLite export of Nsight Systems."
-     "\vExample:\n"
-     "  lapenna-lab profile import report.sqlite --label laptop\n"},
-    {"merge", import_files, 1, INT_MAX, true, "takes files", LAB_FOR_IMPORT,
-     "FILE...",
-     "The runs of many databases, or SQLite exports of Nsight Systems."
-     "\vExample:\n"
-     "  lapenna-lab profile merge a.db b.db --db all.db --dry-run\n"},
-    {"delete", delete_runs, 1, INT_MAX, true, "takes runs", LAB_FOR_DELETE,
-     "RUN...",
-     "Removes runs and everything recorded of them.\vExample:\n"
-     "  lapenna-lab profile delete 3 4\n"},
-    {"vacuum", vacuum, 0, 0, true, "takes no run", LAB_FOR_DELETE, NULL,
-     "Makes the database file as small as what it holds: deleting a run frees "
-     "its room inside the file only.\vExample:\n"
-     "  lapenna-lab profile vacuum\n"},
-};
+static const struct lab_profile_command command_baseline = {
+    .name = "baseline",
+    .run = baseline,
+    .most = 2,
+    .writes = true,
+    .takes = "takes a name and a run",
+    .options = LAB_FOR_BASELINE,
+    .args = "[NAME [RUN]]",
+    .doc = "Names a run, to compare with. Without a run: the run of the name; "
+           "alone: "
+           "the names that there are.\vExample:\n"
+           "  lapenna-lab profile baseline good 17\n"
+           "  lapenna-lab profile compare baseline:good last\n"};
+
+static const struct lab_profile_command command_import = {
+    .name = "import",
+    .run = import_files,
+    .least = 1,
+    .most = 1,
+    .writes = true,
+    .takes = "takes one file",
+    .options = LAB_FOR_IMPORT,
+    .args = "FILE",
+    .doc = "The runs of another database, or of an SQLite export of Nsight "
+           "Systems."
+           "\vExample:\n"
+           "  lapenna-lab profile import report.sqlite --label laptop\n"};
+
+static const struct lab_profile_command command_merge = {
+    .name = "merge",
+    .run = import_files,
+    .least = 1,
+    .most = INT_MAX,
+    .writes = true,
+    .takes = "takes files",
+    .options = LAB_FOR_IMPORT,
+    .args = "FILE...",
+    .doc = "The runs of many databases, or SQLite exports of Nsight Systems."
+           "\vExample:\n"
+           "  lapenna-lab profile merge a.db b.db --db all.db --dry-run\n"};
+
+static const struct lab_profile_command command_delete = {
+    .name = "delete",
+    .run = delete_runs,
+    .least = 1,
+    .most = INT_MAX,
+    .writes = true,
+    .takes = "takes runs",
+    .options = LAB_FOR_DELETE,
+    .args = "RUN...",
+    .doc = "Removes runs and everything recorded of them.\vExample:\n"
+           "  lapenna-lab profile delete 3 4\n"};
+
+static const struct lab_profile_command command_vacuum = {
+    .name = "vacuum",
+    .run = vacuum,
+    .writes = true,
+    .takes = "takes no run",
+    .options = LAB_FOR_DELETE,
+    .doc = "Makes the database file as small as what it holds: deleting a run "
+           "frees "
+           "its room inside the file only.\vExample:\n"
+           "  lapenna-lab profile vacuum\n"};
+
+/* In the order of messages. */
+static const struct lab_profile_command *const commands[] = {
+    &lab_profile_list,     &lab_profile_show,    &lab_profile_kernels,
+    &lab_profile_timeline, &lab_profile_compare, &lab_profile_ceilings,
+    &lab_profile_roofline, &command_baseline,    &lab_profile_export,
+    &command_import,       &command_merge,       &command_delete,
+    &command_vacuum};
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 /* Another command for the same runs. */
@@ -521,18 +519,18 @@ static enum lab_status needs_run(const struct lab_options *o)
 }
 
 static enum lab_status find_command(const struct lab_options *o,
-                                    const struct command **out)
+                                    const struct lab_profile_command **out)
 {
     const char *names[COMMANDS];
     int at;
     for (int i = 0; i < COMMANDS; i++)
-        names[i] = commands[i].name;
+        names[i] = commands[i]->name;
     enum lab_status st =
         lab_find_word("command", o->command, names, COMMANDS,
                       "`lapenna-lab profile --help` lists them", &at);
     if (st)
         return st;
-    const struct command *c = *out = &commands[at];
+    const struct lab_profile_command *c = *out = commands[at];
     if (o->n_words < c->least && c->most == 1 && c->run != import_files)
         return needs_run(o);
     if (o->n_words < c->least || o->n_words > c->most)
@@ -581,11 +579,11 @@ static enum lab_status fail_where(const struct lab_options *o,
 
 /* Nothing recorded yet is an error only where something was asked for. */
 static enum lab_status no_database(const struct lab_options *o,
-                                   const struct command *command,
+                                   const struct lab_profile_command *command,
                                    const char *path)
 {
-    bool lists = command->run == lab_profile_list ||
-                 (command->run == baseline && o->n_words == 0);
+    bool lists = command == &lab_profile_list ||
+                 (command == &command_baseline && o->n_words == 0);
     if (o->db || o->recorded || errno != ENOENT)
         return lab_fail(LAB_E_NOTFOUND, "[profile.database] %s: %s", path,
                         strerror(errno));
@@ -598,19 +596,20 @@ static enum lab_status no_database(const struct lab_options *o,
 }
 
 /* Names of baselines are only read where none is given or taken away. */
-static bool writes(const struct lab_options *o, const struct command *command)
+static bool writes(const struct lab_options *o,
+                   const struct lab_profile_command *command)
 {
-    bool asks = command->run == baseline && o->n_words < 2;
+    bool asks = command == &command_baseline && o->n_words < 2;
     return command->writes && (!asks || o->remove);
 }
 
 static enum lab_status run_command(const struct lab_options *o,
-                                   const struct command *command,
+                                   const struct lab_profile_command *command,
                                    const char *path)
 {
     struct lab_database *db = NULL;
     bool makes =
-        command->run == import_files || command->run == lab_profile_ceilings;
+        command->run == import_files || command == &lab_profile_ceilings;
     if (!makes && access(path, F_OK))
         return no_database(o, command, path);
     enum lab_status st = open_database(path, writes(o, command), &db);
@@ -624,14 +623,15 @@ static enum lab_status run_command(const struct lab_options *o,
 }
 
 /* The runs that ship with the program are only read. */
-static enum lab_status refuse_recorded(const struct lab_options *o,
-                                       const struct command *command)
+static enum lab_status
+refuse_recorded(const struct lab_options *o,
+                const struct lab_profile_command *command)
 {
     struct lab_str import;
     if (o->db)
         return lab_fail(LAB_E_USAGE, "[profile.two-databases] --recorded and "
                                      "--db name two databases: give one");
-    if (command->run == lab_profile_ceilings)
+    if (command == &lab_profile_ceilings)
         return lab_fail(LAB_E_USAGE,
                         "[profile.ceilings-recorded] ceilings are measured on "
                         "this machine, and "
@@ -677,9 +677,9 @@ static const char help[] =
 
 /* The first word that is neither an option nor an option's value. A number below
  * 0 is no run, and getopt() would call it an option. */
-static const struct command *named_command(int argc, char **argv)
+static const struct lab_profile_command *named_command(int argc, char **argv)
 {
-    const struct command *found = NULL;
+    const struct lab_profile_command *found = NULL;
     bool first = true;
     bool options = true;
     for (int i = 1; i < argc; i++) {
@@ -697,7 +697,7 @@ static const struct command *named_command(int argc, char **argv)
         } else if (first && (word[0] != '-' || !word[1])) {
             first = false;
             for (int k = 0; k < COMMANDS; k++)
-                found = strcmp(commands[k].name, word) ? found : &commands[k];
+                found = strcmp(commands[k]->name, word) ? found : commands[k];
         }
     }
     return found;
@@ -714,7 +714,7 @@ static void take_command(struct lab_options *o, struct argp_state *state)
 
 static void read_options(int argc, char **argv, struct lab_options *o)
 {
-    const struct command *c = named_command(argc, argv);
+    const struct lab_profile_command *c = named_command(argc, argv);
     char name[64];
     snprintf(name, sizeof(name), "lapenna-lab profile%s%s", c ? " " : "",
              c ? c->name : "");
@@ -730,10 +730,10 @@ static void read_options(int argc, char **argv, struct lab_options *o)
             .check = take_command});
 }
 
-int lab_cmd_profile(int argc, char **argv)
+static int cmd_profile(int argc, char **argv)
 {
     struct lab_options o;
-    const struct command *command = NULL;
+    const struct lab_profile_command *command = NULL;
     struct lab_str path;
     enum lab_status st;
     read_options(argc, argv, &o);
@@ -752,7 +752,15 @@ int lab_cmd_profile(int argc, char **argv)
     if (st == LAB_OK)
         st = run_command(&o, command, lab_str_text(&path));
     lab_str_release(&path);
-    if (st)
-        lab_warn("%s", lab_error());
+    if (!st)
+        return LAB_EXIT_DONE;
+    lab_warn("%s", lab_error());
+    if (st != LAB_E_CHECK)
+        lab_error_json(exit_code(st));
     return exit_code(st);
 }
+
+const struct lab_cmd lab_cmd_profile = {
+    .name = "profile",
+    .run = cmd_profile,
+    .help = "recorded runs: list, compare, export ..."};

@@ -197,8 +197,8 @@ static enum lab_status print(const struct measuring *m)
     return st;
 }
 
-enum lab_status lab_profile_ceilings(const struct lab_options *o,
-                                     struct lab_database *db)
+static enum lab_status run_ceilings(const struct lab_options *o,
+                                    struct lab_database *db)
 {
     struct measuring m = {.o = o, .db = db};
     enum lab_status st = open_backend(o, &m.be);
@@ -218,3 +218,13 @@ enum lab_status lab_profile_ceilings(const struct lab_options *o,
     lab_backend_close(m.be);
     return st;
 }
+
+const struct lab_profile_command lab_profile_ceilings = {
+    .name = "ceilings",
+    .run = run_ceilings,
+    .writes = true,
+    .takes = "takes no run",
+    .options = LAB_FOR_CEILINGS,
+    .doc = "Measures what this device can do at best, and keeps it: a copy of "
+           "memory, and products in every precision.\vExample:\n"
+           "  lapenna-lab profile ceilings --backend cuda --device 1\n"};

@@ -1,5 +1,5 @@
-/* profile_cmd.h -- the commands of `profile`, one function each. What they are
- * given has been checked: as many words as they take. */
+/* profile_cmd.h -- the commands of `profile`, a row each beside its code. What run()
+ * is given has been checked: as many words as it takes. */
 #pragma once
 #include <jansson.h>
 #include <math.h>
@@ -13,24 +13,23 @@
 enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
                                      int64_t *run);
 
-enum lab_status lab_profile_list(const struct lab_options *o,
-                                 struct lab_database *db);
-enum lab_status lab_profile_show(const struct lab_options *o,
-                                 struct lab_database *db);
-enum lab_status lab_profile_kernels(const struct lab_options *o,
-                                    struct lab_database *db);
-enum lab_status lab_profile_timeline(const struct lab_options *o,
-                                     struct lab_database *db);
-/* LAB_E_CHECK: something is slower than --fail-above allows. */
-enum lab_status lab_profile_compare(const struct lab_options *o,
-                                    struct lab_database *db);
-enum lab_status lab_profile_export(const struct lab_options *o,
-                                   struct lab_database *db);
-/* Measures the ceilings of a device, and keeps them. */
-enum lab_status lab_profile_ceilings(const struct lab_options *o,
-                                     struct lab_database *db);
-enum lab_status lab_profile_roofline(const struct lab_options *o,
-                                     struct lab_database *db);
+struct lab_profile_command {
+    const char *name;
+    enum lab_status (*run)(const struct lab_options *o,
+                           struct lab_database *db);
+    int least; /* words after it */
+    int most;
+    bool writes;
+    const char *takes; /* after the name, in a message */
+    unsigned options;
+    const char *args; /* in --help; NULL: none */
+    const char *doc;  /* what it does, \v, an example */
+};
+
+/* compare: LAB_E_CHECK where something is slower than --fail-above allows. */
+extern const struct lab_profile_command lab_profile_list, lab_profile_show,
+    lab_profile_kernels, lab_profile_timeline, lab_profile_compare,
+    lab_profile_ceilings, lab_profile_roofline, lab_profile_export;
 
 /* Everything of a run as JSON Lines, `all`: also outside of its iterations. */
 enum lab_status lab_profile_print_lines(FILE *to, struct lab_database *db,

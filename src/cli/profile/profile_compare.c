@@ -629,8 +629,8 @@ static enum lab_status warn_empty(struct lab_database *db,
     return st;
 }
 
-enum lab_status lab_profile_compare(const struct lab_options *o,
-                                    struct lab_database *db)
+static enum lab_status run_compare(const struct lab_options *o,
+                                   struct lab_database *db)
 {
     struct failures f = {.limit = o->given.fail_above ? o->fail_above : NAN};
     int64_t a = 0;
@@ -662,3 +662,19 @@ enum lab_status lab_profile_compare(const struct lab_options *o,
     }
     return st ? st : verdict(o, &f);
 }
+
+const struct lab_profile_command lab_profile_compare = {
+    .name = "compare",
+    .run = run_compare,
+    .least = 2,
+    .most = INT_MAX,
+    .takes = "takes two runs or more",
+    .options = LAB_FOR_COMPARE,
+    .args = "RUN RUN...",
+    .doc =
+        "Every run against the first: where an iteration's wall time goes, "
+        "steps "
+        "and kernels, and which differences are more than noise.\vExample, in "
+        "a "
+        "script:\n"
+        "  lapenna-lab profile compare baseline:good last --fail-above 5%\n"};

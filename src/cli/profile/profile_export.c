@@ -102,8 +102,8 @@ static unsigned wanted_by(const struct export *e)
                                                    : of_table[e->table];
 }
 
-enum lab_status lab_profile_export(const struct lab_options *o,
-                                   struct lab_database *db)
+static enum lab_status run_export(const struct lab_options *o,
+                                  struct lab_database *db)
 {
     struct export e;
     int64_t run;
@@ -121,3 +121,15 @@ enum lab_status lab_profile_export(const struct lab_options *o,
                       strerror(errno));
     return st ? st : lab_warn_missing(db, run, wanted_by(&e));
 }
+
+const struct lab_profile_command lab_profile_export = {
+    .name = "export",
+    .run = run_export,
+    .least = 1,
+    .most = 1,
+    .takes = "takes one run",
+    .options = LAB_FOR_EXPORT,
+    .args = "RUN",
+    .doc =
+        "The run as a file, for another program or a reader.\vExample:\n"
+        "  lapenna-lab profile export last --format trace --output run.json\n"};

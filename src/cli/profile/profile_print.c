@@ -389,8 +389,8 @@ static enum lab_status say_no_steps(struct lab_database *db, int64_t run)
                : lab_warn_missing(db, run, LAB_HAS_STEPS);
 }
 
-enum lab_status lab_profile_show(const struct lab_options *o,
-                                 struct lab_database *db)
+static enum lab_status run_show(const struct lab_options *o,
+                                struct lab_database *db)
 {
     struct printing p = {.db = db};
     const char *names[LAB_STEP_SORT_COUNT];
@@ -431,8 +431,8 @@ static enum lab_status put_kernels(struct printing *p,
     return st ? st : end_table(p, "");
 }
 
-enum lab_status lab_profile_kernels(const struct lab_options *o,
-                                    struct lab_database *db)
+static enum lab_status run_kernels(const struct lab_options *o,
+                                   struct lab_database *db)
 {
     struct printing p = {.db = db,
                          .most = o->json || o->given.limit ? 0 : KERNEL_ROWS};
@@ -531,8 +531,8 @@ static void say_none(const struct lab_database *db)
     lab_str_release(&text);
 }
 
-enum lab_status lab_profile_list(const struct lab_options *o,
-                                 struct lab_database *db)
+static enum lab_status run_list(const struct lab_options *o,
+                                struct lab_database *db)
 {
     struct listing l = {.p = {.db = db}};
     enum lab_status st =
@@ -542,3 +542,37 @@ enum lab_status lab_profile_list(const struct lab_options *o,
         say_none(db);
     return st;
 }
+
+const struct lab_profile_command lab_profile_list = {
+    .name = "list",
+    .run = run_list,
+    .takes = "takes no run",
+    .options = LAB_FOR_RUNS,
+    .doc = "The runs, newest first.\vExample:\n"
+           "  lapenna-lab profile list --json\n"};
+
+const struct lab_profile_command lab_profile_show = {
+    .name = "show",
+    .run = run_show,
+    .least = 1,
+    .most = 1,
+    .takes = "takes one run",
+    .options = LAB_FOR_SHOW,
+    .args = "RUN",
+    .doc =
+        "One run: its facts, and its steps with their times; of a lab its rows."
+        "\vExample:\n  lapenna-lab profile show last --sort total --reverse\n"};
+
+const struct lab_profile_command lab_profile_kernels = {
+    .name = "kernels",
+    .run = run_kernels,
+    .least = 1,
+    .most = 1,
+    .takes = "takes one run",
+    .options = LAB_FOR_KERNELS,
+    .args = "RUN",
+    .doc = "The kernels of a run: when, how long, with which launch, of which "
+           "step."
+           "\vExample:\n"
+           "  lapenna-lab profile kernels last --sort time --reverse --limit "
+           "10\n"};

@@ -327,8 +327,8 @@ static enum lab_status print_text(const struct lab_roofline *r,
     return lab_print_str(&text);
 }
 
-enum lab_status lab_profile_roofline(const struct lab_options *o,
-                                     struct lab_database *db)
+static enum lab_status run_roofline(const struct lab_options *o,
+                                    struct lab_database *db)
 {
     struct lab_roofline r;
     int64_t run;
@@ -341,3 +341,15 @@ enum lab_status lab_profile_roofline(const struct lab_options *o,
     lab_roofline_release(&r);
     return st ? st : lab_warn_missing(db, run, LAB_HAS_STEPS);
 }
+
+const struct lab_profile_command lab_profile_roofline = {
+    .name = "roofline",
+    .run = run_roofline,
+    .least = 1,
+    .most = 1,
+    .takes = "takes one run",
+    .options = LAB_FOR_ROOFLINE,
+    .args = "RUN",
+    .doc =
+        "Steps and kernels under the roofs of their device: what bounds them."
+        "\vExample:\n  lapenna-lab profile roofline last\n"};

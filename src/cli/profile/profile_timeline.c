@@ -306,8 +306,8 @@ static enum lab_status find_iteration(struct lab_database *db, int64_t run,
     return lab_fail_missing(db, run, LAB_HAS_KERNELS);
 }
 
-enum lab_status lab_profile_timeline(const struct lab_options *o,
-                                     struct lab_database *db)
+static enum lab_status run_timeline(const struct lab_options *o,
+                                    struct lab_database *db)
 {
     struct lab_timeline_filter filter = {.from_ns = LAB_UNKNOWN,
                                          .to_ns = LAB_UNKNOWN};
@@ -333,3 +333,16 @@ enum lab_status lab_profile_timeline(const struct lab_options *o,
     lab_free(list.listed);
     return st;
 }
+
+const struct lab_profile_command lab_profile_timeline = {
+    .name = "timeline",
+    .run = run_timeline,
+    .least = 1,
+    .most = 1,
+    .takes = "takes one run",
+    .options = LAB_FOR_TIMELINE,
+    .args = "RUN",
+    .doc = "What happened when, in one iteration: steps, launches, kernels, "
+           "copies, "
+           "and the gaps between them.\vExample:\n"
+           "  lapenna-lab profile timeline last --iteration 3\n"};

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "ui/heat.h"
 
-int lab_board_part(const struct lab_board_view *b, int tensor)
+int lab_board_part_of(const struct lab_board_view *b, int tensor)
 {
     for (int i = 0; i < b->board.n; i++)
         if (b->board.part[i].tensor == tensor && b->layout.cell_w > 0)

@@ -19,7 +19,7 @@ LAB_C_BEGIN
 bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
                     struct lab_rect r);
 /* The part of a tensor; -1: it is not drawn. */
-int lab_board_part(const struct lab_board_view *b, int tensor);
+int lab_board_part_of(const struct lab_board_view *b, int tensor);
 /* The element that a place of the screen shows; tensor -1: none. */
 struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x);
 /* The plane that a part shows, NULL: it is not there yet. */

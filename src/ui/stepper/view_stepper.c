@@ -443,7 +443,7 @@ static bool board_shown(const struct lab_stepper *v)
  * shown. */
 static int board_part_now(const struct lab_stepper *v)
 {
-    return board_shown(v) ? lab_board_part(&v->board.view, v->tensor) : -1;
+    return board_shown(v) ? lab_board_part_of(&v->board.view, v->tensor) : -1;
 }
 
 /* The picture as it is on the screen: one key moves one cell, and a cell

@@ -4,15 +4,14 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -42,36 +41,20 @@ static void find_path(void)
         file.path[0] = '\0';
 }
 
-static enum lab_status read_text(int fd)
+static enum lab_status read_text(int fd, int64_t bytes)
 {
-    struct stat about;
-    size_t used = 0;
-    if (fstat(fd, &about))
-        return lab_fail(LAB_E_IO, "[config.stat] %s: %s", file.path,
-                        strerror(errno));
-    if (!S_ISREG(about.st_mode))
-        return lab_fail(LAB_E_IO, "[config.not-file] %s: not a file",
-                        file.path);
-    if (about.st_size > MOST_BYTES)
+    if (bytes > MOST_BYTES)
         return lab_fail(LAB_E_PARSE, "[config.too-large] %s: larger than 1 MiB",
                         file.path);
-    size_t size = (size_t)about.st_size;
+    size_t size = (size_t)bytes;
     file.text = lab_alloc(size + 1);
     if (!file.text)
         return lab_no_memory("the configuration");
-    while (used < size) {
-        ssize_t n = read(fd, file.text + used, size - used);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return lab_fail(LAB_E_IO, "[config.read] %s: %s", file.path,
-                            strerror(errno));
-        if (n == 0)
-            break;
-        used += (size_t)n;
-    }
-    file.text[used] = '\0';
-    return strlen(file.text) == used
+    enum lab_status st = lab_file_read(fd, file.path, 0, file.text, size);
+    if (st)
+        return st;
+    file.text[size] = '\0';
+    return strlen(file.text) == size
                ? LAB_OK
                : lab_fail(LAB_E_PARSE,
                           "[config.byte-zero] %s: no text: a byte 0 is in it",
@@ -122,13 +105,12 @@ static enum lab_status read_file(void)
     file.config.path = file.path;
     if (!file.path[0])
         return LAB_OK;
-    int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR
-                   ? LAB_OK
-                   : lab_fail(LAB_E_IO, "[config.open] %s: %s", file.path,
-                              strerror(errno));
-    enum lab_status st = read_text(fd);
+    int64_t bytes;
+    int fd;
+    enum lab_status st = lab_file_open(file.path, &fd, &bytes);
+    if (st)
+        return errno == ENOENT || errno == ENOTDIR ? LAB_OK : st;
+    st = read_text(fd, bytes);
     close(fd);
     char *next = file.text;
     for (int number = 1; !st && next; number++) {

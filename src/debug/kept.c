@@ -11,10 +11,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "store/export.h"
 
@@ -42,8 +42,8 @@ struct kept_tensor {
 
 struct lab_kept {
     char *path;
-    char *bytes; /* of the whole file */
-    const char *data;
+    int fd;       /* the file, for the values of tensors */
+    int64_t data; /* bytes before the first of them */
     uint64_t data_bytes;
     json_t *header;
     struct kept_tensor *tensors;
@@ -59,80 +59,53 @@ static enum lab_status bad(const struct lab_kept *k, const char *fmt, ...)
     va_start(args, fmt);
     lab_failv(LAB_E_PARSE, fmt, args);
     va_end(args);
-    return lab_fail_context(LAB_E_PARSE, "%s: no network that can be read",
-                            k->path);
+    char text[512]; /* the file's names are in it */
+    lab_visible_copy(text, sizeof(text), lab_error());
+    return lab_fail_id(LAB_E_PARSE, lab_error_id(),
+                       "%s: no network that can be read: %s", k->path, text);
 }
 
 /* ---- reading ---- */
 
-static enum lab_status read_all(int fd, const char *path, char *to, size_t n)
+/* The header alone: no memory is taken for more than the file has. */
+static enum lab_status read_header(struct lab_kept *k)
 {
-    size_t at = 0;
-    while (at < n) {
-        ssize_t got = read(fd, to + at, n - at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return lab_fail(LAB_E_IO, "[kept.read] cannot read %s: %s", path,
-                            got ? strerror(errno) : "it has become shorter");
-        at += (size_t)got;
-    }
-    return LAB_OK;
-}
-
-/* The whole of a regular file. */
-static enum lab_status read_file(struct lab_kept *k, size_t *size)
-{
-    struct stat info;
-    enum lab_status st = LAB_OK;
-    int fd = open(k->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &info)) {
-        st = lab_fail(LAB_E_IO, "[kept.open] cannot read %s: %s", k->path,
-                      strerror(errno));
-    } else if (!S_ISREG(info.st_mode)) {
-        st = lab_fail(LAB_E_IO,
-                      "[kept.not-file] cannot read %s: it is no regular file",
-                      k->path);
-    } else if (info.st_size < HEAD_BYTES + 2) {
-        st = bad(k, "[kept.short] %lld bytes are too few for a header",
-                 (long long)info.st_size);
-    } else {
-        *size = (size_t)info.st_size;
-        k->bytes = lab_alloc(*size);
-        st = k->bytes
-                 ? read_all(fd, k->path, k->bytes, *size)
-                 : lab_fail(LAB_E_NOMEM, "no memory for the %zu bytes of %s",
-                            *size, k->path);
-    }
-    if (fd >= 0)
-        close(fd);
-    return st;
-}
-
-static enum lab_status read_header(struct lab_kept *k, size_t size)
-{
+    int64_t size;
     uint64_t n;
     json_error_t why;
-    memcpy(&n, k->bytes, sizeof(n));
+    enum lab_status st = lab_file_open(k->path, &k->fd, &size);
+    if (st)
+        return st;
+    if (size < HEAD_BYTES + 2)
+        return bad(k, "[kept.short] %lld bytes are too few for a header",
+                   (long long)size);
+    st = lab_file_read(k->fd, k->path, 0, &n, sizeof(n));
+    if (st)
+        return st;
     if (n > MOST_HEADER)
         return bad(k,
                    "[kept.header-size] its header would have %" PRIu64
-                   " bytes, and %d is the "
-                   "most: it is of another format",
+                   " bytes, and %d is the most: it is of another format",
                    n, MOST_HEADER);
-    if (n > size - HEAD_BYTES)
+    if (n > (uint64_t)size - HEAD_BYTES)
         return bad(k,
                    "[kept.header-cut] its header has %" PRIu64
-                   " bytes and the file %zu: it is "
-                   "cut short",
-                   n, size);
-    k->header = json_loadb(k->bytes + HEAD_BYTES, (size_t)n,
-                           JSON_REJECT_DUPLICATES, &why);
+                   " bytes and the file %lld: it is cut short",
+                   n, (long long)size);
+    char *text = lab_alloc((size_t)n + 1);
+    if (!text)
+        return lab_no_memory("a network's header");
+    st = lab_file_read(k->fd, k->path, HEAD_BYTES, text, (size_t)n);
+    if (!st)
+        k->header = json_loadb(text, (size_t)n, JSON_REJECT_DUPLICATES, &why);
+    lab_free(text);
+    if (st)
+        return st;
     if (!json_is_object(k->header))
         return bad(k, "[kept.json] its header: %s",
                    k->header ? "it is no JSON object" : why.text);
-    k->data = k->bytes + HEAD_BYTES + n;
-    k->data_bytes = size - HEAD_BYTES - n;
+    k->data = HEAD_BYTES + (int64_t)n;
+    k->data_bytes = (uint64_t)(size - k->data);
     return LAB_OK;
 }
 
@@ -273,17 +246,16 @@ static enum lab_status read_facts(struct lab_kept *k)
 
 enum lab_status lab_kept_open(struct lab_kept **out, const char *path)
 {
-    size_t size = 0;
     struct lab_kept *k = lab_alloc(sizeof(*k));
-    if (k)
+    if (k) {
+        k->fd = -1;
         k->path = lab_strdup(path);
+    }
     if (!k || !k->path) {
         lab_kept_free(k);
         return lab_no_memory("a network's file");
     }
-    enum lab_status st = read_file(k, &size);
-    if (!st)
-        st = read_header(k, size);
+    enum lab_status st = read_header(k);
     if (!st)
         st = read_tensors(k);
     if (!st)
@@ -301,7 +273,8 @@ void lab_kept_free(struct lab_kept *k)
         return;
     json_decref(k->header);
     lab_free(k->tensors);
-    lab_free(k->bytes);
+    if (k->fd >= 0)
+        close(k->fd);
     lab_free(k->path);
     lab_free(k);
 }
@@ -320,12 +293,14 @@ enum lab_status lab_kept_check_lesson(const struct lab_kept *k,
                         "has no seed and no iteration to continue from: use "
                         "--load, which takes the parameters",
                         k->path);
+    char of[64];
+    lab_visible_copy(of, sizeof(of), k->facts.lesson);
     if (strcmp(k->facts.lesson, lesson) != 0)
         return lab_fail(
             LAB_E_PARSE,
             "[kept.lesson] %s: it is a network of the lesson %s, and this is "
             "%s: --load takes its parameters where names and shapes fit",
-            k->path, k->facts.lesson, lesson);
+            k->path, of, lesson);
     return LAB_OK;
 }
 
@@ -382,8 +357,11 @@ static void misfit(struct misfits *m, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    if (m->n++ < NAMED)
-        lab_str_addf(&m->text, "%s%s", m->n > 1 ? "; " : "", text);
+    lab_utf8_trim(text);
+    if (m->n++ >= NAMED)
+        return;
+    lab_str_add(&m->text, m->n > 1 ? "; " : "");
+    lab_str_add_visible(&m->text, text, strlen(text), false);
 }
 
 static void compare(struct misfits *m, const struct kept_tensor *has,
@@ -445,9 +423,11 @@ static enum lab_status fill(void *user, const struct lab_tensor *t, void *out)
     const struct taking *how = user;
     const struct kept_tensor *has =
         is_taken(how, t->name) ? find(how->kept, t->name) : NULL;
-    if (has)
-        memcpy(out, how->kept->data + has->from, lab_tensor_bytes(t));
-    return LAB_OK;
+    if (!has)
+        return LAB_OK;
+    return lab_file_read(how->kept->fd, how->kept->path,
+                         how->kept->data + (int64_t)has->from, out,
+                         lab_tensor_bytes(t));
 }
 
 enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
@@ -467,7 +447,8 @@ enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
     }
     compare_tensors(&m, &how);
     if (m.n > 0) {
-        const char *of = k->facts.lesson ? k->facts.lesson : "";
+        char of[64];
+        lab_visible_copy(of, sizeof(of), k->facts.lesson);
         st = lab_fail(LAB_E_SHAPE, "[kept.network] %s%s%s does not fit: %s%s",
                       k->path, *of ? ", a network of " : "", of,
                       lab_str_text(&m.text), m.n > 10 ? "; and more" : "");

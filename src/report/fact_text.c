@@ -250,7 +250,8 @@ json_t *lab_fact_json(const struct lab_fact_table *t, int row)
     for (int i = 0; i < t->columns; i++) {
         const struct lab_fact_cell *cell = lab_fact_at(t, row, i);
         const char *unit = t->column[i].unit;
-        if (unit && strcmp(unit, "count") == 0 && !isnan(cell->value))
+        if (unit && strcmp(unit, "count") == 0 &&
+            fabsl(cell->value) < INT64_MAX)
             lab_json_int(line, t->column[i].sql, (int64_t)cell->value);
         else if (unit)
             lab_json_real(line, t->column[i].sql, (double)cell->value);

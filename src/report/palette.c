@@ -375,8 +375,10 @@ struct lab_style lab_palette_style(enum lab_theme theme, enum lab_depth depth,
     return s;
 }
 
-int lab_palette_on_panel(enum lab_theme theme, enum lab_depth depth,
-                         enum lab_role role)
+/* Of text on a panel: never the terminal's own colour, which may not be legible
+ * there. */
+static int on_panel(enum lab_theme theme, enum lab_depth depth,
+                    enum lab_role role)
 {
     int fg = lab_palette_style(theme, depth, role).fg;
     return fg >= 0 || theme == LAB_THEME_TERMINAL
@@ -402,6 +404,37 @@ enum lab_tint lab_palette_ink(enum lab_theme theme, enum lab_tint tint)
                        0.7152 * linear(rgb >> 8 & 255) +
                        0.0722 * linear(rgb & 255);
     return luminance > 0.179 ? LAB_TINT_BLACK : LAB_TINT_WHITE;
+}
+
+void lab_palette_fill(struct lab_palette *out, enum lab_theme theme,
+                      enum lab_depth depth)
+{
+    *out = (struct lab_palette){.theme = theme, .depth = depth};
+    out->tints = lab_palette_has_tints(theme, depth);
+    for (int i = 0; i < LAB_ROLE_COUNT; i++) {
+        out->styles[i] = lab_palette_style(theme, depth, (enum lab_role)i);
+        out->on_panel[i] = on_panel(theme, depth, (enum lab_role)i);
+    }
+    for (int i = 0; i < LAB_TINT_COUNT; i++) {
+        out->tint[i] = lab_palette_tint(theme, depth, (enum lab_tint)i);
+        out->on[i] = (unsigned char)lab_palette_ink(theme, (enum lab_tint)i);
+    }
+}
+
+struct lab_style lab_palette_cell(const struct lab_palette *p, unsigned role,
+                                  unsigned ink, unsigned paper)
+{
+    role = role < LAB_ROLE_COUNT ? role : 0;
+    struct lab_style s = p->styles[role];
+    bool picture = paper >= LAB_TINT_SELECTED;
+    if (p->tints && paper) {
+        s.bg = p->tint[paper];
+        s.fg = picture ? p->tint[p->on[paper]] : p->on_panel[role];
+        s.attr &= picture ? ~(unsigned)LAB_ATTR_REVERSE : ~0U;
+    }
+    if (p->tints && ink)
+        s.fg = p->tint[ink];
+    return s;
 }
 
 /* ---- which tint, which role ---- */

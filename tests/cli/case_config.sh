@@ -94,7 +94,7 @@ rm "$file"
 mkdir "$file"
 run config
 expect_exit 3
-expect_stderr 'not a file'
+expect_stderr 'a directory, not a regular file'
 rmdir "$file"
 
 # A relative directory is ignored; --help works with a wrong file.

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "store/fact_table.h"
 
@@ -169,6 +170,21 @@ static void one_number_changes_what_follows(void **state)
     lab_fact_free(t);
 }
 
+#define LONG_KEY                                                               \
+    "a name of more than sixty-three bytes, as a card or a kernel may have it"
+
+static void a_long_key_is_found(void **state)
+{
+    (void)state;
+    struct lab_fact_table *t =
+        parse(HEAD COLUMNS "\"" LONG_KEY "\",56,1480,s\n");
+    assert_int_equal(LAB_E_USAGE, try_change(t, "a name:boost=1000"));
+    assert_string_equal(lab_error_id(), "table.change-row");
+    assert_int_equal(LAB_OK, try_change(t, LONG_KEY ":boost=1000"));
+    assert_true(lab_fact_at(t, 0, 2)->value == 1000);
+    lab_fact_free(t);
+}
+
 static void expect_rows(const struct lab_fact_table *t, const char *filter,
                         int sort, bool reverse, const char *keys)
 {
@@ -237,6 +253,7 @@ int main(void)
         cmocka_unit_test(formulas_follow_the_rules),
         cmocka_unit_test(cells_and_formulas_are_read),
         cmocka_unit_test(one_number_changes_what_follows),
+        cmocka_unit_test(a_long_key_is_found),
         cmocka_unit_test(rows_are_filtered_and_sorted),
         cmocka_unit_test(memory_may_fail_anywhere),
     };

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "debug/kept.h"
 #include "unit/net.h"
 
@@ -230,6 +231,11 @@ TEST_CASE(damaged_files_are_refused)
             4, "no shape of up to 6");
     refused("{\"__metadata__\":{\"lesson\":\"a\",\"seed\":\"-1\"}}", 0,
             "__metadata__ lacks");
+    refused("{" T("\\u001b[31m", 0, 4) "}", 3, "^[[31m would be bytes");
+    put_file("{" T("a", 0, 4) "}", strlen("{" T("a", 0, 4) "}"), 4);
+    assert_int_equal(truncate(path, (off_t)1 << 42), 0); /* never read */
+    assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
+    assert_string_equal(lab_error_id(), "kept.bytes-left");
     put_file("{}", 100, 0);
     assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
     net_said("it is cut short");
@@ -241,7 +247,7 @@ TEST_CASE(damaged_files_are_refused)
     net_said("too few for a header");
     assert_int_equal(lab_kept_open(&k, "/nonexistent/x"), LAB_E_IO);
     assert_int_equal(lab_kept_open(&k, "/tmp"), LAB_E_IO);
-    net_said("no regular file");
+    net_said("not a regular file");
 }
 
 /* A file cut anywhere is refused; none crashes. */

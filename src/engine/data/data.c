@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 #include "base/datadir.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "common/random.h"
@@ -57,45 +58,12 @@ struct data_file {
 };
 
 /* Opening a pipe would wait for its other end, and a device may act on it. */
-static enum lab_status open_regular(struct data_file *f, int *out)
-{
-    struct stat info;
-    int fd = -1;
-    do
-        fd = open(f->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        return lab_fail(LAB_E_IO, "[data.open] %s: cannot open: %s", f->path,
-                        strerror(errno));
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-        f->bytes = info.st_size;
-        *out = fd;
-        return LAB_OK;
-    }
-    const char *what = S_ISDIR(info.st_mode)    ? "a directory"
-                       : S_ISFIFO(info.st_mode) ? "a pipe"
-                                                : "a device or a socket";
-    close(fd);
-    return lab_fail(
-        LAB_E_IO,
-        "[data.not-file] %s: cannot be read: it is %s, not a regular file",
-        f->path, what);
-}
-
 static enum lab_status file_open(struct data_file *f, const char *path,
                                  const struct lab_stop *stop)
 {
-    struct stat info;
-    int fd = -1;
+    int fd;
     *f = (struct data_file){.path = path, .stop = stop};
-    /* A device is not opened at all; a file that becomes one is closed. */
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) &&
-        !S_ISDIR(info.st_mode) && !S_ISFIFO(info.st_mode))
-        return lab_fail(LAB_E_IO,
-                        "[data.device] %s: cannot be read: it is a device or a "
-                        "socket, not a regular file",
-                        path);
-    enum lab_status st = open_regular(f, &fd);
+    enum lab_status st = lab_file_open(path, &fd, &f->bytes);
     if (st)
         return st;
     f->gz = gzdopen(fd, "rb");

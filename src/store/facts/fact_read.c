@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "store/fact_table.h"
 
@@ -449,30 +450,24 @@ enum lab_status lab_fact_parse(struct lab_fact_table **out, const char *path,
 
 enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
 {
-    struct stat about;
-    if (stat(path, &about) != 0)
-        return lab_fail(LAB_E_NOTFOUND, "[table.open] %s: %s", path,
-                        strerror(errno));
-    if (!S_ISREG(about.st_mode) || about.st_size > MOST_BYTES)
-        return lab_fail(
-            LAB_E_PARSE,
-            "[table.large] %s: a table is a file of at most %d bytes", path,
-            (int)MOST_BYTES);
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return lab_fail(LAB_E_IO, "[table.stat] %s: %s", path, strerror(errno));
-    char *text = lab_alloc((size_t)about.st_size + 2);
-    size_t n = text ? fread(text, 1, (size_t)about.st_size, f) : 0;
-    bool broken = ferror(f) != 0;
-    fclose(f);
-    enum lab_status st;
-    if (!text)
-        st = lab_no_memory("a table of facts");
-    else if (broken)
-        st = lab_fail(LAB_E_IO, "[table.read] %s: cannot be read", path);
+    int64_t bytes;
+    int fd;
+    enum lab_status st = lab_file_open(path, &fd, &bytes);
+    if (st)
+        return errno == ENOENT ? LAB_E_NOTFOUND : st;
+    char *text = bytes <= MOST_BYTES ? lab_alloc((size_t)bytes + 2) : NULL;
+    if (text)
+        st = lab_file_read(fd, path, 0, text, (size_t)bytes);
+    else if (bytes > MOST_BYTES)
+        st = lab_fail(LAB_E_PARSE,
+                      "[table.large] %s: a table is a file of at most %d bytes",
+                      path, (int)MOST_BYTES);
     else
-        st = lab_fact_parse(out, path, text, n);
+        st = lab_no_memory("a table of facts");
+    if (!st)
+        st = lab_fact_parse(out, path, text, (size_t)bytes);
     lab_free(text);
+    close(fd);
     return st;
 }
 

@@ -158,10 +158,9 @@ enum lab_status lab_fact_change(const struct lab_fact_table *t,
     for (const char *p = text; p < sign; p++)
         colon = *p == ':' ? p : colon;
     const char *start = colon ? colon + 1 : text;
-    struct lab_fact_change change = {.row = ""};
+    struct lab_fact_change change = {.row = colon ? text : NULL};
     if (colon)
-        snprintf(change.row, sizeof(change.row), "%.*s", (int)(colon - text),
-                 text);
+        change.row_bytes = (int)(colon - text);
     snprintf(name, sizeof(name), "%.*s", (int)(sign - start), start);
     change.column = lab_fact_column(t, name);
     if (change.column < 0 || !t->column[change.column].unit ||
@@ -201,8 +200,10 @@ enum lab_status lab_fact_set(struct lab_fact_table *t,
     for (size_t i = 0; i < cells; i++)
         before[i] = t->cells[i].value;
     for (int row = 0; row < t->rows; row++) {
-        if (change->row[0] &&
-            strcasecmp(change->row, lab_fact_key(t, row)) != 0)
+        const char *key = lab_fact_key(t, row);
+        size_t n = (size_t)change->row_bytes;
+        if (change->row &&
+            (strncasecmp(change->row, key, n) != 0 || strlen(key) != n))
             continue;
         struct lab_fact_cell *cell = lab_fact_at(t, row, change->column);
         cell->value = change->value;
@@ -211,8 +212,9 @@ enum lab_status lab_fact_set(struct lab_fact_table *t,
     }
     enum lab_status st =
         found ? lab_fact_compute(t)
-              : lab_fail(LAB_E_USAGE, "[table.change-row] %s has no row \"%s\"",
-                         t->name, change->row);
+              : lab_fail(LAB_E_USAGE,
+                         "[table.change-row] %s has no row \"%.*s\"", t->name,
+                         change->row_bytes, change->row ? change->row : "");
     for (size_t i = 0; i < cells; i++) {
         struct lab_fact_cell *cell = &t->cells[i];
         if (isnan(cell->was) && before[i] != cell->value && !isnan(before[i]))

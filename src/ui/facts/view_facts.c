@@ -309,11 +309,21 @@ static void facts_after(struct lab_screen *s)
 
 /* ---- a number changed ---- */
 
-static enum lab_status change_to(struct facts_state *st, const char *words)
+/* The chosen row's number. */
+static enum lab_status change_to(struct facts_state *st, int column,
+                                 const char *value)
 {
     struct lab_fact_change change;
-    enum lab_status status = lab_fact_change(st->t, words, &change);
-    return status ? status : lab_fact_set(st->t, &change);
+    struct lab_str words;
+    lab_str_init(&words);
+    lab_str_addf(&words, "%s:%s=%s", lab_fact_key(st->t, chosen_row(st)),
+                 st->t->column[column].name, value);
+    enum lab_status status =
+        lab_fact_change(st->t, lab_str_text(&words), &change);
+    if (!status)
+        status = lab_fact_set(st->t, &change);
+    lab_str_release(&words);
+    return status;
 }
 
 static enum lab_status chosen_number(const struct facts_state *st, int *column)
@@ -334,7 +344,7 @@ static enum lab_status chosen_number(const struct facts_state *st, int *column)
 /* By a twentieth, of what is counted by one at least. */
 static enum lab_status turn(struct facts_state *st, int way)
 {
-    char words[160];
+    char value[64];
     int column;
     enum lab_status status = chosen_number(st, &column);
     if (status)
@@ -355,9 +365,8 @@ static enum lab_status turn(struct facts_state *st, int way)
     v = fmaxl(0, v + way * by);
     if (strcmp(unit, "share") == 0)
         v = fminl(1, v);
-    snprintf(words, sizeof(words), "%s:%s=%.15Lg", lab_fact_key(st->t, row),
-             st->t->column[column].name, v);
-    return change_to(st, words);
+    snprintf(value, sizeof(value), "%.15Lg", v);
+    return change_to(st, column, value);
 }
 
 static enum lab_status more(struct lab_screen *s)
@@ -419,7 +428,6 @@ static enum lab_status set_filter(struct facts_state *st, const char *text)
 static void facts_answer(struct lab_screen *s, int id, const char *text)
 {
     struct facts_state *st = s->state;
-    char words[320];
     int column;
     enum lab_status status = LAB_OK;
     if (!text)
@@ -429,11 +437,7 @@ static void facts_answer(struct lab_screen *s, int id, const char *text)
     } else if (id == PROMPT_SET) {
         status = chosen_number(st, &column);
         if (!status)
-            snprintf(words, sizeof(words), "%s:%s=%.200s",
-                     lab_fact_key(st->t, chosen_row(st)),
-                     st->t->column[column].name, text);
-        if (!status)
-            status = change_to(st, words);
+            status = change_to(st, column, text);
     }
     if (status)
         lab_ui_error(s->ui);

@@ -4,7 +4,6 @@
 #include "script.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/new_file.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "ui/keymap.h"
 
@@ -214,13 +213,15 @@ enum lab_status lab_script_open(struct lab_script **out, const char *path,
         return st;
     struct lab_script *s = *out;
     s->played = played;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO waits */
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-    if (!f) {
-        st = lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
+    int64_t bytes;
+    int fd;
+    st = lab_file_open(path, &fd, &bytes);
+    if (st)
         return st;
+    FILE *f = fdopen(fd, "r");
+    if (!f) {
+        close(fd);
+        return lab_no_memory("the script");
     }
     st = read_file(s, f);
     fclose(f);
@@ -452,7 +453,7 @@ enum lab_status lab_key_log_open(struct lab_key_log **out, const char *path,
     if (!r)
         return lab_fail(LAB_E_NOMEM, "the recording");
     snprintf(r->path, sizeof(r->path), "%s", path);
-    enum lab_status st = lab_new_file(path, &r->file);
+    enum lab_status st = lab_file_create(path, &r->file);
     if (st) {
         lab_free(r);
         return st;

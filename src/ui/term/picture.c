@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/new_file.h"
+#include "base/file.h"
 
 /* ---- colours of a cell ---- */
 
@@ -42,36 +42,19 @@ static int own_ink(enum lab_theme theme)
                                          : 0xd5d9e0;
 }
 
-static int tint(enum lab_theme theme, unsigned t)
-{
-    return lab_palette_tint(theme, LAB_DEPTH_RGB, (enum lab_tint)t);
-}
-
-static struct look look_of(const struct lab_canvas *c, enum lab_theme theme,
+/* As a terminal shows it that turns reversed text itself. */
+static struct look look_of(const struct lab_canvas *c,
+                           const struct lab_palette *p,
                            const struct lab_cell *cell)
 {
-    enum lab_role role =
-        cell->role < LAB_ROLE_COUNT ? (enum lab_role)cell->role : 0;
-    struct lab_style s = lab_palette_style(theme, LAB_DEPTH_RGB, role);
-    struct look l = {s.fg, s.bg, s.attr};
-    bool turned = s.attr & LAB_ATTR_REVERSE;
-    if (c->tints && cell->paper) {
-        bool picture = cell->paper >= LAB_TINT_SELECTED;
-        l.bg = tint(theme, cell->paper);
-        l.fg = picture
-                   ? tint(theme,
-                          lab_palette_ink(theme, (enum lab_tint)cell->paper))
-                   : lab_palette_on_panel(theme, LAB_DEPTH_RGB, role);
-        turned = turned && !picture;
+    struct lab_style s =
+        lab_palette_cell(p, cell->role, c->tints ? cell->ink : LAB_TINT_NONE,
+                         c->tints ? cell->paper : LAB_TINT_NONE);
+    struct look l = {s.fg, s.bg, s.attr & ~(unsigned)LAB_ATTR_REVERSE};
+    if (s.attr & LAB_ATTR_REVERSE) {
+        l.fg = s.bg >= 0 ? s.bg : own_paper(p->theme);
+        l.bg = s.fg >= 0 ? s.fg : own_ink(p->theme);
     }
-    if (c->tints && cell->ink)
-        l.fg = tint(theme, cell->ink);
-    if (turned) {
-        int fg = l.fg >= 0 ? l.fg : own_ink(theme);
-        l.fg = l.bg >= 0 ? l.bg : own_paper(theme);
-        l.bg = fg;
-    }
-    l.attr &= ~(unsigned)LAB_ATTR_REVERSE;
     return l;
 }
 
@@ -171,13 +154,13 @@ static bool is_blank(const struct lab_cell *cell)
 }
 
 /* Cells of one look, from `x` on: how many. */
-static int run_of(const struct lab_canvas *c, enum lab_theme theme, int y,
-                  int x, struct look *look)
+static int run_of(const struct lab_canvas *c, const struct lab_palette *p,
+                  int y, int x, struct look *look)
 {
     int n = 1;
-    *look = look_of(c, theme, cell_at(c, y, x));
+    *look = look_of(c, p, cell_at(c, y, x));
     while (x + n < c->w &&
-           same_look(*look, look_of(c, theme, cell_at(c, y, x + n))))
+           same_look(*look, look_of(c, p, cell_at(c, y, x + n))))
         n++;
     return n;
 }
@@ -185,11 +168,11 @@ static int run_of(const struct lab_canvas *c, enum lab_theme theme, int y,
 /* Text of cells x to end, but for blocks; spans of characters that follow each
  * other, so that a font of another width does not shift the next. */
 static void add_texts(struct lab_str *out, const struct lab_canvas *c,
-                      enum lab_theme theme, int y, int x, int end,
+                      const struct lab_palette *p, int y, int x, int end,
                       struct look look)
 {
     struct block b;
-    int ink = look.fg >= 0 ? look.fg : own_ink(theme);
+    int ink = look.fg >= 0 ? look.fg : own_ink(p->theme);
     while (x < end) {
         const struct lab_cell *cell = cell_at(c, y, x);
         if (is_blank(cell) || find_block(cell->text, &b)) {
@@ -204,7 +187,7 @@ static void add_texts(struct lab_str *out, const struct lab_canvas *c,
         while (x < end && !cell_at(c, y, x)->text[0])
             x++; /* the right half of a wide one */
         if (look.attr & LAB_ATTR_DIM)
-            ink = mix(look.bg >= 0 ? look.bg : own_paper(theme), ink, 65);
+            ink = mix(look.bg >= 0 ? look.bg : own_paper(p->theme), ink, 65);
         lab_str_addf(out,
                      "<text x=\"%d\" y=\"%d\" textLength=\"%d\" "
                      "fill=\"#%06x\"%s%s>",
@@ -218,16 +201,16 @@ static void add_texts(struct lab_str *out, const struct lab_canvas *c,
             add_escaped(out, cell_at(c, y, i)->text);
         lab_str_add(out, "</text>\n");
         if (look.attr & LAB_ATTR_DIM)
-            ink = look.fg >= 0 ? look.fg : own_ink(theme);
+            ink = look.fg >= 0 ? look.fg : own_ink(p->theme);
     }
 }
 
 static void add_blocks(struct lab_str *out, const struct lab_canvas *c,
-                       enum lab_theme theme, int y, int x, int end,
+                       const struct lab_palette *p, int y, int x, int end,
                        struct look look)
 {
-    int ink = look.fg >= 0 ? look.fg : own_ink(theme);
-    int paper = look.bg >= 0 ? look.bg : own_paper(theme);
+    int ink = look.fg >= 0 ? look.fg : own_ink(p->theme);
+    int paper = look.bg >= 0 ? look.bg : own_paper(p->theme);
     while (x < end) {
         struct block b;
         int n = 1;
@@ -250,7 +233,8 @@ static void add_blocks(struct lab_str *out, const struct lab_canvas *c,
 void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
                      enum lab_theme theme)
 {
-    theme = drawn(theme);
+    struct lab_palette p;
+    lab_palette_fill(&p, drawn(theme), LAB_DEPTH_RGB);
     int w = c->w * CELL_W;
     int h = c->h * CELL_H;
     lab_str_addf(out,
@@ -260,16 +244,16 @@ void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
                  "font-family=\"DejaVu Sans Mono, Menlo, Consolas, "
                  "monospace\">\n",
                  w, h, w, h, FONT);
-    add_rect(out, 0, 0, w, h, own_paper(theme));
+    add_rect(out, 0, 0, w, h, own_paper(p.theme));
     for (int y = 0; y < c->h; y++) {
         struct look look;
         for (int x = 0, n; x < c->w; x += n) {
-            n = run_of(c, theme, y, x, &look);
+            n = run_of(c, &p, y, x, &look);
             if (look.bg >= 0)
                 add_rect(out, x * CELL_W, y * CELL_H, n * CELL_W, CELL_H,
                          look.bg);
-            add_blocks(out, c, theme, y, x, x + n, look);
-            add_texts(out, c, theme, y, x, x + n, look);
+            add_blocks(out, c, &p, y, x, x + n, look);
+            add_texts(out, c, &p, y, x, x + n, look);
         }
     }
     lab_str_add(out, "</svg>\n");
@@ -285,7 +269,7 @@ enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
     if (n < 5 || strcmp(path + n - 4, ".svg") != 0)
         return lab_fail(LAB_E_ARG, "%s: the name of a picture ends in .svg",
                         path);
-    enum lab_status st = lab_new_file(path, &f);
+    enum lab_status st = lab_file_create(path, &f);
     if (st)
         return st;
     struct lab_str text;
@@ -308,7 +292,7 @@ enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
 struct lab_cast {
     char path[256];
     FILE *file;
-    enum lab_theme theme;
+    struct lab_palette palette;
     int64_t start_ns;
     struct lab_cell *shown; /* the last frame, h by w cells */
     int h;
@@ -323,13 +307,13 @@ enum lab_status lab_cast_open(struct lab_cast **out, const char *path,
     struct lab_cast *cast = lab_alloc(sizeof(*cast));
     if (!cast)
         return lab_no_memory("the asciicast");
-    enum lab_status st = lab_new_file(path, &cast->file);
+    enum lab_status st = lab_file_create(path, &cast->file);
     if (st) {
         lab_free(cast);
         return st;
     }
     snprintf(cast->path, sizeof(cast->path), "%s", path);
-    cast->theme = drawn(theme);
+    lab_palette_fill(&cast->palette, drawn(theme), LAB_DEPTH_RGB);
     cast->start_ns = lab_clock_monotonic_ns();
     fprintf(cast->file,
             "{\"version\": 2, \"width\": %d, \"height\": %d, "
@@ -369,7 +353,7 @@ static void add_changes(struct lab_str *out, const struct lab_cast *cast,
                 &cast->shown[(size_t)y * (size_t)c->w + (size_t)x];
             if (!cell->text[0] || memcmp(cell, old, sizeof(*cell)) == 0)
                 continue;
-            struct look l = look_of(c, cast->theme, cell);
+            struct look l = look_of(c, &cast->palette, cell);
             if (at != x)
                 lab_str_addf(out, "\033[%d;%dH", y + 1, x + 1);
             if (!same_look(l, now))

@@ -405,13 +405,7 @@ struct lab_terminal {
     const char *type; /* of the terminfo database */
     FILE *in;         /* ours when standard input is not the terminal */
     int in_fd;
-    enum lab_theme theme;
-    enum lab_depth depth;
-    bool tints;
-    struct lab_style styles[LAB_ROLE_COUNT];
-    int on_panel[LAB_ROLE_COUNT]; /* colours of text on a panel */
-    int tint[LAB_TINT_COUNT];
-    unsigned char on[LAB_TINT_COUNT]; /* tints of text on a tint */
+    struct lab_palette palette;
     struct lab_cell *shown; /* the last frame, shown_h by shown_w cells */
     int shown_h;
     int shown_w;
@@ -469,26 +463,16 @@ static enum lab_depth find_depth(const struct lab_terminal_options *options)
                           : LAB_DEPTH_MONO;
 }
 
-/* The theme's colours, once: a frame has thousands of cells. A picture in half
- * blocks needs a pair of curses for each two tints that meet. */
+/* A picture in half blocks needs a pair of curses for each two tints that meet. */
 static void take_theme(struct lab_terminal *t,
                        const struct lab_terminal_options *options)
 {
     enum { PAIRS = 16384 };
-    t->depth = find_depth(options);
-    if (!lab_theme_find(options->theme, getenv("COLORFGBG"), &t->theme))
-        t->theme = LAB_THEME_DARK;
-    t->tints =
-        lab_palette_has_tints(t->theme, t->depth) && COLOR_PAIRS >= PAIRS;
-    for (int i = 0; i < LAB_ROLE_COUNT; i++) {
-        t->styles[i] = lab_palette_style(t->theme, t->depth, (enum lab_role)i);
-        t->on_panel[i] =
-            lab_palette_on_panel(t->theme, t->depth, (enum lab_role)i);
-    }
-    for (int i = 0; i < LAB_TINT_COUNT; i++) {
-        t->tint[i] = lab_palette_tint(t->theme, t->depth, (enum lab_tint)i);
-        t->on[i] = (unsigned char)lab_palette_ink(t->theme, (enum lab_tint)i);
-    }
+    enum lab_theme theme;
+    if (!lab_theme_find(options->theme, getenv("COLORFGBG"), &theme))
+        theme = LAB_THEME_DARK;
+    lab_palette_fill(&t->palette, theme, find_depth(options));
+    t->palette.tints = t->palette.tints && COLOR_PAIRS >= PAIRS;
 }
 
 /* What other terminals send than the one that TERM names: people change
@@ -600,7 +584,7 @@ void lab_terminal_get_facts(const struct lab_terminal *t,
     bool known = strcmp(t->type, getenv("TERM")) == 0;
     *out = (struct lab_terminal_facts){.ascii = t->ascii,
                                        .blocks = t->blocks,
-                                       .tints = t->tints,
+                                       .tints = t->palette.tints,
                                        .stand_in = known ? NULL : t->type};
     getmaxyx(stdscr, out->h, out->w);
 }
@@ -613,23 +597,10 @@ static attr_t attr_of(unsigned attr)
            (attr & LAB_ATTR_REVERSE ? A_REVERSE : 0);
 }
 
-/* On a scale's tint a role has its weight alone: the colour is one that is
- * legible there. */
 static void use_style(const struct lab_terminal *t, const struct lab_cell *cell)
 {
     struct lab_style s =
-        t->styles[cell->role < LAB_ROLE_COUNT ? cell->role : 0];
-    unsigned paper = t->tints ? cell->paper : LAB_TINT_NONE;
-    unsigned ink = t->tints ? cell->ink : LAB_TINT_NONE;
-    bool picture = paper >= LAB_TINT_SELECTED;
-    if (paper) {
-        bool turned = s.attr & LAB_ATTR_REVERSE;
-        s.bg = t->tint[paper];
-        s.fg = picture ? t->tint[t->on[paper]] : t->on_panel[cell->role];
-        s.attr &= picture && turned ? ~(unsigned)LAB_ATTR_REVERSE : ~0U;
-    }
-    if (ink)
-        s.fg = t->tint[ink];
+        lab_palette_cell(&t->palette, cell->role, cell->ink, cell->paper);
     int pair = s.fg < 0 && s.bg < 0 ? 0 : alloc_pair(s.fg, s.bg);
     wattr_set(stdscr, attr_of(s.attr), 0, &pair);
 }

@@ -8,9 +8,10 @@
  * training without a pause would have. Other programs read the file, and files
  * of other programs can be loaded where names, shapes and element types fit.
  *
- * A file is read whole and checked before anything of it is used: LAB_E_IO,
- * LAB_E_PARSE with the file and what is wrong in it. Little-endian machines
- * only. Threads: one at a time for each. */
+ * The header is read and checked against the file's size first; a tensor's values
+ * are read where its name and shape fit: LAB_E_IO, LAB_E_PARSE with the file and
+ * what is wrong in it. Little-endian machines only. Threads: one at a time for
+ * each. */
 #pragma once
 #include "engine/walk.h"
 

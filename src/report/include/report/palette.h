@@ -68,6 +68,17 @@ enum lab_tint {
     LAB_TINT_COUNT
 };
 
+/* A theme at a depth, looked up once: a frame has thousands of cells. */
+struct lab_palette {
+    enum lab_theme theme;
+    enum lab_depth depth;
+    bool tints;
+    struct lab_style styles[LAB_ROLE_COUNT];
+    int on_panel[LAB_ROLE_COUNT]; /* colours of text on a panel */
+    int tint[LAB_TINT_COUNT];
+    unsigned char on[LAB_TINT_COUNT]; /* tints of text on a tint */
+};
+
 LAB_C_BEGIN
 /* "dark", "light", "contrast", "terminal". */
 const char *lab_theme_name(enum lab_theme theme);
@@ -78,10 +89,13 @@ bool lab_theme_find(const char *name, const char *colorfgbg,
 
 struct lab_style lab_palette_style(enum lab_theme theme, enum lab_depth depth,
                                    enum lab_role role);
-/* Colour of text of a role on a panel: never the terminal's own, which may not
- * be legible there. */
-int lab_palette_on_panel(enum lab_theme theme, enum lab_depth depth,
-                         enum lab_role role);
+void lab_palette_fill(struct lab_palette *out, enum lab_theme theme,
+                      enum lab_depth depth);
+/* A cell of a role, with tints for its text and its background or LAB_TINT_NONE.
+ * On a scale's tint a role has its weight alone: the colour is one that is legible
+ * there. */
+struct lab_style lab_palette_cell(const struct lab_palette *p, unsigned role,
+                                  unsigned ink, unsigned paper);
 /* Whether a theme has tints at that depth. */
 bool lab_palette_has_tints(enum lab_theme theme, enum lab_depth depth);
 /* -1: none. */

@@ -49,7 +49,8 @@ struct lab_fact_table {
 
 /* "boost=1500", "A100:boost=1500". */
 struct lab_fact_change {
-    char row[64]; /* "": every row */
+    const char *row; /* a key, in the text that was read; NULL: every row */
+    int row_bytes;
     int column;
     long double value;
 };

@@ -323,7 +323,6 @@ static enum lab_status run_lint(const struct lab_options *o)
         st = lint_named(o, o->words[i], &errors);
     if (st || !errors)
         return st;
-    lab_error_set_json(false); /* each error was a line */
     return lab_fail(LAB_E_PARSE, "[lesson.errors] %zu error%s in the lessons",
                     errors, errors == 1 ? "" : "s");
 }

@@ -119,7 +119,8 @@ static const struct lab_setting *setting_now;
 /* Ends the program; lab_error() may be shorter than `text`. */
 static void usage_error(struct argp_state *state, bool help, const char *text)
 {
-    lab_error_json(LAB_EXIT_USAGE);
+    if (lab_error_json(LAB_EXIT_USAGE))
+        exit(LAB_EXIT_USAGE);
     if (help)
         argp_error(state, "%s", text);
     else
@@ -594,8 +595,6 @@ static void refuse(const struct lab_option *option, struct argp_state *state)
 {
     struct lab_str list;
     lab_str_init(&list);
-    if (strcmp(option->name, "json") == 0)
-        lab_error_set_json(false);
     lab_options_list(&list, parsing.line->commands);
     lab_usage_error(state, "[option.foreign] no --%s here: it takes %s",
                     option->name, lab_str_text(&list));
@@ -782,9 +781,6 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
     take_options(line, shown);
     lab_options_init(o);
     o->words = argv + 1;
-    for (int i = 1; i < argc; i++) /* before what is wrong is found */
-        if (strcmp(argv[i], "--json") == 0)
-            lab_error_set_json(true);
     lab_warn_as(line->name);
     argp_err_exit_status = LAB_EXIT_USAGE;
     program_invocation_short_name = name.data;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/command.h"
@@ -62,29 +63,26 @@ int lab_exit_error(enum lab_status st)
         return LAB_EXIT_SIGNAL + lab_signals_caught();
     if (st && lab_signals_reader_gone())
         return LAB_EXIT_SIGNAL + SIGPIPE;
-    if (st)
+    return st ? lab_exit_with(lab_exit_code(st)) : LAB_EXIT_DONE;
+}
+
+int lab_exit_with(int code)
+{
+    if (!lab_error_json(code))
         say(lab_error());
-    if (st && st != LAB_E_CHECK)
-        lab_error_json(lab_exit_code(st));
-    return lab_exit_code(st);
+    return code;
 }
 
-static bool as_json;
-
-void lab_error_set_json(bool on)
+bool lab_error_json(int code)
 {
-    as_json = on;
-}
-
-void lab_error_json(int code)
-{
-    if (!as_json)
-        return;
+    const char *form = getenv("LAPENNA_LAB_ERRORS");
+    if (!form || strcmp(form, "json") != 0)
+        return false;
     json_t *line = lab_json_new("error");
     lab_json_text(line, "id", lab_error_id());
     lab_json_int(line, "exit", code);
     lab_json_text(line, "message", lab_error());
-    lab_json_print(line);
+    return lab_json_write(stderr, line) == LAB_OK;
 }
 
 void lab_warn(const char *fmt, ...)

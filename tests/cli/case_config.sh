@@ -86,10 +86,6 @@ for how in config 'run mlp-digits --db runs.db'; do
 done
 run run mlp-digits --iterations 1 --backend cpu --db runs.db
 expect_exit 0
-run run mlp-digits --json --lr x --db runs.db
-expect_exit 2
-expect_json '[(x["type"], x["id"], x["exit"]) for x in rows] ==
-    [("error", "option.rate", 2)]'
 rm "$file"
 mkdir "$file"
 run config

@@ -55,3 +55,19 @@ profile.export profile export 1 --format nothing
 END
 done
 unset LAPENNA_LAB_COMMAND
+
+# The ids of errors, one of each way that a command refuses its words.
+export LAPENNA_LAB_ERRORS=json
+run run mlp-digits --lr x
+expect_error option.rate
+run lesson
+expect_error usage.lesson-command
+run profile export 1 --json
+expect_error option.foreign
+run run mlp-digits --iterations 1 --epochs 1
+expect_error option.together
+run profile show 7 --db none.db
+expect_error profile.database
+run lesson show no-such-lesson
+expect_error lesson.missing
+unset LAPENNA_LAB_ERRORS

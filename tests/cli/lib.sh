@@ -11,6 +11,7 @@
 #   expect_exit N            the exit code
 #   expect_stdout TEXT       standard output holds TEXT (fixed, one line)
 #   expect_stderr TEXT       the same of standard error
+#   expect_error ID          the error's id, with LAPENNA_LAB_ERRORS=json
 #   expect_no_stdout         nothing was printed
 #   expect_no_stderr         no diagnostic
 #   expect_json [EXPR...]    JSON Lines (json_lines.py has what EXPR may say)
@@ -31,6 +32,7 @@ export HOME="$work/home" XDG_STATE_HOME="$work/state"
 export XDG_CONFIG_HOME="$work/config" XDG_DATA_HOME="$work/data"
 mkdir -p "$HOME" "$XDG_STATE_HOME" "$XDG_CONFIG_HOME" "$XDG_DATA_HOME"
 unset LAPENNA_LAB_COMMAND LAPENNA_LAB_MODULE_DIR LAPENNA_LAB_DATA_DIR NO_COLOR
+unset LAPENNA_LAB_ERRORS
 out=$work/out
 err=$work/err
 status=0
@@ -68,6 +70,10 @@ play() {
     LAPENNA_LAB_SCRIPT=keys timeout "${RUN_LIMIT:-120}" \
         "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" "$@" \
         >"$out" 2>"$err" </dev/null || status=$?
+}
+
+expect_error() {
+    expect_stderr "{\"type\":\"error\",\"id\":\"$1\",\"exit\":$status,"
 }
 
 expect_exit() {

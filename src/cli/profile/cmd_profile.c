@@ -752,12 +752,7 @@ static int cmd_profile(int argc, char **argv)
     if (st == LAB_OK)
         st = run_command(&o, command, lab_str_text(&path));
     lab_str_release(&path);
-    if (!st)
-        return LAB_EXIT_DONE;
-    lab_warn("%s", lab_error());
-    if (st != LAB_E_CHECK)
-        lab_error_json(exit_code(st));
-    return exit_code(st);
+    return st ? lab_exit_with(exit_code(st)) : LAB_EXIT_DONE;
 }
 
 const struct lab_cmd lab_cmd_profile = {

@@ -573,7 +573,6 @@ static enum lab_status verdict(const struct lab_options *o,
         lab_json_int(line, "slower", f->slower);
         lab_json_int(line, "too_few", f->few);
         st = lab_json_print(line);
-        lab_error_set_json(false); /* the last line is the verdict */
     }
     if (st == LAB_OK && f->slower)
         st = lab_fail(LAB_E_CHECK,

@@ -15,13 +15,13 @@ enum {
 
 int lab_exit_code(enum lab_status st);
 /* "COMMAND: <lab_error()>" on stderr, made safe for a terminal; returns the
- * exit code of `st`. Prints nothing when the reader of our output has gone. Calls
- * lab_error_json(), but of a check that failed: the output has its results. */
+ * exit code of `st`. Prints nothing when the reader of our output has gone. With
+ * LAPENNA_LAB_ERRORS=json in the environment it is a line of JSON (docs/errors.md). */
 int lab_exit_error(enum lab_status st);
-/* With --json: an error that ends the program is a line on stdout, too. */
-void lab_error_set_json(bool on);
-/* {"type":"error","id":..,"exit":code,"message":..} of lab_error(), if so. */
-void lab_error_json(int code);
+/* The same with an exit code of the caller's, which it returns. */
+int lab_exit_with(int code);
+/* Prints the line of JSON; false: that is not asked for. */
+bool lab_error_json(int code);
 /* Which command the next messages are from: "lapenna-lab run". They begin with
  * it as base/command.h spells it, like those of argp: "./lab run: ...". */
 void lab_warn_as(const char *name);

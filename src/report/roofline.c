@@ -357,6 +357,7 @@ void lab_roofline_bounds(const struct lab_roofline *r,
             if (!same_sum(r->rows[k].sum, &items[i]))
                 continue;
             items[i].of_roof = p->share;
+            items[i].why = r->rows[k].sentence;
             items[i].bound = p->verdict == LAB_ROOFLINE_UNKNOWN
                                  ? NULL
                                  : lab_roofline_verdict_name(p->verdict);

@@ -221,10 +221,36 @@ struct lab_run_layout lab_run_layout(struct lab_rect body,
     return l;
 }
 
+/* What holds back the chosen step, or the chosen kernel. */
+static void draw_why(const struct run_state *st, struct lab_canvas *c,
+                     struct lab_rect r)
+{
+    bool kernel = st->pane == PANE_KERNELS && st->kernels.count > 0;
+    int64_t at = lab_table_row(kernel ? &st->kernels : &st->steps);
+    char title[160];
+    if (at < 0)
+        return;
+    const struct lab_time_sum *s =
+        kernel ? &st->kernel_rows[at] : &st->step_rows[at];
+    const char *name = !kernel           ? lab_time_sum_step(s)
+                       : s->kernel_short ? s->kernel_short
+                                         : s->kernel;
+    snprintf(title, sizeof(title), "What bounds %.100s%s%s", name ? name : "it",
+             s->phase ? ", " : "", s->phase ? s->phase : "");
+    lab_canvas_heading(c, &r, title, false);
+    lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL,
+                         s->why ? s->why
+                                : "Not known: no roofs of this device, or no "
+                                  "formula and no counters.");
+}
+
 static void run_draw(struct lab_screen *s, struct lab_canvas *c,
                      struct lab_rect body)
 {
+    enum { WHY = 5, WITH_WHY = 40 };
     struct run_state *st = s->state;
+    if (body.h >= WITH_WHY && st->steps.count > 0 && !st->simulated)
+        draw_why(st, c, lab_rect_cut_bottom(&body, WHY));
     const struct lab_run_want want = {
         (int64_t)lab_pager_lines(&st->facts, body.w, c->ascii), st->steps.count,
         st->most_kernels};

@@ -45,7 +45,8 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
 void lab_roofline_release(struct lab_roofline *r);
 /* The rows' `time`, which lab_roofline_load() has filled. */
 void lab_roofline_times(struct lab_roofline *r);
-/* Writes what holds back each of some steps or kernels of the same run. */
+/* Writes what holds back each of some steps or kernels of the same run; the
+ * sentences are the roofline's. */
 void lab_roofline_bounds(const struct lab_roofline *r,
                          struct lab_time_sum *items, size_t count);
 bool lab_roofline_is_kernel(const struct lab_roofline_row *row);

@@ -126,3 +126,45 @@ key q
 key q
 key q
 END
+
+# A training is left running, and come back to; meanwhile no other lesson opens,
+# and leaving the program asks.
+screens background <<END
+text /mlp-digits
+key Enter
+key Enter
+await 9000 step 0 of
+text :train 50000000
+key Enter
+await 9000 samples/s
+key q
+key q
+expect b leaves it running
+key x
+expect training ...
+key q
+key b
+await 9000 trains in the background
+key Esc
+text /softmax-regression
+key Enter
+key Enter
+await 9000 a training runs in the background
+key q
+expect stop it and leave? (y/n)
+key n
+key Esc
+text /mlp-digits
+key Enter
+key Enter
+await 9000 training ...
+key t
+await 9000 since you left:
+key Esc
+await 9000 training stopped after
+key q
+key q
+await 9000 Last runs
+absent trains in the background
+key q
+END

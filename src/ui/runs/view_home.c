@@ -19,6 +19,7 @@
 
 enum { PANE_LESSONS, PANE_RUNS, PANE_COUNT };
 enum { WAITING_MS = 200 };
+enum { ASK_END = 1 };
 enum { COL_TITLE, COL_ID, COL_MINUTES, COL_PROGRESS, COL_COUNT };
 
 /* A row of the list: a chapter's heading, or a lesson in it. */
@@ -332,6 +333,24 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
     return LAB_OK;
 }
 
+/* What runs in the background ends with the program. */
+static bool home_may_close(struct lab_screen *s)
+{
+    const struct home_state *st = s->state;
+    if (!st->model->busy)
+        return true;
+    lab_ui_ask(s->ui, ASK_END,
+               "A training runs in the background: stop it and "
+               "leave?");
+    return false;
+}
+
+static void home_answer(struct lab_screen *s, int id, const char *text)
+{
+    if (id == ASK_END && text)
+        lab_ui_pop(s->ui);
+}
+
 static void home_shown(struct lab_screen *s)
 {
     if (reload(s))
@@ -522,7 +541,10 @@ static void home_draw(struct lab_screen *s, struct lab_canvas *c,
     struct home_state *st = s->state;
     struct lab_home_layout l = lab_home_layout(body);
     lab_canvas_text(c, l.badge.y, l.badge.x + 1, l.badge.w - 1, LAB_ROLE_DIM,
-                    l.badge.h && st->model->machine ? st->model->machine : "");
+                    !l.badge.h           ? ""
+                    : st->model->busy    ? st->model->busy
+                    : st->model->machine ? st->model->machine
+                                         : "");
     char heading[160];
     lab_canvas_heading(c, &l.lessons, lessons_heading(st, heading),
                        st->pane == PANE_LESSONS);
@@ -706,5 +728,7 @@ const struct lab_screen_ops lab_view_home = {
     .filter = home_filter,
     .panes = home_panes,
     .shown = home_shown,
+    .may_close = home_may_close,
+    .answer = home_answer,
     .tick = home_tick,
 };

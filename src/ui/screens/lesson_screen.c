@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/advise.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "engine/session.h"
 #include "report/ceiling_cache.h"
@@ -34,6 +35,9 @@ struct lab_lesson_screen {
     const struct lab_section *at; /* where its whole text is opened */
     const char *db;               /* the command line's; NULL: the usual one */
     struct lab_ceiling_cache roofs;
+    bool stays;      /* a training can be left running ... */
+    bool background; /* ... and was */
+    struct lab_train_left left;
     lab_lesson_progress_fn *seen;
     void *seen_user;
     int64_t best; /* most steps walked so far */
@@ -304,13 +308,56 @@ static void wake(void *user)
     pthread_mutex_unlock(&s->wake_lock);
 }
 
+static void set_ui(struct lab_lesson_screen *s, struct lab_ui *ui)
+{
+    pthread_mutex_lock(&s->wake_lock);
+    s->ui = ui;
+    pthread_mutex_unlock(&s->wake_lock);
+}
+
 void lab_lesson_screen_detach_ui(struct lab_lesson_screen *s)
 {
-    if (!s)
-        return;
-    pthread_mutex_lock(&s->wake_lock);
-    s->ui = NULL;
-    pthread_mutex_unlock(&s->wake_lock);
+    if (s)
+        set_ui(s, NULL);
+}
+
+/* Nothing is drawn of it meanwhile: it wakes no screen. */
+static void leave_running(void *user)
+{
+    struct lab_lesson_screen *s = user;
+    s->background = true;
+    set_ui(s, NULL);
+}
+
+bool lab_lesson_screen_is(const struct lab_lesson_screen *s, const char *lesson)
+{
+    return s && strcmp(s->run.lesson->id, lesson) == 0;
+}
+
+bool lab_lesson_screen_runs(struct lab_lesson_screen *s, char *text, size_t cap)
+{
+    struct lab_snapshot snap;
+    if (!s || !s->background || lab_session_snapshot(s->run.session, &snap))
+        return false;
+    bool runs = snap.state == LAB_SESSION_TRAINING;
+    snprintf(text, cap,
+             "%s trains in the background (%s of %s): Enter on it goes back.",
+             s->run.lesson->id, LAB_INT_TEXT(snap.train_done),
+             LAB_INT_TEXT(snap.train_target));
+    lab_snapshot_release(&snap);
+    return runs;
+}
+
+enum lab_status lab_lesson_screen_again(struct lab_lesson_screen *s,
+                                        struct lab_ui *ui)
+{
+    set_ui(s, ui);
+    enum lab_status st = lab_ui_push(ui, &lab_view_stepper, &s->model);
+    if (st)
+        set_ui(s, NULL);
+    else
+        s->background = false;
+    return st;
 }
 
 static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
@@ -321,30 +368,32 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
     snprintf(s->time_note, sizeof(s->time_note), "%s",
              machine.gpu ? "CUPTI kernel records, else CUDA events"
                          : "the CPU's monotonic clock");
-    s->model =
-        (struct lab_stepper_model){.user = s,
-                                   .title = s->run.lesson->title,
-                                   .time_note = s->time_note,
-                                   .session = s->run.session,
-                                   .post = lab_session_post,
-                                   .version = lab_session_version,
-                                   .snapshot = lab_session_snapshot,
-                                   .snapshot_release = lab_snapshot_release,
-                                   .pending = lab_session_pending,
-                                   .kernels = kernels,
-                                   .advise = advise,
-                                   .roofs = roofs,
-                                   .candidates = candidates,
-                                   .found = lab_kernel_found,
-                                   .text_for = text_for,
-                                   .open_source = open_source,
-                                   .open_occupancy = open_occupancy,
-                                   .open_lesson = open_lesson_text,
-                                   .progress = progress,
-                                   .past_runs = past_runs,
-                                   .printed = s->run.spec.printed,
-                                   .n_printed = s->run.spec.n_printed,
-                                   .train_iterations = o->iterations};
+    s->model = (struct lab_stepper_model){
+        .user = s,
+        .title = s->run.lesson->title,
+        .time_note = s->time_note,
+        .session = s->run.session,
+        .post = lab_session_post,
+        .version = lab_session_version,
+        .snapshot = lab_session_snapshot,
+        .snapshot_release = lab_snapshot_release,
+        .pending = lab_session_pending,
+        .kernels = kernels,
+        .advise = advise,
+        .roofs = roofs,
+        .candidates = candidates,
+        .found = lab_kernel_found,
+        .text_for = text_for,
+        .open_source = open_source,
+        .open_occupancy = open_occupancy,
+        .open_lesson = open_lesson_text,
+        .progress = progress,
+        .left = &s->left,
+        .leave_running = s->stays ? leave_running : NULL,
+        .past_runs = past_runs,
+        .printed = s->run.spec.printed,
+        .n_printed = s->run.spec.n_printed,
+        .train_iterations = o->iterations};
     s->model.sampling = (struct lab_sample_request){
         .n = o->sample, .temperature = o->temperature, .top_k = o->top_k};
     snprintf(s->model.sampling.prompt, sizeof(s->model.sampling.prompt), "%s",
@@ -354,12 +403,13 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
 enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
                                        struct lab_ui *ui,
                                        const struct lab_options *options,
-                                       const char *lesson,
+                                       const char *lesson, bool stays,
                                        lab_lesson_progress_fn *seen, void *user)
 {
     struct lab_lesson_screen *s = lab_alloc(sizeof(*s));
     if (!s)
         return lab_no_memory("the lesson");
+    s->stays = stays;
     s->seen = seen;
     s->seen_user = user;
     s->ui = ui;

@@ -12,12 +12,22 @@ typedef void lab_lesson_progress_fn(void *user, const char *lesson,
                                     int64_t steps_seen, int64_t steps_total,
                                     bool finished);
 
-/* Reads the lesson (id or path), starts its session and pushes the stepper.
- * Errors: the lesson's own. */
+/* Reads the lesson (id or path), starts its session and pushes the stepper. With
+ * `stays` a training can be left running in the background. Errors: the
+ * lesson's own. */
 enum lab_status
 lab_lesson_screen_open(struct lab_lesson_screen **out, struct lab_ui *ui,
                        const struct lab_options *options, const char *lesson,
-                       lab_lesson_progress_fn *seen, void *user);
+                       bool stays, lab_lesson_progress_fn *seen, void *user);
+/* Was it left with a training that still runs? Then what to say of it. NULL ok. */
+bool lab_lesson_screen_runs(struct lab_lesson_screen *s, char *text,
+                            size_t cap);
+/* Is it this lesson (id)? NULL ok. */
+bool lab_lesson_screen_is(const struct lab_lesson_screen *s,
+                          const char *lesson);
+/* Pushes its stepper again. */
+enum lab_status lab_lesson_screen_again(struct lab_lesson_screen *s,
+                                        struct lab_ui *ui);
 /* The session wakes `ui` no more: before `ui` is freed. NULL ok. */
 void lab_lesson_screen_detach_ui(struct lab_lesson_screen *s);
 /* Ends the session and the recording: the run was cancelled when something ran.

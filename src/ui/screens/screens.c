@@ -33,6 +33,7 @@ struct screens {
     struct lab_runs_source *recorded; /* NULL: none ship */
     struct lab_tables_source tables;
     struct lab_progress progress;
+    char busy[160];                 /* what runs in the background */
     struct lab_lesson_screen *open; /* the lesson that is on the screen ... */
     struct lab_bench_screen *lab;   /* ... or the lab */
     struct lab_bench_screen
@@ -68,9 +69,12 @@ static void save_progress(struct screens *s)
 
 /* ---- home ---- */
 
-static void close_lesson(struct screens *s)
+/* Not what trains in the background, unless the program `ends`. */
+static void close_lesson(struct screens *s, bool ends)
 {
     lab_bench_screen_reap(&s->leaving, false);
+    if (!ends && lab_lesson_screen_runs(s->open, s->busy, sizeof(s->busy)))
+        return;
     if (!s->open && !s->lab)
         return;
     lab_lesson_screen_close(s->open, &s->notes);
@@ -85,8 +89,13 @@ static void close_lesson(struct screens *s)
 static enum lab_status refresh(void *user, struct lab_home_model *home)
 {
     struct screens *s = user;
-    close_lesson(s);
-    home->waiting = s->leaving != NULL;
+    bool ran = home->busy != NULL;
+    close_lesson(s, false);
+    if (ran && !s->open)
+        lab_ui_message(s->ui, LAB_ROLE_GOOD,
+                       "the training in the background is done");
+    home->waiting = s->leaving || s->open;
+    home->busy = s->open ? s->busy : NULL;
     lab_ui_badge(s->ui, s->machine.badge);
     home->runs_unread = lab_runs_source_last(s->runs, LAST_RUNS, &home->runs,
                                              &home->run_count) != LAB_OK;
@@ -108,11 +117,13 @@ static bool is_lab(const char *name)
     return is;
 }
 
-static enum lab_status open_by_kind(struct screens *s, const char *name)
+static enum lab_status open_by_kind(struct screens *s, const char *name,
+                                    bool home)
 {
     if (is_lab(name))
         return lab_bench_screen_open(&s->lab, s->ui, s->options, name, seen, s);
-    return lab_lesson_screen_open(&s->open, s->ui, s->options, name, seen, s);
+    return lab_lesson_screen_open(&s->open, s->ui, s->options, name, home, seen,
+                                  s);
 }
 
 static enum lab_status open_lesson(void *user, struct lab_ui *ui,
@@ -120,8 +131,14 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
 {
     struct screens *s = user;
     (void)ui;
-    close_lesson(s);
-    return open_by_kind(s, id);
+    close_lesson(s, false);
+    if (s->open && lab_lesson_screen_is(s->open, id))
+        return lab_lesson_screen_again(s->open, s->ui);
+    if (s->open)
+        return lab_fail(LAB_E_STATE,
+                        "a training runs in the background: go back to it and "
+                        "stop it, or wait until it is done");
+    return open_by_kind(s, id, true);
 }
 
 static void write_line(void *user, const struct lab_finding_line *f)
@@ -205,7 +222,7 @@ static enum lab_status start(struct screens *s)
     if (!st)
         st = open_ui(s);
     if (!st && s->options->lesson)
-        st = open_by_kind(s, s->options->lesson);
+        st = open_by_kind(s, s->options->lesson, false);
     else if (!st)
         st = start_home(s);
     return st;
@@ -221,7 +238,7 @@ static void finish(struct screens *s)
     s->ui = NULL;
     if (s->signal)
         lab_signals_end_now();
-    close_lesson(s);
+    close_lesson(s, true);
     if (lab)
         save_progress(s);
     lab_bench_screen_reap(&s->leaving, true);

@@ -270,6 +270,7 @@ struct lab_ui {
 
     enum lab_ui_asking asking;
     int asking_id;
+    char letters[8]; /* that answer a question */
     struct lab_prompt prompt;
     struct lab_ui_history histories[LAB_UI_HISTORIES];
 
@@ -431,7 +432,9 @@ static void draw_bar(struct lab_ui *ui, struct lab_rect row)
     if (ui->asking != LAB_ASK_NOTHING) {
         bool completes = ui->asking_id == LAB_PROMPT_COMMAND;
         lab_canvas_textf(&ui->canvas, row.y, row.x, row.w, LAB_ROLE_DIM,
-                         ui->asking == LAB_ASK_YES
+                         ui->asking == LAB_ASK_YES && ui->letters[1]
+                             ? "any other key: stay here"
+                         : ui->asking == LAB_ASK_YES
                              ? "y yes   any other key no"
                              : "Enter done   Esc cancel   Up Down history%s",
                          completes ? "   Tab complete" : "");
@@ -864,8 +867,11 @@ static void finish_asking(struct lab_ui *ui, const char *answer)
 static void key_while_asking(struct lab_ui *ui, int key)
 {
     if (ui->asking == LAB_ASK_YES) {
+        int lower = key >= 'A' && key <= 'Z' ? key - 'A' + 'a' : key;
+        char text[2] = {(char)lower, '\0'};
+        bool one = lower >= 'a' && lower <= 'z' && strchr(ui->letters, lower);
         ui->message[0] = '\0';
-        finish_asking(ui, key == 'y' || key == 'Y' ? "y" : NULL);
+        finish_asking(ui, one ? text : NULL);
         return;
     }
     if (key == LAB_KEY_TAB) {
@@ -1315,9 +1321,18 @@ void lab_ui_hint(struct lab_ui *ui, const char *text)
 
 void lab_ui_ask(struct lab_ui *ui, int id, const char *question)
 {
+    char text[sizeof(ui->message)];
+    snprintf(text, sizeof(text), "%s (y/n)", question);
+    lab_ui_ask_which(ui, id, text, "y");
+}
+
+void lab_ui_ask_which(struct lab_ui *ui, int id, const char *question,
+                      const char *letters)
+{
     ui->asking = LAB_ASK_YES;
     ui->asking_id = id;
-    lab_ui_message(ui, LAB_ROLE_WARN, "%s (y/n)", question);
+    snprintf(ui->letters, sizeof(ui->letters), "%s", letters);
+    lab_ui_message(ui, LAB_ROLE_WARN, "%s", question);
 }
 
 static void resize(struct lab_ui *ui, int h, int w)

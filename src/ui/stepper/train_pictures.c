@@ -18,7 +18,7 @@ static void note(struct lab_canvas *c, struct lab_rect r, const char *text)
 
 /* ---- layers ---- */
 
-enum { NODE_W = 16, FIGURE_W = 11, DEAD_W = 12 };
+enum { NODE_W = 15, FIGURE_W = 11, DEAD_W = 12 };
 
 /* At the right of a column, and the column is taken off the row. */
 static void put_right(struct lab_canvas *c, struct lab_rect *row, int w,
@@ -37,11 +37,18 @@ static double largest_gradient(const struct lab_snapshot *s)
     return most;
 }
 
+/* The number of parameters is the first that gives way. */
+static bool is_narrow(int w)
+{
+    return w < NODE_W + 4 * FIGURE_W + DEAD_W;
+}
+
 static void draw_layers_head(struct lab_canvas *c, struct lab_rect row, int bar)
 {
     lab_canvas_text(c, row.y, row.x, NODE_W, LAB_ROLE_HEADING, "node");
     lab_rect_cut_left(&row, NODE_W);
-    put_right(c, &row, FIGURE_W, LAB_ROLE_HEADING, "parameters");
+    if (!is_narrow(row.w + NODE_W))
+        put_right(c, &row, FIGURE_W, LAB_ROLE_HEADING, "parameters");
     put_right(c, &row, FIGURE_W, LAB_ROLE_HEADING, "|gradient|");
     lab_rect_cut_left(&row, bar);
     put_right(c, &row, FIGURE_W, LAB_ROLE_HEADING, "|update|");
@@ -76,8 +83,9 @@ static void draw_layer(struct lab_canvas *c, struct lab_rect row,
     lab_rect_cut_left(&row, NODE_W);
     if (f->parameters > 0) {
         double ratio = f->update / f->parameter;
-        put_right(c, &row, FIGURE_W, LAB_ROLE_NORMAL,
-                  LAB_INT_TEXT(f->parameters));
+        if (!is_narrow(row.w + NODE_W))
+            put_right(c, &row, FIGURE_W, LAB_ROLE_NORMAL,
+                      LAB_INT_TEXT(f->parameters));
         put_norm(c, &row, f->gradient);
         draw_bar(c, lab_rect_cut_left(&row, bar), f->gradient / most);
         put_norm(c, &row, f->update);
@@ -85,7 +93,8 @@ static void draw_layer(struct lab_canvas *c, struct lab_rect row,
         put_right(c, &row, FIGURE_W, LAB_ROLE_UPDATE,
                   isfinite(ratio) ? text : LAB_NA);
     } else {
-        lab_rect_cut_left(&row, 4 * FIGURE_W + bar);
+        lab_rect_cut_left(&row,
+                          (is_narrow(row.w + NODE_W) ? 3 : 4) * FIGURE_W + bar);
     }
     if (f->units == 0)
         return;

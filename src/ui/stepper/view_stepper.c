@@ -4345,6 +4345,8 @@ static void stepper_answer(struct lab_screen *s, int id, const char *text)
         v->save.n = 1;
         post(v, &v->save);
     } else if (id == ASK_LEAVE) {
+        if (text[0] == 'b')
+            v->model.leave_running(v->model.user);
         lab_ui_pop(v->ui);
     }
 }
@@ -4365,7 +4367,8 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     struct lab_stepper *v = s->state;
     v->ui = s->ui;
     v->model = *(const struct lab_stepper_model *)args;
-    v->model.left = &v->train_left;
+    if (!v->model.left)
+        v->model.left = &v->train_left;
     v->sizes = lab_ui_settings(s->ui)->panes;
     v->focus = LAB_PANE_STEPS;
     v->tab = LAB_PANE_TEXT;
@@ -4446,7 +4449,15 @@ static bool may_close(struct lab_screen *s)
     refresh(v);
     if (v->snap.state != LAB_SESSION_TRAINING)
         return true;
-    lab_ui_ask(v->ui, ASK_LEAVE, "The training goes on: stop it and leave?");
+    if (v->model.leave_running)
+        lab_ui_ask_which(
+            v->ui, ASK_LEAVE,
+            "The training goes on: y stops it and leaves, b leaves "
+            "it running in the background",
+            "yb");
+    else
+        lab_ui_ask(v->ui, ASK_LEAVE,
+                   "The training goes on: stop it and leave?");
     return false;
 }
 

@@ -102,9 +102,11 @@ struct lab_stepper_model {
      * training ran does not count. */
     void (*progress)(void *user, int64_t walked, int n_steps);
 
+    /* A training is to go on when the stepper closes; NULL: it cannot. */
+    void (*leave_running)(void *user);
     /* Runs of the lesson that have ended, the newest first: at most `max`. */
     int (*past_runs)(void *user, struct lab_past_run *out, int max);
-    struct lab_train_left *left; /* the stepper's, for the training screen */
+    struct lab_train_left *left; /* outlives the screens; NULL: the stepper's */
 
     /* Values that course material prints; outlive the screen. */
     const struct lab_course_values_spec *printed;

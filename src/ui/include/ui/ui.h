@@ -78,6 +78,10 @@ void lab_ui_prompt(struct lab_ui *ui, int id, const char *label,
 void lab_ui_hint(struct lab_ui *ui, const char *text);
 /* Asks for y or n; ops->answer gets "y", or NULL. */
 void lab_ui_ask(struct lab_ui *ui, int id, const char *question);
+/* The same with other keys than y, which the question names: the answer is the
+ * letter, or NULL. */
+void lab_ui_ask_which(struct lab_ui *ui, int id, const char *question,
+                      const char *letters);
 enum { LAB_PROMPT_SEARCH = -1, LAB_PROMPT_COMMAND = -2 }; /* ids in use */
 
 LAB_C_END

@@ -72,7 +72,7 @@ struct sim_instr {
     int32_t target;    /* of a branch: instruction */
     int32_t join;      /* of a branch: where its sides meet; -1: at the end */
     const void *extra; /* of `run` */
-    sim_run_fn *then;  /* what sim_run_on_sums() runs */
+    sim_run_fn *then;  /* what sim_run_on_sums() and its kind run */
     const struct lab_ptx_instr *ptx;
 };
 
@@ -115,6 +115,10 @@ uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
 void sim_same(struct sim_warp *w, const struct sim_instr *i,
               const struct sim_access *a,
               const unsigned char *const data[SIM_LANES]);
+
+/* What was just stored in shared memory was itself what nothing wrote: its bytes count
+ * as not written. */
+void sim_shared_unset(struct sim_warp *w, uint64_t addr, int bytes);
 
 /* A finding of the warp's current instruction, for the first lane of `lanes`.
  * `f` may be NULL; else its address, name and index are taken. */
@@ -183,6 +187,13 @@ enum sim_state {
     SIM_DONE
 };
 
+/* A register that may hold what nothing wrote: the lanes in which it does, and the
+ * instruction that first computed with it; -1: none has. */
+struct sim_unwritten {
+    uint32_t lanes;
+    int32_t origin;
+};
+
 struct sim_warp {
     struct sim_block *block;
     int index; /* in the block */
@@ -200,7 +211,8 @@ struct sim_warp {
     struct lab_sim_counts counts;
     struct sim_stack *stack; /* of divergence; flow's own */
     struct sim_async *async; /* of tensor.c: pending copies; NULL: none */
-    void *check;             /* of check.c */
+    struct sim_unwritten *unwritten; /* the kernel's tracked_count */
+    void *check;                     /* of check.c */
 };
 
 static inline uint32_t *sim_r32(const struct sim_warp *w, int32_t slot)
@@ -296,6 +308,10 @@ struct lab_sim_kernel {
     bool dynamic;                 /* it names dynamic shared memory */
     bool in_order; /* blocks must run in one order for the same bits */
     const struct sim_home *homes; /* of the function's registers */
+    /* Of each register: 0, or its number among those that what nothing wrote may
+     * come to, from 1. NULL: there is none. */
+    const int32_t *tracked;
+    int32_t tracked_count;
 };
 
 /* Of a block with `dynamic` bytes of dynamic shared memory. */
@@ -312,6 +328,8 @@ struct sim_home {
     int32_t slot;
     int32_t from;
     int32_t to;
+    bool
+        unwritten; /* some way leads from the start to a read without a write */
 };
 
 static inline int32_t sim_index(const struct sim_warp *w,
@@ -365,6 +383,17 @@ enum lab_status sim_lower_tensor(struct sim_lowering *l,
  * sum, may be: a finding where it reads one that is still being computed. */
 void sim_run_on_sums(struct sim_warp *w, const struct sim_instr *i,
                      uint32_t mask);
+/* unwritten.c: an instruction on registers that are tracked; whether what nothing
+ * wrote passes from its sources to its result; a warp before its first. */
+void sim_run_on_unwritten(struct sim_warp *w, const struct sim_instr *i,
+                          uint32_t mask);
+/* After a shuffle among such registers: lane k has read lane from[k]. */
+void sim_unwritten_shuffled(struct sim_warp *w, const struct sim_instr *i,
+                            uint32_t mask, const int from[SIM_LANES]);
+bool sim_unwritten_passes(const struct lab_ptx_instr *in);
+void sim_unwritten_start(struct sim_warp *w);
+/* Whether operand 0 is a result. */
+bool sim_flow_result(const struct lab_ptx_instr *in);
 /* Before a warp or a block ends, and to give back what it kept. */
 void sim_tensor_warp_end(struct sim_warp *w);
 void sim_tensor_block_end(struct sim_block *b);

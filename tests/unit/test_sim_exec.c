@@ -624,7 +624,8 @@ static void faults_are_found(void **state)
     expect_finding(PADDED(24, ""), 1, LAB_SIM_UNINITIALISED, "byte 16");
     expect_finding(BODY("", "bar.sync 1, 96;\n"), 64, LAB_SIM_BARRIER,
                    "deadlock");
-    expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 16;\n@!%p1 bra $E;\n"
+    expect_finding(BODY("", "mov.u32 %r2, 0; setp.lt.u32 %p1, %r1, 16;\n"
+                            "@!%p1 bra $E;\n"
                             "shfl.sync.down.b32 %r2, %r1, 8, 31, -1;\n"
                             "$E: st.global.u32 [%rd2], %r2;\n"),
                    32, LAB_SIM_SHUFFLE, "mask");
@@ -633,6 +634,25 @@ static void faults_are_found(void **state)
     expect_finding(BODY("", "st.global.u32 [%rd1+4096], %r1;\n"), 1,
                    LAB_SIM_MEMORY, "");
     expect_finding(BODY("", "trap;\n"), 32, LAB_SIM_MEMORY, "stopped itself");
+    /* Registers that nothing wrote. */
+    expect_finding(BODY("", "mov.u32 %r2, 0;\n"
+                            "$A: add.f32 %f1, %f1, 0f3F800000;\n"
+                            "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 5;\n"
+                            "@%p1 bra $A;\nst.global.f32 [%rd2], %f1;\n"),
+                   32, LAB_SIM_UNINITIALISED, "what it gives is stored");
+    expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 16;\n"
+                            "@%p1 mov.u32 %r2, 5;\n"
+                            "st.global.u32 [%rd2], %r2;\n"),
+                   32, LAB_SIM_UNINITIALISED, "what it gives is stored");
+    expect_finding(BODY("", "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra $E;\n$E:\n"),
+                   32, LAB_SIM_UNINITIALISED, "decides a branch");
+    /* Lane 0 gets it from lane 16. */
+    expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 16;\n"
+                            "@%p1 mov.u32 %r2, 5;\n"
+                            "shfl.sync.down.b32 %r3, %r2, 16, 31, -1;\n"
+                            "setp.eq.u32 %p2, %r1, 0;\n"
+                            "@%p2 st.global.u32 [%rd2], %r3;\n"),
+                   32, LAB_SIM_UNINITIALISED, "what it gives is stored");
 }
 
 /* A lane that waits for others that come later, and barriers of
@@ -652,6 +672,18 @@ static void what_is_right_is_not_found(void **state)
         /* From Volta on, who has left is not waited for. */
         BODY("", "setp.gt.u32 %p1, %r1, 40;\n@%p1 ret;\nbar.sync 0;\n"),
         BODY("", "setp.ge.u32 %p1, %r1, 64;\n@%p1 ret;\nbarrier.sync 0;\n"),
+        /* Written on one of two ways; computed with, and dropped; a part of a
+         * vector, and of a word. */
+        BODY("", "setp.lt.u32 %p1, %r1, 16;\n@%p1 mov.u32 %r2, 5;\n"
+                 "@!%p1 mov.u32 %r2, 6;\nst.global.u32 [%rd2], %r2;\n"),
+        BODY("", "setp.gt.u32 %p1, %r1, 1000;\nadd.u32 %r3, %r2, 1;\n"
+                 "selp.u32 %r4, %r3, %r1, %p1;\n"
+                 "st.global.u32 [%rd2], %r4;\n"),
+        BODY("", "setp.ge.u32 %p1, %r1, 64;\n@%p1 ret;\n"
+                 "mad.wide.u32 %rd3, %r1, 8, %rd1;\n"
+                 "st.global.v2.u32 [%rd3], {%r1, %r2};\n"),
+        BODY("", "prmt.b32 %r3, %r1, %r2, 0x3240;\n"
+                 "st.global.u32 [%rd2], %r3;\n"),
     };
     for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
         struct gpu g;

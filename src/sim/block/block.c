@@ -64,7 +64,10 @@ enum lab_status sim_block_open(struct sim_block *b)
     size_t stack = up(sizeof(struct sim_stack));
     b->warp_count = (int)warps;
     b->shared_bytes = sim_shared_bytes(k, b->grid->launch->shared_bytes);
-    size_t each = regs + preds + local + stack + up(sizeof(struct sim_warp));
+    size_t unwritten =
+        up((size_t)k->tracked_count * sizeof(struct sim_unwritten));
+    size_t each =
+        regs + preds + local + stack + unwritten + up(sizeof(struct sim_warp));
     size_t bytes = warps * each + up((size_t)b->shared_bytes);
     struct room *r = lab_alloc(sizeof(*r));
     unsigned char *p = lab_alloc_aligned(bytes + 128);
@@ -88,6 +91,8 @@ enum lab_status sim_block_open(struct sim_block *b)
         w->local = p + regs + preds;
         w->stack = (struct sim_stack *)(void *)(p + regs + preds + local);
         p += regs + preds + local + stack;
+        w->unwritten = (struct sim_unwritten *)(void *)p;
+        p += unwritten;
     }
     return LAB_OK;
 }
@@ -136,6 +141,7 @@ enum lab_status sim_block_start(struct sim_block *b, uint64_t number)
         memset(w->preds, 0, (size_t)k->preds * sizeof(uint32_t));
         memset(w->local, 0, (size_t)k->local_bytes * SIM_LANES);
         memset(&w->counts, 0, sizeof(w->counts));
+        sim_unwritten_start(w);
         sim_warp_start(w, rest >= SIM_LANES ? ~0u : (1u << rest) - 1);
     }
     return sim_check_block_begin(b);

@@ -59,6 +59,7 @@ static void shfl(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     uint32_t inside = 0;
     uint32_t lost = 0;
     int from = 0;
+    int reads[SIM_LANES];
     for (int l = 0; l < SIM_LANES; l++) {
         int segment = c_lanes[l] >> 8 & 31;
         int clamp = c_lanes[l] & 31;
@@ -72,6 +73,7 @@ static void shfl(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         if (!in)
             j = l;
         inside |= (uint32_t)in << l;
+        reads[l] = j & 31;
         r[l] = a_lanes[j & 31];
         if (mask >> l & 1 && !(mask >> (j & 31) & 1)) {
             if (!lost)
@@ -90,6 +92,8 @@ static void shfl(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     }
     sim_put32(w, &i->d, r, mask);
     sim_put_pred(w, &i->more[0], inside, mask);
+    if (i->then && w->block->grid->kernel->tracked)
+        sim_unwritten_shuffled(w, i, mask, reads);
 }
 
 static enum lab_status lower_shfl(struct sim_lowering *l,

@@ -635,6 +635,16 @@ static void put_stamp(struct sim_check *c, enum field when, size_t cell,
     field(c, when + 1)[cell] = who;
 }
 
+void sim_shared_unset(struct sim_warp *w, uint64_t addr, int bytes)
+{
+    struct sim_check *c = sim_check_of(w);
+    if (!c->shared_cells || c->granule == 0)
+        return;
+    const uint64_t last = (addr + (uint64_t)bytes - 1) / c->granule;
+    for (uint64_t k = addr / c->granule; k <= last && k < c->shared_cells; k++)
+        put_stamp(c, WRITE_WHEN, (size_t)k, 0, 0);
+}
+
 /* Cells of half the size: what was true of a word is true of its halves. */
 static bool split_cells(struct sim_check *c)
 {

@@ -255,8 +255,7 @@ enum lab_status sim_flow_joins(const struct lab_ptx_function *f, int32_t *join)
 
 /* ---- registers that are alive ---- */
 
-/* Opcodes of which operand 0 is written whole, whatever was there. */
-bool sim_flow_writes(const struct lab_ptx_instr *in)
+bool sim_flow_result(const struct lab_ptx_instr *in)
 {
     static const char *const reading[] = {"st",
                                           "red",
@@ -282,12 +281,16 @@ bool sim_flow_writes(const struct lab_ptx_instr *in)
                                           "applypriority",
                                           "griddepcontrol",
                                           "trap"};
-    if (in->guard >= 0)
-        return false;
     for (size_t k = 0; k < sizeof(reading) / sizeof(reading[0]); k++)
         if (is(in, reading[k]))
             return false;
     return !(is(in, "wmma") && lab_ptx_has_modifier(in, "store"));
+}
+
+/* Operand 0 is written whole, whatever was there. */
+bool sim_flow_writes(const struct lab_ptx_instr *in)
+{
+    return in->guard < 0 && sim_flow_result(in);
 }
 
 typedef void reg_fn(void *arg, int32_t reg);
@@ -424,10 +427,12 @@ static enum lab_status find_live(const struct graph *g, struct sim_home *homes)
             widen_all(&v, set_of(&v, b, IN), g->blocks[b].first);
             widen_all(&v, set_of(&v, b, OUT), g->blocks[b].last);
         }
+        for (int32_t r = 0; g->count > 0 && r < v.regs; r++)
+            homes[r].unwritten = set_of(&v, 0, IN)[r / 64] >> r % 64 & 1;
     } else
         for (int32_t r = 0; r < v.regs; r++)
             if (homes[r].to >= 0)
-                homes[r] = (struct sim_home){-1, 0, g->f->instr_count};
+                homes[r] = (struct sim_home){-1, 0, g->f->instr_count, false};
     lab_free(v.sets);
     return LAB_OK;
 }
@@ -482,7 +487,7 @@ enum lab_status sim_flow_homes(const struct lab_ptx_function *f,
     struct graph g;
     size_t n = (size_t)f->reg_count;
     for (size_t r = 0; r < n; r++)
-        homes[r] = (struct sim_home){-1, -1, -1};
+        homes[r] = (struct sim_home){-1, -1, -1, false};
     enum lab_status st = graph_make(f, &g);
     if (st)
         return st;

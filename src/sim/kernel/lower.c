@@ -458,6 +458,96 @@ static enum lab_status mark_sums(struct sim_part *p, struct sim_instr *code)
     return LAB_OK;
 }
 
+/* ---- what nothing wrote ---- */
+
+static int32_t track(const struct lab_ptx_operand *o, int32_t *tracked,
+                     int32_t count)
+{
+    if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 && !tracked[o->reg])
+        tracked[o->reg] = ++count;
+    for (int k = 0; k < o->part_count; k++)
+        count = track(&o->parts[k], tracked, count);
+    return count;
+}
+
+/* Opcodes that may write operand 0, and may not: their registers count as written. */
+static void known(const struct lab_ptx_operand *o, struct sim_home *homes)
+{
+    if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0)
+        homes[o->reg].unwritten = false;
+    for (int k = 0; k < o->part_count; k++)
+        known(&o->parts[k], homes);
+}
+
+static void written(const struct lab_ptx_instr *in, struct sim_home *homes)
+{
+    for (int k = 0; k < in->operand_count; k++)
+        if (strcmp(in->opcode, "call") == 0 ||
+            (k == 0 && in->operands[k].kind != LAB_PTX_OPERAND_ADDRESS))
+            known(&in->operands[k], homes);
+}
+
+static bool is_tracked(const struct lab_ptx_operand *o, const int32_t *tracked)
+{
+    for (int k = 0; k < o->part_count; k++)
+        if (is_tracked(&o->parts[k], tracked))
+            return true;
+    return o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 && tracked[o->reg];
+}
+
+static bool touches(const struct lab_ptx_instr *in, const int32_t *tracked,
+                    int first)
+{
+    bool any = in->guard >= 0 && tracked[in->guard];
+    for (int o = first; o < in->operand_count; o++)
+        any = any || is_tracked(&in->operands[o], tracked);
+    return any;
+}
+
+/* Instructions on registers that what nothing wrote may come to. The carry, which is
+ * no register, and sums of wgmma are not followed. */
+static enum lab_status mark_unwritten(struct sim_lowering *l,
+                                      struct sim_instr *code)
+{
+    const struct sim_part *p = l->parts;
+    const struct lab_ptx_function *f = p->function;
+    int32_t count = 0;
+    bool any = false;
+    for (int32_t k = 0; k < f->instr_count; k++)
+        if (!sim_flow_result(&f->instrs[k]))
+            written(&f->instrs[k], p->homes);
+    for (int32_t r = 0; r < f->reg_count; r++)
+        any = any || p->homes[r].unwritten;
+    if (!any)
+        return LAB_OK;
+    int32_t *tracked =
+        lab_arena_array(l->arena, (size_t)f->reg_count + 1, sizeof(*tracked));
+    if (!tracked)
+        return lab_no_memory("the registers of a kernel");
+    for (int32_t r = 0; r < f->reg_count; r++)
+        if (p->homes[r].unwritten)
+            tracked[r] = ++count;
+    for (int32_t before = -1; before != count;) {
+        before = count;
+        for (int32_t k = 0; k < f->instr_count; k++) {
+            const struct lab_ptx_instr *in = &f->instrs[k];
+            if (in->operand_count > 0 && sim_flow_result(in) &&
+                sim_unwritten_passes(in) && touches(in, tracked, 1))
+                count = track(&in->operands[0], tracked, count);
+        }
+    }
+    for (int32_t k = 0; k < f->instr_count; k++) {
+        struct sim_instr *i = &code[p->base + k];
+        if (i->then || !touches(&f->instrs[k], tracked, 0))
+            continue;
+        i->then = i->run;
+        i->run = sim_run_on_unwritten;
+    }
+    l->kernel->tracked = tracked;
+    l->kernel->tracked_count = count;
+    return LAB_OK;
+}
+
 static bool is_number(const struct lab_ptx_instr *in)
 {
     for (int k = 0; k < in->modifier_count; k++) {
@@ -553,7 +643,7 @@ static enum lab_status lower_all(struct sim_lowering *l)
         st = mark_copies(p, code);
     if (!st)
         st = mark_sums(l->parts, code);
-    return st;
+    return st ? st : mark_unwritten(l, code);
 }
 
 enum lab_status sim_lower_kernel(struct lab_sim_module *module,

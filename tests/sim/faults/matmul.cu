@@ -12,7 +12,11 @@ __global__ void matmul(const float *a, const float *b, float *c, int rows, int c
     int ty = threadIdx.y;
     int row = blockIdx.y * 16 + ty;
     int column = blockIdx.x * 16 + tx;
+#if FAULT == 7 // the sum begins with anything
+    float sum;
+#else
     float sum = 0;
+#endif
     for (int k = 0; k < depth; k += 16) {
 #if FAULT == 3 // no guard at the end of a row of a
         as[ty][tx] = row < rows ? a[row * depth + k + tx] : 0; // fault 3: memory
@@ -26,7 +30,7 @@ __global__ void matmul(const float *a, const float *b, float *c, int rows, int c
         __syncthreads();
 #endif
         for (int i = 0; i < 16; i++)
-            sum += as[ty][i] * bs[i][tx]; // fault 1: race  // fault 2: race
+            sum += as[ty][i] * bs[i][tx]; // fault 1: race  // fault 2: race  // fault 7: uninitialised
 #if FAULT != 2
         __syncthreads();
 #endif

@@ -13,12 +13,18 @@ __global__ void warp_sum(const float *x, float *out, int n)
     if (i >= n)
         return;
 #endif
+#if FAULT == 6 // lanes behind the end have no value
+    float v;
+    if (i < n)
+        v = x[i];
+#else
     float v = i < n ? x[i] : 0;
+#endif
     for (int d = 16; d > 0; d /= 2)
 #if FAULT == 2 // the mask leaves out the lanes that call
         v += __shfl_down_sync(0x0000ffff, v, d); // fault 2: shuffle
 #else
-        v += __shfl_down_sync(0xffffffff, v, d); // fault 1: shuffle
+        v += __shfl_down_sync(0xffffffff, v, d); // fault 1: shuffle  // fault 6: uninitialised
 #endif
     if (t % 32 == 0)
         parts[t / 32] = v;

@@ -393,7 +393,7 @@ void sim_unwritten_shuffled(struct sim_warp *w, const struct sim_instr *i,
 bool sim_unwritten_passes(const struct lab_ptx_instr *in);
 void sim_unwritten_start(struct sim_warp *w);
 /* Whether operand 0 is a result. */
-bool sim_flow_result(const struct lab_ptx_instr *in);
+bool sim_has_result(const struct lab_ptx_instr *in);
 /* Before a warp or a block ends, and to give back what it kept. */
 void sim_tensor_warp_end(struct sim_warp *w);
 void sim_tensor_block_end(struct sim_block *b);

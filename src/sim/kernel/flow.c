@@ -255,42 +255,10 @@ enum lab_status sim_flow_joins(const struct lab_ptx_function *f, int32_t *join)
 
 /* ---- registers that are alive ---- */
 
-bool sim_flow_result(const struct lab_ptx_instr *in)
-{
-    static const char *const reading[] = {"st",
-                                          "red",
-                                          "bra",
-                                          "brx",
-                                          "call",
-                                          "bar",
-                                          "barrier",
-                                          "ret",
-                                          "prefetch",
-                                          "prefetchu",
-                                          "stmatrix",
-                                          "wgmma",
-                                          "cp",
-                                          "mbarrier",
-                                          "fence",
-                                          "membar",
-                                          "setmaxnreg",
-                                          "nanosleep",
-                                          "multimem",
-                                          "tensormap",
-                                          "discard",
-                                          "applypriority",
-                                          "griddepcontrol",
-                                          "trap"};
-    for (size_t k = 0; k < sizeof(reading) / sizeof(reading[0]); k++)
-        if (is(in, reading[k]))
-            return false;
-    return !(is(in, "wmma") && lab_ptx_has_modifier(in, "store"));
-}
-
 /* Operand 0 is written whole, whatever was there. */
 bool sim_flow_writes(const struct lab_ptx_instr *in)
 {
-    return in->guard < 0 && sim_flow_result(in);
+    return in->guard < 0 && sim_has_result(in);
 }
 
 typedef void reg_fn(void *arg, int32_t reg);

@@ -514,7 +514,7 @@ static enum lab_status mark_unwritten(struct sim_lowering *l,
     int32_t count = 0;
     bool any = false;
     for (int32_t k = 0; k < f->instr_count; k++)
-        if (!sim_flow_result(&f->instrs[k]))
+        if (!sim_has_result(&f->instrs[k]))
             written(&f->instrs[k], p->homes);
     for (int32_t r = 0; r < f->reg_count; r++)
         any = any || p->homes[r].unwritten;
@@ -531,7 +531,7 @@ static enum lab_status mark_unwritten(struct sim_lowering *l,
         before = count;
         for (int32_t k = 0; k < f->instr_count; k++) {
             const struct lab_ptx_instr *in = &f->instrs[k];
-            if (in->operand_count > 0 && sim_flow_result(in) &&
+            if (in->operand_count > 0 && sim_has_result(in) &&
                 sim_unwritten_passes(in) && touches(in, tracked, 1))
                 count = track(&in->operands[0], tracked, count);
         }

@@ -21,6 +21,38 @@ static bool is_one_of(const struct lab_ptx_instr *in, const char *const *list)
     return false;
 }
 
+bool sim_has_result(const struct lab_ptx_instr *in)
+{
+    static const char *const reading[] = {"st",
+                                          "red",
+                                          "bra",
+                                          "brx",
+                                          "call",
+                                          "bar",
+                                          "barrier",
+                                          "ret",
+                                          "prefetch",
+                                          "prefetchu",
+                                          "stmatrix",
+                                          "wgmma",
+                                          "cp",
+                                          "mbarrier",
+                                          "fence",
+                                          "membar",
+                                          "setmaxnreg",
+                                          "nanosleep",
+                                          "multimem",
+                                          "tensormap",
+                                          "discard",
+                                          "applypriority",
+                                          "griddepcontrol",
+                                          "trap"};
+    for (size_t k = 0; k < sizeof(reading) / sizeof(reading[0]); k++)
+        if (is(in, reading[k]))
+            return false;
+    return !(is(in, "wmma") && lab_ptx_has_modifier(in, "store"));
+}
+
 /* Values from memory or of several lanes: nothing is known of them. */
 static const char *const from_elsewhere[] = {
     "ld",         "ldu",      "atom",     "vote", "match",     "redux",
@@ -222,7 +254,7 @@ void sim_run_on_unwritten(struct sim_warp *w, const struct sim_instr *i,
     const struct lab_ptx_instr *in = i->ptx;
     check(w, i, mask);
     /* A shuffle knows which lane it reads: it calls back. */
-    if (!is(in, "shfl") && sim_flow_result(in) && in->operand_count > 0) {
+    if (!is(in, "shfl") && sim_has_result(in) && in->operand_count > 0) {
         if (is(in, "selp") && in->operand_count == 4)
             choose(w, in, mask);
         else if (sim_unwritten_passes(in))
@@ -231,7 +263,7 @@ void sim_run_on_unwritten(struct sim_warp *w, const struct sim_instr *i,
             set(w, &in->operands[0], mask, 0, -1);
     }
     /* mbarrier.test_wait, bar.red, call ...: what they write is known. */
-    if (!sim_flow_result(in) && in->operand_count > 0 &&
+    if (!sim_has_result(in) && in->operand_count > 0 &&
         in->operands[0].kind != LAB_PTX_OPERAND_ADDRESS)
         set(w, &in->operands[0], mask, 0, -1);
     i->then(w, i, mask);

@@ -24,7 +24,7 @@ __global__ void warp_sum(const float *x, float *out, int n)
 #if FAULT == 2 // the mask leaves out the lanes that call
         v += __shfl_down_sync(0x0000ffff, v, d); // fault 2: shuffle
 #else
-        v += __shfl_down_sync(0xffffffff, v, d); // fault 1: shuffle  // fault 6: uninitialised
+        v += __shfl_down_sync(0xffffffff, v, d); // fault 1: shuffle
 #endif
     if (t % 32 == 0)
         parts[t / 32] = v;
@@ -35,7 +35,7 @@ __global__ void warp_sum(const float *x, float *out, int n)
 #if FAULT == 4 // eight warps wrote eight parts
         v = parts[t]; // fault 4: uninitialised
 #else
-        v = t < 8 ? parts[t] : 0; // fault 3: race
+        v = t < 8 ? parts[t] : 0; // fault 3: race  // fault 6: uninitialised
 #endif
 #if FAULT == 5 // the upper lanes are not here
         if (t < 16)

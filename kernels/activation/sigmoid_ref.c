@@ -32,9 +32,27 @@ static enum lab_status sigmoid_backward(const struct lab_call *call)
     return LAB_OK;
 }
 
+/* The derivative as the quotient rule gives it, from x: exp(-x) / (1 + exp(-x))^2.
+ * In float the square overflows below -44.36, which gives 0, and exp itself below
+ * -88.72, which gives NaN. */
+static enum lab_status sigmoid_backward_direct(const struct lab_call *call)
+{
+    const real *dy = call->in[0].data;
+    const real *x = call->in[1].data;
+    real *dx = call->out[0].data;
+    for (int64_t i = 0; i < call->out[0].count; i++) {
+        real e = real_exp(-x[i]);
+        real square = (1 + e) * (1 + e);
+        dx[i] = dy[i] * (e / square);
+    }
+    return LAB_OK;
+}
+
 static const struct lab_variant variants[] = {
     LAB_REF_ROW("sigmoid", LAB_FORWARD, sigmoid_forward),
     LAB_REF_ROW("sigmoid", LAB_BACKWARD, sigmoid_backward),
+    LAB_REF_WRONG_ROW("direct", "sigmoid", LAB_BACKWARD,
+                      sigmoid_backward_direct, "exp(-x) overflows"),
 };
 
 const struct lab_kernel_set LAB_REF(sigmoid) = {"sigmoid", variants,

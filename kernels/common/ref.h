@@ -69,3 +69,11 @@ static inline real lab_real_sigmoid(real x)
         .name = "naive", .step = step_name, .phase = phase_id, .run = fn,      \
         .source = LAB_REF_FILE, .symbol = #fn                                  \
     }
+
+/* A row that shows a mistake: `what` is wrong with it. It is right on the numbers of
+ * the check of variants, and runs only when it is chosen by hand. */
+#define LAB_REF_WRONG_ROW(id, step_name, phase_id, fn, what)                   \
+    {                                                                          \
+        .name = id, .step = step_name, .phase = phase_id, .run = fn,           \
+        .source = LAB_REF_FILE, .symbol = #fn, .wrong_on_purpose = what        \
+    }

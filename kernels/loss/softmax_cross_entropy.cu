@@ -12,6 +12,7 @@
  * third walk over a row find it in the cache), gradient 8. */
 #include "loss/loss.h"
 #include "common/reduce.cuh"
+#include "common/wrong.cuh"
 
 template <int GROUP> static __device__ float row_max(const float *z, int64_t C)
 {
@@ -64,6 +65,44 @@ static __global__ void cross_entropy_sample(float *sample, const float *z,
     sample[r] = known ? (float)(log(sum) + ((double)largest - z[y[r]])) : NAN;
 }
 
+/* The two kernels of the variant that breaks, a thread a row: exp of the logits as
+ * they are overflows above 88.72, and infinity over infinity is NaN. */
+static __device__ double unstable_exp_sum(const float *z, int64_t C)
+{
+    double sum = 0.0;
+    for (int64_t c = 0; c < C; c++)
+        sum += expf(z[c]);
+    return sum;
+}
+
+/* probs[r,c] = exp(z[r,c]) / sum_c exp(z[r,c]) */
+static __global__ void cross_entropy_softmax_unstable(float *probs,
+                                                      const float *z, int64_t R,
+                                                      int64_t C)
+{
+    int64_t r = lab_element();
+    if (r >= R)
+        return;
+    double sum = unstable_exp_sum(z + r * C, C);
+    for (int64_t c = 0; c < C; c++)
+        probs[r * C + c] = (float)(expf(z[r * C + c]) / sum);
+}
+
+/* sample[r] = -log(p), p that probability: infinity where it is rounded to 0 */
+static __global__ void cross_entropy_sample_unstable(float *sample,
+                                                     const float *z,
+                                                     const int32_t *y,
+                                                     int64_t R, int64_t C)
+{
+    int64_t r = lab_element();
+    if (r >= R)
+        return;
+    z += r * C;
+    bool known = y[r] >= 0 && y[r] < C;
+    double sum = unstable_exp_sum(z, C);
+    sample[r] = known ? -logf((float)(expf(z[y[r]]) / sum)) : NAN;
+}
+
 /* loss = sum_r sample[r] / R; one block */
 static __global__ void cross_entropy_mean(float *loss, const float *sample,
                                           int64_t R)
@@ -111,6 +150,25 @@ static enum lab_status sample_loss(const struct lab_call *call)
     return lab_launched("cross_entropy_sample");
 }
 
+static enum lab_status softmax_loss_unstable(const struct lab_call *call)
+{
+    int64_t R = lab_view_rows(&call->in[0]);
+    cross_entropy_softmax_unstable<<<lab_blocks(R), LAB_BLOCK, 0,
+                                     lab_stream(call)>>>(
+        lab_out(call, 0), lab_in(call, 0), R, lab_view_cols(&call->in[0]));
+    return lab_launched("cross_entropy_softmax_unstable");
+}
+
+static enum lab_status sample_loss_unstable(const struct lab_call *call)
+{
+    int64_t R = lab_view_rows(&call->in[0]);
+    cross_entropy_sample_unstable<<<lab_blocks(R), LAB_BLOCK, 0,
+                                    lab_stream(call)>>>(
+        lab_out(call, 0), lab_in(call, 0), lab_labels(call, 1), R,
+        lab_view_cols(&call->in[0]));
+    return lab_launched("cross_entropy_sample_unstable");
+}
+
 static enum lab_status mean_loss(const struct lab_call *call)
 {
     cross_entropy_mean<<<1, LAB_GROUP_ALL, 0, lab_stream(call)>>>(
@@ -143,6 +201,12 @@ static const struct lab_variant variants[] = {
                        source, "cross_entropy_sample")),
     lab_row("block", "sample", LAB_LOSS, sample_loss<LAB_GROUP_BLOCK>, source,
             "cross_entropy_sample"),
+    lab_wrong(lab_row("unstable", "softmax", LAB_LOSS, softmax_loss_unstable,
+                      source, "cross_entropy_softmax_unstable"),
+              "exp overflows"),
+    lab_wrong(lab_row("unstable", "sample", LAB_LOSS, sample_loss_unstable,
+                      source, "cross_entropy_sample_unstable"),
+              "log of a 0 or a NaN"),
     lab_row("block", "mean", LAB_LOSS, mean_loss, source, "cross_entropy_mean"),
     lab_row("naive", "softmax", LAB_BACKWARD, softmax_backward, source,
             "cross_entropy_bwd"),

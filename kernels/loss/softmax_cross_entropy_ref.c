@@ -59,6 +59,47 @@ static enum lab_status softmax_cross_entropy_sample(const struct lab_call *call)
     return LAB_OK;
 }
 
+/* probs without taking off the largest: exp of a float overflows above 88.72. */
+static enum lab_status
+softmax_cross_entropy_probs_unstable(const struct lab_call *call)
+{
+    int64_t C = lab_view_cols(&call->in[0]);
+    int64_t R = lab_view_rows(&call->in[0]);
+    for (int64_t r = 0; r < R; r++) {
+        const real *z = (const real *)call->in[0].data + r * C;
+        real *probs = (real *)call->out[0].data + r * C;
+        double sum = 0;
+        for (int64_t c = 0; c < C; c++) {
+            probs[c] = real_exp(z[c]);
+            sum += probs[c];
+        }
+        for (int64_t c = 0; c < C; c++)
+            probs[c] = (real)(probs[c] / sum);
+    }
+    return LAB_OK;
+}
+
+/* sample = -log(p), p the probability above: NaN where exp overflowed, infinity
+ * where p is rounded to 0. */
+static enum lab_status
+softmax_cross_entropy_sample_unstable(const struct lab_call *call)
+{
+    const int32_t *y = call->in[1].data; /* (R) */
+    real *sample = call->out[0].data;    /* (R) */
+    int64_t C = lab_view_cols(&call->in[0]);
+    int64_t R = lab_view_rows(&call->in[0]);
+    for (int64_t r = 0; r < R; r++) {
+        const real *z = (const real *)call->in[0].data + r * C;
+        double sum = 0;
+        for (int64_t c = 0; c < C; c++)
+            sum += real_exp(z[c]);
+        bool known = y[r] >= 0 && y[r] < C;
+        real p = known ? (real)(real_exp(z[y[r]]) / sum) : (real)NAN;
+        sample[r] = -real_log(p);
+    }
+    return LAB_OK;
+}
+
 /* loss = sum_r sample[r] / R */
 static enum lab_status softmax_cross_entropy_mean(const struct lab_call *call)
 {
@@ -94,6 +135,11 @@ softmax_cross_entropy_backward(const struct lab_call *call)
 static const struct lab_variant variants[] = {
     LAB_REF_ROW("softmax", LAB_LOSS, softmax_cross_entropy_probs),
     LAB_REF_ROW("sample", LAB_LOSS, softmax_cross_entropy_sample),
+    LAB_REF_WRONG_ROW("unstable", "softmax", LAB_LOSS,
+                      softmax_cross_entropy_probs_unstable, "exp overflows"),
+    LAB_REF_WRONG_ROW("unstable", "sample", LAB_LOSS,
+                      softmax_cross_entropy_sample_unstable,
+                      "log of a 0 or a NaN"),
     LAB_REF_ROW("mean", LAB_LOSS, softmax_cross_entropy_mean),
     LAB_REF_ROW("softmax", LAB_BACKWARD, softmax_cross_entropy_backward),
 };

@@ -385,7 +385,11 @@ const char *lab_candidate_note(const struct lab_candidate *c,
     bool runs = at && strcmp(at->variant->name, c->name) == 0;
     bool several = c->timed && at && c->steps != at->hides_count;
     char steps[32] = "";
+    char wrong[LAB_CANDIDATE_NOTE / 2];
+    if (c->wrong)
+        snprintf(wrong, sizeof(wrong), "wrong on purpose: %.26s, ", c->wrong);
     const char *time = !c->serves     ? "not for this step, "
+                       : c->wrong     ? wrong
                        : c->by_hand   ? "not measured: by hand alone, "
                        : !c->timed    ? "not measured, "
                        : isnan(c->ns) ? "left out: over the budget, "

@@ -445,7 +445,8 @@ static int check_set(struct setup *s, const struct lab_kernel_set *set)
 {
     int found = 0;
     for (int i = 0; i < set->count; i++) {
-        if (!gpu_fits(&set->variants[i], s->c->step, s->c->phase))
+        if (!gpu_fits(&set->variants[i], s->c->step, s->c->phase) ||
+            set->variants[i].wrong_on_purpose)
             continue;
         if (check_variant(s, &set->variants[i]))
             gpu_note_served(&set->variants[i]);

@@ -174,5 +174,5 @@ bool lab_tune_wanted(const struct lab_plan *plan)
 
 bool lab_tune_competes(const struct lab_variant *v)
 {
-    return v->precision == LAB_FP32 && !v->of_lab;
+    return v->precision == LAB_FP32 && !v->of_lab && !v->wrong_on_purpose;
 }

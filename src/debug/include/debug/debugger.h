@@ -29,7 +29,7 @@ struct lab_sample_request {
 typedef int lab_candidates_fn(void *user, int node,
                               const struct lab_schedule_step *at,
                               struct lab_candidate *out, int max);
-enum { LAB_CANDIDATES = 32, LAB_CANDIDATE_NOTE = 64 };
+enum { LAB_CANDIDATES = 32, LAB_CANDIDATE_NOTE = 96 };
 
 LAB_C_BEGIN
 /* What `print` and `explain` name. LAB_E_NOTFOUND, LAB_E_RANGE. */

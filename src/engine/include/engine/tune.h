@@ -46,9 +46,10 @@ struct lab_tune_keeper {
 
 /* What a step could run as. */
 struct lab_candidate {
-    const char *name; /* of a row of the backend's tables */
-    bool serves;      /* false: a row of other steps of its node */
-    bool by_hand;     /* lab_tune_competes() has it left out */
+    const char *name;  /* of a row of the backend's tables */
+    bool serves;       /* false: a row of other steps of its node */
+    bool by_hand;      /* lab_tune_competes() has it left out */
+    const char *wrong; /* what a row that shows a mistake does wrong; or NULL */
     bool timed;
     double ns; /* NaN where it is timed: left out, over the budget */
     int steps; /* of the plan, that the time is of */
@@ -74,8 +75,9 @@ const struct lab_tune_time *lab_tuning_of(const struct lab_tuning *t,
 /* The step's name among all networks. */
 void lab_tune_key(const struct lab_plan *plan, const struct lab_step *step,
                   char key[LAB_TUNE_KEY]);
-/* May run without being chosen: in fp32, and no row of a lab, which shows an idea
- * and not a speed, or uses other threads than it is given. */
+/* May run without being chosen: in fp32, no row that shows a mistake, and no row of
+ * a lab, which shows an idea and not a speed, or uses other threads than it is
+ * given. */
 bool lab_tune_competes(const struct lab_variant *v);
 /* Does the backend have the variant for the step of that name? Not where its check
  * has withdrawn it, nor where the name is none. */

@@ -1,5 +1,5 @@
-/* kernels/activation/activation.h -- relu, leaky_relu, sigmoid, tanh, gelu, softplus,
- * swish: one step each, named like the op, elementwise over any shape.
+/* kernels/activation/activation.h -- relu, leaky_relu, elu, sigmoid, tanh, gelu,
+ * softplus, swish: one step each, named like the op, elementwise over any shape.
  *
  * forward    out[0] y        in[0] x
  * backward   out[0] dx       in[0] dy   in[1] x   in[2] y
@@ -7,6 +7,7 @@
  * All tensors have the same count. Formulas (y and dy/dx):
  *   relu        max(0, x)                        1 if x > 0 else 0
  *   leaky_relu  x if x > 0 else slope*x          1 if x > 0 else slope
+ *   elu         x if x > 0 else alpha (exp(x) - 1)  1 if x > 0 else y + alpha
  *   sigmoid     1/(1 + exp(-x))                  y (1 - y)
  *   tanh        tanh x                           1 - y^2
  *   gelu erf    x/2 (1 + erf(x/sqrt 2))          Phi(x) + x phi(x)
@@ -23,6 +24,10 @@
 
 struct lab_leaky_relu_params {
     double slope;
+};
+
+struct lab_elu_params {
+    double alpha;
 };
 
 struct lab_gelu_params {

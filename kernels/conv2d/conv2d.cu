@@ -22,18 +22,20 @@ static __global__ void conv2d_fwd_naive(float *conv, const float *x,
     if (i >= count)
         return;
     struct pixel o = pixel_of(s.y, i);
+    int64_t first = o.c / s.M * s.C;
     float sum = 0.0f;
     for (int64_t kh = 0; kh < s.KH; kh++) {
-        int64_t h = o.h * s.win.stride[0] - s.win.pad[0] + kh;
+        int64_t h = o.h * s.win.stride[0] - s.win.pad[0] + kh * s.dilation[0];
         if (h < 0 || h >= s.x.H)
             continue;
         for (int64_t kw = 0; kw < s.KW; kw++) {
-            int64_t w = o.w * s.win.stride[1] - s.win.pad[1] + kw;
+            int64_t w =
+                o.w * s.win.stride[1] - s.win.pad[1] + kw * s.dilation[1];
             if (w < 0 || w >= s.x.W)
                 continue;
-            const float *from = x + pixel_at(s.x, o.n, 0, h, w);
+            const float *from = x + pixel_at(s.x, o.n, first, h, w);
             const float *weight = Wt + kh * s.w_kh + kw * s.w_kw + o.c * s.w_m;
-            for (int64_t c = 0; c < s.x.C; c++)
+            for (int64_t c = 0; c < s.C; c++)
                 sum += from[c * s.x.sc] * weight[c * s.w_c];
         }
     }
@@ -51,16 +53,19 @@ static __global__ void conv2d_dW_naive(float *dWt, const float *x,
         return;
     int64_t kh = i / s.w_kh % s.KH;
     int64_t kw = i / s.w_kw % s.KW;
-    int64_t c = i / s.w_c % s.x.C;
+    int64_t c = i / s.w_c % s.C;
     int64_t m = i / s.w_m % s.y.C;
     double sum = 0.0;
+    c += m / s.M * s.C;
     for (int64_t n = 0; n < s.y.N; n++) {
         for (int64_t oh = 0; oh < s.y.H; oh++) {
-            int64_t h = oh * s.win.stride[0] - s.win.pad[0] + kh;
+            int64_t h =
+                oh * s.win.stride[0] - s.win.pad[0] + kh * s.dilation[0];
             if (h < 0 || h >= s.x.H)
                 continue;
             for (int64_t ow = 0; ow < s.y.W; ow++) {
-                int64_t w = ow * s.win.stride[1] - s.win.pad[1] + kw;
+                int64_t w =
+                    ow * s.win.stride[1] - s.win.pad[1] + kw * s.dilation[1];
                 if (w >= 0 && w < s.x.W)
                     sum += (double)x[pixel_at(s.x, n, c, h, w)] *
                            dconv[pixel_at(s.y, n, m, oh, ow)];
@@ -68,6 +73,16 @@ static __global__ void conv2d_dW_naive(float *dWt, const float *x,
         }
     }
     dWt[i] = (float)sum;
+}
+
+/* window_readers() of a kernel that dilation has pulled apart. */
+static __device__ void dilated_readers(const struct lab_conv2d &s, int axis,
+                                       int64_t at, int64_t limit,
+                                       int64_t *first, int64_t *last)
+{
+    struct lab_window win = s.win;
+    win.size[axis] = (win.size[axis] - 1) * s.dilation[axis] + 1;
+    window_readers(win, axis, at, limit, first, last);
 }
 
 /* dx[n,h,w,c] = sum over the outputs that read it of dconv Wt */
@@ -80,16 +95,23 @@ static __global__ void conv2d_dx_naive(float *dx, const float *dconv,
         return;
     struct pixel p = pixel_of(s.x, i);
     int64_t h0, h1, w0, w1;
-    window_readers(s.win, 0, p.h, s.y.H, &h0, &h1);
-    window_readers(s.win, 1, p.w, s.y.W, &w0, &w1);
+    int64_t first = p.c / s.C * s.M;
+    dilated_readers(s, 0, p.h, s.y.H, &h0, &h1);
+    dilated_readers(s, 1, p.w, s.y.W, &w0, &w1);
     float sum = 0.0f;
     for (int64_t oh = h0; oh <= h1; oh++) {
         int64_t kh = p.h + s.win.pad[0] - oh * s.win.stride[0];
+        if (kh % s.dilation[0] != 0)
+            continue;
         for (int64_t ow = w0; ow <= w1; ow++) {
             int64_t kw = p.w + s.win.pad[1] - ow * s.win.stride[1];
-            const float *from = dconv + pixel_at(s.y, p.n, 0, oh, ow);
-            const float *weight = Wt + kh * s.w_kh + kw * s.w_kw + p.c * s.w_c;
-            for (int64_t m = 0; m < s.y.C; m++)
+            if (kw % s.dilation[1] != 0)
+                continue;
+            const float *from = dconv + pixel_at(s.y, p.n, first, oh, ow);
+            const float *weight = Wt + kh / s.dilation[0] * s.w_kh +
+                                  kw / s.dilation[1] * s.w_kw +
+                                  p.c % s.C * s.w_c + first * s.w_m;
+            for (int64_t m = 0; m < s.M; m++)
                 sum += from[m * s.y.sc] * weight[m * s.w_m];
         }
     }
@@ -240,9 +262,10 @@ static const struct lab_variant variants[] = {
     lab_row("naive", "conv", LAB_FORWARD, naive_forward, naive,
             "conv2d_fwd_naive"),
     lab_row("tile", "conv", LAB_FORWARD, conv2d_tile_forward, tile,
-            "conv2d_tile"),
+            "conv2d_tile", false, lab_conv2d_plain),
     lab_prefer(lab_row("cublas", "conv", LAB_FORWARD, conv2d_im2col_forward,
-                       im2col, "conv2d_im2col_forward")),
+                       im2col, "conv2d_im2col_forward", false,
+                       lab_conv2d_plain)),
     lab_row("naive", "bias", LAB_FORWARD, bias_forward, naive,
             "conv2d_bias_fwd"),
     lab_row("naive", "bias", LAB_BACKWARD, bias_backward, naive,
@@ -254,9 +277,10 @@ static const struct lab_variant variants[] = {
     lab_row("naive", "conv", LAB_BACKWARD, naive_backward, naive,
             "conv2d_dW_naive"),
     lab_row("tile", "conv", LAB_BACKWARD, conv2d_tile_backward, tile,
-            "conv2d_tile"),
+            "conv2d_tile", false, lab_conv2d_plain),
     lab_prefer(lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward,
-                       im2col, "conv2d_im2col_backward")),
+                       im2col, "conv2d_im2col_backward", false,
+                       lab_conv2d_plain)),
 };
 
 const struct lab_kernel_set lab_cuda_conv2d = lab_set("conv2d", variants);

@@ -248,7 +248,7 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
     {                                                                          \
         .name = "blas", .step = "conv", .phase = phase_id, .run = fn,          \
         .source = "kernels/conv2d/conv2d_blas.c", .symbol = #fn,               \
-        .preferred = true                                                      \
+        .prepare = lab_conv2d_plain, .preferred = true                         \
     }
 
 static const struct lab_variant rows[] = {

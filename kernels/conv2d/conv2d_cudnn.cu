@@ -345,6 +345,9 @@ static enum lab_status conv_job_of(const struct lab_call *call,
 {
     bool forward = dir == CONV_FORWARD;
     struct cudnn_key key = {{CUDNN_CONV, dir, wish}};
+    enum lab_status st = lab_conv2d_plain(call);
+    if (st)
+        return st;
     *j = {};
     j->call = call;
     j->s = lab_conv2d_of(call, forward ? &call->in[0] : &call->in[1],
@@ -358,8 +361,7 @@ static enum lab_status conv_job_of(const struct lab_call *call,
         s.y.C,           s.y.H,           s.y.W,        s.KH,        s.KW,
         s.win.stride[0], s.win.stride[1], s.win.pad[0], s.win.pad[1]};
     memcpy(key.part + 3, parts, sizeof(parts));
-    enum lab_status st =
-        cudnn_entry_of(call, key, sizeof(struct conv_plan), &j->entry);
+    st = cudnn_entry_of(call, key, sizeof(struct conv_plan), &j->entry);
     if (st)
         return st;
     j->plan = static_cast<struct conv_plan *>(j->entry->plan);

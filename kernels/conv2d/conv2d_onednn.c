@@ -105,9 +105,16 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
 
 #define FILE_NAME "conv2d/conv2d_onednn.c"
 
+#define ROW(phase_id, fn)                                                      \
+    {                                                                          \
+        .name = "onednn", .step = "conv", .phase = phase_id, .run = fn,        \
+        .source = "kernels/" FILE_NAME, .symbol = #fn,                         \
+        .prepare = lab_conv2d_plain                                            \
+    }
+
 static const struct lab_variant rows[] = {
-    ONEDNN_ROW(FILE_NAME, "conv", LAB_FORWARD, conv2d_conv_forward),
-    ONEDNN_ROW(FILE_NAME, "conv", LAB_BACKWARD, conv2d_conv_backward),
+    ROW(LAB_FORWARD, conv2d_conv_forward),
+    ROW(LAB_BACKWARD, conv2d_conv_backward),
 };
 
 const struct lab_kernel_set lab_onednn_conv2d = {"conv2d", rows, 2};

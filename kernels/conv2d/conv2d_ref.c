@@ -19,20 +19,30 @@ static bool inside(const struct lab_image *i, int64_t h, int64_t w)
     return h >= 0 && h < i->H && w >= 0 && w < i->W;
 }
 
+/* The row (axis 1: column) of the image under row k of the kernel, for output row
+ * o. */
+static int64_t row_of(const struct lab_conv2d *s, int axis, int64_t o,
+                      int64_t k)
+{
+    return o * s->win.stride[axis] - s->win.pad[axis] + k * s->dilation[axis];
+}
+
 /* sum_{kh,kw,c} x[n,h,w,c] Wt[kh,kw,c,m], at one place for one filter */
 static double conv_at(const struct lab_conv2d *s, const real *x, const real *Wt,
                       int64_t n, int64_t m, int64_t oh, int64_t ow)
 {
     double sum = 0;
+    int64_t first = m / s->M * s->C; /* channel of the filter's group */
     for (int64_t kh = 0; kh < s->KH; kh++) {
         for (int64_t kw = 0; kw < s->KW; kw++) {
-            int64_t h = oh * s->win.stride[0] - s->win.pad[0] + kh;
-            int64_t w = ow * s->win.stride[1] - s->win.pad[1] + kw;
+            int64_t h = row_of(s, 0, oh, kh);
+            int64_t w = row_of(s, 1, ow, kw);
             if (!inside(&s->x, h, w))
                 continue; /* padding is zero */
             const real *weight = Wt + kh * s->w_kh + kw * s->w_kw + m * s->w_m;
-            for (int64_t c = 0; c < s->x.C; c++)
-                sum += (double)x[at(&s->x, n, c, h, w)] * weight[c * s->w_c];
+            for (int64_t c = 0; c < s->C; c++)
+                sum += (double)x[at(&s->x, n, first + c, h, w)] *
+                       weight[c * s->w_c];
         }
     }
     return sum;
@@ -84,17 +94,19 @@ static enum lab_status conv2d_bias_backward(const struct lab_call *call)
     return LAB_OK;
 }
 
-/* sum_{n,oh,ow} x[n,h,w,c] dconv[n,oh,ow,m], for one weight */
+/* sum_{n,oh,ow} x[n,h,w,c] dconv[n,oh,ow,m], for one weight; c counts within the
+ * filter's group */
 static double weight_gradient(const struct lab_conv2d *s, const real *x,
                               const real *dconv, int64_t kh, int64_t kw,
                               int64_t c, int64_t m)
 {
     double sum = 0;
+    c += m / s->M * s->C;
     for (int64_t n = 0; n < s->y.N; n++) {
         for (int64_t oh = 0; oh < s->y.H; oh++) {
-            int64_t h = oh * s->win.stride[0] - s->win.pad[0] + kh;
+            int64_t h = row_of(s, 0, oh, kh);
             for (int64_t ow = 0; ow < s->y.W; ow++) {
-                int64_t w = ow * s->win.stride[1] - s->win.pad[1] + kw;
+                int64_t w = row_of(s, 1, ow, kw);
                 if (inside(&s->x, h, w))
                     sum += (double)x[at(&s->x, n, c, h, w)] *
                            dconv[at(&s->y, n, m, oh, ow)];
@@ -104,12 +116,13 @@ static double weight_gradient(const struct lab_conv2d *s, const real *x,
     return sum;
 }
 
-/* Which output row read input row h through kernel row kh? The one with
- * oh*stride - pad + kh = h, if there is one. -1: none. */
-static int64_t reader(int64_t h, int64_t kh, int64_t pad, int64_t stride,
-                      int64_t rows)
+/* Which output row (axis 1: column) read input row h through kernel row k? The one
+ * with oh*stride - pad + k*dilation = h, if there is one. -1: none. */
+static int64_t reader(const struct lab_conv2d *s, int axis, int64_t h,
+                      int64_t k, int64_t rows)
 {
-    int64_t first = h + pad - kh;
+    int64_t first = h + s->win.pad[axis] - k * s->dilation[axis];
+    int64_t stride = s->win.stride[axis];
     if (first < 0 || first % stride != 0 || first / stride >= rows)
         return -1;
     return first / stride;
@@ -122,14 +135,16 @@ static double input_gradient(const struct lab_conv2d *s, const real *dconv,
                              int64_t w)
 {
     double sum = 0;
+    int64_t first = c / s->C * s->M; /* filter of the channel's group */
     for (int64_t kh = 0; kh < s->KH; kh++) {
-        int64_t oh = reader(h, kh, s->win.pad[0], s->win.stride[0], s->y.H);
+        int64_t oh = reader(s, 0, h, kh, s->y.H);
         for (int64_t kw = 0; kw < s->KW && oh >= 0; kw++) {
-            int64_t ow = reader(w, kw, s->win.pad[1], s->win.stride[1], s->y.W);
+            int64_t ow = reader(s, 1, w, kw, s->y.W);
             if (ow < 0)
                 continue;
-            const real *weight = Wt + kh * s->w_kh + kw * s->w_kw + c * s->w_c;
-            for (int64_t m = 0; m < s->y.C; m++)
+            const real *weight =
+                Wt + kh * s->w_kh + kw * s->w_kw + c % s->C * s->w_c;
+            for (int64_t m = first; m < first + s->M; m++)
                 sum +=
                     (double)dconv[at(&s->y, n, m, oh, ow)] * weight[m * s->w_m];
         }
@@ -147,7 +162,7 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
     struct lab_conv2d s = lab_conv2d_of(call, &call->in[1], &call->in[0]);
     for (int64_t kh = 0; kh < s.KH; kh++)
         for (int64_t kw = 0; kw < s.KW; kw++)
-            for (int64_t c = 0; c < s.x.C; c++)
+            for (int64_t c = 0; c < s.C; c++)
                 for (int64_t m = 0; m < s.y.C; m++)
                     dWt[kh * s.w_kh + kw * s.w_kw + c * s.w_c + m * s.w_m] =
                         (real)weight_gradient(&s, x, dconv, kh, kw, c, m);

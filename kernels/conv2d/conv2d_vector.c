@@ -155,6 +155,8 @@ static enum lab_status job_of(struct job *j, const struct lab_call *call,
     j->width = (s->y.W - 1) * s->win.stride[1] + s->KW;
     int64_t down = (s->KH - 1) / s->win.stride[0];
     int64_t right = (s->KW - 1) / s->win.stride[1];
+    if (lab_conv2d_plain(call))
+        return LAB_E_UNSUPPORTED;
     if (!s->win.nhwc)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "conv2d vector: its images have their channels last "

@@ -3,14 +3,18 @@
  * than the image, and sizes beyond one tile and one piece. LAB_TEST_SEED
  * repeats a run. */
 #include "batch_norm/batch_norm.h"
+#include "concat/concat.h"
 #include "conv2d/conv2d.h"
 #include "gpu_harness.h"
+#include "local_response_norm/local_response_norm.h"
 #include "pool/pool.h"
 
 struct shape {
     int64_t N, C, H, W, M;
     int64_t size[2], stride[2], pad[2];
     int64_t out[2];
+    int64_t dilation; /* 0 as 1 */
+    int64_t groups;   /* 0 as 1 */
 };
 
 static const struct shape shapes[] = {
@@ -22,6 +26,8 @@ static const struct shape shapes[] = {
     {5, 67, 9, 7, 70, {3, 3}, {1, 1}, {1, 1}, {9, 7}},
     {17, 12, 28, 28, 24, {6, 6}, {2, 2}, {2, 2}, {14, 14}},
     {1, 130, 40, 41, 3, {5, 5}, {1, 1}, {2, 2}, {40, 41}},
+    {2, 6, 9, 8, 4, {3, 2}, {2, 1}, {1, 0}, {5, 7}, 1, 2},
+    {2, 3, 9, 8, 6, {3, 3}, {1, 1}, {2, 2}, {9, 8}, 2, 3},
 };
 
 static struct lab_window window_of(const struct shape *s, bool nhwc)
@@ -45,15 +51,17 @@ static struct tensor image(bool nhwc, int64_t N, int64_t C, int64_t H,
 
 static void check_conv(const struct shape *s, bool nhwc)
 {
-    const struct lab_conv2d_params p = {window_of(s, nhwc)};
+    const struct lab_conv2d_params p = {
+        window_of(s, nhwc), {s->dilation, s->dilation}, s->groups};
+    int64_t C = s->groups > 1 ? s->C / s->groups : s->C;
     struct tensor x = image(nhwc, s->N, s->C, s->H, s->W);
     struct tensor y = image(nhwc, s->N, s->M, s->out[0], s->out[1]);
     struct tensor W = {.fill = FILL_UNIFORM,
                        .rank = 4,
-                       .dim = {s->M, s->C, s->size[0], s->size[1]}};
+                       .dim = {s->M, C, s->size[0], s->size[1]}};
     struct tensor W_nhwc = {.fill = FILL_UNIFORM,
                             .rank = 4,
-                            .dim = {s->size[0], s->size[1], s->C, s->M}};
+                            .dim = {s->size[0], s->size[1], C, s->M}};
     struct tensor b = vector(FILL_UNIFORM, s->M);
     struct tensor none = {.fill = FILL_NULL, .rank = 4, .dim = {1, 1, 1, 1}};
     if (nhwc)
@@ -82,6 +90,67 @@ GPU_CASE(convolutions_agree)
         check_conv(&shapes[i], false);
         check_conv(&shapes[i], true);
     }
+}
+
+GPU_CASE(local_response_norm_agrees)
+{
+    for (int nhwc = 0; nhwc < 2; nhwc++) {
+        struct tensor x = image(nhwc, 3, 7, 9, 5);
+        struct tensor scale = x;
+        const struct lab_local_response_norm_params p = {5, 0.5, 0.75,
+                                                         2, 7,   nhwc ? 1 : 45};
+        scale.fill = FILL_POSITIVE;
+        const struct gpu_case cases[] = {
+            {.op = "local_response_norm",
+             .step = "normalize",
+             .phase = LAB_FORWARD,
+             .in = {x},
+             .out = {x, x},
+             .params = &p},
+            {.op = "local_response_norm",
+             .step = "normalize",
+             .phase = LAB_BACKWARD,
+             .in = {x, x, x, scale},
+             .out = {x},
+             .params = &p},
+        };
+        for (size_t i = 0; i < COUNT_OF(cases); i++)
+            gpu_check(&cases[i]);
+    }
+}
+
+GPU_CASE(multiply_and_concat_agree)
+{
+    struct tensor a = image(false, 3, 4, 5, 7);
+    struct tensor b = image(false, 3, 2, 5, 7);
+    struct tensor both = image(false, 3, 6, 5, 7);
+    const struct lab_concat_params p = {2, {140, 70}, 210};
+    const struct gpu_case cases[] = {
+        {.op = "multiply",
+         .step = "multiply",
+         .phase = LAB_FORWARD,
+         .in = {a, a},
+         .out = {a}},
+        {.op = "multiply",
+         .step = "multiply",
+         .phase = LAB_BACKWARD,
+         .in = {a, a, a},
+         .out = {a, a}},
+        {.op = "concat",
+         .step = "copy",
+         .phase = LAB_FORWARD,
+         .in = {a, b},
+         .out = {both},
+         .params = &p},
+        {.op = "concat",
+         .step = "copy",
+         .phase = LAB_BACKWARD,
+         .in = {both},
+         .out = {a, b},
+         .params = &p},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        gpu_check(&cases[i]);
 }
 
 /* The windows go through the workspace in pieces: parts of an image, an image,

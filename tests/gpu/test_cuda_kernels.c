@@ -37,6 +37,7 @@ static void check_elementwise(const char *op, const void *params,
 GPU_CASE(elementwise_agrees)
 {
     const struct lab_leaky_relu_params leaky = {.slope = 0.01};
+    const struct lab_elu_params elu = {.alpha = 0.7};
     const struct lab_gelu_params erf_form = {.tanh = false};
     const struct lab_gelu_params tanh_form = {.tanh = true};
     const struct {
@@ -44,7 +45,7 @@ GPU_CASE(elementwise_agrees)
         const void *params;
     } ops[] = {{"relu", NULL},     {"leaky_relu", &leaky}, {"sigmoid", NULL},
                {"tanh", NULL},     {"gelu", &erf_form},    {"gelu", &tanh_form},
-               {"softplus", NULL}, {"swish", NULL}};
+               {"softplus", NULL}, {"swish", NULL},        {"elu", &elu}};
     const struct tensor shapes[] = {
         vector(FILL_WIDE, 1),
         vector(FILL_WIDE, 4097),

@@ -13,6 +13,7 @@
 #include "optimizer/optimizer.h"
 
 static const struct lab_leaky_relu_params leaky = {.slope = 0.01};
+static const struct lab_elu_params elu = {.alpha = 0.8};
 static const struct lab_gelu_params gelu_tanh = {.tanh = true};
 static const struct lab_gelu_params gelu_erf = {.tanh = false};
 static const struct lab_flatten_params plain = {.permute = false};
@@ -111,6 +112,7 @@ const struct step_case step_cases[] = {
      "dW:KM dxW:NM x:NK W:KM", NULL},
     ACTIVATION("relu", NULL),
     ACTIVATION("leaky_relu", &leaky),
+    ACTIVATION("elu", &elu),
     ACTIVATION("sigmoid", NULL),
     ACTIVATION("tanh", NULL),
     ACTIVATION("gelu", &gelu_tanh),

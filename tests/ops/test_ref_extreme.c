@@ -10,6 +10,7 @@
 #include "optimizer/optimizer.h"
 
 static const struct lab_leaky_relu_params leaky = {0.01};
+static const struct lab_elu_params elu = {0.5};
 static const struct lab_gelu_params gelu_tanh = {true};
 static const struct lab_gelu_params gelu_erf = {false};
 
@@ -26,6 +27,7 @@ static const struct activation_limits limits[] = {
     {"relu", NULL, 0, 1e4, 0, 1},
     {"leaky_relu", &leaky, -100, 1e4, 0.01, 1},
     {"sigmoid", NULL, 0, 1, 0, 0},
+    {"elu", &elu, -0.5, 1e4, 0, 1},
     {"tanh", NULL, -1, 1, 0, 0},
     {"gelu", &gelu_tanh, 0, 1e4, 0, 1},
     {"gelu", &gelu_erf, 0, 1e4, 0, 1},
@@ -126,10 +128,14 @@ TEST_CASE(infinities_have_their_limits)
         const char *op;
         double right;
         double left;
-    } want[] = {{"relu", INFINITY, 0},   {"leaky_relu", INFINITY, -INFINITY},
-                {"sigmoid", 1, 0},       {"tanh", 1, -1},
+    } want[] = {{"relu", INFINITY, 0},
+                {"leaky_relu", INFINITY, -INFINITY},
+                {"sigmoid", 1, 0},
+                {"elu", INFINITY, -0.5},
+                {"tanh", 1, -1},
                 {"gelu", INFINITY, NAN}, /* as activation.h says */
-                {"gelu", INFINITY, NAN}, {"softplus", INFINITY, 0},
+                {"gelu", INFINITY, NAN},
+                {"softplus", INFINITY, 0},
                 {"swish", INFINITY, NAN}};
     for (int i = 0; i < N_LIMITS; i++) {
         const double y[] = {want[i].right, want[i].left};

@@ -33,6 +33,7 @@ struct grad_case {
 };
 
 static const struct lab_leaky_relu_params leaky = {0.1};
+static const struct lab_elu_params elu = {0.8};
 static const struct lab_gelu_params gelu_tanh = {true};
 static const struct lab_gelu_params gelu_erf = {false};
 static const struct lab_flatten_params channel_first = {true};
@@ -136,6 +137,7 @@ static const struct grad_case cases[] = {
      "x dx W dW b db"},
     ELEMENTWISE("relu", NULL),
     ELEMENTWISE("leaky_relu", &leaky),
+    ELEMENTWISE("elu", &elu),
     ELEMENTWISE("sigmoid", NULL),
     ELEMENTWISE("tanh", NULL),
     ELEMENTWISE("gelu", &gelu_tanh),

@@ -13,6 +13,8 @@ struct shape {
     int64_t N, C, H, W, M;
     int64_t size[2], stride[2], pad[2];
     int64_t out[2];
+    int64_t dilation; /* 0 as 1 */
+    int64_t groups;   /* 0 as 1 */
 };
 
 static const struct shape shapes[] = {
@@ -24,6 +26,8 @@ static const struct shape shapes[] = {
     {1, 33, 6, 5, 17, {3, 3}, {1, 1}, {1, 1}, {6, 5}},
     {3, 12, 9, 11, 24, {6, 6}, {2, 2}, {2, 2}, {4, 5}}, /* uneven remainders */
     {1, 130, 20, 21, 3, {5, 5}, {1, 1}, {2, 2}, {20, 21}}, /* many pieces */
+    {2, 6, 9, 8, 4, {3, 2}, {2, 1}, {1, 0}, {5, 7}, 1, 2},
+    {2, 3, 9, 8, 6, {3, 3}, {1, 1}, {2, 2}, {9, 8}, 2, 3},
 };
 enum { N_SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
@@ -48,9 +52,11 @@ static void add_image(struct rig *r, const char *name, bool nhwc, int64_t N,
 
 static void run_conv(struct rig *r, const struct shape *s, bool nhwc)
 {
-    const struct lab_conv2d_params p = {window_of(s, nhwc)};
-    const int64_t W_nhwc[] = {s->size[0], s->size[1], s->C, s->M};
-    const int64_t W_nchw[] = {s->M, s->C, s->size[0], s->size[1]};
+    const struct lab_conv2d_params p = {
+        window_of(s, nhwc), {s->dilation, s->dilation}, s->groups};
+    int64_t C = s->groups > 1 ? s->C / s->groups : s->C;
+    const int64_t W_nhwc[] = {s->size[0], s->size[1], C, s->M};
+    const int64_t W_nchw[] = {s->M, C, s->size[0], s->size[1]};
     add_image(r, "x", nhwc, s->N, s->C, s->H, s->W);
     add_image(r, "dx", nhwc, s->N, s->C, s->H, s->W);
     rig_add(r, "Wt", 4, nhwc ? W_nhwc : W_nchw);

@@ -60,6 +60,19 @@ static const struct {
     {false, "x 2,5",
      "s add from=x,x; q tanh; u add from=s,q; v add from=u,s; "
      "fc dense units=3"},
+    {false, "x 2,4,5,4",
+     "c conv2d filters=6 kernel=3,2 groups=2 stride=2 padding=1; e elu "
+     "alpha=0.7; l local_response_norm size=3 alpha=0.5" HEAD},
+    {true, "x 2,5,6,2",
+     "c conv2d filters=4 kernel=3,2 dilation=2 groups=2 padding=same; l "
+     "local_response_norm alpha=0.5" HEAD},
+    {false, "x 2,2,4,3",
+     "a conv2d filters=3 kernel=3,3 padding=same; b conv2d filters=3 "
+     "kernel=1,1 from=x; m multiply from=a,b; j concat from=m,x,b" HEAD},
+    {true, "x 2,4,3,2", "c conv_block filters=3 kernel=3,3 stride=2" HEAD},
+    {false, "x 2,3,4,4",
+     "c bottleneck filters=1 stride=2 project=true; d bottleneck "
+     "filters=1" HEAD},
 };
 enum { N_NETWORKS = sizeof(networks) / sizeof(networks[0]) };
 

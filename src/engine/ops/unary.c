@@ -20,14 +20,6 @@ static void put_x(struct lab_str *out, const char *text, const char *x)
     }
 }
 
-/* leaky_relu's slope below 0 */
-static void name_slope(struct lab_explainer *ex, const struct lab_unary *u)
-{
-    if (u->activation == LAB_ACT_LEAKY_RELU)
-        lab_explain_where(ex, "slope = %g",
-                          u->slope(-1, lab_explain_step(ex)->params));
-}
-
 /* Of the node's op, for the choice of its first key. */
 static const struct lab_unary *unary_of(const struct lab_node *node)
 {
@@ -39,6 +31,16 @@ static const struct lab_unary *unary_of(const struct lab_node *node)
 static const struct lab_unary *explained(const struct lab_explainer *ex)
 {
     return unary_of(&lab_explain_plan(ex)->nodes[lab_explain_step(ex)->node]);
+}
+
+/* A key that the formula names: leaky_relu's slope, elu's alpha. */
+static void name_key(struct lab_explainer *ex)
+{
+    const struct lab_node *node =
+        &lab_explain_plan(ex)->nodes[lab_explain_step(ex)->node];
+    if (node->op->n_keys > 0 && node->op->keys[0].type == LAB_KEY_FLOAT)
+        lab_explain_where(ex, "%s = %g", node->op->keys[0].name,
+                          node->attr[0].f);
 }
 
 static void explain_forward(struct lab_explainer *ex, int out_slot,
@@ -61,7 +63,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
     lab_explain_numeric(ex, "%s", lab_str_text(&text));
     lab_str_release(&text);
     lab_explain_source(ex, 0, index);
-    name_slope(ex, u);
+    name_key(ex);
     if (u->slope_where) /* 1 + tanh() or 1 + erf() of what may be near -1 */
         lab_explain_rounds(ex, x);
     lab_explain_value(ex, u->value(x, lab_explain_step(ex)->params));
@@ -94,7 +96,7 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
         lab_explain_where(ex, "%s", lab_str_text(&where));
         lab_str_release(&where);
     }
-    name_slope(ex, u);
+    name_key(ex);
     lab_explain_source(ex, of_y ? 2 : 1, index);
     if (u->slope_where)
         lab_explain_rounds(ex, dy * (1 + fabs(x)));
@@ -141,6 +143,11 @@ void lab_unary_backward(struct lab_builder *b)
                lab_build_find(b, "out")),
         .out = {lab_build_input_grad(b, 0)}, .explain = explain_backward};
     build_step(b, &def, true);
+}
+
+bool lab_unary_is_absorbed(const struct lab_node *node)
+{
+    return node->op->unary && unary_of(node)->activation != LAB_ACT_NONE;
 }
 
 void lab_unary_absorb(const struct lab_node *node, struct lab_dense_params *out)

@@ -11,7 +11,8 @@
 #include "engine/op.h"
 
 struct lab_unary {
-    enum lab_activation activation; /* for group kernels that take it in */
+    /* For group kernels that take it in; LAB_ACT_NONE: none does. */
+    enum lab_activation activation;
     /* In double, for explanations; params as the kernels get them. */
     double (*value)(double x, const void *params);
     double (*slope)(double x, const void *params);
@@ -39,6 +40,8 @@ enum { LAB_UNARY_PARAMS = 32 };
 void lab_unary_forward(struct lab_builder *b);
 void lab_unary_backward(struct lab_builder *b);
 
+/* Is there a group kernel that may take in the op? */
+bool lab_unary_is_absorbed(const struct lab_node *node);
 /* What a group kernel of dense needs to take in the op. */
 void lab_unary_absorb(const struct lab_node *node,
                       struct lab_dense_params *out);

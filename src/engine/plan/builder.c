@@ -964,6 +964,21 @@ void lab_expand_key(struct lab_expansion *e, const char *key,
         e->node->attr[lab_op_key(e->node->op, outer_key)];
 }
 
+void lab_expand_int(struct lab_expansion *e, const char *key, int64_t value)
+{
+    if (e->b->status)
+        return;
+    struct lab_node_spec *n = &e->b->inner[e->b->n_inner - 1];
+    n->attr[lab_op_key(n->op, key)] = (struct lab_attr){
+        .i = value, .b = value != 0, .choice = -1, .list = {value}, .n = 1};
+}
+
+const struct lab_attr *lab_expand_attr(const struct lab_expansion *e,
+                                       const char *key)
+{
+    return &e->node->attr[lab_op_key(e->node->op, key)];
+}
+
 void lab_expand_width(struct lab_expansion *e, const char *of)
 {
     if (!e->b->status)
@@ -1496,7 +1511,9 @@ static const char *const known_variants[] = {LAB_VARIANT_DEFAULT,
                                              "cudnn_fft",
                                              "cudnn_fft_tiling",
                                              "cudnn_winograd",
-                                             "cudnn_winograd_nonfused"};
+                                             "cudnn_winograd_nonfused",
+                                             "unstable",
+                                             "direct"};
 enum { N_KNOWN = sizeof(known_variants) / sizeof(known_variants[0]) };
 
 static bool names_node(const struct lab_plan *plan, const char *target)

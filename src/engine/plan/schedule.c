@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/tune.h"
+#include "ops/unary.h"
 
 /* What the variant needs for the step's sizes; LAB_OK where it needs
  * nothing. */
@@ -181,6 +182,18 @@ static struct winner closest(struct maker *m, const struct lab_node *node,
     return best;
 }
 
+/* What the fixed table has, or the reference where that does not serve the shape. */
+static const struct lab_variant *table_serves(struct maker *m,
+                                              const struct lab_step *step)
+{
+    const struct lab_variant *v =
+        by_table(m, step->node, step->op, step->kernel, step->phase);
+    return v && v->preferred && step_prepare(m->plan, m->be, step, v) != LAB_OK
+               ? lab_backend_variant(m->be, m->plan->real, step->op->name,
+                                     step->kernel, step->phase, NULL)
+               : v;
+}
+
 /* The variant that is chosen for a step; NULL: none, or it is refused. */
 static const struct lab_variant *chosen(struct maker *m,
                                         const struct lab_node *node,
@@ -188,10 +201,13 @@ static const struct lab_variant *chosen(struct maker *m,
                                         enum lab_chosen_by *by)
 {
     struct winner w = closest(m, node, step->op, step->kernel, step->phase);
+    bool table = w.variant &&
+                 strcmp(m->choices[w.choice].variant, LAB_VARIANT_DEFAULT) == 0;
+    if (table)
+        w.variant = table_serves(m, step);
     if (!w.variant ||
         !accept(m, &w, step_prepare(m->plan, m->be, step, w.variant)))
         return NULL;
-    bool table = strcmp(m->choices[w.choice].variant, LAB_VARIANT_DEFAULT) == 0;
     *by = table ? LAB_BY_TABLE : LAB_BY_HAND;
     return w.variant;
 }
@@ -252,8 +268,8 @@ static const struct lab_node *absorbable(const struct maker *m,
     if (phase != LAB_FORWARD || next >= m->plan->loss_node)
         return NULL;
     const struct lab_node *n = &m->plan->nodes[next];
-    bool fits = n->op->unary && n->n_in == 1 && n->in[0] == node->out &&
-                n->n_steps[phase] == 1;
+    bool fits = lab_unary_is_absorbed(n) && n->n_in == 1 &&
+                n->in[0] == node->out && n->n_steps[phase] == 1;
     return fits ? n : NULL;
 }
 
@@ -367,7 +383,7 @@ by_default(struct maker *m, const struct lab_step *step, enum lab_chosen_by *by)
     double ns;
     const struct lab_variant *v = m->tuning ? fastest(m, step, &ns) : NULL;
     *by = v ? LAB_BY_TIME : LAB_BY_TABLE;
-    return v ? v : by_table(m, step->node, step->op, step->kernel, step->phase);
+    return v ? v : table_serves(m, step);
 }
 
 /* The steps that a group of the node hides in a phase: the first of them in the
@@ -529,6 +545,7 @@ static void describe(const struct maker *m, const struct lab_schedule_step *at,
         m->be, m->plan->real, step->op->name, NULL, step->phase, c->name);
     c->serves = v != NULL || step->group;
     c->by_hand = v && !lab_tune_competes(v);
+    c->wrong = v ? v->wrong_on_purpose : NULL;
     c->steps = at->hides_count;
     if (m->tuning && v && look_up(m, step, c))
         return;

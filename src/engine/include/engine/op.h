@@ -334,6 +334,11 @@ void lab_expand_node(struct lab_expansion *e, const char *name, const char *op,
 /* The last inner node's key takes the value of the outer node's. */
 void lab_expand_key(struct lab_expansion *e, const char *key,
                     const char *outer_key);
+/* The same with a number: INT, BOOL, INTS (one for all), PADDING. */
+void lab_expand_int(struct lab_expansion *e, const char *key, int64_t value);
+/* The outer node's own key. */
+const struct lab_attr *lab_expand_attr(const struct lab_expansion *e,
+                                       const char *key);
 /* The last inner node's `units` is the width of what that inner node gives. */
 void lab_expand_width(struct lab_expansion *e, const char *of);
 LAB_C_END

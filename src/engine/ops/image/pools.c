@@ -20,7 +20,7 @@ bool lab_pool_of(struct lab_builder *b, struct lab_pool_node *out)
     int64_t rows_cols[2] = {0, 0};
     struct lab_window *win = &out->params.window;
     out->in = lab_build_shape(b, lab_build_input(b, 0));
-    if (!lab_window_of(b, &out->in, "size", win, rows_cols))
+    if (!lab_window_of(b, &out->in, "size", NULL, win, rows_cols))
         return false;
     if (win->pad[0] >= win->size[0] || win->pad[1] >= win->size[1]) {
         lab_build_fail(

@@ -22,9 +22,10 @@ static void refuse_size(struct lab_builder *b, const struct lab_shape *x,
 
 /* One axis; false: the window does not fit. */
 static bool place(struct lab_window *win, int axis, int64_t size,
-                  const struct lab_attr *padding, int64_t *out)
+                  int64_t dilation, const struct lab_attr *padding,
+                  int64_t *out)
 {
-    int64_t k = win->size[axis];
+    int64_t k = (win->size[axis] - 1) * dilation + 1;
     int64_t s = win->stride[axis];
     if (padding->choice == SAME) {
         *out = (size + s - 1) / s;
@@ -41,7 +42,8 @@ static bool place(struct lab_window *win, int axis, int64_t size,
 }
 
 bool lab_window_of(struct lab_builder *b, const struct lab_shape *x,
-                   const char *size_key, struct lab_window *win, int64_t out[2])
+                   const char *size_key, const int64_t *dilation,
+                   struct lab_window *win, int64_t out[2])
 {
     const struct lab_attr *size = lab_build_attr(b, size_key);
     const struct lab_attr *stride = lab_build_attr(b, "stride");
@@ -66,7 +68,8 @@ bool lab_window_of(struct lab_builder *b, const struct lab_shape *x,
     }
     for (int axis = 0; axis < 2; axis++) {
         int64_t sides[2] = {image.H, image.W};
-        if (!place(win, axis, sides[axis], padding, &out[axis])) {
+        if (!place(win, axis, sides[axis], dilation ? dilation[axis] : 1,
+                   padding, &out[axis])) {
             refuse_size(b, x, win, win->pad[axis]);
             return false;
         }

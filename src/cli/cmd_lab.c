@@ -146,7 +146,10 @@ static const struct lab_command_line usage = {
         "name lists them all), one of the first kernels hello, scalar_add, "
         "vectors and index, or a lesson of kind lab. No ladders, with a --help "
         "of their own: offsets (of image tensors), gflops (of a product "
-        "against its size, CPU and GPU), calls (of cuDNN for one convolution). "
+        "against its size, CPU and GPU), calls (of cuDNN for one convolution), "
+        "layers (of a network, counted and fused), inference (a trained "
+        "network "
+        "in 8 bits, and pruned). "
         "Exit status: 0 done, 1 a rung is wrong, 2 wrong usage, 3 bad input, 4 "
         "the machine lacks what was asked for.",
     .check = take_words};

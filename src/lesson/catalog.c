@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/datadir.h"
 #include "base/mem.h"
@@ -230,6 +231,21 @@ static enum lab_status not_found(const struct lab_catalog *c, const char *id)
     return st;
 }
 
+/* Networks that are counted more than run: lessons/models/ID.md. They are in no
+ * list of lessons. */
+static bool find_model(const struct lab_catalog *c, const char *id,
+                       struct lab_str *out)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    lab_str_addf(&path, "%s/models/%s.md", c->dir, id);
+    bool found = !path.failed && access(lab_str_text(&path), R_OK) == 0;
+    if (found)
+        lab_str_add(out, lab_str_text(&path));
+    lab_str_release(&path);
+    return found;
+}
+
 enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
 {
     struct lab_catalog *c = NULL;
@@ -241,10 +257,10 @@ enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
     if (st)
         return st;
     const struct lab_catalog_entry *e = lab_catalog_find(c, id_or_path);
-    if (!e)
-        st = not_found(c, id_or_path);
-    else
+    if (e)
         lab_str_add(out, e->path);
+    else if (!find_model(c, id_or_path, out))
+        st = not_found(c, id_or_path);
     lab_catalog_free(c);
     return !st && out->failed ? lab_no_memory("the list of lessons") : st;
 }

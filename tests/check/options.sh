@@ -19,6 +19,7 @@ words() {
 
 "$LAB_EXE" --help >"$work/help.txt"
 for command in $commands 'lab gflops' 'lab calls' 'lab offsets' \
+    'lab layers' 'lab inference' \
     activations; do
     # shellcheck disable=SC2086 # two words
     "$LAB_EXE" $command --help >>"$work/help.txt" ||

@@ -237,7 +237,7 @@ expect_ascii
 expect_stdout 'backward takes'
 run lab --list
 expect_exit 0
-for word in gemm hello offsets gflops calls tune batch-size backward; do
+for word in gemm hello offsets gflops calls layers inference tune batch-size backward; do
     grep -q "^$word " "$out" || complain "--list has no line of $word"
 done
 if grep -vE '^.{16} .{14} [^ ]' "$out"; then

@@ -16,13 +16,13 @@ exe, root = sys.argv[1:3]
 class Walk:
     """One iteration of a lesson: tensors by name, of each phase's steps."""
 
-    def __init__(self, lesson):
+    def __init__(self, lesson, *options):
         name, = glob.glob(f"{root}/*[0-9]-{lesson}.md")
         with open(name, encoding="utf-8") as f:
             self.text = re.sub(r"\s+", " ", f.read())
         done = subprocess.run(
             [exe, "step", lesson, "--backend", "cpu", "--trace", "off",
-             "--json"], capture_output=True, text=True, check=True,
+             "--json", *options], capture_output=True, text=True, check=True,
             timeout=300)
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         self.parameters = rows[0]["parameters"]
@@ -86,6 +86,47 @@ def sigmoid_gradient(w):
     yield f"divided by 8: {w.flat('loss')[0]:.4f}"
     yield f"The sum is {w.flat('fc1.W.grad')[0]:.4f}"
     yield f"= {w.flat('fc1.W')[0]:.4f}$"
+
+
+def softmax_overflow(w):
+    stable = Walk("softmax-overflow", "--variant", "loss=naive")
+    def broken(name, want):
+        return [i for i, v in enumerate(w.flat(name))
+                if v is None or not math.isfinite(float(v))] == want
+    assert broken("loss.probs", [8, 9, 10, 11]), w.flat("loss.probs")
+    assert broken("loss.sample", [2, 3, 4]), w.flat("loss.sample")
+    assert broken("fc1.W.grad", list(range(9))), w.flat("fc1.W.grad")
+    yield f"it has {stable.at('loss.probs', 2, 2):.6f}"
+    yield f"= {stable.flat('loss.sample')[4]:.0f}$, a number"
+    yield f"{stable.flat('loss')[0]:.4f} with every other variant"
+
+
+def more_ops(w):
+    shape = w.tensors["group1.W"]["shape"]
+    weights = math.prod(shape)
+    yield f"{weights} weights instead of {2 * weights:,}"
+    yield f"{w.tensors['join1.out']['shape'][-1]}, side by side"
+
+
+def early_stop(w):
+    done = subprocess.run(
+        [exe, "run", "early-stop", "--backend", "cpu", "--no-tune", "--trace",
+         "off", "--db", "early.db", "--json"],
+        capture_output=True, text=True, check=True)
+    s = json.loads(done.stdout.splitlines()[-1])
+    n = s["iterations_per_epoch"]
+    assert s["stopped_early"] and s["test_accuracy"] > 0.9, s
+    assert s["iterations"] - s["best_iteration"] - 1 == 10 * n, s
+    yield (f"{s['train_rows']} rows train, {s['validation_rows']} are for "
+           f"validation, {s['test_rows']:,} for the test")
+    yield f"${s['train_rows']} / {s['batch']} = {n}$ iterations"
+
+
+def inference(w):
+    done = subprocess.run([exe, "lab", "layers", "inference", "--json"],
+                          capture_output=True, text=True, check=True)
+    last = json.loads(done.stdout.splitlines()[-1])
+    yield f"Of {last['layers']} layers {last['left']} are left"
 
 
 def activation(name, digits):
@@ -205,6 +246,8 @@ def model_sizes(w):
 claims = [
     ("softmax-regression", softmax_regression), ("mlp-digits", mlp_digits),
     ("training-loop", training_loop), ("sigmoid-gradient", sigmoid_gradient),
+    ("softmax-overflow", softmax_overflow), ("more-ops", more_ops),
+    ("early-stop", early_stop), ("inference", inference),
     activation("activations", 0), activation("leaky-relu", 1),
     activation("softplus", 4), activation("gelu", 4), activation("swish", 4),
     optimizer("optimizer-sgd", "({:.2f}, {:.2f})"),

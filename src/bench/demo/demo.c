@@ -31,6 +31,8 @@ static const struct lab_demo_row
 static const struct lab_demo_row *const words[] = {&lab_demo_row_offsets,
                                                    &lab_demo_row_gflops,
                                                    &lab_demo_row_calls,
+                                                   &lab_demo_row_layers,
+                                                   &lab_demo_row_inference,
                                                    &tune,
                                                    &batch_size,
                                                    &network_size,

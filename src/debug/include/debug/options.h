@@ -64,6 +64,9 @@ enum lab_for {
 #define LAB_FOR_TABLE (UINT64_C(1) << 32)
 #define LAB_FOR_COURSE (UINT64_C(1) << 33)
 #define LAB_FOR_CONFIG (UINT64_C(1) << 34)
+#define LAB_FOR_LAYERS (UINT64_C(1) << 35)    /* lab layers */
+#define LAB_FOR_INFERENCE (UINT64_C(1) << 36) /* lab inference */
+#define LAB_FOR_NETWORKS (LAB_FOR_LAYERS | LAB_FOR_INFERENCE)
 
 /* What an option's value is. Text is not checked here. */
 enum lab_option_kind {

@@ -1,0 +1,65 @@
+/* engine/infer.h -- a trained network for inference: its layers fused (fuse.h), its
+ * weights folded, pruned or kept in 8 bits. On the CPU, one row after the other.
+ *
+ * What is computed: convolutions, dense layers, poolings, elementwise functions,
+ * sums; every other op is refused by name.
+ *
+ * INT8: a weight is q * scale of its filter, q in -127..127; what a layer reads is q
+ * * scale of that layer, from the largest number that calibration saw there. Sums
+ * are whole numbers of 32 bits; bias, function and sum with another layer are in
+ * float.
+ *
+ * 2:4: of each four weights that one filter reads one behind the other, the two of
+ * the smallest magnitude become 0. Kept are the other two and 2 bits for the place
+ * of each.
+ *
+ * Ownership: the inference's own copies; the plan must outlive it. Threads: one at a
+ * time. */
+#pragma once
+#include "engine/fuse.h"
+#include "engine/walk.h"
+
+struct lab_infer;
+
+enum lab_infer_form {
+    LAB_INFER_FP32,
+    LAB_INFER_INT8,
+    LAB_INFER_SPARSE, /* fp32, two of four weights */
+    LAB_INFER_FORMS
+};
+
+struct lab_infer_facts {
+    struct lab_fused fused; /* the inference's */
+    int64_t weights;        /* that are multiplied: of convolutions, dense */
+    int64_t kept;           /* of them, not pruned; LAB_INFER_SPARSE */
+    int64_t bytes[LAB_INFER_FORMS]; /* weights, scales, metadata and biases */
+};
+
+LAB_C_BEGIN
+/* Takes the walk's parameters as they are now. LAB_E_UNSUPPORTED: an op that it does
+ * not serve, by node. LAB_E_NOMEM. */
+enum lab_status lab_infer_new(struct lab_infer **out, struct lab_walk *w);
+void lab_infer_free(struct lab_infer *f); /* NULL allowed */
+void lab_infer_get_facts(const struct lab_infer *f,
+                         struct lab_infer_facts *out);
+
+/* Sees these rows of x (each `row` numbers, as the plan's x has them) to find what
+ * INT8 has to hold. LAB_E_USAGE: no row. */
+enum lab_status lab_infer_calibrate(struct lab_infer *f, const float *x,
+                                    int64_t rows);
+/* What the loss would read, of one row: *scores has that many numbers, valid until
+ * the next call. LAB_E_STATE: INT8 before it was calibrated. */
+enum lab_status lab_infer_row(struct lab_infer *f, enum lab_infer_form form,
+                              const float *x, const float **scores,
+                              int64_t *classes);
+/* The largest difference of two lists of that length over the largest magnitude of
+ * the first. */
+double lab_infer_difference(const float *a, const float *b, int64_t n);
+
+/* Zeros of 2:4 in a parameter "<conv2d or dense>.W" of the plan: of each four along
+ * what one filter sums, the two smallest. `mask` gets 1 for what is kept; a rest of
+ * fewer than four is kept. false: it is no such parameter, or one filter sums fewer
+ * than four. */
+bool lab_infer_mask(const struct lab_plan *plan, int tensor,
+                    const float *values, unsigned char *mask);
+LAB_C_END

@@ -1,0 +1,620 @@
+/* infer.c -- runs a fused network on single rows: a layer gathers what lies under a
+ * window once, and each filter is a product with it: of floats, of 8-bit numbers, or
+ * of the two in four that pruning has kept. */
+#include "engine/infer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "conv2d/conv2d.h"
+#include "ops/unary.h"
+#include "pool/pool.h"
+
+/* Weights of a convolution or dense layer, a row a filter. */
+struct product {
+    int64_t M;
+    int64_t K;      /* numbers that a filter sums */
+    float *W;       /* (M, K) */
+    float *bias;    /* (M) */
+    int8_t *q;      /* (M, K) */
+    float *scale;   /* (M), of q */
+    float *pair;    /* (M, K / 4, 2): kept of each four; then the rest */
+    uint8_t *place; /* beside it: 0..3 */
+    float most;     /* calibration: the largest magnitude that it read */
+    struct lab_conv2d conv; /* sizes; KH 0: dense */
+};
+
+struct lab_infer {
+    const struct lab_plan *plan;
+    struct lab_fused fused;
+    struct product *products; /* of each layer; M 0: it has none */
+    float **value;            /* of each tensor, one row; NULL: not needed */
+    int64_t *count;           /* numbers of a row */
+    float *window;
+    int8_t *window_q;
+    int64_t widest;
+    bool calibrated;
+};
+
+static bool is(const struct lab_node *n, const char *op)
+{
+    return strcmp(n->op->name, op) == 0;
+}
+
+static const struct lab_node *node_of(const struct lab_infer *f, int i)
+{
+    return &f->plan->nodes[i];
+}
+
+static const void *params_of(const struct lab_infer *f,
+                             const struct lab_node *n)
+{
+    return f->plan->steps[n->first_step[LAB_FORWARD]].params;
+}
+
+/* ---- what a filter sums, in the order of the window ---- */
+
+/* Strides of W: of a filter, and of the numbers that it sums. nchw keeps a filter's
+ * numbers together, nhwc and dense its filters. */
+static void weight_strides(bool rows, int64_t M, int64_t K, int64_t *m,
+                           int64_t *k)
+{
+    *m = rows ? K : 1;
+    *k = rows ? 1 : M;
+}
+
+static bool product_shape(const struct lab_plan *plan, int tensor, int64_t *M,
+                          int64_t *K, bool *rows)
+{
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    const char *dot = strrchr(t->name, '.');
+    if (t->role != LAB_TENSOR_PARAM || !dot || strcmp(dot, ".W") != 0)
+        return false;
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct lab_node *n = &plan->nodes[i];
+        size_t len = strlen(n->id);
+        if (!n->op || (!is(n, "conv2d") && !is(n, "dense")) ||
+            len != (size_t)(dot - t->name) || strncmp(n->id, t->name, len) != 0)
+            continue;
+        *rows = is(n, "conv2d") && plan->layout != LAB_NHWC;
+        *M = t->shape.dim[*rows ? 0 : t->shape.rank - 1];
+        *K = t->count / *M;
+        return true;
+    }
+    return false;
+}
+
+/* The two of four to keep: bits of a mask. */
+static unsigned keep_two(const float *w, int64_t step)
+{
+    int first = 0;
+    int second = -1;
+    for (int i = 1; i < 4; i++)
+        if (fabsf(w[i * step]) > fabsf(w[first * step]))
+            first = i;
+    for (int i = 0; i < 4; i++)
+        if (i != first &&
+            (second < 0 || fabsf(w[i * step]) > fabsf(w[second * step])))
+            second = i;
+    return 1u << first | 1u << second;
+}
+
+bool lab_infer_mask(const struct lab_plan *plan, int tensor,
+                    const float *values, unsigned char *mask)
+{
+    int64_t M;
+    int64_t K;
+    int64_t step_m;
+    int64_t step_k;
+    bool rows;
+    if (!product_shape(plan, tensor, &M, &K, &rows) || K < 4)
+        return false;
+    weight_strides(rows, M, K, &step_m, &step_k);
+    memset(mask, 1, (size_t)(M * K));
+    for (int64_t m = 0; m < M; m++) {
+        for (int64_t k = 0; k + 4 <= K; k += 4) {
+            int64_t at = m * step_m + k * step_k;
+            unsigned keep = keep_two(values + at, step_k);
+            for (int i = 0; i < 4; i++)
+                mask[at + i * step_k] = keep >> i & 1;
+        }
+    }
+    return true;
+}
+
+/* ---- the weights ---- */
+
+static float *read_named(struct lab_walk *w, const char *node, const char *part,
+                         enum lab_status *st)
+{
+    const struct lab_plan *plan = lab_walk_plan(w);
+    char name[256];
+    snprintf(name, sizeof(name), "%s.%s", node, part);
+    int t = lab_plan_tensor(plan, name);
+    if (*st || t < 0)
+        return NULL;
+    float *out = lab_alloc_array((size_t)plan->tensors[t].count, sizeof(*out));
+    *st = out ? lab_walk_read(w, t, false, out)
+              : lab_no_memory("a network for inference");
+    return out;
+}
+
+static bool take_room(struct product *p)
+{
+    size_t M = (size_t)p->M;
+    size_t K = (size_t)p->K;
+    p->W = lab_alloc_array(M * K, sizeof(*p->W));
+    p->bias = lab_alloc_array(M, sizeof(*p->bias));
+    p->q = lab_alloc_array(M * K, sizeof(*p->q));
+    p->scale = lab_alloc_array(M, sizeof(*p->scale));
+    p->pair = lab_alloc_array(M * (K / 4 * 2 + K % 4), sizeof(*p->pair));
+    p->place = lab_alloc_array(M * (K / 4 * 2) + 1, sizeof(*p->place));
+    return p->W && p->bias && p->q && p->scale && p->pair && p->place;
+}
+
+/* Batch norm on its running statistics: y = gamma (x - mean)/sqrt(var + eps) + beta,
+ * which is a factor and an offset of a filter. */
+static enum lab_status fold(struct lab_walk *w, const struct lab_node *norm,
+                            struct product *p)
+{
+    enum lab_status st = LAB_OK;
+    float *gamma = read_named(w, norm->id, "gamma", &st);
+    float *beta = read_named(w, norm->id, "beta", &st);
+    float *mean = read_named(w, norm->id, "running_mean", &st);
+    float *var = read_named(w, norm->id, "running_var", &st);
+    double eps = norm->attr[lab_op_key(norm->op, "eps")].f;
+    for (int64_t m = 0; m < p->M && !st; m++) {
+        double factor = gamma[m] / sqrt(var[m] + eps);
+        for (int64_t k = 0; k < p->K; k++)
+            p->W[m * p->K + k] = (float)(p->W[m * p->K + k] * factor);
+        p->bias[m] = (float)((p->bias[m] - mean[m]) * factor + beta[m]);
+    }
+    lab_free(gamma);
+    lab_free(beta);
+    lab_free(mean);
+    lab_free(var);
+    return st;
+}
+
+static void quantize(struct product *p)
+{
+    for (int64_t m = 0; m < p->M; m++) {
+        const float *row = p->W + m * p->K;
+        float most = 0;
+        for (int64_t k = 0; k < p->K; k++)
+            most = fmaxf(most, fabsf(row[k]));
+        p->scale[m] = most > 0 ? most / 127 : 1;
+        for (int64_t k = 0; k < p->K; k++)
+            p->q[m * p->K + k] = (int8_t)lrintf(row[k] / p->scale[m]);
+    }
+}
+
+static void compress(struct product *p)
+{
+    int64_t rest = p->K % 4;
+    for (int64_t m = 0; m < p->M; m++) {
+        const float *row = p->W + m * p->K;
+        float *pair = p->pair + m * (p->K / 4 * 2 + rest);
+        uint8_t *place = p->place + m * (p->K / 4 * 2);
+        for (int64_t k = 0; k + 4 <= p->K; k += 4) {
+            unsigned keep = keep_two(row + k, 1);
+            for (int i = 0; i < 4; i++) {
+                if (keep >> i & 1) {
+                    *pair++ = row[k + i];
+                    *place++ = (uint8_t)i;
+                }
+            }
+        }
+        for (int64_t k = p->K - rest; k < p->K; k++)
+            *pair++ = row[k];
+    }
+}
+
+static enum lab_status make_product(struct lab_infer *f, struct lab_walk *w,
+                                    int layer)
+{
+    const struct lab_fused_layer *l = &f->fused.layers[layer];
+    const struct lab_node *n = node_of(f, l->node);
+    struct product *p = &f->products[layer];
+    bool rows = is(n, "conv2d") && f->plan->layout != LAB_NHWC;
+    enum lab_status st = LAB_OK;
+    int64_t step_m;
+    int64_t step_k;
+    char name[256];
+    snprintf(name, sizeof(name), "%s.W", n->id);
+    int W = lab_plan_tensor(f->plan, name);
+    if (!product_shape(f->plan, W, &p->M, &p->K, &rows) || !take_room(p))
+        return lab_no_memory("a network for inference");
+    if (is(n, "conv2d")) {
+        struct lab_view x = {.rank = 4};
+        struct lab_view y = {.rank = 4};
+        const struct lab_call call = {.params = params_of(f, n)};
+        memcpy(x.dim, f->plan->tensors[n->in[0]].shape.dim, 4 * sizeof(*x.dim));
+        memcpy(y.dim, f->plan->tensors[n->out].shape.dim, 4 * sizeof(*y.dim));
+        p->conv = lab_conv2d_of(&call, &x, &y);
+    }
+    if (is(n, "dense") &&
+        f->plan->tensors[n->in[0]].count / f->plan->batch != p->K)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "%s (dense): inference serves dense layers over one "
+                        "row of numbers a sample",
+                        n->id);
+    float *weights = read_named(w, n->id, "W", &st);
+    float *bias = read_named(w, n->id, "b", &st);
+    weight_strides(rows, p->M, p->K, &step_m, &step_k);
+    for (int64_t m = 0; m < p->M && !st; m++) {
+        p->bias[m] = bias ? bias[m] : 0;
+        for (int64_t k = 0; k < p->K; k++)
+            p->W[m * p->K + k] = weights[m * step_m + k * step_k];
+    }
+    lab_free(weights);
+    lab_free(bias);
+    if (!st && l->norm >= 0)
+        st = fold(w, node_of(f, l->norm), p);
+    if (!st) {
+        quantize(p);
+        compress(p);
+        f->widest = p->K > f->widest ? p->K : f->widest;
+    }
+    return st;
+}
+
+/* ---- layers ---- */
+
+static bool serves(const struct lab_node *n)
+{
+    return n->op->unary || is(n, "conv2d") || is(n, "dense") || is(n, "add") ||
+           is(n, "multiply") || is(n, "max_pool2d") || is(n, "avg_pool2d") ||
+           is(n, "flatten");
+}
+
+static enum lab_status take_layers(struct lab_infer *f, struct lab_walk *w)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < f->fused.n_layers && !st; i++) {
+        const struct lab_node *n = node_of(f, f->fused.layers[i].node);
+        if (!serves(n))
+            return lab_fail(LAB_E_UNSUPPORTED,
+                            "%s (%s): inference serves convolutions, dense "
+                            "layers, poolings, elementwise functions and sums",
+                            n->id, n->op->name);
+        if (is(n, "conv2d") || is(n, "dense"))
+            st = make_product(f, w, i);
+    }
+    return st;
+}
+
+static enum lab_status take_values(struct lab_infer *f)
+{
+    const struct lab_plan *plan = f->plan;
+    bool room = true;
+    f->count[plan->x] = plan->tensors[plan->x].count / plan->batch;
+    f->value[plan->x] =
+        lab_alloc_array((size_t)f->count[plan->x], sizeof(float));
+    room = f->value[plan->x] != NULL;
+    for (int i = 0; i < f->fused.n_layers && room; i++) {
+        int t = f->fused.layers[i].out;
+        f->count[t] = plan->tensors[t].count / plan->batch;
+        f->value[t] = lab_alloc_array((size_t)f->count[t], sizeof(float));
+        room = f->value[t] != NULL;
+    }
+    f->window = lab_alloc_array((size_t)f->widest + 1, sizeof(*f->window));
+    f->window_q = lab_alloc_array((size_t)f->widest + 1, sizeof(*f->window_q));
+    return room && f->window && f->window_q
+               ? LAB_OK
+               : lab_no_memory("a network for inference");
+}
+
+enum lab_status lab_infer_new(struct lab_infer **out, struct lab_walk *w)
+{
+    const struct lab_plan *plan = lab_walk_plan(w);
+    size_t tensors = (size_t)plan->n_tensors;
+    struct lab_infer *f = lab_alloc(sizeof(*f));
+    if (!f)
+        return lab_no_memory("a network for inference");
+    *f = (struct lab_infer){.plan = plan};
+    enum lab_status st =
+        plan->x < 0 || plan->tensors[plan->x].dtype != LAB_F32
+            ? lab_fail(LAB_E_UNSUPPORTED,
+                       "inference takes a network that reads numbers as x")
+            : lab_fuse(&f->fused, plan);
+    if (!st) {
+        f->products = lab_alloc_array((size_t)f->fused.n_layers + 1,
+                                      sizeof(*f->products));
+        f->value = lab_alloc_array(tensors, sizeof(*f->value));
+        f->count = lab_alloc_array(tensors, sizeof(*f->count));
+        if (!f->products || !f->value || !f->count)
+            st = lab_no_memory("a network for inference");
+    }
+    for (int i = 0; i < f->fused.n_layers && !st; i++)
+        f->products[i] = (struct product){0};
+    for (size_t t = 0; t < tensors && !st; t++)
+        f->value[t] = NULL;
+    if (!st)
+        st = take_layers(f, w);
+    if (!st)
+        st = take_values(f);
+    if (st)
+        lab_infer_free(f);
+    else
+        *out = f;
+    return st;
+}
+
+void lab_infer_free(struct lab_infer *f)
+{
+    if (!f)
+        return;
+    for (int i = 0; i < f->fused.n_layers && f->products; i++) {
+        struct product *p = &f->products[i];
+        void *const parts[] = {p->W,     p->bias, p->q,
+                               p->scale, p->pair, p->place};
+        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
+            lab_free(parts[k]);
+    }
+    for (int t = 0; t < f->plan->n_tensors && f->value; t++)
+        lab_free(f->value[t]);
+    lab_free(f->products);
+    lab_free(f->value);
+    lab_free(f->count);
+    lab_free(f->window);
+    lab_free(f->window_q);
+    lab_fused_release(&f->fused);
+    lab_free(f);
+}
+
+void lab_infer_get_facts(const struct lab_infer *f, struct lab_infer_facts *out)
+{
+    *out = (struct lab_infer_facts){.fused = f->fused};
+    for (int i = 0; i < f->fused.n_layers; i++) {
+        const struct product *p = &f->products[i];
+        int64_t all = p->M * p->K;
+        int64_t pairs = p->M * (p->K / 4 * 2);
+        int64_t biases = p->M * (int64_t)sizeof(float);
+        int64_t kept = pairs + p->M * (p->K % 4);
+        out->weights += all;
+        out->kept += kept;
+        out->bytes[LAB_INFER_FP32] += 4 * all + biases;
+        /* a weight is a byte, and a filter has a scale */
+        out->bytes[LAB_INFER_INT8] += all + 2 * biases;
+        /* two bits for the place of each */
+        out->bytes[LAB_INFER_SPARSE] += 4 * kept + (2 * pairs + 7) / 8 + biases;
+    }
+}
+
+/* ---- running ---- */
+
+/* What the window at output o reads, in the order of W's rows. */
+static void gather(const struct lab_conv2d *s, const float *x, int64_t place,
+                   int64_t group, float *out)
+{
+    bool nhwc = s->win.nhwc;
+    int64_t C = s->C;
+    for (int64_t k = 0; k < s->KH * s->KW * C; k++) {
+        int64_t c = nhwc ? k % C : k / (s->KH * s->KW);
+        int64_t kw = nhwc ? k / C % s->KW : k % s->KW;
+        int64_t kh = nhwc ? k / C / s->KW : k / s->KW % s->KH;
+        int64_t h = place / s->y.W * s->win.stride[0] - s->win.pad[0] +
+                    kh * s->dilation[0];
+        int64_t w = place % s->y.W * s->win.stride[1] - s->win.pad[1] +
+                    kw * s->dilation[1];
+        bool inside = h >= 0 && h < s->x.H && w >= 0 && w < s->x.W;
+        out[k] = inside
+                     ? x[(group * C + c) * s->x.sc + h * s->x.sh + w * s->x.sw]
+                     : 0;
+    }
+}
+
+static double dot(const struct product *p, int64_t m, const float *x)
+{
+    const float *row = p->W + m * p->K;
+    float sum[8] = {0};
+    int64_t k = 0;
+    for (; k + 8 <= p->K; k += 8)
+        for (int i = 0; i < 8; i++)
+            sum[i] += row[k + i] * x[k + i];
+    for (; k < p->K; k++)
+        sum[0] += row[k] * x[k];
+    return (double)sum[0] + sum[1] + sum[2] + sum[3] + sum[4] + sum[5] +
+           sum[6] + sum[7];
+}
+
+static double dot_int8(const struct product *p, int64_t m, const int8_t *x)
+{
+    const int8_t *row = p->q + m * p->K;
+    int32_t sum = 0;
+    for (int64_t k = 0; k < p->K; k++)
+        sum += row[k] * x[k];
+    return (double)sum * p->scale[m] * (p->most / 127);
+}
+
+/* Half of the products; each kept weight finds its number by two bits. */
+static double dot_sparse(const struct product *p, int64_t m, const float *x)
+{
+    int64_t pairs = p->K / 4 * 2;
+    const float *pair = p->pair + m * (pairs + p->K % 4);
+    const uint8_t *place = p->place + m * pairs;
+    float sum[2] = {0, 0};
+    for (int64_t k = 0; k < pairs; k += 2) {
+        sum[0] += pair[k] * x[2 * k + place[k]];
+        sum[1] += pair[k + 1] * x[2 * k + place[k + 1]];
+    }
+    for (int64_t k = 0; k < p->K % 4; k++)
+        sum[0] += pair[pairs + k] * x[2 * pairs + k];
+    return (double)sum[0] + sum[1];
+}
+
+static void to_int8(struct lab_infer *f, const struct product *p,
+                    const float *x)
+{
+    float scale = p->most > 0 ? p->most / 127 : 1;
+    for (int64_t k = 0; k < p->K; k++) {
+        float q = x[k] / scale;
+        f->window_q[k] = (int8_t)lrintf(fmaxf(-127, fminf(127, q)));
+    }
+}
+
+/* Activation and sum behind a layer, in place. */
+static float finish(const struct lab_infer *f, const struct lab_fused_layer *l,
+                    int64_t at, double v)
+{
+    if (l->sum >= 0)
+        v += f->value[l->other][at];
+    if (l->activation >= 0) {
+        const struct lab_node *n = node_of(f, l->activation);
+        const struct lab_unary *u = &n->op->unary[0];
+        const struct lab_key_def *key = n->op->keys;
+        if (key && key->type == LAB_KEY_CHOICE)
+            u = &n->op->unary[n->attr[0].choice];
+        v = u->value(v, params_of(f, n));
+    }
+    return (float)v;
+}
+
+/* All filters of a layer, and of those that were fused with it, at one place. */
+static void products_at(struct lab_infer *f, enum lab_infer_form form,
+                        int layer, int64_t place)
+{
+    const float *x = f->value[f->fused.layers[layer].in];
+    int64_t group = -1;
+    for (int k = layer; k >= 0; k = f->fused.layers[k].next) {
+        const struct lab_fused_layer *l = &f->fused.layers[k];
+        struct product *p = &f->products[k];
+        const struct lab_conv2d *s = &p->conv;
+        float *y = f->value[l->out];
+        const float *window = s->KH ? f->window : x;
+        for (int64_t m = 0; m < p->M; m++) {
+            if (s->KH && m / s->M != group) {
+                group = m / s->M;
+                gather(s, x, place, group, f->window);
+            }
+            if (m == 0 || (s->KH && m % s->M == 0)) {
+                for (int64_t i = 0; i < p->K && !f->calibrated; i++)
+                    p->most = fmaxf(p->most, fabsf(window[i]));
+                if (form == LAB_INFER_INT8)
+                    to_int8(f, p, window);
+            }
+            double v = form == LAB_INFER_INT8     ? dot_int8(p, m, f->window_q)
+                       : form == LAB_INFER_SPARSE ? dot_sparse(p, m, window)
+                                                  : dot(p, m, window);
+            int64_t at = s->KH ? m * s->y.sc + place / s->y.W * s->y.sh +
+                                     place % s->y.W * s->y.sw
+                               : m;
+            y[at] = finish(f, l, at, v + p->bias[m]);
+        }
+        if (s->KH && s->groups > 1)
+            group = -1;
+    }
+}
+
+static void pool(const struct lab_infer *f, const struct lab_fused_layer *l)
+{
+    const struct lab_node *n = node_of(f, l->node);
+    const struct lab_pool_params *p = params_of(f, n);
+    const struct lab_window *win = &p->window;
+    struct lab_image x =
+        lab_image_of(f->plan->tensors[n->in[0]].shape.dim, win->nhwc);
+    struct lab_image y =
+        lab_image_of(f->plan->tensors[n->out].shape.dim, win->nhwc);
+    bool largest = is(n, "max_pool2d");
+    for (int64_t i = 0; i < f->count[l->out]; i++) {
+        int64_t c = i / y.sc % y.C;
+        double best = -INFINITY;
+        double sum = 0;
+        int64_t inside = 0;
+        for (int64_t k = 0; k < win->size[0] * win->size[1]; k++) {
+            int64_t h = i / y.sh % y.H * win->stride[0] - win->pad[0] +
+                        k / win->size[1];
+            int64_t w = i / y.sw % y.W * win->stride[1] - win->pad[1] +
+                        k % win->size[1];
+            if (h < 0 || h >= x.H || w < 0 || w >= x.W)
+                continue;
+            double v = f->value[l->in][c * x.sc + h * x.sh + w * x.sw];
+            best = fmax(best, v);
+            sum += v;
+            inside++;
+        }
+        f->value[l->out][i] = (float)(largest ? best : sum / (double)inside);
+    }
+}
+
+/* Everything that is no product and no pooling: element by element. */
+static void elementwise(const struct lab_infer *f,
+                        const struct lab_fused_layer *l)
+{
+    const struct lab_node *n = node_of(f, l->node);
+    const float *a = f->value[l->in];
+    float *y = f->value[l->out];
+    if (is(n, "flatten")) { /* nhwc, channel by channel */
+        struct lab_image x =
+            lab_image_of(f->plan->tensors[n->in[0]].shape.dim, true);
+        for (int64_t i = 0; i < f->count[l->out]; i++)
+            y[i] = a[i % (x.H * x.W) * x.C + i / (x.H * x.W)];
+        return;
+    }
+    struct lab_fused_layer one = {.sum = -1, .activation = l->node};
+    const float *b = n->n_in > 1 ? f->value[f->fused.source[n->in[1]]] : NULL;
+    for (int64_t i = 0; i < f->count[l->out]; i++)
+        y[i] = !b                  ? finish(f, &one, i, a[i])
+               : is(n, "multiply") ? a[i] * b[i]
+                                   : a[i] + b[i];
+}
+
+enum lab_status lab_infer_row(struct lab_infer *f, enum lab_infer_form form,
+                              const float *x, const float **scores,
+                              int64_t *classes)
+{
+    int last = f->fused.source[f->plan->out];
+    if (form == LAB_INFER_INT8 && !f->calibrated)
+        return lab_fail(LAB_E_STATE, "INT8 needs calibration");
+    memcpy(f->value[f->plan->x], x, (size_t)f->count[f->plan->x] * sizeof(*x));
+    for (int i = 0; i < f->fused.n_layers; i++) {
+        const struct lab_fused_layer *l = &f->fused.layers[i];
+        const struct lab_node *n = node_of(f, l->node);
+        const struct lab_conv2d *s = &f->products[i].conv;
+        if (l->member)
+            continue;
+        if (f->products[i].M > 0) {
+            int64_t places = s->KH ? s->y.H * s->y.W : 1;
+            for (int64_t place = 0; place < places; place++)
+                products_at(f, form, i, place);
+        } else if (is(n, "max_pool2d") || is(n, "avg_pool2d")) {
+            pool(f, l);
+        } else {
+            elementwise(f, l);
+        }
+    }
+    *scores = f->value[last];
+    *classes = f->count[last];
+    return LAB_OK;
+}
+
+enum lab_status lab_infer_calibrate(struct lab_infer *f, const float *x,
+                                    int64_t rows)
+{
+    const float *scores;
+    int64_t classes;
+    if (rows < 1)
+        return lab_fail(LAB_E_USAGE, "calibration needs rows; there are none");
+    f->calibrated = false;
+    for (int i = 0; i < f->fused.n_layers; i++)
+        f->products[i].most = 0;
+    for (int64_t r = 0; r < rows; r++)
+        lab_infer_row(f, LAB_INFER_FP32, x + r * f->count[f->plan->x], &scores,
+                      &classes);
+    f->calibrated = true;
+    return LAB_OK;
+}
+
+double lab_infer_difference(const float *a, const float *b, int64_t n)
+{
+    double most = 0;
+    double off = 0;
+    for (int64_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(a[i]));
+        off = fmax(off, fabs((double)a[i] - b[i]));
+    }
+    return most > 0 ? off / most : off;
+}

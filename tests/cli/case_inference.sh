@@ -1,0 +1,54 @@
+# shellcheck shell=sh
+# Networks counted, fused, in 8 bits and pruned: lab layers, lab inference.
+counts() { # NETWORK PARAMETERS LAYERS BATCH_NORMS IDLE LEFT
+    run lab layers "$1" --json
+    expect_exit 0
+    expect_json "one('layers')['parameters'] == $2" \
+        "one('layers')['layers'] == $3" "one('layers')['batch_norms'] == $4" \
+        "one('layers')['idle'] == $5" "one('layers')['left'] == $6" \
+        "sum(r['parameters'] for r in of('layer')) == $2" \
+        "one('layers')['layers'] - sum(one('layers')[k] for k in ('idle', 'joined', 'folded', 'vertical', 'horizontal')) == $6"
+}
+# Parameters as published; layers as a talk counts them (table fusion).
+counts alexnet 60965224 24 0 3 14
+counts vgg19 143667240 46 0 3 25
+counts resnet50 25557032 176 53 1 57
+counts resnet152 60192808 516 155 1 159
+counts inception-v3 23834568 310 94 1 91
+run lab layers lenet
+expect_exit 0
+expect_stdout '61706 parameters'
+run lab layers lab-gemm
+expect_exit 2
+run lab layers no-such-network
+expect_exit 3
+run lab layers
+expect_exit 2
+
+# Within half a point of fp32 in 8 bits, within a point with half of the weights.
+near() {
+    expect_exit 0
+    expect_json "abs(of('inference_form')[0]['accuracy'] - one('inference')['accuracy_as_trained']) < 1e-9" \
+        "abs(of('inference_form')[1]['accuracy'] - of('inference_form')[0]['accuracy']) <= 0.005" \
+        "of('inference_form')[3]['accuracy'] - of('inference_form')[0]['accuracy'] >= -0.01" \
+        "of('inference_form')[2]['accuracy'] < of('inference_form')[0]['accuracy']" \
+        "of('inference_form')[1]['weight_bytes'] < 0.3 * of('inference_form')[0]['weight_bytes']" \
+        "abs(2 * one('inference')['zeros'] / one('inference')['weights'] - 1) < 0.01"
+}
+run lab inference mlp-digits --epochs 10 --json
+near
+run lab inference inference --epochs 2 --json
+near
+run run mlp-digits --backend cpu --no-tune --db runs.db --iterations 40 \
+    --save kept
+run lab inference mlp-digits --load kept --iterations 1
+expect_exit 0
+expect_stdout 'fused, int8'
+run lab inference gpt
+expect_exit 4
+run lab inference optimizer-sgd
+expect_exit 4
+expect_stderr 'a lesson of classes'
+printf 'no network' >broken
+run lab inference mlp-digits --load broken
+expect_exit 3

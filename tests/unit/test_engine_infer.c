@@ -1,0 +1,252 @@
+/* Networks for inference: which layers fusing leaves, that the fused network in fp32
+ * gives the scores of the engine, that INT8 is near them, that a network pruned by
+ * 2:4 gives the scores of the same weights, dense; and what is refused. */
+#include "test.h"
+
+#include "base/mem.h"
+#include "engine/infer.h"
+#include "unit/net.h"
+
+enum { ROWS = 3, CLASSES = 5 };
+
+static void describe(struct net *n, bool nhwc, const char *x,
+                     const char *const *nodes)
+{
+    net_init(n);
+    n->spec.layout = nhwc ? LAB_NHWC : LAB_NCHW;
+    net_tensor(n, x, NULL);
+    net_labels(n, "y 3", CLASSES);
+    net_nodes_of(n, nodes);
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+}
+
+/* Everything that is served: a norm to fold, two branches to join, a sum, and a
+ * permuted flatten in nhwc. */
+static const char *const nchw_nodes[] = {
+    "a conv2d filters=4 kernel=3,2 stride=1 padding=same bias=false",
+    "an batch_norm",
+    "ar relu",
+    "b conv2d filters=4 kernel=1,1 from=ar",
+    "bt tanh",
+    "c conv2d filters=4 kernel=1,1 from=ar",
+    "ct tanh",
+    "s add from=bt,ct",
+    "g conv2d filters=6 kernel=3,3 dilation=2 groups=2 padding=same",
+    "ge elu alpha=0.5",
+    "p max_pool2d size=2,2",
+    "f flatten",
+    "d dropout p=0.5",
+    "fc dense units=5",
+    NULL};
+static const char *const nhwc_nodes[] = {
+    "a conv2d filters=4 kernel=3,3 padding=1",
+    "ar leaky_relu",
+    "p avg_pool2d size=3,2 stride=2 padding=same",
+    "f flatten order=channel_first",
+    "fc1 dense units=7",
+    "n1 batch_norm",
+    "g gelu approximate=erf",
+    "fc dense units=5",
+    NULL};
+
+static const struct {
+    bool nhwc;
+    const char *x;
+    const char *const *nodes;
+    int idle, folded, vertical, horizontal, left;
+} networks[] = {
+    /* b and c are computed as one; their sum comes behind functions: it stays */
+    {false, "x 3,3,6,5", nchw_nodes, 2, 1, 4, 1, 7},
+    {true, "x 3,6,5,3", nhwc_nodes, 0, 1, 2, 0, 6},
+};
+
+/* Some iterations, so that running statistics are no longer 0 and 1. */
+static struct lab_infer *infer_of(struct net *n)
+{
+    struct lab_infer *f = NULL;
+    net_walk(n, "cpu");
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(lab_walk_iterate(n->walk), LAB_OK);
+    assert_int_equal(lab_infer_new(&f, n->walk), LAB_OK);
+    return f;
+}
+
+static void scores_of_engine(struct net *n, const float *x, float *out)
+{
+    const struct lab_walk_input in = {n->plan->x, x};
+    assert_int_equal(lab_walk_forward(n->walk, &in, 1, n->plan->out, out),
+                     LAB_OK);
+}
+
+static void read_x(struct net *n, float *x)
+{
+    assert_int_equal(lab_walk_read(n->walk, n->plan->x, false, x), LAB_OK);
+}
+
+/* The largest difference of all rows, over the largest score of its row. */
+static double worst(struct lab_infer *f, enum lab_infer_form form,
+                    const float *x, int64_t width, const float *want)
+{
+    double most = 0;
+    for (int r = 0; r < ROWS; r++) {
+        const float *got;
+        int64_t classes;
+        assert_int_equal(lab_infer_row(f, form, x + r * width, &got, &classes),
+                         LAB_OK);
+        assert_int_equal(classes, CLASSES);
+        most =
+            fmax(most, lab_infer_difference(want + r * CLASSES, got, CLASSES));
+    }
+    return most;
+}
+
+TEST_CASE(layers_that_are_left)
+{
+    for (size_t i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
+        struct net n;
+        struct lab_fused f;
+        describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
+        assert_int_equal(net_build(&n), LAB_OK);
+        assert_int_equal(lab_fuse(&f, n.plan), LAB_OK);
+        assert_int_equal(f.idle, networks[i].idle);
+        assert_int_equal(f.folded, networks[i].folded);
+        assert_int_equal(f.vertical, networks[i].vertical);
+        assert_int_equal(f.horizontal, networks[i].horizontal);
+        assert_int_equal(f.left, networks[i].left);
+        lab_fused_release(&f);
+        net_free(&n);
+    }
+}
+
+TEST_CASE(branches_of_one_input_are_joined)
+{
+    static const char *const nodes[] = {
+        "a conv2d filters=2 kernel=1,1",
+        "ar relu",
+        "b conv2d filters=3 kernel=1,1 from=x",
+        "br relu",
+        "c conv2d filters=2 kernel=3,3 padding=same from=x",
+        "cr relu",
+        "e conv2d filters=2 kernel=1,1 from=x",
+        "et tanh",
+        "j concat from=ar,br,cr,et",
+        "f flatten",
+        "fc dense units=5",
+        NULL};
+    struct net n;
+    struct lab_fused f;
+    char name[80];
+    describe(&n, false, "x 3,2,4,4", nodes);
+    assert_int_equal(net_build(&n), LAB_OK);
+    assert_int_equal(lab_fuse(&f, n.plan), LAB_OK);
+    assert_int_equal(f.horizontal, 1); /* not another window, nor another
+                                          function */
+    assert_int_equal(f.joined, 1);
+    assert_int_equal(f.left, 5); /* a|b, c, e, fc, softmax */
+    lab_fused_name(n.plan, &f, 0, name, sizeof(name));
+    assert_string_equal(name, "a + ar | b + br");
+    lab_fused_release(&f);
+    net_free(&n);
+}
+
+TEST_CASE(fused_scores_are_those_of_the_engine)
+{
+    for (size_t i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
+        struct net n;
+        float x[ROWS * 90];
+        float want[ROWS * CLASSES];
+        describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
+        struct lab_infer *f = infer_of(&n);
+        read_x(&n, x);
+        scores_of_engine(&n, x, want);
+        assert_true(worst(f, LAB_INFER_FP32, x, 90, want) < 1e-5);
+        const float *scores;
+        int64_t classes;
+        assert_int_equal(lab_infer_row(f, LAB_INFER_INT8, x, &scores, &classes),
+                         LAB_E_STATE);
+        assert_int_equal(lab_infer_calibrate(f, x, 0), LAB_E_USAGE);
+        assert_int_equal(lab_infer_calibrate(f, x, ROWS), LAB_OK);
+        double off = worst(f, LAB_INFER_INT8, x, 90, want);
+        assert_true(off > 0 && off < 0.1);
+        lab_infer_free(f);
+        net_free(&n);
+    }
+}
+
+/* Zeros written into the engine's weights give the scores of the compressed ones. */
+TEST_CASE(two_of_four)
+{
+    struct net n;
+    float x[ROWS * 90];
+    float want[ROWS * CLASSES];
+    int pruned = 0;
+    describe(&n, false, networks[0].x, nchw_nodes);
+    struct lab_infer *f = infer_of(&n);
+    for (int t = 0; t < n.plan->n_tensors; t++) {
+        const struct lab_tensor *p = &n.plan->tensors[t];
+        if (p->role != LAB_TENSOR_PARAM)
+            continue;
+        float *v = lab_alloc_array((size_t)p->count, sizeof(*v));
+        unsigned char *mask = lab_alloc((size_t)p->count);
+        assert_int_equal(lab_walk_read(n.walk, t, false, v), LAB_OK);
+        if (lab_infer_mask(n.plan, t, v, mask)) {
+            int64_t kept = 0;
+            for (int64_t k = 0; k < p->count; k++) {
+                kept += mask[k];
+                v[k] = mask[k] ? v[k] : 0;
+            }
+            assert_true(2 * kept >= p->count);
+            assert_true(kept < p->count);
+            assert_int_equal(lab_walk_write(n.walk, t, v), LAB_OK);
+            pruned++;
+        }
+        lab_free(v);
+        lab_free(mask);
+    }
+    assert_int_equal(pruned, 5);
+    read_x(&n, x);
+    scores_of_engine(&n, x, want);
+    assert_true(worst(f, LAB_INFER_SPARSE, x, 90, want) < 1e-5);
+    assert_true(worst(f, LAB_INFER_FP32, x, 90, want) > 1e-3);
+    lab_infer_free(f);
+    net_free(&n);
+}
+
+TEST_CASE(the_two_largest_of_four_are_kept)
+{
+    static const double W[] = {1, -4, 3, 2, 0, 0, 0, 0};
+    static const char *const nodes[] = {"fc dense units=1", NULL};
+    struct net n;
+    unsigned char mask[8];
+    float values[8];
+    net_init(&n);
+    net_tensor(&n, "x 3,8", NULL);
+    net_labels(&n, "y 3", 1);
+    net_nodes_of(&n, nodes);
+    net_train(&n, "softmax_cross_entropy", "sgd lr=0.1");
+    assert_int_equal(net_build(&n), LAB_OK);
+    for (int i = 0; i < 8; i++)
+        values[i] = (float)W[i];
+    assert_true(
+        lab_infer_mask(n.plan, lab_plan_tensor(n.plan, "fc.W"), values, mask));
+    static const unsigned char want[] = {0, 1, 1, 0, 1, 1, 0, 0};
+    assert_memory_equal(mask, want, sizeof(want));
+    assert_false(
+        lab_infer_mask(n.plan, lab_plan_tensor(n.plan, "fc.b"), values, mask));
+    net_free(&n);
+}
+
+TEST_CASE(what_is_not_served_is_named)
+{
+    static const char *const nodes[] = {"ln layer_norm", "fc dense units=5",
+                                        NULL};
+    struct net n;
+    struct lab_infer *f = NULL;
+    describe(&n, false, "x 3,7", nodes);
+    net_walk(&n, "cpu");
+    assert_int_equal(lab_infer_new(&f, n.walk), LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "ln (layer_norm)"));
+    net_free(&n);
+}
+
+RUN_TESTS()

@@ -101,6 +101,28 @@ def inside_kernel():
     assert far.findings[0]["thread"] == [31, 0, 0], far.findings
 
 
+def forgotten_check():
+    lesson = Lesson("forgotten-check")
+    careless = Sim(lesson.command("careless"))
+    found, = careless.findings
+    assert found["check"] == "memory" and careless.status == 1, found
+    lesson.has(f"2 blocks of 64: {found['times']} threads too many")
+    careful = Sim(lesson.command("careless", ("careless", "careful")))
+    assert not careful.findings and careful.status == 0
+    assert careful.values == careless.values == [2 * i for i in range(100)]
+    assert careful.counts["divergent_branches"] == 1, careful.counts
+    short = [*lesson.command("careless", ("careless", "careful"), ("2", "1"))]
+    text, status = run(short)
+    assert status == 0 and "nothing found" in text, text
+    missing = re.search(r"(\d+) of its 100 elements were not written", text)
+    lesson.has(f"{missing[1]} of the 100 elements were not written")
+    refused = subprocess.run([exe, *lesson.command("careless", ("64", "2048"))],
+                             capture_output=True, text=True,
+                             cwd=root + "/..")
+    assert refused.returncode == 2, refused
+    assert "1 to 1024 are possible" in refused.stderr, refused.stderr
+
+
 def missing_barrier():
     lesson = Lesson("missing-barrier")
     early = Sim(lesson.command("early"))
@@ -220,6 +242,7 @@ def labs():
             assert status == 0 and "block (0,0,0)" in out, (args, out)
 
 
-for check in (inside_kernel, missing_barrier, banks, divergence, one_tile, labs):
+for check in (inside_kernel, forgotten_check, missing_barrier, banks, divergence,
+              one_tile, labs):
     check()
 sys.exit(wrong)

@@ -369,7 +369,7 @@ static void take_lesson(struct lab_options *o, struct argp_state *state)
     o->lesson = o->words[0];
 }
 
-static int run_inference(int argc, char **argv)
+static int cmd_inference(int argc, char **argv)
 {
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab inference",
@@ -407,4 +407,4 @@ const struct lab_demo_row lab_demo_row_inference = {
     .word = "inference",
     .takes = "LESSON",
     .text = "a trained network fused, in 8 bits, and pruned",
-    .run = run_inference};
+    .run = cmd_inference};

@@ -180,7 +180,7 @@ static void take_lesson(struct lab_options *o, struct argp_state *state)
     o->lesson = o->words[0];
 }
 
-static int run_layers(int argc, char **argv)
+static int cmd_layers(int argc, char **argv)
 {
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab layers",
@@ -207,4 +207,4 @@ const struct lab_demo_row lab_demo_row_layers = {
     .word = "layers",
     .takes = "LESSON",
     .text = "a network's layers, counted, and what fusing leaves",
-    .run = run_layers};
+    .run = cmd_layers};

@@ -133,6 +133,8 @@ void lab_unary_forward(struct lab_builder *b)
     struct lab_shape shape = lab_build_shape(b, x);
     struct lab_step_def def = {LAB_IN(x), .out = {lab_build_out(b, &shape)},
                                .explain = explain_forward};
+    if (unary_of(lab_build_node(b))->activation != LAB_ACT_NONE)
+        lab_build_may_be_absorbed(b);
     build_step(b, &def, false);
 }
 
@@ -143,11 +145,6 @@ void lab_unary_backward(struct lab_builder *b)
                lab_build_find(b, "out")),
         .out = {lab_build_input_grad(b, 0)}, .explain = explain_backward};
     build_step(b, &def, true);
-}
-
-bool lab_unary_is_absorbed(const struct lab_node *node)
-{
-    return node->op->unary && unary_of(node)->activation != LAB_ACT_NONE;
 }
 
 void lab_unary_absorb(const struct lab_node *node, struct lab_dense_params *out)

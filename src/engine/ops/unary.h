@@ -40,8 +40,6 @@ enum { LAB_UNARY_PARAMS = 32 };
 void lab_unary_forward(struct lab_builder *b);
 void lab_unary_backward(struct lab_builder *b);
 
-/* Is there a group kernel that may take in the op? */
-bool lab_unary_is_absorbed(const struct lab_node *node);
 /* What a group kernel of dense needs to take in the op. */
 void lab_unary_absorb(const struct lab_node *node,
                       struct lab_dense_params *out);

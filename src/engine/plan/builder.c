@@ -736,6 +736,11 @@ void lab_build_no_group(struct lab_builder *b, const char *why)
     b->plan->nodes[b->node].no_group = why;
 }
 
+void lab_build_may_be_absorbed(struct lab_builder *b)
+{
+    b->plan->nodes[b->node].may_be_absorbed = true;
+}
+
 /* ---- tensors that are parts of others ---- */
 
 /* Part of the memory of `of`; false: it has no such part. */

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/tune.h"
-#include "ops/unary.h"
 
 /* What the variant needs for the step's sizes; LAB_OK where it needs
  * nothing. */
@@ -268,8 +267,8 @@ static const struct lab_node *absorbable(const struct maker *m,
     if (phase != LAB_FORWARD || next >= m->plan->loss_node)
         return NULL;
     const struct lab_node *n = &m->plan->nodes[next];
-    bool fits = lab_unary_is_absorbed(n) && n->n_in == 1 &&
-                n->in[0] == node->out && n->n_steps[phase] == 1;
+    bool fits = n->may_be_absorbed && n->n_in == 1 && n->in[0] == node->out &&
+                n->n_steps[phase] == 1;
     return fits ? n : NULL;
 }
 

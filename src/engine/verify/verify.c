@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "common/random.h"
 #include "engine/gradcheck.h"
-#include "ops/unary.h"
 #include "plan/plan_priv.h"
 
 /* A plan in double, on the CPU. */
@@ -336,7 +335,7 @@ static enum lab_status judge_groups(struct test_network *c,
         if (!has_group(c, node, phase))
             continue;
         st = judge_group(c, node, phase, NULL);
-        if (!st && phase == LAB_FORWARD && lab_unary_is_absorbed(next) &&
+        if (!st && phase == LAB_FORWARD && next->may_be_absorbed &&
             next->in[0] == node->out)
             st = judge_group(c, node, phase, next);
     }

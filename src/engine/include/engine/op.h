@@ -297,6 +297,8 @@ int lab_build_producer_find(const struct lab_builder *b, int k,
 /* In forward(): no group variant serves this node, because it ... ("has a
  * mask"); the text is static. */
 void lab_build_no_group(struct lab_builder *b, const char *why);
+/* In forward(): a group kernel of the node before may take this one in. */
+void lab_build_may_be_absorbed(struct lab_builder *b);
 /* In forward(): input k holds ids in 0 .. limit-1. */
 void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 

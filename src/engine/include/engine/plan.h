@@ -50,6 +50,7 @@ struct lab_node {
      * where its variant allows it (keeps_parts). */
     bool parts_read;
     const char *no_group; /* why no group serves it, or NULL */
+    bool may_be_absorbed; /* an activation that group kernels know */
     struct lab_place place;
     /* The op's own steps, into plan->steps; a sum of gradients from several
      * readers comes before them and is not counted. */

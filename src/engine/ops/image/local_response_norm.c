@@ -38,7 +38,7 @@ static bool node_of(struct lab_builder *b, struct lab_shape *shape,
         .channels = shape->dim[nchw ? 1 : rank - 1],
         .inner = nchw ? shape->dim[2] * shape->dim[3] : 1};
     if (p->size % 2 == 0) {
-        lab_build_fail(b, LAB_E_ARG,
+        lab_build_fail(b, LAB_E_SHAPE,
                        "size is %lld; it has to be odd, the channel in the "
                        "middle of its neighbours",
                        (long long)p->size);

@@ -320,7 +320,7 @@ static int64_t iterations_of(const struct inference *g)
 
 static enum lab_status begin(void *user, struct lab_walk *walk)
 {
-    return lab_kept_take(user, walk, LAB_KEPT_LOAD);
+    return lab_kept_take(user, walk, LAB_KEPT_LOAD, NULL);
 }
 
 static enum lab_status run(struct inference *g, struct lab_kept *kept)

@@ -4,8 +4,9 @@ same GPU, in one run.
 
 Networks of train_lessons.py; fp32 without TF32, AdamW. For every network and
 repeat, one after the other: this program (`run --json`, its median iteration;
-recording as always), PyTorch eager with the fused AdamW, and PyTorch's whole
-step in a CUDA graph. PyTorch's inputs lie on the device. Prints a JSON object
+recording as always; variants found by measuring in a run before), PyTorch eager
+with the fused AdamW, PyTorch's whole step in a CUDA graph, and eager with a
+compiled model (torch.compile). PyTorch's inputs lie on the device. Prints a JSON object
 for every figure and a table last; milliseconds an iteration, medians.
 
   --repeats N      (5)
@@ -14,6 +15,7 @@ for every figure and a table last; milliseconds an iteration, medians.
                    of the others
   --variants TEXT  options for this program, e.g. "--variant dense=naive"
   --no-torch       this program alone
+  --no-compile     without torch.compile, which takes a minute a network
 """
 import argparse
 import json
@@ -60,16 +62,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("names", nargs="*",
-                        default=list(train_lessons.NETWORKS))
+                        default=[n for n in train_lessons.NETWORKS
+                                 if not n.startswith("cpu-")])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=2000)
     parser.add_argument("--variants", default="")
     parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--no-compile", action="store_true")
     args = parser.parse_args()
     rows = {}
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        steps = {}
         for name in args.names:
             lesson = train_lessons.write(folder, name)
             n = args.iterations // (5 if name in ("gpt", "lstm") else 1)
@@ -77,9 +80,13 @@ def main():
                 args.program, f, folder, shlex.split(args.variants), i)}
             if not args.no_torch:
                 import train_peer
-                steps[name] = (train_peer.eager(name), train_peer.graphed(name))
-                kinds["pytorch"] = lambda s=steps[name][0]: theirs(s)
-                kinds["pytorch graph"] = lambda s=steps[name][1]: theirs(s)
+                steps = {"eager": train_peer.eager(name),
+                         "graph": train_peer.graphed(name)}
+                if not args.no_compile:
+                    steps["compiled"] = train_peer.eager(name, compiled=True)
+                kinds |= {kind: lambda s=step: theirs(s)
+                          for kind, step in steps.items()}
+            ours(args.program, lesson, folder, shlex.split(args.variants), 20)
             values = {kind: [] for kind in kinds}
             for _ in range(args.repeats):
                 for kind, measure in kinds.items():

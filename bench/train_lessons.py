@@ -41,6 +41,8 @@ MLP = """  - {id: fc1, op: dense, units: 16}
   - {id: relu2, op: relu}
   - {id: fc3, op: dense, units: 10}"""
 
+MLP_LARGE = MLP.replace("units: 16", "units: 1024").replace("units: 15", "units: 1024")
+
 
 def lstm(vocab, hidden):
     return f"""  - {{id: emb, op: embedding, vocab: {vocab}, dim: {hidden}}}
@@ -73,6 +75,7 @@ NETWORKS = {
     "cpu-gpt-large": (gpt(65, 256, 8, 4, 128), [8, 128], 65, [8, 128], 65),
     # For a GPU.
     "mlp-b128": (MLP, [128, 784], NORMAL, [128], 10),
+    "mlp-b1024": (MLP_LARGE, [1024, 784], COARSE, [1024], 10),
     "cnn-b128": (CNN, [128, 28, 28, 1], COARSE, [128], 10),
     "cnn-b1024": (CNN, [1024, 28, 28, 1], COARSE, [1024], 10),
     "lstm": (lstm(65, 512), [64, 128], 65, [64, 128], 65),

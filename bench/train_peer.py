@@ -13,11 +13,11 @@ def relu(name, x):  # `name` is the lesson's; compare_pytorch.py puts another he
 
 
 class Mlp(nn.Module):
-    def __init__(self):
+    def __init__(self, first=16, second=15):
         super().__init__()
-        self.fc1 = nn.Linear(784, 16)
-        self.fc2 = nn.Linear(16, 15)
-        self.fc3 = nn.Linear(15, 10)
+        self.fc1 = nn.Linear(784, first)
+        self.fc2 = nn.Linear(first, second)
+        self.fc3 = nn.Linear(second, 10)
 
     def forward(self, x):
         return self.fc3(relu("relu2", self.fc2(relu("relu1", self.fc1(x)))))
@@ -87,8 +87,8 @@ MODELS = {"cpu-mlp": Mlp, "cpu-cnn": Cnn, "cpu-cnn-large": Cnn,
           "cpu-lstm": lambda: Lstm(hidden=128),
           "cpu-gpt": lambda: Gpt(dim=128, heads=4, layers=2, length=64),
           "cpu-gpt-large": lambda: Gpt(dim=256, heads=8, layers=4, length=128),
-          "mlp-b128": Mlp, "cnn-b128": Cnn, "cnn-b1024": Cnn, "lstm": Lstm,
-          "gpt": Gpt}
+          "mlp-b128": Mlp, "mlp-b1024": lambda: Mlp(1024, 1024),
+          "cnn-b128": Cnn, "cnn-b1024": Cnn, "lstm": Lstm, "gpt": Gpt}
 
 
 def random_batch(name, device="cuda"):

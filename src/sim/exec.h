@@ -51,6 +51,10 @@ struct sim_operand {
     uint64_t value; /* immediate; of an address: what is added */
 };
 
+/* Whose FLOP count: of all lanes; of none, it is part of another instruction; of those
+ * that were chosen (struct sim_tally). */
+enum sim_flop { SIM_FLOP_ALL, SIM_FLOP_NONE, SIM_FLOP_CHOSEN };
+
 struct sim_instr {
     sim_run_fn *run;
     uint16_t code; /* for the interpreter's own switch; 0: call `run` */
@@ -61,6 +65,7 @@ struct sim_instr {
     uint8_t bytes; /* of an element in memory */
     uint8_t flags; /* of the code */
     bool copies;   /* a load of what is only stored elsewhere */
+    uint8_t flop;  /* enum sim_flop */
     int32_t guard; /* predicate number, -1: none */
     bool guard_negated;
     struct sim_operand d;
@@ -73,6 +78,7 @@ struct sim_instr {
     int32_t join;      /* of a branch: where its sides meet; -1: at the end */
     const void *extra; /* of `run` */
     sim_run_fn *then;  /* what sim_run_on_sums() and its kind run */
+    const struct sim_instr *source[2]; /* of sim_run_choice(); NULL */
     const struct lab_ptx_instr *ptx;
 };
 
@@ -247,6 +253,7 @@ struct sim_tally {
     int64_t warps;
     int64_t lanes;     /* whose guard was true */
     int64_t divergent; /* branches that split the warp */
+    int64_t chosen;    /* lanes that are counted where SIM_FLOP_CHOSEN */
 };
 
 struct sim_block {

@@ -11,6 +11,9 @@
 #define ACTIVE ".avg.pct_of_peak_sustained_active"
 #define ELAPSED ".avg.pct_of_peak_sustained_elapsed"
 #define LSU "_pipe_lsu_mem_global_op_"
+/* Without _op_ld and _op_st they also count what is no access to shared memory. */
+#define WAVEFRONTS "l1tex__data_pipe_lsu_wavefronts_mem_shared"
+#define CONFLICTS "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"
 #define PIPE "sm__inst_executed_pipe_tensor_op_"
 
 /* How the kernels' values become a step's figure. */
@@ -52,7 +55,13 @@ enum merge {
     X("l1tex__t_sectors" LSU "ld.sum", sectors_per_load, 1, OVER)              \
     X("l1tex__t_requests" LSU "ld.sum", sectors_per_load, 1, UNDER)            \
     X("l1tex__t_sectors" LSU "st.sum", sectors_per_store, 1, OVER)             \
-    X("l1tex__t_requests" LSU "st.sum", sectors_per_store, 1, UNDER)
+    X("l1tex__t_requests" LSU "st.sum", sectors_per_store, 1, UNDER)           \
+    X(WAVEFRONTS "_op_ld.sum", shared_wavefronts, 1, SUM)                      \
+    X(WAVEFRONTS "_op_st.sum", shared_wavefronts, 1, SUM)                      \
+    X(CONFLICTS "_op_ld.sum", bank_conflicts, 1, SUM)                          \
+    X(CONFLICTS "_op_st.sum", bank_conflicts, 1, SUM)                          \
+    X("smsp__thread_inst_executed.sum", lanes_per_inst, 1, OVER)               \
+    X("smsp__inst_executed.sum", lanes_per_inst, 1, UNDER)
 /* A pass each: they are counted where the tensor cores worked at all. (HFMA2, an
  * ordinary instruction that compilers like to load constants with, runs on their
  * pipe: its time alone does not show it.) Hopper has one count of fp16 products,
@@ -73,10 +82,8 @@ enum merge {
     X("l1tex__t_requests" LSU "ld.sum", load_requests, 1, SUM)                 \
     X("l1tex__t_sectors" LSU "st.sum", store_sectors, 1, SUM)                  \
     X("l1tex__t_requests" LSU "st.sum", store_requests, 1, SUM)                \
-    X("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", shared_wavefronts, 1,  \
-      SUM)                                                                     \
-    X("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", bank_conflicts, 1, \
-      SUM)                                                                     \
+    X(WAVEFRONTS ".sum", shared_wavefronts, 1, SUM)                            \
+    X(CONFLICTS ".sum", bank_conflicts, 1, SUM)                                \
     X(LAB_COUNTER_SIM "inst_executed.sum", warp_inst, 1, SUM)                  \
     X(LAB_COUNTER_SIM "thread_inst_executed.sum", thread_inst, 1, SUM)         \
     X(LAB_COUNTER_SIM "thread_inst_executed.sum", lanes_per_inst, 1, OVER)     \

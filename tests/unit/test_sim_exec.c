@@ -776,7 +776,8 @@ static void bits_are_found_and_extended(void **state)
     gpu_close(&g);
 }
 
-/* As many as the machine's code has: of a division five fused multiply-adds. */
+/* As many as the machine's code has: of a division five fused multiply-adds, of a root
+ * of 0 none, and of a sum that a selp takes those of the lanes that take it. */
 static void flop_are_those_of_the_machine(void **state)
 {
     (void)state;
@@ -787,13 +788,19 @@ static void flop_are_those_of_the_machine(void **state)
     } cases[] = {
         {BODY("", "div.rn.f32 %f2, %f1, %f1;\n"), 10, 0},
         {BODY("", "div.full.f32 %f2, %f1, %f1;\n"), 1, 0},
-        {BODY("", "sqrt.rn.f32 %f2, %f1;\n"), 6, 0},
+        {BODY("", "mov.f32 %f1, 0f40000000; sqrt.rn.f32 %f2, %f1;\n"), 6, 0},
+        {BODY("", "mov.f32 %f1, 0f00000000; sqrt.rn.f32 %f2, %f1;\n"), 0, 0},
         {BODY("", "rcp.rn.f32 %f2, %f1;\n"), 5, 0},
         {BODY("", "rcp.approx.ftz.f32 %f2, %f1;\n"), 0, 0},
         {BODY("", "rsqrt.approx.f32 %f2, %f1;\n"), 0, 0},
         {BODY("", "fma.rn.f32 %f2, %f1, %f1, %f1;\n"), 2, 0},
-        {BODY("", "div.rn.f64 %d2, %d1, %d1;\n"), 0, 15},
+        {BODY("", "div.rn.f64 %d2, %d1, %d1;\n"), 2, 15},
         {BODY("", "sqrt.rn.f64 %d2, %d1;\n"), 0, 13},
+        {BODY("", "cvt.sat.f32.f32 %f2, %f1;\n"), 1, 0},
+        {BODY("", "add.f32 %f2, %f1, %f1; cvt.sat.f32.f32 %f3, %f2;\n"), 1, 0},
+        {BODY("", "add.f32 %f2, %f1, %f1; cvt.sat.f32.f32 %f3, %f2;\n"
+                  "add.f32 %f4, %f2, %f3;\n"),
+         3, 0},
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         struct gpu g;
@@ -802,6 +809,50 @@ static void flop_are_those_of_the_machine(void **state)
         assert_int_equal(g.result.counts.flops_f64, 32 * cases[k].flops_f64);
         gpu_close(&g);
     }
+    struct gpu g;
+    run_body(&g,
+             BODY("", "mov.f32 %f1, 0f40000000; setp.lt.u32 %p1, %r1, 5;\n"
+                      "mul.f32 %f2, %f1, %f1; selp.f32 %f3, %f2, %f1, %p1;\n"),
+             1, 32, 8);
+    assert_int_equal(g.result.counts.f32_muls, 5);
+    gpu_close(&g);
+}
+
+/* (1 + 2^-12) squared, less what it rounds to: fused the last bit is left. */
+static void a_product_and_a_sum_are_fused_as_ptxas_does(void **state)
+{
+    (void)state;
+#define SQUARE(product, rest)                                                  \
+    BODY("", "mov.f32 %f1, 0f3F800800; mov.f32 %f4, 0f3F801000;\n" product     \
+             " %f2, %f1, %f1;\n" rest "st.global.f32 [%rd1], %f3;\n")
+    static const struct {
+        const char *text;
+        float left;
+        int64_t fmas; /* of a lane */
+    } cases[] = {
+        {SQUARE("mul.f32", "sub.f32 %f3, %f2, %f4;\n"), 0x1p-24F, 1},
+        {SQUARE("mul.f32", "sub.f32 %f3, %f4, %f2;\n"), -0x1p-24F, 1},
+        {SQUARE("mul.f32", "neg.f32 %f5, %f4; add.f32 %f3, %f5, %f2;\n"),
+         0x1p-24F, 1},
+        {SQUARE("mul.rn.f32", "sub.f32 %f3, %f2, %f4;\n"), 0, 0},
+        {SQUARE("mul.f32", "sub.rn.f32 %f3, %f2, %f4;\n"), 0, 0},
+        /* Read by another too; of another block; a factor that has changed. */
+        {SQUARE("mul.f32", "sub.f32 %f3, %f2, %f4; max.f32 %f6, %f2, %f3;\n"),
+         0, 0},
+        {SQUARE("mul.f32", "bra NEXT;\nNEXT: sub.f32 %f3, %f2, %f4;\n"), 0, 0},
+        {SQUARE("mul.f32", "mov.f32 %f1, %f4; sub.f32 %f3, %f2, %f4;\n"), 0, 0},
+    };
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct gpu g;
+        const uint32_t *y = run_body(&g, cases[k].text, 1, 32, 8);
+        float left;
+        memcpy(&left, &y[0], sizeof(left));
+        expect_no_finding(&g);
+        assert_true(left == cases[k].left);
+        assert_int_equal(g.result.counts.f32_fmas, 32 * cases[k].fmas);
+        gpu_close(&g);
+    }
+#undef SQUARE
 }
 
 /* What a step has left out is known, whatever the memory had before. */
@@ -895,6 +946,7 @@ int main(void)
         cmocka_unit_test(what_is_right_is_not_found),
         cmocka_unit_test(bits_are_found_and_extended),
         cmocka_unit_test(flop_are_those_of_the_machine),
+        cmocka_unit_test(a_product_and_a_sum_are_fused_as_ptxas_does),
         cmocka_unit_test(what_was_written_can_be_forgotten),
         cmocka_unit_test(a_copy_of_a_struct_reads_its_padding),
         cmocka_unit_test(a_fault_that_is_repeated_is_one),

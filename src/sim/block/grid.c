@@ -342,6 +342,7 @@ static void add_up(struct launch *l, const struct sim_tally *tally,
         l->tally[i].warps += tally[i].warps;
         l->tally[i].lanes += tally[i].lanes;
         l->tally[i].divergent += tally[i].divergent;
+        l->tally[i].chosen += tally[i].chosen;
 #define X(key, title) l->counts[i].key += counts[i].key;
         LAB_SIM_COUNT_LIST(X)
         LAB_SIM_PART_LIST(X)

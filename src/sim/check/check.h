@@ -187,7 +187,7 @@ void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
 void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
                       uint32_t lanes, enum sim_pattern pattern);
 /* What an instruction has computed so far. */
-void sim_count_flops(struct lab_sim_counts *n, const struct lab_ptx_instr *in,
+void sim_count_flops(struct lab_sim_counts *n, const struct sim_instr *i,
                      const struct sim_tally *t);
 /* Sums of the launch and its lines. */
 enum lab_status sim_count_end(const struct sim_grid *g,

@@ -232,6 +232,8 @@ static const struct {
     {"sub", NULL, NULL, NULL, {1, 0, 0}},
     {"mul", NULL, NULL, NULL, {0, 1, 0}},
     {"fma", NULL, NULL, NULL, {0, 0, 1}},
+    {"fma -c", NULL, NULL, NULL, {0, 0, 1}},
+    {"fma -ab", NULL, NULL, NULL, {0, 0, 1}},
     {"mad", NULL, NULL, NULL, {0, 0, 1}},
     {"div", "f32", "rn", NULL, {0, 0, 5}},
     {"div", "f32", NULL, NULL, {0, 1, 0}},
@@ -294,9 +296,13 @@ static void count_tensor(struct lab_sim_counts *n,
         n->tensor_f16 += flops;
 }
 
-void sim_count_flops(struct lab_sim_counts *n, const struct lab_ptx_instr *in,
+void sim_count_flops(struct lab_sim_counts *n, const struct sim_instr *i,
                      const struct sim_tally *t)
 {
+    const struct lab_ptx_instr *in = i->ptx;
+    const int64_t lanes = i->flop == SIM_FLOP_CHOSEN ? t->chosen : t->lanes;
+    if (i->flop == SIM_FLOP_NONE)
+        return;
     if (strcmp(in->opcode, "mma") == 0 || strcmp(in->opcode, "wmma") == 0) {
         if (in->modifier_count > 0 && strcmp(in->modifiers[0], "load") != 0 &&
             strcmp(in->modifiers[0], "store") != 0)
@@ -323,9 +329,13 @@ void sim_count_flops(struct lab_sim_counts *n, const struct lab_ptx_instr *in,
              lab_ptx_has_modifier(in, arithmetic[k].without)))
             continue;
         for (int p = ADD; p < ARITHMETIC; p++)
-            *to.part[p] += t->lanes * part[p] * to.each;
-        *to.flops +=
-            t->lanes * (part[ADD] + part[MUL] + 2 * part[FMA]) * to.each;
+            *to.part[p] += lanes * part[p] * to.each;
+        *to.flops += lanes * (part[ADD] + part[MUL] + 2 * part[FMA]) * to.each;
+        if (strcmp(in->opcode, "div") == 0 && to.flops == &n->flops_f64) {
+            /* Whether the quotient is normal is tested by an fma in fp32. */
+            n->f32_fmas += lanes;
+            n->flops += 2 * lanes;
+        }
         return;
     }
 }
@@ -385,7 +395,7 @@ enum lab_status sim_count_end(const struct sim_grid *g,
         c.lane_instructions += tally[i].lanes;
         c.divergent_branches += tally[i].divergent;
         if (in)
-            sim_count_flops(&c, in, &tally[i]);
+            sim_count_flops(&c, &k->instrs[i], &tally[i]);
         add(&out->counts, &c);
         if (!lines || !in || in->place < 0 || !c.warp_instructions)
             continue;

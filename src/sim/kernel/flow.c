@@ -253,6 +253,18 @@ enum lab_status sim_flow_joins(const struct lab_ptx_function *f, int32_t *join)
     return LAB_OK;
 }
 
+enum lab_status sim_flow_blocks(const struct lab_ptx_function *f,
+                                int32_t *block)
+{
+    struct graph g;
+    enum lab_status st = graph_make(f, &g);
+    if (st)
+        return st;
+    memcpy(block, g.of, (size_t)f->instr_count * sizeof(*block));
+    graph_release(&g);
+    return LAB_OK;
+}
+
 /* ---- registers that are alive ---- */
 
 /* Operand 0 is written whole, whatever was there. */

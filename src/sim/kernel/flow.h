@@ -1,6 +1,7 @@
 /* flow.h -- what the lowering of a kernel asks of its branches: where registers are
  * alive, and where the sides of a branch meet again. */
 #pragma once
+#include "base/arena.h"
 #include "exec.h"
 
 /* A slot for each register, by where it is alive; then where the sides of
@@ -9,5 +10,19 @@ enum lab_status sim_flow_homes(const struct lab_ptx_function *f,
                                struct sim_home *homes, int32_t *slots,
                                int32_t *preds);
 enum lab_status sim_flow_joins(const struct lab_ptx_function *f, int32_t *join);
+/* The number of each instruction's block: code without a branch or a target in it. */
+enum lab_status sim_flow_blocks(const struct lab_ptx_function *f,
+                                int32_t *block);
 /* Whether operand 0 is written and not read. */
 bool sim_flow_writes(const struct lab_ptx_instr *in);
+
+struct sim_fused {
+    uint8_t flop; /* enum sim_flop, ALL or NONE */
+    int32_t
+        source[2]; /* of a selp: instructions that its choice executes; -1 */
+};
+/* fuse.c: the function with the instructions that ptxas makes of two of PTX, and what
+ * became of the others; both in the arena. */
+enum lab_status sim_fuse(const struct lab_ptx_function *f,
+                         struct lab_arena *arena, struct lab_ptx_function *code,
+                         struct sim_fused **fused);

@@ -225,8 +225,8 @@ static enum lab_status each_operand(struct sim_lowering *l, operand_fn *fn)
 {
     enum lab_status st = LAB_OK;
     for (struct sim_part *p = l->parts; !st && p; p = p->next)
-        for (int32_t k = 0; !st && k < p->function->instr_count; k++) {
-            const struct lab_ptx_instr *in = &p->function->instrs[k];
+        for (int32_t k = 0; !st && k < p->code.instr_count; k++) {
+            const struct lab_ptx_instr *in = &p->code.instrs[k];
             for (int o = 0; !st && o < in->operand_count; o++)
                 st = fn(l, &in->operands[o], 0);
         }
@@ -268,6 +268,9 @@ static enum lab_status add_part(struct sim_lowering *l,
         end = &(*end)->next;
     *end = p;
     p->open = true;
+    enum lab_status st = sim_fuse(f, l->arena, &p->code, &p->fused);
+    if (st)
+        return st;
     for (int32_t k = 0; k < f->instr_count; k++) {
         const struct lab_ptx_function *g = callee(l, &f->instrs[k]);
         const struct sim_part *q = g ? sim_lower_part(l, g) : NULL;
@@ -276,7 +279,7 @@ static enum lab_status add_part(struct sim_lowering *l,
                                     "a function that calls itself");
         if (!g || q)
             continue;
-        enum lab_status st = add_part(l, g, depth + 1);
+        st = add_part(l, g, depth + 1);
         if (st)
             return st;
     }
@@ -328,7 +331,7 @@ static enum lab_status assign_registers(struct sim_lowering *l)
     k->preds = 1; /* number 0 is the carry */
     for (struct sim_part *p = l->parts; p; p = p->next) {
         enum lab_status st =
-            sim_flow_homes(p->function, p->homes, &k->slots, &k->preds);
+            sim_flow_homes(&p->code, p->homes, &k->slots, &k->preds);
         if (st)
             return st;
         if (k->slots > MOST_SLOTS || k->preds > MOST_SLOTS)
@@ -347,7 +350,7 @@ static const struct lab_ptx_instr end_of_function = {
 static enum lab_status lower_part(struct sim_lowering *l, struct sim_part *p,
                                   struct sim_instr *code)
 {
-    const struct lab_ptx_function *f = p->function;
+    const struct lab_ptx_function *f = &p->code;
     int32_t *join = lab_alloc_array((size_t)f->instr_count + 1, sizeof(*join));
     if (!join)
         return lab_no_memory("a kernel");
@@ -357,6 +360,7 @@ static enum lab_status lower_part(struct sim_lowering *l, struct sim_part *p,
         struct sim_instr *i = &code[p->base + k];
         st = lower_instr(
             l, k < f->instr_count ? &f->instrs[k] : &end_of_function, i);
+        i->flop = p->fused[k].flop;
         i->join = join[k] < 0 ? -1 : p->base + join[k];
     }
     lab_free(join);
@@ -387,7 +391,7 @@ static bool is_marked(const struct lab_ptx_operand *o, const bool *marks,
 /* Loads of registers that nothing but st reads, as what it stores. */
 static enum lab_status mark_copies(struct sim_part *p, struct sim_instr *code)
 {
-    const struct lab_ptx_function *f = p->function;
+    const struct lab_ptx_function *f = &p->code;
     bool *computed = lab_alloc_array((size_t)f->reg_count + 1, sizeof(bool));
     if (!computed)
         return lab_no_memory("a kernel");
@@ -421,7 +425,7 @@ static bool is_wgmma(const struct lab_ptx_instr *in)
 /* Instructions on registers that a sum, or a copy of one, may be in. */
 static enum lab_status mark_sums(struct sim_part *p, struct sim_instr *code)
 {
-    const struct lab_ptx_function *f = p->function;
+    const struct lab_ptx_function *f = &p->code;
     bool *sums = lab_alloc_array((size_t)f->reg_count + 1, sizeof(bool));
     if (!sums)
         return lab_no_memory("a kernel");
@@ -510,7 +514,7 @@ static enum lab_status mark_unwritten(struct sim_lowering *l,
                                       struct sim_instr *code)
 {
     const struct sim_part *p = l->parts;
-    const struct lab_ptx_function *f = p->function;
+    const struct lab_ptx_function *f = &p->code;
     int32_t count = 0;
     bool any = false;
     for (int32_t k = 0; k < f->instr_count; k++)
@@ -546,6 +550,30 @@ static enum lab_status mark_unwritten(struct sim_lowering *l,
     l->kernel->tracked = tracked;
     l->kernel->tracked_count = count;
     return LAB_OK;
+}
+
+/* Instructions that only some lanes execute of those that have them in PTX. What is
+ * followed for another reason keeps the FLOP of all. */
+static void mark_choices(const struct sim_part *p, struct sim_instr *code)
+{
+    for (int32_t k = 0; k < p->code.instr_count; k++) {
+        struct sim_instr *i = &code[p->base + k];
+        const bool root = sim_is_root(i);
+        if (i->then)
+            continue;
+        for (int s = 0; s < 2; s++)
+            if (p->fused[k].source[s] >= 0) {
+                struct sim_instr *from = &code[p->base + p->fused[k].source[s]];
+                from->flop = SIM_FLOP_CHOSEN;
+                i->source[s] = from;
+            }
+        if (root)
+            i->flop = SIM_FLOP_CHOSEN;
+        if (!root && !i->source[0] && !i->source[1])
+            continue;
+        i->then = i->run;
+        i->run = root ? sim_run_root : sim_run_choice;
+    }
 }
 
 static bool is_number(const struct lab_ptx_instr *in)
@@ -643,7 +671,11 @@ static enum lab_status lower_all(struct sim_lowering *l)
         st = mark_copies(p, code);
     if (!st)
         st = mark_sums(l->parts, code);
-    return st ? st : mark_unwritten(l, code);
+    if (!st)
+        st = mark_unwritten(l, code);
+    for (struct sim_part *p = l->parts; !st && p; p = p->next)
+        mark_choices(p, code);
+    return st;
 }
 
 enum lab_status sim_lower_kernel(struct lab_sim_module *module,

@@ -106,6 +106,12 @@ sim_lower_fn sim_lower_move;    /* move.c: mov ld st atom red cvta ... */
 sim_lower_fn sim_lower_warp;    /* together.c: shfl vote match redux bar ... */
 sim_lower_fn sim_lower_flow;    /* call.c: bra brx ret exit trap call */
 
+/* A selp that executes a source of its own under its predicate, and a root, which
+ * takes another way for 0: they say of which lanes FLOP are (compare.c, math.c). */
+sim_run_fn sim_run_choice;
+sim_run_fn sim_run_root;
+bool sim_is_root(const struct sim_instr *i);
+
 /* An operand of a type: a register of its size or an immediate, converted. */
 enum lab_status sim_lower_typed(struct sim_lowering *l,
                                 const struct lab_ptx_instr *in, int operand,
@@ -130,7 +136,9 @@ int sim_lower_register_bytes(const struct sim_lowering *l,
 
 /* A function of the kernel: itself, and what it calls. */
 struct sim_part {
-    const struct lab_ptx_function *function;
+    const struct lab_ptx_function *function; /* as it was read */
+    struct lab_ptx_function code;            /* as the machine has it: fuse.c */
+    struct sim_fused *fused;
     int32_t base; /* its first instruction in the kernel */
     struct sim_home *homes;
     struct sim_part *next;

@@ -272,6 +272,17 @@ static void set_any(struct sim_warp *w, const struct sim_instr *i,
 SELECT(u32, selp32, sim_pred(w, &i->c))
 SELECT(u64, selp64, sim_pred(w, &i->c))
 
+void sim_run_choice(struct sim_warp *w, const struct sim_instr *i,
+                    uint32_t mask)
+{
+    const uint32_t first = sim_pred(w, &i->c);
+    for (int k = 0; k < 2; k++)
+        if (i->source[k])
+            w->block->tally[sim_index(w, i->source[k])].chosen +=
+                __builtin_popcount(mask & (k == 0 ? first : ~first));
+    i->then(w, i, mask);
+}
+
 static uint32_t slct_bits(const struct sim_warp *w, const struct sim_instr *i)
 {
     static const struct sim_operand zero = {.source = SIM_IMMEDIATE};

@@ -427,9 +427,27 @@ F32_OP(add_f32, 2, a + b)
 F32_OP(sub_f32, 2, a - b)
 F32_OP(mul_f32, 2, a *b)
 F32_OP(fma_f32, 3, __builtin_fmaf(a, b, c))
+F32_OP(fma_minus_c_f32, 3, __builtin_fmaf(a, b, -c))
+F32_OP(fma_minus_ab_f32, 3, __builtin_fmaf(-a, b, c))
 F32_OP(div_f32, 2, a / b)
 F32_OP(rcp_f32, 1, 1.0f / a)
 F32_OP(sqrt_f32, 1, __builtin_sqrtf(a))
+
+bool sim_is_root(const struct sim_instr *i)
+{
+    return strcmp(i->ptx->opcode, "sqrt") == 0 && i->type == LAB_PTX_F32 &&
+           lab_ptx_has_modifier(i->ptx, "rn");
+}
+
+void sim_run_root(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+{
+    SIM_FETCH(f32, a, &i->a);
+    int n = 0;
+    for (int l = 0; l < SIM_LANES; l++)
+        n += (int)(mask >> l & 1) & (sim_f32(a_lanes[l]) != 0);
+    w->block->tally[sim_index(w, i)].chosen += n;
+    i->then(w, i, mask);
+}
 
 #define F64_OP(name, sources, expr)                                            \
     static SIM_CLONES void name(struct sim_warp *w, const struct sim_instr *i, \
@@ -475,6 +493,8 @@ F64_OP(add_f64, 2, a + b)
 F64_OP(sub_f64, 2, a - b)
 F64_OP(mul_f64, 2, a *b)
 F64_OP(fma_f64, 3, __builtin_fma(a, b, c))
+F64_OP(fma_minus_c_f64, 3, __builtin_fma(a, b, -c))
+F64_OP(fma_minus_ab_f64, 3, __builtin_fma(-a, b, c))
 F64_OP(div_f64, 2, a / b)
 F64_OP(rcp_f64, 1, 1.0 / a)
 F64_OP(sqrt_f64, 1, __builtin_sqrt(a))
@@ -911,6 +931,11 @@ static const struct sim_row rows[] = {
     R(mad24, U32, SIM_M(HI), SIM_M(HI), "TTTT", mad24_hi_u32),
     RF(fma, F32, 0, FLAGS32, "TTTT", fma_f32),
     RF(fma, F64, 0, ROUND, "TTTT", fma_f64),
+    /* Of fuse.c: no PTX can have these names. */
+    RF(fma - c, F32, 0, FLAGS32, "TTTT", fma_minus_c_f32),
+    RF(fma - c, F64, 0, ROUND, "TTTT", fma_minus_c_f64),
+    RF(fma - ab, F32, 0, FLAGS32, "TTTT", fma_minus_ab_f32),
+    RF(fma - ab, F64, 0, ROUND, "TTTT", fma_minus_ab_f64),
     HALVES(fma, SIM_M(RN), HALF_FLAGS | SIM_M(RELU), "TTTT", fma_half),
     BY_SIGN(sad, 0, "TTTT", sad),
     BY_SIGN(div, 0, "TTT", div),

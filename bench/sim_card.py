@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""sim_card.py PROGRAM [JOB...] [--out FOLDER] [--jobs N] [--compare]: the
+simulator's counts beside a GPU's hardware counters, kernel by kernel.
+
+Every lesson runs one iteration with the fixed table of variants, and those of MANY
+with each name of VARIANTS; every lab is climbed at the simulator's sizes and at odd
+ones. Each job runs on the simulator and, at the same sizes, on the GPU with all
+counters; the two databases lie in FOLDER (sim_card), and what lies there is not run
+again. JOB: lessons and labs (gemm) to take instead of all. --no-card: only simulates.
+--compare: only compares what lies there. Both need no GPU.
+
+Kernels are matched by job, step, variant and their order in the step. Prints, for
+each count, in how many kernels it is equal, within 1 %, and the worst; then each
+kernel's name with the counts in which it differs. Exit code 1 when a count of
+floating-point operations differs, 4 without anything to compare.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import pathlib
+import sqlite3
+import subprocess
+import threading
+
+VARIANTS = ["naive", "tile", "blocked", "warp", "block", "split", "vector", "fused"]
+MANY = ["mlp-digits", "cnn-example", "cnn-digits", "residual", "rnn-fibonacci",
+        "lstm-example", "self-attention", "multi-head", "seq2seq-attention",
+        "transformer-block", "gpt"]
+ODD = {"gemm": ["61x67x71", "1x1x1", "130x127x33"], "saxpy": ["1", "100003"],
+       "reduction": ["1", "100003"], "transpose": ["61x67", "1x129"],
+       "softmax": ["7x1025"], "layer_norm": ["7x1025"], "stencil": ["1031"],
+       "gemv": ["61x67"], "attention": ["1x1x67x64"]}
+LSU = "_pipe_lsu_mem_global_op_"
+INST = "smsp__sass_thread_inst_executed_op_"
+TENSOR = "sm__ops_path_tensor_src_"
+# The simulator has the sum, a GPU loads and stores.
+WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"
+OPS = ("", "_op_ld", "_op_st")
+# What is compared: sums of metrics with weights, or a sum over another.
+COUNTS = {
+    "fp32 FLOP": {INST + "fadd_pred_on.sum": 1, INST + "fmul_pred_on.sum": 1,
+                  INST + "ffma_pred_on.sum": 2},
+    "fp64 FLOP": {INST + "dadd_pred_on.sum": 1, INST + "dmul_pred_on.sum": 1,
+                  INST + "dfma_pred_on.sum": 2},
+    "fp16 FLOP": {INST + "hadd_pred_on.sum": 1, INST + "hmul_pred_on.sum": 1,
+                  INST + "hfma_pred_on.sum": 2},
+    "tf32 tensor FLOP": {TENSOR + "tf32_dst_fp32.sum": 1},
+    "bf16 tensor FLOP": {TENSOR + "bf16_dst_fp32.sum": 1},
+    "fp16 tensor FLOP": {TENSOR + "fp16.sum": 1},
+    "fp64 tensor FLOP": {TENSOR + "fp64.sum": 1},
+    "load requests": {"l1tex__t_requests" + LSU + "ld.sum": 1},
+    "load sectors": {"l1tex__t_sectors" + LSU + "ld.sum": 1},
+    "store requests": {"l1tex__t_requests" + LSU + "st.sum": 1},
+    "store sectors": {"l1tex__t_sectors" + LSU + "st.sum": 1},
+    "shared wavefronts": {WAVEFRONTS + w + ".sum": 1 for w in OPS},
+    "bank conflicts": {CONFLICTS + w + ".sum": 1 for w in OPS},
+}
+# Lanes active are a ratio of instructions: of PTX there, of the machine here.
+LANES = (("sim__ptx_thread_inst_executed.sum", "sim__ptx_inst_executed.sum"),
+         ("smsp__thread_inst_executed.sum", "smsp__inst_executed.sum"))
+
+
+def listed(program):
+    out = subprocess.run([program, "lesson", "list", "--json"],
+                         stdout=subprocess.PIPE, text=True, check=True).stdout
+    rows = [json.loads(line) for line in out.splitlines()]
+    labs = subprocess.run([program, "lab", "--list"], stdout=subprocess.PIPE,
+                          text=True, check=True).stdout
+    return ([r["id"] for r in rows if r["kind"] == "lesson"],
+            [line.split()[0] for line in labs.splitlines() if line.strip()])
+
+
+def jobs(program, chosen):
+    """(key, arguments, is a lab), keys are unique."""
+    lessons, labs = listed(program)
+    for name in lessons:
+        if chosen and name not in chosen:
+            continue
+        common = ["run", name, "--iterations", "1", "--no-tune"]
+        yield name, common, False
+        for v in VARIANTS if name in MANY else []:
+            yield f"{name} {v}", [*common, "--variant", f"*={v}"], False
+    for name in labs:
+        if chosen and name not in chosen:
+            continue
+        yield f"lab {name}", ["lab", name], True
+        if name in ODD:
+            yield (f"lab {name} odd",
+                   ["lab", name, "--sizes", ",".join(ODD[name])], True)
+
+
+def call(program, arguments, db, limit):
+    out = subprocess.run(["timeout", "-k", "5", str(limit), program, *arguments,
+                          "--db", str(db)],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True)
+    last = out.stderr.strip().splitlines()
+    return out.returncode, last[-1] if last else ""
+
+
+KERNELS = """
+SELECT s.exec, n.value, coalesce(v.value, ''), m.kernelOrdinal, x.value, m.value
+FROM metric_value m JOIN step s ON s.runId = m.runId AND s.exec = m.stepExec
+JOIN StringIds x ON x.id = m.metricId
+JOIN StringIds n ON n.id = s.nameId LEFT JOIN StringIds v ON v.id = s.variantId
+WHERE m.kernelOrdinal IS NOT NULL ORDER BY s.exec, m.kernelOrdinal"""
+NAMES = """
+SELECT o.stepExec, x.value FROM op_kernel o
+JOIN CUPTI_ACTIVITY_KIND_KERNEL k ON k.kernelRow = o.kernelRow
+JOIN StringIds x ON x.id = k.shortName ORDER BY o.kernelRow"""
+
+
+def read(db):
+    """{(step, variant, which of them, kernel): metrics}, and kernels' names."""
+    found, names, place = {}, {}, {}
+    if not db.exists():
+        return found, names
+    d = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+    launched = collections.defaultdict(list)
+    for exec_, name in d.execute(NAMES):
+        launched[exec_].append(name)
+    seen = collections.Counter()
+    for exec_, step, variant, kernel, metric, value in d.execute(KERNELS):
+        step = step.removesuffix(", traced").removesuffix(", counted")
+        if exec_ not in place:
+            place[exec_] = seen[step, variant]
+            seen[step, variant] += 1
+        key = (step, variant, place[exec_], kernel)
+        found.setdefault(key, {})[metric] = value
+        if kernel < len(launched[exec_]):
+            names[key] = launched[exec_][kernel]
+    return found, names
+
+
+def sizes_of(db):
+    """The sizes of a lab's steps: they are called `LAB SIZE`."""
+    steps = {step.split(" ", 1)[1] for step, *_ in read(db)[0] if " " in step}
+    return ",".join(sorted(steps))
+
+
+def work(program, folder, key, arguments, is_lab, gpu):
+    name = key.replace(" ", "+")
+    sim, card = folder / f"{name}.sim.db", folder / f"{name}.card.db"
+    if not read(sim)[0]:
+        code, said = call(
+            program, [*arguments, "--backend", "sim", "--threads", "2"], sim, 150)
+        if code not in (0, 1) or not read(sim)[0]:
+            return f"{key}: not simulated: {said}"
+    if gpu is None or read(card)[0]:
+        return ""
+    options = ["--backend", "cuda", "--counters", "full"]
+    if is_lab:
+        options += ["--repeat", "20"]
+        if "--sizes" not in arguments and sizes_of(sim):
+            options += ["--sizes", sizes_of(sim)]
+    with gpu:
+        code, said = call(program, [*arguments, *options], card, 100)
+    return "" if code in (0, 1) else f"{key}: not counted: {said}"
+
+
+def total(metrics, of):
+    known = [metrics[m] * w for m, w in of.items() if m in metrics]
+    return sum(known) if known else None
+
+
+def compare(folder):
+    rows = collections.defaultdict(list)  # count: (kernel, where, sim, card)
+    unmatched = 0
+    for sim_db in sorted(folder.glob("*.sim.db")):
+        key = sim_db.name.removesuffix(".sim.db").replace("+", " ")
+        sim, names = read(sim_db)
+        card, _ = read(folder / sim_db.name.replace(".sim.db", ".card.db"))
+        for where, of_sim in sim.items():
+            if where not in card:
+                unmatched += bool(card)
+                continue
+            kernel = names.get(where, "?")
+            for count, weights in COUNTS.items():
+                a, b = total(of_sim, weights), total(card[where], weights)
+                if a is not None and b is not None and (a or b):
+                    rows[count].append((kernel, f"{key}: {where}", a, b))
+            lanes = [m[t] / m[w] for m, (t, w) in
+                     zip((of_sim, card[where]), LANES) if m.get(w)]
+            if len(lanes) == 2:
+                rows["lanes active"].append(
+                    (kernel, f"{key}: {where}", lanes[0], lanes[1]))
+    return rows, unmatched
+
+
+def off(a, b):
+    return abs(a - b) / max(abs(a), abs(b))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--out", type=pathlib.Path, default="sim_card")
+    parser.add_argument("--jobs", type=int, default=8)
+    parser.add_argument("--no-card", action="store_true")
+    parser.add_argument("--compare", action="store_true")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    if not args.compare:
+        # Counters are one process's at a time.
+        gpu = None if args.no_card else threading.Lock()
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            todo = [pool.submit(work, args.program, args.out, *job, gpu)
+                    for job in jobs(args.program, args.names)]
+            for done in todo:
+                if done.result():
+                    print(done.result(), flush=True)
+    rows, unmatched = compare(args.out)
+    if not rows:
+        print("nothing to compare")
+        raise SystemExit(4)
+    print(f"{'count':18} {'kernels':>8} {'equal':>8} {'within 1 %':>10}  worst")
+    wrong = False
+    differ = collections.defaultdict(dict)
+    for count, found in rows.items():
+        equal = sum(a == b for _, _, a, b in found)
+        near = sum(off(a, b) <= 0.01 for _, _, a, b in found)
+        kernel, where, a, b = max(found, key=lambda r: off(r[2], r[3]))
+        wrong |= "FLOP" in count and equal < len(found)
+        worst = "" if equal == len(found) else (
+            f"{kernel}: {a:.6g} simulated, {b:.6g} counted ({where})")
+        print(f"{count:18} {len(found):8} {equal:8} {near:10}  {worst}")
+        for kernel, _, a, b in found:
+            if off(a, b) > (0.01 if count == "lanes active" else 0):
+                ratios = differ[kernel].setdefault(count, [])
+                ratios.append(a / b if b else float("inf"))
+    print(f"kernels without a partner: {unmatched}\n")
+    print("simulated / counted, the least and the most, where they differ")
+    for kernel in sorted(differ):
+        print(f"{kernel}: " + "; ".join(
+            f"{count} {min(r):.4g} to {max(r):.4g} ({len(r)})"
+            for count, r in differ[kernel].items()))
+    raise SystemExit(1 if wrong else 0)
+
+
+main()

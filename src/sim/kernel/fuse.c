@@ -1,0 +1,251 @@
+/* fuse.c -- what ptxas makes one instruction of where PTX has two: a kernel's values
+ * and FLOP are then those of the machine.
+ *
+ * A product and a sum without a rounding modifier become a fused multiply-add, where
+ * nothing else reads the product ("PTX ISA", mul and add: they "may be optimized
+ * aggressively", mul.rn and add.rn never). A cvt.sat of a sum or product that nothing
+ * else reads is a modifier of that instruction. A sum or product that only a selp reads
+ * is executed under the selp's predicate, by the lanes that take it: so in fp32, where
+ * the other source is a register. All as seen on an H200 with CUDA 13 (bench/sim_card.py). */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "kernel/flow.h"
+#include "warp/code.h"
+
+/* Of a register: how often it is written and read, and where it was written. */
+struct reg_use {
+    int32_t writes;
+    int32_t reads;
+    int32_t at;
+};
+
+struct fusing {
+    const struct lab_ptx_function *f;
+    struct lab_ptx_instr *instrs; /* the copy that is changed */
+    struct sim_fused *fused;
+    struct reg_use *regs;
+    int32_t *block; /* of each instruction */
+};
+
+static void note_operand(struct fusing *x, const struct lab_ptx_operand *o,
+                         bool written, int32_t at, int depth)
+{
+    if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 &&
+        o->reg < x->f->reg_count) {
+        struct reg_use *r = &x->regs[o->reg];
+        *(written ? &r->writes : &r->reads) += 1;
+        r->at = written ? at : r->at;
+    }
+    for (int k = 0; depth < 8 && k < o->part_count; k++)
+        note_operand(x, &o->parts[k], written, at, depth + 1);
+}
+
+static void note_registers(struct fusing *x)
+{
+    for (int32_t k = 0; k < x->f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &x->f->instrs[k];
+        for (int o = 0; o < in->operand_count; o++)
+            note_operand(x, &in->operands[o],
+                         o == 0 && sim_flow_writes(in) &&
+                             in->operands[0].kind != LAB_PTX_OPERAND_ADDRESS,
+                         k, 0);
+        if (in->guard >= 0 && in->guard < x->f->reg_count)
+            x->regs[in->guard].reads++;
+    }
+}
+
+static const struct reg_use *use_of(const struct fusing *x,
+                                    const struct lab_ptx_operand *o)
+{
+    return o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 &&
+                   o->reg < x->f->reg_count
+               ? &x->regs[o->reg]
+               : NULL;
+}
+
+static bool is_one_of(const struct lab_ptx_instr *in, const char *const *words)
+{
+    while (*words && strcmp(in->opcode, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
+static bool is_type(const struct lab_ptx_instr *in, const char *type)
+{
+    return in->modifier_count > 0 &&
+           strcmp(in->modifiers[in->modifier_count - 1], type) == 0;
+}
+
+/* add, sub or mul of f32 or f64 that may be fused. */
+static bool is_loose(const struct lab_ptx_instr *in)
+{
+    static const char *const strict[] = {"rn", "rz", "rm", "rp"};
+    for (size_t k = 0; k < sizeof(strict) / sizeof(strict[0]); k++)
+        if (lab_ptx_has_modifier(in, strict[k]))
+            return false;
+    return in->operand_count == 3 && in->guard < 0 &&
+           (is_type(in, "f32") || is_type(in, "f64"));
+}
+
+/* Which operand of a sum is the product: 1 or 2; 0: none, or both. */
+static int product_place(const struct lab_ptx_instr *sum, int32_t reg)
+{
+    int place = 0;
+    int found = 0;
+    for (int o = 1; o < 3; o++)
+        if (sum->operands[o].kind == LAB_PTX_OPERAND_REG &&
+            sum->operands[o].reg == reg) {
+            place = o;
+            found++;
+        }
+    return found == 1 ? place : 0;
+}
+
+static bool can_fuse(const struct lab_ptx_instr *product,
+                     const struct lab_ptx_instr *sum)
+{
+    static const char *const sums[] = {"add", "sub", NULL};
+    return is_one_of(sum, sums) && is_loose(sum) &&
+           is_type(sum, product->modifiers[product->modifier_count - 1]) &&
+           lab_ptx_has_modifier(sum, "ftz") ==
+               lab_ptx_has_modifier(product, "ftz") &&
+           product_place(sum, product->operands[0].reg) > 0;
+}
+
+static bool overwrites(const struct lab_ptx_instr *in,
+                       const struct lab_ptx_operand *o)
+{
+    return o->kind == LAB_PTX_OPERAND_REG && sim_flow_writes(in) &&
+           in->operand_count > 0 &&
+           (in->operands[0].kind != LAB_PTX_OPERAND_REG ||
+            in->operands[0].reg == o->reg);
+}
+
+/* How many of the product's readers are sums of its block that can take it in. */
+static int32_t takers(const struct fusing *x, int32_t at)
+{
+    const struct lab_ptx_instr *product = &x->instrs[at];
+    int32_t n = 0;
+    for (int32_t k = at + 1;
+         k < x->f->instr_count && x->block[k] == x->block[at]; k++) {
+        const struct lab_ptx_instr *in = &x->instrs[k];
+        n += can_fuse(product, in);
+        if (overwrites(in, &product->operands[1]) ||
+            overwrites(in, &product->operands[2]))
+            break;
+    }
+    return n;
+}
+
+static enum lab_status fuse_product(struct fusing *x, int32_t at,
+                                    struct lab_arena *arena)
+{
+    const struct lab_ptx_instr *product = &x->instrs[at];
+    const struct reg_use *r = use_of(x, &product->operands[0]);
+    if (!r || r->writes != 1 || r->reads == 0 || takers(x, at) != r->reads)
+        return LAB_OK;
+    int32_t left = r->reads;
+    for (int32_t k = at + 1; left > 0; k++) {
+        struct lab_ptx_instr *sum = &x->instrs[k];
+        if (!can_fuse(product, sum))
+            continue;
+        struct lab_ptx_operand *to = lab_arena_array(arena, 4, sizeof(to[0]));
+        if (!to)
+            return lab_no_memory("a kernel");
+        const int place = product_place(sum, product->operands[0].reg);
+        to[0] = sum->operands[0];
+        to[1] = product->operands[1];
+        to[2] = product->operands[2];
+        to[3] = sum->operands[3 - place];
+        sum->opcode = strcmp(sum->opcode, "add") == 0 ? "fma"
+                      : place == 1                    ? "fma -c"
+                                                      : "fma -ab";
+        sum->operands = to;
+        sum->operand_count = 4;
+        left--;
+    }
+    x->fused[at].flop = SIM_FLOP_NONE;
+    return LAB_OK;
+}
+
+static bool is_saturation(const struct fusing *x,
+                          const struct lab_ptx_instr *in)
+{
+    static const char *const sources[] = {"fma", "add", "sub", "mul", NULL};
+    if (strcmp(in->opcode, "cvt") != 0 || in->operand_count != 2 ||
+        in->guard >= 0 || in->modifier_count < 3 ||
+        !lab_ptx_has_modifier(in, "sat") || !is_type(in, "f32") ||
+        strcmp(in->modifiers[in->modifier_count - 2], "f32") != 0)
+        return false;
+    const struct reg_use *r = use_of(x, &in->operands[1]);
+    return r && r->writes == 1 && r->reads == 1 &&
+           is_one_of(&x->instrs[r->at], sources) &&
+           is_type(&x->instrs[r->at], "f32");
+}
+
+static bool is_arithmetic(const struct lab_ptx_instr *in)
+{
+    static const char *const words[] = {"add",    "sub",     "mul", "fma",
+                                        "fma -c", "fma -ab", NULL};
+    return in->guard < 0 && is_type(in, "f32") && is_one_of(in, words);
+}
+
+/* The sums and products that the selp `at` chooses from, its sources. */
+static void sink_sources(struct fusing *x, int32_t at)
+{
+    const struct lab_ptx_instr *in = &x->instrs[at];
+    for (int o = 1; o < 3; o++) {
+        const struct reg_use *r = use_of(x, &in->operands[o]);
+        if (!r || r->writes != 1 || r->reads != 1 ||
+            in->operands[3 - o].kind != LAB_PTX_OPERAND_REG ||
+            x->block[r->at] != x->block[at] ||
+            !is_arithmetic(&x->instrs[r->at]) ||
+            x->fused[r->at].flop != SIM_FLOP_ALL)
+            continue;
+        x->fused[at].source[o - 1] = r->at;
+    }
+}
+
+enum lab_status sim_fuse(const struct lab_ptx_function *f,
+                         struct lab_arena *arena, struct lab_ptx_function *code,
+                         struct sim_fused **fused)
+{
+    const size_t n = (size_t)f->instr_count + 1;
+    struct fusing x = {.f = f};
+    enum lab_status st = LAB_OK;
+    *code = *f;
+    x.instrs = lab_arena_array(arena, n, sizeof(x.instrs[0]));
+    x.fused = lab_arena_array(arena, n, sizeof(x.fused[0]));
+    x.regs = lab_alloc_array((size_t)f->reg_count + 1, sizeof(x.regs[0]));
+    x.block = lab_alloc_array(n, sizeof(x.block[0]));
+    if (!x.instrs || !x.fused || !x.regs || !x.block)
+        st = lab_no_memory("a kernel");
+    if (!st)
+        st = sim_flow_blocks(f, x.block);
+    if (!st) {
+        if (f->instr_count > 0)
+            memcpy(x.instrs, f->instrs,
+                   (size_t)f->instr_count * sizeof(x.instrs[0]));
+        note_registers(&x);
+    }
+    for (size_t k = 0; !st && k < n; k++)
+        x.fused[k].source[0] = x.fused[k].source[1] = -1;
+    for (int32_t k = 0; !st && k < f->instr_count; k++)
+        if (strcmp(x.instrs[k].opcode, "mul") == 0 && is_loose(&x.instrs[k]) &&
+            !lab_ptx_has_modifier(&x.instrs[k], "sat"))
+            st = fuse_product(&x, k, arena);
+    for (int32_t k = 0; !st && k < f->instr_count; k++)
+        if (is_saturation(&x, &x.instrs[k]))
+            x.fused[k].flop = SIM_FLOP_NONE;
+    for (int32_t k = 0; !st && k < f->instr_count; k++)
+        if (strcmp(x.instrs[k].opcode, "selp") == 0 && x.instrs[k].guard < 0 &&
+            x.instrs[k].operand_count == 4)
+            sink_sources(&x, k);
+    lab_free(x.regs);
+    lab_free(x.block);
+    code->instrs = x.instrs;
+    *fused = x.fused;
+    return st;
+}

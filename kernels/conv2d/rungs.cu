@@ -35,7 +35,7 @@ extern const struct lab_variant lab_cuda_rungs_conv[] = {
      .note = lab_conv_im2col_note,
      .scratch = true},
     OWN("implicit", lab_conv_implicit,
-        "the product whose matrix is never laid out", "implicit.cu", 8.0 / 64,
+        "the product without its matrix in memory", "implicit.cu", 8.0 / 64,
         1 + 4.0 / 64),
     CONV_CUDNN("cudnn_gemm", "windows laid out, then a product", LAB_FP32,
                LAB_CONV_GEMM),

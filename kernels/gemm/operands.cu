@@ -40,10 +40,11 @@ static enum lab_status make_room(const struct lab_view *v, void **out)
     cudaError_t err = cudaMalloc(out, static_cast<size_t>(bytes));
     if (err != cudaSuccess) {
         (void)cudaGetLastError();
-        return lab_fail(LAB_E_NOMEM,
-                        "no room for a copy of %lld bytes whose rows start on "
-                        "16 bytes: %s",
-                        static_cast<long long>(bytes), cudaGetErrorString(err));
+        return lab_fail(
+            LAB_E_NOMEM,
+            "no room for a copy of %lld bytes with rows that start on "
+            "16 bytes: %s",
+            static_cast<long long>(bytes), cudaGetErrorString(err));
     }
     copies.bytes += bytes;
     return LAB_OK;

@@ -1,4 +1,4 @@
-/* kernels/transpose/cpu.c -- a matrix turned on one thread of a CPU.
+/* kernels/transpose/cpu.c -- the transpose of a matrix on one thread of a CPU.
  *
  * plain reads rows and writes columns: a line of 64 bytes is fetched and
  * written for 4, 132 bytes for 8. blocked turns squares of 16 x 16, one line of

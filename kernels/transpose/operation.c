@@ -32,7 +32,7 @@ static const char *const checks[] = {"1",      "1x7",     "33x65",  "100x7",
 
 const struct lab_operation lab_operation_transpose = {
     .name = "transpose",
-    .title = "a matrix turned",
+    .title = "the transpose of a matrix",
     .shape = "RxC",
     .dims = 2,
     .unit = LAB_UNIT_BYTES,

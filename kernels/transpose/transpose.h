@@ -1,4 +1,4 @@
-/* kernels/transpose/transpose.h -- a matrix turned: the launchers of the
+/* kernels/transpose/transpose.h -- the transpose of a matrix: the launchers of the
  * CUDA rungs. */
 #pragma once
 #include "common/kernel.h"

@@ -51,7 +51,7 @@ struct simulation {
     char *types;        /* demangled */
     char name[256];     /* as a person calls it */
     struct lab_sim_result result;
-    /* The file whose lines are quoted last. */
+    /* The file of the lines that are quoted last. */
     struct lab_kernel_source source;
     enum lab_status printed;
 };
@@ -117,7 +117,7 @@ static void check_words(struct lab_options *o, struct argp_state *state)
                 : "[usage.file] which FILE.cu or FILE.ptx?",
             o->n_words ? o->words[1] : "");
     if (!is_here(o->words[0]))
-        return; /* that is to be said, and not what else is missing */
+        return; /* that is reported, and not what else is missing */
     need_sides(state, "grid", o->grid, sides);
     need_sides(state, "block", o->block, sides);
 }

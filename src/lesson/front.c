@@ -506,7 +506,7 @@ static const struct key front_keys[] = {
      .doc = "What is measured. The last four are about a lesson's network."},
     {"of", VALUE_ANY, FIELD(lab_lesson, lab), .in = LABS, .later = true,
      .read = read_of, .expects = "the id of a lesson",
-     .doc = "The lesson whose network is measured; products and backward "
+     .doc = "The lesson with the network to measure; products and backward "
             "take `all`."},
     {"precisions", VALUE_LIST, FIELD(lab_lesson, lab.precisions),
      .in = MEASURED, .later = true, .read = read_precisions,

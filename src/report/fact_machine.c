@@ -238,7 +238,7 @@ static long double find_epsilon(round_fn *round)
 }
 
 /* The smallest power of two that keeps all its digits: one and a half spacings
- * of it are still told from one. */
+ * of it still differ from one. */
 static long double find_least(round_fn *round, long double epsilon, int least)
 {
     long double v = 1;

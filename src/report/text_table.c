@@ -198,26 +198,67 @@ static size_t width(const char *text)
     return characters;
 }
 
+/* A table in lines: how wide each column is, and which of them a part shows. */
+struct lines {
+    const struct lab_text_table *t;
+    size_t widest[LAB_TEXT_TABLE_COLUMNS];
+    int lead; /* columns that each part begins with */
+    int from; /* and those that it has of its own */
+    int to;
+};
+
+static void add_line(const struct lines *l, size_t row, struct lab_str *out)
+{
+    const struct lab_text_table *t = l->t;
+    for (int c = 0; c < l->to; c++) {
+        if (c >= l->lead && c < l->from)
+            continue;
+        const char *cell = t->cells[row * (size_t)t->columns + (size_t)c];
+        int pad = (int)(l->widest[c] - width(cell));
+        bool last = c == l->to - 1;
+        if (t->right[c])
+            lab_str_addf(out, "%*s", pad, "");
+        lab_str_add(out, cell);
+        if (!t->right[c] && !last)
+            lab_str_addf(out, "%*s", pad, "");
+        lab_str_add(out, last ? "\n" : "  ");
+    }
+}
+
+/* The next part: columns from l->to on, as many as fit into `most`; 0: all. */
+static void take_columns(struct lines *l, size_t most)
+{
+    size_t wide = 0;
+    for (int c = 0; c < l->lead; c++)
+        wide += l->widest[c] + 2;
+    l->from = l->to;
+    do
+        wide += l->widest[l->to++] + 2;
+    while (l->to < l->t->columns &&
+           (most == 0 || wide + l->widest[l->to] <= most));
+}
+
 enum lab_status lab_text_table_format(struct lab_text_table *t,
                                       struct lab_str *out)
 {
-    size_t widest[LAB_TEXT_TABLE_COLUMNS] = {0};
+    struct lines l = {.t = t};
     size_t columns = (size_t)t->columns;
-    for (size_t i = 0; i < t->count; i++) {
+    size_t rows = t->failed || columns == 0 ? 0 : t->count / columns;
+    size_t most = t->most ? t->most : lab_print_columns();
+    for (size_t i = 0; i < rows * columns; i++) {
         size_t w = width(t->cells[i]);
-        if (w > widest[i % columns])
-            widest[i % columns] = w;
+        if (w > l.widest[i % columns])
+            l.widest[i % columns] = w;
     }
-    for (size_t i = 0; i < t->count; i++) {
-        size_t c = i % columns;
-        bool last = c == columns - 1;
-        size_t pad = widest[c] - width(t->cells[i]);
-        if (t->right[c])
-            lab_str_addf(out, "%*s", (int)pad, "");
-        lab_str_add(out, t->cells[i]);
-        if (!t->right[c] && !last)
-            lab_str_addf(out, "%*s", (int)pad, "");
-        lab_str_add(out, last ? "\n" : "  ");
+    while (rows > 0 && l.to < t->columns) {
+        take_columns(&l, most);
+        for (size_t i = 0; i < rows; i++)
+            add_line(&l, i, out);
+        if (l.to == t->columns)
+            break;
+        lab_str_add_char(out, '\n');
+        /* The row's name: a column of text, with its number in front. */
+        l.lead = l.to > 1 && t->right[0] && !t->right[1] ? 2 : 1;
     }
     bool failed = t->failed || out->failed;
     lab_text_table_release(t);

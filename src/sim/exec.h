@@ -251,7 +251,7 @@ bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes);
 /* How often an instruction ran: what the interpreter itself counts. */
 struct sim_tally {
     int64_t warps;
-    int64_t lanes;     /* whose guard was true */
+    int64_t lanes;     /* with a true guard */
     int64_t divergent; /* branches that split the warp */
     int64_t chosen;    /* lanes that are counted where SIM_FLOP_CHOSEN */
 };
@@ -274,7 +274,7 @@ struct sim_block {
     struct lab_sim_counts *counts;
 };
 
-/* Is told of each access that sim_access() lets happen, with its lanes, and of
+/* Gets each access that sim_access() lets happen, with its lanes, and of
  * each finding. Either may be NULL. */
 struct sim_watch {
     void *arg;

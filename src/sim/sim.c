@@ -26,8 +26,7 @@ const char *lab_sim_finding_hint(const struct lab_sim_finding *f)
         [LAB_SIM_BARRIER] = "the condition around the barrier: every thread "
                             "of the block has to reach it",
         [LAB_SIM_SHUFFLE] = "the mask: each lane that it names has to be here",
-        [LAB_SIM_BUDGET] =
-            "a loop whose end is never reached; --budget allows more",
+        [LAB_SIM_BUDGET] = "a loop that never ends; --budget allows more",
     };
     if (f->hint)
         return f->hint;

@@ -129,7 +129,7 @@ const char *cudaGetErrorName(cudaError_t error)
     return "unrecognized error code";
 }
 
-/* With what the program said of the thread's last failure of this kind. */
+/* With the program's text about the thread's last failure of this kind. */
 const char *cudaGetErrorString(cudaError_t error)
 {
     if (error != cudaSuccess && error == state.reason_of)

@@ -61,4 +61,4 @@ expect_json '"exact" not in of("summary")[0]'
 sed 's/hidden: 12, from/hidden: 11, from/' small.md >wrong.md
 run run wrong.md --backend cpu --db "$db"
 expect_exit 3
-expect_stderr "starts from 'enc', whose last state is [14,12]"
+expect_stderr "starts from 'enc', with the last state [14,12]"

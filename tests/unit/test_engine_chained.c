@@ -238,11 +238,11 @@ TEST_CASE(what_does_not_fit_is_refused)
 {
     refused("enc lstm hidden=4 from=x", "dec lstm hidden=3 from=d,enc", NULL,
             LAB_E_SHAPE,
-            "dec (lstm): starts from 'enc', whose last state is [2,4]; this "
+            "dec (lstm): starts from 'enc', with the last state [2,4]; this "
             "layer's is [2,3]");
     refused("enc lstm hidden=3 from=x", "dec lstm hidden=3 from=other,enc",
             NULL, LAB_E_SHAPE,
-            "whose last state is [2,3]; this layer's is [3,3]");
+            "with the last state [2,3]; this layer's is [3,3]");
     refused("enc rnn hidden=3 from=x", "dec lstm hidden=3 from=d,enc", NULL,
             LAB_E_PARSE, "starts from 'enc', an rnn without a state c");
     refused("enc dense units=3 from=x", "dec lstm hidden=3 from=d,enc", NULL,

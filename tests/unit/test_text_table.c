@@ -38,4 +38,50 @@ TEST_CASE(reals_have_no_power_where_they_need_none)
     assert_string_equal(real(INFINITY, 3), "inf");
 }
 
+static void put_wide(struct lab_text_table *t, size_t most, const char *want)
+{
+    static const char *const heads[] = {">#",     "step", ">time",
+                                        ">bytes", "by",   NULL};
+    struct lab_str out;
+    lab_text_table_init(t, heads);
+    t->most = most;
+    for (int i = 0; i < 2; i++) {
+        lab_text_table_add_int(t, i);
+        lab_text_table_add(t, i ? "fc1.bias" : "fc1");
+        lab_text_table_add(t, "1.25 us");
+        lab_text_table_add(t, "4.00 KiB");
+        lab_text_table_add(t, "cpu");
+    }
+    lab_str_init(&out);
+    assert_ok(lab_text_table_format(t, &out));
+    assert_string_equal(lab_str_text(&out), want);
+    lab_str_release(&out);
+}
+
+/* No line is longer than the terminal, but where one column alone is. */
+TEST_CASE(a_wide_table_comes_in_parts)
+{
+    struct lab_text_table t;
+    put_wide(&t, 80,
+             "#  step         time     bytes  by\n"
+             "0  fc1       1.25 us  4.00 KiB  cpu\n"
+             "1  fc1.bias  1.25 us  4.00 KiB  cpu\n");
+    put_wide(&t, 30,
+             "#  step         time     bytes\n"
+             "0  fc1       1.25 us  4.00 KiB\n"
+             "1  fc1.bias  1.25 us  4.00 KiB\n"
+             "\n"
+             "#  step      by\n"
+             "0  fc1       cpu\n"
+             "1  fc1.bias  cpu\n");
+    put_wide(&t, 29,
+             "#  step         time\n"
+             "0  fc1       1.25 us\n"
+             "1  fc1.bias  1.25 us\n"
+             "\n"
+             "#  step         bytes  by\n"
+             "0  fc1       4.00 KiB  cpu\n"
+             "1  fc1.bias  4.00 KiB  cpu\n");
+}
+
 RUN_TESTS()

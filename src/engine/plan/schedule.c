@@ -335,7 +335,7 @@ candidate(struct maker *m, const struct lab_step *step, const char *name)
                : NULL;
 }
 
-/* Does the step have a preferred variant whose time is not known? What others take
+/* Does the step have a preferred variant without a known time? What others take
  * says nothing then. */
 static bool lacks_preferred(struct maker *m, const struct lab_step *step,
                             const char *key)

@@ -300,7 +300,7 @@ static int count_state(const struct sim_block *b, enum sim_state state)
     return n;
 }
 
-/* The warp whose turn it is; -1: none is ready. */
+/* The warp that is next; -1: none is ready. */
 static int choose(struct sim_block *b)
 {
     struct room *r = room_of(b);

@@ -86,7 +86,7 @@ struct sim_check {
     int same_byte[SIM_LANES]; /* from, to before same_end */
     int same_end[SIM_LANES];
     unsigned char same_old[SIM_LANES][32];
-    /* Lanes whose values are kept, to compare them with those of other blocks. */
+    /* Lanes with values that are kept, to compare them with those of other blocks. */
     uint32_t valued;
     struct sim_alloc *valued_in[SIM_LANES];
 

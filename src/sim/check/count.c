@@ -11,7 +11,7 @@
  * lane the warp is served together. With 8 bytes its halves are served one after
  * the other, with 16 bytes its quarters. Two neighbours (halves, or the quarters
  * of one half) are served together if each of their lanes has the address of the
- * lane whose number differs in bit 0, or each that of the one that differs in bit
+ * lane with a number that differs in bit 0, or each that of the one that differs in bit
  * 1, or that lane is off. NVIDIA's documents do not state this; it is what others
  * measured on cards since Volta, and not yet compared with a card here. The least
  * number of wavefronts is that of the groups that are served one after the other;
@@ -219,7 +219,7 @@ enum { ADD, MUL, FMA, ARITHMETIC };
 
 /* What the machine executes for an instruction: of add, mul and fma themselves, and
  * of those that ptxas makes of them, as it does for sm_75 and sm_90a alike (CUDA 13),
- * for normal numbers. The first row that fits holds. A division whose operands are
+ * for normal numbers. The first row that fits holds. A division with operands that are
  * near the ends of the range goes through more, which is not counted. */
 static const struct {
     const char *opcode;

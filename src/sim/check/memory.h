@@ -52,7 +52,7 @@ struct lab_sim_memory {
 /* The last allocation that begins at or before `addr`; NULL: none. */
 struct sim_alloc *sim_memory_before(const struct lab_sim_memory *m,
                                     uint64_t addr);
-/* The allocation whose memory or guard zone `addr` is in; NULL: none. */
+/* The allocation that has `addr` in its memory or guard zone; NULL: none. */
 struct sim_alloc *sim_memory_near(const struct lab_sim_memory *m,
                                   uint64_t addr);
 /* The newest name of a byte; NULL: none. */

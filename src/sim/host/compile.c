@@ -177,7 +177,7 @@ static void release(struct command *c)
     *c = (struct command){.count = 0};
 }
 
-/* What clang is told of the machine: the newest that version 14 knows. */
+/* What clang gets to know of the machine: the newest that version 14 knows. */
 static void add_clang(struct command *c, const char *headers)
 {
     static const char *const flags[] = {"-x",

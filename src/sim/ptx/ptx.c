@@ -115,14 +115,14 @@ struct scope {
     size_t waiting; /* where its part of reader.waiting begins */
 };
 
-/* An operand whose name is a label that may still come. */
+/* An operand that names a label, which may still come. */
 struct waiting {
     struct lab_ptx_operand *operand;
     struct name *name;
     int32_t line;
 };
 
-/* An operand that names a variable, whose list may still be moved. */
+/* An operand that names a variable; the list of these may still move. */
 struct variable_use {
     struct lab_ptx_operand *operand;
     enum symbol_kind kind;
@@ -532,7 +532,7 @@ static struct symbol *find(struct reader *r, struct name *name)
     struct symbol *range =
         name->stem ? range_of(name->stem, name->number, depth) : NULL;
     if (!range && !s && name->stem) {
-        /* A range whose own name ends in digits: %r1<5> has %r14. */
+        /* A range with a name that ends in digits: %r1<5> has %r14. */
         size_t n = name->length;
         size_t first = digits_from(name->text, n);
         for (size_t cut = first + 1; cut < n && !range; cut++) {

@@ -4,7 +4,7 @@
  *
  * A copy is only queued when it is issued, and made when the program has waited
  * for it, at the last moment that the ISA allows: at the wait_group that ends it,
- * at the first question whose answer depends on it, at the end of the warp or the
+ * at the first question that depends on it, at the end of the warp or the
  * block. So a program that forgot to wait finds nothing, instead of being
  * lucky. sim_access() hears of both moments. */
 #include "tensor/tensor.h"
@@ -325,7 +325,7 @@ static void mbarrier_step(struct sim_warp *w, const struct sim_instr *i,
         sim_end(w, i, 1u << lane, LAB_SIM_BARRIER,
                 SIM_HINT("the number of arrivals that mbarrier.init was given"),
                 "%llu arrivals at the mbarrier at %llu of shared memory, "
-                "whose phase waits for %u more",
+                "while its phase waits for %u more",
                 (unsigned long long)count, (unsigned long long)offset,
                 m.pending);
         return;
@@ -634,7 +634,7 @@ static bool global_side(const struct sim_transfer *t, unsigned char *box)
 /* The shared side. A swizzle of 32, 64 or 128 bytes changes the order of the pieces
  * of 16 bytes within each such span: piece p of the span at address x is at
  * p ^ (x / 128), in as many bits as p has. A row that is shorter than the span has a
- * span of its own all the same, whose rest is left alone (measured on an H100). */
+ * span of its own all the same, and the rest is left alone (measured on an H100). */
 static bool shared_side(const struct sim_transfer *t, unsigned char *box)
 {
     const int swizzle = t->mapped ? t->map.swizzle : SIM_SWIZZLE_NONE;

@@ -208,7 +208,7 @@ static enum sim_round small_round(enum rounding round)
                           : SIM_ROUND_NEAREST;
 }
 
-/* An integer as a double, whose last bit is set where it is not exact: rounding
+/* An integer as a double, with its last bit set where it is not exact: rounding
  * that again to a smaller format is right. */
 static double odd_double(uint64_t v, bool negative)
 {

@@ -369,7 +369,7 @@ static bool read_space(const char *m, uint8_t *space)
     return false;
 }
 
-/* Space, order and type of an access; false: something else is said, too, but
+/* Space, order and type of an access; false: something else is given, too, but
  * for `operation` of an atomic. */
 static bool read_access(const struct lab_ptx_instr *in, struct sim_instr *out,
                         struct access *x, const char **operation)

@@ -4,7 +4,7 @@
  * stops before each launch and hands it over. Another thread, that of a screen,
  * takes it, walks it with sim/debug.h, and lets it go: the launch then runs whole,
  * from where the walk began. Arm and disarm between steps or while a launch waits.
- * Threads: as said; one pause for the process. */
+ * Threads: as above; one pause for the process. */
 #pragma once
 #include "sim/debug.h"
 #include "sim/gpu.h"

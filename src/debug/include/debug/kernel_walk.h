@@ -32,7 +32,7 @@ enum lab_status lab_kernel_walk_pause(const struct lab_kernel_pause *pause,
                                       void *user, bool prompts);
 /* From now on the kernels that the backend launches are walked by words from
  * standard input before they run; `prompts` as above. `on` false: no longer.
- * LAB_E_UNSUPPORTED: a backend whose kernels cannot be walked, and which can. The
+ * LAB_E_UNSUPPORTED: a backend without kernels to walk, and which has some. The
  * walk is on the thread that runs the step. */
 enum lab_status lab_kernel_walk_launches(struct lab_backend *be, bool on,
                                          bool prompts);

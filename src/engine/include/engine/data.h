@@ -23,7 +23,7 @@ struct lab_data_facts {
     int64_t train_rows;
     int64_t held_rows;  /* held back; 0: none. The first valid_rows of them */
     int64_t valid_rows; /* are for validation, the others for the test; 0: they
-                           are not told apart */
+                           are not distinguished */
     int64_t batch;
     int64_t batches_per_epoch; /* 0: inline data without epochs */
     int64_t classes;           /* 0: no class labels; text: characters */

@@ -189,7 +189,7 @@ static bool fits(struct lab_builder *b, const struct lab_recurrent *r,
     else if (s.dim[0] != own.dim[0] || s.dim[1] != own.dim[1])
         lab_build_fail(
             b, LAB_E_SHAPE,
-            "[op.recurrent.state-shape] starts from '%s', whose last state is "
+            "[op.recurrent.state-shape] starts from '%s', with the last state "
             "%s; this layer's is %s, [samples, hidden]",
             name, lab_shape_text(&s, text[0]), lab_shape_text(&own, text[1]));
     else

@@ -24,6 +24,7 @@ struct lab_text_table {
     size_t room;
     bool failed;
     struct lab_rate_unit unit;
+    size_t most; /* columns of a line; 0: those of lab_print_columns() */
 };
 
 /* `heads` ends with NULL; a head that begins with '>' is of a column of
@@ -54,7 +55,8 @@ void lab_text_table_begin(struct lab_text_table *t,
                           struct lab_rate_unit *unit);
 void lab_text_table_add_row(struct lab_text_table *t,
                             const struct lab_fields *fields, const void *row);
-/* The whole table, a line a row; releases it. */
+/* The whole table, a line a row; releases it. One that is wider than the terminal
+ * comes in parts, one below the other, each with the row's name in front. */
 enum lab_status lab_text_table_format(struct lab_text_table *t,
                                       struct lab_str *out);
 /* Text on standard output, in ASCII where that is asked for (print.h); releases

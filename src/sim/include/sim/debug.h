@@ -75,7 +75,7 @@ struct lab_sim_touch {
 };
 
 LAB_C_BEGIN
-/* Stands before the first instruction of a block. `launch` and what it names must
+/* Is before the first instruction of a block. `launch` and what it names must
  * outlive it. Errors as lab_sim_run(); LAB_E_RANGE: no such block. */
 enum lab_status lab_sim_debug_open(struct lab_sim_memory *m,
                                    const struct lab_sim_launch *launch,

@@ -389,7 +389,9 @@ static int cmd_inference(int argc, char **argv)
     lab_signals_catch();
     enum lab_status st = lab_lesson_open(&lesson, o.lesson);
     if (!st && lesson->kind == LAB_LESSON_LAB)
-        st = lab_fail(LAB_E_USAGE, "%s is a lab and has no network", o.lesson);
+        st = lab_fail(LAB_E_USAGE,
+                      "[demo.inference-lab] %s is a lab and has no network",
+                      o.lesson);
     if (!st && o.load)
         st = lab_kept_open(&kept, o.load);
     if (!st) {

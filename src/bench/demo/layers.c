@@ -156,7 +156,9 @@ static enum lab_status count(struct counted *c, const struct lab_lesson *lesson)
     struct lab_data *data = NULL;
     struct lab_data_shapes shapes;
     if (lesson->kind == LAB_LESSON_LAB)
-        return lab_fail(LAB_E_USAGE, "%s is a lab and has no network", c->name);
+        return lab_fail(LAB_E_USAGE,
+                        "[demo.layers-lab] %s is a lab and has no network",
+                        c->name);
     enum lab_status st = lab_data_open(&data, &lesson->spec, NULL, 0, NULL);
     if (st)
         return st;

@@ -597,7 +597,9 @@ enum lab_status lab_infer_calibrate(struct lab_infer *f, const float *x,
     const float *scores;
     int64_t classes;
     if (rows < 1)
-        return lab_fail(LAB_E_USAGE, "calibration needs rows; there are none");
+        return lab_fail(
+            LAB_E_USAGE,
+            "[network.calibration] calibration needs rows; there are none");
     f->calibrated = false;
     for (int i = 0; i < f->fused.n_layers; i++)
         f->products[i].most = 0;

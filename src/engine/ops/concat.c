@@ -17,8 +17,10 @@ static bool node_of(struct lab_builder *b, struct lab_concat_params *p,
     for (int k = 0; k < p->n; k++) {
         struct lab_shape s = lab_build_shape(b, lab_build_input(b, k));
         if (s.rank != 2 && s.rank != 4) {
-            lab_build_fail(b, LAB_E_SHAPE, "reads %s; it takes [N,D] or images",
-                           lab_shape_text(&s, text[0]));
+            lab_build_fail(
+                b, LAB_E_SHAPE,
+                "[op.concat.shape] reads %s; it takes [N,D] or images",
+                lab_shape_text(&s, text[0]));
             return false;
         }
         int axis = s.rank == 2 ? 1 : lab_build_nhwc(b) ? 3 : 1;
@@ -35,7 +37,8 @@ static bool node_of(struct lab_builder *b, struct lab_concat_params *p,
         same.dim[axis] = s.rank == out->rank ? out->dim[axis] : 0;
         if (!lab_shape_equal(&same, out)) {
             lab_build_fail(
-                b, LAB_E_SHAPE, "puts %s beside %s; only the %s may differ",
+                b, LAB_E_SHAPE,
+                "[op.concat.sides] puts %s beside %s; only the %s may differ",
                 lab_shape_text(&s, text[0]), lab_shape_text(out, text[1]),
                 s.rank == 4 ? "channels" : "features");
             return false;

@@ -14,7 +14,8 @@ static void forward(struct lab_builder *b)
     struct lab_shape other = lab_build_shape(b, in[1]);
     if (!lab_shape_equal(&shape, &other)) {
         lab_build_fail(b, LAB_E_SHAPE,
-                       "multiplies %s by %s; both must have the same shape",
+                       "[op.multiply.shape] multiplies %s by %s; both must "
+                       "have the same shape",
                        lab_shape_text(&shape, left),
                        lab_shape_text(&other, right));
         return;

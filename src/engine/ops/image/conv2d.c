@@ -51,16 +51,16 @@ static bool node_of(struct lab_builder *b, struct node *n)
     int64_t M = lab_build_attr(b, "filters")->i;
     if (x.C % groups != 0 || M % groups != 0) {
         lab_build_fail(b, LAB_E_SHAPE,
-                       "cuts %lld channels and %lld filters into %lld groups; "
-                       "both have to be divisible",
+                       "[op.conv2d.groups] cuts %lld channels and %lld filters "
+                       "into %lld groups; both have to be divisible",
                        (long long)x.C, (long long)M, (long long)groups);
         return false;
     }
     if ((n->p.dilation[0] > 1 && win->stride[0] > 1) ||
         (n->p.dilation[1] > 1 && win->stride[1] > 1)) {
         lab_build_fail(b, LAB_E_SHAPE,
-                       "has a dilation and a stride above 1 along one axis; "
-                       "one of them has to be 1");
+                       "[op.conv2d.dilation] has a dilation and a stride above "
+                       "1 along one axis; one of them has to be 1");
         return false;
     }
     n->y = lab_window_shape(win, x.N, M, rows_cols);

@@ -25,8 +25,10 @@ static bool node_of(struct lab_builder *b, struct lab_shape *shape,
     *shape = lab_build_shape(b, lab_build_input(b, 0));
     int rank = shape->rank;
     if (rank != 2 && rank != 4) {
-        lab_build_fail(b, LAB_E_SHAPE, "reads %s; it takes [N,C] or images",
-                       lab_shape_text(shape, text));
+        lab_build_fail(
+            b, LAB_E_SHAPE,
+            "[op.local-norm.shape] reads %s; it takes [N,C] or images",
+            lab_shape_text(shape, text));
         return false;
     }
     bool nchw = rank == 4 && !lab_build_nhwc(b);
@@ -39,8 +41,8 @@ static bool node_of(struct lab_builder *b, struct lab_shape *shape,
         .inner = nchw ? shape->dim[2] * shape->dim[3] : 1};
     if (p->size % 2 == 0) {
         lab_build_fail(b, LAB_E_SHAPE,
-                       "size is %lld; it has to be odd, the channel in the "
-                       "middle of its neighbours",
+                       "[op.local-norm.size] size is %lld; it has to be odd, "
+                       "the channel in the middle of its neighbours",
                        (long long)p->size);
         return false;
     }

@@ -134,6 +134,10 @@ run profile show last --db "$db" --json
 expect_json 'one("run")["counters"] == "simulated"' \
     'all(s["median_ns"] is None and s["ptx_warp_instructions"] > 0
          for s in of("step"))'
+run profile roofline last --db "$db"
+expect_exit 0
+[ "$(grep -c 'no bound is known' "$out")" = 1 ] ||
+    complain 'a sentence for each step that has no time'
 # What is wrong on purpose is found, and no failure.
 run lab stencil --backend sim --db "$db" --sizes 300 --json
 expect_exit 0

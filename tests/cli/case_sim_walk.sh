@@ -89,6 +89,32 @@ status=$?
 expect_exit 0
 expect_stdout 'reads fc1.out.grad[0,0] to fc1.out.grad[9,0]: 10 elements'
 [ "$(grep -c '^dense_matmul' "$out")" = 1 ] || complain 'walked in another phase'
+# From a lab's screen into the chosen rung, and back.
+play lab-stencil --backend sim <<'KEYS'
+resize 80 24
+key t
+await 20000 i goes into the chosen rung's kernel
+key i
+await 60000 before its first instruction
+expect stencil_global
+key l
+await 5000 instructions of warps in this block
+key q
+await 20000 i goes into the chosen rung's kernel
+KEYS
+expect_exit 0
+# A rung of a lab, whose race is found when it then runs.
+"$LAB_EXE" lab stencil --backend sim --into no_barrier --sizes 300 >"$out" 2>"$err" <<'WORDS'
+step
+WORDS
+status=$?
+expect_exit 1
+expect_stdout 'stencil, variant no_barrier in fp32, size 300, on NVIDIA H200 (simulated)'
+expect_stdout 'stencil_shared  launch.cuh'
+expect_stderr 'race in stencil_shared at kernels/stencil/sums.cu'
+run lab stencil --into no_barrier
+expect_exit 4
+expect_stderr 'start with --backend sim'
 # A load of 16 bytes reads four elements.
 "$LAB_EXE" step mlp-digits --backend sim --into 'fc1.bias forward' \
     --variant fc1=vector >"$out" 2>"$err" <<'WORDS'

@@ -305,7 +305,12 @@ static enum lab_status write_points(const struct lab_roofline *r, size_t most,
     lab_str_add(out, "\n");
     enum lab_status st = write_rows(shown, n, out);
     write_words(r, out);
-    write_sentences(shown, n, most, out);
+    /* Of a simulation each would be that no time is known. */
+    if (strcmp(r->device.backend, "sim") == 0)
+        lab_str_add(out, "Without times no bound is known: `profile show` has "
+                         "what was counted.\n");
+    else
+        write_sentences(shown, n, most, out);
     lab_free(shown);
     return st;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "export_priv.h"
+#include "store/bench.h"
 #include "store/counted.h"
 #include "store/row_fields.h"
 
@@ -221,6 +222,18 @@ static bool put_loss(void *user, const struct lab_loss_row *r)
 
 /* ---- labs ---- */
 
+/* All kernels of a rung's traced launch. */
+static const struct lab_counted_item *
+counted_rung(const struct lab_counted_run *counted, const void *row)
+{
+    const struct lab_bench_result *r = row;
+    for (size_t i = 0; i < counted->count; i++)
+        if (counted->items[i].exec == r->traced_exec &&
+            counted->items[i].ordinal == LAB_UNKNOWN)
+            return &counted->items[i];
+    return NULL;
+}
+
 static bool put_lab_row(void *user, const void *row)
 {
     struct csv *c = user;
@@ -230,7 +243,10 @@ static bool put_lab_row(void *user, const void *row)
         nothing_of(c, &lab_step_fields);
         nothing_of(c, &lab_kernel_fields);
         nothing_of(c, &lab_loss_row_fields);
-        nothing_of(c, &lab_counted_fields);
+        if (c->lab == RUNGS)
+            put_counted(c, counted_rung(&c->counted, row), NAN);
+        else
+            nothing_of(c, &lab_counted_fields);
         nothing_of_labs(c, 0, c->lab);
     }
     put_fields(c, t->fields, row);

@@ -684,9 +684,11 @@ static void draw_best(const struct lab_bench_state *st, struct lab_canvas *c,
         bool idle = lab->running < 0 && lab->sets[st->set].runs;
         snprintf(text, sizeof(text), "%s%s%s",
                  predicted[0] ? "predicted for the fastest: " : "", predicted,
-                 !idle ? ""
-                 : predicted[0]
-                     ? "; r runs the ladder"
+                 !idle          ? ""
+                 : predicted[0] ? "; r runs the ladder"
+                 : lab->sets[st->set].untimed
+                     ? "r runs the ladder, i goes into the chosen rung's "
+                       "kernel, t has the text"
                      : "r runs the ladder, p predicts the chosen rung, "
                        "t has the text and its questions");
         lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, text);

@@ -159,7 +159,7 @@ key Enter
 key Enter
 await 9000 training ...
 key t
-await 9000 since you left:
+await 9000 samples/s
 key Esc
 await 9000 training stopped after
 key q

@@ -28,7 +28,7 @@ run run word2vec-cbow --backend cpu --near kingg --db refused.db
 expect_exit 3
 run profile list --json --db refused.db
 expect_no_stdout
-# Nobody asks after a single iteration.
+# A single iteration trains nothing to ask.
 run step mlp-digits --backend cpu --near king
-expect_exit 0
-expect_no_stderr
+expect_exit 2
+expect_stderr 'nothing is trained here: --near belongs to'

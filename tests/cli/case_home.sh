@@ -95,7 +95,9 @@ key c
 expect against run
 expect conv1.conv
 key v
-expect conv2d
+expect fc2.matmul
+key v
+expect conv2d_dW
 key v
 key v
 key v

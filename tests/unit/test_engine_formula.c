@@ -186,8 +186,8 @@ static const char *const cases[] = {
     "x 1,1,5,3|conv2d filters=1 kernel=5,3 bias=false|1,1,1,1",
     "wx 1,3,5,2|conv2d filters=3 kernel=4,4 stride=3 padding=3|1,2,3,3",
     "x 2,4,5,6|conv2d filters=6 kernel=3,2 groups=2 stride=2 padding=1|2,6,3,4",
-    "wx 1,5,6,2|conv2d filters=4 kernel=3,2 dilation=2 groups=2 "
-    "padding=same|1,5,6,4",
+    ("wx 1,5,6,2|conv2d filters=4 kernel=3,2 dilation=2 groups=2 "
+     "padding=same|1,5,6,4"),
     "x 1,2,6,5|conv2d filters=2 kernel=2,3 dilation=3,2 bias=false|1,2,3,1",
     "x 2,3,7,5|max_pool2d size=3,2 stride=2 padding=same|2,3,4,3",
     "wx 1,7,5,3|max_pool2d size=2,2|1,3,2,3",

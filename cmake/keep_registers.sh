@@ -35,6 +35,7 @@ awk -v kept="$kept" '
         kernel = ""
         next
     }
+    /^ptxas info +: \(C[0-9]+\)/ { print; next } # performance is lost
     /^ptxas info / { next }
     { print }
 ' "$messages" >&2

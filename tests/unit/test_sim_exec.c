@@ -841,6 +841,9 @@ static void a_product_and_a_sum_are_fused_as_ptxas_does(void **state)
          0, 0},
         {SQUARE("mul.f32", "bra NEXT;\nNEXT: sub.f32 %f3, %f2, %f4;\n"), 0, 0},
         {SQUARE("mul.f32", "mov.f32 %f1, %f4; sub.f32 %f3, %f2, %f4;\n"), 0, 0},
+        {SQUARE("setp.lt.u32 %p1, %r1, 99; mul.f32",
+                "@%p1 mov.f32 %f1, %f4; sub.f32 %f3, %f2, %f4;\n"),
+         0, 0},
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         struct gpu g;

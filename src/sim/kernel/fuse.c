@@ -114,13 +114,27 @@ static bool can_fuse(const struct lab_ptx_instr *product,
            product_place(sum, product->operands[0].reg) > 0;
 }
 
-static bool overwrites(const struct lab_ptx_instr *in,
-                       const struct lab_ptx_operand *o)
+static bool mentions(const struct lab_ptx_operand *o, int32_t reg, int depth)
 {
-    return o->kind == LAB_PTX_OPERAND_REG && sim_flow_writes(in) &&
-           in->operand_count > 0 &&
-           (in->operands[0].kind != LAB_PTX_OPERAND_REG ||
-            in->operands[0].reg == o->reg);
+    for (int k = 0; depth < 8 && k < o->part_count; k++)
+        if (mentions(&o->parts[k], reg, depth + 1))
+            return true;
+    return o->kind == LAB_PTX_OPERAND_REG && o->reg == reg;
+}
+
+/* Whether an instruction may change a factor, also under a guard. */
+static bool overwrites(const struct lab_ptx_instr *in,
+                       const struct lab_ptx_operand *factor)
+{
+    static const char *const in_any[] = {"call", "wgmma", NULL};
+    const int count = is_one_of(in, in_any)
+                          ? in->operand_count
+                          : in->operand_count > 0 &&
+                                in->operands[0].kind != LAB_PTX_OPERAND_ADDRESS;
+    for (int k = 0; factor->kind == LAB_PTX_OPERAND_REG && k < count; k++)
+        if (mentions(&in->operands[k], factor->reg, 0))
+            return true;
+    return false;
 }
 
 /* How many of the product's readers are sums of its block that can take it in. */

@@ -500,7 +500,13 @@ static void go_down(struct flame_state *st)
 static enum lab_status zoom(struct lab_screen *s)
 {
     struct flame_state *st = s->state;
+    const struct block *b = &st->blocks[st->chosen];
     bool whole = st->root == st->chosen;
+    if (!(b->x1 > b->x0)) {
+        lab_ui_message(s->ui, LAB_ROLE_DIM,
+                       "no time was measured here: there is nothing to zoom");
+        return LAB_OK;
+    }
     st->root = whole && st->root > 0 ? st->blocks[st->root].above : st->chosen;
     return LAB_OK;
 }

@@ -661,8 +661,10 @@ static void click_offer(struct lab_ui *ui, int y, int x)
     for (int i = 0; i < ui->n_offers; i++) {
         if (!lab_rect_has(ui->offers[i].at, y, x))
             continue;
-        snprintf(word, sizeof(word), "%.*s ", LAB_PROMPT_BYTES - 2,
-                 candidate(ui, ui->offers[i].nth));
+        const char *offered = candidate(ui, ui->offers[i].nth);
+        if (!offered) /* the line has changed since the last frame */
+            return;
+        snprintf(word, sizeof(word), "%.*s ", LAB_PROMPT_BYTES - 2, offered);
         lab_prompt_complete(&ui->prompt, word);
         return;
     }

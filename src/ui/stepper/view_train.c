@@ -32,6 +32,7 @@ struct lab_train_state {
     bool shows_past;
     struct lab_stepper_model model;
     struct lab_snapshot snap; /* version 0: none yet */
+    bool compares;   /* with what was last seen, once something has changed */
     int64_t asked;   /* iterations of the last request; 0: the lesson's */
     bool log_chosen; /* by the reader, else as the curve needs it */
     bool log_scale;
@@ -522,6 +523,7 @@ static void post(struct lab_train_state *v, enum lab_command_kind kind,
 static void start(struct lab_train_state *v, int64_t n)
 {
     v->asked = n;
+    v->compares = false;
     post(v, LAB_DO_TRAIN, n);
 }
 
@@ -556,11 +558,12 @@ static void show_changes(struct lab_train_state *v)
     const struct lab_train_left *left = v->model.left;
     const struct lab_snapshot *s = &v->snap;
     struct lab_str text;
-    if (!left || !left->known || s->losses.n == 0)
+    if (!v->compares || !left || !left->known || s->losses.n == 0)
         return;
     int64_t now = s->losses.iteration[s->losses.n - 1];
     if (now <= left->iteration)
         return;
+    v->compares = false;
     lab_str_init(&text);
     lab_str_addf(&text, "since you left: %lld iteration%s, loss %s to %s",
                  (long long)(now - left->iteration),
@@ -608,10 +611,14 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->n_past = -1;
     post(v, LAB_DO_INSPECT, 1);
     refresh(v);
+    bool goes_on = v->snap.state == LAB_SESSION_TRAINING;
     if (v->snap.state == LAB_SESSION_IDLE && !v->model.train_waits)
         start(v, v->asked);
     refresh(v);
+    v->compares = true;
     show_changes(v);
+    /* One that goes on may have published nothing yet: with its next news. */
+    v->compares = v->compares && goes_on;
     return LAB_OK;
 }
 
@@ -629,7 +636,10 @@ static void release(struct lab_screen *s)
 
 static bool tick(struct lab_screen *s)
 {
-    return refresh(s->state);
+    bool fresh = refresh(s->state);
+    if (fresh)
+        show_changes(s->state);
+    return fresh;
 }
 
 static enum lab_status train_on(struct lab_screen *s)

@@ -2,7 +2,9 @@
 #include <unistd.h>
 #include "test.h"
 
+#include "engine/session.h"
 #include "lesson/lesson.h"
+#include "screens/lesson_screen.h"
 #include "ui/stepper.h"
 #include "ui/ui.h"
 
@@ -372,10 +374,56 @@ TEST_CASE(another_learning_rate_holds_at_once)
                    "text :lr\nkey Enter\n"
                    "await 9000 the learning rate is 0.5;\n"
                    /* come back to, it tells what has changed */
-                   "key t\nexpect since you left:\n"
+                   "key t\nawait 9000 since you left:\n"
                    "key 2\nawait 9000 |gradient|\nexpect relu1\n"
                    "key 3\nawait 9000 most often:\nexpect misread\n"
                    "key o\nawait 9000 no earlier run of this lesson\n"));
+}
+
+/* Trains `iterations`, with a break on any loss or without one. */
+static enum lab_background trained(int64_t iterations, bool breaks, char *text,
+                                   size_t cap)
+{
+    const struct lab_command brk = {
+        .kind = LAB_DO_BREAK, .break_kind = LAB_BREAK_LOSS_ABOVE, .phase = -1};
+    const struct lab_command train = {
+        .kind = LAB_DO_TRAIN, .n = iterations, .phase = -1};
+    struct lab_snapshot snap;
+    struct lab_session *session;
+    struct lab_lesson *l;
+    assert_ok(lab_lesson_load(&l, MLP));
+    struct lab_session_config config = {
+        .setup = {.spec = &l->spec, .backend = "cpu"}};
+    assert_ok(lab_session_new(&session, &config));
+    if (breaks)
+        assert_ok(lab_session_post(session, &brk));
+    assert_ok(lab_session_post(session, &train));
+    assert_ok(lab_session_wait(session, -1));
+    assert_ok(lab_session_snapshot(session, &snap));
+    enum lab_background is = lab_background_of("mlp", &snap, text, cap);
+    snap.state = LAB_SESSION_TRAINING; /* as before its last news */
+    assert_int_equal(lab_background_of("mlp", &snap, (char[200]){0}, 200),
+                     LAB_BACKGROUND_RUNS);
+    lab_snapshot_release(&snap);
+    lab_session_free(session);
+    lab_lesson_free(l);
+    return is;
+}
+
+/* A training in the background that stops at a break is kept, in its last
+ * iteration too; one that ends by itself is done. */
+TEST_CASE(a_break_in_the_background_is_not_done)
+{
+    char text[200] = "";
+    assert_int_equal(trained(3, false, text, sizeof(text)),
+                     LAB_BACKGROUND_DONE);
+    assert_string_equal(text, "");
+    for (int64_t n = 1; n <= 100; n += 99) {
+        assert_int_equal(trained(n, true, text, sizeof(text)),
+                         LAB_BACKGROUND_STOPPED);
+        assert_non_null(strstr(text, "mlp stopped (Enter goes back): "));
+        assert_non_null(strstr(text, "the loss is 2."));
+    }
 }
 
 int main(void)

@@ -1292,6 +1292,7 @@ static enum lab_status session_train(struct lab_session *s,
     s->now.state = LAB_SESSION_TRAINING;
     s->now.train_target = lab_train_iterations(&s->spec, &facts, 0, c->n);
     s->now.train_done = 0;
+    s->now.train_whole = false;
     s->n_iteration_ms = 0;
     s->train_start_ns = lab_clock_monotonic_ns();
     session_publish(s);
@@ -1338,6 +1339,7 @@ static enum lab_status session_train(struct lab_session *s,
         say_stopped(s);
         return LAB_OK;
     }
+    s->now.train_whole = !st && (ends || !s->now.stop_reason[0]);
     if (!st && ends)
         stop_because(s,
                      "stopped early after %lld iterations: the validation loss "

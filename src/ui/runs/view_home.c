@@ -337,7 +337,7 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
 static bool home_may_close(struct lab_screen *s)
 {
     const struct home_state *st = s->state;
-    if (!st->model->busy)
+    if (!st->model->busy || st->model->stopped)
         return true;
     lab_ui_ask(s->ui, ASK_END,
                "A training runs in the background: stop it and "

@@ -334,18 +334,41 @@ bool lab_lesson_screen_is(const struct lab_lesson_screen *s, const char *lesson)
     return s && strcmp(s->run.lesson->id, lesson) == 0;
 }
 
-bool lab_lesson_screen_runs(struct lab_lesson_screen *s, char *text, size_t cap)
+enum lab_background lab_background_of(const char *lesson,
+                                      const struct lab_snapshot *snap,
+                                      char *text, size_t cap)
+{
+    if (snap->state == LAB_SESSION_TRAINING) {
+        snprintf(text, cap,
+                 "%s trains in the background (%s of %s); Enter goes back",
+                 lesson, LAB_INT_TEXT(snap->train_done),
+                 LAB_INT_TEXT(snap->train_target));
+        return LAB_BACKGROUND_RUNS;
+    }
+    if (snap->train_whole)
+        return LAB_BACKGROUND_DONE;
+    const char *why = snap->stop_reason[0] ? snap->stop_reason : snap->error;
+    snprintf(text, cap, "%s stopped (Enter goes back): %s", lesson,
+             why[0] ? why : "before its last iteration");
+    return LAB_BACKGROUND_STOPPED;
+}
+
+enum lab_background lab_lesson_screen_background(struct lab_lesson_screen *s,
+                                                 char *text, size_t cap)
 {
     struct lab_snapshot snap;
-    if (!s || !s->background || lab_session_snapshot(s->run.session, &snap))
-        return false;
-    bool runs = snap.state == LAB_SESSION_TRAINING;
-    snprintf(text, cap,
-             "%s trains in the background (%s of %s): Enter on it goes back.",
-             s->run.lesson->id, LAB_INT_TEXT(snap.train_done),
-             LAB_INT_TEXT(snap.train_target));
+    if (!s || !s->background)
+        return LAB_BACKGROUND_NONE;
+    if (lab_session_snapshot(s->run.session, &snap)) {
+        /* No memory: it is not known to have ended. */
+        snprintf(text, cap, "%s trains in the background; Enter goes back",
+                 s->run.lesson->id);
+        return LAB_BACKGROUND_RUNS;
+    }
+    enum lab_background is =
+        lab_background_of(s->run.lesson->id, &snap, text, cap);
     lab_snapshot_release(&snap);
-    return runs;
+    return is;
 }
 
 enum lab_status lab_lesson_screen_again(struct lab_lesson_screen *s,

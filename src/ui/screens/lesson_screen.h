@@ -3,6 +3,7 @@
 #pragma once
 #include "lesson/lesson.h"
 #include "debug/options.h"
+#include "engine/snapshot.h"
 #include "ui/ui.h"
 
 struct lab_lesson_screen;
@@ -19,9 +20,20 @@ enum lab_status
 lab_lesson_screen_open(struct lab_lesson_screen **out, struct lab_ui *ui,
                        const struct lab_options *options, const char *lesson,
                        bool stays, lab_lesson_progress_fn *seen, void *user);
-/* Was it left with a training that still runs? Then what to say of it. NULL ok. */
-bool lab_lesson_screen_runs(struct lab_lesson_screen *s, char *text,
-                            size_t cap);
+/* What has become of a training that was left running. */
+enum lab_background {
+    LAB_BACKGROUND_NONE, /* none was left */
+    LAB_BACKGROUND_RUNS,
+    LAB_BACKGROUND_STOPPED, /* at a break, by an error: to be looked at */
+    LAB_BACKGROUND_DONE
+};
+/* `text` gets a line about one that runs or has stopped. NULL ok. */
+enum lab_background lab_lesson_screen_background(struct lab_lesson_screen *s,
+                                                 char *text, size_t cap);
+/* The same of a snapshot of the session that was left. */
+enum lab_background lab_background_of(const char *lesson,
+                                      const struct lab_snapshot *snap,
+                                      char *text, size_t cap);
 /* Is it this lesson (id)? NULL ok. */
 bool lab_lesson_screen_is(const struct lab_lesson_screen *s,
                           const char *lesson);

@@ -33,9 +33,10 @@ struct screens {
     struct lab_runs_source *recorded; /* NULL: none ship */
     struct lab_tables_source tables;
     struct lab_progress progress;
-    char busy[160];                 /* what runs in the background */
-    struct lab_lesson_screen *open; /* the lesson that is on the screen ... */
-    struct lab_bench_screen *lab;   /* ... or the lab */
+    char busy[LAB_SESSION_TEXT + 80]; /* what is in the background */
+    enum lab_background background;   /* as last seen */
+    struct lab_lesson_screen *open;   /* the lesson that is on the screen ... */
+    struct lab_bench_screen *lab;     /* ... or the lab */
     struct lab_bench_screen
         *leaving; /* labs that were left, and are stopping */
     struct lab_ui *ui;
@@ -69,11 +70,15 @@ static void save_progress(struct screens *s)
 
 /* ---- home ---- */
 
-/* Not what trains in the background, unless the program `ends`. */
+/* Not what trains in the background, or has stopped there at something to look
+ * at, unless the program `ends`. */
 static void close_lesson(struct screens *s, bool ends)
 {
     lab_bench_screen_reap(&s->leaving, false);
-    if (!ends && lab_lesson_screen_runs(s->open, s->busy, sizeof(s->busy)))
+    s->background =
+        lab_lesson_screen_background(s->open, s->busy, sizeof(s->busy));
+    if (!ends && (s->background == LAB_BACKGROUND_RUNS ||
+                  s->background == LAB_BACKGROUND_STOPPED))
         return;
     if (!s->open && !s->lab)
         return;
@@ -89,13 +94,16 @@ static void close_lesson(struct screens *s, bool ends)
 static enum lab_status refresh(void *user, struct lab_home_model *home)
 {
     struct screens *s = user;
-    bool ran = home->busy != NULL;
+    bool had_stopped = home->stopped;
     close_lesson(s, false);
-    if (ran && !s->open)
-        lab_ui_message(s->ui, LAB_ROLE_GOOD,
-                       "the training in the background is done");
     home->waiting = s->leaving || s->open;
     home->busy = s->open ? s->busy : NULL;
+    home->stopped = s->background == LAB_BACKGROUND_STOPPED;
+    if (s->background == LAB_BACKGROUND_DONE)
+        lab_ui_message(s->ui, LAB_ROLE_GOOD,
+                       "the training in the background is done");
+    else if (home->stopped && !had_stopped)
+        lab_ui_message(s->ui, LAB_ROLE_WARN, "%s", s->busy);
     lab_ui_badge(s->ui, s->machine.badge);
     home->runs_unread = lab_runs_source_last(s->runs, LAST_RUNS, &home->runs,
                                              &home->run_count) != LAB_OK;
@@ -134,6 +142,10 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
     close_lesson(s, false);
     if (s->open && lab_lesson_screen_is(s->open, id))
         return lab_lesson_screen_again(s->open, s->ui);
+    if (s->background == LAB_BACKGROUND_STOPPED)
+        return lab_fail(LAB_E_STATE,
+                        "a training stopped in the background: go back to it "
+                        "and leave it first");
     if (s->open)
         return lab_fail(LAB_E_STATE,
                         "a training runs in the background: go back to it and "

@@ -153,6 +153,8 @@ struct lab_snapshot {
     /* training */
     int64_t train_target; /* iterations asked for */
     int64_t train_done;
+    bool train_whole; /* the last training ended by itself: all iterations, or
+                         early_stop; not by a break, an error, a cancel */
     double samples_per_s;
     double seconds_left; /* NaN unknown */
     int64_t epoch;

@@ -20,7 +20,8 @@ struct lab_home_model {
      * until it is not, so that the list never shows a run as running that has
      * ended meanwhile. */
     bool waiting;
-    const char *busy; /* what runs in the background; NULL: nothing */
+    const char *busy; /* what is in the background; NULL: nothing */
+    bool stopped;     /* ... and has stopped: nothing runs */
     /* Brings the fields above up to date: at the start, and whenever the home
      * screen comes back. May be NULL. */
     enum lab_status (*refresh)(void *user, struct lab_home_model *model);

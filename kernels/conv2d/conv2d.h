@@ -80,5 +80,6 @@ static inline enum lab_status lab_conv2d_plain(const struct lab_call *call)
     if (p->dilation[0] <= 1 && p->dilation[1] <= 1 && p->groups <= 1)
         return LAB_OK;
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "conv2d: only naive serves dilation and groups");
+                    "conv2d: this variant serves neither dilation nor groups; "
+                    "naive does");
 }

@@ -128,13 +128,16 @@ static struct lab_ladder_element element(const struct lab_bench_numbers *n,
     return judged(&s, sum.value, n->precision, n->tensor[2].dtype);
 }
 
-/* A layer's convolution has any window, stride, padding and layout. */
+/* A layer's convolution has any window, stride, padding, layout, dilation and
+ * groups. */
 static bool size_of_conv2d(const struct lab_call *call, int64_t *dim)
 {
     const struct lab_conv2d_params *params = call->params;
     const struct lab_window *w = &params->window;
     const int64_t *x = call->in[0].dim;
     const int64_t pad = (w->size[0] - 1) / 2;
+    if (lab_conv2d_plain(call))
+        return false;
     if (w->nhwc || w->size[0] != w->size[1] || w->stride[0] != 1 ||
         w->stride[1] != 1 || w->pad[0] != pad || w->pad[1] != pad ||
         call->out[0].dim[2] != x[2] + 2 * pad - w->size[0] + 1 ||

@@ -116,6 +116,27 @@ TEST_CASE(convolutions_agree_with_the_reference)
     lab_backend_close(be);
 }
 
+/* Groups and dilation: x, W and y have the shape of a plain convolution. */
+TEST_CASE(refuses_groups_and_dilation)
+{
+    struct lab_backend *be = NULL;
+    static struct conv_case c;
+    static float y[N * F * H * W_];
+    assert_ok(lab_backend_open(&be, "cpu", 0));
+    for (int k = 0; k < 4; k++) {
+        const struct lab_variant *v =
+            find(be, "conv2d", "conv", k % 2 ? "rows" : "direct");
+        set_conv(&c, 1, 1, y);
+        c.params.groups = k < 2 ? 2 : 1;
+        c.params.dilation[0] = c.params.dilation[1] = k < 2 ? 1 : 2;
+        assert_int_equal(lab_backend_prepare(be, v, &c.call),
+                         LAB_E_UNSUPPORTED);
+        assert_non_null(strstr(lab_error(), "groups"));
+        assert_int_equal(lab_backend_run(be, v, &c.call), LAB_E_UNSUPPORTED);
+    }
+    lab_backend_close(be);
+}
+
 /* Another stride, no padding, channels last: not the lab's operation. */
 TEST_CASE(refuses_other_convolutions)
 {

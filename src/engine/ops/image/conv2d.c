@@ -368,7 +368,8 @@ static void backward(struct lab_builder *b)
 }
 
 /* Both layouts; padding that is uneven, none, and more than the kernel. Then
- * the shape that every way of computing serves: 3 x 3, stride 1. */
+ * the shape that every way of computing serves: 3 x 3, stride 1; with dilation
+ * and groups, and with groups alone, which that shape's size check lets through. */
 static bool check(int turn, struct lab_op_check *c)
 {
     c->nhwc = turn % 2 == 1;
@@ -400,7 +401,14 @@ static bool check(int turn, struct lab_op_check *c)
         c->attr[STRIDE].list[0] = c->attr[STRIDE].list[1] = 1;
         c->attr[PADDING].choice = SAME;
     }
-    return turn < 10;
+    if (turn / 2 == 5) {
+        c->attr[FILTERS].i = 6;
+        c->attr[KERNEL].list[1] = 3;
+        c->attr[GROUPS].i = 3;
+        c->attr[STRIDE].list[0] = c->attr[STRIDE].list[1] = 1;
+        c->attr[PADDING].choice = SAME;
+    }
+    return turn < 12;
 }
 
 const struct lab_op_def lab_op_conv2d = {LAB_LAYER_OP("conv2d", 1, 1),

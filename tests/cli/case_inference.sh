@@ -15,6 +15,8 @@ counts vgg19 143667240 46 0 3 25
 counts resnet50 25557032 176 53 1 57
 counts resnet152 60192808 516 155 1 159
 counts inception-v3 23834568 310 94 1 91
+# x is a node of data, no layer; the flatten behind it is one.
+counts transformer-block 600 8 0 0 6
 run lab layers lenet
 expect_exit 0
 expect_stdout '61706 parameters'
@@ -24,6 +26,7 @@ run lab layers no-such-network
 expect_exit 3
 run lab layers
 expect_exit 2
+expect_stderr 'one network: a lesson'
 
 # Within half a point of fp32 in 8 bits, within a point with half of the weights.
 near() {

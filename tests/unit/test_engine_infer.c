@@ -94,8 +94,9 @@ static double worst(struct lab_infer *f, enum lab_infer_form form,
         assert_int_equal(lab_infer_row(f, form, x + r * width, &got, &classes),
                          LAB_OK);
         assert_int_equal(classes, CLASSES);
-        most =
-            fmax(most, lab_infer_difference(want + r * CLASSES, got, CLASSES));
+        double off = lab_infer_difference(want + r * CLASSES, got, CLASSES);
+        assert_false(isnan(off));
+        most = fmax(most, off);
     }
     return most;
 }
@@ -246,6 +247,85 @@ TEST_CASE(what_is_not_served_is_named)
     net_walk(&n, "cpu");
     assert_int_equal(lab_infer_new(&f, n.walk), LAB_E_UNSUPPORTED);
     assert_non_null(strstr(lab_error(), "ln (layer_norm)"));
+    net_free(&n);
+}
+
+/* What it joins would be written in place, which inference does not do. */
+TEST_CASE(a_concat_is_named)
+{
+    static const char *const nodes[] = {"a conv2d filters=2 kernel=1,1",
+                                        "b conv2d filters=3 kernel=1,1 from=x",
+                                        "j concat from=a,b",
+                                        "f flatten",
+                                        "fc dense units=5",
+                                        NULL};
+    struct net n;
+    struct lab_infer *f = NULL;
+    describe(&n, false, "x 3,2,4,4", nodes);
+    net_walk(&n, "cpu");
+    assert_int_equal(lab_infer_new(&f, n.walk), LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "j (concat)"));
+    net_free(&n);
+}
+
+/* 140,000 products of 127 and 127 are more than 32 bits hold. */
+TEST_CASE(int8_sums_many_products)
+{
+    enum { WIDE = 140000 };
+    static const char *const nodes[] = {"fc dense units=5", NULL};
+    struct net n;
+    struct lab_infer *f = NULL;
+    const float *got;
+    int64_t classes;
+    float *ones = lab_alloc_array((size_t)WIDE * CLASSES, sizeof(*ones));
+    for (int i = 0; i < WIDE * CLASSES; i++)
+        ones[i] = 1;
+    describe(&n, false, "x 3,140000", nodes);
+    net_walk(&n, "cpu");
+    assert_int_equal(
+        lab_walk_write(n.walk, lab_plan_tensor(n.plan, "fc.W"), ones), LAB_OK);
+    assert_int_equal(lab_infer_new(&f, n.walk), LAB_OK);
+    assert_int_equal(lab_infer_calibrate(f, ones, 1), LAB_OK);
+    assert_int_equal(lab_infer_row(f, LAB_INFER_INT8, ones, &got, &classes),
+                     LAB_OK);
+    for (int c = 0; c < CLASSES; c++)
+        assert_true(fabs(got[c] - WIDE) < 1);
+    lab_infer_free(f);
+    net_free(&n);
+    lab_free(ones);
+}
+
+/* A NaN that the network reads reaches its scores in every form. */
+TEST_CASE(nan_is_not_hidden)
+{
+    static const char *const nodes[] = {"p max_pool2d size=2,2", "f flatten",
+                                        "fc dense units=5", NULL};
+    static const float numbers[] = {1, 2};
+    static const float unknown[] = {1, NAN};
+    struct net n;
+    struct lab_infer *f = NULL;
+    float x[32];
+    float broken[32];
+    describe(&n, false, "x 3,2,4,4", nodes);
+    net_walk(&n, "cpu");
+    for (int i = 0; i < 32; i++)
+        x[i] = broken[i] = (float)i;
+    broken[0] = NAN;
+    assert_int_equal(lab_infer_new(&f, n.walk), LAB_OK);
+    assert_int_equal(lab_infer_calibrate(f, x, 1), LAB_OK);
+    for (int form = 0; form < LAB_INFER_SPARSE; form++) {
+        const float *got;
+        int64_t classes;
+        assert_int_equal(
+            lab_infer_row(f, (enum lab_infer_form)form, broken, &got, &classes),
+            LAB_OK);
+        for (int c = 0; c < CLASSES; c++)
+            assert_true(isnan(got[c]));
+    }
+    assert_true(isnan(lab_infer_difference(numbers, unknown, 2)));
+    assert_true(isnan(lab_infer_difference(unknown, numbers, 2)));
+    assert_float_equal(lab_infer_difference(numbers, numbers, 2), 0, 0);
+    lab_infer_free(f);
     net_free(&n);
 }
 

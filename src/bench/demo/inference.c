@@ -14,6 +14,7 @@
 #include "debug/options.h"
 #include "engine/data.h"
 #include "engine/infer.h"
+#include "engine/session.h"
 #include "engine/setup.h"
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
@@ -172,6 +173,18 @@ static enum lab_status renew(struct inference *g)
     return lab_infer_new(&g->infer, g->walk);
 }
 
+/* -1: a score is NaN, as the engine's evaluation has it. */
+static int best_class(const float *scores, int64_t classes)
+{
+    int best = 0;
+    for (int64_t c = 0; c < classes; c++) {
+        if (isnan(scores[c]))
+            return -1;
+        best = scores[c] > scores[best] ? (int)c : best;
+    }
+    return best;
+}
+
 static enum lab_status measure(struct inference *g, const char *name,
                                enum lab_infer_form form)
 {
@@ -197,12 +210,11 @@ static enum lab_status measure(struct inference *g, const char *name,
         float *of_row = g->scores + r * g->classes;
         if (first)
             memcpy(of_row, scores, (size_t)g->classes * sizeof(*scores));
-        row->difference = fmax(
-            row->difference, lab_infer_difference(of_row, scores, g->classes));
-        int64_t best = 0;
-        for (int64_t c = 1; c < g->classes; c++)
-            best = scores[c] > scores[best] ? c : best;
-        right += best == g->label[r];
+        double off = lab_infer_difference(of_row, scores, g->classes);
+        if (isnan(off) || off > row->difference) /* a NaN stays */
+            row->difference = off;
+        int best = best_class(scores, g->classes);
+        right += best >= 0 && best == g->label[r];
     }
     row->right = (double)right / (double)g->rows;
     row->row_ns = (double)(lab_clock_monotonic_ns() - start) / (double)g->rows;
@@ -306,18 +318,6 @@ static enum lab_status print_json(const struct inference *g, double engine)
 
 /* ---- the command ---- */
 
-static int64_t iterations_of(const struct inference *g)
-{
-    struct lab_data_facts facts;
-    lab_data_get_facts(lab_walk_data(g->walk), &facts);
-    int64_t each = facts.batches_per_epoch > 0 ? facts.batches_per_epoch : 1;
-    if (g->o->given.iterations)
-        return g->o->iterations;
-    if (g->o->given.epochs)
-        return g->o->epochs * each;
-    return g->spec.iterations > 0 ? g->spec.iterations : g->spec.epochs * each;
-}
-
 static enum lab_status begin(void *user, struct lab_walk *walk)
 {
     return lab_kept_take(user, walk, LAB_KEPT_LOAD, NULL);
@@ -331,6 +331,7 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
                               .data = g->o->data,
                               .begin = kept ? begin : NULL,
                               .user = kept};
+    struct lab_data_facts facts;
     double engine = NAN;
     double loss;
     lab_str_init(&notice);
@@ -338,7 +339,9 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
     if (!st)
         st = read_held(g);
     if (!st) {
-        g->iterations = iterations_of(g);
+        lab_data_get_facts(lab_walk_data(g->walk), &facts);
+        g->iterations = lab_train_iterations(&g->spec, &facts, g->o->epochs,
+                                             g->o->iterations);
         if (!kept)
             st = train(g, g->iterations);
     }
@@ -364,8 +367,8 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
 static void take_lesson(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words != 1)
-        argp_error(state, "one lesson of classes: mlp-digits, cnn-digits, "
-                          "residual ...");
+        lab_usage_error(state, "[usage.network-lesson] one lesson of classes: "
+                               "mlp-digits, cnn-digits, residual ...");
     o->lesson = o->words[0];
 }
 

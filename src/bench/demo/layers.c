@@ -47,8 +47,7 @@ static int64_t parameters_of(const struct counted *c, int node)
 
 static bool is_layer(const struct counted *c, int node)
 {
-    const struct lab_node *n = &c->plan->nodes[node];
-    return n->op && n->op->kind == LAB_KIND_LAYER && !n->op->internal;
+    return lab_node_is_layer(&c->plan->nodes[node]);
 }
 
 static double flop_of_all(const struct counted *c)
@@ -177,8 +176,9 @@ static enum lab_status count(struct counted *c, const struct lab_lesson *lesson)
 static void take_lesson(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words != 1)
-        argp_error(state, "one network: a lesson's, or alexnet, vgg19, "
-                          "resnet50, resnet152, inception-v3");
+        lab_usage_error(state,
+                        "[usage.network] one network: a lesson's, or alexnet, "
+                        "vgg19, resnet50, resnet152, inception-v3");
     o->lesson = o->words[0];
 }
 

@@ -25,12 +25,15 @@ static bool is_product(const struct lab_node *n)
     return is(n, "conv2d") || is(n, "dense");
 }
 
-/* Nodes of the network itself: not data, not the loss. */
+bool lab_node_is_layer(const struct lab_node *n)
+{
+    return n->op && n->op->kind == LAB_KIND_LAYER && n->n_in > 0 &&
+           n->out >= 0 && !n->op->internal;
+}
+
 static bool is_layer(const struct fuser *f, int i)
 {
-    return i != f->plan->loss_node && f->plan->nodes[i].op &&
-           f->plan->nodes[i].op->kind == LAB_KIND_LAYER &&
-           f->plan->nodes[i].out >= 0 && !f->plan->nodes[i].op->internal;
+    return lab_node_is_layer(&f->plan->nodes[i]);
 }
 
 static int source_of(const struct fuser *f, int tensor)

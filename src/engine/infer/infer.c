@@ -34,6 +34,7 @@ struct lab_infer {
     int64_t *count;           /* numbers of a row */
     float *window;
     int8_t *window_q;
+    double window_scale; /* of window_q; NaN: the window holds one */
     int64_t widest;
     bool calibrated;
 };
@@ -41,6 +42,12 @@ struct lab_infer {
 static bool is(const struct lab_node *n, const char *op)
 {
     return strcmp(n->op->name, op) == 0;
+}
+
+/* As fmax, but the first NaN wins. */
+static double larger(double a, double b)
+{
+    return isnan(a) || a >= b ? a : b;
 }
 
 static const struct lab_node *node_of(const struct lab_infer *f, int i)
@@ -184,10 +191,11 @@ static void quantize(struct product *p)
         const float *row = p->W + m * p->K;
         float most = 0;
         for (int64_t k = 0; k < p->K; k++)
-            most = fmaxf(most, fabsf(row[k]));
-        p->scale[m] = most > 0 ? most / 127 : 1;
+            most = (float)larger(most, fabsf(row[k]));
+        p->scale[m] = !isfinite(most) ? NAN : most > 0 ? most / 127 : 1;
         for (int64_t k = 0; k < p->K; k++)
-            p->q[m * p->K + k] = (int8_t)lrintf(row[k] / p->scale[m]);
+            p->q[m * p->K + k] =
+                isfinite(most) ? (int8_t)lrintf(row[k] / p->scale[m]) : 0;
     }
 }
 
@@ -270,16 +278,25 @@ static bool serves(const struct lab_node *n)
            is(n, "flatten");
 }
 
+static enum lab_status refuse(const struct lab_node *n)
+{
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "%s (%s): inference serves convolutions, dense layers, "
+                    "poolings, elementwise functions and sums",
+                    n->id, n->op->name);
+}
+
 static enum lab_status take_layers(struct lab_infer *f, struct lab_walk *w)
 {
     enum lab_status st = LAB_OK;
+    /* Eliminated by lab_fuse(): no layer of its own. */
+    for (int i = 0; i < f->plan->n_nodes; i++)
+        if (lab_node_is_layer(node_of(f, i)) && is(node_of(f, i), "concat"))
+            return refuse(node_of(f, i));
     for (int i = 0; i < f->fused.n_layers && !st; i++) {
         const struct lab_node *n = node_of(f, f->fused.layers[i].node);
         if (!serves(n))
-            return lab_fail(LAB_E_UNSUPPORTED,
-                            "%s (%s): inference serves convolutions, dense "
-                            "layers, poolings, elementwise functions and sums",
-                            n->id, n->op->name);
+            return refuse(n);
         if (is(n, "conv2d") || is(n, "dense"))
             st = make_product(f, w, i);
     }
@@ -295,7 +312,14 @@ static enum lab_status take_values(struct lab_infer *f)
         lab_alloc_array((size_t)f->count[plan->x], sizeof(float));
     room = f->value[plan->x] != NULL;
     for (int i = 0; i < f->fused.n_layers && room; i++) {
+        const struct lab_node *n = node_of(f, f->fused.layers[i].node);
         int t = f->fused.layers[i].out;
+        for (int k = 0; k < n->n_in; k++)
+            if (!f->value[f->fused.source[n->in[k]]])
+                return lab_fail(LAB_E_UNSUPPORTED,
+                                "%s (%s): inference takes a network that reads "
+                                "x alone",
+                                n->id, n->op->name);
         f->count[t] = plan->tensors[t].count / plan->batch;
         f->value[t] = lab_alloc_array((size_t)f->count[t], sizeof(float));
         room = f->value[t] != NULL;
@@ -421,13 +445,21 @@ static double dot(const struct product *p, int64_t m, const float *x)
            sum[6] + sum[7];
 }
 
-static double dot_int8(const struct product *p, int64_t m, const int8_t *x)
+/* Of `scale` and p->scale; 32 bits hold 133,144 products of 127 and 127. */
+static double dot_int8(const struct product *p, int64_t m, const int8_t *x,
+                       double scale)
 {
+    enum { PART = 65536 };
     const int8_t *row = p->q + m * p->K;
-    int32_t sum = 0;
-    for (int64_t k = 0; k < p->K; k++)
-        sum += row[k] * x[k];
-    return (double)sum * p->scale[m] * (p->most / 127);
+    int64_t sum = 0;
+    for (int64_t from = 0; from < p->K; from += PART) {
+        int64_t end = p->K - from < PART ? p->K : from + PART;
+        int32_t part = 0;
+        for (int64_t k = from; k < end; k++)
+            part += row[k] * x[k];
+        sum += part;
+    }
+    return (double)sum * p->scale[m] * scale;
 }
 
 /* Half of the products; each kept weight finds its number by two bits. */
@@ -450,8 +482,11 @@ static void to_int8(struct lab_infer *f, const struct product *p,
                     const float *x)
 {
     float scale = p->most > 0 ? p->most / 127 : 1;
+    f->window_scale = p->most / 127;
     for (int64_t k = 0; k < p->K; k++) {
         float q = x[k] / scale;
+        if (isnan(x[k]))
+            f->window_scale = NAN;
         f->window_q[k] = (int8_t)lrintf(fmaxf(-127, fminf(127, q)));
     }
 }
@@ -492,11 +527,12 @@ static void products_at(struct lab_infer *f, enum lab_infer_form form,
             }
             if (m == 0 || (s->KH && m % s->M == 0)) {
                 for (int64_t i = 0; i < p->K && !f->calibrated; i++)
-                    p->most = fmaxf(p->most, fabsf(window[i]));
+                    p->most = (float)larger(p->most, fabsf(window[i]));
                 if (form == LAB_INFER_INT8)
                     to_int8(f, p, window);
             }
-            double v = form == LAB_INFER_INT8     ? dot_int8(p, m, f->window_q)
+            double v = form == LAB_INFER_INT8
+                           ? dot_int8(p, m, f->window_q, f->window_scale)
                        : form == LAB_INFER_SPARSE ? dot_sparse(p, m, window)
                                                   : dot(p, m, window);
             int64_t at = s->KH ? m * s->y.sc + place / s->y.W * s->y.sh +
@@ -532,7 +568,7 @@ static void pool(const struct lab_infer *f, const struct lab_fused_layer *l)
             if (h < 0 || h >= x.H || w < 0 || w >= x.W)
                 continue;
             double v = f->value[l->in][c * x.sc + h * x.sh + w * x.sw];
-            best = fmax(best, v);
+            best = larger(best, v);
             sum += v;
             inside++;
         }
@@ -615,8 +651,8 @@ double lab_infer_difference(const float *a, const float *b, int64_t n)
     double most = 0;
     double off = 0;
     for (int64_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(a[i]));
-        off = fmax(off, fabs((double)a[i] - b[i]));
+        most = larger(most, fabs(a[i]));
+        off = larger(off, fabs((double)a[i] - b[i]));
     }
-    return most > 0 ? off / most : off;
+    return most > 0 || isnan(most) ? off / most : off;
 }

@@ -44,6 +44,9 @@ struct lab_fused {
 };
 
 LAB_C_BEGIN
+/* A layer of the network that a lesson describes: neither data nor a node that
+ * the engine adds. */
+bool lab_node_is_layer(const struct lab_node *n);
 /* LAB_E_NOMEM. */
 enum lab_status lab_fuse(struct lab_fused *out, const struct lab_plan *plan);
 void lab_fused_release(struct lab_fused *f);

@@ -6,8 +6,11 @@
  *
  * INT8: a weight is q * scale of its filter, q in -127..127; what a layer reads is q
  * * scale of that layer, from the largest number that calibration saw there. Sums
- * are whole numbers of 32 bits; bias, function and sum with another layer are in
- * float.
+ * are whole numbers of 32 bits, of 65536 products each, added in 64 bits; bias,
+ * function and sum with another layer are in float.
+ *
+ * NaN: in every form, a NaN among the numbers that a product or a pooling reads
+ * makes its result NaN.
  *
  * 2:4: of each four weights that one filter reads one behind the other, the two of
  * the smallest magnitude become 0. Kept are the other two and 2 bits for the place
@@ -53,7 +56,7 @@ enum lab_status lab_infer_row(struct lab_infer *f, enum lab_infer_form form,
                               const float *x, const float **scores,
                               int64_t *classes);
 /* The largest difference of two lists of that length over the largest magnitude of
- * the first. */
+ * the first; NaN where one of the numbers is. */
 double lab_infer_difference(const float *a, const float *b, int64_t n);
 
 /* Zeros of 2:4 in a parameter "<conv2d or dense>.W" of the plan: of each four along

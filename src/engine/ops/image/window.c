@@ -6,17 +6,26 @@
 enum { SAME, VALID }; /* the choices of `padding`, in this order */
 
 static void refuse_size(struct lab_builder *b, const struct lab_shape *x,
-                        const struct lab_window *win, int64_t n)
+                        const struct lab_window *win, const int64_t *dilation,
+                        int64_t n)
 {
     char text[LAB_SHAPE_TEXT];
     char padded[64] = "";
+    char spread[64] = "";
+    int64_t large[2];
+    for (int axis = 0; axis < 2; axis++)
+        large[axis] =
+            (win->size[axis] - 1) * (dilation ? dilation[axis] : 1) + 1;
+    if (large[0] != win->size[0] || large[1] != win->size[1])
+        snprintf(spread, sizeof(spread), " (%lld x %lld with dilation)",
+                 (long long)win->size[0], (long long)win->size[1]);
     if (n > 0)
         snprintf(padded, sizeof(padded), ", with %lld of padding on each side",
                  (long long)n);
     lab_build_fail(b, LAB_E_SHAPE,
-                   "[op.window.large] its window of %lld x %lld is larger than "
-                   "the images of %s%s",
-                   (long long)win->size[0], (long long)win->size[1],
+                   "[op.window.large] its window of %lld x %lld%s is larger "
+                   "than the images of %s%s",
+                   (long long)large[0], (long long)large[1], spread,
                    lab_shape_text(x, text), padded);
 }
 
@@ -70,7 +79,7 @@ bool lab_window_of(struct lab_builder *b, const struct lab_shape *x,
         int64_t sides[2] = {image.H, image.W};
         if (!place(win, axis, sides[axis], dilation ? dilation[axis] : 1,
                    padding, &out[axis])) {
-            refuse_size(b, x, win, win->pad[axis]);
+            refuse_size(b, x, win, dilation, win->pad[axis]);
             return false;
         }
     }

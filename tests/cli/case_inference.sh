@@ -36,6 +36,7 @@ near() {
         "of('inference_form')[3]['accuracy'] - of('inference_form')[0]['accuracy'] >= -0.01" \
         "of('inference_form')[2]['accuracy'] < of('inference_form')[0]['accuracy']" \
         "of('inference_form')[1]['weight_bytes'] < 0.3 * of('inference_form')[0]['weight_bytes']" \
+        "all(r['row_min_ns'] <= r['row_quarter_ns'] <= r['row_ns'] <= r['row_three_quarters_ns'] for r in of('inference_form'))" \
         "abs(2 * one('inference')['zeros'] / one('inference')['weights'] - 1) < 0.01"
 }
 run lab inference mlp-digits --epochs 10 --json

@@ -366,6 +366,17 @@ TEST_CASE_WITH(losses_come_in_order, NULL, sample_cleanup)
         assert_int_equal(s.id[i], i);
         assert_float_equal((float)s.real[i], 1.0 / (1 + i), 1e-7);
     }
+    /* Some of them, evenly. */
+    static const int taken[] = {1, 1, 2, 3, 3, 5, 5};
+    for (int most = 1; most < 7; most++) {
+        memset(&s, 0, sizeof(s));
+        assert_ok(lab_query_losses_thinned(db, 1, most, see_loss, &s));
+        assert_int_equal(s.n, taken[most]);
+        for (int i = 0; i < s.n; i++)
+            assert_int_equal(s.id[i], i * (4 / most + 1));
+    }
+    assert_int_equal(lab_query_losses_thinned(db, 5, 9, see_loss, &s),
+                     LAB_E_NOTFOUND);
     lab_database_close(db);
 }
 

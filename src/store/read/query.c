@@ -424,6 +424,32 @@ static const struct lab_field loss_fields[] = {
 LAB_FIELDS(lab_loss_row, loss_fields, lab_query_losses, "loss", "iteration",
            NULL)
 
+/* From one to the next by the primary key. Two queries for the ends: SQLite
+ * reads all rows for a minimum and a maximum in one. */
+#define THINNED                                                                \
+    "(WITH RECURSIVE mine AS NOT MATERIALIZED "                                \
+    "(SELECT * FROM loss WHERE runId = %lld), "                                \
+    "ends(first, last) AS (SELECT (SELECT min(iteration) FROM mine), "         \
+    "(SELECT max(iteration) FROM mine)), "                                     \
+    "taken(at) AS (SELECT first FROM ends UNION ALL "                          \
+    "SELECT (SELECT min(iteration) FROM mine WHERE iteration >= "              \
+    "at + (last - first) / %d + 1) FROM taken, ends WHERE at IS NOT NULL) "    \
+    "SELECT mine.* FROM taken CROSS JOIN mine ON mine.iteration = at) "        \
+    "ORDER BY iteration"
+
+enum lab_status lab_query_losses_thinned(struct lab_database *db, int64_t run,
+                                         int most, lab_loss_row_fn *each,
+                                         void *user)
+{
+    struct lab_loss_row_reader to = {each, user};
+    char from[1024];
+    snprintf(from, sizeof(from), THINNED, (long long)run, most);
+    enum lab_status st = lab_query_require_run(db, run);
+    return st ? st
+              : lab_fields_read_from(db, &lab_loss_row_fields, from,
+                                     lab_loss_row_each, &to);
+}
+
 static void read_run(struct lab_stmt *s, struct lab_run_row *r)
 {
     *r = (struct lab_run_row){0};

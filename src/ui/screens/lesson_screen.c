@@ -180,8 +180,6 @@ struct past {
     struct lab_past_run *out;
     int max;
     int n;
-    int64_t seen; /* losses of the one that is read */
-    int64_t every;
 };
 
 static bool take_run(void *user, const struct lab_run_row *row)
@@ -207,19 +205,9 @@ static bool take_loss(void *user, const struct lab_loss_row *row)
 {
     struct past *p = user;
     struct lab_curve *c = &p->out[p->n].losses;
-    if (p->seen++ % p->every != 0)
-        return true;
-    if (c->n == PAST_POINTS) { /* every other point is enough from now on */
-        for (int i = 0; i < PAST_POINTS / 2; i++) {
-            c->iteration[i] = c->iteration[2 * i];
-            c->value[i] = c->value[2 * i];
-        }
-        c->n /= 2;
-        p->every *= 2;
-    }
     c->iteration[c->n] = row->iteration;
     c->value[c->n++] = row->loss;
-    return true;
+    return c->n < PAST_POINTS;
 }
 
 static bool read_curve(struct lab_database *db, struct past *p, int i)
@@ -230,10 +218,9 @@ static bool read_curve(struct lab_database *db, struct past *p, int i)
     run->losses.value =
         lab_alloc_array(PAST_POINTS, sizeof(*run->losses.value));
     p->n = i;
-    p->seen = 0;
-    p->every = 1;
     bool ok = run->losses.iteration && run->losses.value &&
-              lab_query_losses(db, run->run, take_loss, p) == LAB_OK &&
+              lab_query_losses_thinned(db, run->run, PAST_POINTS, take_loss,
+                                       p) == LAB_OK &&
               run->losses.n >= 2;
     if (!ok) {
         lab_free(run->losses.iteration);

@@ -150,4 +150,9 @@ enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
                                   lab_kernel_row_fn *each, void *user);
 enum lab_status lab_query_losses(struct lab_database *db, int64_t run,
                                  lab_loss_row_fn *each, void *user);
+/* At most `most` (>= 1) of them, evenly over the run: the others are not read,
+ * so that a long run costs no more than a short one. */
+enum lab_status lab_query_losses_thinned(struct lab_database *db, int64_t run,
+                                         int most, lab_loss_row_fn *each,
+                                         void *user);
 LAB_C_END

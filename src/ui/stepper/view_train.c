@@ -419,7 +419,8 @@ static void draw_curves_page(const struct lab_train_state *v,
                              struct lab_canvas *c, struct lab_rect r,
                              bool alone)
 {
-    if (v->snap.text && r.h >= 8 && alone) {
+    bool two = v->snap.bits.n > 0 && r.w < WIDE; /* curves, one above another */
+    if (v->snap.text && r.h >= (two ? 14 : 8) && alone) {
         int rows = r.h >= 24 ? r.h / 3 : r.h >= 14 ? 6 : 4;
         train_sample_draw(c, lab_rect_cut_bottom(&r, rows), &v->snap,
                           &v->model.sampling);

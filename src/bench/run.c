@@ -401,8 +401,8 @@ static enum lab_status look(void *user, lab_ladder_again_fn *again,
     struct lab_bench *lab = t->lab;
     const struct lab_ladder_size *size = &lab->sizes[t->row->size];
     char name[160];
-    snprintf(name, sizeof(name), "%s %s, traced", lab->ladder->name,
-             size->text);
+    snprintf(name, sizeof(name), "%s %s%s", lab->ladder->name, size->text,
+             lab->simulating ? "" : ", traced");
     struct lab_step step = {
         .name = name,
         .phase = LAB_FORWARD,

@@ -133,7 +133,7 @@ static const struct lab_command_line usage = {
     .commands = LAB_FOR_LAB | LAB_FOR_LABS,
     .takes = LAB_FOR_LAB | LAB_FOR_LABS,
     .args = "NAME\ntune NAME\nbatch-size|network-size LESSON\n"
-            "products|backward LESSON|all",
+            "products|backward LESSON|all\nlayers|inference LESSON",
     .doc =
         "Climb a ladder of kernels: the same operation, from the first kernel "
         "that works to the fastest. Every rung is compared with double on odd "

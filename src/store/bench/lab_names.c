@@ -85,7 +85,9 @@ static bool each_row(void *user, const struct lab_bench_result *row)
 static void add_traced(struct loading *l, size_t item, int64_t step_index)
 {
     struct lab_bench_names *n = &l->names;
-    if (step_index == LAB_UNKNOWN || !make_room(l))
+    /* A simulation has no other launch: the row's step is the traced one. */
+    if (step_index == LAB_UNKNOWN ||
+        step_index == l->names.items[item].step_index || !make_room(l))
         return;
     struct lab_bench_name *name = &n->items[n->count++];
     *name = n->items[item];

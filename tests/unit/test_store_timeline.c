@@ -551,6 +551,7 @@ TEST_CASE_WITH(pauses_of_a_walk_are_closed, NULL, sample_cleanup)
     assert_int_equal(t.pauses, 0);
     assert_ok(lab_timeline_close_pauses(&t));
     assert_int_equal(t.pauses, 1);
+    lab_free(t.pause_ns);
 }
 
 RUN_TESTS()

@@ -219,12 +219,9 @@ enum lab_status lab_fuse(struct lab_fused *out, const struct lab_plan *plan)
     f.readers = lab_alloc_array(tensors, sizeof(*f.readers));
     f.taken = lab_alloc_array(nodes, sizeof(*f.taken));
     bool room = out->layers && out->source && f.readers && f.taken;
-    for (size_t t = 0; t < tensors && room; t++) {
+    for (size_t t = 0; t < tensors && room; t++)
         out->source[t] = (int)t;
-        f.readers[t] = 0;
-    }
     for (int i = 0; i < plan->n_nodes && room; i++) {
-        f.taken[i] = false;
         out->nodes += is_layer(&f, i);
         out->norms += is_layer(&f, i) && is(&plan->nodes[i], "batch_norm");
     }

@@ -352,10 +352,6 @@ enum lab_status lab_infer_new(struct lab_infer **out, struct lab_walk *w)
         if (!f->products || !f->value || !f->count)
             st = lab_no_memory("a network for inference");
     }
-    for (int i = 0; i < f->fused.n_layers && !st; i++)
-        f->products[i] = (struct product){0};
-    for (size_t t = 0; t < tensors && !st; t++)
-        f->value[t] = NULL;
     if (!st)
         st = take_layers(f, w);
     if (!st)

@@ -401,6 +401,8 @@ bool sim_unwritten_passes(const struct lab_ptx_instr *in);
 void sim_unwritten_start(struct sim_warp *w);
 /* Whether operand 0 is a result. */
 bool sim_has_result(const struct lab_ptx_instr *in);
+/* Whether the opcode is one of `list`, which a NULL ends. */
+bool sim_is_one_of(const struct lab_ptx_instr *in, const char *const *list);
 /* Before a warp or a block ends, and to give back what it kept. */
 void sim_tensor_warp_end(struct sim_warp *w);
 void sim_tensor_block_end(struct sim_block *b);

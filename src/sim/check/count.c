@@ -227,6 +227,7 @@ static const struct {
     const char *with;    /* a modifier; NULL: any */
     const char *without; /* NULL: none */
     int32_t part[ARITHMETIC];
+    int32_t f32_fma; /* besides: a test of the result */
 } arithmetic[] = {
     {"add", NULL, NULL, NULL, {1, 0, 0}},
     {"sub", NULL, NULL, NULL, {1, 0, 0}},
@@ -243,7 +244,7 @@ static const struct {
     {"sin", "f32", NULL, NULL, {0, 1, 0}},
     {"cos", "f32", NULL, NULL, {0, 1, 0}},
     {"cvt", "f32", "sat", NULL, {1, 0, 0}},
-    {"div", "f64", "rn", NULL, {0, 1, 7}},
+    {"div", "f64", "rn", NULL, {0, 1, 7}, 1},
     {"rcp", "f64", "rn", NULL, {0, 0, 5}},
     {"sqrt", "f64", "rn", NULL, {0, 3, 5}},
     {"rsqrt", "f64", "approx", "ftz", {0, 2, 3}},
@@ -331,11 +332,8 @@ void sim_count_flops(struct lab_sim_counts *n, const struct sim_instr *i,
         for (int p = ADD; p < ARITHMETIC; p++)
             *to.part[p] += lanes * part[p] * to.each;
         *to.flops += lanes * (part[ADD] + part[MUL] + 2 * part[FMA]) * to.each;
-        if (strcmp(in->opcode, "div") == 0 && to.flops == &n->flops_f64) {
-            /* Whether the quotient is normal is tested by an fma in fp32. */
-            n->f32_fmas += lanes;
-            n->flops += 2 * lanes;
-        }
+        n->f32_fmas += lanes * arithmetic[k].f32_fma;
+        n->flops += 2 * lanes * arithmetic[k].f32_fma;
         return;
     }
 }

@@ -65,13 +65,6 @@ static const struct reg_use *use_of(const struct fusing *x,
                : NULL;
 }
 
-static bool is_one_of(const struct lab_ptx_instr *in, const char *const *words)
-{
-    while (*words && strcmp(in->opcode, *words) != 0)
-        words++;
-    return *words != NULL;
-}
-
 static bool is_type(const struct lab_ptx_instr *in, const char *type)
 {
     return in->modifier_count > 0 &&
@@ -107,7 +100,7 @@ static bool can_fuse(const struct lab_ptx_instr *product,
                      const struct lab_ptx_instr *sum)
 {
     static const char *const sums[] = {"add", "sub", NULL};
-    return is_one_of(sum, sums) && is_loose(sum) &&
+    return sim_is_one_of(sum, sums) && is_loose(sum) &&
            is_type(sum, product->modifiers[product->modifier_count - 1]) &&
            lab_ptx_has_modifier(sum, "ftz") ==
                lab_ptx_has_modifier(product, "ftz") &&
@@ -127,7 +120,7 @@ static bool overwrites(const struct lab_ptx_instr *in,
                        const struct lab_ptx_operand *factor)
 {
     static const char *const in_any[] = {"call", "wgmma", NULL};
-    const int count = is_one_of(in, in_any)
+    const int count = sim_is_one_of(in, in_any)
                           ? in->operand_count
                           : in->operand_count > 0 &&
                                 in->operands[0].kind != LAB_PTX_OPERAND_ADDRESS;
@@ -195,7 +188,7 @@ static bool is_saturation(const struct fusing *x,
         return false;
     const struct reg_use *r = use_of(x, &in->operands[1]);
     return r && r->writes == 1 && r->reads == 1 &&
-           is_one_of(&x->instrs[r->at], sources) &&
+           sim_is_one_of(&x->instrs[r->at], sources) &&
            is_type(&x->instrs[r->at], "f32");
 }
 
@@ -203,7 +196,7 @@ static bool is_arithmetic(const struct lab_ptx_instr *in)
 {
     static const char *const words[] = {"add",    "sub",     "mul", "fma",
                                         "fma -c", "fma -ab", NULL};
-    return in->guard < 0 && is_type(in, "f32") && is_one_of(in, words);
+    return in->guard < 0 && is_type(in, "f32") && sim_is_one_of(in, words);
 }
 
 /* The sums and products that the selp `at` chooses from, its sources. */

@@ -13,7 +13,7 @@ static bool is(const struct lab_ptx_instr *in, const char *opcode)
     return strcmp(in->opcode, opcode) == 0;
 }
 
-static bool is_one_of(const struct lab_ptx_instr *in, const char *const *list)
+bool sim_is_one_of(const struct lab_ptx_instr *in, const char *const *list)
 {
     for (; *list; list++)
         if (is(in, *list))
@@ -65,7 +65,7 @@ static const char *const one_is_enough[] = {"and", "or",  "xor",  "prmt",
 
 bool sim_unwritten_passes(const struct lab_ptx_instr *in)
 {
-    return !is_one_of(in, from_elsewhere);
+    return !sim_is_one_of(in, from_elsewhere);
 }
 
 /* Of the registers in an operand: lanes in which all of them (`all`), or any, have
@@ -221,7 +221,7 @@ static void pass_on(struct sim_warp *w, const struct sim_instr *i,
     const struct lab_ptx_instr *in = i->ptx;
     const bool moves = is(in, "mov");
     const bool product = is(in, "mma") || is(in, "wmma");
-    const bool every = is_one_of(in, one_is_enough) || moves;
+    const bool every = sim_is_one_of(in, one_is_enough) || moves;
     const int first = product ? in->operand_count - 1 : 1;
     struct lanes l = {0, 0, false, -1};
     for (int k = first; k < in->operand_count; k++)

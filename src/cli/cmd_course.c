@@ -1,6 +1,7 @@
 /* cmd_course.c -- lapenna-lab course: every row of the course with the lesson,
  * lab, table or command that serves it; --check runs the commands and looks for
- * what they have to show. The rows are facts, profiles/course.csv. */
+ * what they have to show. The rows are facts, profiles/course.csv; what begins
+ * with "later: " there is planned and not a gap. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -45,8 +46,8 @@ static const struct lab_command_line usage = {
         "serves it, or what is missing.\v"
         "ROW is an id: A12, B04. --check runs each row's command and looks for "
         "what it has to show: works; needs a GPU (then the recorded run that "
-        "shows it is looked at instead); in part; missing; or fails. The "
-        "runs that it makes are not kept.\n\n"
+        "shows it is looked at instead); in part; later; missing; or "
+        "fails. The runs that it makes are not kept.\n\n"
         "Exit status: 0 done, 1 a row fails, 2 wrong usage, 3 no such row.",
     .check = take_rows};
 
@@ -65,12 +66,13 @@ struct course {
     const struct lab_options *o;
     char **output; /* of each row's command, once it ran; NULL */
     int *code;     /* its exit code */
-    int counts[5];
+    int counts[6];
 };
 
-enum state { WORKS, NEEDS_GPU, IN_PART, MISSING, FAILS };
+enum state { WORKS, NEEDS_GPU, IN_PART, LATER, MISSING, FAILS };
 static const char *const state_text[] = {"works", "needs a GPU", "in part",
-                                         "missing", "fails"};
+                                         "later", "missing",     "fails"};
+static const char later[] = "later: ";
 
 static const char *text_of(const struct course *c, int row, int column)
 {
@@ -227,10 +229,13 @@ static struct verdict look(const struct course *c, int row)
                      (long long)v.run, gpu);
     }
     if (missing) {
-        v.state = text_of(c, row, c->command) ? IN_PART : MISSING;
+        bool planned = strncmp(missing, later, strlen(later)) == 0;
+        v.state = planned                       ? LATER
+                  : text_of(c, row, c->command) ? IN_PART
+                                                : MISSING;
         size_t n = strlen(v.why);
-        snprintf(v.why + n, sizeof(v.why) - n, "%smissing: %s", n ? "; " : "",
-                 missing);
+        snprintf(v.why + n, sizeof(v.why) - n, "%s%s%s", n ? "; " : "",
+                 planned ? "" : "missing: ", missing);
     }
     return v;
 }
@@ -266,7 +271,7 @@ static void check(struct course *c, int row, struct verdict *v)
     char part[160];
     char what[200];
     int code = 0;
-    if (v->state == MISSING)
+    if (!text_of(c, row, c->command)) /* nothing to run */
         return;
     if (v->recorded && v->run == LAB_UNKNOWN) {
         v->state = FAILS;
@@ -361,9 +366,10 @@ static enum lab_status show_rows(struct course *c)
     }
     if (st || c->o->json)
         return st;
-    lab_printf(stdout, "%d %s, %d need a GPU, %d in part, %d missing",
-               c->counts[WORKS], c->o->check ? "work" : "served",
-               c->counts[NEEDS_GPU], c->counts[IN_PART], c->counts[MISSING]);
+    lab_printf(
+        stdout, "%d %s, %d need a GPU, %d in part, %d come later, %d missing",
+        c->counts[WORKS], c->o->check ? "work" : "served", c->counts[NEEDS_GPU],
+        c->counts[IN_PART], c->counts[LATER], c->counts[MISSING]);
     lab_printf(stdout, c->o->check ? ", %d fail\n" : "; --check runs them\n",
                c->counts[FAILS]);
     return lab_print_check();

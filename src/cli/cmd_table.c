@@ -15,8 +15,6 @@
 #include "store/database.h"
 #include "store/fact_table.h"
 
-enum { PIPE_COLUMNS = 80 };
-
 static void take_name(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words > 1)
@@ -133,7 +131,7 @@ static enum lab_status list_all(const struct lab_options *o)
 static enum lab_status print_text(const struct lab_fact_table *t,
                                   const int *shown, int count, const char *note)
 {
-    size_t width = lab_print_columns() ? lab_print_columns() : PIPE_COLUMNS;
+    size_t width = lab_print_columns(); /* 0 in a pipe: lines are not cut */
     struct lab_str text;
     lab_str_init(&text);
     lab_print_wrap(width, 0);

@@ -153,6 +153,9 @@ void lab_step_text_head(const struct lab_schedule_step *s, int index,
     lab_printf(stdout, "%d. %s  (%s, %s)\n", index + 1, s->step->name,
                lab_phase_name(s->step->phase), s->variant->name);
     lab_printf(stdout, "    %s\n", s->step->formula);
+    if (s->variant->wrong_on_purpose)
+        lab_printf(stdout, "    %s computes it otherwise: %s\n",
+                   s->variant->name, s->variant->wrong_on_purpose);
     lab_printf(stdout, "    %s, %s, %s\n", LAB_NS_TEXT(lab_to_real(time_ns)),
                LAB_FLOP_TEXT(s->step->flop), LAB_BYTES_TEXT(s->step->bytes));
 }

@@ -209,15 +209,20 @@ lab_catalog_find(const struct lab_catalog *catalog, const char *id)
     return NULL;
 }
 
-static enum lab_status not_found(const struct lab_catalog *c, const char *id)
+static enum lab_status not_found(const struct lab_catalog *c, const char *id,
+                                 const struct lab_catalog *models)
 {
-    const char **names = lab_alloc_array(c->count, sizeof(*names));
+    size_t n = 0;
+    size_t most = c->count + (models ? models->count : 0);
+    const char **names = lab_alloc_array(most, sizeof(*names));
     struct lab_str safe;
     if (!names)
         return lab_no_memory("the list of lessons");
     for (size_t i = 0; i < c->count; i++)
-        names[i] = c->items[i].id;
-    const char *near = lab_nearest(id, names, c->count);
+        names[n++] = c->items[i].id;
+    for (size_t i = 0; models && i < models->count; i++)
+        names[n++] = models->items[i].id;
+    const char *near = lab_nearest(id, names, n);
     lab_str_init(&safe);
     lab_str_add_visible(&safe, id, strlen(id), false);
     enum lab_status st =
@@ -232,18 +237,18 @@ static enum lab_status not_found(const struct lab_catalog *c, const char *id)
 }
 
 /* Networks that are counted more than run: lessons/models/ID.md. They are in no
- * list of lessons. */
-static bool find_model(const struct lab_catalog *c, const char *id,
-                       struct lab_str *out)
+ * list of lessons. NULL: there are none. */
+static struct lab_catalog *list_models(const struct lab_catalog *c)
 {
-    struct lab_str path;
-    lab_str_init(&path);
-    lab_str_addf(&path, "%s/models/%s.md", c->dir, id);
-    bool found = !path.failed && access(lab_str_text(&path), R_OK) == 0;
-    if (found)
-        lab_str_add(out, lab_str_text(&path));
-    lab_str_release(&path);
-    return found;
+    struct lab_catalog *models = NULL;
+    struct lab_str dir;
+    lab_str_init(&dir);
+    lab_str_addf(&dir, "%s/models", c->dir);
+    if (lab_str_check(&dir, "a path") ||
+        lab_catalog_list(&models, lab_str_text(&dir)))
+        models = NULL;
+    lab_str_release(&dir);
+    return models;
 }
 
 enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
@@ -257,10 +262,14 @@ enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
     if (st)
         return st;
     const struct lab_catalog_entry *e = lab_catalog_find(c, id_or_path);
+    struct lab_catalog *models = e ? NULL : list_models(c);
+    if (models)
+        e = lab_catalog_find(models, id_or_path);
     if (e)
         lab_str_add(out, e->path);
-    else if (!find_model(c, id_or_path, out))
-        st = not_found(c, id_or_path);
+    else
+        st = not_found(c, id_or_path, models);
+    lab_catalog_free(models);
     lab_catalog_free(c);
     return !st && out->failed ? lab_no_memory("the list of lessons") : st;
 }

@@ -158,6 +158,8 @@ enum lab_status lab_fact_grid(const struct lab_fact_table *t, const int *shown,
     size_t widths[LAB_FACT_COLUMNS];
     int n = grid_columns(t, list);
     size_t all = 0;
+    if (width == 0)
+        width = SIZE_MAX;
     for (int i = 0; i < n; i++) {
         widths[i] = column_width(t, shown, count, list[i]);
         all += widths[i] + (i ? BETWEEN : 0);
@@ -181,8 +183,8 @@ enum lab_status lab_fact_grid(const struct lab_fact_table *t, const int *shown,
         do {
             used += widths[i] + BETWEEN;
             block[m++] = list[i++];
-        } while (i < n && m < LAB_TEXT_TABLE_COLUMNS &&
-                 used + widths[i] + BETWEEN <= width);
+        } while (i < n && m < LAB_TEXT_TABLE_COLUMNS && used < width &&
+                 widths[i] + BETWEEN <= width - used);
         st = add_block(t, shown, count, block, m, out);
     }
     return st;

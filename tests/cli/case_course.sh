@@ -10,7 +10,7 @@ expect_json 'len(rows) == 137' 'len({r["id"] for r in rows}) == 137' \
     'all(f"D{i:02}" in {r["id"] for r in rows} for i in range(1, 34))' \
     'all(f"E{i:02}" in {r["id"] for r in rows} for i in range(1, 15))' \
     'all(r["what"] for r in rows)' \
-    'all(r["command"] or r["state"] == "missing" for r in rows)' \
+    'all(r["command"] or r["state"] in ("missing", "later") for r in rows)' \
     'all(r["run"] for r in rows if r["state"] == "needs a GPU")'
 grep -o '"command": *"[^"]*"' "$out" | sed 's/.*: *"//; s/"$//' | sort -u >commands
 [ "$(wc -l <commands)" -gt 60 ] || complain 'few commands'
@@ -43,9 +43,10 @@ done
 run course --check B02 B04 C01 D26 A05
 expect_exit 0
 expect_stdout 'B04     works'
-expect_stdout '5 work, 0 need a GPU, 0 in part, 0 missing, 0 fail'
+expect_stdout '5 work, 0 need a GPU, 0 in part, 0 come later, 0 missing, 0 fail'
 run course B29
-expect_stdout 'B29     missing'
+expect_stdout 'B29     later'
+expect_stdout '0 in part, 1 come later, 0 missing'
 run course Z01
 expect_exit 3
 # A row that does not show what it has to, two with one command that fails, and a
@@ -54,14 +55,14 @@ TMPDIR=$PWD/a-directory-for-temporary-files-with-a-long-name
 mkdir -p "$TMPDIR"
 export TMPDIR
 mkdir -p share/profiles
-printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nX1,a,b,--version,no such text,,,s\nX2,a,b,--version,lapenna-lab,,,s\nX3,a,b,no-such-command,,,,s\nX5,a,b,no-such-command,,,,s\nX4,a,,,,,nothing,s\n' \
+printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nX1,a,b,--version,no such text,,,s\nX2,a,b,--version,lapenna-lab,,,s\nX3,a,b,no-such-command,,,,s\nX5,a,b,no-such-command,,,,s\nX4,a,,,,,nothing,s\nX6,a,b,--version,lapenna-lab,,later: more,s\n' \
     >share/profiles/course.csv
 LAPENNA_LAB_DATA_DIR=$PWD/share
 export LAPENNA_LAB_DATA_DIR
 run course --check
 expect_exit 1
 expect_stdout 'does not show "no such text"'
-expect_stdout '1 work, 0 need a GPU, 0 in part, 1 missing, 3 fail'
+expect_stdout '1 work, 0 need a GPU, 0 in part, 1 come later, 1 missing, 3 fail'
 rmdir "$TMPDIR" || complain 'course --check left files behind'
 mkdir "$TMPDIR"
 # A signal ends the command that runs as well.

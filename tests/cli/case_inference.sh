@@ -22,6 +22,9 @@ expect_exit 0
 expect_stdout '61706 parameters'
 run lab layers lab-gemm
 expect_exit 2
+run lab layers resnet-152
+expect_exit 3
+expect_stderr 'did you mean resnet152;'
 run lab layers no-such-network
 expect_exit 3
 run lab layers
@@ -49,9 +52,9 @@ run lab inference mlp-digits --load kept --iterations 1
 expect_exit 0
 expect_stdout 'fused, int8'
 run lab inference gpt
-expect_exit 4
+expect_exit 2
 run lab inference optimizer-sgd
-expect_exit 4
+expect_exit 2
 expect_stderr 'a lesson of classes'
 printf 'no network' >broken
 run lab inference mlp-digits --load broken

@@ -70,9 +70,11 @@ static enum lab_status read_held(struct inference *g)
     g->rows = facts.held_rows < MOST_ROWS ? facts.held_rows : MOST_ROWS;
     g->width = x->count / batch;
     if (g->rows < 1 || facts.classes < 1 || x->dtype != LAB_F32)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "inference compares accuracy: it needs a lesson of "
-                        "classes with rows held back, as mlp-digits");
+        return lab_fail(
+            LAB_E_USAGE,
+            "[demo.inference-classes] inference compares accuracy: it needs a "
+            "lesson of classes with rows held back, as mlp-digits; %s has none",
+            g->o->lesson);
     int64_t room = (g->rows + batch) * g->width;
     g->held = lab_alloc_array((size_t)room, sizeof(*g->held));
     g->label = lab_alloc_array((size_t)g->rows, sizeof(*g->label));
@@ -308,7 +310,9 @@ static enum lab_status print_text(const struct inference *g, double engine)
         st = lab_print_str(&text);
     lab_str_release(&text);
     lab_printf(stdout,
-               "\nbytes: of the weights; a row: its time, median of %d passes "
+               "\noff fp32: the largest difference of a score from fp32's, "
+               "over the largest score of its row\n"
+               "bytes: of the weights; a row: its time, median of %d passes "
                "over the rows\nspread: interquartile range of the passes over "
                "the median\n2:4 leaves out %lld of %lld weights of %d layers; "
                "each kept one has 2 bits for its place\n",

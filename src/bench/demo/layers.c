@@ -90,16 +90,19 @@ static enum lab_status print_layers(const struct counted *c)
 static enum lab_status print_text(const struct counted *c)
 {
     const struct lab_fused *f = &c->fused;
+    int others = f->nodes - f->idle;
     enum lab_status st = print_layers(c);
     if (st)
         return st;
     lab_printf(
         stdout,
-        "\n%lld parameters, %.4g GFLOP a sample forward\n\nin inference, "
-        "of %d layers\n  %4d eliminated: flatten, dropout; %d others, or "
+        "\n%lld parameter%s, %.4g GFLOP a sample forward\n\nin inference, "
+        "of %d layer%s\n  %4d eliminated: flatten, dropout; %d other%s, or "
         "%d where a batch norm counts as two\n",
-        (long long)c->plan->parameter_count, flop_of_all(c) / 1e9, f->nodes,
-        f->idle, f->nodes - f->idle, f->nodes - f->idle + f->norms);
+        (long long)c->plan->parameter_count,
+        c->plan->parameter_count == 1 ? "" : "s", flop_of_all(c) / 1e9,
+        f->nodes, f->nodes == 1 ? "" : "s", f->idle, others,
+        others == 1 ? "" : "s", others + f->norms);
     lab_printf(stdout, "  %4d eliminated: concat, written in place\n",
                f->joined);
     lab_printf(stdout, "  %4d folded: batch norms, into weights and biases\n",
@@ -108,7 +111,7 @@ static enum lab_status print_text(const struct counted *c)
                f->vertical);
     lab_printf(stdout, "  %4d fused horizontally: products of one input\n",
                f->horizontal);
-    lab_printf(stdout, "  %4d are left\n", f->left);
+    lab_printf(stdout, "  %4d %s left\n", f->left, f->left == 1 ? "is" : "are");
     return lab_print_check();
 }
 

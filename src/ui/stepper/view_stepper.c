@@ -3731,6 +3731,9 @@ static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
     if (formula + w <= row.w) /* the formula comes first */
         lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, right);
     lab_canvas_add(c, &row, LAB_ROLE_FORMULA, "%s", s->step->formula);
+    if (s->variant && s->variant->wrong_on_purpose)
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, ", but %s: %s", now,
+                       s->variant->wrong_on_purpose);
 }
 
 static void draw_network(struct lab_stepper *v, struct lab_canvas *c,

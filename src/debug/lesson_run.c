@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/signals.h"
@@ -21,6 +23,7 @@
 #include "engine/backend.h"
 #include "engine/generate.h"
 #include "engine/plan.h"
+#include "engine/rate.h"
 #include "engine/setup.h"
 #include "lesson/catalog.h"
 #include "report/exit.h"
@@ -150,6 +153,9 @@ struct lab_recording {
     char *db;
     uint64_t seed;
     double lr;                     /* NaN: nothing is updated */
+    char rate[LAB_RATE_TEXT];      /* its schedule */
+    int64_t start_ns;              /* of the run, monotonic; and */
+    int64_t start_cpu_ns;          /* processor time of the process by then */
     enum lab_counter_set counters; /* as asked for */
     bool counters_refused;
     char counters_note[NOTE_BYTES]; /* why */
@@ -452,6 +458,12 @@ static enum lab_status make_writer(struct lab_recording *r,
     if (!isnan(r->lr))
         info.row.lesson_learning_rate = lab_network_lr(&r->of->lesson->spec);
     info.row.batch = r->batch;
+    if (!isnan(r->lr)) {
+        info.row.optimizer = lab_network_optimizer(&r->of->spec).op->name;
+        info.row.rate_schedule = r->rate[0] ? r->rate : "constant";
+    }
+    info.row.validation = r->of->spec.data.validation;
+    info.row.early_stop = r->of->spec.early_stop;
     info.time_source = r->time_source;
     info.trace_state =
         r->profiler ? lab_profiler_trace_state(r->profiler) : LAB_TRACE_UNKNOWN;
@@ -706,6 +718,33 @@ static void probe_counters(struct lab_recording *r)
         snprintf(r->counters_note, sizeof(r->counters_note), "%s", text);
 }
 
+/* What is known of the run that begins now. */
+static void note_run(struct lab_recording *r, struct lab_walk *walk)
+{
+    const struct lab_plan *plan = lab_walk_plan(walk);
+    r->lr = lab_plan_lr(plan);
+    lab_rate_text(&plan->rate, r->rate);
+    r->start_ns = lab_clock_monotonic_ns();
+    r->start_cpu_ns = lab_clock_process_ns();
+    note_variants(r, walk);
+}
+
+/* On a GPU the process's memory and processor time are not what computes. */
+static void note_machine(const struct lab_recording *r,
+                         struct lab_run_summary *out)
+{
+    struct rusage used;
+    double wall = (double)(lab_clock_monotonic_ns() - r->start_ns);
+    if (strcmp(r->backend, "cpu") != 0)
+        return;
+    if (getrusage(RUSAGE_SELF, &used) == 0)
+        out->memory_peak_bytes = (int64_t)used.ru_maxrss * 1024;
+    if (wall > 0)
+        out->utilization_pct =
+            100 * (double)(lab_clock_process_ns() - r->start_cpu_ns) / wall /
+            (double)lab_threads();
+}
+
 static void recording_opened(void *recording, struct lab_walk *walk)
 {
     struct lab_recording *r = recording;
@@ -714,8 +753,7 @@ static void recording_opened(void *recording, struct lab_walk *walk)
     lab_backend_info(be, &r->device);
     snprintf(r->backend, sizeof(r->backend), "%s", be->ops->name);
     r->batch = lab_walk_plan(walk)->batch;
-    r->lr = lab_plan_lr(lab_walk_plan(walk));
-    note_variants(r, walk);
+    note_run(r, walk);
     clear_measuring(&r->times);
     r->variants_from = chosen_for_all(r->of) ? "chosen"
                        : goes_by_times(walk) ? "measured"
@@ -749,6 +787,8 @@ static enum lab_status finish(struct lab_recording *r, struct lab_writer *w,
     struct lab_run_summary whole = *summary;
     struct lab_str variants;
     lab_str_init(&variants);
+    if (isnan(whole.utilization_pct)) /* a restart has noted it before */
+        note_machine(r, &whole);
     pthread_mutex_lock(&r->lock);
     if (ran_variants_text(&r->ran, &variants))
         whole.variants = lab_str_text(&variants);
@@ -780,6 +820,7 @@ static void restarted(void *recording, struct lab_walk *walk, uint64_t seed,
     bool finished = before->iteration > before->first_iteration ||
                     before->position >= steps;
     lab_recording_summarize(before, &summary);
+    note_machine(r, &summary);
     if (!finished)
         summary.status = LAB_RUN_CANCELLED;
     pthread_mutex_lock(&r->lock);
@@ -791,8 +832,7 @@ static void restarted(void *recording, struct lab_walk *walk, uint64_t seed,
         pthread_cond_wait(&r->changed, &r->lock);
     r->n_early = 0; /* of the walk that ends here */
     r->seed = seed;
-    r->lr = lab_plan_lr(lab_walk_plan(walk));
-    note_variants(r, walk);
+    note_run(r, walk);
     if (w)
         r->ended_run = lab_writer_run(w);
     r->ending = false;

@@ -44,6 +44,7 @@ struct lab_profiler {
     enum lab_phase phase;
     int64_t step_start_ns; /* monotonic */
     bool loss_ran;         /* in this iteration */
+    double rate;           /* learning rate of the iteration that ends */
     bool pushed;           /* a step's exec is pushed in the GPU's profiler */
     bool graph;            /* the exec of a graph that is being launched */
     bool between;          /* under it, LAB_EXEC_BETWEEN */
@@ -315,6 +316,7 @@ static void iteration_begin(void *user, int64_t iteration)
     count_time(p, now);
 }
 
+/* An evaluation's loss is of the rows that are held back; NaN: no evaluation. */
 static void loss_record(struct lab_profiler *p, int64_t iteration, double loss,
                         double accuracy, int64_t now)
 {
@@ -323,6 +325,8 @@ static void loss_record(struct lab_profiler *p, int64_t iteration, double loss,
         .iteration = iteration,
         .loss = loss,
         .accuracy = accuracy,
+        .held_loss = isnan(accuracy) ? NAN : loss,
+        .rate = isnan(accuracy) ? p->rate : NAN,
         .moment_ns = now + p->wall_offset_ns,
     };
     push_record(p, &r);
@@ -338,6 +342,12 @@ static void iteration_end(void *user, int64_t iteration, double loss)
     if (p->loss_ran || !isnan(loss))
         loss_record(p, iteration, loss, NAN, now);
     count_time(p, now);
+}
+
+static void rate(void *user, double learning_rate)
+{
+    struct lab_profiler *p = user;
+    p->rate = learning_rate;
 }
 
 /* Its steps stay, and it counts as no iteration. */
@@ -561,6 +571,7 @@ void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out)
         .run_begin = run_begin,
         .run_end = run_end,
         .iteration_begin = iteration_begin,
+        .rate = rate,
         .iteration_end = iteration_end,
         .iteration_cut = iteration_cut,
         .iteration_done = iteration_done,

@@ -113,6 +113,19 @@ void lab_run_figures(struct lab_text_table *t, const struct lab_run_row *r)
         lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
     if (*lab_run_lr_text(r, rate))
         add_fact(t, "learning rate", rate);
+    if (r->rate_schedule)
+        add_fact(t, "rate's schedule", r->rate_schedule);
+    if (r->optimizer)
+        add_fact(t, "optimizer", r->optimizer);
+    if (r->validation > 0) {
+        lab_text_table_add(t, "validation");
+        lab_text_table_addf(t, "%.3g %% of the samples", 100 * r->validation);
+    }
+    if (r->early_stop > 0) {
+        lab_text_table_add(t, "early stop");
+        lab_text_table_addf(t, "after %lld evaluations without a lower loss",
+                            (long long)r->early_stop);
+    }
     lab_text_table_add(t, "batch");
     lab_text_table_add_int(t, r->batch);
     if (r->figures_from_rows)
@@ -131,6 +144,15 @@ void lab_run_figures(struct lab_text_table *t, const struct lab_run_row *r)
         lab_text_table_add(t, NULL);
     else
         lab_text_table_addf(t, "%.2f %%", 100 * r->accuracy);
+    if (r->memory_peak_bytes != LAB_UNKNOWN) {
+        lab_text_table_add(t, "memory, at most");
+        lab_text_table_addf(t, "%s",
+                            LAB_BYTES_TEXT(lab_to_real(r->memory_peak_bytes)));
+    }
+    if (!isnan(r->utilization_pct)) {
+        lab_text_table_add(t, "threads busy");
+        lab_text_table_addf(t, "%.3g %%", r->utilization_pct);
+    }
 }
 
 void lab_run_recording(struct lab_text_table *t, const struct lab_run_row *r)

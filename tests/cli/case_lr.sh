@@ -24,6 +24,11 @@ expect_exit 0
 for n in 1 2 3; do
     losses "$n" >"losses$n"
 done
+run profile show 2 --json --db "$db"
+expect_json 'one("run")["optimizer"] == "sgd"' \
+    'one("run")["rate_schedule"] == "constant"' 'one("run")["validation"] == 0' \
+    'one("run")["memory_peak_bytes"] > 1 << 20' '0 < one("run")["utilization_pct"]' \
+    '[r["learning_rate"] for r in of("loss")] == [.375] * 4'
 [ -s losses1 ] || complain "no loss was recorded"
 cmp -s losses1 losses2 || complain "--lr 0.375 is not lr: 0.375"
 cmp -s losses1 losses3 && complain "--lr changes nothing"

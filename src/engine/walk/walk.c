@@ -377,9 +377,17 @@ static void close_phase(struct lab_walk *w)
     w->open_phase = -1;
 }
 
+static void tell_rate(struct lab_walk *w, int64_t iteration)
+{
+    if (w->observer.rate)
+        w->observer.rate(w->observer.user, lab_walk_rate(w, iteration));
+}
+
 static void tell_iteration_end(struct lab_walk *w)
 {
     const struct lab_observer *o = &w->observer;
+    if (!w->muted && !w->cut)
+        tell_rate(w, w->iteration);
     if (!w->muted && w->cut && o->iteration_cut)
         o->iteration_cut(o->user, w->iteration);
     else if (!w->muted && o->iteration_end)
@@ -1286,6 +1294,7 @@ static void tell_done(struct lab_walk *w,
                       const struct lab_iteration_progress *n)
 {
     const struct lab_observer *o = &w->observer;
+    tell_rate(w, n->iteration);
     if (o->iteration_done) {
         o->iteration_done(o->user, n->iteration, n->loss, n->start_ns,
                           n->end_ns);

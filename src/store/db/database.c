@@ -277,8 +277,12 @@ enum lab_status lab_database_check_most(struct lab_database *db,
 static const struct lab_migration migrations[] = {
     {lab_sql_schema},   {lab_sql_schema_2}, {lab_sql_schema_3},
     {lab_sql_schema_4}, {lab_sql_schema_5}, {lab_sql_schema_6},
-    {lab_sql_schema_7}, {lab_sql_schema_8},
+    {lab_sql_schema_7}, {lab_sql_schema_8}, {lab_sql_schema_9},
 };
+
+/* The oldest version that is read as it is: a connection that only reads has the
+ * columns of later versions from temporary views. */
+enum { OLDEST_READ = 8 };
 
 const struct lab_migration *lab_database_migrations(int *count)
 {
@@ -632,7 +636,8 @@ static enum lab_status check_owner(struct lab_database *db)
             "[db.empty] %s: nothing is in it, as where the first writing was "
             "cut off; the next run or import into it makes it whole",
             db->path);
-    if (db->read_only && version < lab_database_schema_version())
+    db->behind = version < lab_database_schema_version();
+    if (db->read_only && version < OLDEST_READ)
         return lab_fail(LAB_E_STATE,
                         "[db.older] %s: of an older program (schema %lld, now "
                         "%d); record a run into it to bring it up to date",
@@ -768,7 +773,11 @@ static enum lab_status open_for_reading(struct lab_database *db)
         return lab_fail(LAB_E_NOTFOUND, "[db.missing] %s: %s", db->path,
                         strerror(errno));
     enum lab_status st = connect_for_reading(db);
-    return st ? st : check_owner(db);
+    if (!st)
+        st = check_owner(db);
+    return st || !db->behind
+               ? st
+               : lab_database_exec(db, lab_sql_reading_8, "reading it");
 }
 
 enum lab_status lab_database_open(struct lab_database **out, const char *path,

@@ -9,6 +9,8 @@ extern const char lab_sql_schema_5[];
 extern const char lab_sql_schema_6[];
 extern const char lab_sql_schema_7[];
 extern const char lab_sql_schema_8[];
+extern const char lab_sql_schema_9[];
+extern const char lab_sql_reading_8[];
 extern const char lab_sql_nsys_schema[];
 extern const char lab_devices_csv[];
 extern const char lab_sql_kernels[];

@@ -1014,6 +1014,9 @@ static const struct run_column {
     {"threads", "threads < 1", NULL},
     {"variantsFrom", "variantsFrom NOT IN ('measured', 'table', 'chosen')",
      NULL},
+    {"validation", "NOT validation BETWEEN 0 AND 1", NULL},
+    {"earlyStop", "earlyStop < 0", NULL},
+    {"memoryPeak_bytes", "memoryPeak_bytes < 0", NULL},
     {"kind", "kind NOT IN ('lesson', 'lab')", ""},
     {"importedFrom", NULL, ""},
     {"imported", NULL, ""},
@@ -1035,9 +1038,11 @@ static enum lab_status load_run_columns(struct lab_import *in)
 {
     enum { FIRST = 42 };
     static const char *const later[] = {
-        "uuid",   "label",      "importedFrom", "imported",
-        "summed", "traceState", "learningRate", "lessonLearningRate",
-        "kind",   "threads",    "variantsFrom"};
+        "uuid",           "label",      "importedFrom", "imported",
+        "summed",         "traceState", "learningRate", "lessonLearningRate",
+        "kind",           "threads",    "variantsFrom", "optimizer",
+        "rateSchedule",   "validation", "earlyStop",    "memoryPeak_bytes",
+        "utilization_pct"};
     bool there;
     enum lab_status st = import_has_table(in, "run", &there);
     if (st == LAB_OK && there)

@@ -107,6 +107,8 @@ void lab_run_summary_init(struct lab_run_summary *summary)
         .loss_first = NAN,
         .loss_last = NAN,
         .accuracy = NAN,
+        .memory_peak_bytes = LAB_UNKNOWN,
+        .utilization_pct = NAN,
     };
 }
 
@@ -272,7 +274,8 @@ static enum lab_status run_row_end(const struct lab_insert *in,
         "ringWaits = ?15, ringWait_ns = ?16, ringHighWater = ?17, "
         "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
         "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
-        "variants = nullif(ifnull(?23, variants), '') "
+        "variants = nullif(ifnull(?23, variants), ''), "
+        "memoryPeak_bytes = ?24, utilization_pct = ?25 "
         "WHERE id = ?1");
     sqlite3_stmt *s = stmt.sql;
     lab_utc_text(now, ended);
@@ -301,6 +304,8 @@ static enum lab_status run_row_end(const struct lab_insert *in,
     lab_bind_int(s, 21, in->last_kernel_row);
     lab_bind_text(s, 22, trace_state_text(u->trace_state));
     lab_bind_text(s, 23, u->variants);
+    lab_bind_int(s, 24, u->memory_peak_bytes);
+    lab_bind_real(s, 25, u->utilization_pct);
     return lab_stmt_once(&stmt, storing_run);
 }
 
@@ -685,6 +690,8 @@ static const struct row_column loss[] = {
     COLUMN("iteration", INT, loss.iteration),
     COLUMN("loss", REAL, loss.loss),
     COLUMN("accuracy", REAL, loss.accuracy),
+    COLUMN("heldLoss", REAL, loss.held_loss),
+    COLUMN("learningRate", REAL, loss.rate),
     COLUMN("moment_ns", INT, loss.moment_ns),
 };
 
@@ -736,6 +743,9 @@ static const struct row_kind row_kinds[LAB_INTO_COUNT] = {
                      " loss = CASE WHEN excluded.accuracy IS NULL THEN"
                      "  excluded.loss ELSE ifnull(loss, excluded.loss) END,"
                      " accuracy = ifnull(excluded.accuracy, accuracy),"
+                     " heldLoss = ifnull(excluded.heldLoss, heldLoss),"
+                     " learningRate ="
+                     "  ifnull(excluded.learningRate, learningRate),"
                      " moment_ns = excluded.moment_ns"),
     [LAB_INTO_METRIC] = INTO("metric_value", metric, .fail = false),
 };

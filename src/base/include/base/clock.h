@@ -9,4 +9,6 @@ int64_t lab_clock_monotonic_ns(void);
 /* For moments: CLOCK_REALTIME, the clock of CUPTI's records. Nanoseconds since
  * 1970-01-01 UTC. */
 int64_t lab_clock_wall_ns(void);
+/* Processor time of all threads of the process. */
+int64_t lab_clock_process_ns(void);
 LAB_C_END

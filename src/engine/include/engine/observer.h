@@ -37,6 +37,9 @@ struct lab_observer {
     void (*run_begin)(void *user, const char *name);
     void (*run_end)(void *user);
     void (*iteration_begin)(void *user, int64_t iteration);
+    /* The learning rate of the iteration that ends next; NaN: nothing is
+     * updated. */
+    void (*rate)(void *user, double learning_rate);
     void (*iteration_end)(void *user, int64_t iteration, double loss);
     /* In place of iteration_end: the iteration was cut before its last step and
      * has no loss. NULL: iteration_end, with NaN. */

@@ -48,6 +48,8 @@ struct lab_loss_row {
     int64_t iteration;
     double loss;
     double accuracy;
+    double held_loss;
+    double learning_rate; /* of the iteration */
     int64_t moment_ns;
 };
 

@@ -110,7 +110,13 @@ struct lab_run_row {
     double lesson_learning_rate; /* the lesson's own, when it ran */
     int64_t threads;             /* that computed, on the CPU */
     const char *variants_from;   /* measured, table, chosen */
-    bool figures_from_rows;      /* it has none: those of the stored losses */
+    const char *optimizer;
+    const char *rate_schedule; /* of the learning rate */
+    double validation;         /* share of the samples */
+    int64_t early_stop;        /* evaluations; 0: none ends it */
+    int64_t memory_peak_bytes; /* of the process, on the CPU */
+    double utilization_pct;    /* processor time over wall time and threads */
+    bool figures_from_rows;    /* it has none: those of the stored losses */
 };
 
 struct lab_run_info { /* texts are copied; NULL where unknown */
@@ -142,6 +148,8 @@ struct lab_run_summary { /* LAB_UNKNOWN and NaN where unknown */
     double loss_first;
     double loss_last;
     double accuracy;
+    int64_t memory_peak_bytes;
+    double utilization_pct;
     enum lab_time_source time_source; /* NONE: as in the info */
     enum lab_trace_state trace_state; /* UNKNOWN: as in the info */
     const char *counters;             /* NULL: as in the info */

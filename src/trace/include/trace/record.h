@@ -174,7 +174,9 @@ struct lab_overhead_record {
 struct lab_loss_record {
     int64_t iteration;
     double loss;
-    double accuracy; /* validation accuracy, 0..1, or NaN */
+    double accuracy;  /* validation accuracy, 0..1, or NaN */
+    double held_loss; /* of the same rows, or NaN */
+    double rate;      /* learning rate of the iteration, or NaN */
     int64_t moment_ns;
 };
 

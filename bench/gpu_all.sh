@@ -46,7 +46,30 @@ part() { # NAME LIMIT_SECONDS COMMAND...
 
 # The time to load the module, whose device code is compressed.
 part start 60 "$lab" doctor
-part gpu_tests 600 ctest --test-dir "$build" -L gpu --output-on-failure
+part gpu_tests 300 ctest --test-dir "$build" -L gpu -j4 --output-on-failure
+
+# Every golden walk; the second set has the rungs of the ladders.
+part golden 200 python3 "$here/../tests/golden/check_step.py" "$lab" \
+    --backend cuda --variants naive,cublas,cudnn --jobs 14
+part golden_rungs 300 python3 "$here/../tests/golden/check_step.py" "$lab" \
+    --backend cuda --jobs 14 \
+    --variants fused,tiled,blocked,warp,block,tile,split,vector
+
+# test_cuda_kernels has a launch that is refused on purpose: two errors.
+for test in cudnn image reduce; do
+    part "sanitizer_$test" 200 compute-sanitizer --error-exitcode 1 \
+        "$build/bin/test_cuda_$test"
+done
+
+# The runs that ship.
+part recorded 700 "$here/../profiles/recorded/make.sh" "$lab" "$out/recorded.db"
+
+# The simulator's counts beside the card's, labs alone: lessons take longer.
+part sim_card 300 python3 "$here/sim_card.py" "$lab" gemm saxpy reduction transpose \
+    softmax layer_norm stencil gemv attention conv --out "$out/sim_card" --jobs 14
+
+part training 400 python3 "$here/bench_training.py" "$lab" --repeats 3
+part tracing 200 python3 "$here/tracing_training.py" "$lab" --no-torch
 
 # Rows of labs under a step, on even and on odd sizes.
 part step_rows 180 python3 "$here/step_rows.py" "$lab"
@@ -64,9 +87,6 @@ for size in 1x1x256x128 1x1x4096x128 4x16x4096x128; do
             --variants "$way" --sizes "$size"
     done
 done
-
-part sanitizer 300 compute-sanitizer --error-exitcode 1 \
-    "$build/bin/test_cuda_cudnn"
 
 echo
 cat "$table"

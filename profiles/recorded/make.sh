@@ -11,8 +11,9 @@
 # too. With more than one GPU each takes the next job, alone on its GPU, and their
 # files are merged. The file is then made small: one journal, no free pages.
 #
-# LAB_RECORD_ONLY="gpt lab-lu" records these alone and adds them to FILE;
-# LAB_RECORD_SECONDS is a job's time (120).
+# LAB_RECORD_ONLY="gpt lab-lu" records these alone: in FILE they take the place of
+# what it had of them. LAB_RECORD_SECONDS is a job's time (120). Lessons took 4
+# minutes on an H200, labs 6.
 set -u
 program=$1
 file=$2
@@ -32,11 +33,13 @@ jobs() {
     "$program" lesson list --json |
         sed -n 's/.*"id":"\([^"]*\)","kind":"lesson".*/\1/p' |
         while read -r lesson; do
-            n=8 # enough to compare: the first is slower than the others
-            echo "run $lesson --iterations $n --counters basic"
+            # Enough to compare: the first is slower than the others. The calls of
+            # the CUDA API are long; the default alone has them.
+            run="run $lesson --iterations 24 --counters basic"
+            echo "$run"
             case " $(echo $many) " in *" $lesson "*) ;; *) continue ;; esac
             for v in $variants; do
-                echo "run $lesson --iterations $n --counters basic --variant *=$v"
+                echo "$run --trace kernels --variant *=$v"
             done
         done
 }
@@ -74,6 +77,17 @@ if [ -z "${LAB_RECORD_ONLY:-}" ]; then
     rm -f "$file" "$file-wal" "$file-shm"
 elif [ -e "$file" ]; then
     cp "$file" "$parts/before.db"
+    # shellcheck disable=SC2046 # numbers are words
+    set -- $("$program" profile list --json --db "$parts/before.db" |
+        while read -r run; do
+            for name in $LAB_RECORD_ONLY; do
+                case $run in *'"lesson":"'"$name"'"'*)
+                    echo "$run" | sed 's/.*"run":\([0-9]*\).*/\1/' ;;
+                esac
+            done
+        done)
+    [ $# -eq 0 ] ||
+        "$program" profile delete "$@" --db "$parts/before.db" >/dev/null || exit 1
 fi
 i=0
 while [ $i -lt "$gpus" ]; do
@@ -90,29 +104,6 @@ elif [ "$gpus" -eq 1 ]; then
 else
     "$program" profile merge "$parts"/[0-9]*.db --db "$parts/all.db" || exit 1
 fi
-# Lessons are found below the data, wherever that is; these runs are the file's
-# own, from wherever they were merged.
-python3 - "$parts/all.db" <<'P' || exit 1
-import sqlite3, sys
-d = sqlite3.connect(sys.argv[1], isolation_level=None)
-d.execute("""UPDATE run SET lessonPath =
-             substr(lessonPath, instr(lessonPath, 'lessons/'))
-             WHERE instr(lessonPath, 'lessons/') > 0""")
-d.execute("""UPDATE sweep_row SET reason =
-             substr(reason, instr(reason, 'lessons/'))
-             WHERE instr(reason, '/lessons/') > 0""")
-# Lessons whose data do not ship have nothing to show in a sweep of all.
-d.execute("DELETE FROM sweep_row WHERE reason LIKE '%: has no file %'")
-d.execute("UPDATE run SET importedFrom = NULL, imported = NULL")
-# Which of the GPUs it was stays told apart; their serial numbers are their owner's.
-gpus = [u for (u,) in d.execute("""SELECT uuid FROM TARGET_INFO_GPU UNION
-        SELECT uuid FROM ceiling UNION SELECT uuid FROM lab_tuned""") if u]
-for n, uuid in enumerate(sorted(gpus), 1):
-    for table in "TARGET_INFO_GPU", "ceiling", "lab_tuned":
-        d.execute(f"UPDATE {table} SET uuid = ? WHERE uuid = ?",
-                  (f"GPU-00000000-0000-0000-0000-{n:012d}", uuid))
-d.execute("PRAGMA journal_mode = DELETE")
-d.execute("VACUUM")
-P
+python3 "$(dirname -- "$0")/finish.py" "$parts/all.db" || exit 1
 cp "$parts/all.db" "$file"
 ls -l "$file"

@@ -33,15 +33,16 @@ expect_exit 0
 
 [ -f "$LAB_SOURCE_DIR/profiles/recorded/h200.db" ] || exit 77 # not made yet
 
-# The newest recorded run with kernels, and the kernel of a step that has one and
-# has a name that no other step has a part of.
+# The newest recorded run with kernels, and the kernel of a step that has one, has a
+# name that no other step has a part of, and has room for more threads.
 run profile kernels --recorded last --json
 expect_exit 0
 python3 - "$out" >facts <<'P' || complain "no kernel to ask about"
 import json, sys
 rows = [r for r in map(json.loads, open(sys.argv[1])) if r["type"] == "kernel"]
 last = [r for r in rows if r["iteration"] == rows[-1]["iteration"]]
-k = [r for r in last if sum(r["step"] in o["step"] for o in last) == 1][0]
+k = [r for r in last if sum(r["step"] in o["step"] for o in last) == 1
+     and r["block"][0] * r["block"][1] * r["block"][2] < 1024][0]
 threads = k["block"][0] * k["block"][1] * k["block"][2]
 print(k["run"], threads, k["registers_per_thread"],
       "%.1f" % k["occupancy_pct"], k["step"])

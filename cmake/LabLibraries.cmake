@@ -13,3 +13,7 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 # whether its module is built.
 find_path(DNNL_INCLUDE dnnl.h)
 find_library(DNNL_LIBRARY dnnl)
+
+# Text in PNG pictures is optional: without these they are SVG.
+pkg_check_modules(FREETYPE QUIET IMPORTED_TARGET freetype2)
+pkg_check_modules(FONTCONFIG QUIET IMPORTED_TARGET fontconfig)

@@ -25,7 +25,7 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
 CNN, LSTM and transformer lessons one step at a time, see the kernels that ran,
 swap the implementation under a step, and compare runs.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS
-    "lapenna-lab-onednn, lapenna-lab-sim")
+    "lapenna-lab-onednn, lapenna-lab-sim, fonts-dejavu-core")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS lapenna-lab-cuda)
 
 if(TARGET lab_onednn)

@@ -48,7 +48,7 @@ static const struct lab_ui_command_word WORDS[] = {
      "keep the network in a file (safetensors); force: over another"},
     {LAB_COMMAND_LOAD, "load", "load FILE",
      "from the start, with the parameters in a file"},
-    {LAB_COMMAND_EXPORT, "export", "export FILE.svg",
+    {LAB_COMMAND_EXPORT, "export", "export FILE.svg | FILE.png",
      "the screen as a picture, for a slide; not in plain text"},
     {LAB_COMMAND_VARIANT, "variant", "variant NODE [NAME | default | auto]",
      "how the node runs: default is by the fixed table, auto drops the choice; "

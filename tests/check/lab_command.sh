@@ -58,7 +58,8 @@ sed -i 's/VERSION_WORD/"one"/' "$tree/src/main.c"
 # What is only useful and not there is never installed by this test.
 no_extras() {
     mkdir -p "$1"
-    printf '%s\n' ninja-build libdnnl-dev clang-format-14 tmux python3-pyte \
+    printf '%s\n' ninja-build libdnnl-dev libfreetype-dev \
+        fonts-dejavu-core libfontconfig-dev clang-format-14 tmux python3-pyte \
         clang libclang-rt-dev \
         >"$1/extras-tried"
 }

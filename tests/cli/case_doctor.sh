@@ -11,7 +11,7 @@ for hidden in no yes; do
     expect_no_stderr
     expect_no_escape
     for part in program lessons CPU OpenBLAS oneDNN 'CUDA module' driver \
-        device cuBLAS cuDNN CUPTI NVTX 'hardware counters' terminal database; do
+        device cuBLAS cuDNN CUPTI NVTX 'hardware counters' terminal pictures database; do
         expect_stdout "$part"
     done
     run doctor --json

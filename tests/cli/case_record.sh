@@ -132,9 +132,9 @@ await 20000 shown.svg
 text :export shown.svg
 key Enter
 await 20000 is there already
-text :export shown.png
+text :export shown.gif
 key Enter
-await 20000 ends in .svg
+await 20000 ends in .svg or .png
 quit
 END
 expect_exit 0
@@ -171,10 +171,20 @@ if pyte:
     stream = pyte.Stream(screen)
     for _, _, data in lines[1:]:
         stream.feed(data)
-    assert "ends in .svg" in "\n".join(screen.display), screen.display
+    assert "ends in .svg or .png" in "\n".join(screen.display), screen.display
     assert "fc1" in "\n".join(screen.display)
 END
 run --backend cpu --picture first.svg mlp-digits
 expect_exit 3
-run --backend cpu --picture first.png mlp-digits
+run --backend cpu --picture first.gif mlp-digits
 expect_exit 2
+# PNG has text where the program was built with fonts.
+run --backend cpu --picture first.png mlp-digits
+if "$LAB_EXE" doctor 2>/dev/null | grep -q '^pictures *ok'; then
+    expect_exit 0
+    [ "$(head -c 8 first.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] ||
+        complain 'first.png is no PNG'
+else
+    expect_exit 4
+    expect_stderr "write a .svg"
+fi

@@ -169,4 +169,43 @@ TEST_CASE(keys_steer_a_replay)
     assert_int_equal(remove(path), 0);
 }
 
+/* The terminal is asked for graphics while it is in use: a VT220 with sixels, one
+ * with kitty's protocol, and one that has none. Keys among the answers count (\f draws all again). */
+TEST_CASE(graphics_are_asked_for)
+{
+    static const struct {
+        const char *first;  /* to the question for the attributes */
+        const char *second; /* to those behind it; NULL: there are none */
+        const char *image;
+    } terminals[] = {
+        {"\033[?62;4cs\f", "\033[6;20;10t\033[?62;4c", "\033P0;1;0q"},
+        {"s\f\033[?62c", "\033_Gi=31;OK\033\\\033[6;20;10t\033[?62c",
+         "\033_Ga=T"},
+        {"s\f\033[?1;2c", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof(terminals) / sizeof(terminals[0]); i++) {
+        struct pty_session s;
+        pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+        pty_await(&s, 0, "\033[c");
+        pty_await(&s, 0, "step 0 of");
+        assert_null(strstr(s.bytes, "\033_G"));
+        pty_type(&s, terminals[i].first);
+        if (terminals[i].second) {
+            pty_await(&s, 0, "\033[16t\033[c");
+            pty_type(&s, terminals[i].second);
+            pty_await(&s, 0, terminals[i].image);
+        }
+        pty_await(&s, 0, "step 1 of"); /* the keys have counted */
+        assert_null(strstr(s.bytes, "press ? for help"));
+        if (!terminals[i].image) {
+            assert_null(strstr(s.bytes, "\033_G"));
+            assert_null(strstr(s.bytes, "\033P"));
+        }
+        pty_type(&s, "qq");
+        assert_int_equal(pty_finish(&s), 0);
+        pty_assert_sane(&s);
+        pty_leave(&s);
+    }
+}
+
 RUN_TESTS()

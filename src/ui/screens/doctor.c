@@ -24,6 +24,7 @@
 #include "store/query.h"
 #include "store/tuned.h"
 #include "store/variant_times.h"
+#include "ui/picture.h"
 #include "ui/terminal.h"
 
 const char *const lab_doctor_state_text[] = {"ok", "missing", "warning"};
@@ -471,6 +472,18 @@ static void doctor_terminal(struct lab_doctor *d)
            stand_in ? type : "");
 }
 
+static void check_pictures(struct lab_doctor *d)
+{
+    const char *font = lab_picture_font();
+    if (font)
+        ok(d, "pictures", font);
+    else
+        report(d, "pictures", LAB_DOCTOR_WARNING,
+               "install libfreetype-dev, libfontconfig-dev and "
+               "fonts-dejavu-core and build again; SVG needs none of them",
+               "no font for text in PNG");
+}
+
 /* ---- database ---- */
 
 static bool count_run(void *user, const struct lab_run_row *row)
@@ -688,5 +701,6 @@ void lab_doctor_examine(struct lab_doctor *d, const char *db)
     doctor_cpu(d);
     lab_doctor_gpu(d);
     doctor_terminal(d);
+    check_pictures(d);
     doctor_database(d, db);
 }

@@ -212,17 +212,19 @@ static enum lab_status open_ui(struct screens *s)
         st = lab_ui_settings_read(&settings);
     if (st)
         return st;
-    struct lab_ui_options options = {.settings = &settings,
-                                     .terminal = {.color = o->color,
-                                                  .theme = settings.theme,
-                                                  .ascii = o->ascii,
-                                                  .mouse = !o->no_mouse},
-                                     .script = getenv("LAPENNA_LAB_SCRIPT"),
-                                     .replay = o->replay,
-                                     .record = o->record,
-                                     .cast = o->cast,
-                                     .picture = o->picture,
-                                     .badge = s->machine.badge};
+    struct lab_ui_options options = {
+        .settings = &settings,
+        .terminal = {.color = o->color,
+                     .theme = settings.theme,
+                     .ascii = o->ascii,
+                     .mouse = !o->no_mouse,
+                     .graphics = o->graphics ? o->graphics : "auto"},
+        .script = getenv("LAPENNA_LAB_SCRIPT"),
+        .replay = o->replay,
+        .record = o->record,
+        .cast = o->cast,
+        .picture = o->picture,
+        .badge = s->machine.badge};
     return lab_ui_new(&s->ui, &options);
 }
 

@@ -824,7 +824,12 @@ static void run_command(struct lab_ui *ui, const char *line)
         return;
     }
     if (cmd.kind == LAB_COMMAND_EXPORT) {
+        const int px_h = ui->canvas.px_h;
+        const int px_w = ui->canvas.px_w;
+        lab_picture_size(cmd.arg, &ui->canvas);
         ui_draw(ui); /* without the prompt */
+        ui->canvas.px_h = px_h;
+        ui->canvas.px_w = px_w;
         if (lab_picture_write(cmd.arg, &ui->canvas, ui->theme))
             lab_ui_error(ui);
         else
@@ -1123,6 +1128,10 @@ enum lab_status lab_ui_new(struct lab_ui **out,
         st = lab_canvas_init(&ui->canvas, facts.h, facts.w, facts.ascii);
     ui->canvas.blocks = facts.blocks;
     ui->canvas.tints = facts.tints;
+    ui->canvas.px_h = facts.px_h;
+    ui->canvas.px_w = facts.px_w;
+    if (ui->picture)
+        lab_picture_size(ui->picture, &ui->canvas);
     if (!st)
         st = open_files(ui, options);
     if (st) {
@@ -1347,6 +1356,14 @@ static void resize(struct lab_ui *ui, int h, int w)
     }
     next.blocks = ui->canvas.blocks;
     next.tints = ui->canvas.tints;
+    next.px_h = ui->canvas.px_h;
+    next.px_w = ui->canvas.px_w;
+    if (ui->terminal) {
+        struct lab_terminal_facts facts;
+        lab_terminal_get_facts(ui->terminal, &facts);
+        next.px_h = facts.px_h;
+        next.px_w = facts.px_w;
+    }
     lab_canvas_release(&ui->canvas);
     ui->canvas = next;
 }

@@ -95,14 +95,23 @@ enum lab_status lab_canvas_init(struct lab_canvas *c, int h, int w, bool ascii)
     return LAB_OK;
 }
 
+static void drop_images(struct lab_canvas *c)
+{
+    for (int i = 0; i < c->n_images; i++)
+        lab_free(c->images[i].px);
+    c->n_images = 0;
+}
+
 void lab_canvas_release(struct lab_canvas *c)
 {
+    drop_images(c);
     lab_free(c->cells);
     *c = (struct lab_canvas){0};
 }
 
 void lab_canvas_clear(struct lab_canvas *c)
 {
+    drop_images(c);
     c->clip = (struct lab_rect){0, 0, c->h, c->w};
     c->cursor_y = -1;
     c->cursor_x = -1;
@@ -149,6 +158,7 @@ static void set_cell(struct lab_cell *cell, const char *bytes, size_t len,
     memcpy(cell->text, bytes, len);
     cell->role = (unsigned char)role;
     cell->ink = LAB_TINT_NONE;
+    cell->image = 0;
 }
 
 /* Half of a wide character must not survive the other half. */
@@ -327,6 +337,65 @@ void lab_canvas_pixels(struct lab_canvas *c, int y, int x, enum lab_tint top,
     struct lab_cell *cell = cell_at(c, y, x);
     cell->ink = (unsigned char)(!half ? LAB_TINT_NONE : top ? top : bottom);
     cell->paper = (unsigned char)(top ? bottom : LAB_TINT_NONE);
+}
+
+/* ---- images ---- */
+
+_Static_assert(LAB_PIXEL_OF_ROLE + LAB_ROLE_COUNT <= 256, "a pixel is a byte");
+
+unsigned char *lab_canvas_image(struct lab_canvas *c, struct lab_rect cells)
+{
+    size_t h = (size_t)(cells.h * c->px_h);
+    size_t w = (size_t)(cells.w * c->px_w);
+    if (c->px_h < 1 || c->px_w < 1 || !c->tints || lab_rect_empty(cells) ||
+        !lab_rect_inside(cells, c->clip) || c->n_images == LAB_CANVAS_IMAGES)
+        return NULL;
+    struct lab_image *image = &c->images[c->n_images];
+    *image = (struct lab_image){cells, lab_alloc_array(h, w)};
+    if (!image->px)
+        return NULL;
+    c->n_images++;
+    for (int y = cells.y; y < cells.y + cells.h; y++)
+        for (int x = cells.x; x < cells.x + cells.w; x++)
+            cell_at(c, y, x)->image = (unsigned char)c->n_images;
+    return image->px;
+}
+
+unsigned char *lab_canvas_image_pixels(const struct lab_canvas *c, int image)
+{
+    const struct lab_image *m = &c->images[image - 1];
+    size_t row = (size_t)(m->at.w * c->px_w);
+    unsigned char *out = lab_alloc_array((size_t)(m->at.h * c->px_h), row);
+    for (int y = 0; out && y < m->at.h; y++) {
+        for (int x = 0; x < m->at.w; x++) {
+            size_t cell =
+                (size_t)(m->at.y + y) * (size_t)c->w + (size_t)(m->at.x + x);
+            if (c->cells[cell].image != image)
+                continue;
+            for (int i = 0; i < c->px_h; i++) {
+                size_t at =
+                    (size_t)(y * c->px_h + i) * row + (size_t)(x * c->px_w);
+                memcpy(out + at, m->px + at, (size_t)c->px_w);
+            }
+        }
+    }
+    return out;
+}
+
+void lab_canvas_pixel_colors(const struct lab_palette *p, int out[256])
+{
+    const int text = p->theme == LAB_THEME_LIGHT ? 0x1c1e21 : 0xd5d9e0;
+    const int weak = 0x80858d;
+    for (int i = 0; i < 256; i++) {
+        int role = i - LAB_PIXEL_OF_ROLE;
+        out[i] = -1;
+        if (i < LAB_TINT_COUNT && p->tints)
+            out[i] = i == LAB_TINT_NONE ? -1 : p->tint[i];
+        else if (role >= 0 && role < LAB_ROLE_COUNT)
+            out[i] = p->styles[role].fg >= 0               ? p->styles[role].fg
+                     : p->styles[role].attr & LAB_ATTR_DIM ? weak
+                                                           : text;
+    }
 }
 
 struct lab_rect lab_canvas_box(struct lab_canvas *c, struct lab_rect r,

@@ -2,6 +2,7 @@
 #include "dots.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -18,16 +19,21 @@ bool lab_dots_init(struct lab_dots *d, const struct lab_canvas *c,
     d->dots = lab_alloc_array(cells, 2);
     if (d->dots)
         d->owner = d->dots + cells;
+    d->px_h = plot.h * c->px_h;
+    d->px_w = plot.w * c->px_w;
+    if (d->dots && d->px_h > 0 && d->px_w > 0) /* without memory: dots alone */
+        d->px = lab_alloc_array((size_t)d->px_h, (size_t)d->px_w);
     return d->dots != NULL;
 }
 
 void lab_dots_release(struct lab_dots *d)
 {
     lab_free(d->dots);
+    lab_free(d->px);
     *d = (struct lab_dots){.dots = NULL};
 }
 
-void lab_dots_set(struct lab_dots *d, int x, int y, int owner)
+static void set_dot(struct lab_dots *d, int x, int y, int owner)
 {
     if (x < 0 || y < 0 || x >= d->w || y >= d->h)
         return;
@@ -36,20 +42,55 @@ void lab_dots_set(struct lab_dots *d, int x, int y, int owner)
     d->owner[cell] = (unsigned char)(owner + 1);
 }
 
-static int larger(int a, int b)
+/* Two by two pixels, so that a line is seen. */
+static void set_pixel(struct lab_dots *d, int x, int y, int owner)
+{
+    for (int i = 0; i < 4; i++) {
+        int px = x + i % 2;
+        int py = y + i / 2;
+        if (px >= 0 && py >= 0 && px < d->px_w && py < d->px_h)
+            d->px[(size_t)py * (size_t)d->px_w + (size_t)px] =
+                (unsigned char)(owner + 1);
+    }
+}
+
+static double larger(double a, double b)
 {
     return a > b ? a : b;
 }
 
-void lab_dots_line(struct lab_dots *d, int x0, int y0, int x1, int y1,
-                   int owner)
+/* From and to in pixels. */
+static void pixel_line(struct lab_dots *d, double x0, double y0, double x1,
+                       double y1, int owner)
 {
-    int dx = x1 > x0 ? x1 - x0 : x0 - x1;
-    int dy = y1 > y0 ? y1 - y0 : y0 - y1;
-    int steps = larger(larger(dx, dy), 1);
+    int steps = (int)larger(larger(fabs(x1 - x0), fabs(y1 - y0)), 1);
     for (int i = 0; i <= steps; i++)
-        lab_dots_set(d, x0 + (int)lround((double)(x1 - x0) * i / steps),
-                     y0 + (int)lround((double)(y1 - y0) * i / steps), owner);
+        set_pixel(d, (int)lround(x0 + (x1 - x0) * i / steps),
+                  (int)lround(y0 + (y1 - y0) * i / steps), owner);
+}
+
+void lab_dots_set(struct lab_dots *d, int x, int y, int owner)
+{
+    set_dot(d, x, y, owner);
+    if (d->px)
+        set_pixel(d, x * d->px_w / d->w, y * d->px_h / d->h, owner);
+}
+
+void lab_dots_line(struct lab_dots *d, double x0, double y0, double x1,
+                   double y1, int owner)
+{
+    const int fx = (int)lround(x0);
+    const int fy = (int)ceil(y0 - 0.5); /* halves go up, where y is smaller */
+    const int dx = (int)lround(x1) - fx;
+    const int dy = (int)ceil(y1 - 0.5) - fy;
+    const int steps = (int)larger(larger(abs(dx), abs(dy)), 1);
+    for (int i = 0; i <= steps; i++)
+        set_dot(d, fx + (int)lround((double)dx * i / steps),
+                fy + (int)lround((double)dy * i / steps), owner);
+    if (d->px)
+        pixel_line(d, (x0 + 0.5) * d->px_w / d->w, (y0 + 0.5) * d->px_h / d->h,
+                   (x1 + 0.5) * d->px_w / d->w, (y1 + 0.5) * d->px_h / d->h,
+                   owner);
 }
 
 static const char *cell_text(const struct lab_canvas *c, unsigned dots,
@@ -71,6 +112,16 @@ static const char *cell_text(const struct lab_canvas *c, unsigned dots,
     return out;
 }
 
+/* Over the characters, which stay for where no image can be. */
+static void show_pixels(const struct lab_dots *d, struct lab_canvas *c,
+                        const enum lab_role *roles)
+{
+    unsigned char *px = d->px ? lab_canvas_image(c, d->plot) : NULL;
+    for (size_t i = 0; px && i < (size_t)d->px_h * (size_t)d->px_w; i++)
+        if (d->px[i])
+            px[i] = (unsigned char)(LAB_PIXEL_OF_ROLE + roles[d->px[i] - 1]);
+}
+
 void lab_dots_show(const struct lab_dots *d, struct lab_canvas *c,
                    const enum lab_role *roles)
 {
@@ -85,4 +136,5 @@ void lab_dots_show(const struct lab_dots *d, struct lab_canvas *c,
                             cell_text(c, d->dots[cell], text));
         }
     }
+    show_pixels(d, c, roles);
 }

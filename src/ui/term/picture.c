@@ -1,5 +1,5 @@
-/* picture.c -- a canvas as SVG or as the frames of an asciicast, for slides, for
- * reports and for recordings. It puts the theme's colours on cells as terminal.c
+/* picture.c -- a canvas as SVG, as PNG or as the frames of an asciicast, for slides,
+ * for reports and for recordings. It puts the theme's colours on cells as terminal.c
  * does, in full depth. */
 #include "ui/picture.h"
 
@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/file.h"
+#include "term/font.h"
+#include "term/graphics.h"
 
 /* ---- colours of a cell ---- */
 
@@ -84,7 +86,7 @@ struct block {
 static bool find_block(const char *utf8, struct block *out)
 {
     const unsigned char *b = (const unsigned char *)utf8;
-    if (b[0] != 0xE2 || b[1] != 0x96 || b[2] < 0x80 || b[2] > 0x93)
+    if (b[0] != 0xE2 || b[1] != 0x96 || b[2] < 0x80 || b[2] > 0x95)
         return false;
     int n = b[2] - 0x80; /* of U+2580 */
     *out = (struct block){0, 0, 8, 8, 100};
@@ -96,6 +98,10 @@ static bool find_block(const char *utf8, struct block *out)
         out->w = 16 - n;
     else if (n == 16) /* right half */
         *out = (struct block){4, 0, 4, 8, 100};
+    else if (n == 20) /* upper eighth */
+        out->h = 1;
+    else if (n == 21) /* right eighth */
+        *out = (struct block){7, 0, 1, 8, 100};
     else
         out->percent = 25 * (n - 16);
     return true;
@@ -259,25 +265,260 @@ void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
     lab_str_add(out, "</svg>\n");
 }
 
+/* ---- PNG ---- */
+
+struct raster {
+    unsigned char *rgb;
+    int h;
+    int w;
+    int cell_h;
+    int cell_w;
+    struct lab_font *font;
+};
+
+/* `percent` of a colour onto what is there. */
+static void blend(struct raster *r, int y, int x, int color, int percent)
+{
+    if (y < 0 || x < 0 || y >= r->h || x >= r->w)
+        return;
+    unsigned char *px = r->rgb + ((size_t)y * (size_t)r->w + (size_t)x) * 3;
+    int now = mix(px[0] << 16 | px[1] << 8 | px[2], color, percent);
+    px[0] = (unsigned char)(now >> 16 & 0xFF);
+    px[1] = (unsigned char)(now >> 8 & 0xFF);
+    px[2] = (unsigned char)(now & 0xFF);
+}
+
+static void blend_rect(struct raster *r, struct lab_rect at, int color,
+                       int percent)
+{
+    for (int y = at.y; y < at.y + at.h; y++)
+        for (int x = at.x; x < at.x + at.w; x++)
+            blend(r, y, x, color, percent);
+}
+
+/* Lines that must meet those of the next cell, which a font's need not. */
+static bool draw_lines(struct raster *r, int y, int x, unsigned code, int ink)
+{
+    enum { LEFT = 1, RIGHT = 2, UP = 4, DOWN = 8 };
+    static const struct {
+        unsigned code;
+        unsigned arms;
+    } lines[] = {
+        {0x2500, LEFT | RIGHT},
+        {0x2502, UP | DOWN},
+        {0x250C, RIGHT | DOWN},
+        {0x2510, LEFT | DOWN},
+        {0x2514, RIGHT | UP},
+        {0x2518, LEFT | UP},
+        {0x251C, RIGHT | UP | DOWN},
+        {0x2524, LEFT | UP | DOWN},
+        {0x252C, LEFT | RIGHT | DOWN},
+        {0x2534, LEFT | RIGHT | UP},
+        {0x253C, LEFT | RIGHT | UP | DOWN},
+    };
+    enum { N_LINES = sizeof(lines) / sizeof(lines[0]) };
+    int i = 0;
+    while (i < N_LINES && lines[i].code != code)
+        i++;
+    if (i == N_LINES)
+        return false;
+    const int h = r->cell_h / 2;
+    const int w = r->cell_w / 2;
+    const unsigned arms = lines[i].arms;
+    if (arms & (LEFT | RIGHT)) {
+        int from = arms & LEFT ? 0 : w;
+        int to = arms & RIGHT ? r->cell_w : w + 1;
+        blend_rect(r, (struct lab_rect){y + h, x + from, 1, to - from}, ink,
+                   100);
+    }
+    if (arms & (UP | DOWN)) {
+        int from = arms & UP ? 0 : h;
+        int to = arms & DOWN ? r->cell_h : h + 1;
+        blend_rect(r, (struct lab_rect){y + from, x + w, to - from, 1}, ink,
+                   100);
+    }
+    return true;
+}
+
+static void draw_braille(struct raster *r, int y, int x, unsigned dots, int ink)
+{
+    /* The bit of each dot, row by row. */
+    static const unsigned char bits[8] = {0x01, 0x08, 0x02, 0x10,
+                                          0x04, 0x20, 0x40, 0x80};
+    const int size = r->cell_w / 4 > 1 ? r->cell_w / 4 : 1;
+    for (int i = 0; i < 8; i++)
+        if (dots & bits[i])
+            blend_rect(r,
+                       (struct lab_rect){
+                           y + (2 * (i / 2) + 1) * r->cell_h / 8 - size / 2,
+                           x + (2 * (i % 2) + 1) * r->cell_w / 4 - size / 2,
+                           size, size},
+                       ink, 100);
+}
+
+static void draw_glyph(struct raster *r, int y, int x, unsigned code, bool bold,
+                       int ink)
+{
+    struct lab_glyph g;
+    if (!lab_font_glyph(r->font, code, bold, &g))
+        return;
+    for (int i = 0; i < g.h; i++)
+        for (int k = 0; k < g.w; k++)
+            blend(r, y + g.y + i, x + g.x + k, ink,
+                  g.ink[i * g.stride + k] * 100 / 255);
+}
+
+static void draw_cell(struct raster *r, const struct lab_canvas *c,
+                      const struct lab_palette *p, int cell_y, int cell_x)
+{
+    const struct lab_cell *cell = cell_at(c, cell_y, cell_x);
+    const struct look l = look_of(c, p, cell);
+    const int paper = l.bg >= 0 ? l.bg : own_paper(p->theme);
+    const int y = cell_y * r->cell_h;
+    const int x = cell_x * r->cell_w;
+    int ink = l.fg >= 0 ? l.fg : own_ink(p->theme);
+    struct block b;
+    unsigned code = 0;
+    if (l.attr & LAB_ATTR_DIM)
+        ink = mix(paper, ink, 65);
+    if (l.attr & LAB_ATTR_UNDERLINE)
+        blend_rect(r, (struct lab_rect){y + r->cell_h - 2, x, 1, r->cell_w},
+                   ink, 100);
+    lab_utf8_next(cell->text, strlen(cell->text), &code);
+    if (is_blank(cell))
+        return;
+    if (find_block(cell->text, &b)) {
+        const int top = y + b.y * r->cell_h / 8;
+        const int left = x + b.x * r->cell_w / 8;
+        blend_rect(r,
+                   (struct lab_rect){top, left,
+                                     y + (b.y + b.h) * r->cell_h / 8 - top,
+                                     x + (b.x + b.w) * r->cell_w / 8 - left},
+                   ink, b.percent);
+    } else if (is_braille(cell)) {
+        draw_braille(r, y, x, code - 0x2800, ink);
+    } else if (!draw_lines(r, y, x, code, ink)) {
+        draw_glyph(r, y, x, code, l.attr & LAB_ATTR_BOLD, ink);
+    }
+}
+
+static enum lab_status draw_image(struct raster *r, const struct lab_canvas *c,
+                                  const struct lab_palette *p, int nth)
+{
+    const struct lab_rect at = c->images[nth - 1].at;
+    const int w = at.w * c->px_w;
+    int color[256];
+    unsigned char *px = lab_canvas_image_pixels(c, nth);
+    if (!px)
+        return lab_no_memory("an image");
+    lab_canvas_pixel_colors(p, color);
+    for (int y = 0; y < at.h; y++)
+        for (int x = 0; x < at.w; x++)
+            if (cell_at(c, at.y + y, at.x + x)->image == nth)
+                blend_rect(r,
+                           (struct lab_rect){(at.y + y) * r->cell_h,
+                                             (at.x + x) * r->cell_w, r->cell_h,
+                                             r->cell_w},
+                           own_paper(p->theme), 100);
+    for (int y = 0; y < at.h * c->px_h; y++)
+        for (int x = 0; x < w; x++) {
+            int rgb = color[px[(size_t)y * (size_t)w + (size_t)x]];
+            if (rgb >= 0)
+                blend(r, at.y * r->cell_h + y, at.x * r->cell_w + x, rgb, 100);
+        }
+    lab_free(px);
+    return LAB_OK;
+}
+
+enum lab_status lab_picture_png(struct lab_str *out, const struct lab_canvas *c,
+                                enum lab_theme theme)
+{
+    struct lab_palette p;
+    struct raster r = {.cell_h = c->px_h > 0 ? c->px_h : CELL_H,
+                       .cell_w = c->px_w > 0 ? c->px_w : CELL_W};
+    enum lab_status st = lab_font_open(&r.font, r.cell_h, r.cell_w);
+    if (st)
+        return st;
+    lab_palette_fill(&p, drawn(theme), LAB_DEPTH_RGB);
+    r.h = c->h * r.cell_h;
+    r.w = c->w * r.cell_w;
+    r.rgb = lab_alloc_array((size_t)r.h * (size_t)r.w, 3);
+    if (!r.rgb)
+        st = lab_no_memory("the picture");
+    for (int y = 0; !st && y < c->h; y++)
+        for (int x = 0; x < c->w; x++) { /* all papers before any character */
+            struct look l = look_of(c, &p, cell_at(c, y, x));
+            blend_rect(&r,
+                       (struct lab_rect){y * r.cell_h, x * r.cell_w, r.cell_h,
+                                         r.cell_w},
+                       l.bg >= 0 ? l.bg : own_paper(p.theme), 100);
+        }
+    for (int y = 0; !st && y < c->h; y++)
+        for (int x = 0; x < c->w; x++)
+            draw_cell(&r, c, &p, y, x);
+    for (int i = 1; !st && i <= c->n_images; i++)
+        st = draw_image(&r, c, &p, i);
+    if (!st)
+        lab_png_add(out, r.rgb, r.h, r.w);
+    lab_free(r.rgb);
+    lab_font_close(r.font);
+    return st;
+}
+
+const char *lab_picture_font(void)
+{
+    static char path[512];
+    struct lab_font *font;
+    if (lab_font_open(&font, CELL_H, CELL_W))
+        return NULL;
+    snprintf(path, sizeof(path), "%s", lab_font_path(font));
+    lab_font_close(font);
+    return path;
+}
+
 /* ---- files ---- */
+
+static bool ends_in(const char *path, const char *end)
+{
+    size_t n = strlen(path);
+    size_t len = strlen(end);
+    return n > len && strcmp(path + n - len, end) == 0;
+}
+
+void lab_picture_size(const char *path, struct lab_canvas *c)
+{
+    if (!ends_in(path, ".png")) {
+        c->px_h = c->px_w = 0;
+    } else if (c->px_h < 1) {
+        c->px_h = CELL_H;
+        c->px_w = CELL_W;
+    }
+}
 
 enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
                                   enum lab_theme theme)
 {
-    size_t n = strlen(path);
     FILE *f;
-    if (n < 5 || strcmp(path + n - 4, ".svg") != 0)
-        return lab_fail(LAB_E_ARG, "%s: the name of a picture ends in .svg",
-                        path);
-    enum lab_status st = lab_file_create(path, &f);
-    if (st)
-        return st;
+    const bool png = ends_in(path, ".png");
     struct lab_str text;
+    if (!png && !ends_in(path, ".svg"))
+        return lab_fail(LAB_E_ARG,
+                        "%s: the name of a picture ends in .svg or .png", path);
     lab_str_init(&text);
-    lab_picture_svg(&text, c, theme);
-    if (text.failed)
+    enum lab_status st = LAB_OK;
+    if (png)
+        st = lab_picture_png(&text, c, theme);
+    else
+        lab_picture_svg(&text, c, theme);
+    if (!st && text.failed)
         st = lab_no_memory("the picture");
-    else if (fputs(lab_str_text(&text), f) < 0)
+    if (!st)
+        st = lab_file_create(path, &f);
+    if (st) {
+        lab_str_release(&text);
+        return st;
+    }
+    if (fwrite(lab_str_text(&text), 1, text.len, f) < text.len)
         st = lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
     if (fclose(f) != 0 && !st)
         st = lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));

@@ -27,11 +27,13 @@
 #undef columns
 #undef tab
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/status.h"
 #include "report/print.h"
 #include "ui/canvas.h"
+#include "term/graphics.h"
 #include "ui/keymap.h"
 
 /* Is there a terminal that a screen can use? Looked at before curses starts. */
@@ -398,7 +400,13 @@ static void guard_stop(void)
 }
 
 #define NCURSES_WIDECHAR 1
-enum { ESCAPE_MS = 25 };
+enum { ESCAPE_MS = 25, ANSWER_MS = 1000, HEARD_BYTES = 1024 };
+
+/* An image as the terminal has it. */
+struct image_shown {
+    struct lab_rect at;
+    uint64_t sum; /* of its pixels */
+};
 
 struct lab_terminal {
     SCREEN *screen;
@@ -415,6 +423,21 @@ struct lab_terminal {
     char half[4]; /* the bytes of a character that has not come whole */
     size_t half_n;
     bool resized; /* a RESIZE event is due */
+
+    enum lab_graphics graphics; /* AUTO: not known yet, which is as NONE */
+    struct lab_graphics_answer answer;
+    bool asking; /* answers are to come, until `ask_end_ns` */
+    bool asked_more;
+    int64_t ask_end_ns;
+    char heard[HEARD_BYTES]; /* what came meanwhile and is not used yet */
+    size_t heard_n;
+    int typed; /* keys given back to curses */
+    int px_h;  /* pixels of a character; 0: unknown */
+    int px_w;
+    int pixel_color[256];
+    struct image_shown images[LAB_CANVAS_IMAGES];
+    int n_images;
+    struct lab_cell *frame; /* the canvas without what images cover */
 };
 
 /* A capability without its "$<5>" delays. */
@@ -475,6 +498,179 @@ static void take_theme(struct lab_terminal *t,
     t->palette.tints = t->palette.tints && COLOR_PAIRS >= PAIRS;
 }
 
+/* ---- graphics: does the terminal have them? ---- */
+
+static void write_out(const char *text, size_t n)
+{
+    write_all(STDOUT_FILENO, text, n);
+}
+
+/* Pixels of a character, as the kernel knows them from the terminal. */
+static void measure_cell(struct lab_terminal *t)
+{
+    struct winsize size;
+    t->px_h = t->answer.cell_h;
+    t->px_w = t->answer.cell_w;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
+        size.ws_col > 0 && size.ws_ypixel / size.ws_row > 1 &&
+        size.ws_xpixel / size.ws_col > 1) {
+        t->px_h = size.ws_ypixel / size.ws_row;
+        t->px_w = size.ws_xpixel / size.ws_col;
+    }
+}
+
+static bool has_graphics(const struct lab_terminal *t)
+{
+    enum { CELL_LEAST = 4, CELL_MOST = 100 };
+    return t->graphics >= LAB_GRAPHICS_SIXEL && t->palette.tints && !t->ascii &&
+           t->px_h >= CELL_LEAST && t->px_w >= CELL_LEAST &&
+           t->px_h <= CELL_MOST && t->px_w <= CELL_MOST;
+}
+
+static void ask(struct lab_terminal *t, const char *question)
+{
+    write_out(question, strlen(question));
+    t->asking = true;
+    t->answer.attributes = false;
+    t->ask_end_ns = lab_clock_monotonic_ns() + ANSWER_MS * 1000000LL;
+}
+
+/* Consoles and terminals without colours are not asked: they have none. */
+static void start_graphics(struct lab_terminal *t, const char *wanted)
+{
+    struct lab_palette p;
+    if (!wanted || !lab_graphics_find(wanted, &t->graphics))
+        t->graphics = LAB_GRAPHICS_NONE;
+    if (!t->palette.tints || t->ascii || t->blocks)
+        t->graphics = LAB_GRAPHICS_NONE;
+    if (t->graphics == LAB_GRAPHICS_NONE)
+        return;
+    lab_palette_fill(&p, t->palette.theme, LAB_DEPTH_RGB);
+    lab_canvas_pixel_colors(&p, t->pixel_color);
+    measure_cell(t);
+    if (!has_graphics(t))
+        ask(t, lab_graphics_ask());
+}
+
+/* The last answer has come, or none will. */
+static void end_asking(struct lab_terminal *t)
+{
+    t->asking = false;
+    if (t->graphics == LAB_GRAPHICS_AUTO)
+        t->graphics = t->answer.kitty   ? LAB_GRAPHICS_KITTY
+                      : t->answer.sixel ? LAB_GRAPHICS_SIXEL
+                                        : LAB_GRAPHICS_NONE;
+    measure_cell(t);
+    t->resized = t->resized || has_graphics(t);
+}
+
+/* Bytes that are no answer go to curses, as the keys that they are: the bytes of the
+ * first; 0: more may come. */
+static size_t key_in(const char *bytes, size_t n, bool whole, int *key)
+{
+    enum { LONGEST = 8 };
+    char text[LONGEST + 1];
+    *key = (unsigned char)bytes[0];
+    if (bytes[0] != '\033')
+        return 1;
+    for (size_t len = 2; len <= n && len <= LONGEST; len++) {
+        /* Of a longer text it would find the key that the text begins with. */
+        memcpy(text, bytes, len);
+        text[len] = '\0';
+        int code = key_defined(text);
+        if (code > 0 && code != KEY_MOUSE) {
+            *key = code;
+            return len;
+        }
+    }
+    return n > 1 || whole ? 1 : 0;
+}
+
+/* A click among the answers, which is left out: its bytes. */
+static int click_in(const char *bytes, size_t n)
+{
+    enum { OLD = 6 }; /* "\033[M" and three bytes */
+    if (n >= OLD && memcmp(bytes, "\033[M", 3) == 0)
+        return OLD;
+    size_t at = 3;
+    if (n < 4 || memcmp(bytes, "\033[<", 3) != 0)
+        return 0;
+    while (at < n && bytes[at] != 'M' && bytes[at] != 'm')
+        at++;
+    return at < n ? (int)at + 1 : 0;
+}
+
+/* `whole`: no more is awaited. */
+static void use_heard(struct lab_terminal *t, bool whole)
+{
+    int keys[HEARD_BYTES];
+    int n_keys = 0;
+    size_t at = 0;
+    while (at < t->heard_n) {
+        const char *bytes = t->heard + at;
+        size_t n = t->heard_n - at;
+        int used = lab_graphics_hear(&t->answer, bytes, n);
+        if (used < 0 && !whole && n < HEARD_BYTES / 2)
+            break;
+        if (used <= 0)
+            used = click_in(bytes, n);
+        if (used <= 0)
+            used = (int)key_in(bytes, n, whole, &keys[n_keys++]);
+        if (used == 0) {
+            n_keys--;
+            break;
+        }
+        at += (size_t)used;
+    }
+    t->heard_n -= at;
+    memmove(t->heard, t->heard + at, t->heard_n);
+    while (n_keys > 0) { /* what is given back last comes first */
+        ungetch(keys[--n_keys]);
+        t->typed++;
+    }
+}
+
+/* Takes what has come while answers are awaited; curses would take them for keys. */
+static void hear(struct lab_terminal *t)
+{
+    struct pollfd in = {.fd = t->in_fd, .events = POLLIN};
+    while (t->asking && poll(&in, 1, 0) == 1 && (in.revents & POLLIN)) {
+        ssize_t n =
+            read(t->in_fd, t->heard + t->heard_n, HEARD_BYTES - t->heard_n);
+        if (n <= 0)
+            break;
+        t->heard_n += (size_t)n;
+        use_heard(t, false);
+        if (!t->answer.attributes)
+            continue;
+        const char *more = lab_graphics_ask_more(&t->answer);
+        if (more && !t->asked_more) {
+            t->asked_more = true;
+            ask(t, more);
+        } else {
+            use_heard(t, true);
+            end_asking(t);
+        }
+    }
+    if (t->asking && lab_clock_monotonic_ns() >= t->ask_end_ns) {
+        use_heard(t, true);
+        end_asking(t);
+    }
+}
+
+/* What comes after the end would be typed into the shell. */
+static void await_answers(struct lab_terminal *t)
+{
+    enum { PATIENCE_MS = 150 };
+    struct pollfd in = {.fd = t->in_fd, .events = POLLIN};
+    int64_t end = lab_clock_monotonic_ns() + PATIENCE_MS * 1000000LL;
+    t->asked_more = true;
+    while (t->asking && lab_clock_monotonic_ns() < end) {
+        poll(&in, 1, 10);
+        hear(t);
+    }
+}
+
 /* What other terminals send than the one that TERM names: people change
  * terminals more often than TERM. */
 static void add_keys(void)
@@ -523,6 +719,7 @@ static enum lab_status start_curses(struct lab_terminal *t,
         mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
     }
     take_theme(t, options);
+    start_graphics(t, options->graphics);
     return LAB_OK;
 }
 
@@ -563,10 +760,93 @@ out_input:
     return st;
 }
 
+/* ---- images ---- */
+
+/* The terminal has none any more. */
+static void drop_images(struct lab_terminal *t)
+{
+    struct lab_str out;
+    lab_str_init(&out);
+    for (int i = 0; i < t->n_images && t->graphics == LAB_GRAPHICS_KITTY; i++)
+        lab_kitty_remove(&out, (unsigned)i + 1);
+    write_out(lab_str_text(&out), out.len);
+    lab_str_release(&out);
+    t->n_images = 0;
+}
+
+/* After a change of size, which a terminal may answer with a clean screen. */
+static void forget_images(struct lab_terminal *t)
+{
+    if (t->n_images > 0)
+        clearok(stdscr, TRUE);
+    drop_images(t);
+}
+
+static uint64_t sum_of(const unsigned char *px, size_t n)
+{
+    uint64_t sum = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < n; i++)
+        sum = (sum ^ px[i]) * 1099511628211u;
+    return sum;
+}
+
+static bool same_image(const struct image_shown *a, const struct image_shown *b)
+{
+    return memcmp(&a->at, &b->at, sizeof(a->at)) == 0 && a->sum == b->sum;
+}
+
+/* Sends images that have changed, behind the characters; `px` is each one's pixels,
+ * which are freed. */
+static void send_images(struct lab_terminal *t, const struct lab_canvas *c,
+                        unsigned char *const *px, const struct image_shown *now)
+{
+    struct lab_str out;
+    lab_str_init(&out);
+    for (int i = 0; i < c->n_images; i++) {
+        const struct lab_rect at = now[i].at;
+        const struct lab_bitmap b = {at.h * t->px_h, at.w * t->px_w, px[i],
+                                     t->pixel_color};
+        if (!px[i] || (i < t->n_images && same_image(&now[i], &t->images[i])))
+            continue;
+        lab_str_addf(&out, "\0337\033[%d;%dH", at.y + 1, at.x + 1);
+        if (t->graphics == LAB_GRAPHICS_KITTY)
+            lab_kitty_add(&out, &b, (unsigned)i + 1, at.h, at.w);
+        else
+            lab_sixel_add(&out, &b);
+        lab_str_add(&out, "\0338");
+    }
+    for (int i = c->n_images;
+         i < t->n_images && t->graphics == LAB_GRAPHICS_KITTY; i++)
+        lab_kitty_remove(&out, (unsigned)i + 1);
+    if (!out.failed)
+        write_out(lab_str_text(&out), out.len);
+    lab_str_release(&out);
+    memcpy(t->images, now, sizeof(t->images));
+    t->n_images = c->n_images;
+}
+
+/* Sixels stay until characters are written over them: the rows of those that are
+ * gone or have changed are written again. */
+static void touch_images(struct lab_terminal *t, const struct lab_canvas *c,
+                         const struct image_shown *now)
+{
+    for (int i = 0; i < t->n_images && t->graphics == LAB_GRAPHICS_SIXEL; i++)
+        if (i >= c->n_images || !same_image(&now[i], &t->images[i])) {
+            const struct lab_rect at = t->images[i].at;
+            wredrawln(stdscr, at.y, at.h);
+            for (int k = 0; k < t->n_images; k++) /* beside it: sent again */
+                if (k != i && t->images[k].at.y < at.y + at.h &&
+                    at.y < t->images[k].at.y + t->images[k].at.h)
+                    t->images[k].sum = 0;
+        }
+}
+
 void lab_terminal_close(struct lab_terminal *t)
 {
     if (!t)
         return;
+    await_answers(t);
+    drop_images(t);
     curs_set(1);
     endwin();
     delscreen(t->screen);
@@ -575,6 +855,7 @@ void lab_terminal_close(struct lab_terminal *t)
     if (t->in)
         fclose(t->in);
     lab_free(t->shown);
+    lab_free(t->frame);
     lab_free(t);
 }
 
@@ -585,6 +866,8 @@ void lab_terminal_get_facts(const struct lab_terminal *t,
     *out = (struct lab_terminal_facts){.ascii = t->ascii,
                                        .blocks = t->blocks,
                                        .tints = t->palette.tints,
+                                       .px_h = has_graphics(t) ? t->px_h : 0,
+                                       .px_w = has_graphics(t) ? t->px_w : 0,
                                        .stand_in = known ? NULL : t->type};
     getmaxyx(stdscr, out->h, out->w);
 }
@@ -632,15 +915,35 @@ static void show_row(struct lab_terminal *t, const struct lab_cell *row, int y,
 
 /* Rows as they are on the screen are left out: most of a frame. */
 static bool row_is_shown(const struct lab_terminal *t,
-                         const struct lab_canvas *c, int y)
+                         const struct lab_canvas *c,
+                         const struct lab_cell *cells, int y)
 {
     size_t w = (size_t)c->w;
     return t->shown_h == c->h && t->shown_w == c->w &&
-           memcmp(&t->shown[(size_t)y * w], &c->cells[(size_t)y * w],
-                  w * sizeof(*c->cells)) == 0;
+           memcmp(&t->shown[(size_t)y * w], &cells[(size_t)y * w],
+                  w * sizeof(*cells)) == 0;
 }
 
-static void keep_shown(struct lab_terminal *t, const struct lab_canvas *c)
+/* Blanks under images: what is not seen need not be sent, and would be written
+ * over sixels. The canvas's own cells without graphics. */
+static const struct lab_cell *cells_to_show(struct lab_terminal *t,
+                                            const struct lab_canvas *c)
+{
+    size_t n = (size_t)c->h * (size_t)c->w;
+    if (c->n_images == 0 || !has_graphics(t))
+        return c->cells;
+    lab_free(t->frame);
+    t->frame = lab_alloc_array(n, sizeof(*t->frame));
+    for (size_t i = 0; t->frame && i < n; i++) {
+        t->frame[i] = c->cells[i];
+        if (t->frame[i].image)
+            t->frame[i] = (struct lab_cell){.text = " "};
+    }
+    return t->frame ? t->frame : c->cells;
+}
+
+static void keep_shown(struct lab_terminal *t, const struct lab_canvas *c,
+                       const struct lab_cell *cells)
 {
     size_t n = (size_t)c->h * (size_t)c->w;
     if (t->shown_h != c->h || t->shown_w != c->w) {
@@ -650,13 +953,15 @@ static void keep_shown(struct lab_terminal *t, const struct lab_canvas *c)
         t->shown_w = c->w;
     }
     if (t->shown)
-        memcpy(t->shown, c->cells, n * sizeof(*t->shown));
+        memcpy(t->shown, cells, n * sizeof(*t->shown));
 }
 
 void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
 {
     int h;
     int w;
+    struct image_shown now[LAB_CANVAS_IMAGES] = {0};
+    unsigned char *px[LAB_CANVAS_IMAGES] = {NULL};
     if (atomic_load(&crashed))
         return;
     getmaxyx(stdscr, h, w);
@@ -664,16 +969,35 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
         erase();
         t->shown_h = -1;
     }
+    if (t->shown_h < 0)
+        drop_images(t); /* the screen is cleared */
+    const struct lab_cell *cells = cells_to_show(t, c);
     for (int y = 0; y < h && y < c->h; y++)
-        if (!row_is_shown(t, c, y))
-            show_row(t, &c->cells[(size_t)y * (size_t)c->w], y,
+        if (!row_is_shown(t, c, cells, y))
+            show_row(t, &cells[(size_t)y * (size_t)c->w], y,
                      c->w < w ? c->w : w);
-    keep_shown(t, c);
+    keep_shown(t, c, cells);
+    for (int i = 0; i < c->n_images; i++) {
+        const struct lab_rect at = c->images[i].at;
+        now[i].at = at;
+        /* A canvas from before a change of size: the next frame has it. */
+        if (has_graphics(t) && c->px_h == t->px_h && c->px_w == t->px_w &&
+            at.y + at.h <= h && at.x + at.w <= w)
+            px[i] = lab_canvas_image_pixels(c, i + 1);
+        if (px[i])
+            now[i].sum = sum_of(px[i], (size_t)(at.h * t->px_h) *
+                                           (size_t)(at.w * t->px_w));
+    }
+    touch_images(t, c, now);
     bool placed = c->cursor_y >= 0 && c->cursor_y < h && c->cursor_x < w;
     if (placed)
         move(c->cursor_y, c->cursor_x);
     curs_set(placed && c->cursor_shown);
     refresh();
+    if (c->n_images > 0 || t->n_images > 0)
+        send_images(t, c, px, now);
+    for (int i = 0; i < c->n_images; i++)
+        lab_free(px[i]);
 }
 
 void lab_terminal_redraw(struct lab_terminal *t)
@@ -693,6 +1017,8 @@ static void take_again(struct lab_terminal *t)
     clearok(stdscr, TRUE);
     refresh();
     stderr_hold();
+    measure_cell(t);
+    drop_images(t);
     t->resized = true;
 }
 
@@ -771,14 +1097,23 @@ static bool read_mouse(struct lab_event *out)
 /* The next event that curses already has; false when there is none. */
 static bool read_event(struct lab_terminal *t, struct lab_event *out)
 {
+    hear(t);
     for (;;) {
+        if (t->asking && t->typed == 0)
+            return false; /* what comes may be an answer */
         int c = wgetch(stdscr);
+        if (c == ERR)
+            t->typed = 0;
         if (c == ERR)
             return false;
         if (c == KEY_RESIZE) {
+            measure_cell(t);
+            forget_images(t);
             t->resized = true;
             return false;
         }
+        if (t->typed > 0)
+            t->typed--;
         if (c == KEY_MOUSE) {
             if (read_mouse(out))
                 return true;
@@ -829,6 +1164,8 @@ void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
     struct pollfd fds[3] = {{.fd = t->in_fd, .events = POLLIN},
                             {.fd = guard.fd, .events = POLLIN},
                             {.fd = wake_fd, .events = POLLIN}};
+    if (t->asking && (timeout_ms < 0 || timeout_ms > ANSWER_MS))
+        timeout_ms = ANSWER_MS;
     int n = poll(fds, 3, timeout_ms);
     if (n <= 0)
         return; /* the time was up, or a signal: the caller comes again */

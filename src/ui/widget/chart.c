@@ -76,13 +76,16 @@ static bool find_scale(const struct lab_chart *chart, struct scale *sc)
     return isfinite(sc->y.to - sc->y.from) && isfinite(sc->x.to - sc->x.from);
 }
 
-static int dot_of(const struct axis *a, double v, int count)
+/* Outside: cut by lab_dots_set(). */
+static double place_of(const struct axis *a, double v, int count)
 {
     double at = (v - a->from) / (a->to - a->from) * (count - 1);
-    at = at < -1      ? -1
-         : at > count ? count
-                      : at; /* outside: cut by lab_dots_set */
-    return (int)lround(at);
+    return at < -1 ? -1 : at > count ? count : at;
+}
+
+static int dot_of(const struct axis *a, double v, int count)
+{
+    return (int)lround(place_of(a, v, count));
 }
 
 /* Upwards. */
@@ -95,8 +98,8 @@ static void draw_series(struct lab_dots *g, const struct scale *sc,
                         const struct lab_series *s, int owner)
 {
     bool joined = false;
-    int px = 0;
-    int py = 0;
+    double px = 0;
+    double py = 0;
     for (int64_t i = 0; i < s->n; i++) {
         double x = x_of(sc, s, i);
         double y = drawn(&sc->y, s->y[i]);
@@ -104,12 +107,12 @@ static void draw_series(struct lab_dots *g, const struct scale *sc,
             joined = false;
             continue;
         }
-        int dx = dot_of(&sc->x, x, g->w);
-        int dy = dot_row(g, &sc->y, y);
+        double dx = place_of(&sc->x, x, g->w);
+        double dy = g->h - 1 - place_of(&sc->y, y, g->h);
         if (joined)
             lab_dots_line(g, px, py, dx, dy, owner);
         else
-            lab_dots_set(g, dx, dy, owner);
+            lab_dots_set(g, (int)lround(dx), dot_row(g, &sc->y, y), owner);
         joined = true;
         px = dx;
         py = dy;

@@ -136,16 +136,21 @@ static int rank_of(double v)
     return isnan(v) ? 2 : isinf(v) ? 1 : 0;
 }
 
-double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
-                           int y, int x, bool *present)
+/* Elements of the picture, from ... to before `to`. */
+struct span {
+    int64_t from;
+    int64_t to;
+};
+
+static double block_value(const struct lab_heat_grid *g, const double *value,
+                          struct span rows, struct span cols, bool *present)
 {
     double best = 0;
     double sum = 0;
     int64_t n = 0;
-    for (int64_t i = 0; i < g->block_rows; i++) {
-        for (int64_t j = 0; j < g->block_cols; j++) {
-            int64_t index =
-                lab_heat_index(g, y * g->block_rows + i, x * g->block_cols + j);
+    for (int64_t i = rows.from; i < rows.to; i++) {
+        for (int64_t j = cols.from; j < cols.to; j++) {
+            int64_t index = lab_heat_index(g, i, j);
             if (index < 0)
                 continue;
             double v = value[index];
@@ -158,6 +163,14 @@ double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
     }
     *present = n > 0;
     return g->mean && n > 1 && isfinite(best) ? sum / (double)n : best;
+}
+
+double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
+                           int y, int x, bool *present)
+{
+    const struct span rows = {y * g->block_rows, (y + 1) * g->block_rows};
+    const struct span cols = {x * g->block_cols, (x + 1) * g->block_cols};
+    return block_value(g, value, rows, cols, present);
 }
 
 double lab_heat_scale(const double *value, int64_t count)
@@ -353,6 +366,80 @@ static void draw_tints(struct lab_canvas *c, int y, int x,
     }
 }
 
+/* ---- pixels ---- */
+
+/* What a pixel shows of the `block` elements that share its cell: one, which other
+ * pixels show too, or its part of them. */
+static struct span span_of(int px, int cell_px, int64_t block)
+{
+    int64_t cell = px / cell_px * block;
+    int64_t in = px % cell_px;
+    int64_t from = in * block / cell_px;
+    int64_t to = (in + 1) * block / cell_px;
+    return (struct span){cell + from, cell + (to > from ? to : from + 1)};
+}
+
+/* A frame of two pixels around the cursor's element, with room for one inside. */
+static void frame_cursor(unsigned char *px, int h, int w, int y0, int x0,
+                         int y1, int x1)
+{
+    enum { LINE = 2, INSIDE = 2 };
+    const int y = y0 - LINE - INSIDE;
+    const int x = x0 - LINE - INSIDE;
+    const int bottom = y1 + LINE + INSIDE;
+    const int right = x1 + LINE + INSIDE;
+    for (int i = y < 0 ? 0 : y; i < bottom && i < h; i++) {
+        for (int k = x < 0 ? 0 : x; k < right && k < w; k++) {
+            bool edge = i < y + LINE || i >= bottom - LINE || k < x + LINE ||
+                        k >= right - LINE;
+            if (edge)
+                px[(size_t)i * (size_t)w + (size_t)k] = LAB_TINT_MARK;
+        }
+    }
+}
+
+/* Over half blocks, each element by itself: those that share a cell too, and the
+ * picture's own colours under a frame for the cursor. */
+static void draw_image(struct lab_canvas *c, int y, int x,
+                       const struct lab_heat *m)
+{
+    const struct lab_heat_grid *g = &m->grid;
+    const struct lab_rect at = {y, x, lab_heat_height(g),
+                                g->cells_w * g->cell_w};
+    const int h = at.h * c->px_h;
+    const int w = at.w * c->px_w;
+    const int cell_h = g->cell_h * c->px_h / 2;
+    const int cell_w = g->cell_w * c->px_w;
+    unsigned char *px = lab_canvas_image(c, at);
+    int64_t row = -1; /* of the cursor */
+    int64_t col = -1;
+    int box[4] = {h, w, 0, 0}; /* and its pixels: top, left, bottom, right */
+    if (m->cursor >= 0)
+        lab_heat_place(g, m->cursor, &row, &col);
+    for (int i = 0; px && i < g->cells_h * cell_h; i++) {
+        const struct span rows = span_of(i, cell_h, g->block_rows);
+        for (int k = 0; k < w; k++) {
+            const struct span cols = span_of(k, cell_w, g->block_cols);
+            bool present;
+            double v = block_value(g, m->value, rows, cols, &present);
+            if (!present)
+                continue;
+            px[(size_t)i * (size_t)w + (size_t)k] =
+                (unsigned char)(m->diverging ? lab_tint_diverging(v, m->most)
+                                             : lab_tint_sequential(v, m->most));
+            if (row < rows.from || row >= rows.to || col < cols.from ||
+                col >= cols.to)
+                continue;
+            box[0] = i < box[0] ? i : box[0];
+            box[1] = k < box[1] ? k : box[1];
+            box[2] = i + 1;
+            box[3] = k + 1 > box[3] ? k + 1 : box[3];
+        }
+    }
+    if (px && box[2] > 0)
+        frame_cursor(px, h, w, box[0], box[1], box[2], box[3]);
+}
+
 /* ---- the picture ---- */
 
 void lab_heat_draw(struct lab_canvas *c, int y, int x, const struct lab_heat *m)
@@ -360,6 +447,8 @@ void lab_heat_draw(struct lab_canvas *c, int y, int x, const struct lab_heat *m)
     const struct lab_heat_grid *g = &m->grid;
     if (c->tints) {
         draw_tints(c, y, x, m);
+        if (m->grid.cell_w < 2)
+            draw_image(c, y, x, m);
         return;
     }
     for (int cy = 0; cy < g->cells_h; cy++) {
@@ -439,10 +528,15 @@ int lab_heat_legend(struct lab_canvas *c, struct lab_rect row,
     int used = c->tints ? legend_of_tints(c, &row, m)
                         : lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s = %.3g",
                                          lab_heat_full(c), m->most);
-    if (g->block_rows * g->block_cols > 1)
-        used +=
-            lab_canvas_add(c, &row, LAB_ROLE_DIM, "; %s of %lldx%lld",
-                           g->mean ? "mean" : "max", (long long)g->block_rows,
-                           (long long)g->block_cols);
+    int64_t rows = g->block_rows;
+    int64_t cols = g->block_cols;
+    if (c->px_h > 1 && g->cell_w < 2) { /* of a pixel */
+        rows = up(rows, g->cell_h * c->px_h / 2);
+        cols = up(cols, g->cell_w * c->px_w);
+    }
+    if (rows * cols > 1)
+        used += lab_canvas_add(c, &row, LAB_ROLE_DIM, "; %s of %lldx%lld",
+                               g->mean ? "mean" : "max", (long long)rows,
+                               (long long)cols);
     return used;
 }

@@ -6,7 +6,8 @@
  * wide ones take two cells) and a role, which colours its text; pictures and
  * panels may give it a tint as `paper` behind the text, and as `ink`
  * (report/palette.h). Without `tints` a terminal has roles alone: what a tint
- * shows has to be drawn in characters there. Text from outside must have gone
+ * shows has to be drawn in characters there. Where pixels can be shown, an image
+ * may lie over cells that have the same in characters. Text from outside must have gone
  * through lab_str_add_visible(); a control character that arrives here anyway
  * is drawn as '?'. Drawing outside the clip rectangle is cut, never an error.
  * Threads: one at a time. */
@@ -28,16 +29,30 @@ struct lab_cell {
     unsigned char role;
     unsigned char ink;   /* enum lab_tint; LAB_TINT_NONE: the role's */
     unsigned char paper; /* LAB_TINT_NONE: the role's, or the terminal's */
+    unsigned char
+        image; /* an image lies over it: its number, from 1; 0: none */
 };
+
+/* A picture in pixels over some cells; each pixel is an enum lab_tint, or
+ * LAB_PIXEL_OF_ROLE plus a role. */
+struct lab_image {
+    struct lab_rect at; /* cells */
+    unsigned char *px;  /* at.h*px_h rows of at.w*px_w, owned */
+};
+enum { LAB_PIXEL_OF_ROLE = LAB_TINT_COUNT, LAB_CANVAS_IMAGES = 64 };
 
 struct lab_canvas {
     int h;
     int w;
     struct lab_cell *cells; /* h*w, row-major, owned */
     struct lab_rect clip;
-    bool ascii;   /* only bytes below 0x80: charts and borders fall back */
-    bool blocks;  /* charts in blocks: the console has no braille */
-    bool tints;   /* papers and inks are shown */
+    bool ascii;  /* only bytes below 0x80: charts and borders fall back */
+    bool blocks; /* charts in blocks: the console has no braille */
+    bool tints;  /* papers and inks are shown */
+    int px_h;    /* pixels of a cell, where images are shown; 0: nowhere */
+    int px_w;
+    struct lab_image images[LAB_CANVAS_IMAGES]; /* of this frame */
+    int n_images;
     int cursor_y; /* the terminal's cursor; -1: nowhere */
     int cursor_x;
     bool cursor_shown;
@@ -95,6 +110,16 @@ void lab_canvas_ink(struct lab_canvas *c, struct lab_rect r, enum lab_tint ink);
  * a half as it is. Needs tints, and where the halves differ no ascii. */
 void lab_canvas_pixels(struct lab_canvas *c, int y, int x, enum lab_tint top,
                        enum lab_tint bottom);
+/* An image over cells, all of them inside the clip, h*px_h rows of w*px_w pixels
+ * to be filled, LAB_TINT_NONE at first; valid until the canvas is cleared. What is
+ * written into its cells later is not covered. NULL: there are no images here, or
+ * no more of them, or no memory; what the cells have is shown. */
+unsigned char *lab_canvas_image(struct lab_canvas *c, struct lab_rect cells);
+/* The pixels of image number 1 to n_images without those of cells that it covers
+ * no longer: the caller's, lab_free(). NULL: no memory. */
+unsigned char *lab_canvas_image_pixels(const struct lab_canvas *c, int image);
+/* 0xRRGGBB of each value of a pixel, or -1: nothing is drawn. */
+void lab_canvas_pixel_colors(const struct lab_palette *p, int out[256]);
 /* An empty box with a border and a title in its top line; returns what is
  * inside. */
 struct lab_rect lab_canvas_box(struct lab_canvas *c, struct lab_rect r,

@@ -7,8 +7,9 @@
  * one row is folded to several.
  *
  * On a canvas with tints a cell has the colour of its value as background, and
- * goes down to half a character; else it is at least two columns wide: a sign
- * ('-' below zero) and a shade of |v| over the largest |v|. Pure. Threads: any. */
+ * goes down to half a character; where the canvas has pixels, elements that share a
+ * cell have some each. Else a cell is at least two columns wide: a sign ('-' below
+ * zero) and a shade of |v| over the largest |v|. Pure. Threads: any. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

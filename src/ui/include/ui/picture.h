@@ -1,4 +1,4 @@
-/* ui/picture.h -- a canvas as a picture: one frame as SVG, a session of frames as
+/* ui/picture.h -- a canvas as a picture: one frame as SVG or PNG, a session as
  * an asciicast (version 2, https://docs.asciinema.org/manual/asciicast/v2/).
  *
  * Colours are the theme's in full depth; the theme "terminal", which has none of
@@ -16,8 +16,17 @@ LAB_C_BEGIN
  * has no gaps whatever the font is, and the rest is text that can be marked. */
 void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
                      enum lab_theme theme);
-/* The same into a new file with a name in .svg. Errors: LAB_E_ARG another
- * name; LAB_E_IO the file is there, or cannot be written; LAB_E_NOMEM. */
+/* Appends it as a PNG, with its images where it has some; a character is as many
+ * pixels as the canvas has for it, else 9 by 18. Text needs FreeType, Fontconfig and
+ * a font. Errors: LAB_E_UNSUPPORTED without; LAB_E_NOMEM. */
+enum lab_status lab_picture_png(struct lab_str *out, const struct lab_canvas *c,
+                                enum lab_theme theme);
+/* The font for text in a PNG, or NULL, with the reason in lab_error(). Static. */
+const char *lab_picture_font(void);
+/* Before a frame is drawn for a file of that name: a PNG has images too. */
+void lab_picture_size(const char *path, struct lab_canvas *c);
+/* Either into a new file with a name in .svg or .png. Errors: LAB_E_ARG another
+ * name; LAB_E_IO the file is there, or cannot be written; those of above. */
 enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
                                   enum lab_theme theme);
 

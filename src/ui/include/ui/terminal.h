@@ -20,6 +20,9 @@ struct lab_terminal_options {
     const char *theme; /* of lab_theme_find(); NULL: auto */
     bool ascii;        /* even where the locale is UTF-8 */
     bool mouse;
+    /* "auto": the terminal is asked whether it shows pictures in pixels, while
+     * the first frames are shown; "none", "sixel", "kitty"; NULL: none */
+    const char *graphics;
 };
 
 struct lab_terminal;
@@ -44,6 +47,8 @@ struct lab_terminal_facts {
     bool ascii;  /* only bytes below 0x80 may be sent: --ascii, or no UTF-8 */
     bool blocks; /* a Linux console: UTF-8, but no braille */
     bool tints;  /* lab_canvas.tints */
+    int px_h;    /* lab_canvas.px_h: 0 without graphics */
+    int px_w;
     /* The terminfo name that is used for a TERM which this machine does not
      * know, or NULL. */
     const char *stand_in;
@@ -51,12 +56,14 @@ struct lab_terminal_facts {
 void lab_terminal_get_facts(const struct lab_terminal *t,
                             struct lab_terminal_facts *out);
 
-/* Sends what changed since the last frame. */
+/* Sends what changed since the last frame, and images (ui/canvas.h) where the
+ * terminal has graphics. */
 void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c);
 /* The next frame is sent whole: Ctrl-L. */
 void lab_terminal_redraw(struct lab_terminal *t);
 /* Waits at most timeout_ms (< 0: without end) for a key, a resize, a signal or
- * `wake_fd` becoming readable (< 0: none; it is not read here). Ctrl-Z gives the
+ * `wake_fd` becoming readable (< 0: none; it is not read here). A RESIZE also comes
+ * when the terminal has answered that it has graphics. Ctrl-Z gives the
  * terminal back and stops the process; when that goes on, a RESIZE follows. */
 void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
                        struct lab_event *out);

@@ -1,0 +1,296 @@
+/* graphics.c -- pixels as sixels, as kitty's graphics protocol has them and as PNG,
+ * and the answers of a terminal that was asked for the first two. The colours of a
+ * picture are few and known, so that nothing has to be quantized. */
+#include "term/graphics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+
+static const char *const NAMES[] = {"auto", "none", "sixel", "kitty"};
+enum { N_NAMES = sizeof(NAMES) / sizeof(NAMES[0]), COLORS = 256, BAND = 6 };
+
+const char *lab_graphics_name(enum lab_graphics g)
+{
+    return NAMES[g];
+}
+
+bool lab_graphics_find(const char *name, enum lab_graphics *out)
+{
+    for (int i = 0; i < N_NAMES; i++) {
+        if (strcmp(NAMES[i], name) != 0)
+            continue;
+        *out = (enum lab_graphics)i;
+        return true;
+    }
+    return false;
+}
+
+/* ---- sixel: bands of six rows, colour by colour ---- */
+
+static void add_runs(struct lab_str *out, const unsigned char *bits, int w)
+{
+    while (w > 0 && !bits[w - 1])
+        w--;
+    for (int x = 0, n; x < w; x += n) {
+        char c = (char)('?' + bits[x]);
+        for (n = 1; x + n < w && bits[x + n] == bits[x];)
+            n++;
+        if (n > 3)
+            lab_str_addf(out, "!%d%c", n, c);
+        else
+            lab_str_add_bytes(out, (char[]){c, c, c}, (size_t)n);
+    }
+}
+
+/* The colours of rows y to y+5, of which `bits` has w for each. */
+static void add_band(struct lab_str *out, const struct lab_bitmap *b, int y,
+                     unsigned char *bits)
+{
+    bool used[COLORS] = {false};
+    bool first = true;
+    size_t w = (size_t)b->w;
+    memset(bits, 0, COLORS * w);
+    for (int i = 0; i < BAND && y + i < b->h; i++) {
+        const unsigned char *row = b->px + (size_t)(y + i) * w;
+        for (size_t x = 0; x < w; x++) {
+            used[row[x]] = true;
+            bits[row[x] * w + x] |= (unsigned char)(1u << i);
+        }
+    }
+    for (int k = 0; k < COLORS; k++) {
+        if (!used[k] || b->color[k] < 0)
+            continue;
+        lab_str_addf(out, first ? "#%d" : "$#%d", k);
+        add_runs(out, bits + (size_t)k * w, b->w);
+        first = false;
+    }
+}
+
+void lab_sixel_add(struct lab_str *out, const struct lab_bitmap *b)
+{
+    bool used[COLORS] = {false};
+    unsigned char *bits = lab_alloc_array((size_t)b->w, COLORS);
+    if (!bits) {
+        out->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < (size_t)b->h * (size_t)b->w; i++)
+        used[b->px[i]] = true;
+    /* 1: pixels that are not set stay; then the shape of a pixel and the size. */
+    lab_str_addf(out, "\033P0;1;0q\"1;1;%d;%d", b->w, b->h);
+    for (int k = 0; k < COLORS; k++) {
+        int rgb = b->color[k];
+        if (used[k] && rgb >= 0)
+            lab_str_addf(out, "#%d;2;%d;%d;%d", k,
+                         ((rgb >> 16 & 0xFF) * 100 + 127) / 255,
+                         ((rgb >> 8 & 0xFF) * 100 + 127) / 255,
+                         ((rgb & 0xFF) * 100 + 127) / 255);
+    }
+    for (int y = 0; y < b->h; y += BAND) {
+        add_band(out, b, y, bits);
+        lab_str_add(out, y + BAND < b->h ? "-" : "");
+    }
+    lab_str_add(out, "\033\\");
+    lab_free(bits);
+}
+
+/* ---- zlib, base64, kitty, PNG ---- */
+
+/* NULL: no memory. */
+static unsigned char *deflated(const unsigned char *bytes, size_t n,
+                               size_t *size)
+{
+    uLongf have = compressBound((uLong)n);
+    unsigned char *out = lab_alloc(have);
+    if (out && compress2(out, &have, bytes, (uLong)n, Z_BEST_SPEED) != Z_OK) {
+        lab_free(out);
+        out = NULL;
+    }
+    *size = have;
+    return out;
+}
+
+static void add_base64(struct lab_str *out, const unsigned char *bytes,
+                       size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        unsigned v = (unsigned)bytes[i] << 16 |
+                     (i + 1 < n ? (unsigned)bytes[i + 1] << 8 : 0) |
+                     (i + 2 < n ? bytes[i + 2] : 0);
+        char four[4] = {digits[v >> 18], digits[v >> 12 & 63],
+                        i + 1 < n ? digits[v >> 6 & 63] : '=',
+                        i + 2 < n ? digits[v & 63] : '='};
+        lab_str_add_bytes(out, four, sizeof(four));
+    }
+}
+
+/* Red, green, blue and 255, or four times 0. */
+static unsigned char *rgba_of(const struct lab_bitmap *b)
+{
+    size_t n = (size_t)b->h * (size_t)b->w;
+    unsigned char *out = lab_alloc_array(n, 4);
+    for (size_t i = 0; out && i < n; i++) {
+        int rgb = b->color[b->px[i]];
+        const unsigned char px[4] = {(unsigned char)(rgb >> 16 & 0xFF),
+                                     (unsigned char)(rgb >> 8 & 0xFF),
+                                     (unsigned char)(rgb & 0xFF), 255};
+        if (rgb >= 0)
+            memcpy(out + 4 * i, px, 4);
+    }
+    return out;
+}
+
+void lab_kitty_add(struct lab_str *out, const struct lab_bitmap *b, unsigned id,
+                   int rows, int cols)
+{
+    enum { PIECE = 4096 / 4 * 3 }; /* bytes of what is sent at once */
+    size_t size = 0;
+    unsigned char *rgba = rgba_of(b);
+    unsigned char *packed =
+        rgba ? deflated(rgba, (size_t)b->h * (size_t)b->w * 4, &size) : NULL;
+    lab_free(rgba);
+    if (!packed)
+        out->failed = true;
+    for (size_t at = 0; packed && at < size; at += PIECE) {
+        size_t n = size - at < PIECE ? size - at : PIECE;
+        lab_str_add(out, "\033_G");
+        if (at == 0)
+            lab_str_addf(out,
+                         "a=T,q=2,C=1,i=%u,p=1,f=32,o=z,s=%d,v=%d,c=%d,r=%d,",
+                         id, b->w, b->h, cols, rows);
+        lab_str_addf(out, "m=%d;", at + n < size);
+        add_base64(out, packed + at, n);
+        lab_str_add(out, "\033\\");
+    }
+    lab_free(packed);
+}
+
+void lab_kitty_remove(struct lab_str *out, unsigned id)
+{
+    lab_str_addf(out, "\033_Ga=d,d=I,q=2,i=%u\033\\", id);
+}
+
+static void add_u32(struct lab_str *out, unsigned long v)
+{
+    const char bytes[4] = {(char)(v >> 24 & 0xFF), (char)(v >> 16 & 0xFF),
+                           (char)(v >> 8 & 0xFF), (char)(v & 0xFF)};
+    lab_str_add_bytes(out, bytes, sizeof(bytes));
+}
+
+static void add_chunk(struct lab_str *out, const char *type,
+                      const unsigned char *bytes, size_t n)
+{
+    uLong sum = crc32(0, (const Bytef *)type, 4);
+    if (n > 0)
+        sum = crc32(sum, bytes, (uInt)n);
+    add_u32(out, (unsigned long)n);
+    lab_str_add_bytes(out, type, 4);
+    lab_str_add_bytes(out, (const char *)bytes, n);
+    add_u32(out, sum);
+}
+
+void lab_png_add(struct lab_str *out, const unsigned char *rgb, int h, int w)
+{
+    size_t row = (size_t)w * 3;
+    size_t size = 0;
+    struct lab_str head;
+    unsigned char *rows = lab_alloc_array((size_t)h, row + 1);
+    for (int y = 0; rows && y < h;
+         y++) /* each with filter 0, none, before it */
+        memcpy(rows + (size_t)y * (row + 1) + 1, rgb + (size_t)y * row, row);
+    unsigned char *packed =
+        rows ? deflated(rows, (size_t)h * (row + 1), &size) : NULL;
+    lab_free(rows);
+    lab_str_init(&head);
+    add_u32(&head, (unsigned long)w);
+    add_u32(&head, (unsigned long)h);
+    lab_str_add_bytes(&head, "\x08\x02\x00\x00\x00", 5); /* 8 bits, RGB */
+    if (!packed || head.failed) {
+        out->failed = true;
+    } else {
+        lab_str_add_bytes(out, "\x89PNG\r\n\x1a\n", 8);
+        add_chunk(out, "IHDR", (const unsigned char *)head.data, head.len);
+        add_chunk(out, "IDAT", packed, size);
+        add_chunk(out, "IEND", NULL, 0);
+    }
+    lab_str_release(&head);
+    lab_free(packed);
+}
+
+/* ---- questions and answers ---- */
+
+static const char ask_cell[] = "\033[16t\033[c";
+static const char ask_all[] =
+    "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[16t\033[c";
+
+const char *lab_graphics_ask(void)
+{
+    return "\033[c";
+}
+
+const char *lab_graphics_ask_more(const struct lab_graphics_answer *a)
+{
+    return a->level >= 62 ? ask_all : a->sixel ? ask_cell : NULL;
+}
+
+/* "62;4;22" between "\033[?" and "c". */
+static void hear_attributes(struct lab_graphics_answer *a, const char *text)
+{
+    char *end;
+    a->attributes = true;
+    a->level = (int)strtol(text, &end, 10);
+    while (*end == ';')
+        a->sixel |= strtol(end + 1, &end, 10) == 4;
+}
+
+int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,
+                      size_t n)
+{
+    static const char *const starts[] = {"\033[?", "\033[6;", "\033_G"};
+    enum { ATTRIBUTES, CELL, KITTY, KINDS, TEXT = 128 };
+    char text[TEXT];
+    int kind = KINDS;
+    bool begun = false;
+    for (int i = 0; i < KINDS && kind == KINDS; i++) {
+        size_t len = strlen(starts[i]);
+        size_t same = n < len ? n : len;
+        if (memcmp(bytes, starts[i], same) != 0)
+            continue;
+        begun = begun || n < len;
+        kind = n < len ? KINDS : i;
+    }
+    if (kind == KINDS)
+        return begun && n > 0 ? -1 : 0;
+    size_t from = strlen(starts[kind]);
+    size_t to = from;
+    if (kind == KITTY)
+        while (to < n && bytes[to] != '\033' && bytes[to] != '\a')
+            to++;
+    else
+        while (to < n &&
+               (bytes[to] == ';' || (bytes[to] >= '0' && bytes[to] <= '9')))
+            to++;
+    if (to - from >= TEXT)
+        return 0;
+    if (to == n || (kind == KITTY && bytes[to] == '\033' && to + 1 == n))
+        return -1;
+    memcpy(text, bytes + from, to - from);
+    text[to - from] = '\0';
+    if (kind == KITTY) {
+        a->kitty |= strncmp(text, "i=31", 4) == 0 && strstr(text, ";OK");
+        return (int)to + (bytes[to] == '\a' ? 1 : 2);
+    }
+    if (bytes[to] != (kind == CELL ? 't' : 'c'))
+        return 0;
+    if (kind == ATTRIBUTES)
+        hear_attributes(a, text);
+    else if (sscanf(text, "%d;%d", &a->cell_h, &a->cell_w) != 2)
+        a->cell_h = a->cell_w = 0;
+    return (int)to + 1;
+}

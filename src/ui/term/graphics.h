@@ -1,0 +1,60 @@
+/* graphics.h -- pictures in pixels as a terminal takes them (sixel, the graphics
+ * protocol of kitty) or a file (PNG), and what a terminal answers when it is asked
+ * which of them it knows. Pure; Threads: any. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/str.h"
+
+enum lab_graphics {
+    LAB_GRAPHICS_AUTO, /* ask the terminal */
+    LAB_GRAPHICS_NONE, /* half blocks */
+    LAB_GRAPHICS_SIXEL,
+    LAB_GRAPHICS_KITTY
+};
+
+/* h by w pixels, row-major, each a number of `color`: 0xRRGGBB, or -1 where
+ * nothing is drawn. Not owned. */
+struct lab_bitmap {
+    int h;
+    int w;
+    const unsigned char *px;
+    const int *color; /* 256 of them */
+};
+
+/* What has come of the answers to lab_graphics_ask() and lab_graphics_ask_more(). */
+struct lab_graphics_answer {
+    bool attributes; /* the terminal has said what it is: the last answer */
+    int level;       /* of a VT terminal: 62 and more are a VT220's and later */
+    bool sixel;
+    bool kitty;
+    int cell_h; /* pixels of a character; 0: unknown */
+    int cell_w;
+};
+
+LAB_C_BEGIN
+/* "auto", "none", "sixel", "kitty". */
+const char *lab_graphics_name(enum lab_graphics g);
+bool lab_graphics_find(const char *name, enum lab_graphics *out);
+
+/* Appends the picture for where the cursor is. Sixels leave pixels without a colour
+ * as they were; colours are rounded to 1/100. */
+void lab_sixel_add(struct lab_str *out, const struct lab_bitmap *b);
+/* The same over `rows` by `cols` characters; it takes the place of an earlier one
+ * with this id (1 and more). The cursor does not move. */
+void lab_kitty_add(struct lab_str *out, const struct lab_bitmap *b, unsigned id,
+                   int rows, int cols);
+void lab_kitty_remove(struct lab_str *out, unsigned id);
+/* A PNG file of w by h pixels, three bytes each. */
+void lab_png_add(struct lab_str *out, const unsigned char *rgb, int h, int w);
+
+/* The question that any terminal answers or ignores. */
+const char *lab_graphics_ask(void);
+/* The questions behind an answer, or NULL: there are none. Only a VT220 and later
+ * gets one with a string in it, which older ones would print. */
+const char *lab_graphics_ask_more(const struct lab_graphics_answer *a);
+/* Reads one answer at the start of what came in: its bytes; 0: it is none; -1: more
+ * has to come before that is known. */
+int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,
+                      size_t n);
+LAB_C_END

@@ -1,0 +1,354 @@
+/* Pictures in pixels: sixels, kitty's protocol and PNG are decoded here and compared
+ * with what went in; answers of terminals; images over a canvas. */
+#include <zlib.h>
+
+#include "test.h"
+
+#include "base/mem.h"
+#include "term/graphics.h"
+#include "ui/canvas.h"
+#include "ui/heat.h"
+#include "ui/picture.h"
+
+enum { H = 14, W = 37 }; /* no multiple of a band */
+
+static int colors[256];
+static unsigned char pixels[H * W];
+
+/* Runs, single pixels, and holes: value 0 is not drawn. */
+static struct lab_bitmap sample(void)
+{
+    unsigned seed = 7;
+    for (int i = 0; i < 256; i++)
+        colors[i] = i == 0 ? -1 : (i * 7919) & 0xFFFFFF;
+    for (int i = 0; i < H * W; i++) {
+        seed = seed * 1103515245u + 12345u;
+        pixels[i] = (unsigned char)(i % W < 12 ? 3 : (seed >> 16) % 5 * 50);
+    }
+    return (struct lab_bitmap){H, W, pixels, colors};
+}
+
+/* ---- sixel ---- */
+
+/* A reader of its own, by the DEC manual: out[] gets colours, -1 where none is. */
+static void read_sixel(const char *s, int *out, int h, int w)
+{
+    int palette[256];
+    int color = 0;
+    int x = 0;
+    int y = 0;
+    memset(palette, 0xFF, sizeof(palette));
+    for (int i = 0; i < h * w; i++)
+        out[i] = -1;
+    assert_memory_equal(s, "\033P", 2);
+    s = strchr(s, 'q') + 1;
+    while (*s != '\033') {
+        long n = 1;
+        if (*s == '"') {
+            long v[4];
+            for (int i = 0; i < 4; i++)
+                v[i] = strtol(s + 1, (char **)&s, 10);
+            assert_int_equal(v[2], w);
+            assert_int_equal(v[3], h);
+            continue;
+        }
+        if (*s == '#') {
+            color = (int)strtol(s + 1, (char **)&s, 10);
+            if (*s == ';') {
+                long v[4];
+                for (int i = 0; i < 4; i++)
+                    v[i] = strtol(s + 1, (char **)&s, 10);
+                assert_int_equal(v[0], 2);
+                palette[color] = (int)(v[1] << 16 | v[2] << 8 | v[3]);
+            }
+            continue;
+        }
+        if (*s == '$' || *s == '-') {
+            y += *s == '-' ? 6 : 0;
+            x = 0;
+            s++;
+            continue;
+        }
+        if (*s == '!')
+            n = strtol(s + 1, (char **)&s, 10);
+        assert_in_range(*s, '?', '~');
+        for (; n > 0; n--, x++)
+            for (int i = 0; i < 6; i++)
+                if ((*s - '?') & 1 << i) {
+                    assert_true(x < w && y + i < h);
+                    out[(y + i) * w + x] = palette[color];
+                }
+        s++;
+    }
+    assert_string_equal(s, "\033\\");
+}
+
+TEST_CASE(sixels_have_every_pixel)
+{
+    struct lab_bitmap b = sample();
+    struct lab_str text;
+    int got[H * W];
+    lab_str_init(&text);
+    lab_sixel_add(&text, &b);
+    read_sixel(lab_str_text(&text), got, H, W);
+    for (int i = 0; i < H * W; i++) {
+        int want = colors[pixels[i]];
+        if (want < 0 || got[i] < 0)
+            assert_int_equal(want, got[i]);
+        for (int shift = 0; want >= 0 && shift < 24; shift += 8) {
+            int part = (want >> shift & 0xFF) * 100;
+            int off = (got[i] >> shift & 0xFF) * 255 - part;
+            assert_in_range(off + 130, 0, 260); /* half of 1/100 */
+        }
+    }
+    lab_str_release(&text);
+}
+
+/* ---- kitty ---- */
+
+static int digit_of(char c)
+{
+    return c >= 'A' && c <= 'Z'   ? c - 'A'
+           : c >= 'a' && c <= 'z' ? c - 'a' + 26
+           : c >= '0' && c <= '9' ? c - '0' + 52
+           : c == '+'             ? 62
+           : c == '/'             ? 63
+                                  : -1;
+}
+
+TEST_CASE(kitty_gets_every_pixel_in_pieces)
+{
+    enum { BIG_H = 120, BIG_W = 200 }; /* more than one piece */
+    static unsigned char big[BIG_H * BIG_W];
+    static unsigned char packed[BIG_H * BIG_W * 4];
+    static unsigned char rgba[BIG_H * BIG_W * 4];
+    struct lab_str text;
+    size_t n = 0;
+    int pieces = 0;
+    unsigned seed = 3;
+    sample();
+    for (int i = 0; i < BIG_H * BIG_W; i++) {
+        seed = seed * 1103515245u + 12345u;
+        big[i] = (unsigned char)(seed >> 16);
+    }
+    const struct lab_bitmap b = {BIG_H, BIG_W, big, colors};
+    lab_str_init(&text);
+    lab_kitty_add(&text, &b, 5, 6, 20);
+    const char *s = lab_str_text(&text);
+    assert_non_null(strstr(s, "i=5,"));
+    assert_non_null(strstr(s, "s=200,v=120,c=20,r=6,"));
+    for (; *s; pieces++) {
+        assert_memory_equal(s, "\033_G", 3);
+        const char *end = strstr(s, "\033\\");
+        bool more = strstr(s, "m=1;") && strstr(s, "m=1;") < end;
+        const char *data = strchr(s, ';') + 1;
+        assert_true(end - data <= 4096);
+        for (; data < end; data += 4) {
+            int v = 0;
+            for (int i = 0; i < 4; i++)
+                v = v << 6 | (data[i] == '=' ? 0 : digit_of(data[i]));
+            packed[n++] = (unsigned char)(v >> 16);
+            if (data[2] != '=')
+                packed[n++] = (unsigned char)(v >> 8);
+            if (data[3] != '=')
+                packed[n++] = (unsigned char)v;
+        }
+        s = end + 2;
+        assert_int_equal(more, *s != '\0');
+    }
+    assert_true(pieces > 1);
+    uLongf size = sizeof(rgba);
+    assert_int_equal(uncompress(rgba, &size, packed, n), Z_OK);
+    assert_int_equal(size, sizeof(rgba));
+    for (int i = 0; i < BIG_H * BIG_W; i++) {
+        int want = colors[big[i]];
+        const unsigned char *px = rgba + 4 * i;
+        assert_int_equal(px[3], want < 0 ? 0 : 255);
+        if (want >= 0)
+            assert_int_equal(px[0] << 16 | px[1] << 8 | px[2], want);
+    }
+    lab_str_release(&text);
+}
+
+/* ---- PNG ---- */
+
+static unsigned long u32(const char *s)
+{
+    const unsigned char *b = (const unsigned char *)s;
+    return (unsigned long)b[0] << 24 | (unsigned long)b[1] << 16 |
+           (unsigned long)b[2] << 8 | b[3];
+}
+
+/* The rows of an RGB file, which the caller frees; checks every chunk's sum. */
+static unsigned char *read_png(const struct lab_str *file, unsigned long *h,
+                               unsigned long *w)
+{
+    unsigned char *rows = NULL;
+    const char *s = file->data;
+    assert_memory_equal(s, "\x89PNG\r\n\x1a\n", 8);
+    for (s += 8; s < file->data + file->len;) {
+        unsigned long n = u32(s);
+        const char *body = s + 8;
+        assert_int_equal(crc32(0, (const Bytef *)s + 4, (uInt)n + 4),
+                         u32(body + n));
+        if (memcmp(s + 4, "IHDR", 4) == 0) {
+            *w = u32(body);
+            *h = u32(body + 4);
+            assert_memory_equal(body + 8, "\x08\x02\x00\x00\x00", 5);
+        } else if (memcmp(s + 4, "IDAT", 4) == 0) {
+            uLongf size = *h * (*w * 3 + 1);
+            rows = test_malloc(size);
+            assert_int_equal(uncompress(rows, &size, (const Bytef *)body, n),
+                             Z_OK);
+            assert_int_equal(size, *h * (*w * 3 + 1));
+        }
+        s = body + n + 4;
+    }
+    assert_non_null(rows);
+    return rows;
+}
+
+TEST_CASE(a_png_has_every_pixel)
+{
+    unsigned char rgb[3 * 5 * 3];
+    struct lab_str file;
+    unsigned long h = 0;
+    unsigned long w = 0;
+    for (size_t i = 0; i < sizeof(rgb); i++)
+        rgb[i] = (unsigned char)(i * 5);
+    lab_str_init(&file);
+    lab_png_add(&file, rgb, 3, 5);
+    unsigned char *rows = read_png(&file, &h, &w);
+    assert_int_equal(h, 3);
+    assert_int_equal(w, 5);
+    for (int y = 0; y < 3; y++) {
+        assert_int_equal(rows[y * 16], 0); /* the filter */
+        assert_memory_equal(rows + y * 16 + 1, rgb + y * 15, 15);
+    }
+    test_free(rows);
+    lab_str_release(&file);
+}
+
+TEST_CASE(a_canvas_as_png_has_text_and_images)
+{
+    enum { CELL = 10 };
+    struct lab_canvas c;
+    struct lab_str file;
+    struct lab_palette p;
+    unsigned long h = 0;
+    unsigned long w = 0;
+    int inked = 0;
+    if (!lab_picture_font())
+        skip();
+    assert_ok(lab_canvas_init(&c, 3, 8, false));
+    c.tints = true;
+    c.px_h = 2 * CELL;
+    c.px_w = CELL;
+    lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "M");
+    unsigned char *px = lab_canvas_image(&c, (struct lab_rect){1, 2, 1, 2});
+    assert_non_null(px);
+    memset(px, LAB_TINT_MARK, 2 * CELL * 2 * CELL);
+    lab_canvas_text(&c, 1, 3, 1, LAB_ROLE_NORMAL, " "); /* over the image */
+    lab_str_init(&file);
+    assert_ok(lab_picture_png(&file, &c, LAB_THEME_DARK));
+    lab_palette_fill(&p, LAB_THEME_DARK, LAB_DEPTH_RGB);
+    unsigned char *rows = read_png(&file, &h, &w);
+    assert_int_equal(h, 60);
+    assert_int_equal(w, 80);
+    for (int y = 0; y < 60; y++)
+        for (int x = 0; x < 80; x++) {
+            const unsigned char *at = rows + y * 241 + 1 + x * 3;
+            int rgb = at[0] << 16 | at[1] << 8 | at[2];
+            bool image = y >= 20 && y < 40 && x >= 20 && x < 30;
+            if (image)
+                assert_int_equal(rgb, p.tint[LAB_TINT_MARK]);
+            else if (y < 20 && x < 10)
+                inked += at[0] > 0x80;
+            else
+                assert_int_equal(rgb, 0x14171c);
+        }
+    assert_in_range(inked, 15, 120); /* a letter, no block */
+    test_free(rows);
+    lab_str_release(&file);
+    lab_canvas_release(&c);
+}
+
+/* ---- answers ---- */
+
+static int hear(struct lab_graphics_answer *a, const char *bytes)
+{
+    return lab_graphics_hear(a, bytes, strlen(bytes));
+}
+
+TEST_CASE(answers_are_understood)
+{
+    struct lab_graphics_answer a = {.level = 0};
+    assert_int_equal(hear(&a, "\033[?62;4;22cX"), 11);
+    assert_true(a.attributes && a.sixel && !a.kitty);
+    assert_non_null(strstr(lab_graphics_ask_more(&a), "\033_G"));
+    assert_int_equal(hear(&a, "\033[6;20;10t"), 10);
+    assert_int_equal(a.cell_h, 20);
+    assert_int_equal(a.cell_w, 10);
+    assert_int_equal(hear(&a, "\033_Gi=31;OK\033\\"), 12);
+    assert_true(a.kitty);
+}
+
+TEST_CASE(a_terminal_that_cannot_gets_no_strings)
+{
+    struct lab_graphics_answer a = {.level = 0};
+    assert_int_equal(hear(&a, "\033[?1;2c"), 7); /* as tmux or a VT100 */
+    assert_true(a.attributes && !a.sixel);
+    assert_null(lab_graphics_ask_more(&a));
+    a = (struct lab_graphics_answer){.level = 0};
+    hear(&a, "\033[?1;2;4c"); /* a tmux with sixels */
+    assert_null(strchr(lab_graphics_ask_more(&a), '_'));
+    a = (struct lab_graphics_answer){.level = 0};
+    assert_int_equal(hear(&a, "\033_Gi=31;ENOTSUPPORTED:no\033\\"), 26);
+    assert_false(a.kitty);
+}
+
+TEST_CASE(keys_and_halves_are_no_answers)
+{
+    struct lab_graphics_answer a = {.level = 0};
+    static const char *const keys[] = {"q", "\033[A", "\033OP", "\033[6~",
+                                       "\033[?1x"};
+    static const char *const halves[] = {
+        "\033", "\033[", "\033[?62;", "\033[6;2", "\033_G", "\033_Gi=31\033"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        assert_int_equal(hear(&a, keys[i]), 0);
+    for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++)
+        assert_int_equal(hear(&a, halves[i]), -1);
+    assert_int_equal(lab_graphics_hear(&a, "", 0), 0);
+    assert_false(a.attributes);
+}
+
+/* ---- images ---- */
+
+TEST_CASE(a_heat_map_shows_elements_that_share_a_cell)
+{
+    enum { SIDE = 16 };
+    static double value[SIDE * SIDE];
+    struct lab_canvas c;
+    value[5 * SIDE + 3] = 1;
+    assert_ok(lab_canvas_init(&c, 4, 8, false)); /* 2x2 elements a half cell */
+    c.tints = true;
+    lab_heat_picture(&c, (struct lab_rect){0, 0, 4, 8}, value, SIDE, SIDE,
+                     true);
+    assert_int_equal(c.n_images, 0);
+    lab_canvas_clear(&c);
+    c.px_h = 20;
+    c.px_w = 10;
+    lab_heat_picture(&c, (struct lab_rect){0, 0, 4, 8}, value, SIDE, SIDE,
+                     true);
+    assert_int_equal(c.n_images, 1);
+    for (int y = 0; y < 80; y++)
+        for (int x = 0; x < 80; x++) {
+            bool on = y / 5 == 5 && x / 5 == 3;
+            assert_int_equal(c.images[0].px[y * 80 + x],
+                             lab_tint_sequential(on, 1));
+        }
+    assert_string_equal(c.cells[8 + 1].text, "▀"); /* blocks are under it */
+    lab_canvas_release(&c);
+}
+
+RUN_TESTS()

@@ -13,9 +13,11 @@ struct lab_matrix {
     float *data;
     int64_t ld;
     bool flip; /* a factor: the product takes the transpose */
+    const float
+        *bias; /* a result: added to each row, where beta is 0; or NULL */
 };
 
-/* c (rows, cols) = alpha a b + beta c, summed over `inner`; an empty sum is 0.
+/* c (rows, cols) = alpha a b + beta c + bias, summed over `inner`; an empty sum is 0.
  * beta is 0 or 1. */
 typedef void lab_multiply_fn(struct lab_matrix c, struct lab_matrix a,
                              struct lab_matrix b, int64_t rows, int64_t cols,

@@ -4,8 +4,9 @@
  * together (K. Goto, R. van de Geijn, 2008). So that they do, a block
  * of that factor is copied, "packed", into a buffer that stays in the cache. What
  * lies right already is read where it is: a packed number must be used often to be
- * worth its copy, and the batches of a lesson are small. This file is compiled
- * with multiply-adds (kernels/CMakeLists.txt). */
+ * worth its copy, and the batches of a lesson are small. Packed rows and tiles are a
+ * line more than a power of two apart, so that they do not evict one another. This
+ * file is compiled with multiply-adds (kernels/CMakeLists.txt). */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -16,7 +17,10 @@ enum {
     INNER = 256, /* a block: packed b takes 128 KiB, packed a 96 */
     COLS = 128,
     ROWS = 96,
-    EIGHT = 8
+    EIGHT = 8,
+    AHEAD = 16,     /* rows that are fetched before they are packed */
+    LINE = 16,      /* numbers of a line of the cache */
+    SAME_SET = 1024 /* rows so far apart share a set of the first cache */
 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -31,6 +35,20 @@ struct strided {
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+/* What a product is added to: element (i, j) is at data[i * row + j * col]. */
+struct base {
+    const float *data; /* NULL: 0 */
+    int64_t row;
+    int64_t col;
+};
+
+INLINE struct base base_from(struct base m, int64_t i, int64_t j)
+{
+    if (m.data)
+        m.data += i * m.row + j * m.col;
+    return m;
 }
 
 /* Part of a product: rows i.., columns j.., of the sum p... */
@@ -49,10 +67,10 @@ struct product_kernels {
     void (*pack_b)(float *to, struct lab_matrix b, const struct block *at);
     void (*multiply_block)(struct lab_matrix c, struct lab_matrix a,
                            const float *packed, const struct block *at,
-                           float alpha, bool add);
+                           float alpha, struct base base);
     void (*multiply_in_place)(struct lab_matrix c, struct lab_matrix a,
                               struct lab_matrix b, const struct block *all,
-                              float alpha, bool add);
+                              float alpha, struct base base);
 };
 
 typedef float eight __attribute__((vector_size(32), aligned(4)));
@@ -102,22 +120,22 @@ INLINE void turn_eight(float *to, int64_t ld, const float *const *from,
 /* A tile, `ld` numbers from row to row, that c has in another order or in part. */
 INLINE void put_tile(struct lab_matrix c, int64_t i, int64_t j,
                      const float *some, int64_t ld, int64_t rows, int64_t cols,
-                     bool add)
+                     struct base base)
 {
     int64_t down = c.flip ? 1 : c.ld;
     int64_t right = c.flip ? c.ld : 1;
     float *to = c.data + i * down + j * right;
     for (int64_t y = 0; y < cols; y++) {
         for (int64_t x = 0; x < rows; x++) {
-            float *at = to + x * down + y * right;
-            *at = (add ? *at : 0.0f) + some[x * ld + y];
+            float from =
+                base.data ? base.data[x * base.row + y * base.col] : 0.0f;
+            to[x * down + y * right] = from + some[x * ld + y];
         }
     }
 }
 
 #define LANES 8
 #define TILE_ROWS 6
-#define PACKED_ROWS 8
 #define NAME(x) x##_8
 #ifdef LAB_VECTOR_IS_CLONED
 #define TARGET __attribute__((target_clones("fma", "default")))
@@ -129,7 +147,6 @@ INLINE void put_tile(struct lab_matrix c, int64_t i, int64_t j,
 #ifdef LAB_VECTOR_IS_CLONED
 #define LANES 16
 #define TILE_ROWS 12
-#define PACKED_ROWS 16
 #define NAME(x) x##_16
 #define TARGET __attribute__((target("avx512f")))
 #include "common/product_tile.inc"
@@ -159,9 +176,10 @@ void lab_vector_lanes_set(int most)
 static void multiply_blocks(const struct product_kernels *k,
                             struct lab_matrix c, struct lab_matrix a,
                             struct lab_matrix b, const struct block *all,
-                            float alpha, bool add)
+                            float alpha, struct base base)
 {
-    float packed[COLS * INNER];
+    const struct base sum = {c.data, c.flip ? 1 : c.ld, c.flip ? c.ld : 1};
+    _Alignas(64) float packed[COLS * INNER];
     struct block at;
     for (at.j = 0; at.j < all->cols; at.j += COLS) {
         at.cols = least(all->cols - at.j, COLS);
@@ -170,7 +188,8 @@ static void multiply_blocks(const struct product_kernels *k,
             k->pack_b(packed, b, &at);
             for (at.i = 0; at.i < all->rows; at.i += ROWS) {
                 at.rows = least(all->rows - at.i, ROWS);
-                k->multiply_block(c, a, packed, &at, alpha, add || at.p > 0);
+                k->multiply_block(c, a, packed, &at, alpha,
+                                  at.p > 0 ? sum : base);
             }
         }
     }
@@ -185,17 +204,19 @@ static void multiply_here(struct lab_matrix c, struct lab_matrix a,
     enum { FEW = 48 };
     const struct product_kernels *k = kernels();
     struct block all = {.rows = rows, .cols = cols, .inner = inner};
+    struct base base = {beta != 0 ? c.data : c.bias, beta != 0 ? c.ld : 0, 1};
     if (rows <= FEW && !a.flip && !b.flip && cols % k->lanes == 0) {
-        k->multiply_in_place(c, a, b, &all, alpha, beta != 0);
+        k->multiply_in_place(c, a, b, &all, alpha, base);
     } else if (b.flip && rows < cols / 2) {
         all.rows = cols;
         all.cols = rows;
         c.flip = !c.flip;
+        base = (struct base){base.data, base.col, base.row};
         multiply_blocks(k, c, (struct lab_matrix){b.data, b.ld},
                         (struct lab_matrix){a.data, a.ld, !a.flip}, &all, alpha,
-                        beta != 0);
+                        base);
     } else {
-        multiply_blocks(k, c, a, b, &all, alpha, beta != 0);
+        multiply_blocks(k, c, a, b, &all, alpha, base);
     }
 }
 
@@ -228,6 +249,8 @@ struct product {
 static struct lab_matrix part_of(struct lab_matrix m, bool row, int64_t at)
 {
     m.data += row != m.flip ? at * m.ld : at;
+    if (m.bias && !row)
+        m.bias += at;
     return m;
 }
 
@@ -256,8 +279,10 @@ void lab_product_cut(lab_multiply_fn *multiply, bool by_rows,
 {
     if (rows == 0 || cols == 0)
         return;
-    for (int64_t r = 0; inner == 0 && beta == 0 && r < rows; r++)
-        memset(c.data + r * c.ld, 0, (size_t)cols * sizeof(*c.data));
+    for (int64_t r = 0; inner == 0 && beta == 0 && r < rows; r++) {
+        for (int64_t i = 0; i < cols; i++)
+            c.data[r * c.ld + i] = c.bias ? c.bias[i] : 0;
+    }
     if (inner == 0)
         return;
     struct product p = {multiply, c,     a,     b,    rows,

@@ -47,6 +47,9 @@ static void multiply(struct lab_matrix c, struct lab_matrix a,
                      struct lab_matrix b, int64_t rows, int64_t cols,
                      int64_t inner, float alpha, float beta)
 {
+    for (int64_t r = 0; c.bias && r < rows; r++)
+        memcpy(c.data + r * c.ld, c.bias, (size_t)cols * sizeof(*c.data));
+    beta = c.bias ? 1 : beta;
     cblas_sgemm(CblasRowMajor, a.flip ? CblasTrans : CblasNoTrans,
                 b.flip ? CblasTrans : CblasNoTrans, (int)rows, (int)cols,
                 (int)inner, alpha, a.data, (int)a.ld, b.data, (int)b.ld, beta,

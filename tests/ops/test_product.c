@@ -12,6 +12,7 @@
 #include "ops/kernel_rig.h"
 
 enum { MOST = 520, GAP = 3 };
+enum { FAR = 1024 - GAP }; /* rows a page apart */
 static float a_room[MOST * MOST];
 static float b_room[MOST * MOST];
 static float c_room[MOST * MOST];
@@ -41,8 +42,11 @@ static double at(const struct lab_matrix *m, int64_t row, int64_t col)
     return (double)m->data[m->flip ? col * m->ld + row : row * m->ld + col];
 }
 
+/* beta 0: with and without a bias. */
 static void check(const struct sides *s, bool flip_a, bool flip_b, float beta)
 {
+    static const float bias[MOST] = {1, -2, 3, -4, 5, -6, 7, -8, 9, -10};
+    bool biased = beta == 0 && (s->cols & 1) == 0;
     struct lab_matrix a = matrix(a_room, s->rows, s->inner, flip_a);
     struct lab_matrix b = matrix(b_room, s->inner, s->cols, flip_b);
     struct lab_matrix c = matrix(c_room, s->rows, s->cols, false);
@@ -55,13 +59,14 @@ static void check(const struct sides *s, bool flip_a, bool flip_b, float beta)
         for (int64_t r = 0; r < s->rows; r++)
             for (int64_t k = 0; k < s->cols; k++)
                 c.data[r * c.ld + k] = NAN;
+    c.bias = biased ? bias : NULL;
     lab_vector_multiply(c, a, b, s->rows, s->cols, s->inner, 0.75f, beta);
     for (int64_t i = 0; i < MOST * MOST; i++) {
         int64_t row = (i - GAP) / c.ld;
         int64_t col = (i - GAP) % c.ld;
         double want = (double)before[i];
         if (i >= GAP && row < s->rows && col < s->cols) {
-            want *= (double)beta;
+            want = want * (double)beta + (biased ? (double)bias[col] : 0);
             for (int64_t p = 0; p < s->inner; p++)
                 want += 0.75 * at(&a, row, p) * at(&b, p, col);
         }
@@ -80,7 +85,7 @@ TEST_CASE(every_side_and_order)
         {1, 1, 1},    {6, 16, 8},   {7, 17, 9},     {5, 3, 300},
         {16, 64, 33}, {48, 32, 20}, {16, 130, 40},  {97, 129, 257},
         {3, 100, 0},  {100, 10, 5}, {200, 140, 30}, {0, 4, 4},
-        {13, 31, 50}, {24, 48, 7}};
+        {13, 31, 50}, {24, 48, 7},  {14, 100, FAR}};
     for (int turn = 0; turn < 4; turn++) {
         lab_threads_set(turn & 1 ? 3 : 1);
         lab_vector_lanes_set(turn & 2 ? 16 : 8);

@@ -161,25 +161,48 @@ static enum lab_status walk_once(struct tuner *u, const char *name, bool timed)
     return st;
 }
 
-/* In graphs: a warm-up iteration, then a timed one. Else some iterations, as many
- * as `name` may have of the time that is left for `names_left`; the first finds
- * cold caches, and counts where it is the only one, as the smallest time does. */
-static enum lab_status measure(struct tuner *u, const char *name,
-                               int names_left)
+/* A name that is measured. */
+struct contender {
+    const char *name;
+    int64_t took_ns; /* its last iteration; 0: none yet */
+};
+
+enum { BY_HOST = 5, BY_DEVICE = 2 };
+
+/* One more iteration of c, the first of `left` that are to come in this round: the
+ * first one always, later ones that fit into an even share of the time that is left.
+ * In graphs the first is a warm-up. Elsewhere it finds cold caches, and counts where
+ * it is the only one, as the smallest time does. */
+static enum lab_status measure_once(struct tuner *u, struct contender *c,
+                                    int left)
 {
-    enum { BY_HOST = 5, BY_DEVICE = 2 };
-    bool graphs = has_graphs(u);
+    const struct lab_variant_choice choice = {"*", c->name};
     int64_t begin = lab_clock_monotonic_ns();
-    int64_t share = graphs ? INT64_MAX : (u->end_ns - begin) / names_left;
-    int64_t took = 0;
+    bool fits = has_graphs(u) || c->took_ns <= (u->end_ns - begin) / left;
+    if (time_is_up(u) || !fits)
+        return LAB_OK;
+    enum lab_status st = lab_walk_choose(u->w, &choice, 1);
+    if (!st)
+        st = walk_once(u, c->name, !has_graphs(u) || c->took_ns > 0);
+    c->took_ns = 1 + lab_clock_monotonic_ns() - begin;
+    return st;
+}
+
+/* In turn, an iteration each: whatever slows the machine for a second would
+ * otherwise be held against the one that is measured just then. In graphs one after
+ * the other, as each is captured anew. */
+static enum lab_status measure(struct tuner *u, struct contender *c, int n)
+{
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < (graphs ? BY_DEVICE : BY_HOST) && !st &&
-                    took + took / (i + 1) <= share && !time_is_up(u);
-         i++) {
-        st = walk_once(u, name, !graphs || i > 0);
-        took = lab_clock_monotonic_ns() - begin;
+    int rounds = has_graphs(u) ? BY_DEVICE : BY_HOST;
+    for (int i = 0; i < rounds * n && !st; i++) {
+        int which = has_graphs(u) ? i / rounds : i % n;
+        bool first = has_graphs(u) ? i % rounds == 0 : i < n;
+        if (u->keeper->progress && first)
+            u->keeper->progress(u->keeper->user, c[which].name, which, n);
+        st = measure_once(u, &c[which], n - which);
     }
-    return st ? st : note_left_out(u, name);
+    return st;
 }
 
 /* Hands what was found to the keeper. */
@@ -206,25 +229,29 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
                       lab_clock_monotonic_ns() + keeper->budget_ns};
     const struct lab_plan *plan = lab_walk_plan(w);
     struct names names;
-    bool any = false;
-    enum lab_status st = LAB_OK;
+    struct contender found[MAX_NAMES];
+    int n = 0;
     collect(plan, lab_walk_backend(w), &names);
-    for (int i = 0; i < names.n && !st; i++) {
-        const char *name = names.name[i];
-        const struct lab_variant_choice choice = {"*", name};
-        if (lab_walk_choose(w, &choice, 1) != LAB_OK || !lacks_time(&u, name))
-            continue;
-        any = true;
-        if (keeper->progress)
-            keeper->progress(keeper->user, name, i, names.n);
-        if (name == names.reference && too_large(plan, keeper->budget_ns))
-            st = note_left_out(&u, name);
-        else
-            st = measure(&u, name, names.n - i);
-        if (!st)
-            keep(&u, name);
+    for (int i = 0; i < names.n; i++) {
+        const struct lab_variant_choice choice = {"*", names.name[i]};
+        if (lab_walk_choose(w, &choice, 1) == LAB_OK &&
+            lacks_time(&u, names.name[i]))
+            found[n++] = (struct contender){.name = names.name[i]};
     }
-    enum lab_status back = any ? lab_walk_restart(w) : LAB_OK;
+    int measured = n;
+    if (n > 0 && found[n - 1].name == names.reference &&
+        too_large(plan, keeper->budget_ns))
+        measured--;
+    enum lab_status st = measure(&u, found, measured);
+    for (int i = 0; i < n && !st; i++) {
+        const struct lab_variant_choice choice = {"*", found[i].name};
+        st = lab_walk_choose(w, &choice, 1);
+        if (!st)
+            st = note_left_out(&u, found[i].name);
+        if (!st)
+            keep(&u, found[i].name);
+    }
+    enum lab_status back = n > 0 ? lab_walk_restart(w) : LAB_OK;
     if (!back)
         back = lab_walk_choose(w, NULL, 0);
     return st == LAB_E_CANCELLED && back ? back : st ? st : back;

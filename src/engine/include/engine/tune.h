@@ -99,9 +99,10 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
                    struct lab_candidate *out, int max);
 
 /* Measures what the tuning does not have yet: walks up to five iterations with each
- * variant chosen wherever it serves, in fp32 alone. Each variant has its share of
- * the budget, one iteration at least, and the reference comes last; what the budget
- * ends before is kept as NaN. The reference is left out of a network too large for
+ * variant chosen wherever it serves, in fp32 alone. The variants take turns, an
+ * iteration each, the reference last; one whose iteration takes more than its share
+ * of the time that is left runs no further one, and what the budget ends before is
+ * kept as NaN. The reference is left out of a network too large for
  * it. The walk, which has no observer yet, is
  * restarted at the end and keeps its choices to be made. With nothing to measure
  * it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what a step returned. */

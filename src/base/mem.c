@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "mem_priv.h"
@@ -87,15 +88,29 @@ enum lab_status lab_grow(void *list, size_t count, size_t *room, size_t each,
     return LAB_OK;
 }
 
+/* In pages of 2 MiB, where the system has them: a page of 4 KiB is mapped when it is
+ * first written, which takes as long as to copy it. */
+static void *alloc_pages(size_t bytes)
+{
+    enum { PAGE = 2 << 20 };
+    void *p = aligned_alloc(PAGE, bytes);
+#ifdef MADV_HUGEPAGE
+    if (p)
+        (void)madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+    return p;
+}
+
 void *lab_alloc_aligned(size_t bytes)
 {
-    enum { ALIGN = 64 };
+    enum { ALIGN = 64, LARGE = 2 << 20 };
     size_t padded;
     if (!lab_add_size(bytes ? bytes : 1, ALIGN - 1, &padded) ||
         lab_mem_refused())
         return NULL;
     padded &= ~(size_t)(ALIGN - 1);
-    void *p = aligned_alloc(ALIGN, padded);
+    void *p =
+        padded >= LARGE ? alloc_pages(padded) : aligned_alloc(ALIGN, padded);
     if (p)
         memset(p, 0, padded);
     return p;

@@ -205,6 +205,7 @@ static enum lab_status summary_json(struct lab_lesson_run *w,
         lab_json_real(line, "exact", decoded.exact);
     lab_json_real(line, "samples_per_s", t->samples_per_s);
     lab_json_real(line, "step_ms_median", t->step_ms_median);
+    lab_json_real(line, "host_pct", t->host_pct);
     lab_json_text(
         line, "trace",
         lab_trace_state_name(lab_recording_trace_state(w->recording)));

@@ -171,6 +171,9 @@ struct times {
     size_t room;
     int64_t seen;
     int64_t every;
+    int64_t last_ns;  /* the end of the last iteration; 0: other work since */
+    int64_t steps_ns; /* of iterations that were not observed, */
+    int64_t unobserved_ns; /* and they in whole */
 };
 
 static enum lab_status keep_time(struct times *t, double ms)
@@ -218,6 +221,12 @@ static enum lab_status take_news(struct lab_lesson_run *w, struct times *times,
     enum lab_status st = LAB_OK;
     while (!st && lab_walk_poll(w->walk, &n)) {
         double ms = (double)(n.end_ns - n.start_ns) / 1e6;
+        int64_t start_ns = times->last_ns > 0 ? times->last_ns : n.start_ns;
+        times->last_ns = n.end_ns;
+        if (n.steps_ns >= 0) {
+            times->steps_ns += n.steps_ns;
+            times->unobserved_ns += n.end_ns - start_ns;
+        }
         out->seconds += ms / 1e3;
         out->loss_last = n.loss;
         if (out->iterations++ == 0)
@@ -247,7 +256,8 @@ void lab_training_init(struct lab_training *t)
                                .samples_per_s = NAN,
                                .test_accuracy = NAN,
                                .test_loss = NAN,
-                               .step_ms_median = NAN};
+                               .step_ms_median = NAN,
+                               .host_pct = NAN};
     lab_patience_init(&t->patience, 0);
 }
 
@@ -283,8 +293,10 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
             st = lab_walk_drain(w->walk);
         if (!st)
             st = take_news(w, &times, tell, user, out);
-        if (!st && evaluated)
+        if (!st && evaluated) {
             st = evaluate(w, &facts, tell, user, out);
+            times.last_ns = 0;
+        }
         out->interrupted = lab_signals_caught() != 0; /* it may have cut that */
     }
     if (st == LAB_E_CANCELLED) { /* what came before it is kept */
@@ -312,6 +324,10 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         out->bits_order3 = NAN;
     bool timed = !lab_walk_backend(w->walk)->untimed;
     out->step_ms_median = timed ? lab_median(times.ms, times.n) : NAN;
+    out->host_pct =
+        timed && times.unobserved_ns > 0
+            ? 100 - 100 * (double)times.steps_ns / (double)times.unobserved_ns
+            : NAN;
     out->samples_per_s =
         timed && out->seconds > 0
             ? (double)(out->iterations * w->plan->batch) / out->seconds

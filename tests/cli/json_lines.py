@@ -16,7 +16,8 @@ import math
 import sys
 
 # What may differ between two runs of the same seed.
-VOLATILE = ("run", "started", "samples_per_s", "step_ms_median")
+VOLATILE = ("run", "started", "samples_per_s", "step_ms_median",
+            "host_pct")
 
 
 def refuse(word):

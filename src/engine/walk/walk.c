@@ -118,7 +118,8 @@ struct lab_walk {
     int64_t first; /* the iteration that it began with */
     int64_t iteration;
     int position;
-    int64_t exec; /* of the last step that ran */
+    int64_t exec;     /* of the last step that ran */
+    int64_t steps_ns; /* of the host, within the steps since it was set to 0 */
     double loss;
     int64_t evaluations;   /* since run_begin */
     struct execution *ran; /* by plan step */
@@ -613,6 +614,7 @@ static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
     if (!st && walking)
         st = lab_backend_sync(w->be);
     int64_t ns = lab_clock_monotonic_ns() - start;
+    w->steps_ns += ns;
     if (events)
         ns = e.device_ns;
     if (w->be->untimed)
@@ -1328,7 +1330,8 @@ static enum lab_status collect(struct lab_walk *w, bool wait, bool *reported)
     int64_t queued = s->queued_ns[s->reported++ % LAB_GRAPH_AHEAD];
     struct lab_iteration_progress n = {.iteration = (int64_t)r.iteration,
                                        .loss = r.loss,
-                                       .end_ns = host_moment(s, r.end_ns)};
+                                       .end_ns = host_moment(s, r.end_ns),
+                                       .steps_ns = -1};
     n.start_ns = queued > s->last_end_ns ? queued : s->last_end_ns;
     if (n.end_ns < n.start_ns)
         n.end_ns = n.start_ns;
@@ -1569,6 +1572,7 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     if (st)
         return st;
     bool whole = w->position == 0;
+    w->steps_ns = 0;
     /* An iteration that began as a walk goes on as one. */
     w->quiet = whole && !lab_walk_samples(w->iteration - w->first);
     if (w->quiet)
@@ -1592,8 +1596,9 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     if (st)
         return st;
     w->speed.warm |= whole;
-    struct lab_iteration_progress n = {w->iteration, w->loss, start,
-                                       lab_clock_monotonic_ns()};
+    struct lab_iteration_progress n = {
+        w->iteration, w->loss, start, lab_clock_monotonic_ns(),
+        whole && !observed && !graphs(w) ? w->steps_ns : -1};
     w->speed.last_end_ns = n.end_ns;
     add_news(w, &n);
     return LAB_OK;

@@ -19,6 +19,9 @@ struct lab_training {
      * recorded) make it less than batch / step_ms_median. */
     double samples_per_s;
     double step_ms_median;        /* of an iteration */
+    /* What iterations of which no step is observed spend outside their steps, and
+     * between two; NaN: there are none, or the device runs them as graphs. */
+    double host_pct;
     bool interrupted;             /* a signal came */
     bool stopped_early;           /* the patience was over */
     struct lab_patience patience; /* validation: the lowest loss, and when */

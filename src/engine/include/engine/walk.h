@@ -177,6 +177,7 @@ struct lab_iteration_progress {
     double loss;
     int64_t start_ns; /* when it was begun, or the one before it had ended */
     int64_t end_ns;   /* monotonic clock */
+    int64_t steps_ns; /* within its steps; -1: observed, or a device's */
 };
 bool lab_walk_poll(struct lab_walk *w, struct lab_iteration_progress *out);
 /* Waits until all that was launched has been reported. */

@@ -18,7 +18,7 @@ struct lab_training {
     /* Over `seconds`: the mean. Slow iterations (the first, those that are
      * recorded) make it less than batch / step_ms_median. */
     double samples_per_s;
-    double step_ms_median;        /* of an iteration */
+    double step_ms_median; /* of an iteration */
     /* What iterations of which no step is observed spend outside their steps, and
      * between two; NaN: there are none, or the device runs them as graphs. */
     double host_pct;

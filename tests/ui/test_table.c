@@ -131,10 +131,10 @@ TEST_CASE(the_window_follows_the_cursor)
     assert_ok(lab_table_set_count(&t, FRUITS));
     draw(&t, 4, 26,
          " name       weight  count\n>pear          2.5     10\n"
-         " Apple         nan      3\n fig           0.5 -9223~\n");
+         " Apple         nan      3\nvfig           0.5 -9223~\n");
     assert_true(lab_table_action(&t, LAB_ACT_LAST));
     draw(&t, 4, 26,
-         " name       weight  count\n quince        9.0      7\n"
+         " name       weight  count\n^quince        9.0      7\n"
          " apple         1.0      3\n>pe^[ar        4.0      1\n");
     assert_true(lab_table_action(&t, LAB_ACT_PAGE_UP));
     assert_int_equal(t.cursor, 3);
@@ -145,8 +145,8 @@ TEST_CASE(the_window_follows_the_cursor)
     assert_int_equal(t.cursor, 0);
     assert_false(lab_table_action(&t, LAB_ACT_OPEN));
     /* Narrow: columns go by their drop; the count is the first. */
-    draw(&t, 2, 19, " name       weight\n>pear          2.5\n");
-    draw(&t, 2, 10, " name\n>pear\n");
+    draw(&t, 2, 19, " name       weight\n>pear          2.5v\n");
+    draw(&t, 2, 10, " name\n>pear    v\n");
     draw(&t, 2, 4, NULL);
     draw(&t, 1, 1, NULL);
     /* Fewer rows: the cursor stays inside. */

@@ -196,6 +196,27 @@ static void name_id(const struct lab_plan *plan, const struct lab_data *d,
         number(out, id);
 }
 
+/* Of classes that are characters or symbols; NULL: numbers are the best names. */
+static struct lab_label *class_names(const struct lab_data *d, int n,
+                                     struct lab_arena *memory)
+{
+    const struct lab_text *text = lab_data_text(d);
+    const bool characters = text && n == text->vocab;
+    struct lab_label *name =
+        n > 0 && (characters || lab_data_symbol(d, 0))
+            ? lab_arena_array(memory, (size_t)n, sizeof(*name))
+            : NULL;
+    for (int i = 0; name && i < n; i++) {
+        const char *symbol = characters ? NULL : lab_data_symbol(d, i);
+        if (characters)
+            name_character(text, i, &name[i]);
+        else
+            snprintf(name[i].text, sizeof(name[i].text), "%s",
+                     symbol ? symbol : "");
+    }
+    return name;
+}
+
 static void name_ids(struct lab_walk *walk, int data, int64_t sample,
                      int64_t first, int64_t n, struct lab_label *out)
 {
@@ -592,6 +613,8 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
         lab_inspector_figures(s->inspector, memory, &out->figures,
                               &out->n_figures, &out->figures_of);
     lab_inspector_confusion(s->inspector, memory, &out->confusion);
+    out->confusion.name =
+        class_names(lab_walk_data(s->walk), out->confusion.classes, memory);
 }
 
 static void fill_sample(struct lab_session *s, struct lab_snapshot *out)

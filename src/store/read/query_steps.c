@@ -128,9 +128,9 @@ static const struct lab_field fields[] = {
     FIELD(INT, timed, .key = "timed"),
     FIELD(NS, median_ns, .key = "median_ns", SHOWN(">median", 6, NS),
           .sort = "median", LISTED(6, ">median", 9, 0, true, 0, 0, NONE)),
-    FIELD(REAL, share, .show = LAB_SHOW_BAR,
+    FIELD(REAL, share, .key = "share", .show = LAB_SHOW_BAR,
           LISTED(7, ">share", 13, 2, true, 0, 0, NONE)),
-    FIELD(REAL, cumulative, .show = LAB_SHOW_SHARE,
+    FIELD(REAL, cumulative, .key = "cumulative_share", .show = LAB_SHOW_SHARE,
           LISTED(8, ">cum.", 6, 0, false, 2, 3, NONE)),
     FIELD(TEXT, bound, LISTED(9, "bound", 7, 0, false, 3, 4, NONE)),
     FIELD(REAL, of_roof, .show = LAB_SHOW_SHARE,
@@ -286,13 +286,15 @@ enum lab_status lab_query_steps(struct lab_database *db, int64_t run,
         return lab_fail(LAB_E_ARG,
                         "[run.step-sort] steps have no such column to sort by");
     enum lab_status st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_STEP);
-    if (st)
-        return st;
+    if (!st)
+        st = lab_time_sums_share(sums.items, sums.count);
     const struct lab_time_sum **rows =
-        lab_alloc_array(sums.count + 1, sizeof(*rows));
-    if (!rows) {
+        st ? NULL : lab_alloc_array(sums.count + 1, sizeof(*rows));
+    if (!st && !rows)
+        st = lab_no_memory("the steps of a run");
+    if (st) {
         lab_time_sums_release(&sums);
-        return lab_no_memory("the steps of a run");
+        return st;
     }
     for (size_t i = 0; i < sums.count; i++)
         rows[i] = &sums.items[i];

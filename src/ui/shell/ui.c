@@ -511,6 +511,14 @@ static void typed_word(const struct lab_ui *ui, char out[LAB_PROMPT_BYTES])
              ui->prompt.text + from);
 }
 
+/* A command by another word: listed only when one begins to type it. */
+static bool is_other_spelling(const struct lab_ui *ui, int nth)
+{
+    size_t count;
+    const struct lab_ui_command_word *words = lab_ui_command_words(&count);
+    return prompt_word(&ui->prompt) == 0 && !words[nth].help;
+}
+
 /* The first candidates with this start, each once, as a step is in two phases:
  * their numbers; returns how many fit or are there, and in *more whether there
  * are others. */
@@ -525,7 +533,8 @@ static int find_offers(struct lab_ui *ui, int *nth, int most, bool *more)
         bool listed = false;
         if (!word)
             break;
-        if (strncmp(word, start, strlen(start)) != 0)
+        if (strncmp(word, start, strlen(start)) != 0 ||
+            (!start[0] && is_other_spelling(ui, i)))
             continue;
         for (int k = 0; k < n && !listed; k++)
             listed = strcmp(candidate(ui, nth[k]), word) == 0;
@@ -587,12 +596,14 @@ static void draw_command_offers(struct lab_ui *ui, struct lab_rect r,
         struct lab_rect row = lab_rect_cut_top(&r, 1);
         const struct lab_ui_command_word *w = &words[nth[i]];
         int width = r.w < 3 * USAGE_W ? USAGE_W * 2 / 3 : USAGE_W;
+        char other[64];
         keep_offer(ui, row, nth[i]);
         lab_canvas_text_cut(c, row.y, row.x + 1, width - 1, LAB_ROLE_KEY,
                             w->usage);
+        snprintf(other, sizeof(other), "the same as %s",
+                 lab_ui_command_name(w->kind));
         lab_canvas_text_cut(c, row.y, row.x + width + 1, row.w - width - 1,
-                            LAB_ROLE_DIM,
-                            w->help ? w->help : "another spelling");
+                            LAB_ROLE_DIM, w->help ? w->help : other);
         if (more && i == n - 1)
             lab_canvas_text(c, row.y, row.x + row.w - 6, 6, LAB_ROLE_KEY,
                             " ▼more");

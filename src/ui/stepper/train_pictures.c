@@ -140,6 +140,17 @@ int lab_train_layers(struct lab_canvas *c, struct lab_rect r,
 
 enum { LABEL_W = 8, COUNT_W = 5 };
 
+/* A character of a text, or the class's number. */
+static const char *class_text(const struct lab_confusion *k, int64_t i,
+                              char out[24])
+{
+    if (k->name && i >= 0 && i < k->classes)
+        snprintf(out, 24, "%s", k->name[i].text);
+    else
+        snprintf(out, 24, "%lld", (long long)i);
+    return out;
+}
+
 static int64_t largest_wrong(const struct lab_confusion *k)
 {
     int64_t most = 0;
@@ -153,16 +164,18 @@ static int64_t largest_wrong(const struct lab_confusion *k)
 static void draw_counts(struct lab_canvas *c, struct lab_rect r,
                         const struct lab_confusion *k)
 {
+    char text[24];
     int64_t most = largest_wrong(k);
     lab_canvas_text(c, r.y, r.x, LABEL_W, LAB_ROLE_DIM, "is \\ as");
     for (int j = 0; j < k->classes; j++)
-        lab_canvas_textf(c, r.y, r.x + LABEL_W + j * COUNT_W, COUNT_W,
-                         LAB_ROLE_HEADING, "%*d", COUNT_W - 1, j);
+        put_right(
+            c, &(struct lab_rect){r.y, r.x + LABEL_W + j * COUNT_W, 1, COUNT_W},
+            COUNT_W - 1, LAB_ROLE_HEADING, class_text(k, j, text));
     lab_rect_cut_top(&r, 1);
     for (int i = 0; i < k->classes; i++) {
         struct lab_rect row = lab_rect_cut_top(&r, 1);
-        lab_canvas_textf(c, row.y, row.x, LABEL_W, LAB_ROLE_HEADING, "%*d",
-                         LABEL_W - 2, i);
+        put_right(c, &(struct lab_rect){row.y, row.x, 1, LABEL_W}, LABEL_W - 2,
+                  LAB_ROLE_HEADING, class_text(k, i, text));
         lab_rect_cut_left(&row, LABEL_W);
         for (int j = 0; j < k->classes; j++) {
             int64_t n = k->count[i * k->classes + j];
@@ -202,6 +215,8 @@ static void draw_errors(struct lab_canvas *c, struct lab_rect r,
 static void draw_pair(struct lab_canvas *c, struct lab_rect r,
                       const struct lab_confusion *k)
 {
+    char is[24];
+    char as[24];
     int at = 0;
     int n = k->classes;
     for (int i = 0; i < n * n; i++)
@@ -209,9 +224,9 @@ static void draw_pair(struct lab_canvas *c, struct lab_rect r,
             at = i;
     if (k->count[at] > 0 && at / n != at % n)
         lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_NORMAL,
-                         "most often: %d comes out as %d, %lld time%s", at / n,
-                         at % n, (long long)k->count[at],
-                         k->count[at] == 1 ? "" : "s");
+                         "most often: %s comes out as %s, %lld time%s",
+                         class_text(k, at / n, is), class_text(k, at % n, as),
+                         (long long)k->count[at], k->count[at] == 1 ? "" : "s");
     else
         lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_GOOD, "no row is misread");
 }
@@ -221,6 +236,8 @@ static void draw_misread(struct lab_canvas *c, struct lab_rect r,
                          const struct lab_confusion *k)
 {
     enum { LEAST_W = 10, GOAL = 6 };
+    char is[24];
+    char as[24];
     int tile = r.w;
     if (k->n_misread == 0 || r.w < LEAST_W || r.h < 4)
         return;
@@ -239,8 +256,9 @@ static void draw_misread(struct lab_canvas *c, struct lab_rect r,
         const struct lab_misread *m = &k->misread[i];
         struct lab_rect at = {r.y + i / across * h, r.x + i % across * tile, h,
                               tile - 1};
-        lab_canvas_textf(c, at.y, at.x, at.w, LAB_ROLE_WARN, "%d, as %d",
-                         m->label, m->answer);
+        lab_canvas_textf(c, at.y, at.x, at.w, LAB_ROLE_WARN, "%s, as %s",
+                         class_text(k, m->label, is),
+                         class_text(k, m->answer, as));
         lab_rect_cut_top(&at, 1);
         struct lab_rect old = lab_canvas_clip(c, at);
         if (m->value)

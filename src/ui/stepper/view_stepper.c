@@ -3310,7 +3310,11 @@ static void confirm(struct lab_stepper *v, const struct lab_ui_command *cmd)
         break;
     case LAB_COMMAND_WATCH:
         lab_ui_message(v->ui, role,
-                       "stops when %s has been written; unwatch %s removes it",
+                       v->snap.state == LAB_SESSION_TRAINING
+                           ? "a walk stops when %s has been written, this "
+                             "training does not; unwatch %s removes it"
+                           : "stops when %s has been written; unwatch %s "
+                             "removes it",
                        cmd->arg, cmd->arg);
         break;
     case LAB_COMMAND_UNWATCH:

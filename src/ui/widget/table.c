@@ -331,6 +331,17 @@ static void draw_row(struct lab_table *t, struct lab_canvas *c, int y,
                         focused ? LAB_ROLE_SELECTED : LAB_ROLE_KEY, ">");
 }
 
+/* There are rows beyond this one: at the right, or where a letter would be read as
+ * the text's at the left. */
+static void mark_hidden(const struct lab_table *t, struct lab_canvas *c,
+                        int64_t place, const char *mark)
+{
+    bool left = c->ascii && place != t->cursor;
+    lab_canvas_text(c, t->view.y + 1 + (int)(place - t->top),
+                    left ? t->view.x : t->view.x + t->view.w - 1, 1,
+                    LAB_ROLE_KEY, mark);
+}
+
 void lab_table_draw(struct lab_table *t, struct lab_canvas *c,
                     struct lab_rect r, bool focused)
 {
@@ -345,6 +356,10 @@ void lab_table_draw(struct lab_table *t, struct lab_canvas *c,
     draw_heading(t, c, widths);
     for (int i = 0; i < t->view_h && t->top + i < t->count; i++)
         draw_row(t, c, r.y + 1 + i, t->top + i, widths, focused);
+    if (t->top > 0)
+        mark_hidden(t, c, t->top, "▲");
+    if (t->view_h > 0 && t->top + t->view_h < t->count)
+        mark_hidden(t, c, t->top + t->view_h - 1, "▼");
     struct lab_rect rest = {r.y + 1, r.x + 1, r.h - 1, r.w - 1};
     if (t->count == 0 && t->empty)
         lab_canvas_paragraph(c, rest, LAB_ROLE_DIM, t->empty);

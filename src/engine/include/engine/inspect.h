@@ -37,6 +37,7 @@ struct lab_confusion {
     int n_misread;
     int64_t rows; /* of a picture */
     int64_t cols;
+    struct lab_label *name; /* of each class; NULL: their numbers */
 };
 
 struct lab_inspector;

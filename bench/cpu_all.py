@@ -10,11 +10,14 @@
                    those alone
   tuning           seconds that opening a network takes more the first time than
                    with --no-tune, and the second time; goals 2 and 0
-  host             % of an iteration outside its steps, nothing traced; goal 2
+  host             % of an iteration outside its steps, nothing traced: the program's
+                   own host_pct; goal 2
 
 Needs a quiet machine: the load is printed before and after. PyTorch is installed by
 hand (pip install torch); without it its columns are left out. Options:
   --repeats N (5)  --seconds S (2)  --no-torch  --no-compile  --no-variants
+  --parts LIST     of torch,tuning,host,variants (all)
+  --names LIST     networks (all)
 """
 import argparse
 import json
@@ -58,37 +61,36 @@ def run(program, lesson, db, threads, iterations, *options):
 def tuning(args, folder, name, threads):
     """Opening with nothing kept, with all kept, and by the fixed table."""
     lesson = train_lessons.write(folder, name)
+    AGAIN = 4
     first, second, fixed = [], [], []
     for repeat in range(args.repeats):
         db = folder / f"tune-{name}-{threads}-{repeat}.db"
         first.append(run(args.program, lesson, db, threads, 1)[0])
-        second.append(run(args.program, lesson, db, threads, 1)[0])
-        fixed.append(run(args.program, lesson, db, threads, 1, "--no-tune")[0])
-    base = statistics.median(fixed)
-    return statistics.median(first) - base, statistics.median(second) - base
+        for _ in range(AGAIN):
+            second.append(run(args.program, lesson, db, threads, 1)[0])
+            fixed.append(run(args.program, lesson, db, threads, 1,
+                             "--no-tune")[0])
+    # The least: the start of a program is disturbed by anything.
+    return min(first) - min(fixed), min(second) - min(fixed)
 
 
 def host_pct(args, folder, name, threads):
-    """What the steps of an iteration take less than the whole iteration."""
+    """What untraced iterations spend outside their steps."""
     lesson = train_lessons.write(folder, name)
     db = folder / "host.db"
     run(args.program, lesson, db, threads, 20)  # tunes
     shares = []
+    ms = run(args.program, lesson, db, threads, 20)[1]["step_ms_median"]
+    count = max(100, int(args.seconds * 1e3 / ms))
     for _ in range(args.repeats):
-        last = run(args.program, lesson, db, threads, 2000)[1]
-        shown = subprocess.run(
-            [args.program, "profile", "show", str(last["run"]), "--json", "--db",
-             str(db)], stdout=subprocess.PIPE, text=True, check=True).stdout
-        steps = sum(s["median_ns"] for s in map(json.loads, shown.splitlines())
-                    if s["type"] == "step" and s["median_ns"] is not None)
-        shares.append(100 * (1 - steps / 1e6 / last["step_ms_median"]))
+        shares.append(run(args.program, lesson, db, threads, count)[1]["host_pct"])
     return statistics.median(shares)
 
 
 def beside_pytorch(args, threads):
-    figures, peers = training_cpu.measure(args, training_cpu.NAMES, threads)
+    figures, peers = training_cpu.measure(args, args.names, threads)
     ms = {key: statistics.median(times) for key, times in figures.items()}
-    for name in training_cpu.NAMES:
+    for name in args.names:
         for n in threads:
             row(f"{name}, {n} threads, ms", f"{ms[name, n, 'ours']:.3f}", "", None)
             best = min((ms[name, n, p] for p in peers), default=None)
@@ -98,9 +100,7 @@ def beside_pytorch(args, threads):
             ratio = best / ms[name, n, "ours"]
             row(f"{name}, {n} threads, PyTorch / ours", f"{ratio:.2f}", str(goal),
                 ratio >= goal)
-    for name in SCALES:
-        if len(threads) < 2:
-            break
+    for name in set(args.names) & set(SCALES) if len(threads) > 1 else []:
         gain = ms[name, threads[0], "ours"] / ms[name, threads[-1], "ours"]
         row(f"{name}, {threads[0]} thread / {threads[-1]}", f"{gain:.2f}", "1.6",
             gain >= 1.6)
@@ -115,8 +115,12 @@ def main():
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--no-compile", action="store_true")
     parser.add_argument("--no-variants", action="store_true")
+    parser.add_argument("--parts", default="torch,tuning,host,variants")
+    parser.add_argument("--names", default=",".join(training_cpu.NAMES))
     args = parser.parse_args()
+    args.names = args.names.split(",")
     args.variants = ""
+    args.no_variants |= "variants" not in args.parts
     cores = len(os.sched_getaffinity(0))
     threads = [1] if cores == 1 else [1, 2]
     print(f"load {os.getloadavg()[0]:.2f}, {cores} cores")
@@ -127,16 +131,17 @@ def main():
         except ImportError:
             args.no_torch = True
             print("PyTorch is not installed: left out")
-    beside_pytorch(args, threads)
+    if "torch" in args.parts:
+        beside_pytorch(args, threads)
     with tempfile.TemporaryDirectory() as temp:
         folder = pathlib.Path(temp)
-        for name in training_cpu.NAMES:
+        for name in args.names if "tuning" in args.parts else []:
             first, second = tuning(args, folder, name, threads[-1])
             row(f"{name}, tuning the first time, s", f"{first:.2f}", "2",
                 first <= 2)
             row(f"{name}, tuning the second time, s", f"{second:.2f}", "0",
                 second <= 0.02)
-        for name in training_cpu.NAMES:
+        for name in args.names if "host" in args.parts else []:
             pct = host_pct(args, folder, name, 1)
             row(f"{name}, host's share, %", f"{pct:.1f}", "2", pct <= 2)
     if not args.no_variants:

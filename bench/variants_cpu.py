@@ -6,7 +6,9 @@ For every lesson that trains (or those that are named): the default, tuned befor
 --variant '*=NAME' for every name that a step of it may have, taking turns. Prints
 the milliseconds of an iteration, each of its steps at its least over the repeats, so
 that a busy machine disturbs little, and marks settings that are more than 5 % faster
-than the default; the exit code is 1 where there is one.
+than the default; the exit code is 1 where there is one. A lesson that the program does
+not measure, as it is small enough to be followed by hand, keeps the readable kernels on
+purpose: it is printed as such and does not count.
 
   --repeats N    (5)
   --seconds S    of each measurement (0.5)
@@ -37,10 +39,11 @@ def run(args, lesson, db, options, iterations):
     shown = subprocess.run(
         [args.program, "profile", "show", str(last["run"]), *common],
         stdout=subprocess.PIPE, text=True, check=True).stdout
-    steps = filter(lambda s: s["type"] == "step" and s["min_ns"] is not None,
-                   map(json.loads, shown.splitlines()))
+    rows = [json.loads(line) for line in shown.splitlines()]
+    if not options:
+        args.small = any(r.get("variants_from") == "table" for r in rows)
     return {(s["node"], s["index"], s["phase"]): s["min_ns"] / 1e6
-            for s in steps}
+            for s in rows if s["type"] == "step" and s["min_ns"] is not None}
 
 
 def lessons(program):
@@ -91,8 +94,8 @@ def main():
             if not best or "default" not in best:
                 continue
             faster = [n for n in best if best["default"] > FASTER * best[n]]
-            slower += len(faster) > 0
-            print(f"{lesson:28} " + "  ".join(
+            slower += len(faster) > 0 and not args.small
+            print(f"{lesson:28} {'small: readable kernel  ' if args.small else ''}" + "  ".join(
                 f"{n} {ms:.3f}{' <' if n in faster else ''}"
                 for n, ms in best.items()), flush=True)
     print(f"{slower} lessons have a setting that is more than 5 % faster")

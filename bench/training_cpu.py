@@ -116,8 +116,8 @@ def measure(args, names, threads_list):
                                                   peer == "compiled")
                 # Tunes, and says how many iterations fill the time.
                 first = ours(args.program, lesson, folder / "runs.db", threads,
-                             options, 40)
-                count = max(40, int(args.seconds * 1e3 / first))
+                             options, 12)
+                count = max(12, int(args.seconds * 1e3 / first))
                 for repeat in range(args.repeats):
                     for kind in ["ours", *peers]:
                         ms, disturbed = steady.measure(

@@ -22,6 +22,9 @@
     F(transpose)                                                               \
     F(gemm)                                                                    \
     F(gemv)                                                                    \
+    F(gemm_full)                                                               \
+    F(dot)                                                                     \
+    F(trsv)                                                                    \
     F(dgemm)                                                                   \
     F(batched_gemm)                                                            \
     F(conv)                                                                    \

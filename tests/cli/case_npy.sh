@@ -25,3 +25,19 @@ expect_stderr 'cannot make'
 run step small.md --backend cpu --npy more --json
 expect_exit 2
 [ ! -e more ] || complain "a wrong command line made a directory"
+
+# The judge of a network of one's own: the same tensors, others, and a broken file.
+judge=$LAB_SOURCE_DIR/lessons/data/port/judge.py
+"$LAB_PYTHON" "$judge" tensors tensors >"$out" || complain 'it refuses its own'
+grep -q 'agree within 1e-05' "$out" || complain 'no count'
+run step small.md --backend cpu --seed 99 --npy others
+"$LAB_PYTHON" "$judge" tensors others >"$out"
+status=$?
+expect_exit 1
+expect_stdout WRONG
+mkdir cut
+head -c 100 tensors/fc1.W.npy >cut/fc1.W.npy
+"$LAB_PYTHON" "$judge" tensors cut >"$out" 2>"$err"
+status=$?
+expect_exit 3
+expect_stderr 'fc1.W.npy: '

@@ -1,0 +1,31 @@
+/* kernels/gemm_full/gemm_full_blas.c -- C = alpha op(A) op(B) + beta C by OpenBLAS:
+ * its arguments are the size's. */
+#include <cblas.h>
+
+#include "gemm_full/gemm_full.h"
+#include "library/blas.h"
+
+static enum lab_status blas_full(const struct lab_call *call)
+{
+    struct lab_gemm_full g = lab_gemm_full_of(call);
+    bool ta = lab_bench_dim(call, 3) == 2;
+    bool tb = lab_bench_dim(call, 4) == 2;
+    enum lab_status st = lab_blas_check(g.M, g.K, g.ldc);
+    if (!st)
+        cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans,
+                    tb ? CblasTrans : CblasNoTrans, (int)g.M, (int)g.N,
+                    (int)g.K, (float)LAB_GEMM_FULL_ALPHA, g.a,
+                    (int)(ta ? g.a_col : g.a_row), g.b,
+                    (int)(tb ? g.b_col : g.b_row), (float)LAB_GEMM_FULL_BETA,
+                    g.c, (int)g.ldc);
+    return st;
+}
+
+const struct lab_variant lab_blas_rungs_gemm_full[] = {
+    {.name = "openblas",
+     .idea = "the library, one thread",
+     .run = blas_full,
+     .source = "kernels/gemm_full/gemm_full_blas.c",
+     .model = {.library = true}},
+    {0},
+};

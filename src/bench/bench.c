@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "report/suggest.h"
 #include "bench/bench.h"
+#include "engine/sim_backend.h"
 #include "labs/cpu_rungs.h"
 #include "lesson/catalog.h"
 #include "profiler/roofline.h"
@@ -474,8 +475,10 @@ enum lab_status lab_bench_open(struct lab_bench *lab,
     enum lab_status st = find(lab, options->lesson);
     if (!st) {
         lab_ladder_unit(lab->ladder, lab->unit, sizeof(lab->unit));
-        st = lab_backend_open(&lab->backend, options->backend, options->device);
+        st = lab_sim_backend_model(options->device_model);
     }
+    if (!st)
+        st = lab_backend_open(&lab->backend, options->backend, options->device);
     if (!st)
         st = read_sizes(lab);
     if (!st)

@@ -20,9 +20,11 @@ static void print_head(const struct lab_bench *lab)
     const struct lab_ladder_machine *m = &lab->machine;
     char words[64];
     lab_print_wrap(lab_print_columns(), 0);
-    lab_printf(stdout, "%s: %s, %s, on %s (%s)\n", lab->ladder->name,
-               lab->title, lab_bench_precisions(lab, words, sizeof(words)),
-               m->info.name, lab->backend->ops->name);
+    lab_printf(stdout, "%s: %s, %s, on %s", lab->ladder->name, lab->title,
+               lab_bench_precisions(lab, words, sizeof(words)), m->info.name);
+    if (!lab->backend->untimed) /* else the device's name has it */
+        lab_printf(stdout, " (%s)", lab->backend->ops->name);
+    lab_printf(stdout, "\n");
     if (lab->backend->untimed) {
         lab_printf(stdout,
                    "values are compared with double, and every access is "
@@ -83,7 +85,7 @@ static const struct lab_bench_result *next(const struct page *p,
     return NULL;
 }
 
-static bool has_precisions(const struct lab_bench *lab)
+bool lab_bench_has_precisions(const struct lab_bench *lab)
 {
     for (int i = 0; i < lab->n_rungs; i++) {
         if (lab->rungs[i]->precision != LAB_FP32)
@@ -113,7 +115,7 @@ static void add_result(struct lab_text_table *t, const struct page *p,
     char text[120];
     bool failed = r->state == LAB_BENCH_FAILED;
     lab_text_table_add(t, r->variant);
-    if (has_precisions(p->lab))
+    if (lab_bench_has_precisions(p->lab))
         lab_text_table_add(t, r->precision);
     if (p->lab->backend->untimed) {
         const struct lab_field *column;
@@ -268,7 +270,7 @@ static enum lab_status print_size(const struct lab_bench *lab, int size)
     const bool errors = has_errors(&p);
     int n = 1;
     lab_bench_shown_unit(lab, unit + 1, sizeof(unit) - 1);
-    if (has_precisions(lab))
+    if (lab_bench_has_precisions(lab))
         heads[n++] = "in";
     const char *const figures[] = {">median", ">min",        ">spread",
                                    unit,      ">of ceiling", ">of library",

@@ -450,6 +450,8 @@ static void add_kernel(struct tracing *t, const struct lab_kernel_record *k,
     struct lab_text_table *table = &t->table;
     char limit[64];
     lab_text_table_add(table, t->row->rung->name);
+    if (lab_bench_has_precisions(t->lab))
+        lab_text_table_add(table, lab_precision_name(t->row->rung->precision));
     const char *name = lab_intern_text(k->short_name);
     lab_text_table_addf(table, "%.40s", name ? name : LAB_NA);
     lab_text_table_add(table, LAB_DIMS_TEXT(k->launch.grid));
@@ -515,20 +517,25 @@ static enum lab_status end_table(struct tracing *t)
 
 static enum lab_status begin_table(struct tracing *t)
 {
-    static const char *const heads[] = {
-        "rung",        ">kernel",   ">grid",        ">block",
-        ">registers",  ">shared B", ">occupancy %", "limited by",
-        ">achieved %", ">DRAM MB",  ">fp32 GFLOP",  ">tensor GFLOP",
-        NULL};
-    const char *some[LAB_TEXT_TABLE_COLUMNS + 1] = {NULL};
+    static const char *const launched[] = {
+        ">kernel",   ">grid",        ">block",     ">registers",
+        ">shared B", ">occupancy %", "limited by", NULL};
+    static const char *const measured[] = {
+        ">achieved %", ">DRAM MB", ">fp32 GFLOP", ">tensor GFLOP", NULL};
+    const char *heads[LAB_TEXT_TABLE_COLUMNS + 1] = {"rung"};
+    int n = 1;
     if (t->lab->options->json || t->table_size == t->row->size)
         return LAB_OK;
     enum lab_status st = end_table(t);
-    memcpy(some, heads, 8 * sizeof(*some));
+    if (lab_bench_has_precisions(t->lab))
+        heads[n++] = "in";
+    for (int i = 0; launched[i]; i++)
+        heads[n++] = launched[i];
     for (int i = 0; t->lab->backend->untimed && simulated_column(i); i++)
-        some[8 + i] = simulated_column(i)->title;
-    lab_text_table_init(&t->table,
-                        t->counters == LAB_COUNTERS_OFF ? some : heads);
+        heads[n++] = simulated_column(i)->title;
+    for (int i = 0; t->counters != LAB_COUNTERS_OFF && measured[i]; i++)
+        heads[n++] = measured[i];
+    lab_text_table_init(&t->table, heads);
     t->table_size = t->row->size;
     return st;
 }

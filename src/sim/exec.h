@@ -55,6 +55,8 @@ struct sim_operand {
  * that were chosen (struct sim_tally). */
 enum sim_flop { SIM_FLOP_ALL, SIM_FLOP_NONE, SIM_FLOP_CHOSEN };
 
+enum { SIM_NOT_WIDE = 255 };
+
 struct sim_instr {
     sim_run_fn *run;
     uint16_t code; /* for the interpreter's own switch; 0: call `run` */
@@ -66,6 +68,12 @@ struct sim_instr {
     uint8_t flags; /* of the code */
     bool copies;   /* a load of what is only stored elsewhere */
     uint8_t flop;  /* enum sim_flop */
+    /* Of an access to shared memory: the bytes that a lane reads at once where the
+     * machine has one load for several of PTX, from `back` bytes before its address
+     * on; 0: its own; SIM_NOT_WIDE: another instruction has them, or it does not go
+     * this way. */
+    uint8_t wide;
+    uint8_t back;
     int32_t guard; /* predicate number, -1: none */
     bool guard_negated;
     struct sim_operand d;
@@ -79,6 +87,8 @@ struct sim_instr {
     const void *extra; /* of `run` */
     sim_run_fn *then;  /* what sim_run_on_sums() and its kind run */
     const struct sim_instr *source[2]; /* of sim_run_choice(); NULL */
+    const struct sim_instr
+        *with; /* its FLOP are of these lanes; NULL: its own */
     const struct lab_ptx_instr *ptx;
 };
 

@@ -118,7 +118,7 @@ static void write_file(const char *path, const char *text)
 static void plays(struct launch *l, const char *script)
 {
     const struct lab_kernel_args args = {
-        .running = is_running, .user = l, .element = "y[0,0]"};
+        .what = "step", .running = is_running, .user = l, .element = "y[0,0]"};
     const char *path = OUT "/play.keys";
     struct lab_ui *ui;
     write_file(path, script);

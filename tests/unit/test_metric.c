@@ -132,4 +132,29 @@ TEST_CASE(less_than_the_formula_may_be_a_part)
     assert_float_equal(lab_counters_flop_beside(&c, 100), 60, 0);
 }
 
+/* Compilers load constants with HFMA2: alone, it is no work of a kernel in fp32. */
+TEST_CASE(hfma2_alone_may_load_constants)
+{
+    static const char *const names[] = {
+        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+        "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum",
+        "smsp__sass_thread_inst_executed_op_hmul_pred_on.sum",
+        "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum",
+        "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum",
+        "sim__ptx_inst_executed.sum"};
+    const double moves[] = {50, 0, 0, 20, 0, 9};
+    const double halves[] = {50, 1, 0, 20, 0, 9};
+    struct lab_counters c;
+    lab_counters_compute(&c, names, 5, moves, 6, 1);
+    assert_true(isnan(c.fp16_flop));
+    assert_float_equal(c.fp16_fma_flop, 40, 0);
+    assert_float_equal(lab_counters_flop(&c), 100, 0);
+    assert_float_equal(lab_counters_flop_beside(&c, 200), 100, 0);
+    assert_true(isnan(lab_counters_flop_beside(&c, 140))); /* HFMA2's, or not */
+    lab_counters_compute(&c, names, 5, halves, 6, 1);
+    assert_float_equal(c.fp16_flop, 41, 0);
+    lab_counters_compute(&c, names, 6, moves, 6, 1); /* a simulation's */
+    assert_float_equal(c.fp16_flop, 40, 0);
+}
+
 RUN_TESTS()

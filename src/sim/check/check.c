@@ -671,7 +671,7 @@ static uint32_t access_shared(struct sim_warp *w, const struct sim_instr *i,
     if (good != a->mask)
         c->pattern = SIM_ANY;
     if (!a->async)
-        sim_count_shared(&b->counts[sim_index(w, i)], a, good, c->pattern);
+        sim_count_shared(&b->counts[sim_index(w, i)], i, a, good, c->pattern);
     for (uint32_t rest = good; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         at[lane] = b->shared + a->addr[lane];

@@ -184,11 +184,12 @@ void sim_race_forget(struct sim_launch_check *l);
 
 void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
                       uint32_t lanes, enum sim_pattern pattern);
-void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
-                      uint32_t lanes, enum sim_pattern pattern);
-/* What an instruction has computed so far. */
-void sim_count_flops(struct lab_sim_counts *n, const struct sim_instr *i,
-                     const struct sim_tally *t);
+void sim_count_shared(struct lab_sim_counts *n, const struct sim_instr *i,
+                      const struct sim_access *a, uint32_t lanes,
+                      enum sim_pattern pattern);
+/* What an instruction has computed so far. `tally` is of the kernel's first one. */
+void sim_count_flops(struct lab_sim_counts *n, const struct lab_sim_kernel *k,
+                     const struct sim_instr *i, const struct sim_tally *tally);
 /* Sums of the launch and its lines. */
 enum lab_status sim_count_end(const struct sim_grid *g,
                               const struct sim_tally *tally,

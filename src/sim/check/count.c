@@ -13,9 +13,10 @@
  * of one half) are served together if each of their lanes has the address of the
  * lane with a number that differs in bit 0, or each that of the one that differs in bit
  * 1, or that lane is off. NVIDIA's documents do not state this; it is what others
- * measured on cards since Volta, and not yet compared with a card here. The least
- * number of wavefronts is that of the groups that are served one after the other;
- * what is more is a bank conflict.
+ * measured on cards since Volta, and what an H200 counted (docs/measurements.md). The
+ * least number of wavefronts is that of the groups that are served one after the
+ * other; what is more is a bank conflict. Loads that ptxas joins are one (wide.c);
+ * what is copied by cp.async, TMA or wgmma takes none, nor does an mbarrier.
  *
  * FLOP are those that the counters smsp__sass_thread_inst_executed_op_{f,d,h}{add,
  * mul,fma} give: additions and multiplications are one, fused ones two. Divisions and
@@ -91,7 +92,7 @@ void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
 {
     const int64_t before = n->global_sectors;
     count_request(n, a, lanes, pattern);
-    if (a->async || a->kind == SIM_ATOMIC)
+    if (a->proxy || a->kind == SIM_ATOMIC)
         return;
     const bool load = a->kind == SIM_LOAD;
     *(load ? &n->load_requests : &n->store_requests) += 1;
@@ -175,12 +176,10 @@ static void count_pair(struct lab_sim_counts *n, const struct sim_access *a,
     count_passes(n, a, high);
 }
 
-void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
-                      uint32_t lanes, enum sim_pattern pattern)
+static void count_wavefronts(struct lab_sim_counts *n,
+                             const struct sim_access *a, uint32_t lanes,
+                             enum sim_pattern pattern)
 {
-    n->shared_requests++;
-    if (a->kind == SIM_ATOMIC)
-        n->atomics += sim_count_lanes(lanes);
     if (pattern != SIM_ANY && lanes == SIM_FULL && a->bytes <= 16) {
         /* No bank has two words to give in a group of lanes. */
         const int groups = a->bytes <= 4 ? 1 : a->bytes / 4;
@@ -195,6 +194,27 @@ void sim_count_shared(struct lab_sim_counts *n, const struct sim_access *a,
         count_pair(n, a, lanes & 0xff, lanes & 0xff00);
         count_pair(n, a, lanes & 0xff0000, lanes & 0xff000000);
     }
+}
+
+void sim_count_shared(struct lab_sim_counts *n, const struct sim_instr *i,
+                      const struct sim_access *a, uint32_t lanes,
+                      enum sim_pattern pattern)
+{
+    n->shared_requests++;
+    if (a->kind == SIM_ATOMIC)
+        n->atomics += sim_count_lanes(lanes);
+    if (i->wide == SIM_NOT_WIDE)
+        return;
+    if (!i->wide) {
+        count_wavefronts(n, a, lanes, pattern);
+        return;
+    }
+    struct sim_access joined = *a;
+    joined.bytes = i->wide;
+    for (int l = 0; l < SIM_LANES; l++)
+        joined.addr[l] -= i->back;
+    count_wavefronts(n, &joined, lanes,
+                     pattern == SIM_SAME ? SIM_SAME : SIM_ANY);
 }
 
 /* ---- FLOP ---- */
@@ -219,8 +239,8 @@ enum { ADD, MUL, FMA, ARITHMETIC };
 
 /* What the machine executes for an instruction: of add, mul and fma themselves, and
  * of those that ptxas makes of them, as it does for sm_75 and sm_90a alike (CUDA 13),
- * for normal numbers. The first row that fits holds. A division with operands that are
- * near the ends of the range goes through more, which is not counted. */
+ * for normal numbers. The first row that fits holds. A division in fp32 near the ends
+ * of the range goes through more: sim_run_quotient(). */
 static const struct {
     const char *opcode;
     const char *type;    /* NULL: any */
@@ -297,10 +317,11 @@ static void count_tensor(struct lab_sim_counts *n,
         n->tensor_f16 += flops;
 }
 
-void sim_count_flops(struct lab_sim_counts *n, const struct sim_instr *i,
-                     const struct sim_tally *t)
+void sim_count_flops(struct lab_sim_counts *n, const struct lab_sim_kernel *k,
+                     const struct sim_instr *i, const struct sim_tally *tally)
 {
     const struct lab_ptx_instr *in = i->ptx;
+    const struct sim_tally *t = &tally[(i->with ? i->with : i) - k->instrs];
     const int64_t lanes = i->flop == SIM_FLOP_CHOSEN ? t->chosen : t->lanes;
     if (i->flop == SIM_FLOP_NONE)
         return;
@@ -319,21 +340,21 @@ void sim_count_flops(struct lab_sim_counts *n, const struct sim_instr *i,
         return;
     const char *type = in->modifiers[in->modifier_count - 1];
     const struct flop_counts to = flops_of(n, type);
-    for (size_t k = 0;
-         to.flops && k < sizeof(arithmetic) / sizeof(arithmetic[0]); k++) {
-        const int32_t *part = arithmetic[k].part;
-        if (strcmp(in->opcode, arithmetic[k].opcode) != 0 ||
-            (arithmetic[k].type && strcmp(type, arithmetic[k].type) != 0) ||
-            (arithmetic[k].with &&
-             !lab_ptx_has_modifier(in, arithmetic[k].with)) ||
-            (arithmetic[k].without &&
-             lab_ptx_has_modifier(in, arithmetic[k].without)))
+    for (size_t row = 0;
+         to.flops && row < sizeof(arithmetic) / sizeof(arithmetic[0]); row++) {
+        const int32_t *part = arithmetic[row].part;
+        if (strcmp(in->opcode, arithmetic[row].opcode) != 0 ||
+            (arithmetic[row].type && strcmp(type, arithmetic[row].type) != 0) ||
+            (arithmetic[row].with &&
+             !lab_ptx_has_modifier(in, arithmetic[row].with)) ||
+            (arithmetic[row].without &&
+             lab_ptx_has_modifier(in, arithmetic[row].without)))
             continue;
         for (int p = ADD; p < ARITHMETIC; p++)
             *to.part[p] += lanes * part[p] * to.each;
         *to.flops += lanes * (part[ADD] + part[MUL] + 2 * part[FMA]) * to.each;
-        n->f32_fmas += lanes * arithmetic[k].f32_fma;
-        n->flops += 2 * lanes * arithmetic[k].f32_fma;
+        n->f32_fmas += lanes * arithmetic[row].f32_fma;
+        n->flops += 2 * lanes * arithmetic[row].f32_fma;
         return;
     }
 }
@@ -393,7 +414,7 @@ enum lab_status sim_count_end(const struct sim_grid *g,
         c.lane_instructions += tally[i].lanes;
         c.divergent_branches += tally[i].divergent;
         if (in)
-            sim_count_flops(&c, &k->instrs[i], &tally[i]);
+            sim_count_flops(&c, k, &k->instrs[i], tally);
         add(&out->counts, &c);
         if (!lines || !in || in->place < 0 || !c.warp_instructions)
             continue;

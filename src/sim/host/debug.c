@@ -1076,7 +1076,7 @@ void lab_sim_debug_counts(const struct lab_sim_debug *d, int32_t file,
         out->lane_instructions += d->tally[i].lanes;
         out->divergent_branches += d->tally[i].divergent;
         if (k->instrs[i].ptx)
-            sim_count_flops(out, &k->instrs[i], &d->tally[i]);
+            sim_count_flops(out, k, &k->instrs[i], d->tally);
     }
 }
 

@@ -7,6 +7,35 @@
 #include "base/mem.h"
 #include "kernel/flow.h"
 
+/* ---- registers ---- */
+
+enum { MOST_DEPTH = 8 /* of operands in operands */ };
+
+static void walk_operand(const struct lab_ptx_function *f,
+                         const struct lab_ptx_operand *o, int depth,
+                         sim_reg_fn *fn, void *arg)
+{
+    if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 && o->reg < f->reg_count)
+        fn(arg, o->reg);
+    for (int k = 0; depth < MOST_DEPTH && k < o->part_count; k++)
+        walk_operand(f, &o->parts[k], depth + 1, fn, arg);
+}
+
+void sim_each_reg(const struct lab_ptx_function *f,
+                  const struct lab_ptx_operand *o, sim_reg_fn *fn, void *arg)
+{
+    walk_operand(f, o, 0, fn, arg);
+}
+
+void sim_each_changed(const struct lab_ptx_function *f,
+                      const struct lab_ptx_instr *in, sim_reg_fn *fn, void *arg)
+{
+    const bool call = strcmp(in->opcode, "call") == 0;
+    for (int k = 0; k < (call ? in->operand_count : in->operand_count > 0); k++)
+        if (call || in->operands[k].kind != LAB_PTX_OPERAND_ADDRESS)
+            sim_each_reg(f, &in->operands[k], fn, arg);
+}
+
 /* ---- basic blocks ---- */
 
 struct block {
@@ -273,17 +302,6 @@ bool sim_flow_writes(const struct lab_ptx_instr *in)
     return in->guard < 0 && sim_has_result(in);
 }
 
-typedef void reg_fn(void *arg, int32_t reg);
-
-static void each_reg(const struct lab_ptx_operand *o, int depth, reg_fn *fn,
-                     void *arg)
-{
-    if (o->kind == LAB_PTX_OPERAND_REG)
-        fn(arg, o->reg);
-    for (int k = 0; depth < 8 && k < o->part_count; k++)
-        each_reg(&o->parts[k], depth + 1, fn, arg);
-}
-
 struct live {
     const struct graph *g;
     struct sim_home *homes;
@@ -313,16 +331,13 @@ static void widen(struct sim_home *h, int32_t at)
 static void mention(void *arg, int32_t reg)
 {
     struct live *v = arg;
-    if (reg >= 0 && reg < v->regs)
-        widen(&v->homes[reg], v->at);
+    widen(&v->homes[reg], v->at);
 }
 
 static void use(void *arg, int32_t reg)
 {
     struct live *v = arg;
     mention(arg, reg);
-    if (reg < 0 || reg >= v->regs)
-        return;
     uint64_t bit = (uint64_t)1 << reg % 64;
     if (!(set_of(v, v->block, WRITTEN)[reg / 64] & bit))
         set_of(v, v->block, USED)[reg / 64] |= bit;
@@ -332,22 +347,21 @@ static void write(void *arg, int32_t reg)
 {
     struct live *v = arg;
     mention(arg, reg);
-    if (reg >= 0 && reg < v->regs)
-        set_of(v, v->block, WRITTEN)[reg / 64] |= (uint64_t)1 << reg % 64;
+    set_of(v, v->block, WRITTEN)[reg / 64] |= (uint64_t)1 << reg % 64;
 }
 
 static void scan_instr(struct live *v, const struct lab_ptx_instr *in,
-                       reg_fn *on_use, reg_fn *on_write)
+                       sim_reg_fn *on_use, sim_reg_fn *on_write)
 {
     bool writes = sim_flow_writes(in);
     for (int k = writes ? 1 : 0; k < in->operand_count; k++)
-        each_reg(&in->operands[k], 0, on_use, v);
-    if (in->guard >= 0)
+        sim_each_reg(v->g->f, &in->operands[k], on_use, v);
+    if (in->guard >= 0 && in->guard < v->regs)
         on_use(v, in->guard);
     if (writes && in->operand_count > 0) {
         /* [address] of an opcode that is not in the list: it is read. */
         bool address = in->operands[0].kind == LAB_PTX_OPERAND_ADDRESS;
-        each_reg(&in->operands[0], 0, address ? on_use : on_write, v);
+        sim_each_reg(v->g->f, &in->operands[0], address ? on_use : on_write, v);
     }
 }
 

@@ -6,7 +6,10 @@
  * aggressively", mul.rn and add.rn never). A cvt.sat of a sum or product that nothing
  * else reads is a modifier of that instruction. A sum or product that only a selp reads
  * is executed under the selp's predicate, by the lanes that take it: so in fp32, where
- * the other source is a register. All as seen on an H200 with CUDA 13 (bench/sim_card.py). */
+ * the other source is a register. A sum that waits for a shuffle or a load, and that
+ * is read only behind a branch to the end of the kernel, comes behind that branch, and
+ * the lanes that end do not execute it. All as seen in machine code and on an H200 with
+ * CUDA 13 (bench/sim_card.py). */
 #include <string.h>
 
 #include "base/arena.h"
@@ -19,6 +22,12 @@ struct reg_use {
     int32_t writes;
     int32_t reads;
     int32_t at;
+    int32_t only; /* reads are in the block of this instruction alone; -1 */
+};
+
+struct branching {
+    int32_t target; /* -1: no branch */
+    bool is_target;
 };
 
 struct fusing {
@@ -26,33 +35,60 @@ struct fusing {
     struct lab_ptx_instr *instrs; /* the copy that is changed */
     struct sim_fused *fused;
     struct reg_use *regs;
-    int32_t *block; /* of each instruction */
+    int32_t *block;         /* of each instruction */
+    struct branching *flow; /* of each instruction */
+    int32_t at;             /* of a walk */
+    int32_t reg;
+    bool found;
 };
 
-static void note_operand(struct fusing *x, const struct lab_ptx_operand *o,
-                         bool written, int32_t at, int depth)
+static void note_read(void *arg, int32_t reg)
 {
-    if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 &&
-        o->reg < x->f->reg_count) {
-        struct reg_use *r = &x->regs[o->reg];
-        *(written ? &r->writes : &r->reads) += 1;
-        r->at = written ? at : r->at;
-    }
-    for (int k = 0; depth < 8 && k < o->part_count; k++)
-        note_operand(x, &o->parts[k], written, at, depth + 1);
+    struct fusing *x = arg;
+    struct reg_use *r = &x->regs[reg];
+    if (r->reads++ == 0)
+        r->only = x->at;
+    else if (r->only >= 0 && x->block[r->only] != x->block[x->at])
+        r->only = -1;
+}
+
+static void note_write(void *arg, int32_t reg)
+{
+    struct fusing *x = arg;
+    x->regs[reg].writes++;
+    x->regs[reg].at = x->at;
 }
 
 static void note_registers(struct fusing *x)
 {
-    for (int32_t k = 0; k < x->f->instr_count; k++) {
-        const struct lab_ptx_instr *in = &x->f->instrs[k];
+    for (x->at = 0; x->at < x->f->instr_count; x->at++) {
+        const struct lab_ptx_instr *in = &x->f->instrs[x->at];
         for (int o = 0; o < in->operand_count; o++)
-            note_operand(x, &in->operands[o],
+            sim_each_reg(x->f, &in->operands[o],
                          o == 0 && sim_flow_writes(in) &&
-                             in->operands[0].kind != LAB_PTX_OPERAND_ADDRESS,
-                         k, 0);
+                                 in->operands[0].kind != LAB_PTX_OPERAND_ADDRESS
+                             ? note_write
+                             : note_read,
+                         x);
         if (in->guard >= 0 && in->guard < x->f->reg_count)
-            x->regs[in->guard].reads++;
+            note_read(x, in->guard);
+    }
+}
+
+static void note_branches(struct fusing *x)
+{
+    const struct lab_ptx_function *f = x->f;
+    for (int32_t k = 0; k < f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &f->instrs[k];
+        x->flow[k].target = -1;
+        for (int o = 0; strcmp(in->opcode, "bra") == 0 && o < in->operand_count;
+             o++)
+            if (in->operands[o].kind == LAB_PTX_OPERAND_LABEL)
+                x->flow[k].target = in->operands[o].target;
+        const int32_t to = x->flow[k].target;
+        if (to < 0 || to > f->instr_count)
+            continue;
+        x->flow[to].is_target = true;
     }
 }
 
@@ -107,31 +143,24 @@ static bool can_fuse(const struct lab_ptx_instr *product,
            product_place(sum, product->operands[0].reg) > 0;
 }
 
-static bool mentions(const struct lab_ptx_operand *o, int32_t reg, int depth)
+static void find(void *arg, int32_t reg)
 {
-    for (int k = 0; depth < 8 && k < o->part_count; k++)
-        if (mentions(&o->parts[k], reg, depth + 1))
-            return true;
-    return o->kind == LAB_PTX_OPERAND_REG && o->reg == reg;
+    struct fusing *x = arg;
+    x->found |= reg == x->reg;
 }
 
-/* Whether an instruction may change a factor, also under a guard. */
-static bool overwrites(const struct lab_ptx_instr *in,
+static bool overwrites(struct fusing *x, const struct lab_ptx_instr *in,
                        const struct lab_ptx_operand *factor)
 {
-    static const char *const in_any[] = {"call", "wgmma", NULL};
-    const int count = sim_is_one_of(in, in_any)
-                          ? in->operand_count
-                          : in->operand_count > 0 &&
-                                in->operands[0].kind != LAB_PTX_OPERAND_ADDRESS;
-    for (int k = 0; factor->kind == LAB_PTX_OPERAND_REG && k < count; k++)
-        if (mentions(&in->operands[k], factor->reg, 0))
-            return true;
-    return false;
+    x->reg = factor->reg;
+    x->found = false;
+    if (factor->kind == LAB_PTX_OPERAND_REG)
+        sim_each_changed(x->f, in, find, x);
+    return x->found;
 }
 
 /* How many of the product's readers are sums of its block that can take it in. */
-static int32_t takers(const struct fusing *x, int32_t at)
+static int32_t takers(struct fusing *x, int32_t at)
 {
     const struct lab_ptx_instr *product = &x->instrs[at];
     int32_t n = 0;
@@ -139,8 +168,8 @@ static int32_t takers(const struct fusing *x, int32_t at)
          k < x->f->instr_count && x->block[k] == x->block[at]; k++) {
         const struct lab_ptx_instr *in = &x->instrs[k];
         n += can_fuse(product, in);
-        if (overwrites(in, &product->operands[1]) ||
-            overwrites(in, &product->operands[2]))
+        if (overwrites(x, in, &product->operands[1]) ||
+            overwrites(x, in, &product->operands[2]))
             break;
     }
     return n;
@@ -196,7 +225,7 @@ static bool is_arithmetic(const struct lab_ptx_instr *in)
 {
     static const char *const words[] = {"add",    "sub",     "mul", "fma",
                                         "fma -c", "fma -ab", NULL};
-    return in->guard < 0 && is_type(in, "f32") && sim_is_one_of(in, words);
+    return in->guard < 0 && sim_is_one_of(in, words);
 }
 
 /* The sums and products that the selp `at` chooses from, its sources. */
@@ -209,10 +238,67 @@ static void sink_sources(struct fusing *x, int32_t at)
             in->operands[3 - o].kind != LAB_PTX_OPERAND_REG ||
             x->block[r->at] != x->block[at] ||
             !is_arithmetic(&x->instrs[r->at]) ||
+            !is_type(&x->instrs[r->at], "f32") ||
             x->fused[r->at].flop != SIM_FLOP_ALL)
             continue;
         x->fused[at].source[o - 1] = r->at;
     }
+}
+
+/* ---- behind a branch to the end ---- */
+
+/* Whether the block that begins at `first` comes only behind a branch to the kernel's
+ * end under a predicate. */
+static bool behind_exit(const struct fusing *x, int32_t first)
+{
+    static const char *const ends[] = {"ret", "exit", NULL};
+    const struct lab_ptx_function *f = x->f;
+    if (!f->entry || first < 1 || f->instrs[first - 1].guard < 0 ||
+        x->flow[first].is_target)
+        return false;
+    const int32_t to = x->flow[first - 1].target;
+    return sim_is_one_of(
+        &f->instrs[to >= 0 && to < f->instr_count ? to : first - 1], ends);
+}
+
+/* Whether the value comes from a shuffle or a load of the block. */
+static bool waits(const struct fusing *x, const struct lab_ptx_operand *o,
+                  int32_t block, int depth)
+{
+    static const char *const slow[] = {"shfl", "ld", NULL};
+    const struct reg_use *r = use_of(x, o);
+    for (int k = 0; k < o->part_count; k++)
+        if (waits(x, &o->parts[k], block, depth))
+            return true;
+    if (!r || r->writes != 1 || x->block[r->at] != block)
+        return false;
+    const struct lab_ptx_instr *in = &x->f->instrs[r->at];
+    if (sim_is_one_of(in, slow))
+        return true;
+    return depth < 3 && strcmp(in->opcode, "mov") == 0 &&
+           in->operand_count == 2 &&
+           waits(x, &in->operands[1], block, depth + 1);
+}
+
+/* A sum or product that waits for a shuffle or a load, and that only the block behind
+ * its own reads, where that is behind a branch to the end. (ptxas moves some from
+ * further up, too; which, no rule was found for.) */
+static void move_behind(struct fusing *x, int32_t at)
+{
+    const struct lab_ptx_instr *in = &x->instrs[at];
+    const struct reg_use *r = use_of(x, &in->operands[0]);
+    if (!r || r->writes != 1 || r->only < 0 ||
+        x->block[r->only] != x->block[at] + 1 ||
+        x->fused[at].flop != SIM_FLOP_ALL)
+        return;
+    int32_t to = r->only;
+    while (to > 0 && x->block[to - 1] == x->block[r->only])
+        to--;
+    if (!behind_exit(x, to) || x->f->instrs[to].guard >= 0)
+        return;
+    for (int o = 1; o < in->operand_count; o++)
+        if (waits(x, &in->operands[o], x->block[at], 0))
+            x->fused[at].with = to;
 }
 
 enum lab_status sim_fuse(const struct lab_ptx_function *f,
@@ -227,7 +313,8 @@ enum lab_status sim_fuse(const struct lab_ptx_function *f,
     x.fused = lab_arena_array(arena, n, sizeof(x.fused[0]));
     x.regs = lab_alloc_array((size_t)f->reg_count + 1, sizeof(x.regs[0]));
     x.block = lab_alloc_array(n, sizeof(x.block[0]));
-    if (!x.instrs || !x.fused || !x.regs || !x.block)
+    x.flow = lab_alloc_array(n, sizeof(x.flow[0]));
+    if (!x.instrs || !x.fused || !x.regs || !x.block || !x.flow)
         st = lab_no_memory("a kernel");
     if (!st)
         st = sim_flow_blocks(f, x.block);
@@ -236,9 +323,10 @@ enum lab_status sim_fuse(const struct lab_ptx_function *f,
             memcpy(x.instrs, f->instrs,
                    (size_t)f->instr_count * sizeof(x.instrs[0]));
         note_registers(&x);
+        note_branches(&x);
     }
     for (size_t k = 0; !st && k < n; k++)
-        x.fused[k].source[0] = x.fused[k].source[1] = -1;
+        x.fused[k].source[0] = x.fused[k].source[1] = x.fused[k].with = -1;
     for (int32_t k = 0; !st && k < f->instr_count; k++)
         if (strcmp(x.instrs[k].opcode, "mul") == 0 && is_loose(&x.instrs[k]) &&
             !lab_ptx_has_modifier(&x.instrs[k], "sat"))
@@ -250,8 +338,14 @@ enum lab_status sim_fuse(const struct lab_ptx_function *f,
         if (strcmp(x.instrs[k].opcode, "selp") == 0 && x.instrs[k].guard < 0 &&
             x.instrs[k].operand_count == 4)
             sink_sources(&x, k);
+    for (int32_t k = 0; !st && k < f->instr_count; k++)
+        if (is_arithmetic(&x.instrs[k]))
+            move_behind(&x, k);
+    if (!st)
+        st = sim_widen(f, x.block, x.fused);
     lab_free(x.regs);
     lab_free(x.block);
+    lab_free(x.flow);
     code->instrs = x.instrs;
     *fused = x.fused;
     return st;

@@ -361,6 +361,10 @@ static enum lab_status lower_part(struct sim_lowering *l, struct sim_part *p,
         st = lower_instr(
             l, k < f->instr_count ? &f->instrs[k] : &end_of_function, i);
         i->flop = p->fused[k].flop;
+        i->wide = p->fused[k].wide;
+        i->back = p->fused[k].back;
+        i->with =
+            p->fused[k].with >= 0 ? &code[p->base + p->fused[k].with] : NULL;
         i->join = join[k] < 0 ? -1 : p->base + join[k];
     }
     lab_free(join);
@@ -369,13 +373,9 @@ static enum lab_status lower_part(struct sim_lowering *l, struct sim_part *p,
 
 /* ---- loads that only copy ---- */
 
-static void mark_regs(const struct lab_ptx_operand *o, int depth, bool *marks,
-                      int32_t count)
+static void mark(void *marks, int32_t reg)
 {
-    if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 && o->reg < count)
-        marks[o->reg] = true;
-    for (int k = 0; depth < 8 && k < o->part_count; k++)
-        mark_regs(&o->parts[k], depth + 1, marks, count);
+    ((bool *)marks)[reg] = true;
 }
 
 static bool is_marked(const struct lab_ptx_operand *o, const bool *marks,
@@ -402,7 +402,7 @@ static enum lab_status mark_copies(struct sim_part *p, struct sim_instr *code)
         const int from = load || sim_flow_writes(in) ? 1 : 0;
         for (int o = from; o < in->operand_count; o++)
             if (!(store && o == 1))
-                mark_regs(&in->operands[o], 0, computed, f->reg_count);
+                sim_each_reg(f, &in->operands[o], mark, computed);
     }
     for (int32_t k = 0; k < f->instr_count; k++) {
         const struct lab_ptx_instr *in = &f->instrs[k];
@@ -433,7 +433,7 @@ static enum lab_status mark_sums(struct sim_part *p, struct sim_instr *code)
     for (int32_t k = 0; k < f->instr_count; k++)
         if (is_wgmma(&f->instrs[k])) {
             any = true;
-            mark_regs(&f->instrs[k].operands[0], 0, sums, f->reg_count);
+            sim_each_reg(f, &f->instrs[k].operands[0], mark, sums);
         }
     for (bool more = any; more;) {
         more = false;
@@ -443,7 +443,7 @@ static enum lab_status mark_sums(struct sim_part *p, struct sim_instr *code)
                 !is_marked(&in->operands[1], sums, f->reg_count) ||
                 is_marked(&in->operands[0], sums, f->reg_count))
                 continue;
-            mark_regs(&in->operands[0], 0, sums, f->reg_count);
+            sim_each_reg(f, &in->operands[0], mark, sums);
             more = true;
         }
     }
@@ -475,20 +475,9 @@ static int32_t track(const struct lab_ptx_operand *o, int32_t *tracked,
 }
 
 /* Opcodes that may write operand 0, and may not: their registers count as written. */
-static void known(const struct lab_ptx_operand *o, struct sim_home *homes)
+static void written(void *homes, int32_t reg)
 {
-    if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0)
-        homes[o->reg].unwritten = false;
-    for (int k = 0; k < o->part_count; k++)
-        known(&o->parts[k], homes);
-}
-
-static void written(const struct lab_ptx_instr *in, struct sim_home *homes)
-{
-    for (int k = 0; k < in->operand_count; k++)
-        if (strcmp(in->opcode, "call") == 0 ||
-            (k == 0 && in->operands[k].kind != LAB_PTX_OPERAND_ADDRESS))
-            known(&in->operands[k], homes);
+    ((struct sim_home *)homes)[reg].unwritten = false;
 }
 
 static bool is_tracked(const struct lab_ptx_operand *o, const int32_t *tracked)
@@ -519,7 +508,7 @@ static enum lab_status mark_unwritten(struct sim_lowering *l,
     bool any = false;
     for (int32_t k = 0; k < f->instr_count; k++)
         if (!sim_has_result(&f->instrs[k]))
-            written(&f->instrs[k], p->homes);
+            sim_each_changed(f, &f->instrs[k], written, p->homes);
     for (int32_t r = 0; r < f->reg_count; r++)
         any = any || p->homes[r].unwritten;
     if (!any)
@@ -552,13 +541,15 @@ static enum lab_status mark_unwritten(struct sim_lowering *l,
     return LAB_OK;
 }
 
-/* Instructions that only some lanes execute of those that have them in PTX. What is
- * followed for another reason keeps the FLOP of all. */
+/* Instructions that only some lanes execute of those that have them in PTX, or that
+ * take another way for some numbers. What is followed for another reason keeps the
+ * FLOP of all. */
 static void mark_choices(const struct sim_part *p, struct sim_instr *code)
 {
     for (int32_t k = 0; k < p->code.instr_count; k++) {
         struct sim_instr *i = &code[p->base + k];
         const bool root = sim_is_root(i);
+        const bool quotient = sim_is_quotient(i);
         if (i->then)
             continue;
         for (int s = 0; s < 2; s++)
@@ -569,10 +560,12 @@ static void mark_choices(const struct sim_part *p, struct sim_instr *code)
             }
         if (root)
             i->flop = SIM_FLOP_CHOSEN;
-        if (!root && !i->source[0] && !i->source[1])
+        if (!root && !quotient && !i->source[0] && !i->source[1])
             continue;
         i->then = i->run;
-        i->run = root ? sim_run_root : sim_run_choice;
+        i->run = root       ? sim_run_root
+                 : quotient ? sim_run_quotient
+                            : sim_run_choice;
     }
 }
 

@@ -106,11 +106,14 @@ sim_lower_fn sim_lower_move;    /* move.c: mov ld st atom red cvta ... */
 sim_lower_fn sim_lower_warp;    /* together.c: shfl vote match redux bar ... */
 sim_lower_fn sim_lower_flow;    /* call.c: bra brx ret exit trap call */
 
-/* A selp that executes a source of its own under its predicate, and a root, which
- * takes another way for 0: they say of which lanes FLOP are (compare.c, math.c). */
+/* A selp that executes a source of its own under its predicate, a root, which takes
+ * another way for 0, and a division, which does near the ends of the range: they
+ * count the FLOP of their lanes (compare.c, math.c). */
 sim_run_fn sim_run_choice;
 sim_run_fn sim_run_root;
+sim_run_fn sim_run_quotient;
 bool sim_is_root(const struct sim_instr *i);
+bool sim_is_quotient(const struct sim_instr *i);
 
 /* An operand of a type: a register of its size or an immediate, converted. */
 enum lab_status sim_lower_typed(struct sim_lowering *l,

@@ -449,6 +449,67 @@ void sim_run_root(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     i->then(w, i, mask);
 }
 
+bool sim_is_quotient(const struct sim_instr *i)
+{
+    return strcmp(i->ptx->opcode, "div") == 0 && i->type == LAB_PTX_F32 &&
+           lab_ptx_has_modifier(i->ptx, "rn") && !(i->flags & SIM_F_FTZ);
+}
+
+/* What the function that ptxas calls for such a division adds and multiplies: in its
+ * machine code it scales numbers that are not normal, divides the significands, and
+ * rounds a result that is not normal with three more. */
+static void count_slow_division(struct lab_sim_counts *n, float a, float b)
+{
+    int adds = 1;
+    int fmas = 7;
+    if (a != a || b != b)
+        fmas = 0;
+    else if (a == 0 || b == 0 || isinf(a) || isinf(b))
+        adds = fmas = 0;
+    else {
+        int exponent;
+        const double q = frexp((double)a / b, &exponent);
+        frexp(ldexp(rint(ldexp(q, 24)), exponent - 24), &exponent);
+        fmas += (fabsf(a) < 0x1p-126f) + (fabsf(b) < 0x1p-126f);
+        if (exponent <= -126 && exponent >= -150)
+            fmas += 3;
+    }
+    n->f32_adds += adds;
+    n->f32_fmas += fmas;
+    n->flops += adds + 2 * fmas;
+}
+
+enum {
+    /* Exponents, with their bias, for which the machine's test (FCHK) asks for the
+     * function: as the counters of an H200 have it. */
+    SMALL_DIVIDEND = 24,
+    LARGE_DIVISOR = 253,
+    LARGE_QUOTIENT = 127
+};
+
+void sim_run_quotient(struct sim_warp *w, const struct sim_instr *i,
+                      uint32_t mask)
+{
+    SIM_FETCH(f32, a, &i->a);
+    SIM_FETCH(f32, b, &i->b);
+    uint32_t slow = 0;
+    for (int l = 0; l < SIM_LANES; l++) {
+        const int of_a = (int)(a_lanes[l] >> 23 & 255);
+        const int of_b = (int)(b_lanes[l] >> 23 & 255);
+        slow |=
+            (uint32_t)(of_a <= SMALL_DIVIDEND || of_a == 255 || of_b == 0 ||
+                       of_b >= LARGE_DIVISOR || of_a - of_b >= LARGE_QUOTIENT ||
+                       of_b - of_a >= LARGE_QUOTIENT - 1)
+            << l;
+    }
+    for (uint32_t rest = slow & mask; rest; rest &= rest - 1) {
+        const int l = __builtin_ctz(rest);
+        count_slow_division(&w->block->counts[sim_index(w, i)],
+                            sim_f32(a_lanes[l]), sim_f32(b_lanes[l]));
+    }
+    i->then(w, i, mask);
+}
+
 #define F64_OP(name, sources, expr)                                            \
     static SIM_CLONES void name(struct sim_warp *w, const struct sim_instr *i, \
                                 uint32_t mask)                                 \

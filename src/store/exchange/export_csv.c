@@ -250,6 +250,8 @@ static bool put_lab_row(void *user, const void *row)
         nothing_of_labs(c, 0, c->lab);
     }
     put_fields(c, t->fields, row);
+    if (c->table == LAB_EXPORT_RUNGS)
+        put_counted(c, counted_rung(&c->counted, row), NAN);
     nothing_of_labs(c, c->lab + 1, LABS);
     return end(c);
 }
@@ -319,6 +321,8 @@ static enum lab_status put_head(struct csv *c)
     for (int i = 0; i < LABS; i++)
         if (c->labs[i])
             put_lab_head(c, lab_tables[i].fields);
+    if (c->table == LAB_EXPORT_RUNGS)
+        put_fields_head(c, &lab_counted_fields);
     end(c);
     return c->st;
 }

@@ -1,4 +1,5 @@
-/* A lab in pictures: bars of one size, rates against the size. */
+/* A lab in pictures: bars of one size, rates against the size; of a simulation, which
+ * has no rates, the instructions of warps. */
 #include "ui/lab_chart.h"
 
 #include <math.h>
@@ -38,6 +39,18 @@ static bool shown(const struct lab_bench_chart *chart,
     return r->set == chart->set && r->size_index == chart->size;
 }
 
+static bool is_counted(const struct lab_bench_data *lab, int set)
+{
+    return lab->sets[set].untimed;
+}
+
+/* What a bar or a point shows: a rate, or what was counted. */
+static double value_of(const struct lab_bench_data *lab,
+                       const struct lab_bench_result *r)
+{
+    return is_counted(lab, r->set) ? r->counted.warp_inst : r->rate;
+}
+
 static void widen(struct span *s, double v)
 {
     if (!isfinite(v) || v <= 0)
@@ -53,7 +66,7 @@ static struct span find_span(const struct lab_bench_chart *chart)
     widen(&s, lab->sets[chart->set].ceiling);
     for (int64_t i = 0; i < lab->row_count; i++)
         if (shown(chart, &lab->rows[i]))
-            widen(&s, lab->rows[i].rate);
+            widen(&s, value_of(lab, &lab->rows[i]));
     if (s.log && !isnan(s.low))
         s.low = pow(10, floor(log10(s.low) - 1e-9));
     return s;
@@ -86,6 +99,10 @@ static void bar_words(const struct lab_bench_data *lab,
         snprintf(out, cap, "%s", lab_bench_state_text(r->state));
         return;
     }
+    if (is_counted(lab, r->set)) {
+        snprintf(out, cap, "%14.0f", r->counted.warp_inst);
+        return;
+    }
     if (!isnan(r->share))
         snprintf(share, sizeof(share), "%.1f %%", 100 * r->share);
     snprintf(out, cap, "%-14s %7s",
@@ -108,7 +125,8 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
                         r->variant);
     lab_rect_cut_right(&row, 1);
     if (r->state == LAB_BENCH_DONE)
-        lab_gauge_draw(c, row.y, row.x, row.w, share_of(s, r->rate), role, "");
+        lab_gauge_draw(c, row.y, row.x, row.w,
+                       share_of(s, value_of(chart->lab, r)), role, "");
     mark(c, row, s, r->rate_model, "|", LAB_ROLE_WARN);
     mark(c, row, s, r->predicted.rate, "?", LAB_ROLE_KEY);
     bar_words(chart->lab, r, words, sizeof(words));
@@ -130,6 +148,12 @@ static void bars_title(const struct lab_bench_chart *chart,
     bool ceiling = !isnan(set->ceiling) && set->ceiling >= s->high;
     if (isnan(s->high)) {
         snprintf(out, cap, "size %s", lab->sizes[chart->size].text);
+        return;
+    }
+    if (is_counted(lab, chart->set)) {
+        snprintf(out, cap, "size %s, %s%.4g to %.4g instructions of warps",
+                 lab->sizes[chart->size].text, s->log ? "log from " : "",
+                 s->log ? s->low : 0, s->high);
         return;
     }
     lab_bench_rate_text(lab, s->high, most, sizeof(most));
@@ -204,7 +228,8 @@ struct picture {
     double x1;
 };
 
-/* In the unit that the axis is labelled with: G a second, or nanoseconds. */
+/* In the unit that the axis is labelled with: G a second, or nanoseconds. What is
+ * counted is a number. */
 static double axis_value(const struct lab_bench_data *lab, double rate)
 {
     return lab->unit == LAB_UNIT_TIME ? rate * 1e9 : rate / 1e9;
@@ -275,7 +300,8 @@ static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
         const struct lab_bench_result *r = &lab->rows[i];
         if (is_rung(r, of) && r->state == LAB_BENCH_DONE)
             add_point(p, l, lab->sizes[r->size_index].x,
-                      axis_value(lab, r->rate));
+                      is_counted(lab, r->set) ? value_of(lab, r)
+                                              : axis_value(lab, r->rate));
     }
     p->count += l && l->n > 0;
 }
@@ -379,7 +405,7 @@ static void add_ceiling(struct picture *p, const struct lab_bench_chart *chart)
 static void fill_picture(struct picture *p, const struct lab_bench_chart *chart,
                          struct lab_rect r)
 {
-    bool others = r.h >= OTHERS_H;
+    bool others = r.h >= OTHERS_H && !is_counted(chart->lab, chart->set);
     p->count = 0;
     p->most = LINES - LAB_BENCH_SETS; /* the rest is for what is not a rung */
     p->x0 = NAN;
@@ -418,9 +444,10 @@ static int draw_names(struct lab_canvas *c, struct lab_rect r,
     return y + 1;
 }
 
-const char *lab_bench_rates_title(const struct lab_bench_data *lab)
+const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set)
 {
-    return lab->unit == LAB_UNIT_FLOPS   ? "Rates: GFLOP/s against the size"
+    return is_counted(lab, set) ? "Instructions of warps against the size"
+           : lab->unit == LAB_UNIT_FLOPS ? "Rates: GFLOP/s against the size"
            : lab->unit == LAB_UNIT_BYTES ? "Rates: GB/s against the size"
                                          : "Times: ns against the size";
 }
@@ -493,7 +520,7 @@ enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
     chart.log = true;
     struct lab_rect title = lab_rect_cut_top(&r, 1);
     lab_canvas_text(&c, title.y, title.x, title.w, LAB_ROLE_HEADING,
-                    count > 1 ? lab_bench_rates_title(lab) : "");
+                    count > 1 ? lab_bench_rates_title(lab, set) : "");
     if (count > 1)
         lab_bench_rates_draw(&c, r, &chart);
     char *text = lab_canvas_dump(&c);

@@ -775,7 +775,8 @@ static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
         draw_slides(st, c, r);
         return;
     case LAB_LOWER_RATES:
-        lab_canvas_heading(c, &r, lab_bench_rates_title(&st->lab), false);
+        lab_canvas_heading(c, &r, lab_bench_rates_title(&st->lab, st->set),
+                           false);
         lab_bench_rates_draw(c, r, rates);
         return;
     default:
@@ -791,7 +792,8 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
 {
     lab_canvas_heading(c, &l->bars, LOWER_TITLES[LAB_LOWER_BARS], false);
     lab_bench_bars_draw(c, l->bars, bars);
-    lab_canvas_heading(c, &l->rates, lab_bench_rates_title(&st->lab), false);
+    lab_canvas_heading(c, &l->rates, lab_bench_rates_title(&st->lab, st->set),
+                       false);
     lab_bench_rates_draw(c, l->rates, rates);
     if (l->slide.h > 0)
         draw_slides(st, c, l->slide);
@@ -1151,7 +1153,8 @@ static enum lab_status go_inside(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
     const struct lab_bench_result *r = bench_chosen(st);
-    const struct lab_kernel_args args = {.running = still_inside, .user = s};
+    const struct lab_kernel_args args = {
+        .running = still_inside, .user = s, .what = "rung"};
     if (!r)
         return lab_fail(LAB_E_STATE, "there is no rung to go into");
     enum lab_status status = can_run(st);

@@ -270,9 +270,9 @@ static bool tick(struct lab_screen *s)
         return true;
     }
     if (!now && !st->of.running(st->of.user)) {
-        lab_ui_message(s->ui, LAB_ROLE_NORMAL, "%s",
-                       st->number > 0 ? "the step has run"
-                                      : "the step launched no kernel of ours");
+        lab_ui_message(s->ui, LAB_ROLE_NORMAL, "the %s %s", st->of.what,
+                       st->number > 0 ? "has run"
+                                      : "launched no kernel of ours");
         lab_ui_pop(s->ui);
         return true;
     }
@@ -284,8 +284,9 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
 {
     struct kernel_state *st = s->state;
     if (!st->at)
-        lab_canvas_text(c, body.y, body.x, body.w, LAB_ROLE_DIM,
-                        "the step runs; its next kernel stops here ...");
+        lab_canvas_textf(c, body.y, body.x, body.w, LAB_ROLE_DIM,
+                         "the %s runs; its next kernel stops here ...",
+                         st->of.what);
     else if (st->work.running)
         lab_canvas_text(c, body.y, body.x, body.w, LAB_ROLE_WARN,
                         "the block runs ... Esc stops it");
@@ -634,7 +635,7 @@ static const struct lab_binding bindings[] = {
      LAB_ACT_OWN, NULL, ask, ASK_ELEMENT},
     {"g", true, "thread", "look at a thread", LAB_ACT_OWN, NULL, ask,
      ASK_THREAD},
-    {"n", true, "kernel", "the step's next kernel", LAB_ACT_OWN, next_kernel},
+    {"n", true, "kernel", "the next kernel", LAB_ACT_OWN, next_kernel},
     {"Tab", true, "pane", "the next pane below the source", LAB_ACT_NEXT_PANE,
      NULL, next_tab, 1},
     {"BackTab", false, "pane before", "the pane before", LAB_ACT_PREV_PANE,

@@ -3479,7 +3479,8 @@ static void offer_element(const struct lab_stepper *v, char *out, size_t cap)
 static void open_kernel_at(struct lab_stepper *v,
                            const struct lab_kernel_goal *goal)
 {
-    struct lab_kernel_args args = {.running = is_running, .user = v};
+    struct lab_kernel_args args = {
+        .running = is_running, .user = v, .what = "step"};
     if (goal)
         args.goal = *goal;
     offer_element(v, args.element, sizeof(args.element));

@@ -96,8 +96,8 @@ struct lab_sim_finding {
     X(bank_conflicts, "wavefronts beyond the least that were needed")          \
     X(atomics, "atomic operations of lanes")                                   \
     X(barriers, "barriers that warps arrived at")
-/* Parts of these, for the hardware counters that tell them apart. Loads and stores
- * are those of ld and st alone: no atomics, no asynchronous copies. */
+/* Parts of these, for the hardware counters that tell them apart. Loads are those of
+ * ld and cp.async, stores those of st: no atomics, no copies by TMA. */
 #define LAB_SIM_PART_LIST(X)                                                   \
     X(load_requests, "requests of loads from global memory")                   \
     X(load_sectors, "sectors of 32 bytes moved for them")                      \

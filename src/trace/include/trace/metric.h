@@ -29,7 +29,10 @@ struct lab_counters {
     double achieved_occupancy_pct; /* of the warps that a busy SM can hold */
     double dram_read_bytes;
     double dram_write_bytes;
-    double fp16_flop; /* on the ordinary lanes; a fused multiply-add is two */
+    double
+        fp16_flop; /* on the ordinary lanes; a fused multiply-add is two. NaN also
+                       * where HFMA2 alone was counted: it may load constants */
+    double fp16_fma_flop; /* the part of HFMA2 */
     double fp32_flop;
     double fp64_flop;
     double tensor_flop; /* of all data types that are known: */

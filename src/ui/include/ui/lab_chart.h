@@ -23,7 +23,7 @@ LAB_C_BEGIN
 void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
                          const struct lab_bench_chart *chart);
 /* "Rates: GFLOP/s against the size" */
-const char *lab_bench_rates_title(const struct lab_bench_data *lab);
+const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set);
 /* Lines of rates. A small picture has the chosen rung, the fastest, the
  * library's and the ceiling; one of 14 rows or more the best of every other set
  * and the course's figures as points as well, and one that is wide too every

@@ -234,6 +234,12 @@ counted_rung(const struct lab_counted_run *counted, const void *row)
     return NULL;
 }
 
+/* Rungs alone have columns of counts where there are any. */
+static bool has_counted_rungs(const struct csv *c)
+{
+    return c->table == LAB_EXPORT_RUNGS && c->counted.count > 0;
+}
+
 static bool put_lab_row(void *user, const void *row)
 {
     struct csv *c = user;
@@ -250,7 +256,7 @@ static bool put_lab_row(void *user, const void *row)
         nothing_of_labs(c, 0, c->lab);
     }
     put_fields(c, t->fields, row);
-    if (c->table == LAB_EXPORT_RUNGS)
+    if (has_counted_rungs(c))
         put_counted(c, counted_rung(&c->counted, row), NAN);
     nothing_of_labs(c, c->lab + 1, LABS);
     return end(c);
@@ -321,7 +327,7 @@ static enum lab_status put_head(struct csv *c)
     for (int i = 0; i < LABS; i++)
         if (c->labs[i])
             put_lab_head(c, lab_tables[i].fields);
-    if (c->table == LAB_EXPORT_RUNGS)
+    if (has_counted_rungs(c))
         put_fields_head(c, &lab_counted_fields);
     end(c);
     return c->st;

@@ -60,7 +60,8 @@ struct tuner {
     struct lab_walk *w;
     struct lab_tuning *t;
     const struct lab_tune_keeper *keeper;
-    int64_t end_ns; /* of the budget */
+    int64_t end_ns;   /* of the budget */
+    int64_t short_ns; /* of a tenth of it */
 };
 
 /* Does this step of the schedule count for `name`? */
@@ -167,7 +168,7 @@ struct contender {
     int64_t took_ns; /* its last iteration; 0: none yet */
 };
 
-enum { BY_HOST = 5, BY_DEVICE = 2 };
+enum { BY_HOST = 5, MANY = 25, HOPELESS = 4, BY_DEVICE = 2 };
 
 /* One more iteration of c, the first of `left` that are to come in this round: the
  * first one always, later ones that fit into an even share of the time that is left.
@@ -188,19 +189,33 @@ static enum lab_status measure_once(struct tuner *u, struct contender *c,
     return st;
 }
 
+/* Five rounds; more where they are short, of names that may yet win a step. */
+static bool goes_on(const struct tuner *u, const struct contender *c, int n,
+                    int which, int round)
+{
+    int64_t least = c[0].took_ns;
+    if (has_graphs(u) || round < BY_HOST)
+        return true;
+    for (int i = 1; i < n; i++)
+        least = c[i].took_ns < least ? c[i].took_ns : least;
+    return lab_clock_monotonic_ns() < u->short_ns &&
+           c[which].took_ns <= HOPELESS * least;
+}
+
 /* In turn, an iteration each: whatever slows the machine for a second would
  * otherwise be held against the one that is measured just then. In graphs one after
  * the other, as each is captured anew. */
 static enum lab_status measure(struct tuner *u, struct contender *c, int n)
 {
     enum lab_status st = LAB_OK;
-    int rounds = has_graphs(u) ? BY_DEVICE : BY_HOST;
+    int rounds = has_graphs(u) ? BY_DEVICE : MANY;
     for (int i = 0; i < rounds * n && !st; i++) {
         int which = has_graphs(u) ? i / rounds : i % n;
         bool first = has_graphs(u) ? i % rounds == 0 : i < n;
         if (u->keeper->progress && first)
             u->keeper->progress(u->keeper->user, c[which].name, which, n);
-        st = measure_once(u, &c[which], n - which);
+        if (goes_on(u, c, n, which, i / n))
+            st = measure_once(u, &c[which], n - which);
     }
     return st;
 }
@@ -225,8 +240,9 @@ static bool too_large(const struct lab_plan *plan, int64_t budget_ns)
 enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
                          const struct lab_tune_keeper *keeper)
 {
-    struct tuner u = {w, t, keeper,
-                      lab_clock_monotonic_ns() + keeper->budget_ns};
+    int64_t now = lab_clock_monotonic_ns();
+    struct tuner u = {w, t, keeper, now + keeper->budget_ns,
+                      now + keeper->budget_ns / 10};
     const struct lab_plan *plan = lab_walk_plan(w);
     struct names names;
     struct contender found[MAX_NAMES];

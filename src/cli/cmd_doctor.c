@@ -53,10 +53,11 @@ static int cmd_doctor(int argc, char **argv)
 {
     struct lab_options o;
     lab_options_parse(&o, argc, argv, &usage);
-    if (o.lesson) {
-        lab_warn("doctor takes no LESSON: '%s' is one too many", o.lesson);
-        return LAB_EXIT_USAGE;
-    }
+    if (o.lesson)
+        return lab_exit_error(lab_fail(
+            LAB_E_USAGE,
+            "[usage.doctor] doctor takes no LESSON: '%s' is one too many",
+            o.lesson));
     if (lab_options_need_training(&o, LAB_FOR_DOCTOR))
         return LAB_EXIT_USAGE;
     struct output out = {.json = o.json};

@@ -417,12 +417,12 @@ static int cmd_lab(int argc, char **argv)
                            ? lab_sweep_name((enum lab_sweep_kind)o.sweep)
                            : o.lesson;
     enum lab_status st = LAB_OK;
-    if (!o.list && !o.lesson) {
-        lab_warn("%s of which LESSON? `lapenna-lab lesson list` shows them; "
-                 "products and backward take `all` too",
-                 name);
-        return LAB_EXIT_USAGE;
-    }
+    if (!o.list && !o.lesson)
+        return lab_exit_error(lab_fail(
+            LAB_E_USAGE,
+            "[usage.lab-lesson] %s of which LESSON? `lapenna-lab lesson list` "
+            "shows them; products and backward take `all` too",
+            name));
     if (!o.list &&
         (has_word(&o) || !lab_demo_of(o.lesson, kernel, sizeof(kernel))))
         st = follow_lesson(&o, &lesson);

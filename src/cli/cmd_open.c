@@ -46,19 +46,25 @@ static char *nearest_lesson(const char *word)
 static int unknown_word(const char *word, const char *command)
 {
     char *lesson = nearest_lesson(word);
-    if (command && lesson)
-        lab_warn("no command and no lesson '%s': did you mean the command %s, "
-                 "or the lesson %s?",
-                 word, command, lesson);
-    else if (command || lesson)
-        lab_warn("no command and no lesson '%s': did you mean the %s %s?", word,
-                 command ? "command" : "lesson", command ? command : lesson);
-    else
-        lab_warn("no command and no lesson '%s': `lapenna-lab --help` has the "
-                 "commands, `lapenna-lab lesson list` the lessons",
-                 word);
+    enum lab_status st =
+        command && lesson
+            ? lab_fail(LAB_E_NOTFOUND,
+                       "[usage.first-word] no command and no lesson '%s': did "
+                       "you mean the command %s, or the lesson %s?",
+                       word, command, lesson)
+        : command || lesson
+            ? lab_fail(LAB_E_NOTFOUND,
+                       "[usage.first-word] no command and no lesson '%s': did "
+                       "you mean the %s %s?",
+                       word, command ? "command" : "lesson",
+                       command ? command : lesson)
+            : lab_fail(LAB_E_NOTFOUND,
+                       "[usage.first-word] no command and no lesson '%s': "
+                       "`lapenna-lab --help` has the commands, `lapenna-lab "
+                       "lesson list` the lessons",
+                       word);
     lab_free(lesson);
-    return LAB_EXIT_INPUT;
+    return lab_exit_error(st);
 }
 
 static bool is_lesson(const char *word)
@@ -92,10 +98,12 @@ static int no_terminal(const char *lesson, const char *db)
         return lab_exit_error(st);
     struct lab_str step =
         lab_suggest_command_text(db, LAB_WORDS("step", lesson));
-    lab_warn("the stepper's screen needs a terminal: use --plain, or `%s`",
-             lab_str_text(&step));
+    st = lab_fail(LAB_E_UNSUPPORTED,
+                  "[terminal.none] the stepper's screen needs a terminal: use "
+                  "--plain, or `%s`",
+                  lab_str_text(&step));
     lab_str_release(&step);
-    return LAB_EXIT_MACHINE;
+    return lab_exit_error(st);
 }
 
 int lab_cmd_open(int argc, char **argv,
@@ -106,24 +114,24 @@ int lab_cmd_open(int argc, char **argv,
     if (argc > 1 && argv[1][0] != '-' && !is_lesson(argv[1]))
         return unknown_word(argv[1], nearest(argv[1]));
     lab_options_parse(&o, argc, argv, &usage);
-    if (o.json) {
-        lab_warn("--json belongs to a command: step, run, lesson, profile or "
-                 "doctor; see `lapenna-lab --help`");
-        return LAB_EXIT_USAGE;
-    }
-    if (o.save || o.n_near > 0) {
-        lab_warn("--%s belongs to `run`; in the stepper the command `%s` does "
-                 "it",
-                 o.save ? "save" : "near", o.save ? "save" : "near");
-        return LAB_EXIT_USAGE;
-    }
+    if (o.json)
+        return lab_exit_error(
+            lab_fail(LAB_E_USAGE,
+                     "[usage.json] --json belongs to a command: step, run, "
+                     "lesson, profile or doctor; see `lapenna-lab --help`"));
+    if (o.save || o.n_near > 0)
+        return lab_exit_error(lab_fail(
+            LAB_E_USAGE,
+            "[usage.of-run] --%s belongs to `run`; in the stepper the command "
+            "`%s` does it",
+            o.save ? "save" : "near", o.save ? "save" : "near"));
     bool screens = o.record || o.replay || o.cast || o.picture;
-    if (screens && (o.plain || (!o.picture && !has_terminal()))) {
-        lab_warn(
-            "--record, --replay, --cast and --picture are the screens': all "
-            "but --picture need a terminal, and none goes with --plain");
-        return LAB_EXIT_USAGE;
-    }
+    if (screens && (o.plain || (!o.picture && !has_terminal())))
+        return lab_exit_error(lab_fail(
+            LAB_E_USAGE,
+            "[usage.screens] --record, --replay, --cast and --picture are the "
+            "screens': all but --picture need a terminal, and none goes with "
+            "--plain"));
     if (o.lesson && !is_lesson(o.lesson))
         return unknown_word(o.lesson, nearest(o.lesson));
     if (o.plain)

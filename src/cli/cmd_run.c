@@ -378,10 +378,10 @@ static int cmd_run(int argc, char **argv)
 {
     struct lab_options o;
     lab_options_parse(&o, argc, argv, &usage);
-    if (!o.lesson) {
-        lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
-        return LAB_EXIT_USAGE;
-    }
+    if (!o.lesson)
+        return lab_exit_error(lab_fail(LAB_E_USAGE,
+                                       "[usage.run-lesson] which LESSON? "
+                                       "`lapenna-lab lesson list` shows them"));
     lab_signals_catch();
     return run_lesson(&o, o.lesson);
 }

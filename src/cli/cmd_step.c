@@ -400,10 +400,10 @@ static int cmd_step(int argc, char **argv)
     struct lab_run_summary summary;
     struct lab_recording_state kept;
     lab_options_parse(&o, argc, argv, &usage);
-    if (!o.lesson) {
-        lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
-        return LAB_EXIT_USAGE;
-    }
+    if (!o.lesson)
+        return lab_exit_error(lab_fail(LAB_E_USAGE,
+                                       "[usage.step-lesson] which LESSON? "
+                                       "`lapenna-lab lesson list` shows them"));
     if (lab_options_need_training(&o, LAB_FOR_STEP))
         return LAB_EXIT_USAGE;
     lab_signals_catch();

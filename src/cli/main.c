@@ -133,7 +133,7 @@ static int help(int n, char **words)
         code = run_command(c, argc, argv);
     } else {
         lab_warn_as("lapenna-lab help");
-        lab_warn("%s", lab_error());
+        lab_exit_with(LAB_EXIT_USAGE);
     }
     lab_free(argv);
     return code;

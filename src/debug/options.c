@@ -4,6 +4,7 @@
 #include "debug/options.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +92,11 @@ bool lab_options_need_training(const struct lab_options *o, uint64_t commands)
             *(const bool *)((const char *)o + configured) ||
             lab_option_help(at, commands))
             continue;
-        lab_warn("nothing is trained here: --%s belongs to `run`", at->name);
+        lab_fail(LAB_E_USAGE,
+                 "[option.trains] nothing is trained here: --%s belongs to "
+                 "`run`",
+                 at->name);
+        lab_exit_with(LAB_EXIT_USAGE);
         return true;
     }
     return false;
@@ -685,17 +690,59 @@ static void spell_name(struct lab_str *out, const char *name)
     lab_str_add(out, rest ? rest : "");
 }
 
+/* What getopt() refuses: its words in the C locale, and the id. */
+static const struct {
+    const char *words;
+    const char *id;
+} getopt_errors[] = {
+    {"unrecognized option", "[option.unknown] "},
+    {"invalid option", "[option.letter] "},
+    {"is ambiguous", "[option.ambiguous] "},
+    {"requires an argument", "[option.value-missing] "},
+    {"doesn't allow an argument", "[option.no-value] "},
+};
+
+/* "PROGRAM COMMAND: what is wrong", from getopt(): the last error. */
+static bool take_getopt_error(const char *text)
+{
+    size_t name = strlen(parsing.argv[0]);
+    char id[LAB_ERROR_ID_BYTES];
+    if (strncmp(text, parsing.argv[0], name) != 0 ||
+        strncmp(text + name, ": ", 2) != 0)
+        return false;
+    text += name + 2;
+    for (size_t i = 0; i < sizeof(getopt_errors) / sizeof(getopt_errors[0]);
+         i++) {
+        if (!strstr(text, getopt_errors[i].words))
+            continue;
+        lab_error_wording(getopt_errors[i].id, id);
+        lab_fail_id(LAB_E_USAGE, id, "%.*s", (int)strcspn(text, "\n"), text);
+        return true;
+    }
+    return false;
+}
+
 /* Words of the command line are quoted in messages: their control characters
- * are shown, not sent to the terminal. */
+ * are shown, not sent to the terminal. Where errors are JSON, getopt()'s message
+ * is one, and argp's hint at --help, which follows it, is left out. */
 static ssize_t write_clean(void *to, const char *text, size_t n)
 {
+    static bool refused;
     struct lab_str safe;
     lab_str_init(&safe);
     lab_str_add_visible(&safe, text, n, true);
-    if (safe.failed)
+    if (safe.failed) {
         lab_print_bytes(to, text, n);
-    else
+    } else if (!refused && lab_errors_are_json() &&
+               take_getopt_error(lab_str_text(&safe))) {
+        FILE *clean = stderr;
+        refused = true;
+        stderr = to;
+        lab_error_json(LAB_EXIT_USAGE);
+        stderr = clean;
+    } else if (!refused) {
         fputs(lab_str_text(&safe), to);
+    }
     lab_str_release(&safe);
     return (ssize_t)n;
 }
@@ -787,6 +834,8 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
     char *first = argv[0];
     argv[0] = NULL;
     stderr = clean; /* getopt() and argp write what is wrong there */
+    if (lab_errors_are_json())
+        setlocale(LC_MESSAGES, "C"); /* getopt_errors has these words */
     int wrong = argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, o);
     stderr = plain;
     fclose(clean);

@@ -73,10 +73,15 @@ int lab_exit_with(int code)
     return code;
 }
 
-bool lab_error_json(int code)
+bool lab_errors_are_json(void)
 {
     const char *form = getenv("LAPENNA_LAB_ERRORS");
-    if (!form || strcmp(form, "json") != 0)
+    return form && strcmp(form, "json") == 0;
+}
+
+bool lab_error_json(int code)
+{
+    if (!lab_errors_are_json())
         return false;
     json_t *line = lab_json_new("error");
     lab_json_text(line, "id", lab_error_id());

@@ -2,7 +2,8 @@
 """error_ids.py ROOT [--list]: the ids of errors (src/base/include/base/error.h).
 
 Every id has its form, belongs to a family that docs/errors.md lists, and is used
-in one file only; in the folders below, whatever a user's input can cause has one.
+in one file only, or with one wording; in the folders below, whatever a user's input
+can cause has one.
 --list prints them: id, file, wording."""
 import collections
 import pathlib
@@ -10,21 +11,23 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-COMPLETE = ("base", "lesson", "debug", "cli", "report", "bench", "store", "engine")
+COMPLETE = ("base", "lesson", "debug", "cli", "report", "bench", "store", "engine",
+            "ui", "sim", "simcuda", "cuda", "profiler")
 CODES = "USAGE PARSE RANGE NOTFOUND IO DB SHAPE".split()
 LITERAL = r'"(?:\\.|[^"\\\n])*"'
 CALLS = r"lab_(?:fail|build_fail\w*|network_fail|config_fail|findings_\w+)|refuse"
 
 places = collections.defaultdict(list)  # id: (file, wording)
 wrong = []
-for path in sorted((root / "src").rglob("*.c")):
+sources = [path for folder in ("src", "kernels") for path in (root / folder).rglob("*.c*")]
+for path in sorted(sources):
     name = str(path.relative_to(root))
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
     for found in re.finditer(r'"\[([a-z0-9.-]+)\] ', text):
         literals = re.match(rf"(?:{LITERAL}\s*)+", text[found.start():]).group()
         wording = "".join(s[1:-1] for s in re.findall(LITERAL, literals))
         places[found.group(1)].append((name, wording.split("] ", 1)[1]))
-    if name.split("/")[1] not in COMPLETE:
+    if name.startswith("src/") and name.split("/")[1] not in COMPLETE:
         continue
     # Its text would come without an id; options.c defines lab_usage_error().
     if name != "src/debug/options.c" and re.search(r"\bargp_error\(", text):
@@ -44,7 +47,7 @@ families = set(re.findall(r"^\| `([a-z-]+)`", (root / "docs/errors.md").read_tex
 for name, uses in sorted(places.items()):
     if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", name) or len(name) > 47:
         wrong.append(f"{name}: not words with dots between, of 47 bytes at most")
-    if len({file for file, _ in uses}) > 1:
+    if len({file for file, _ in uses}) > 1 and len({wording for _, wording in uses}) > 1:
         wrong.append(f"{name} is in {' and '.join(sorted({f for f, _ in uses}))}")
     if name.split(".")[0] not in families:
         wrong.append(f"{name}: docs/errors.md has no family {name.split('.')[0]}")

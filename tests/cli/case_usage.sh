@@ -60,6 +60,15 @@ unset LAPENNA_LAB_COMMAND
 export LAPENNA_LAB_ERRORS=json
 run run mlp-digits --lr x
 expect_error option.rate
+run run mlp-digits --lr
+expect_error option.value-missing
+run run --no-such
+expect_error option.unknown
+[ "$(wc -l <"$err")" -eq 1 ] || complain "more than the line of JSON"
+run no-such
+expect_error usage.first-word
+run step
+expect_error usage.step-lesson
 run lesson
 expect_error usage.lesson-command
 run profile export 1 --json
@@ -71,3 +80,17 @@ expect_error profile.database
 run lesson show no-such-lesson
 expect_error lesson.missing
 unset LAPENNA_LAB_ERRORS
+
+# The examples of docs/errors.md: a command, then what it prints.
+inline_lesson ok
+run run ok.md --iterations 1 --db lab.db --backend cpu
+sed 's/units: 3/untis: 3/' ok.md >bad.md
+sed -n 's/^    //; /^\$ /,/^{/p' "$LAB_CLI_DIR/../../docs/errors.md" >examples
+[ "$(grep -c '^\$ ' examples)" -ge 4 ] || complain "examples are not found"
+while read -r dollar words && read -r want; do
+    printf '%s\n' "$want" | sed 's/[][\\.*^$]/\\&/g; s/\\\.\\\.\\\./.*/g; s/.*/^&$/' >pattern
+    words=$(echo "$words" | sed 's/lapenna-lab/run/')
+    eval "${words}"
+    cat "$out" "$err" | head -n 1 | grep -q -f pattern ||
+        complain "$dollar $words does not print as docs/errors.md has it"
+done <examples

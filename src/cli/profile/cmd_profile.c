@@ -690,10 +690,11 @@ static const struct lab_profile_command *named_command(int argc, char **argv)
             options = false;
         } else if (options && word[0] == '-' &&
                    isdigit((unsigned char)word[1])) {
-            lab_warn("'%s' is not a run: a run is a number of "
-                     "`lapenna-lab profile list`",
-                     word);
-            exit(LAB_EXIT_USAGE);
+            exit(lab_exit_error(
+                lab_fail(LAB_E_USAGE,
+                         "[usage.not-a-run] '%s' is not a run: a run is a "
+                         "number of `lapenna-lab profile list`",
+                         word)));
         } else if (first && (word[0] != '-' || !word[1])) {
             first = false;
             for (int k = 0; k < COMMANDS; k++)

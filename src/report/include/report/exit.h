@@ -20,6 +20,8 @@ int lab_exit_code(enum lab_status st);
 int lab_exit_error(enum lab_status st);
 /* The same with an exit code of the caller's, which it returns. */
 int lab_exit_with(int code);
+/* Does LAPENNA_LAB_ERRORS ask for JSON? */
+bool lab_errors_are_json(void);
 /* Prints the line of JSON; false: that is not asked for. */
 bool lab_error_json(int code);
 /* Which command the next messages are from: "lapenna-lab run". They begin with

@@ -71,15 +71,17 @@ static enum lab_status multiply(const struct lab_call *call,
     int64_t count = s.N * s.H;
     auto list = static_cast<const float **>(call->exec->workspace);
     if (!cublas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.no-cublas] cuBLAS is not on this machine");
     if (a.ld > INT32_MAX || b.ld > INT32_MAX || c.ld > INT32_MAX ||
         p.m > INT32_MAX || p.n > INT32_MAX || p.k > INT32_MAX ||
         count > INT32_MAX)
-        return lab_fail(LAB_E_RANGE,
-                        "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
+        return lab_fail(LAB_E_RANGE, "[launch.cublas-side] cuBLAS sgemm takes "
+                                     "at most 2^31 - 1 rows or columns");
     if ((size_t)count * 3 * sizeof(*list) > call->exec->workspace_bytes)
         return lab_fail(LAB_E_RANGE,
-                        "attention cublas: the addresses of %lld heads are "
+                        "[launch.cublas-heads] attention cublas: the addresses "
+                        "of %lld heads are "
                         "more than the workspace holds",
                         (long long)count);
     attend_addresses<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(

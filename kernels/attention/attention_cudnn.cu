@@ -147,7 +147,9 @@ static enum lab_status make(const struct attention_job *j)
     if (!dnn->attn_backward || !dnn->attn_forward || !dnn->attn_set ||
         !dnn->seq_set || !cudnn_fits(sizes, 4))
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN has it not, or not for these sizes", text);
+                        "[launch.cudnn-attention] %s: cuDNN has it not, or not "
+                        "for these sizes",
+                        text);
     for (int i = Q; i <= O; i++) {
         if (!cudnn_descriptor(e, dnn->seq_create, dnn->seq_destroy))
             return lab_fail(LAB_E_NOMEM, "no memory for cuDNN's descriptors");

@@ -381,7 +381,8 @@ enum lab_status attend_fused_backward(const struct lab_call *call)
     int64_t room = each > 0 ? (int64_t)call->exec->workspace_bytes / each : s.N;
     if (!call->exec->workspace || room < 1)
         return lab_fail(LAB_E_RANGE,
-                        "attend_fused: a workspace of %lld bytes is needed",
+                        "[launch.workspace] attend_fused: a workspace of %lld "
+                        "bytes is needed",
                         (long long)each);
     for (int64_t n = 0; n < s.N; n += room)
         launch_back(call, s, n, s.N - n < room ? s.N - n : room);

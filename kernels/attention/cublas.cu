@@ -25,9 +25,10 @@ static enum lab_status run(const struct lab_call *call, bool causal)
     long long rows = static_cast<long long>(s.T) * s.D;
     long long square = static_cast<long long>(s.T) * s.T;
     if (!blas || !scores)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        blas ? "it needs memory for the scores"
-                             : "cuBLAS was not found");
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            blas ? "[launch.no-scores] it needs memory for the scores"
+                 : "cuBLAS was not found");
     st = judge(blas, blas->sgemm_strided_batched(
                          blas->handle, LAB_CUBLAS_T, LAB_CUBLAS_N, s.T, s.T,
                          s.D, &one, lab_in(call, 1), s.D, rows, lab_in(call, 0),

@@ -346,7 +346,8 @@ static enum lab_status bind(dnn_graph *g, const struct lab_call *call,
         (room > 0 && cudaMalloc(&kept.workspace, static_cast<size_t>(room)))) {
         cudaGetLastError();
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "no memory for cuDNN's workspace of %lld bytes",
+                        "[launch.cudnn-workspace] no memory for cuDNN's "
+                        "workspace of %lld bytes",
                         static_cast<long long>(room + rows));
     }
     kept.bytes = room + rows;
@@ -384,9 +385,10 @@ static enum lab_status prepare(const struct lab_call *call, bool causal)
     lab_attention_cudnn_free(call);
     if (!dnn || !dnn->graph_create || !dnn->graph_destroy || !dnn->graph_set ||
         !dnn->graph_get || !dnn->graph_finalize || !dnn->graph_execute)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        dnn ? "this cuDNN has no graph interface"
-                            : "cuDNN was not found");
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            dnn ? "[launch.cudnn-graph] this cuDNN has no graph interface"
+                : "cuDNN was not found");
     dnn_graph *g = &kept.graph;
     g->dnn = dnn;
     g->next = ID_INNER;

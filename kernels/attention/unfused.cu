@@ -140,7 +140,8 @@ enum lab_status lab_attention_scores_make(const struct lab_call *call)
         cudaGetLastError(); /* it is reported here */
         kept = {};
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "the scores of this size take %.1f GB, which the GPU "
+                        "[launch.scores] the scores of this size take %.1f GB, "
+                        "which the GPU "
                         "does not have",
                         static_cast<double>(bytes) / 1e9);
     }
@@ -169,7 +170,8 @@ static enum lab_status run(const struct lab_call *call, bool causal)
     dim3 threads(TILE, TILE);
     cudaStream_t stream = lab_stream(call);
     if (!scores)
-        return lab_fail(LAB_E_UNSUPPORTED, "it needs memory for the scores");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.no-scores] it needs memory for the scores");
     attention_product<true>
         <<<lab_blocks(s.heads * tiles * tiles, 1), threads, 0, stream>>>(
             scores, lab_in(call, 0), lab_in(call, 1), s.T, s.T, s.D);

@@ -52,12 +52,15 @@ static enum lab_status job_of(const struct lab_call *call,
     lab_blas_start();
     if (j->room < 1)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "conv2d blas: a window of %lld numbers is larger than "
+                        "[launch.blas-window] conv2d blas: a window of %lld "
+                        "numbers is larger than "
                         "its buffer of %d; another variant has no such limit",
                         (long long)j->K, BUFFER);
     if (j->places > INT_MAX || j->M > INT_MAX)
-        return lab_fail(LAB_E_RANGE, "conv2d blas: a side is more than its "
-                                     "32-bit sizes hold");
+        return lab_fail(
+            LAB_E_RANGE,
+            "[launch.blas-side] conv2d blas: a side is more than its "
+            "32-bit sizes hold");
     return LAB_OK;
 }
 

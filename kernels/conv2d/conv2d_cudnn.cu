@@ -319,9 +319,10 @@ static enum lab_status make(const struct conv_job *j)
     const int64_t sizes[] = {s.x.N * s.x.sn, s.y.N * s.y.sn, conv_weights(j),
                              s.x.N * s.x.C * rows * cols};
     if (!cudnn_fits(sizes, 4))
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN counts to 2^31 - 1 numbers",
-                        conv_name(j->wish));
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[launch.cudnn-size] %s: cuDNN counts to 2^31 - 1 numbers",
+            conv_name(j->wish));
     if (!cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy) ||
         !cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy) ||
         !cudnn_descriptor(e, dnn->filter_create, dnn->filter_destroy) ||
@@ -331,7 +332,8 @@ static enum lab_status make(const struct conv_job *j)
     if ((j->wish == CONV_FOUND && take_first(j)) || take_named(j))
         return LAB_OK;
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "%s does not serve a kernel of %lld x %lld with stride "
+                    "[launch.cudnn-kernel] %s does not serve a kernel of %lld "
+                    "x %lld with stride "
                     "%lld x %lld on images of %lld x %lld",
                     conv_name(j->wish), (long long)s.KH, (long long)s.KW,
                     (long long)s.win.stride[0], (long long)s.win.stride[1],

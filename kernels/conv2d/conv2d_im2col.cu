@@ -179,15 +179,17 @@ static enum lab_status job_of(const struct lab_call *call,
     j->quads = j->small && j->s.win.nhwc && j->s.x.C % 4 == 0 &&
                vector_fits(call) && vector_aligned(j->windows);
     if (!call->exec->cublas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.no-cublas] cuBLAS is not on this machine");
     if (!j->windows || j->cut.room < 1)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "conv2d cublas: one window of %lld numbers is larger "
+                        "[launch.cublas-window] conv2d cublas: one window of "
+                        "%lld numbers is larger "
                         "than the workspace",
                         (long long)j->K);
     if (j->cut.places > INT32_MAX || j->K > INT32_MAX || j->s.y.C > INT32_MAX)
-        return lab_fail(LAB_E_RANGE,
-                        "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
+        return lab_fail(LAB_E_RANGE, "[launch.cublas-side] cuBLAS sgemm takes "
+                                     "at most 2^31 - 1 rows or columns");
     return LAB_OK;
 }
 

@@ -194,8 +194,10 @@ enum lab_status conv2d_geometry_of(const struct lab_call *call,
         pixels > INT32_MAX || s.x.N * s.x.C * s.x.H > INT32_MAX ||
         s.y.N * s.y.C * s.y.H > INT32_MAX || s.y.C * s.x.C * s.KH > INT32_MAX ||
         s.win.pad[0] > INT32_MAX / 4 || s.win.pad[1] > INT32_MAX / 4) {
-        return lab_fail(LAB_E_RANGE, "conv2d tile: an image or a window of "
-                                     "more than 2^31 - 1 numbers");
+        return lab_fail(
+            LAB_E_RANGE,
+            "[launch.tile-image] conv2d tile: an image or a window of "
+            "more than 2^31 - 1 numbers");
     }
     *g = {(int)s.x.H,
           (int)s.x.W,

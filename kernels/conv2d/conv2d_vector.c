@@ -159,14 +159,16 @@ static enum lab_status job_of(struct job *j, const struct lab_call *call,
         return LAB_E_UNSUPPORTED;
     if (!s->win.nhwc)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "conv2d vector: its images have their channels last "
+                        "[launch.channels-last] conv2d vector: its images have "
+                        "their channels last "
                         "(layout: nhwc)");
     if ((double)j->height * (double)j->width * (double)s->x.C > BUFFER ||
         (double)(s->y.H + 2 * down) * (double)(s->y.W + 2 * right) *
                 (double)up(s->y.C) >
             BUFFER)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "conv2d vector: an image of more than %d numbers",
+                        "[launch.vector-image] conv2d vector: an image of more "
+                        "than %d numbers",
                         BUFFER);
     return LAB_OK;
 }

@@ -72,7 +72,8 @@ static enum lab_status refuse_coarse(const struct conv_shape &s,
     if (way.algorithm < LAB_CONV_WINOGRAD || s.R == 3)
         return LAB_OK;
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "Winograd's transforms are for 3 x 3; for %lld x %lld "
+                    "[launch.winograd] Winograd's transforms are for 3 x 3; "
+                    "for %lld x %lld "
                     "cuDNN has none or they round too coarsely for fp32",
                     (long long)s.R, (long long)s.R);
 }
@@ -99,7 +100,9 @@ static enum lab_status make(const struct lab_call *call,
                              s.K * conv_depth(&s)};
     enum lab_status st = refuse_coarse(s, way);
     if (!st && !cudnn_fits(sizes, 3))
-        st = lab_fail(LAB_E_UNSUPPORTED, "cuDNN counts to 2^31 - 1 numbers");
+        st =
+            lab_fail(LAB_E_UNSUPPORTED,
+                     "[launch.cudnn-product] cuDNN counts to 2^31 - 1 numbers");
     if (!st)
         st = describe(call, e, s, way);
     return st ? st

@@ -163,7 +163,8 @@ enum lab_status lab_conv_implicit(const struct lab_call *call)
     if (conv_depth(&s) > INT32_MAX || s.H > INT32_MAX / 2 ||
         s.W > INT32_MAX / 2)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "a side of the product is more than 32 bits hold");
+                        "[launch.implicit-side] a side of the product is more "
+                        "than 32 bits hold");
     if (s.R == 3)
         launch_fixed<3>(call, s);
     else if (s.R == 11)

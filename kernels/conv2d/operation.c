@@ -10,14 +10,16 @@
 static bool shape_check(const int64_t *dim, struct conv_shape *out)
 {
     if (!conv_counts(dim)) {
-        lab_fail(LAB_E_USAGE, "more numbers than can be counted: a size is "
-                              "NxCxHxWxKxR, 1x16x32x32x16x3");
+        lab_fail(LAB_E_USAGE,
+                 "[lab.conv-size] more numbers than can be counted: a size is "
+                 "NxCxHxWxKxR, 1x16x32x32x16x3");
         return false;
     }
     struct conv_shape s = conv_shape_of_dims(dim);
     if (s.P < 1 || s.Q < 1) {
         lab_fail(LAB_E_USAGE,
-                 "a window of %lld x %lld does not fit into %lld x %lld with "
+                 "[lab.conv-window] a window of %lld x %lld does not fit into "
+                 "%lld x %lld with "
                  "%lld zeros around",
                  (long long)s.R, (long long)s.R, (long long)s.H, (long long)s.W,
                  (long long)s.pad);
@@ -142,10 +144,9 @@ static bool size_of_conv2d(const struct lab_call *call, int64_t *dim)
         w->stride[1] != 1 || w->pad[0] != pad || w->pad[1] != pad ||
         call->out[0].dim[2] != x[2] + 2 * pad - w->size[0] + 1 ||
         call->out[0].dim[3] != x[3] + 2 * pad - w->size[1] + 1) {
-        lab_fail(
-            LAB_E_UNSUPPORTED,
-            "needs layout nchw, a square kernel, stride 1 and a padding of "
-            "(kernel - 1) / 2");
+        lab_fail(LAB_E_UNSUPPORTED, "[launch.conv-layout] needs layout nchw, a "
+                                    "square kernel, stride 1 and a padding of "
+                                    "(kernel - 1) / 2");
         return false;
     }
     for (int i = 0; i < 4; i++)

@@ -108,7 +108,8 @@ template <int EACH> static enum lab_status run(const struct lab_call *call)
         4 * (EACH * s.R * s.R + (ACROSS + s.R - 1) * (DOWN + s.R - 1));
     if (bytes > SHARED_MOST)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "windows of %lld x %lld do not fit in 48 KiB of shared "
+                        "[launch.tile-window] windows of %lld x %lld do not "
+                        "fit in 48 KiB of shared "
                         "memory",
                         (long long)s.R, (long long)s.R);
     conv_tile<EACH><<<lab_blocks(blocks, 1), LAB_BLOCK,

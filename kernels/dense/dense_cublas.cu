@@ -36,10 +36,11 @@ static enum lab_status sgemm(const struct lab_call *call,
     const float one = 1.0f;
     const float zero = 0.0f;
     if (!cublas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.no-cublas] cuBLAS is not on this machine");
     if (p->m > INT32_MAX || p->n > INT32_MAX || p->k > INT32_MAX) {
-        return lab_fail(LAB_E_RANGE,
-                        "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
+        return lab_fail(LAB_E_RANGE, "[launch.cublas-side] cuBLAS sgemm takes "
+                                     "at most 2^31 - 1 rows or columns");
     }
     return lab_cublas_judge(cublas,
                             cublas->sgemm(cublas->handle, p->op_a, p->op_b,

@@ -46,7 +46,8 @@ static enum lab_status multiply(struct onednn_key *key, void *C, void *A,
         return LAB_OK;
     }
     if (key->k == 0)
-        return lab_fail(LAB_E_UNSUPPORTED, "oneDNN: dense of no inputs");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.onednn-dense] oneDNN: dense of no inputs");
     return onednn_run(key, data);
 }
 

@@ -10,7 +10,8 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out)
 {
     if (dim[1] > LAB_DIVERGENCE_BRANCHES) {
-        lab_fail(LAB_E_USAGE, "1 to %d branches: a warp has 32 threads",
+        lab_fail(LAB_E_USAGE,
+                 "[lab.branches] 1 to %d branches: a warp has 32 threads",
                  LAB_DIVERGENCE_BRANCHES);
         return 0;
     }

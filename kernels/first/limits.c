@@ -8,12 +8,12 @@ static enum lab_status sides(const char *what, const int64_t *dim,
 {
     for (int i = 0; i < 3; i++) {
         if (dim[i] > most[i])
-            return lab_fail(LAB_E_UNSUPPORTED,
-                            "%s: %lld in %c; %s takes at most %lld x %lld x "
-                            "%lld",
-                            what, (long long)dim[i], axis[i], device,
-                            (long long)most[0], (long long)most[1],
-                            (long long)most[2]);
+            return lab_fail(
+                LAB_E_UNSUPPORTED,
+                "[launch.grid] %s: %lld in %c; %s takes at most %lld x %lld x "
+                "%lld",
+                what, (long long)dim[i], axis[i], device, (long long)most[0],
+                (long long)most[1], (long long)most[2]);
     }
     return LAB_OK;
 }
@@ -31,7 +31,8 @@ enum lab_status lab_first_fits(const struct lab_first_launch *launch,
     if (threads <= limits->threads)
         return LAB_OK;
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "a block of %lld threads (%lld x %lld x %lld): %s takes at "
+                    "[launch.block] a block of %lld threads (%lld x %lld x "
+                    "%lld): %s takes at "
                     "most %lld; take more blocks and fewer threads",
                     (long long)threads, (long long)launch->block[0],
                     (long long)launch->block[1], (long long)launch->block[2],

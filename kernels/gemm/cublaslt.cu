@@ -45,7 +45,8 @@ enum lab_status lab_gemm_cublaslt_prepare(const struct lab_call *call)
     int status = call->exec->cublas->lt_find(call->exec, &of, &choice);
     return status == 0 ? LAB_OK
                        : lab_fail(LAB_E_UNSUPPORTED,
-                                  "cuBLASLt has no algorithm for this size "
+                                  "[launch.cublaslt] cuBLASLt has no algorithm "
+                                  "for this size "
                                   "here (status %d)",
                                   status);
 }

@@ -55,8 +55,10 @@ enum lab_status lab_gemm_operands_prepare(const struct lab_call *call)
     const int64_t side = INT32_MAX - 256; /* a tile may hang over */
     if (call->in[0].dim[0] > side || call->in[0].dim[1] > side ||
         call->in[1].dim[1] > side)
-        return lab_fail(LAB_E_RANGE, "a side is more than the TMA unit's 31 "
-                                     "bits");
+        return lab_fail(
+            LAB_E_RANGE,
+            "[launch.tma-side] a side is more than the TMA unit's 31 "
+            "bits");
     (void)lab_gemm_operands_release(call);
     enum lab_status st = make_room(&call->in[0], &copies.a);
     if (!st)

@@ -148,7 +148,7 @@ static enum lab_status launch(const struct lab_call *call,
     const bool stored = sizeof(T) == 2 && c_pitch % 16 == 0;
     const int64_t tiles = static_cast<int64_t>(walk.down) * walk.across;
     if (tiles > INT32_MAX)
-        return lab_fail(LAB_E_RANGE, "more than 2^31 tiles");
+        return lab_fail(LAB_E_RANGE, "[launch.tiles] more than 2^31 tiles");
     enum lab_status st = gemm_maps<TILE>(o, &a, &b);
     if (!st && stored)
         st = gemm_map(&c, o, o->c, o->M, o->N, c_pitch, 64);

@@ -19,7 +19,8 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     int64_t r = dim[1];
     (void)p;
     if (n > INT32_MAX / 2 || r > INT32_MAX / 2) {
-        lab_fail(LAB_E_USAGE, "%lld x %lld: LAPACK counts to 2^31 - 1",
+        lab_fail(LAB_E_USAGE,
+                 "[lab.lapack-size] %lld x %lld: LAPACK counts to 2^31 - 1",
                  (long long)n, (long long)r);
         return 0;
     }

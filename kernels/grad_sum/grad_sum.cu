@@ -70,7 +70,8 @@ static enum lab_status parts_of(const struct lab_call *call,
 {
     if (call->n_in > GRAD_SUM_MAX) {
         return lab_fail(LAB_E_RANGE,
-                        "grad_sum: %d contributions, at most %d fit one kernel",
+                        "[launch.contributions] grad_sum: %d contributions, at "
+                        "most %d fit one kernel",
                         call->n_in, (int)GRAD_SUM_MAX);
     }
     for (int k = 0; k < call->n_in; k++) {

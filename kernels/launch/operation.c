@@ -11,7 +11,8 @@ static int tensors(const int64_t *dim, enum lab_precision p,
 {
     if (dim[1] > MOST_THREADS || dim[2] > MOST_SHARED) {
         lab_fail(LAB_E_USAGE,
-                 "a block has 1 to %d threads, and asks for 1 to %d bytes of "
+                 "[lab.launch-size] a block has 1 to %d threads, and asks for "
+                 "1 to %d bytes of "
                  "shared memory: 1000000x256x1",
                  MOST_THREADS, MOST_SHARED);
         return 0;

@@ -25,10 +25,11 @@ enum lab_status lab_blas_check(int64_t N, int64_t K, int64_t M)
 {
     lab_blas_start();
     if (N > INT_MAX || K > INT_MAX || M > INT_MAX)
-        return lab_fail(LAB_E_RANGE,
-                        "blas: a side of %lld x %lld x %lld is more than its "
-                        "32-bit sizes hold",
-                        (long long)N, (long long)K, (long long)M);
+        return lab_fail(
+            LAB_E_RANGE,
+            "[launch.blas] blas: a side of %lld x %lld x %lld is more than its "
+            "32-bit sizes hold",
+            (long long)N, (long long)K, (long long)M);
     return LAB_OK;
 }
 
@@ -70,7 +71,8 @@ enum lab_status lab_lapack_find(const char *name, void *fn)
     *(void **)fn = address;
     return address ? LAB_OK
                    : lab_fail(LAB_E_UNSUPPORTED,
-                              "this OpenBLAS was built without LAPACK: it has "
+                              "[launch.no-lapack] this OpenBLAS was built "
+                              "without LAPACK: it has "
                               "no %s",
                               name);
 }

@@ -53,13 +53,15 @@ static enum lab_status make_pool(const struct lab_call *call,
     const int64_t sizes[] = {x.N * x.sn, y.N * y.sn};
     if (!pads_alike(win, 0, x.H, y.H) || !pads_alike(win, 1, x.W, y.W))
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN pads both sides alike, and this padding is "
+                        "[launch.cudnn-padding] %s: cuDNN pads both sides "
+                        "alike, and this padding is "
                         "uneven",
                         pool_text(mode));
     if (!cudnn_fits(sizes, 2))
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN counts to 2^31 - 1 numbers",
-                        pool_text(mode));
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[launch.cudnn-size] %s: cuDNN counts to 2^31 - 1 numbers",
+            pool_text(mode));
     if (!cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy) ||
         !cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy) ||
         !cudnn_descriptor(e, dnn->pool_create, dnn->pool_destroy))
@@ -159,16 +161,20 @@ static enum lab_status make_norm(const struct lab_call *call,
     const struct lab_cudnn *dnn = call->exec->cudnn;
     const int64_t sizes[] = {outer * C * inner};
     if (!cudnn_fits(sizes, 1))
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN counts to 2^31 - 1 numbers", norm_text);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[launch.cudnn-size] %s: cuDNN counts to 2^31 - 1 numbers",
+            norm_text);
     if (!cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy) ||
         !cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy))
         return no_memory();
     /* It counts images to 65,535; of one pixel each, they may be one's rows. */
     bool rows = inner == 1 && outer > 65535;
     if (outer > 65535 && !rows)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN takes at most 65535 images", norm_text);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[launch.cudnn-images] %s: cuDNN takes at most 65535 images",
+            norm_text);
     int status = dnn->tensor_4d(
         e->descriptor[ALL], LAB_CUDNN_FLOAT, rows ? 1 : (int)outer, (int)C,
         rows ? (int)outer : (int)inner, 1, (int)(C * (rows ? outer : inner)),

@@ -6,11 +6,13 @@ enum lab_status lab_cublas_ask(const struct lab_cublas *blas,
                                const int64_t *sides, int count)
 {
     if (!blas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS was not found");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.cublas-missing] cuBLAS was not found");
     for (int i = 0; i < count; i++) {
         if (sides[i] > INT32_MAX)
-            return lab_fail(LAB_E_RANGE,
-                            "a side is more than cuBLAS's 32 bits");
+            return lab_fail(
+                LAB_E_RANGE,
+                "[launch.cublas-bits] a side is more than cuBLAS's 32 bits");
     }
     return LAB_OK;
 }

@@ -34,9 +34,10 @@ enum lab_status cudnn_judge(const struct lab_call *call, int status,
         dnn->last_error(more, sizeof(more));
     more[strcspn(more, "\n")] = '\0';
     if (status >= LAB_CUDNN_NOT_SUPPORTED && status < 4000)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN does not serve these sizes%s%s", what,
-                        more[0] ? ": " : "", more);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[launch.cudnn-refused] %s: cuDNN does not serve these sizes%s%s",
+            what, more[0] ? ": " : "", more);
     return lab_fail(LAB_E_DEVICE, "%s: %s (status %d)%s%s", what,
                     dnn->status_text(status), status, more[0] ? ": " : "",
                     more);
@@ -83,7 +84,8 @@ enum lab_status cudnn_entry_of(const struct lab_call *call,
 {
     struct lab_cudnn *dnn = call->exec->cudnn;
     if (!dnn)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuDNN is not on this machine");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.no-cudnn] cuDNN is not on this machine");
     for (*out = dnn->entries; *out; *out = (*out)->next) {
         if (memcmp((*out)->key, key.part, sizeof(key.part)) == 0)
             return LAB_OK;

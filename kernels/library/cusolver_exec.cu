@@ -16,7 +16,8 @@ enum lab_status lab_cusolver_start(const struct lab_exec *exec,
     struct lab_cusolver *s = exec->cusolver;
     if (!s)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "cuSOLVER is not on this machine: install it, or add "
+                        "[launch.no-cusolver] cuSOLVER is not on this machine: "
+                        "install it, or add "
                         "the directory of libcusolver.so to LD_LIBRARY_PATH");
     *out = s;
     if (s->handle)

@@ -18,8 +18,9 @@ static enum lab_status make(const struct lab_call *call,
     const struct lab_cudnn *dnn = call->exec->cudnn;
     const int64_t sizes[] = {rows * cols};
     if (!cudnn_fits(sizes, 1))
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN counts to 2^31 - 1 numbers", what);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[launch.cudnn-size] %s: cuDNN counts to 2^31 - 1 numbers", what);
     if (!cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy) ||
         (function >= 0 &&
          !cudnn_descriptor(e, dnn->act_create, dnn->act_destroy)))

@@ -16,7 +16,8 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     int64_t n = dim[0];
     (void)p;
     if (n > INT32_MAX / 2) {
-        lab_fail(LAB_E_USAGE, "size %lld: pivots are 32-bit numbers",
+        lab_fail(LAB_E_USAGE,
+                 "[lab.lu-size] size %lld: pivots are 32-bit numbers",
                  (long long)n);
         return 0;
     }

@@ -15,7 +15,8 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     static const enum lab_bench_role roles[] = {LAB_ROLE_IN, LAB_ROLE_OUT,
                                                 LAB_ROLE_SCRATCH};
     if (dim[1] > LAB_OVERLAP_STEPS) {
-        lab_fail(LAB_E_USAGE, "1 to %d steps an element: 1000000x64",
+        lab_fail(LAB_E_USAGE,
+                 "[lab.overlap-steps] 1 to %d steps an element: 1000000x64",
                  LAB_OVERLAP_STEPS);
         return 0;
     }

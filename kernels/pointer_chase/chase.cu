@@ -132,9 +132,10 @@ static enum lab_status chase_constant_prepare(const struct lab_call *call)
     long long bytes = static_cast<long long>(call->in[0].count) * 4;
     if (bytes <= LAB_CHASE_CONSTANT)
         return LAB_OK;
-    return lab_fail(LAB_E_UNSUPPORTED,
-                    "constant memory holds %d bytes, not %lld",
-                    LAB_CHASE_CONSTANT, bytes);
+    return lab_fail(
+        LAB_E_UNSUPPORTED,
+        "[launch.constant] constant memory holds %d bytes, not %lld",
+        LAB_CHASE_CONSTANT, bytes);
 }
 
 static enum lab_status chase_constant(const struct lab_call *call)

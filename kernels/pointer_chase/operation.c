@@ -12,13 +12,14 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     (void)p;
     if (dim[0] % LAB_CHASE_BYTES != 0 || dim[0] > (int64_t)1 << 31) {
         lab_fail(LAB_E_USAGE,
-                 "the footprint is a multiple of %d bytes, at most 2147483648: "
+                 "[lab.footprint] the footprint is a multiple of %d bytes, at "
+                 "most 2147483648: "
                  "65536x4096",
                  LAB_CHASE_BYTES);
         return 0;
     }
     if (dim[1] > LAB_CHASE_ACCESSES) {
-        lab_fail(LAB_E_USAGE, "1 to %d accesses: 65536x4096",
+        lab_fail(LAB_E_USAGE, "[lab.accesses] 1 to %d accesses: 65536x4096",
                  LAB_CHASE_ACCESSES);
         return 0;
     }

@@ -97,8 +97,9 @@ static enum lab_status launch(const struct lab_call *call)
     const int64_t K = call->in[0].dim[1];
     const int64_t most = INT32_MAX - 256;
     if (M > most || N > most || K > most)
-        return lab_fail(LAB_E_RANGE,
-                        "a side is more than the TMA unit's 31 bits");
+        return lab_fail(
+            LAB_E_RANGE,
+            "[launch.tma-side] a side is more than the TMA unit's 31 bits");
     o.dtype = call->out[1].dtype;
     o.number_bytes = sizeof(T);
     const struct sm90_product p = {static_cast<int>(M), static_cast<int>(N),

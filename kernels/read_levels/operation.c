@@ -18,13 +18,16 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     (void)p;
     if (dim[0] % LAB_LEVELS_CHUNK != 0) {
         lab_fail(LAB_E_USAGE,
-                 "the footprint is a multiple of %d bytes: 65536x1000",
+                 "[lab.read-footprint] the footprint is a multiple of %d "
+                 "bytes: 65536x1000",
                  LAB_LEVELS_CHUNK);
         return 0;
     }
     if (dim[1] > LAB_LEVELS_BYTES / dim[0]) {
-        lab_fail(LAB_E_USAGE, "BYTES times TIMES is at most %lld: 65536x1000",
-                 (long long)LAB_LEVELS_BYTES);
+        lab_fail(
+            LAB_E_USAGE,
+            "[lab.read-times] BYTES times TIMES is at most %lld: 65536x1000",
+            (long long)LAB_LEVELS_BYTES);
         return 0;
     }
     out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, LAB_F32, 1, {dim[0] / 4}};

@@ -137,8 +137,10 @@ static enum lab_status make(const struct recurrent_job *j)
     struct recurrent_plan *p = j->plan;
     const int64_t sizes[] = {p->N, p->T, p->D, 4 * p->H, p->N * p->H};
     if (!cudnn_fits(sizes, 5))
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN counts to 2^31 - 1 numbers", j->what);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[launch.cudnn-size] %s: cuDNN counts to 2^31 - 1 numbers",
+            j->what);
     enum lab_status st = create(j);
     if (!st)
         st = describe_data(j);

@@ -46,11 +46,12 @@ static enum lab_status multiply(const struct lab_call *call,
     int op_a = p->flip_a ? LAB_CUBLAS_T : LAB_CUBLAS_N;
     int op_b = p->flip_b ? LAB_CUBLAS_T : LAB_CUBLAS_N;
     if (!cublas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.no-cublas] cuBLAS is not on this machine");
     if (p->m > INT32_MAX || p->n > INT32_MAX || p->k > INT32_MAX ||
         p->lda > INT32_MAX || p->ldc > INT32_MAX || count > INT32_MAX) {
-        return lab_fail(LAB_E_RANGE,
-                        "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
+        return lab_fail(LAB_E_RANGE, "[launch.cublas-side] cuBLAS sgemm takes "
+                                     "at most 2^31 - 1 rows or columns");
     }
     if (p->m == 0 || p->n == 0 || p->k == 0)
         return LAB_OK; /* a plan has no empty tensors */

@@ -15,8 +15,10 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     enum lab_dtype t = lab_bench_dtype(p);
     int64_t all = 0;
     if (dim[1] > INT32_MAX || __builtin_mul_overflow(dim[0], dim[1], &all)) {
-        lab_fail(LAB_E_USAGE, "x would have more numbers than can be counted: "
-                              "a size is N x STRIDE, 1000000x8");
+        lab_fail(
+            LAB_E_USAGE,
+            "[lab.stride-size] x would have more numbers than can be counted: "
+            "a size is N x STRIDE, 1000000x8");
         return 0;
     }
     out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 1, {all}};

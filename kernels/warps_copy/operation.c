@@ -9,7 +9,8 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out)
 {
     if (dim[1] > LAB_COPY_WARPS) {
-        lab_fail(LAB_E_USAGE, "1 to %d warps a multiprocessor", LAB_COPY_WARPS);
+        lab_fail(LAB_E_USAGE, "[lab.warps] 1 to %d warps a multiprocessor",
+                 LAB_COPY_WARPS);
         return 0;
     }
     return lab_bench_map_tensors(dim, p, out);

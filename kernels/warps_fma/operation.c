@@ -10,7 +10,7 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out)
 {
     if (dim[1] > LAB_CHAIN_WARPS) {
-        lab_fail(LAB_E_USAGE, "1 to %d warps a multiprocessor",
+        lab_fail(LAB_E_USAGE, "[lab.warps] 1 to %d warps a multiprocessor",
                  LAB_CHAIN_WARPS);
         return 0;
     }

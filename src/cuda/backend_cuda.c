@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "cuda_priv.h"
 #include "common/graph.h"
@@ -325,7 +326,8 @@ static enum lab_status launch(struct lab_backend *be, struct lab_graph *graph,
     struct lab_cuda_graphs *g = of(be)->graphs;
     enum lab_status st = enter(of(be));
     if (!st && g->launched - g->reported >= LAB_GRAPH_AHEAD)
-        st = lab_fail(LAB_E_STATE, "%d iterations have not been reported",
+        st = lab_fail(LAB_E_STATE,
+                      "[cuda.unreported] %d iterations have not been reported",
                       LAB_GRAPH_AHEAD);
     bool same_rate = rate == g->rate || (isnan(rate) && isnan(g->rate));
     if (!st && (g->launched == 0 || g->next != iteration || !same_rate))
@@ -697,6 +699,7 @@ const struct lab_backend_ops lab_backend_cuda = {
     .sets = cuda_sets,
     .info = cuda_info,
     .error = lab_error,
+    .error_id = lab_error_id,
     .time_begin = cuda_time_begin,
     .time_end = cuda_time_end,
     .graph = &graph_ops,

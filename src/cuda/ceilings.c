@@ -80,10 +80,11 @@ static enum lab_status do_once(const struct work *w)
         b->gemm_ex(b->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, n, n, n, &one,
                    w->memory, t, n, w->memory + w->bytes, t, n, &zero,
                    w->memory + 2 * w->bytes, t, n, w->product->compute, -1);
-    return status == 0 ? LAB_OK
-                       : lab_fail(LAB_E_UNSUPPORTED, "cuBLAS: %s",
-                                  b->status_text ? b->status_text(status)
-                                                 : "this type is not there");
+    return status == 0
+               ? LAB_OK
+               : lab_fail(LAB_E_UNSUPPORTED, "[cuda.cublas-ceiling] cuBLAS: %s",
+                          b->status_text ? b->status_text(status)
+                                         : "this type is not there");
 }
 
 static enum lab_status time_once(const struct work *w, cudaEvent_t begin,
@@ -168,7 +169,8 @@ enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
                                    : (size_t)p->side * (size_t)p->side *
                                          lab_dtype_bytes(p->dtype)};
     if (!copy && !exec->cublas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not there");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[cuda.no-cublas] cuBLAS is not there");
     size_t parts = copy ? 2 : 3;
     void *memory = NULL;
     cudaError_t err = cudaMalloc(&memory, parts * w.bytes);

@@ -454,7 +454,7 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
     const char *why;
     void *handle = NULL;
     if (!lab_cublas_available(&why))
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS: %s", why);
+        return lab_fail(LAB_E_UNSUPPORTED, "[cuda.cublas] cuBLAS: %s", why);
     int status = api.create(&handle);
     if (status == CUBLAS_OK)
         status = api.set_stream(handle, stream);

@@ -73,7 +73,8 @@ static void dnn_done(struct job *j, int status, const char *fmt, ...)
     if (status && !j->st)
         j->st = lab_fail(status >= LAB_CUDNN_NOT_SUPPORTED ? LAB_E_UNSUPPORTED
                                                            : LAB_E_DEVICE,
-                         "%s: %s", j->made.call, j->dnn.status_text(status));
+                         "[cuda.cudnn-call] %s: %s", j->made.call,
+                         j->dnn.status_text(status));
     tell(j, status != 0, j->dnn.status_text(status));
 }
 
@@ -203,8 +204,9 @@ static void ask_algorithm(struct job *j)
              "conv_desc, y_desc, requested=%d, &count, list)",
              LISTED);
     if (!j->st && j->algorithm < 0)
-        j->st = lab_fail(LAB_E_UNSUPPORTED,
-                         "cuDNN lists no algorithm for these sizes");
+        j->st =
+            lab_fail(LAB_E_UNSUPPORTED, "[cuda.cudnn-no-algorithm] cuDNN lists "
+                                        "no algorithm for these sizes");
 }
 
 static void ask_workspace(struct job *j)
@@ -348,13 +350,14 @@ enum lab_status lab_cudnn_conv_calls(const struct lab_conv_calls *c)
         .c = c, .s = conv_shape_of_dims(c->dim), .algorithm = c->algorithm};
     const char *why = NULL;
     if (!fits(&j.s))
-        return lab_fail(LAB_E_UNSUPPORTED, "cuDNN counts to 2^31 - 1 numbers: "
-                                           "take a smaller image");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[cuda.cudnn-size] cuDNN counts to 2^31 - 1 numbers: "
+                        "take a smaller image");
     enum lab_status st = lab_cuda_select(c->device);
     if (st)
         return st;
     if (!lab_cudnn_available(&why) || !lab_cudnn_open(&j.dnn))
-        return lab_fail(LAB_E_UNSUPPORTED, "cuDNN: %s",
+        return lab_fail(LAB_E_UNSUPPORTED, "[cuda.cudnn] cuDNN: %s",
                         why ? why : "it could not be opened");
     call_all(&j);
     char why_text[LAB_CONV_CALL_TEXT + 128];

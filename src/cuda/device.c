@@ -78,11 +78,13 @@ static enum lab_status no_driver(void)
     if (cudaDriverGetVersion(&has) != cudaSuccess || has == 0) {
         (void)cudaGetLastError();
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "no NVIDIA driver: libcuda.so.1 was not found. Remedy: "
+                        "[cuda.no-driver] no NVIDIA driver: libcuda.so.1 was "
+                        "not found. Remedy: "
                         "install the driver of this machine's GPU");
     }
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "the NVIDIA driver supports CUDA %d.%d, this module was "
+                    "[cuda.old-driver] the NVIDIA driver supports CUDA %d.%d, "
+                    "this module was "
                     "built with CUDA %d.%d. Remedy: update the driver, or "
                     "build with an older toolkit",
                     has / 1000, has % 1000 / 10, needs / 1000,
@@ -99,7 +101,8 @@ enum lab_status lab_cuda_select(int device)
         return lab_cuda_fail(err, "cannot use CUDA");
     if (device < 0 || device >= count) {
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "no CUDA device %d: this machine has %d, numbered from "
+                        "[cuda.device] no CUDA device %d: this machine has %d, "
+                        "numbered from "
                         "0 (nvidia-smi -L lists them)",
                         device, count);
     }

@@ -135,11 +135,12 @@ enum lab_status lab_profiler_trace(struct lab_profiler *p,
                                    enum lab_gpu_records records)
 {
     if (!p->gpu_run)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "tracing is a GPU's: steps on the host are timed by "
-                        "its clock");
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[trace.cpu] tracing is a GPU's: steps on the host are timed by "
+            "its clock");
     if (!p->tracing)
-        return lab_fail(LAB_E_UNSUPPORTED, "nothing is traced: %s",
+        return lab_fail(LAB_E_UNSUPPORTED, "[trace.off] nothing is traced: %s",
                         p->note[0] ? p->note
                                    : "tracing was switched off at the start");
     if (p->records == records)
@@ -840,7 +841,8 @@ static enum lab_status take(struct counting *c, struct counts *out)
         st = failed(c, ended);
     if (!st && kernels != c->total)
         st = lab_fail(LAB_E_DEVICE,
-                      "counters: %lld kernels were launched and %lld counted: "
+                      "[counters.mismatch] counters: %lld kernels were "
+                      "launched and %lld counted: "
                       "which is which is not known",
                       (long long)c->total, (long long)kernels);
     if (st)

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "simcuda_priv.h"
 #include "common/cuda_sets.h"
 #include "labs/cuda_rungs.h"
@@ -68,11 +69,13 @@ const struct lab_sim_kernels *lab_sim_kernels(const struct lab_sim_host *host)
         .kernel = simcuda_kernel,
         .registers_missing = simcuda_registers_missing,
         .error = lab_error,
+        .error_id = lab_error_id,
     };
     simcuda_ptxas = simcuda_ptxas_rows;
     simcuda_ptxas_count = simcuda_ptxas_row_count;
     if (simcuda_broken()[0])
-        (void)lab_fail(LAB_E_UNSUPPORTED, "the module holds %s",
+        (void)lab_fail(LAB_E_UNSUPPORTED,
+                       "[module.broken-code] the module holds %s",
                        simcuda_broken());
     simcuda_host = host;
     return simcuda_broken()[0] ? NULL : &kernels;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "variant_disabled.h"
 #include "engine/sim_backend.h"
 #include "labs/operation.h"
@@ -203,13 +204,16 @@ enum lab_status lab_backend_judge(const struct lab_backend_ops *ops,
                                   enum lab_status st)
 {
     char copy[512];
+    char id[LAB_ERROR_ID_BYTES];
     if (!st)
         return LAB_OK;
     const char *text = ops->error ? ops->error() : "";
+    bool has_id = text[0] && ops->error_id;
     if (!text[0])
         text = lab_status_text(st);
     snprintf(copy, sizeof(copy), "%s", text);
-    return lab_fail(st, "%s", copy);
+    snprintf(id, sizeof(id), "%s", has_id ? ops->error_id() : "");
+    return id[0] ? lab_fail_id(st, id, "%s", copy) : lab_fail(st, "%s", copy);
 }
 
 enum lab_status lab_backend_open(struct lab_backend **out, const char *name,

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/module.h"
 #include "engine/sim_module.h"
@@ -447,7 +448,9 @@ static enum lab_status sim_run(struct lab_backend *be,
     }
     st = v->run(call);
     char text[512];
+    char id[LAB_ERROR_ID_BYTES];
     snprintf(text, sizeof(text), "%s", st ? kernels->error() : "");
+    snprintf(id, sizeof(id), "%s", st ? kernels->error_id() : "");
     (void)label_call(sim, call, false);
     lab_sim_gpu_enter(NULL);
     enum lab_status written = st ? LAB_OK : judge_outputs(sim, call);
@@ -467,7 +470,7 @@ static enum lab_status sim_run(struct lab_backend *be,
         forget_found();
         return lab_fail(written, "%s", left);
     }
-    return st ? lab_fail(st, "%s", text) : LAB_OK;
+    return st ? lab_fail_id(st, id, "%s", text) : LAB_OK;
 }
 
 /* Kernels here are fp32, as those of the CUDA backend. */
@@ -523,6 +526,7 @@ const struct lab_backend_ops lab_backend_sim = {
     .sets = sim_sets,
     .info = sim_info,
     .error = lab_error,
+    .error_id = lab_error_id,
     .rung = sim_rung,
     .label = sim_label,
     .stop_when = sim_stop_when,

@@ -67,12 +67,15 @@ enum lab_status lab_occupancy_device_init(struct lab_occupancy_device *out,
     const struct generation *g = find_generation(major, info->compute_minor);
     if (!g)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "occupancy of compute capability %d.%d is not known",
+                        "[occupancy.capability] occupancy of compute "
+                        "capability %d.%d is not known",
                         major, info->compute_minor);
     if (info->max_threads_per_sm <= 0 || info->max_registers_per_sm <= 0 ||
         info->max_shared_per_sm_bytes <= 0)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "the limits of device %s are not known", info->name);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[occupancy.device] the limits of device %s are not known",
+            info->name);
     int warp = info->warp_size > 0 ? info->warp_size : 32;
     *out = (struct lab_occupancy_device){
         .compute_major = major,

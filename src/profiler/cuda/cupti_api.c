@@ -187,31 +187,31 @@ static enum lab_status load(struct lab_cupti *t)
     if (!lib) {
         const char *given = getenv("LAPENNA_LAB_CUPTI");
         const char *text = given && *given ? dlerror() : NULL;
-        return lab_fail(
-            LAB_E_UNSUPPORTED,
-            "libcupti.so.%d was not found%s%s: install cuda-cupti-%d-%d "
-            "or set LAPENNA_LAB_CUPTI to the library's path",
-            (int)CUDA_MAJOR, text ? ": " : "", text ? text : "",
-            (int)CUDA_MAJOR, CUDA_VERSION % 1000 / 10);
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[cupti.missing] libcupti.so.%d was not found%s%s: "
+                        "install cuda-cupti-%d-%d "
+                        "or set LAPENNA_LAB_CUPTI to the library's path",
+                        (int)CUDA_MAJOR, text ? ": " : "", text ? text : "",
+                        (int)CUDA_MAJOR, CUDA_VERSION % 1000 / 10);
     }
     find_functions(lib, t, &missing);
     if (missing) {
         dlclose(lib);
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s has no %s, which the CUDA module needs: install "
-                        "cuda-cupti-%d-%d or set LAPENNA_LAB_CUPTI",
-                        t->path, missing, (int)CUDA_MAJOR,
-                        CUDA_VERSION % 1000 / 10);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[cupti.symbol] %s has no %s, which the CUDA module needs: install "
+            "cuda-cupti-%d-%d or set LAPENNA_LAB_CUPTI",
+            t->path, missing, (int)CUDA_MAJOR, CUDA_VERSION % 1000 / 10);
     }
     if (t->cuptiGetVersion(&t->version) != CUPTI_SUCCESS ||
         release_of(t->version) != (unsigned)CUDA_MAJOR) {
         dlclose(lib);
-        return lab_fail(
-            LAB_E_UNSUPPORTED,
-            "%s is CUPTI of CUDA %u, the CUDA module was built for %d: "
-            "install cuda-cupti-%d-%d or set LAPENNA_LAB_CUPTI",
-            t->path, release_of(t->version), (int)CUDA_MAJOR, (int)CUDA_MAJOR,
-            CUDA_VERSION % 1000 / 10);
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[cupti.version] %s is CUPTI of CUDA %u, the CUDA "
+                        "module was built for %d: "
+                        "install cuda-cupti-%d-%d or set LAPENNA_LAB_CUPTI",
+                        t->path, release_of(t->version), (int)CUDA_MAJOR,
+                        (int)CUDA_MAJOR, CUDA_VERSION % 1000 / 10);
     }
     struct link_map *map = NULL;
     if (dlinfo(lib, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name[0])
@@ -291,7 +291,8 @@ static enum lab_status find_other_tool(void)
         base = base ? base + 1 : path;
         if (strncmp(base, "libcupti", 8) != 0)
             return lab_fail(LAB_E_STATE,
-                            "another tool is attached (%s=%s): it records the "
+                            "[cupti.other-tool] another tool is attached "
+                            "(%s=%s): it records the "
                             "kernels, and the NVTX ranges go to it; run "
                             "without it to record them here",
                             names[i], path);
@@ -332,18 +333,19 @@ enum lab_status lab_cupti_check(const struct lab_cupti *cupti, CUptiResult r,
     if (r == CUPTI_SUCCESS)
         return LAB_OK;
     if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-        return lab_fail(LAB_E_STATE,
-                        "another tool is attached%s%s%s: it records the "
-                        "kernels; run without it to record them here",
-                        *attached.other ? " (" : "", attached.other,
-                        *attached.other ? ")" : "");
+        return lab_fail(
+            LAB_E_STATE,
+            "[cupti.other-tool] another tool is attached%s%s%s: it records the "
+            "kernels; run without it to record them here",
+            *attached.other ? " (" : "", attached.other,
+            *attached.other ? ")" : "");
     if (r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
         remedy = "; the driver keeps profiling to administrators: set "
                  "NVreg_RestrictProfilingToAdminUsers=0 for it, or run as one";
     else if (r == CUPTI_ERROR_NOT_INITIALIZED || r == CUPTI_ERROR_UNKNOWN)
         remedy = "; is an NVIDIA driver for this CUDA version loaded?";
-    return lab_fail(LAB_E_DEVICE, "CUPTI: %s: %s (error %d)%s", what,
-                    text_of(cupti, r), (int)r, remedy);
+    return lab_fail(LAB_E_DEVICE, "[cupti.call] CUPTI: %s: %s (error %d)%s",
+                    what, text_of(cupti, r), (int)r, remedy);
 }
 
 static enum lab_status attach(void)

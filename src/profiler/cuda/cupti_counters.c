@@ -58,14 +58,16 @@ static enum lab_status check(const struct lab_cupti *cupti, CUptiResult r,
 {
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         if (reasons[i].result == r)
-            return lab_fail(LAB_E_DEVICE, "%s", reasons[i].text);
+            return lab_fail(LAB_E_DEVICE, "[counters.failed] %s",
+                            reasons[i].text);
     }
     if (r == CUPTI_ERROR_OUT_OF_MEMORY)
         return lab_fail(LAB_E_NOMEM, "no memory to %s", what);
     if (r == CUPTI_ERROR_HARDWARE_BUSY)
-        return lab_fail(LAB_E_STATE,
-                        "another tool is using the counters of this GPU "
-                        "(ncu, nsys, DCGM): end it and try again");
+        return lab_fail(
+            LAB_E_STATE,
+            "[counters.in-use] another tool is using the counters of this GPU "
+            "(ncu, nsys, DCGM): end it and try again");
     return lab_cupti_check(cupti, r, what);
 }
 
@@ -93,7 +95,7 @@ static enum lab_status check_device(const struct lab_cupti *cupti)
             parts[i].level != CUPTI_PROFILER_CONFIGURATION_UNKNOWN)
             text = parts[i].text;
     }
-    return lab_fail(LAB_E_UNSUPPORTED, "%s",
+    return lab_fail(LAB_E_UNSUPPORTED, "[counters.device] %s",
                     text ? text : "CUPTI reports no counters for this device");
 }
 
@@ -219,8 +221,10 @@ enum lab_status lab_cupti_config_open(struct lab_cupti_config *out,
     if (!know_all(&c, chip, availability, metrics, n))
         r = find_known(&c, chip, availability, metrics, n);
     if (r == CUPTI_SUCCESS && c.n == 0)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: none of the counters is known there", chip);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[counters.none-known] %s: none of the counters is known there",
+            chip);
     if (r == CUPTI_SUCCESS)
         r = host_open(cupti, chip, availability, &c.host);
     if (r == CUPTI_SUCCESS)
@@ -341,11 +345,13 @@ static enum lab_status attach(void)
         return st;
     if (count.cupti->no_counters)
         st = lab_fail(LAB_E_UNSUPPORTED,
-                      "%s counts nothing: it has no %s; install cuda-cupti of "
+                      "[counters.old-cupti] %s counts nothing: it has no %s; "
+                      "install cuda-cupti of "
                       "CUDA 12.6 or later",
                       count.cupti->path, count.cupti->no_counters);
     else if (!current_context())
-        st = lab_fail(LAB_E_STATE, "no CUDA device is open");
+        st = lab_fail(LAB_E_STATE,
+                      "[counters.no-device] no CUDA device is open");
     if (st)
         lab_cupti_detach();
     count.attached = !st;
@@ -567,12 +573,13 @@ static enum lab_status take_counters(size_t ranges)
 static enum lab_status counters_begin(int64_t kernels)
 {
     if (kernels <= 0)
-        return lab_fail(LAB_E_STATE,
-                        "no kernel ran: there is nothing to count");
+        return lab_fail(
+            LAB_E_STATE,
+            "[counters.no-kernel] no kernel ran: there is nothing to count");
     if (kernels > INT32_MAX)
-        return lab_fail(LAB_E_STATE,
-                        "more kernels ran than CUPTI can count: count a step, "
-                        "not the iteration");
+        return lab_fail(LAB_E_STATE, "[counters.too-many] more kernels ran "
+                                     "than CUPTI can count: count a step, "
+                                     "not the iteration");
     enum lab_status st = lab_cupti_trace_pause(true);
     if (st)
         return st;
@@ -609,7 +616,8 @@ static enum lab_status decode(size_t *kernels)
     if (r != CUPTI_SUCCESS)
         return check(count.cupti, r, "decode the counters");
     if (p.numOfRangeDropped > 0)
-        return lab_fail(LAB_E_DEVICE, "CUPTI had no room for %zu kernels",
+        return lab_fail(LAB_E_DEVICE,
+                        "[counters.no-room] CUPTI had no room for %zu kernels",
                         p.numOfRangeDropped);
     CUpti_RangeProfiler_GetCounterDataInfo_Params info = {
         .structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
@@ -685,7 +693,8 @@ const struct lab_gpu_counter_ops lab_cupti_counter_ops = {
 static enum lab_status not_built(void)
 {
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "the CUDA module was built without CUPTI's Range Profiler: "
+                    "[counters.not-built] the CUDA module was built without "
+                    "CUPTI's Range Profiler: "
                     "install the cuda-cupti development package of CUDA 12.6 "
                     "or later and build again");
 }

@@ -221,7 +221,8 @@ static enum lab_status mark_open(void)
     }
     if (!ask)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "libcuda.so.1 is not to be found: is an NVIDIA driver "
+                        "[trace.no-driver] libcuda.so.1 is not to be found: is "
+                        "an NVIDIA driver "
                         "installed?");
     lab_cupti_listen_marks(CALL, on_mark);
     CUptiResult r = trace.cupti->cuptiEnableCallback(
@@ -235,12 +236,14 @@ static enum lab_status mark_open(void)
         return LAB_OK;
     mark_close();
     if (init != CUDA_SUCCESS)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "the driver does not start (cuInit: error %d); "
-                        "nvidia-smi says more",
-                        (int)init);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[trace.driver] the driver does not start (cuInit: error %d); "
+            "nvidia-smi says more",
+            (int)init);
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "%s tells no correlation id of a call, so that kernels "
+                    "[trace.no-correlation] %s tells no correlation id of a "
+                    "call, so that kernels "
                     "cannot be given to their steps; use the CUPTI of CUDA 13",
                     trace.cupti->path);
 }
@@ -709,7 +712,8 @@ static enum lab_status trace_start(const struct lab_gpu_sink *sink,
                                    const struct lab_gpu_trace_options *options)
 {
     if (!take_turn())
-        return lab_fail(LAB_E_STATE, "the GPU is being traced already");
+        return lab_fail(LAB_E_STATE,
+                        "[trace.twice] the GPU is being traced already");
     enum lab_status st = lab_cupti_attach(&trace.cupti, &trace.subscriber);
     if (!st) {
         reset(sink, options);
@@ -741,11 +745,14 @@ static bool wait_for_callbacks(void)
 static enum lab_status trace_flush(void)
 {
     if (!trace.started)
-        return lab_fail(LAB_E_STATE, "the GPU is not being traced");
+        return lab_fail(LAB_E_STATE,
+                        "[trace.not-started] the GPU is not being traced");
     CUptiResult r = trace.cupti->cuptiActivityFlushAll(0);
     trace.flushes++;
     if (r == CUPTI_SUCCESS && !wait_for_callbacks())
-        return lab_fail(LAB_E_DEVICE, "CUPTI did not hand its records over");
+        return lab_fail(
+            LAB_E_DEVICE,
+            "[trace.not-flushed] CUPTI did not hand its records over");
     return lab_cupti_check(trace.cupti, r, "flush");
 }
 
@@ -894,10 +901,11 @@ static void nvtx_range_pop(void)
 #ifndef LAB_HAVE_CUPTI
 static enum lab_status left_out(void)
 {
-    return lab_fail(LAB_E_UNSUPPORTED,
-                    "the CUDA module was built without CUPTI's headers: "
-                    "install the cuda-cupti development package and build "
-                    "again");
+    return lab_fail(
+        LAB_E_UNSUPPORTED,
+        "[trace.not-built] the CUDA module was built without CUPTI's headers: "
+        "install the cuda-cupti development package and build "
+        "again");
 }
 
 static enum lab_status no_probe(char *text, size_t bytes)

@@ -67,13 +67,15 @@ static enum lab_status check_size(const struct lab_sim_launch *l,
     for (int k = 0; k < 3; k++) {
         if (l->block[k] < 1 || l->block[k] > most_block[k])
             return lab_fail(LAB_E_ARG,
-                            "kernel %s: a block of %u in dimension %c; 1 to %u "
+                            "[sim.block-side] kernel %s: a block of %u in "
+                            "dimension %c; 1 to %u "
                             "are possible",
                             l->kernel->name, l->block[k], "xyz"[k],
                             most_block[k]);
         if (l->grid[k] < 1 || l->grid[k] > most_grid[k])
             return lab_fail(LAB_E_ARG,
-                            "kernel %s: a grid of %u blocks in dimension %c; 1 "
+                            "[sim.grid-side] kernel %s: a grid of %u blocks in "
+                            "dimension %c; 1 "
                             "to %u are possible",
                             l->kernel->name, l->grid[k], "xyz"[k],
                             most_grid[k]);
@@ -82,13 +84,15 @@ static enum lab_status check_size(const struct lab_sim_launch *l,
     }
     if (threads > (uint64_t)d->max_threads)
         return lab_fail(LAB_E_ARG,
-                        "kernel %s: a block of %llu threads; %s has %d at most",
+                        "[sim.block-threads] kernel %s: a block of %llu "
+                        "threads; %s has %d at most",
                         l->kernel->name, (unsigned long long)threads, d->name,
                         d->max_threads);
     if (f->max_threads[0] > 0 && (threads > most_threads ||
                                   (f->exact_threads && threads < most_threads)))
         return lab_fail(LAB_E_ARG,
-                        "kernel %s was compiled for blocks of %s%llu threads, "
+                        "[sim.block-compiled] kernel %s was compiled for "
+                        "blocks of %s%llu threads, "
                         "not %llu",
                         l->kernel->name, f->exact_threads ? "" : "at most ",
                         (unsigned long long)most_threads,
@@ -107,19 +111,23 @@ static enum lab_status check_launch(const struct lab_sim_launch *l,
     if (l->shared_bytes < 0 || l->shared_bytes > d->shared_per_block ||
         sim_shared_bytes(k, l->shared_bytes) > d->shared_per_block)
         return lab_fail(LAB_E_ARG,
-                        "kernel %s: %lld bytes of shared memory and %lld of "
+                        "[sim.shared-bytes] kernel %s: %lld bytes of shared "
+                        "memory and %lld of "
                         "dynamic; a block on %s has %lld at most",
                         l->kernel->name, (long long)k->shared_bytes,
                         (long long)l->shared_bytes, d->name,
                         (long long)d->shared_per_block);
     if (f->cluster[0] * f->cluster[1] * f->cluster[2] > 1)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "kernel %s: clusters of more than one block are not "
-                        "simulated",
-                        l->kernel->name);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[sim.clusters] kernel %s: clusters of more than one block are not "
+            "simulated",
+            l->kernel->name);
     if (l->arg_count != f->param_count)
-        return lab_fail(LAB_E_ARG, "kernel %s has %d parameters, not %d",
-                        l->kernel->name, f->param_count, l->arg_count);
+        return lab_fail(
+            LAB_E_ARG,
+            "[sim.parameter-count] kernel %s has %d parameters, not %d",
+            l->kernel->name, f->param_count, l->arg_count);
     return LAB_OK;
 }
 
@@ -133,8 +141,10 @@ static enum lab_status copy_params(struct sim_grid *g)
     for (int i = 0; i < k->function->param_count; i++) {
         const struct lab_ptx_variable *p = &k->function->params[i];
         if (!g->launch->args[i])
-            return lab_fail(LAB_E_ARG, "kernel %s: no value of parameter %d",
-                            k->name, i);
+            return lab_fail(
+                LAB_E_ARG,
+                "[sim.parameter-value] kernel %s: no value of parameter %d",
+                k->name, i);
         memcpy(g->params + k->param_offsets[i], g->launch->args[i],
                (size_t)p->elements * (size_t)lab_ptx_type_bytes(p->type));
     }

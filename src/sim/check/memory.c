@@ -191,7 +191,8 @@ static enum lab_status find(const struct lab_sim_memory *m, const void *p,
     struct sim_alloc *a = sim_memory_before(m, address(p));
     if (!a || a->freed || !sim_holds(a, address(p), bytes))
         return lab_fail(LAB_E_RANGE,
-                        "%zu bytes at %p are not in one allocation of the "
+                        "[sim.not-allocated] %zu bytes at %p are not in one "
+                        "allocation of the "
                         "simulator",
                         bytes, p);
     *out = a;

@@ -62,11 +62,12 @@ static enum lab_status no_type(const char *spec, const char *name, size_t n)
         names[i] = types[i].name;
     snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : 31, name);
     const char *near = lab_nearest(word, names, LAB_SIM_TYPE_COUNT);
-    return lab_fail(LAB_E_USAGE,
-                    "'%s': no type '%s'%s%s%s: use float, double, int, "
-                    "unsigned, long, half or bfloat16",
-                    spec, word, near ? " (did you mean '" : "",
-                    near ? near : "", near ? "'?)" : "");
+    return lab_fail(
+        LAB_E_USAGE,
+        "[sim.arg-type] '%s': no type '%s'%s%s%s: use float, double, int, "
+        "unsigned, long, half or bfloat16",
+        spec, word, near ? " (did you mean '" : "", near ? near : "",
+        near ? "'?)" : "");
 }
 
 /* A real number of few bits, rounded to the nearest, ties to even: the bits of
@@ -222,16 +223,20 @@ static enum lab_status read_sides(const char *spec, const char **at,
         errno = 0;
         long long n = *p >= '0' && *p <= '9' ? strtoll(p, &end, 10) : 0;
         if (errno || n < 1 || (*end != ',' && *end != ']'))
-            return lab_fail(LAB_E_USAGE,
-                            "'%s': between [ and ] there are whole numbers "
-                            "from 1, with commas: float[32,33]",
-                            spec);
+            return lab_fail(
+                LAB_E_USAGE,
+                "[sim.arg-shape] '%s': between [ and ] there are whole numbers "
+                "from 1, with commas: float[32,33]",
+                spec);
         if (a->rank == LAB_SIM_MAX_RANK)
-            return lab_fail(LAB_E_USAGE, "'%s': at most %d dimensions", spec,
+            return lab_fail(LAB_E_USAGE,
+                            "[sim.arg-rank] '%s': at most %d dimensions", spec,
                             LAB_SIM_MAX_RANK);
         if (__builtin_mul_overflow(count, n, &count) || count > INT64_MAX / 16)
-            return lab_fail(LAB_E_RANGE,
-                            "'%s': more elements than any memory has", spec);
+            return lab_fail(
+                LAB_E_RANGE,
+                "[sim.arg-elements] '%s': more elements than any memory has",
+                spec);
         a->dim[a->rank++] = n;
         p = end;
         if (*p == ']')
@@ -256,7 +261,8 @@ static enum lab_status read_fill(const char *spec, const char *text,
     } else if (strcmp(text, "zero") != 0 &&
                !read_number(a->type, text, a->value)) {
         return lab_fail(LAB_E_USAGE,
-                        "'%s': fill it with random, zero, iota, a number that "
+                        "[sim.arg-fill] '%s': fill it with random, zero, iota, "
+                        "a number that "
                         "%s holds, or @FILE.npy, not with '%s'",
                         spec, types[a->type].name, text);
     }
@@ -272,19 +278,23 @@ static enum lab_status read_memory(const char *spec, const char *at,
         return no_type(spec, at, n);
     at += n;
     if (*at != '[')
-        return lab_fail(LAB_E_USAGE, "'%s': how many elements? write %s[1024]",
-                        spec, types[a->type].name);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[sim.arg-count] '%s': how many elements? write %s[1024]", spec,
+            types[a->type].name);
     st = read_sides(spec, &at, a);
     if (st)
         return st;
     if (*at == '=' && a->direction == LAB_SIM_OUT)
         return lab_fail(LAB_E_USAGE,
-                        "'%s': `out` is memory that nothing has written; with "
+                        "[sim.arg-out] '%s': `out` is memory that nothing has "
+                        "written; with "
                         "values it is `inout`",
                         spec);
     if (*at && *at != '=')
-        return lab_fail(LAB_E_USAGE, "'%s': not understood from '%s' on", spec,
-                        at);
+        return lab_fail(LAB_E_USAGE,
+                        "[sim.arg-rest] '%s': not understood from '%s' on",
+                        spec, at);
     if (a->direction == LAB_SIM_OUT)
         return LAB_OK;
     return read_fill(spec, *at ? at + 1 : "random", a);
@@ -301,11 +311,12 @@ enum lab_status lab_sim_argument_read(const char *spec,
     struct lab_sim_argument a = {.spec = spec};
     size_t n = strcspn(spec, ":");
     if (spec[n] != ':')
-        return lab_fail(LAB_E_USAGE,
-                        "'%s': an argument is a value, int:5, or memory, "
-                        "in:float[1024]=random, out:float[1024], "
-                        "inout:float[1024]=zero",
-                        spec);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[sim.arg-form] '%s': an argument is a value, int:5, or memory, "
+            "in:float[1024]=random, out:float[1024], "
+            "inout:float[1024]=zero",
+            spec);
     const char *rest = spec + n + 1;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strlen(kinds[i].word) == n && memcmp(kinds[i].word, spec, n) == 0)
@@ -318,8 +329,10 @@ enum lab_status lab_sim_argument_read(const char *spec,
     } else if (!find_type(spec, n, &a.type)) {
         return no_type(spec, spec, n);
     } else if (!read_number(a.type, rest, a.value)) {
-        return lab_fail(LAB_E_USAGE, "'%s': '%s' is no number that %s holds",
-                        spec, rest, types[a.type].name);
+        return lab_fail(
+            LAB_E_USAGE,
+            "[sim.arg-number] '%s': '%s' is no number that %s holds", spec,
+            rest, types[a.type].name);
     }
     *out = a;
     return LAB_OK;
@@ -458,7 +471,8 @@ enum lab_status lab_sim_arguments_check(const struct lab_ptx_function *kernel,
     add_parameters(&takes, kernel, list);
     if (count != kernel->param_count)
         st = lab_fail(LAB_E_RANGE,
-                      "the kernel takes %d argument%s %s, and %d %s given "
+                      "[sim.args-count] the kernel takes %d argument%s %s, and "
+                      "%d %s given "
                       "(--arg, in this order)",
                       kernel->param_count, kernel->param_count == 1 ? "" : "s",
                       lab_str_text(&takes), count, count == 1 ? "is" : "are");
@@ -470,7 +484,8 @@ enum lab_status lab_sim_arguments_check(const struct lab_ptx_function *kernel,
             mismatch(&kernel->params[i], type, type ? n : 0, &args[i]);
         if (wrong)
             st = lab_fail(LAB_E_RANGE,
-                          "--arg '%s': parameter %d%s%.*s%s %s; the kernel "
+                          "[sim.arg-kind] --arg '%s': parameter %d%s%.*s%s %s; "
+                          "the kernel "
                           "takes %s",
                           args[i].spec, i, type ? ", " : "", type ? (int)n : 0,
                           type ? type : "", type ? "," : "", wrong,
@@ -510,7 +525,8 @@ static enum lab_status fill_file(struct lab_sim_argument *a)
         return st;
     if (npy.count != a->count) {
         st = lab_fail(LAB_E_RANGE,
-                      "--arg '%s': the file has %lld elements, and %lld are "
+                      "[sim.arg-file-size] --arg '%s': the file has %lld "
+                      "elements, and %lld are "
                       "wanted",
                       a->spec, (long long)npy.count, (long long)a->count);
     }
@@ -529,7 +545,8 @@ static enum lab_status fill_file(struct lab_sim_argument *a)
         double v = sim_npy_at(&npy, i);
         if (!put(a->type, (char *)a->data + i * t->bytes, v))
             st = lab_fail(LAB_E_RANGE,
-                          "--arg '%s': element %lld of the file is %.17g, "
+                          "[sim.arg-file-value] --arg '%s': element %lld of "
+                          "the file is %.17g, "
                           "which %s does not hold",
                           a->spec, (long long)i, v, t->name);
     }
@@ -581,11 +598,12 @@ enum lab_status lab_sim_argument_make(struct lab_sim_memory *m,
     int64_t bytes = a->count * types[a->type].bytes;
     int64_t have = lab_host_memory();
     if (have > 0 && bytes > have / 2)
-        return lab_fail(LAB_E_RANGE,
-                        "--arg '%s' needs %s, more than half of this "
-                        "machine's memory (%s)",
-                        a->spec, LAB_AMOUNT_TEXT((double)bytes, "B"),
-                        LAB_AMOUNT_TEXT((double)have, "B"));
+        return lab_fail(
+            LAB_E_RANGE,
+            "[sim.arg-memory] --arg '%s' needs %s, more than half of this "
+            "machine's memory (%s)",
+            a->spec, LAB_AMOUNT_TEXT((double)bytes, "B"),
+            LAB_AMOUNT_TEXT((double)have, "B"));
     enum lab_status st = lab_sim_alloc(m, (size_t)bytes, &a->data);
     if (!st)
         st = fill(a, number, seed, random);

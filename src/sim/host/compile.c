@@ -35,22 +35,26 @@ static enum lab_status read_file(const char *path, size_t most,
     enum lab_status st = LAB_OK;
     size_t total = 0;
     if (stat(path, &about))
-        return lab_fail(LAB_E_IO, "cannot read %s: %s", path, strerror(errno));
+        return lab_fail(LAB_E_IO, "[sim.source-read] cannot read %s: %s", path,
+                        strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return lab_fail(LAB_E_IO, "%s is no file", path);
+        return lab_fail(LAB_E_IO, "[sim.source-kind] %s is no file", path);
     FILE *f = fopen(path, "rb");
     if (!f)
-        return lab_fail(LAB_E_IO, "cannot read %s: %s", path, strerror(errno));
+        return lab_fail(LAB_E_IO, "[sim.source-read] cannot read %s: %s", path,
+                        strerror(errno));
     for (size_t n; !st && (n = fread(block, 1, sizeof(block), f)) > 0;) {
         total += n;
         if (total > most)
-            st = lab_fail(LAB_E_RANGE, "%s is larger than %zu MiB", path,
+            st = lab_fail(LAB_E_RANGE,
+                          "[sim.source-size] %s is larger than %zu MiB", path,
                           most >> 20);
         else
             lab_str_add_bytes(out, block, n);
     }
     if (!st && ferror(f))
-        st = lab_fail(LAB_E_IO, "cannot read %s: %s", path, strerror(errno));
+        st = lab_fail(LAB_E_IO, "[sim.source-read] cannot read %s: %s", path,
+                      strerror(errno));
     fclose(f);
     return st ? st : lab_str_check(out, "a file");
 }
@@ -129,9 +133,11 @@ enum lab_status lab_sim_compiler(const char *wanted, struct lab_str *out)
         return lab_str_check(out, "the path of a compiler");
     lab_str_clear(out);
     if (!nvcc && !clang)
-        return lab_fail(LAB_E_UNSUPPORTED, "there is no compiler %s", wanted);
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[sim.compiler-name] there is no compiler %s", wanted);
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "no compiler of CUDA C++: %s is not on PATH%s; install "
+                    "[sim.no-compiler] no compiler of CUDA C++: %s is not on "
+                    "PATH%s; install "
                     "it, in Debian and Ubuntu: %s%s%s",
                     !clang  ? "nvcc"
                     : !nvcc ? "clang"
@@ -243,7 +249,8 @@ static enum lab_status run(struct command *c, const char *errors, int *code)
     pid_t pid = -1;
     int state = 0;
     if (c->failed)
-        return lab_fail(LAB_E_USAGE, "too many words for a compiler");
+        return lab_fail(LAB_E_USAGE,
+                        "[sim.compiler-words] too many words for a compiler");
     if (posix_spawn_file_actions_init(&actions))
         return lab_no_memory("a compiler's files");
     int wrong =
@@ -257,12 +264,13 @@ static enum lab_status run(struct command *c, const char *errors, int *code)
         wrong = posix_spawn(&pid, c->args[0], &actions, NULL, c->args, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (wrong)
-        return lab_fail(LAB_E_UNSUPPORTED, "cannot run %s: %s", c->args[0],
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[sim.compiler-start] cannot run %s: %s", c->args[0],
                         strerror(wrong));
     while (waitpid(pid, &state, 0) < 0) {
         if (errno != EINTR)
-            return lab_fail(LAB_E_IO, "%s is lost: %s", c->args[0],
-                            strerror(errno));
+            return lab_fail(LAB_E_IO, "[sim.compiler-lost] %s is lost: %s",
+                            c->args[0], strerror(errno));
     }
     if (WIFSIGNALED(state) &&
         (WTERMSIG(state) == SIGINT || WTERMSIG(state) == SIGTERM ||
@@ -300,8 +308,8 @@ static enum lab_status try(const struct lab_sim_source *s, const char *compiler,
     if (!st)
         st = read_file(errors, WORDS_MOST, words);
     if (!st && code)
-        st = lab_fail(LAB_E_PARSE, "%s does not compile (%s)", s->path,
-                      compiler);
+        st = lab_fail(LAB_E_PARSE, "[sim.compile] %s does not compile (%s)",
+                      s->path, compiler);
     if (!st)
         st = read_file(output, TEXT_MOST, ptx);
     unlink(output);
@@ -349,16 +357,18 @@ enum lab_status lab_sim_compile(const struct lab_sim_source *source,
     if (is_ptx(source->path))
         return read_file(source->path, TEXT_MOST, ptx);
     if (stat(source->path, &about))
-        return lab_fail(LAB_E_IO, "cannot read %s: %s", source->path,
-                        strerror(errno));
+        return lab_fail(LAB_E_IO, "[sim.source-read] cannot read %s: %s",
+                        source->path, strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return lab_fail(LAB_E_IO, "%s is no file", source->path);
+        return lab_fail(LAB_E_IO, "[sim.source-kind] %s is no file",
+                        source->path);
     lab_str_init(&path);
     enum lab_status st = lab_sim_compiler(source->compiler, &path);
     snprintf(dir, sizeof(dir), "%s/lapenna-lab-XXXXXX",
              tmp && *tmp && strlen(tmp) < PATH_MAX / 2 ? tmp : "/tmp");
     if (!st && !mkdtemp(dir))
-        st = lab_fail(LAB_E_IO, "cannot make %s: %s", dir, strerror(errno));
+        st = lab_fail(LAB_E_IO, "[sim.folder] cannot make %s: %s", dir,
+                      strerror(errno));
     if (!st) {
         const char *program = lab_str_text(&path);
         st = is_clang(program) ? try(source, program, NULL, dir, ptx, words)

@@ -299,7 +299,8 @@ static enum lab_status stopped(struct lab_sim_debug *d)
         return lab_fail(LAB_E_CANCELLED, "stopped");
     if (d->options.budget > 0 && d->executed >= d->options.budget)
         return lab_fail(LAB_E_RANGE,
-                        "the block has executed %lld instructions of warps, "
+                        "[kernel.endless] the block has executed %lld "
+                        "instructions of warps, "
                         "more are not allowed; does a loop end?",
                         (long long)d->executed);
     return LAB_OK;
@@ -314,7 +315,8 @@ static enum lab_status number_of(const struct lab_sim_debug *d,
     for (int k = 0; k < 3; k++)
         if (block[k] >= n[k])
             return lab_fail(LAB_E_RANGE,
-                            "block (%u,%u,%u) is not in the grid of %u x %u x "
+                            "[kernel.block] block (%u,%u,%u) is not in the "
+                            "grid of %u x %u x "
                             "%u",
                             block[0], block[1], block[2], n[0], n[1], n[2]);
     *out = block[0] + (uint64_t)n[0] * (block[1] + (uint64_t)n[1] * block[2]);
@@ -585,7 +587,8 @@ enum lab_status lab_sim_debug_back(struct lab_sim_debug *d,
                                    struct lab_sim_stop *out)
 {
     if (d->mark_count == 0)
-        return lab_fail(LAB_E_STATE, "this is where the walk began");
+        return lab_fail(LAB_E_STATE,
+                        "[kernel.at-start] this is where the walk began");
     const struct mark m = d->marks[--d->mark_count];
     enum lab_status st = replay(d, &m, true);
     if (st) /* somewhere before it */
@@ -612,8 +615,10 @@ enum lab_status lab_sim_debug_block(struct lab_sim_debug *d,
 enum lab_status lab_sim_debug_focus(struct lab_sim_debug *d, int warp)
 {
     if (warp < 0 || warp >= d->block.warp_count)
-        return lab_fail(LAB_E_RANGE, "no warp %d: the block has 0 to %d", warp,
-                        d->block.warp_count - 1);
+        return lab_fail(
+            LAB_E_RANGE,
+            "[kernel.warp-number] no warp %d: the block has 0 to %d", warp,
+            d->block.warp_count - 1);
     d->focus = warp;
     return LAB_OK;
 }
@@ -625,7 +630,8 @@ enum lab_status lab_sim_debug_thread(struct lab_sim_debug *d,
     for (int k = 0; k < 3; k++)
         if (thread[k] >= n[k])
             return lab_fail(LAB_E_RANGE,
-                            "thread (%u,%u,%u) is not in the block of %u x %u "
+                            "[kernel.thread] thread (%u,%u,%u) is not in the "
+                            "block of %u x %u "
                             "x %u",
                             thread[0], thread[1], thread[2], n[0], n[1], n[2]);
     uint32_t number = thread[0] + n[0] * (thread[1] + n[1] * thread[2]);
@@ -707,7 +713,8 @@ enum lab_status lab_sim_debug_writer(struct lab_sim_debug *d, const void *p,
         return lab_fail(st, "stopped; the walk is where it was");
     if (st || back)
         return st ? st : back;
-    return lab_fail(LAB_E_NOTFOUND, "no thread of the launch writes there");
+    return lab_fail(LAB_E_NOTFOUND,
+                    "[kernel.no-writer] no thread of the launch writes there");
 }
 
 enum lab_status lab_sim_debug_thread_accesses(struct lab_sim_debug *d, int warp,
@@ -811,12 +818,14 @@ enum lab_status lab_sim_debug_break(struct lab_sim_debug *d, const char *file,
         return st;
     if (next > 0)
         return lab_fail(LAB_E_NOTFOUND,
-                        "the kernel has no code of line %d; the next that has "
+                        "[kernel.line-empty] the kernel has no code of line "
+                        "%d; the next that has "
                         "some is %d",
                         line, next);
-    return lab_fail(LAB_E_NOTFOUND,
-                    "the kernel has no code of line %d or later%s", line,
-                    own_file(d) < 0 ? ": it has no line numbers" : "");
+    return lab_fail(
+        LAB_E_NOTFOUND,
+        "[kernel.line-past] the kernel has no code of line %d or later%s", line,
+        own_file(d) < 0 ? ": it has no line numbers" : "");
 }
 
 enum lab_status lab_sim_debug_break_thread(struct lab_sim_debug *d,
@@ -935,7 +944,8 @@ enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
         const struct sim_home *h = &d->kernel->homes[r];
         *type = f->regs[r].type;
         if (h->slot < 0 || w->pc < h->from || w->pc > h->to)
-            return lab_fail(LAB_E_STATE, "%s holds no value here", name);
+            return lab_fail(LAB_E_STATE,
+                            "[kernel.no-value] %s holds no value here", name);
         for (int l = 0; l < SIM_LANES; l++) {
             if (*type == LAB_PTX_PRED)
                 values[l] = w->preds[h->slot] >> l & 1;
@@ -946,7 +956,8 @@ enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
         }
         return LAB_OK;
     }
-    return lab_fail(LAB_E_NOTFOUND, "the kernel has no register %s", name);
+    return lab_fail(LAB_E_NOTFOUND,
+                    "[kernel.register] the kernel has no register %s", name);
 }
 
 const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
@@ -997,11 +1008,11 @@ static enum lab_status read_index(const struct lab_sim_label *l,
         p = end + (*end == ',');
     }
     if (k < l->rank || strcmp(p, "]") != 0)
-        return lab_fail(LAB_E_RANGE,
-                        "%s: an index for each of %d dimensions, the first "
-                        "from 0 to %lld",
-                        whole, l->rank,
-                        (long long)(l->rank > 0 ? l->dim[0] - 1 : 0));
+        return lab_fail(
+            LAB_E_RANGE,
+            "[kernel.index] %s: an index for each of %d dimensions, the first "
+            "from 0 to %lld",
+            whole, l->rank, (long long)(l->rank > 0 ? l->dim[0] - 1 : 0));
     *out = at;
     return LAB_OK;
 }
@@ -1043,8 +1054,10 @@ enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
             return st;
         }
     }
-    return lab_fail(LAB_E_NOTFOUND, "no memory is called %.*s: there is %s",
-                    (int)n, element, names[0] ? names : "none with a name");
+    return lab_fail(
+        LAB_E_NOTFOUND,
+        "[kernel.memory-name] no memory is called %.*s: there is %s", (int)n,
+        element, names[0] ? names : "none with a name");
 }
 
 void lab_sim_debug_poll(struct lab_sim_debug *d, bool (*go_on)(void *user),

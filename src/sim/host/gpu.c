@@ -217,7 +217,8 @@ static enum lab_status keep(struct lab_sim_gpu *gpu,
 static enum lab_status entered(void)
 {
     return current ? LAB_OK
-                   : lab_fail(LAB_E_STATE, "this thread has no simulated GPU");
+                   : lab_fail(LAB_E_STATE,
+                              "[sim.no-gpu] this thread has no simulated GPU");
 }
 
 static const struct lab_sim_device *host_device(void)
@@ -319,7 +320,8 @@ static enum lab_status host_facts(const struct lab_sim_image *image,
     const struct lab_ptx_function *f =
         lab_ptx_function(lab_sim_module_ptx(module), kernel);
     if (!f)
-        return lab_fail(LAB_E_NOTFOUND, "%s has no kernel %s", image->name,
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[sim.module-kernel] %s has no kernel %s", image->name,
                         kernel);
     facts_of(f, out);
     return LAB_OK;

@@ -36,7 +36,8 @@ static enum lab_status read_dictionary(const char *path, const char *header,
     const char *order = value_of(header, "fortran_order");
     const char *shape = value_of(header, "shape");
     if (!descr || !order || !shape || *shape != '(')
-        return lab_fail(LAB_E_PARSE, "%s: the header is not NumPy's", path);
+        return lab_fail(LAB_E_PARSE,
+                        "[sim.npy-header] %s: the header is not NumPy's", path);
     char kind = descr[0] ? descr[2 * (descr[1] != '\0')] : '\0';
     int bytes = kind ? atoi(descr + 3) : 0;
     bool known = (kind == 'f' && (bytes == 2 || bytes == 4 || bytes == 8)) ||
@@ -44,10 +45,11 @@ static enum lab_status read_dictionary(const char *path, const char *header,
                   (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)) ||
                  (kind == 'b' && bytes == 1);
     if (!known || descr[1] == '>')
-        return lab_fail(LAB_E_PARSE,
-                        "%s: elements of type %.*s are not read: use "
-                        "float16, float32, float64 or whole numbers",
-                        path, (int)strcspn(descr, ",}"), descr);
+        return lab_fail(
+            LAB_E_PARSE,
+            "[sim.npy-type] %s: elements of type %.*s are not read: use "
+            "float16, float32, float64 or whole numbers",
+            path, (int)strcspn(descr, ",}"), descr);
     int64_t count = 1;
     int rank = 0;
     for (shape++; *shape && *shape != ')';) {
@@ -56,15 +58,17 @@ static enum lab_status read_dictionary(const char *path, const char *header,
         long long n =
             isdigit((unsigned char)*shape) ? strtoll(shape, &end, 10) : -1;
         if (n < 0 || errno || __builtin_mul_overflow(count, n, &count))
-            return lab_fail(LAB_E_PARSE, "%s: a shape that is none", path);
+            return lab_fail(LAB_E_PARSE,
+                            "[sim.npy-shape] %s: a shape that is none", path);
         rank++;
         shape = end + strspn(end, "L, ");
     }
     if (strncmp(order, "True", 4) == 0 && rank > 1)
-        return lab_fail(LAB_E_PARSE,
-                        "%s: the last dimension is not the innermost one: "
-                        "save numpy.ascontiguousarray(a)",
-                        path);
+        return lab_fail(
+            LAB_E_PARSE,
+            "[sim.npy-order] %s: the last dimension is not the innermost one: "
+            "save numpy.ascontiguousarray(a)",
+            path);
     *out = (struct sim_npy){.kind = kind, .bytes = bytes, .count = count};
     return LAB_OK;
 }
@@ -76,13 +80,15 @@ static enum lab_status read_header(const char *path, FILE *f,
     unsigned char length[4] = {0};
     if (fread(start, 1, sizeof(start), f) != sizeof(start) ||
         memcmp(start, "\x93NUMPY", 6) != 0 || start[6] < 1 || start[6] > 3)
-        return lab_fail(LAB_E_PARSE, "%s is no .npy file", path);
+        return lab_fail(LAB_E_PARSE, "[sim.npy-magic] %s is no .npy file",
+                        path);
     size_t wide = start[6] == 1 ? 2 : 4;
     bool whole = fread(length, 1, wide, f) == wide;
     size_t n = (size_t)length[0] | (size_t)length[1] << 8 |
                (size_t)length[2] << 16 | (size_t)length[3] << 24;
     if (!whole || n > HEADER_MOST)
-        return lab_fail(LAB_E_PARSE, "%s: the header is cut off or too long",
+        return lab_fail(LAB_E_PARSE,
+                        "[sim.npy-cut] %s: the header is cut off or too long",
                         path);
     char *header = lab_alloc(n + 1);
     if (!header)
@@ -90,7 +96,8 @@ static enum lab_status read_header(const char *path, FILE *f,
     enum lab_status st =
         fread(header, 1, n, f) == n
             ? read_dictionary(path, header, out)
-            : lab_fail(LAB_E_PARSE, "%s: the header is cut off", path);
+            : lab_fail(LAB_E_PARSE, "[sim.npy-cut] %s: the header is cut off",
+                       path);
     lab_free(header);
     return st;
 }
@@ -100,23 +107,25 @@ enum lab_status sim_npy_read(const char *path, struct sim_npy *out)
     struct stat about;
     struct sim_npy npy = {0};
     if (stat(path, &about))
-        return lab_fail(LAB_E_IO, "cannot read %s: %s", path, strerror(errno));
+        return lab_fail(LAB_E_IO, "[sim.npy-read] cannot read %s: %s", path,
+                        strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return lab_fail(LAB_E_IO, "%s is no file", path);
+        return lab_fail(LAB_E_IO, "[sim.npy-kind] %s is no file", path);
     FILE *f = fopen(path, "rb");
     if (!f)
-        return lab_fail(LAB_E_IO, "cannot read %s: %s", path, strerror(errno));
+        return lab_fail(LAB_E_IO, "[sim.npy-read] cannot read %s: %s", path,
+                        strerror(errno));
     enum lab_status st = read_header(path, f, &npy);
     /* The file's length bounds what its header may ask for. */
     if (!st && npy.count > about.st_size / npy.bytes)
-        st = lab_fail(LAB_E_PARSE, "%s is cut off", path);
+        st = lab_fail(LAB_E_PARSE, "[sim.npy-cut] %s is cut off", path);
     if (!st)
         npy.data = lab_alloc((size_t)(npy.count * npy.bytes));
     if (!st && !npy.data)
         st = lab_no_memory("a .npy file");
     if (!st && fread(npy.data, (size_t)npy.bytes, (size_t)npy.count, f) !=
                    (size_t)npy.count)
-        st = lab_fail(LAB_E_PARSE, "%s is cut off", path);
+        st = lab_fail(LAB_E_PARSE, "[sim.npy-cut] %s is cut off", path);
     fclose(f);
     if (st)
         sim_npy_release(&npy);

@@ -133,9 +133,10 @@ static enum lab_status place(struct sim_lowering *l,
     int64_t at = (*end + align - 1) / align * align;
     if (v->elements < 0 || v->elements > MOST_BYTES || align > MOST_BYTES ||
         at + v->elements * each > MOST_BYTES)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "kernel %s: %s is larger than any device has room for",
-                        l->kernel->name, v->name);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[ptx.room] kernel %s: %s is larger than any device has room for",
+            l->kernel->name, v->name);
     *address = (uint64_t)at;
     *end = at + v->elements * each;
     return LAB_OK;
@@ -335,9 +336,10 @@ static enum lab_status assign_registers(struct sim_lowering *l)
         if (st)
             return st;
         if (k->slots > MOST_SLOTS || k->preds > MOST_SLOTS)
-            return lab_fail(LAB_E_UNSUPPORTED,
-                            "kernel %s keeps more than %d registers", k->name,
-                            MOST_SLOTS);
+            return lab_fail(
+                LAB_E_UNSUPPORTED,
+                "[ptx.registers] kernel %s keeps more than %d registers",
+                k->name, MOST_SLOTS);
     }
     k->homes = l->parts->homes;
     return LAB_OK;

@@ -67,8 +67,9 @@ static enum lab_status make_variables(struct lab_sim_module *m)
             continue;
         st = bytes < (size_t)1 << 36
                  ? lab_sim_alloc(m->memory, bytes, &m->variables[k])
-                 : lab_fail(LAB_E_RANGE, "%s: %s is too large", ptx->name,
-                            v->name);
+                 : lab_fail(LAB_E_RANGE,
+                            "[ptx.variable-size] %s: %s is too large",
+                            ptx->name, v->name);
         if (!st && v->init && v->init_bytes > 0)
             memcpy(m->variables[k], v->init,
                    (size_t)v->init_bytes < bytes ? (size_t)v->init_bytes
@@ -148,9 +149,10 @@ enum lab_status lab_sim_module_variable(struct lab_sim_module *m,
 {
     const struct lab_ptx_variable *v = variable(m, name);
     if (!v)
-        return lab_fail(LAB_E_NOTFOUND,
-                        "%s has no variable %s in global or constant memory",
-                        m->ptx->name, name);
+        return lab_fail(
+            LAB_E_NOTFOUND,
+            "[ptx.variable] %s has no variable %s in global or constant memory",
+            m->ptx->name, name);
     *out = m->variables[v - m->ptx->variables];
     *bytes = variable_bytes(v);
     return LAB_OK;
@@ -205,8 +207,8 @@ enum lab_status lab_sim_kernel_find(struct lab_sim_module *m, const char *name,
     if (!f || !f->entry || f->declared) {
         char names[512];
         list_kernels(m->ptx, names, sizeof(names));
-        return lab_fail(LAB_E_NOTFOUND, "%s has no kernel %s%s%s", m->ptx->name,
-                        name, names[0] ? "; it has " : "", names);
+        return lab_fail(LAB_E_NOTFOUND, "[ptx.kernel] %s has no kernel %s%s%s",
+                        m->ptx->name, name, names[0] ? "; it has " : "", names);
     }
     enum lab_status st = LAB_OK;
     pthread_mutex_lock(&m->lock);

@@ -211,7 +211,8 @@ static bool wrong_at(struct reader *r, int32_t line, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    r->st = lab_fail(LAB_E_PARSE, "%.200s:%d: %s", r->file, line, text);
+    r->st = lab_fail(LAB_E_PARSE, "[ptx.syntax] %.200s:%d: %s", r->file, line,
+                     text);
     return false;
 }
 
@@ -2481,7 +2482,8 @@ enum lab_status lab_ptx_read(const char *text, size_t bytes, const char *name,
     struct reader *r;
     char *copy;
     if (bytes > MOST_TEXT)
-        return lab_fail(LAB_E_PARSE, "%.200s:1: more than 1 GiB of PTX", name);
+        return lab_fail(LAB_E_PARSE,
+                        "[ptx.size] %.200s:1: more than 1 GiB of PTX", name);
     r = lab_alloc(sizeof(*r));
     copy = lab_alloc(bytes + 1);
     struct module *module = lab_alloc(sizeof(*module));

@@ -62,7 +62,8 @@ enum lab_status sim_lower_refuse(struct sim_lowering *l,
             line = p->line;
         }
     }
-    return lab_fail(LAB_E_UNSUPPORTED, "%s:%d: kernel %s: %s (PTX line %d): %s",
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "[ptx.instruction] %s:%d: kernel %s: %s (PTX line %d): %s",
                     file, line, l->kernel->name, opcode, in->text_line,
                     why ? why : "the simulator does not know this form");
 }

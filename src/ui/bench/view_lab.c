@@ -1160,7 +1160,8 @@ static enum lab_status go_inside(struct lab_screen *s)
     enum lab_status status = can_run(st);
     if (!status && !set_of(st)->untimed)
         status = lab_fail(LAB_E_UNSUPPORTED,
-                          "the kernels of this machine cannot be walked: "
+                          "[screen.kernel-walk] the kernels of this machine "
+                          "cannot be walked: "
                           "`lapenna-lab LAB --backend sim` simulates them");
     if (!status)
         status = lab_ui_push(s->ui, &lab_view_kernel, &args);

@@ -641,7 +641,7 @@ static enum lab_status open_row(struct lab_screen *s)
         if (!e)
             return fold(st, !st->folded[st->rows[row].chapter]);
         if (!e->lesson)
-            return lab_fail(LAB_E_PARSE, "%s", e->error);
+            return lab_fail(LAB_E_PARSE, "[screen.lesson] %s", e->error);
         return st->model->open_lesson(st->model->user, s->ui, e->id);
     }
     struct lab_run_args args = {.model = st->model->all_runs,

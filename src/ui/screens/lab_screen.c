@@ -610,9 +610,9 @@ static enum lab_status source(void *user, const char *file, const char **text,
 {
     struct lab_bench_screen *s = user;
     if (!file[0])
-        return lab_fail(LAB_E_NOTFOUND,
-                        "the source of this rung is not known here: the CUDA "
-                        "module has its table");
+        return lab_fail(LAB_E_NOTFOUND, "[screen.rung-source] the source of "
+                                        "this rung is not known here: the CUDA "
+                                        "module has its table");
     lab_str_release(&s->source);
     lab_str_init(&s->source);
     enum lab_status st = lab_lesson_source(file, &s->source);

@@ -80,7 +80,8 @@ static enum lab_status read_file(const char *path, struct lab_str *out)
     size_t n;
     FILE *f = fopen(path, "r");
     if (!f)
-        return lab_fail(LAB_E_IO, "%s: cannot be read", path);
+        return lab_fail(LAB_E_IO, "[screen.lesson-file] %s: cannot be read",
+                        path);
     while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0 &&
            out->len < SOURCE_BYTES)
         lab_str_add_bytes(out, chunk, n);

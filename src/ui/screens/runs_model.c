@@ -217,7 +217,8 @@ static enum lab_status load_roofline(void *user, int64_t run,
     if (!st && db)
         st = lab_roofline_load(&s->roofline, db, run);
     else if (!st)
-        st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
+        st = lab_fail(LAB_E_NOTFOUND,
+                      "[screen.no-runs] nothing has been recorded");
     lab_database_close(db);
     if (st)
         return st;
@@ -285,7 +286,8 @@ timeline_load_pass(void *user, int64_t run, const struct lab_iteration_row *of,
     }
     enum lab_status st = runs_source_open(s, false, &db);
     if (!st && !db)
-        st = lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
+        st = lab_fail(LAB_E_NOTFOUND, "[screen.database-gone] %s is gone",
+                      s->path);
     if (!st)
         st = lab_timeline_load(&fresh, db, run, of, filter);
     lab_database_close(db);
@@ -340,7 +342,8 @@ static enum lab_status whatif_load(void *user, int64_t run,
     if (st)
         return st;
     if (!db)
-        return lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
+        return lab_fail(LAB_E_NOTFOUND, "[screen.database-gone] %s is gone",
+                        s->path);
     if (kernel)
         st = load_newest(db, run, kernel, out);
     else if (row != LAB_UNKNOWN)

@@ -59,8 +59,10 @@ static enum lab_status fill(struct lab_occupancy_args *out,
     char missing[320];
     int64_t blocks = lab_launch_size(l->grid);
     if (find_missing(device, l, missing, sizeof(missing)))
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "what if needs what was not recorded: %s", missing);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[screen.whatif-missing] what if needs what was not recorded: %s",
+            missing);
     out->launch = (struct lab_launch){
         .grid = {blocks < MOST_BLOCKS ? blocks : 0, 1, 1},
         .block = {clamp(lab_launch_size(l->block)), 1, 1},
@@ -119,7 +121,8 @@ enum lab_status lab_whatif_open(struct lab_live *live, struct lab_ui *ui,
     int64_t exec = snap->steps[index].exec;
     if (snap->device.compute_major == 0)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "occupancy is of a GPU's multiprocessors, and this "
+                        "[screen.whatif-cpu] occupancy is of a GPU's "
+                        "multiprocessors, and this "
                         "runs on a CPU: recorded GPU runs have it (home, key "
                         "g; in a run, key O)");
     enum lab_status st = find_kernel(live, exec, &k, &ordinal);

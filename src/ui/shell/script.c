@@ -126,13 +126,15 @@ static enum lab_status read_line(struct lab_script *s, const char *line,
     if (kind == TOKEN_COUNT ||
         !read_rest(&s->memory, t, line + len + (line[len] == ' ')))
         return lab_fail(LAB_E_PARSE,
-                        "%s:%d: \"%s\" is no line of a recording, such as: "
+                        "[recording.line] %s:%d: \"%s\" is no line of a "
+                        "recording, such as: "
                         "key Enter, text abc, click Y X, resize 80 24, wait "
                         "MS, caption TEXT",
                         s->path, number, line);
     if (kind == TOKEN_SCREEN && s->played)
         return lab_fail(LAB_E_PARSE,
-                        "%s:%d: a recording that is played writes no files: "
+                        "[recording.file] %s:%d: a recording that is played "
+                        "writes no files: "
                         "take the line \"%s\" out",
                         s->path, number, line);
     *out = t;
@@ -147,8 +149,10 @@ static enum lab_status read_file(struct lab_script *s, FILE *f)
     for (int number = 1; !st && fgets(line, sizeof(line), f); number++) {
         size_t len = strcspn(line, "\r\n");
         if (!line[len] && len + 1 == sizeof(line))
-            return lab_fail(LAB_E_PARSE, "%s:%d: longer than %zu bytes",
-                            s->path, number, sizeof(line) - 2);
+            return lab_fail(
+                LAB_E_PARSE,
+                "[recording.long-line] %s:%d: longer than %zu bytes", s->path,
+                number, sizeof(line) - 2);
         line[len] = '\0';
         if (!line[0] || line[0] == '#')
             continue;
@@ -160,7 +164,8 @@ static enum lab_status read_file(struct lab_script *s, FILE *f)
     }
     s->at = s->first;
     if (!st && ferror(f))
-        st = lab_fail(LAB_E_IO, "%s: %s", s->path, strerror(errno));
+        st = lab_fail(LAB_E_IO, "[recording.open] %s: %s", s->path,
+                      strerror(errno));
     return st;
 }
 
@@ -516,8 +521,9 @@ enum lab_status lab_key_log_close(struct lab_key_log *r)
         r->error = errno;
     }
     if (r->failed)
-        st = lab_fail(LAB_E_IO, "%s: %s: the recording is not whole", r->path,
-                      strerror(r->error));
+        st = lab_fail(LAB_E_IO,
+                      "[recording.write] %s: %s: the recording is not whole",
+                      r->path, strerror(r->error));
     lab_free(r);
     return st;
 }

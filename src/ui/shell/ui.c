@@ -1128,7 +1128,8 @@ enum lab_status lab_ui_new(struct lab_ui **out,
         ui->theme = LAB_THEME_DARK;
     ui->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (ui->wake_fd < 0)
-        st = lab_fail(LAB_E_IO, "eventfd: %s", strerror(errno));
+        st =
+            lab_fail(LAB_E_IO, "[screen.eventfd] eventfd: %s", strerror(errno));
     else
         st = open_source(ui, options);
     if (!st && ui->terminal)
@@ -1388,7 +1389,8 @@ static void write_screen(struct lab_ui *ui, const char *path)
         ok = false;
     lab_free(dump);
     if (!ok)
-        end_with(ui, lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno)));
+        end_with(ui, lab_fail(LAB_E_IO, "[screen.write] %s: %s", path,
+                              strerror(errno)));
 }
 
 static void handle_wake(struct lab_ui *ui)

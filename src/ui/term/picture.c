@@ -519,9 +519,11 @@ enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
         return st;
     }
     if (fwrite(lab_str_text(&text), 1, text.len, f) < text.len)
-        st = lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
+        st = lab_fail(LAB_E_IO, "[recording.picture] %s: %s", path,
+                      strerror(errno));
     if (fclose(f) != 0 && !st)
-        st = lab_fail(LAB_E_IO, "%s: %s", path, strerror(errno));
+        st = lab_fail(LAB_E_IO, "[recording.picture] %s: %s", path,
+                      strerror(errno));
     if (st)
         unlink(path);
     lab_str_release(&text);
@@ -674,7 +676,8 @@ enum lab_status lab_cast_close(struct lab_cast *cast)
     if (cast->failed == LAB_E_NOMEM)
         st = lab_no_memory("the asciicast");
     else if (cast->failed)
-        st = lab_fail(LAB_E_IO, "%s: %s: the asciicast is not whole",
+        st = lab_fail(LAB_E_IO,
+                      "[recording.cast] %s: %s: the asciicast is not whole",
                       cast->path, strerror(cast->error));
     lab_free(cast->shown);
     lab_free(cast);

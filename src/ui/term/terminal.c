@@ -44,16 +44,18 @@ static enum lab_status terminal_find_input(FILE **in, int *fd)
 {
     *fd = STDIN_FILENO;
     if (!isatty(STDOUT_FILENO))
-        return lab_fail(LAB_E_UNSUPPORTED, "the screen needs a terminal on "
-                                           "its output: use --plain");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[terminal.output] the screen needs a terminal on "
+                        "its output: use --plain");
     if (isatty(STDIN_FILENO))
         return LAB_OK;
     *in = fopen("/dev/tty", "r+e");
     if (!*in)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "the screen needs a terminal for its keys: "
-                        "use --plain (/dev/tty: %s)",
-                        strerror(errno));
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[terminal.keys] the screen needs a terminal for its keys: "
+            "use --plain (/dev/tty: %s)",
+            strerror(errno));
     *fd = fileno(*in);
     return LAB_OK;
 }
@@ -78,23 +80,27 @@ static enum lab_status terminal_check(int *colors, const char **type)
     int problem = 0;
     const char *term = getenv("TERM");
     if (!term || !term[0])
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "TERM is not set: set it, or use --plain");
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[terminal.term] TERM is not set: set it, or use --plain");
     *type = find_type(term, &problem);
     if (!*type)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        problem < 0 ? "there is no terminfo database: "
-                                      "use --plain (TERM=%s)"
-                                    : "TERM=%s is not a terminal that this "
-                                      "machine knows: use --plain",
-                        term);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            problem < 0 ? "[terminal.terminfo] there is no terminfo database: "
+                          "use --plain (TERM=%s)"
+                        : "TERM=%s is not a terminal that this "
+                          "machine knows: use --plain",
+            term);
     const char *place = tigetstr("cup");
     bool usable = place && place != (char *)-1;
     *colors = tigetflag("RGB") > 0 ? 1 << 24 : tigetnum("colors");
     del_curterm(cur_term);
     if (!usable)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "TERM=%s cannot place its cursor: use --plain", term);
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[terminal.cursor] TERM=%s cannot place its cursor: use --plain",
+            term);
     return LAB_OK;
 }
 
@@ -349,11 +355,13 @@ static enum lab_status guard_open(int tty)
     if (guard.open)
         return lab_fail(LAB_E_STATE, "a terminal is open already");
     if (tcgetattr(tty, &guard.modes))
-        return lab_fail(LAB_E_IO, "the terminal's settings: %s",
+        return lab_fail(LAB_E_IO,
+                        "[terminal.settings] the terminal's settings: %s",
                         strerror(errno));
     guard.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (guard.fd < 0)
-        return lab_fail(LAB_E_IO, "eventfd: %s", strerror(errno));
+        return lab_fail(LAB_E_IO, "[terminal.eventfd] eventfd: %s",
+                        strerror(errno));
     guard.tty = tty;
     guard.leave_len = 0;
     guard.winch_chained = false;
@@ -701,8 +709,9 @@ static enum lab_status start_curses(struct lab_terminal *t,
     set_escdelay(ESCAPE_MS);
     t->screen = newterm(t->type, stdout, t->in ? t->in : stdin);
     if (!t->screen)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "the terminal could not be set up: use --plain");
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[terminal.setup] the terminal could not be set up: use --plain");
     handle(SIGWINCH, on_winch, &guard.old_winch); /* calls that of curses */
     guard.winch_chained = true;
     prepare_leave(options->mouse);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "common/vector_sets.h"
 #include "cpu_sets.h"
@@ -184,6 +185,7 @@ const struct lab_backend_ops lab_backend_cpu = {
     .sets = cpu_sets,
     .info = cpu_info,
     .error = lab_error,
+    .error_id = lab_error_id,
     .ceiling = lab_cpu_ceiling,
     .rung = cpu_rung,
 };
@@ -228,4 +230,5 @@ const struct lab_backend_ops lab_backend_null = {
     .sets = cpu_sets,
     .info = null_info,
     .error = lab_error,
+    .error_id = lab_error_id,
 };

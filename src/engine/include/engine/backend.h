@@ -15,7 +15,7 @@
 #include "engine/conv_calls.h"
 #include "common/kernel.h"
 
-enum { LAB_BACKEND_ABI = 11, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 12, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -95,7 +95,8 @@ struct lab_backend_ops {
                                                 enum lab_dtype real,
                                                 int *count);
     void (*info)(struct lab_backend *be, struct lab_device_info *out);
-    const char *(*error)(void); /* text of this thread's last failure */
+    const char *(*error)(void);    /* text of this thread's last failure */
+    const char *(*error_id)(void); /* optional: lab_error_id() of a module */
     /* Optional: device time between two points of the stream. time_end waits
      * for the work and gives nanoseconds. */
     enum lab_status (*time_begin)(struct lab_backend *be);

@@ -23,6 +23,7 @@ struct lab_sim_kernels {
     /* A call begins: what an earlier one found is no error of this one. */
     void (*begin)(void);
     const char *(*error)(void); /* the module has its own base/status.h */
+    const char *(*error_id)(void);
 };
 /* `host` lives as long as the program. */
 typedef const struct lab_sim_kernels *

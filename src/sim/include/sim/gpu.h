@@ -12,7 +12,7 @@
 #pragma once
 #include "sim/sim.h"
 
-enum { LAB_SIM_MODULE_ABI = 3 };
+enum { LAB_SIM_MODULE_ABI = 4 };
 
 /* PTX in the module; lives as long as the program. */
 struct lab_sim_image {

@@ -1,7 +1,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "store/rank_test.h"
+#include "store/time_sum.h"
 
 static struct lab_times times_of(const int64_t *v, size_t n)
 {

@@ -440,32 +440,3 @@ void lab_index_release(struct lab_index *x)
     lab_stmt_end(&x->add_name);
     release_iterations(&x->iterations);
 }
-
-/* Why n zones are enough: each has a row with its best value. A zone that is
- * not among the first n has n before it, of a better value or of the same and
- * with earlier rows; so n rows go before all of its own. A zone goes on to the
- * next one, so that no row is read twice, whatever the file has. */
-void lab_index_add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
-                         bool descending)
-{
-    const char *turn = descending ? "DESC" : "ASC";
-    if (sort == LAB_KERNEL_BY_NAME)
-        lab_str_addf(
-            sql,
-            "(SELECT first, last FROM (SELECT first, best, lead(first, 1, "
-            "0x7FFFFFFFFFFFFFFF) OVER (ORDER BY first) - 1 AS last FROM "
-            "(SELECT n.kernelRowFirst AS first, %s(t.value) AS best FROM "
-            "kernel_zone_name AS n JOIN StringIds AS t ON t.id = n.nameId "
-            "WHERE n.runId = ?1 GROUP BY first)) ORDER BY best %s, first LIMIT "
-            "?4)",
-            descending ? "max" : "min", turn);
-    else
-        lab_str_addf(
-            sql,
-            "(SELECT first, ifnull((SELECT min(kernelRowFirst) FROM "
-            "kernel_zone WHERE runId = ?1 AND sort = %d AND kernelRowFirst > "
-            "first), 0x7FFFFFFFFFFFFFFF) - 1 AS last FROM (SELECT "
-            "kernelRowFirst AS first FROM kernel_zone WHERE runId = ?1 AND "
-            "sort = %d ORDER BY %s %s, first LIMIT ?4))",
-            sort, sort, descending ? "greatest" : "least", turn);
-}

@@ -87,12 +87,6 @@ enum lab_status lab_index_add_kernel(struct lab_index *x,
 enum lab_status lab_index_store(struct lab_index *x, int64_t place);
 void lab_index_release(struct lab_index *x);
 
-/* Adds a subquery to `sql`: `first` and `last` row of the zones of run ?1 that
- * have the first ?4 rows of the sort, if so many have a value. No rows:
- * the run has no zones. */
-void lab_index_add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
-                         bool descending);
-
 /* Steps in the order of their exec. */
 enum lab_status lab_iterations_add(struct lab_iterations *it,
                                    const struct lab_index_step *s);

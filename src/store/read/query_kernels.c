@@ -165,6 +165,34 @@ static void read_kernel(struct lab_stmt *s, struct lab_kernel_row *r)
     r->shared_bytes = lab_launch_shared(&r->launch);
 }
 
+/* Adds a subquery to `sql`: `first` and `last` row of the zones of run ?1 that
+ * have the first ?4 rows of the sort, if so many have a value. No rows:
+ * the run has no zones. */
+static void add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
+                      bool descending)
+{
+    const char *turn = descending ? "DESC" : "ASC";
+    if (sort == LAB_KERNEL_BY_NAME)
+        lab_str_addf(
+            sql,
+            "(SELECT first, last FROM (SELECT first, best, lead(first, 1, "
+            "0x7FFFFFFFFFFFFFFF) OVER (ORDER BY first) - 1 AS last FROM "
+            "(SELECT n.kernelRowFirst AS first, %s(t.value) AS best FROM "
+            "kernel_zone_name AS n JOIN StringIds AS t ON t.id = n.nameId "
+            "WHERE n.runId = ?1 GROUP BY first)) ORDER BY best %s, first LIMIT "
+            "?4)",
+            descending ? "max" : "min", turn);
+    else
+        lab_str_addf(
+            sql,
+            "(SELECT first, ifnull((SELECT min(kernelRowFirst) FROM "
+            "kernel_zone WHERE runId = ?1 AND sort = %d AND kernelRowFirst > "
+            "first), 0x7FFFFFFFFFFFFFFF) - 1 AS last FROM (SELECT "
+            "kernelRowFirst AS first FROM kernel_zone WHERE runId = ?1 AND "
+            "sort = %d ORDER BY %s %s, first LIMIT ?4))",
+            sort, sort, descending ? "greatest" : "least", turn);
+}
+
 /* ---- the rows of a page ---- */
 
 struct page {
@@ -182,7 +210,7 @@ static void make_pick(const struct lab_kernel_filter *f, bool zones,
     const char *key = sorts[f->sort].key;
     lab_str_add(sql, "SELECT o.kernelRow FROM ");
     if (zones) {
-        lab_index_add_zones(sql, f->sort, f->descending);
+        add_zones(sql, f->sort, f->descending);
         lab_str_add(sql, " AS z CROSS JOIN ");
     }
     lab_str_add(sql, "op_kernel AS o ");

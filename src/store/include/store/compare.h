@@ -5,7 +5,7 @@
  * a kernel by its step and its name with template arguments. Of labs a step is
  * the same rung in the same precision at the same size, and the launches that
  * were only traced are no steps. Each pair is
- * tested (store/rank_test.h); the p values of one level are adjusted together
+ * tested (store/time_sum.h); the p values of one level are adjusted together
  * after Holm, so that a long table does not cry wolf.
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND, there is no such run;

@@ -1,5 +1,6 @@
 /* screens.c -- the program on a terminal: the home screen and everything opened
  * from it. */
+#include "ui/models.h"
 #include "ui/screens.h"
 
 #include <stdio.h>
@@ -15,12 +16,110 @@
 #include "screens/lesson_screen.h"
 #include "screens/gpu_detect.h"
 #include "screens/runs_model.h"
-#include "screens/tables_model.h"
 #include "debug/progress.h"
 #include "base/signals.h"
 #include "trace/record.h"
 #include "ui/views.h"
 #include "debug/walkthrough.h"
+#include "base/mem.h"
+#include "report/fact_machine.h"
+#include "store/database.h"
+
+/* ---- the tables of facts, read once and kept in the database ---- */
+
+struct tables_source {
+    struct lab_tables_model model;
+    const char *db; /* NULL: the usual one; must outlive this */
+    struct lab_fact_table **tables;
+    int count;
+};
+
+/* One more table into the list, which takes a copy: it is read anew. */
+static enum lab_status take(void *user, struct lab_fact_table *t)
+{
+    struct tables_source *s = user;
+    struct lab_fact_table *copy = NULL;
+    struct lab_str note;
+    size_t room = (size_t)s->count;
+    lab_str_init(&note);
+    enum lab_status st = lab_grow(&s->tables, (size_t)s->count, &room,
+                                  sizeof(*s->tables), "the tables");
+    if (!st)
+        st = lab_fact_read(&copy, t->path);
+    if (!st)
+        st = lab_fact_add_machine(copy, s->db, &note);
+    lab_str_release(&note);
+    if (st) {
+        lab_fact_free(copy);
+        return st;
+    }
+    s->tables[s->count++] = copy;
+    return LAB_OK;
+}
+
+/* They are shown where there is no database to keep them in, too. */
+static void keep(const struct tables_source *s)
+{
+    struct lab_str usual;
+    struct lab_database *db = NULL;
+    lab_str_init(&usual);
+    enum lab_status st = s->db ? LAB_OK : lab_database_default_path(&usual);
+    if (!st)
+        st = lab_database_open(&db, s->db ? s->db : lab_str_text(&usual), NULL);
+    for (int i = 0; !st && i < s->count; i++)
+        st = lab_fact_store(db, s->tables[i]);
+    lab_database_close(db);
+    lab_str_release(&usual);
+}
+
+static void tables_release(struct tables_source *s)
+{
+    for (int i = 0; i < s->count; i++)
+        lab_fact_free(s->tables[i]);
+    lab_free(s->tables);
+    s->tables = NULL;
+    s->count = 0;
+}
+
+static enum lab_status
+tables_load(void *user, struct lab_fact_table *const **tables, int *count)
+{
+    struct tables_source *s = user;
+    if (!s->tables) {
+        enum lab_status st = lab_fact_all(take, s);
+        if (st) {
+            tables_release(s);
+            return st;
+        }
+        keep(s);
+    }
+    *tables = s->tables;
+    *count = s->count;
+    return LAB_OK;
+}
+
+static enum lab_status tables_open(void *user, const char *name,
+                                   struct lab_fact_table **out,
+                                   struct lab_str *note)
+{
+    const struct tables_source *s = user;
+    struct lab_fact_table *t = NULL;
+    enum lab_status st = lab_fact_find(&t, name);
+    if (!st)
+        st = lab_fact_add_machine(t, s->db, note);
+    if (st) {
+        lab_fact_free(t);
+        return st;
+    }
+    *out = t;
+    return LAB_OK;
+}
+
+static void tables_init(struct tables_source *s, const char *db)
+{
+    *s = (struct tables_source){.db = db};
+    s->model = (struct lab_tables_model){s, tables_load, tables_open};
+}
 
 enum { LAST_RUNS = 8 };
 
@@ -31,7 +130,7 @@ struct screens {
     struct lab_home_model home;
     struct lab_runs_source *runs;
     struct lab_runs_source *recorded; /* NULL: none ship */
-    struct lab_tables_source tables;
+    struct tables_source tables;
     struct lab_progress progress;
     char busy[LAB_SESSION_TEXT + 80]; /* what is in the background */
     enum lab_background background;   /* as last seen */
@@ -194,7 +293,7 @@ static enum lab_status start_home(struct screens *s)
                                 .open_lesson = open_lesson,
                                 .write_doctor = write_doctor,
                                 .all_runs = lab_runs_source_model(s->runs)};
-    lab_tables_source_init(&s->tables, s->options->db);
+    tables_init(&s->tables, s->options->db);
     s->home.tables = &s->tables.model;
     if (lab_runs_source_recorded(&s->recorded) == LAB_OK)
         s->home.recorded = lab_runs_source_model(s->recorded);
@@ -258,7 +357,7 @@ static void finish(struct screens *s)
     lab_bench_screen_reap(&s->leaving, true);
     lab_runs_source_free(s->runs);
     lab_runs_source_free(s->recorded);
-    lab_tables_source_release(&s->tables);
+    tables_release(&s->tables);
     lab_catalog_free(s->catalog);
     lab_progress_release(&s->progress);
     if (s->notes.len)

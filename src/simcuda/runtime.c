@@ -28,13 +28,6 @@
  * fields below are what nvcc 12 and 13 write, and what looks different is
  * refused. */
 
-/* The PTX of a source file, by the GPU that it was compiled for, ascending. */
-enum { IMAGES = 8 };
-struct images {
-    int count;
-    struct lab_sim_image image[IMAGES];
-};
-
 enum {
     WRAPPER_MAGIC = 0x466243b1,
     ENTRY_PTX = 1,
@@ -73,7 +66,7 @@ struct entry {
 };
 
 /* One more text; kept in the order of their GPUs. */
-static bool add(struct images *to, const char *name, size_t name_bytes,
+static bool add(struct simcuda_images *to, const char *name, size_t name_bytes,
                 const char *text, size_t bytes, int arch)
 {
     char *copy = lab_strndup(name, name_bytes);
@@ -86,15 +79,15 @@ static bool add(struct images *to, const char *name, size_t name_bytes,
     return true;
 }
 
-static void free_images(struct images *images)
+void simcuda_images_free(struct simcuda_images *images)
 {
     for (int i = 0; images && i < images->count; i++)
         lab_free((void *)(uintptr_t)images->image[i].name);
     lab_free(images);
 }
 
-static const struct lab_sim_image *image_of(const struct images *images,
-                                            int capability)
+const struct lab_sim_image *simcuda_image(const struct simcuda_images *images,
+                                          int capability)
 {
     int i = images->count - 1;
     while (i > 0 && images->image[i].arch > capability)
@@ -116,7 +109,7 @@ static bool entry_at(const char *at, const char *end, struct entry *out)
 }
 
 /* Why nothing can be used, or NULL. */
-static const char *read_entries(struct images *to, const char *at,
+static const char *read_entries(struct simcuda_images *to, const char *at,
                                 const char *end)
 {
     struct entry e;
@@ -126,7 +119,7 @@ static const char *read_entries(struct images *to, const char *at,
         if (e.compressed_bytes ||
             (e.flags & (FLAG_COMPRESSED | FLAG_COMPRESSED_ZSTD)))
             return "PTX that is compressed";
-        if (to->count == IMAGES)
+        if (to->count == SIMCUDA_IMAGES)
             return "PTX for more GPUs than are known";
         const char *text = at + e.header_bytes;
         bool named = (uint64_t)e.name_at + e.name_bytes <= e.header_bytes;
@@ -138,7 +131,7 @@ static const char *read_entries(struct images *to, const char *at,
 }
 
 /* Why the data cannot be used, or NULL. */
-static const char *read_data(struct images *to, const char *data)
+static const char *read_data(struct simcuda_images *to, const char *data)
 {
     static const char prologue[] = "//";
     struct binary b;
@@ -153,11 +146,12 @@ static const char *read_data(struct images *to, const char *data)
     return read_entries(to, first, first + b.bytes);
 }
 
-static struct images *read_images(const void *wrapper, char *why, size_t cap)
+struct simcuda_images *simcuda_images(const void *wrapper, char *why,
+                                      size_t cap)
 {
     struct wrapper w;
     memcpy(&w, wrapper, sizeof(w));
-    struct images *images = lab_alloc(sizeof(*images));
+    struct simcuda_images *images = lab_alloc(sizeof(*images));
     const char *wrong = !images ? "PTX, and there is no memory for its place"
                         : w.magic != WRAPPER_MAGIC || !w.data
                             ? "no fat binary"
@@ -165,7 +159,7 @@ static struct images *read_images(const void *wrapper, char *why, size_t cap)
     if (!wrong)
         return images;
     snprintf(why, cap, "%s", wrong);
-    free_images(images);
+    simcuda_images_free(images);
     return NULL;
 }
 
@@ -295,7 +289,7 @@ const char *cudaGetErrorString(cudaError_t error)
 struct function {
     const void *host; /* the launcher's stub: what host code calls it by */
     const char *name; /* in the PTX */
-    const struct images *images;
+    const struct simcuda_images *images;
     int64_t most_dynamic; /* shared memory that was asked for */
     struct function *next;
 };
@@ -303,7 +297,7 @@ struct function {
 struct variable {
     const void *host;
     const char *name;
-    const struct images *images;
+    const struct simcuda_images *images;
     struct variable *next;
 };
 
@@ -319,7 +313,7 @@ const char *simcuda_broken(void)
 
 void **__cudaRegisterFatBinary(void *wrapper)
 {
-    return (void **)read_images(wrapper, broken, sizeof(broken));
+    return (void **)simcuda_images(wrapper, broken, sizeof(broken));
 }
 
 void __cudaRegisterFatBinaryEnd(void **handle)
@@ -329,7 +323,7 @@ void __cudaRegisterFatBinaryEnd(void **handle)
 
 void __cudaUnregisterFatBinary(void **handle)
 {
-    struct images *images = (struct images *)(void *)handle;
+    struct simcuda_images *images = (struct simcuda_images *)(void *)handle;
     struct function **f = &functions;
     struct variable **v = &variables;
     while (*f) {
@@ -350,7 +344,7 @@ void __cudaUnregisterFatBinary(void **handle)
             v = &gone->next;
         }
     }
-    free_images(images);
+    simcuda_images_free(images);
 }
 
 char __cudaInitModule(void **handle)
@@ -377,7 +371,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device,
     }
     *f = (struct function){.host = host,
                            .name = name,
-                           .images = (struct images *)(void *)handle,
+                           .images = (struct simcuda_images *)(void *)handle,
                            .next = functions};
     functions = f;
 }
@@ -398,7 +392,7 @@ void __cudaRegisterVar(void **handle, char *host, char *device,
     }
     *v = (struct variable){.host = host,
                            .name = name,
-                           .images = (struct images *)(void *)handle,
+                           .images = (struct simcuda_images *)(void *)handle,
                            .next = variables};
     variables = v;
 }
@@ -407,7 +401,7 @@ const char *simcuda_kernel(int i, const struct lab_sim_image **image)
 {
     for (const struct function *f = functions; f; f = f->next) {
         if (i-- == 0) {
-            *image = image_of(f->images, INT_MAX);
+            *image = simcuda_image(f->images, INT_MAX);
             return f->name;
         }
     }
@@ -424,10 +418,10 @@ static struct function *function_of(const void *host)
 }
 
 /* The code that the thread's GPU would run; the newest where there is none. */
-static const struct lab_sim_image *image_for(const struct images *of)
+static const struct lab_sim_image *image_for(const struct simcuda_images *of)
 {
     const struct lab_sim_device *d = simcuda_host->device();
-    return image_of(of, d ? d->major * 10 + d->minor : INT_MAX);
+    return simcuda_image(of, d ? d->major * 10 + d->minor : INT_MAX);
 }
 
 static cudaError_t facts_of(const struct function *f,

@@ -5,6 +5,22 @@
 /* The program's functions; NULL until the module was given them. */
 extern const struct lab_sim_host *simcuda_host;
 
+/* The PTX of a source file, by the GPU that it was compiled for, ascending. */
+enum { SIMCUDA_IMAGES = 8 };
+struct simcuda_images {
+    int count;
+    struct lab_sim_image image[SIMCUDA_IMAGES];
+};
+
+/* Of a fat binary, as the compilers register it. NULL: `why` has what is wrong. */
+struct simcuda_images *simcuda_images(const void *wrapper, char *why,
+                                      size_t cap);
+void simcuda_images_free(struct simcuda_images *images); /* NULL allowed */
+/* What a GPU of compute capability 8.0 (80) runs: the newest that is not newer
+ * than it; else the newest. */
+const struct lab_sim_image *simcuda_image(const struct simcuda_images *images,
+                                          int capability);
+
 /* What ptxas reported of a kernel (cmake/keep_registers.sh). */
 struct simcuda_ptxas {
     const char *source; /* the end of its path: "kernels/dense/dense.cu" */

@@ -91,7 +91,8 @@ enum lab_status lab_font_open(struct lab_font **out, int h, int w)
     if (!usable) {
         lab_font_close(f);
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "there is no font of fixed width for text in a PNG: "
+                        "[recording.no-font] there is no font of fixed width "
+                        "for text in a PNG: "
                         "install fonts-dejavu-core, or write a .svg");
     }
     if (f->count[1] > 0) {
@@ -153,7 +154,8 @@ enum lab_status lab_font_open(struct lab_font **out, int h, int w)
     (void)h;
     (void)w;
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "this program was built without fonts for text in a PNG: "
+                    "[recording.not-built] this program was built without "
+                    "fonts for text in a PNG: "
                     "install libfreetype-dev and libfontconfig-dev and build "
                     "again, or write a .svg");
 }

@@ -23,8 +23,10 @@ static void on_signal(int number)
 {
     int saved = errno;
     int none = 0;
-    if (atomic_load(&ending) ||
-        !atomic_compare_exchange_strong(&caught, &none, number))
+    bool first = atomic_compare_exchange_strong(&caught, &none, number);
+    if (!first && number == SIGHUP && none == SIGHUP)
+        return; /* a terminal that closes sends it more than once */
+    if (atomic_load(&ending) || !first)
         _exit(128 + number); /* the loop did not end: the user insists */
     atomic_bool *flag = atomic_load(&stop_flag);
     if (flag)
@@ -91,9 +93,14 @@ void lab_signals_flag(atomic_bool *flag)
         atomic_store(flag, true);
 }
 
-void lab_signals_end_now(void)
+void lab_signals_end_now(int after)
 {
+    static atomic_bool closed;
+    if (after == SIGHUP)
+        atomic_store(&closed, true);
     handle(on_signal_end);
+    if (atomic_load(&closed))
+        (void)signal(SIGHUP, SIG_IGN);
 }
 
 int lab_signals_caught(void)

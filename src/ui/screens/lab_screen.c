@@ -702,7 +702,7 @@ static bool has_ended(struct lab_bench_screen *s)
 static void say_wait(struct lab_bench_screen *leaving)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
-    lab_signals_end_now();
+    lab_signals_end_now(lab_signals_caught());
     for (int i = 0; i < 20 && leaving; i++) { /* most calls are short */
         while (leaving && has_ended(leaving))
             leaving = leaving->next;

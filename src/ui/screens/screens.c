@@ -350,7 +350,7 @@ static void finish(struct screens *s)
     lab_ui_free(s->ui); /* the terminal is the shell's again */
     s->ui = NULL;
     if (s->signal)
-        lab_signals_end_now();
+        lab_signals_end_now(s->signal);
     close_lesson(s, true);
     if (lab)
         save_progress(s);

@@ -12,8 +12,10 @@ void lab_signals_say(const char *words);
     "lapenna-lab: stopping after this call; again ends now\n"
 /* The first signal sets this flag, too; NULL: none. For work that looks at one. */
 void lab_signals_flag(atomic_bool *flag);
-/* From here on a signal ends the program at once, as 128 and its number. */
-void lab_signals_end_now(void);
+/* From here on a signal ends the program at once, as 128 and its number; after
+ * SIGHUP not another one, which a terminal that closes may send. `after`: what
+ * ends the program already, or 0. */
+void lab_signals_end_now(int after);
 int lab_signals_caught(void);         /* the number, 0: none */
 bool lab_signals_asked(void *unused); /* the same, as a base/stop.h */
 /* The same, and the next one is a first one again; after a TERM or a HUP has

@@ -811,6 +811,19 @@ static void end_writer(struct lab_recording *r, struct lab_writer *w,
     lab_writer_free(w);
 }
 
+/* It is listed as done while its screen is still open. */
+static void trained(void *recording, const struct lab_snapshot *now)
+{
+    struct lab_recording *r = recording;
+    struct lab_run_summary summary;
+    struct lab_writer *w = hold(r);
+    lab_recording_summarize(now, &summary);
+    note_machine(r, &summary);
+    if (w)
+        (void)lab_writer_settle(w, &summary); /* the end reports what fails */
+    release_writer(r);
+}
+
 static void restarted(void *recording, struct lab_walk *walk, uint64_t seed,
                       const struct lab_snapshot *before)
 {
@@ -1113,6 +1126,7 @@ static void recording_attach(struct lab_recording *r,
                                                .opened = recording_opened,
                                                .restarted = restarted,
                                                .closing = recording_closing,
+                                               .trained = trained,
                                                .count = count_text,
                                                .trace = trace_text,
                                                .save = save_text,

@@ -567,6 +567,12 @@ static void heard_opened(void *user, struct lab_walk *walk)
     lab_walk_observe(walk, &o);
 }
 
+static void heard_trained(void *user, const struct lab_snapshot *now)
+{
+    hear(user, 't');
+    assert_true(now->train_whole && now->train_done == now->train_target);
+}
+
 static void heard_restarted(void *user, struct lab_walk *walk, uint64_t seed,
                             const struct lab_snapshot *before)
 {
@@ -586,8 +592,10 @@ TEST_CASE_WITH(a_restart_ends_the_run, start, end)
     h = (struct heard){.n = 0};
     struct lab_session_config config = {
         .setup = {.spec = &f->net.spec, .backend = "cpu"},
-        .hooks = {
-            .user = &h, .opened = heard_opened, .restarted = heard_restarted}};
+        .hooks = {.user = &h,
+                  .opened = heard_opened,
+                  .restarted = heard_restarted,
+                  .trained = heard_trained}};
     struct lab_command again = {
         .kind = LAB_DO_RESTART, .seed_given = true, .seed = 99};
     lab_session_free(f->session);
@@ -596,13 +604,13 @@ TEST_CASE_WITH(a_restart_ends_the_run, start, end)
     double loss = f->snap.losses.value[0];
     assert_ok(lab_session_post(f->session, &again));
     settle(f);
-    assert_string_equal(h.events, "berb");
+    assert_string_equal(h.events, "bterb");
     assert_true(h.seed == 99 && f->snap.plan->seed == 99);
     assert_int_equal(h.iteration, 2);
     assert_true(h.first_loss == loss);
     assert_int_equal(f->snap.losses.n, 0);
     post_and_settle(f, LAB_DO_RESTART, 0);
-    assert_string_equal(h.events, "berberb");
+    assert_string_equal(h.events, "bterberb");
     assert_true(h.seed == 99); /* not the lesson's: the one that holds */
     assert_int_equal(h.iteration, 0);
 }

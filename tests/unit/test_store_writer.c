@@ -6,6 +6,7 @@
 
 #include "store/database.h"
 #include "store/query.h"
+#include "store/time_sum.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -129,6 +130,41 @@ TEST_CASE_WITH(unknown_is_null, NULL, sample_cleanup)
     assert_int_equal(sample_int(path, "SELECT batch IS NULL AND samples_per_s "
                                       "IS NULL AND smCount IS NULL AND seed = "
                                       "-1 FROM run"),
+                     1);
+}
+
+/* A training that has ended and can go on is listed as done until it does. */
+TEST_CASE_WITH(an_end_that_is_not_the_last, NULL, sample_cleanup)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    struct lab_run_summary summary;
+    struct lab_database *db = NULL;
+    lab_run_summary_init(&summary);
+    summary.iterations = 1;
+    push(writer, sample_step(1, 0, 0, LAB_TIME_CPU_CLOCK, 5));
+    assert_ok(lab_writer_settle(writer, &summary));
+    assert_int_equal(sample_int(path, "SELECT status = 'done' AND iterations = "
+                                      "1 AND ended IS NOT NULL FROM run"),
+                     1);
+    /* Another program adds nothing up of what is not whole. */
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_time_sums_keep(db, 1));
+    lab_database_close(db);
+    assert_rows(path, 0, "time_sum");
+    push(writer, sample_kernel(9, 1000, 70)); /* of no step: a copy */
+    assert_ok(lab_writer_flush(writer));
+    assert_int_equal(sample_int(path, "SELECT status = 'done' FROM run"), 1);
+    push(writer, sample_step(2, 1, 0, LAB_TIME_CPU_CLOCK, 7));
+    assert_ok(lab_writer_flush(writer));
+    assert_int_equal(sample_int(path, "SELECT status = 'running' AND ended IS "
+                                      "NULL AND summed IS NULL FROM run"),
+                     1);
+    summary.iterations = 2;
+    assert_ok(lab_writer_settle(writer, &summary));
+    finish(writer);
+    assert_int_equal(sample_int(path, "SELECT status = 'done' AND summed = 1 "
+                                      "AND iterations IS NULL FROM run"),
                      1);
 }
 

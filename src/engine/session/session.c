@@ -2017,6 +2017,9 @@ static void *engine_main(void *user)
             perform(s, &c);
             s->now.state = LAB_SESSION_IDLE;
             session_publish(s);
+            if (c.kind == LAB_DO_TRAIN && s->now.train_whole &&
+                s->hooks.trained)
+                s->hooks.trained(s->hooks.user, &s->latest->all);
         }
         pthread_mutex_lock(&s->lock);
         if (s->now.state == LAB_SESSION_FAILED)

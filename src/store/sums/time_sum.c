@@ -1115,7 +1115,8 @@ static enum lab_status is_summed(struct lab_database *db, int64_t run,
         db, "SELECT summed, status = 'running' FROM run WHERE id = ?1", run);
     if (lab_stmt_next(&s)) {
         *summed = sqlite3_column_int64(s.sql, 0);
-        *running = sqlite3_column_int64(s.sql, 1) != 0;
+        *running =
+            sqlite3_column_int64(s.sql, 1) != 0 || *summed == LAB_SUMMED_LATER;
     }
     return lab_stmt_end(&s);
 }

@@ -256,9 +256,22 @@ static enum lab_status run_row_begin(struct lab_database *db,
     return st;
 }
 
+/* More of a run comes that had an end. */
+static enum lab_status run_row_resume(const struct lab_insert *in)
+{
+    return lab_database_exec_of(
+        in->db,
+        "UPDATE run SET status = 'running', ended = NULL, ended_ns = NULL, "
+        "kernelRowFirst = NULL, kernelRowLast = NULL, summed = NULL WHERE id = "
+        "?1",
+        in->run, storing_run);
+}
+
+/* `open`: more may come, and its times are not added up yet. */
 static enum lab_status run_row_end(const struct lab_insert *in,
                                    const struct lab_run_summary *u,
-                                   const struct lab_writer_state *state)
+                                   const struct lab_writer_state *state,
+                                   bool open)
 {
     const struct lab_ring_stats *ring = &state->ring;
     char ended[32];
@@ -275,7 +288,7 @@ static enum lab_status run_row_end(const struct lab_insert *in,
         "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
         "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
         "variants = nullif(ifnull(?23, variants), ''), "
-        "memoryPeak_bytes = ?24, utilization_pct = ?25 "
+        "memoryPeak_bytes = ?24, utilization_pct = ?25, summed = ?26 "
         "WHERE id = ?1");
     sqlite3_stmt *s = stmt.sql;
     lab_utc_text(now, ended);
@@ -306,6 +319,7 @@ static enum lab_status run_row_end(const struct lab_insert *in,
     lab_bind_text(s, 23, u->variants);
     lab_bind_int(s, 24, u->memory_peak_bytes);
     lab_bind_real(s, 25, u->utilization_pct);
+    lab_bind_int(s, 26, open ? LAB_SUMMED_LATER : LAB_UNKNOWN);
     return lab_stmt_once(&stmt, storing_run);
 }
 
@@ -1088,6 +1102,7 @@ struct lab_writer {
     pthread_mutex_t lock; /* what follows */
     pthread_cond_t acknowledged;
     int64_t mark_done;
+    bool settles; /* with `summary`, at the next mark */
     uint64_t stored;
     uint64_t lost;
     enum lab_status status;
@@ -1102,6 +1117,7 @@ struct work {
     int64_t opened_ns;
     uint64_t rows; /* in it */
     int64_t mark;  /* the last one seen */
+    bool settled;  /* the run has an end in the database */
     size_t sums_limit;
     bool failed;
     struct lab_record batch[BATCH];
@@ -1187,8 +1203,32 @@ static void store_record(struct work *w, const struct lab_record *record)
         w->open = st == LAB_OK;
         w->opened_ns = lab_clock_monotonic_ns();
     }
+    /* Not by a copy that only shows something. */
+    if (st == LAB_OK && w->settled && record->kind == LAB_RECORD_STEP) {
+        st = run_row_resume(&w->in);
+        w->settled = false;
+    }
     if (st == LAB_OK)
         st = insert_record(&w->in, record);
+    if (st)
+        note_failure(w, st);
+}
+
+static void settle(struct work *w)
+{
+    struct lab_writer *writer = w->writer;
+    struct lab_run_summary summary;
+    struct lab_writer_state state;
+    pthread_mutex_lock(&writer->lock);
+    bool settles = writer->settles;
+    summary = writer->summary;
+    writer->settles = false;
+    pthread_mutex_unlock(&writer->lock);
+    if (!settles || w->failed)
+        return;
+    lab_writer_get_state(writer, &state);
+    enum lab_status st = run_row_end(&w->in, &summary, &state, true);
+    w->settled = st == LAB_OK;
     if (st)
         note_failure(w, st);
 }
@@ -1211,6 +1251,7 @@ static void store_batch(struct work *w, size_t n)
     if (marked || iteration_ended || old || w->rows >= COMMIT_ROWS)
         commit(w, marked);
     if (marked) {
+        settle(w);
         w->mark = mark;
         acknowledge(w);
     }
@@ -1222,7 +1263,7 @@ static void end_run(struct work *w)
     struct lab_writer_state state;
     commit(w, true);
     lab_writer_get_state(writer, &state);
-    enum lab_status st = run_row_end(&w->in, &writer->summary, &state);
+    enum lab_status st = run_row_end(&w->in, &writer->summary, &state, false);
     if (st)
         note_failure(w, st);
     /* Not a record that could be lost: readers add up what is not kept. */
@@ -1380,6 +1421,22 @@ void lab_writer_get_state(struct lab_writer *writer,
     out->failed = writer->status != LAB_OK;
     memcpy(out->error, writer->error, sizeof(out->error));
     pthread_mutex_unlock(&writer->lock);
+}
+
+enum lab_status lab_writer_settle(struct lab_writer *writer,
+                                  const struct lab_run_summary *summary)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->summary = *summary;
+    writer->settles = true;
+    pthread_mutex_unlock(&writer->lock);
+    enum lab_status st = lab_writer_flush(writer);
+    pthread_mutex_lock(&writer->lock);
+    writer->settles = false; /* a writer that refuses has not taken it */
+    lab_run_summary_init(&writer->summary);
+    writer->summary.status = LAB_RUN_INTERRUPTED;
+    pthread_mutex_unlock(&writer->lock);
+    return st;
 }
 
 /* Ends the thread: it takes what is left, and then the run's end. */

@@ -28,6 +28,9 @@ struct lab_session_hooks {
     void (*restarted)(void *user, struct lab_walk *walk, uint64_t seed,
                       const struct lab_snapshot *before);
     void (*closing)(void *user, struct lab_walk *walk); /* the run has ended */
+    /* A training has gone as far as it was asked to, and may go on. `now`: for the
+     * call. */
+    void (*trained)(void *user, const struct lab_snapshot *now);
     /* Takes hardware counters of schedule steps from .. to-1, which have run;
      * `report` gets a line about it for the learner. */
     enum lab_status (*count)(void *user, struct lab_walk *walk, int from,

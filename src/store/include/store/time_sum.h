@@ -45,6 +45,9 @@ struct lab_rank_result {
 
 /* ---- the sums of a run ---- */
 
+/* run.summed of a run that has an end and may go on: nothing is kept of it. */
+enum { LAB_SUMMED_LATER = 2 };
+
 enum lab_sum_level {
     LAB_SUM_WALL = -1, /* a part of an iteration's wall time; in comparisons */
     LAB_SUM_ITERATION,

@@ -189,6 +189,12 @@ int64_t lab_writer_run(const struct lab_writer *writer); /* run.id */
 enum lab_status lab_writer_flush(struct lab_writer *writer);
 void lab_writer_get_state(struct lab_writer *writer,
                           struct lab_writer_state *out);
+/* The run has reached an end that may not be its last, of a training that can go
+ * on: all that was pushed before and the end are stored as by
+ * lab_writer_finish(); the next step makes it a running one again. Errors: the
+ * writer's own. */
+enum lab_status lab_writer_settle(struct lab_writer *writer,
+                                  const struct lab_run_summary *summary);
 /* Stores what is left and the run's end, and ends the thread. To be called
  * once. Errors: the first that the database gave. */
 enum lab_status lab_writer_finish(struct lab_writer *writer,

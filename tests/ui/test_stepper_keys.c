@@ -444,7 +444,8 @@ TEST_CASE_WITH(training_starts_goes_on_and_stops, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     f->model.train_iterations = 7;
-    play(f, "key t\nexpect training\nkey q\nexpect training ...\n");
+    play(f, "resize 80 24\nkey t\nexpect training\nkey q\nexpect training ...\n"
+            "expect   loss not known yet\nabsent step 0 of\n");
     assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 7);
     play(f, "key t\nkey t\nexpect it is training\nkey Esc\n");
     assert_int_equal(fixture_count(f, LAB_DO_TRAIN), 1);

@@ -2365,9 +2365,12 @@ static void state_line(const struct lab_stepper *v, struct lab_canvas *c,
         lab_canvas_add(c, &row, bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s   ",
                        text);
     }
-    lab_canvas_add(c, &row, LAB_ROLE_NORMAL,
-                   "iteration %lld   step %d of %d   loss %s",
-                   (long long)snap->iteration, snap->position, s->n_steps,
+    lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "iteration %lld   ",
+                   (long long)snap->iteration);
+    if (snap->state != LAB_SESSION_TRAINING) /* it flickers, and takes room */
+        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "step %d of %d   ",
+                       snap->position, s->n_steps);
+    lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "loss %s",
                    known ? LAB_VALUE_TEXT(snap->loss, 8) : "not known yet");
     lab_rect_cut_left(&row, 3);
     if (!busy[0] && snap->position < s->n_steps)

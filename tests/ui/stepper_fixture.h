@@ -43,6 +43,7 @@ struct stepper_fixture {
     bool curve_breaks;   /* NaN and Inf in them */
     bool text;           /* a lesson that learns from text ... */
     const char *written; /* ... and what it wrote, NULL: nothing yet */
+    bool rate_falls;     /* the learning rate, over the curve */
     bool inspected;      /* figures of layers and classes are there */
     int64_t target;
     bool checked;

@@ -213,6 +213,8 @@ static void show_training(const struct stepper_fixture *f,
     fill_curve(&out->accuracies, f->curve / 5, false, 0.1, 0.97);
     if (!f->curve)
         return;
+    if (f->rate_falls)
+        fill_curve(&out->rates, f->curve, false, 0.1, 0.01);
     out->train_target = f->target;
     out->train_done = f->curve * 10;
     out->samples_per_s = 20511;
@@ -414,6 +416,8 @@ void fixture_snapshot_release(struct lab_snapshot *s)
     free(s->accuracies.value);
     free(s->bits.iteration);
     free(s->bits.value);
+    free(s->rates.iteration);
+    free(s->rates.value);
     free(s->sample);
     free(s->checks);
     memset(s, 0, sizeof(*s));

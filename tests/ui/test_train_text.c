@@ -24,6 +24,14 @@ TEST_CASE_WITH(bits_and_the_line_to_beat, setup, teardown)
     check_screen(*state, 80, 24, "key t", "train_text_80x24.txt", false);
 }
 
+/* On 80x24 too the rate has a strip of its own. */
+TEST_CASE_WITH(a_rate_that_falls, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    f->rate_falls = true;
+    check_screen(f, 80, 24, "key t", "train_text_rate_80x24.txt", false);
+}
+
 /* Its end is in sight; what would move the cursor is shown and not sent. */
 TEST_CASE_WITH(a_text_that_is_longer_than_its_pane, setup, teardown)
 {

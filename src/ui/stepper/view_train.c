@@ -400,7 +400,10 @@ static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
         curve_of(&v->snap.accuracies, "validation accuracy", LAB_ROLE_SERIES_2);
     bool labels = v->snap.accuracies.n > 0;
     if (r.h >= 14 && rate_changes(&v->snap))
-        draw_rate(v, c, lab_rect_cut_bottom(&r, r.h >= 30 ? r.h / 4 : 5));
+        draw_rate(v, c,
+                  lab_rect_cut_bottom(&r, r.h >= 30   ? r.h / 4
+                                          : r.h >= 16 ? 5
+                                                      : 4));
     struct lab_rect first = r;
     if (labels && r.w >= WIDE)
         first = lab_rect_cut_left(&r, r.w / 2);
@@ -421,7 +424,11 @@ static void draw_curves_page(const struct lab_train_state *v,
 {
     bool two = v->snap.bits.n > 0 && r.w < WIDE; /* curves, one above another */
     if (v->snap.text && r.h >= (two ? 14 : 8) && alone) {
-        int rows = r.h >= 24 ? r.h / 3 : r.h >= 14 ? 6 : 4;
+        /* Three curves leave it a line or two. */
+        int rows = r.h >= 24                                    ? r.h / 3
+                   : two && r.h >= 16 && rate_changes(&v->snap) ? r.h - 14
+                   : r.h >= 14                                  ? 6
+                                                                : 4;
         train_sample_draw(c, lab_rect_cut_bottom(&r, rows), &v->snap,
                           &v->model.sampling);
     }

@@ -527,6 +527,14 @@ static void draw_x_axis(struct drawing *d)
         lab_canvas_text(d->c, base, name_x, -1, LAB_ROLE_DIM, name);
 }
 
+/* Without the axes. */
+static struct lab_rect plot_of(struct lab_rect r)
+{
+    lab_rect_cut_left(&r, AXIS_W);
+    lab_rect_cut_bottom(&r, 1);
+    return r.h < 3 || r.w < 16 ? (struct lab_rect){0} : r;
+}
+
 void lab_roof_plot_draw(struct lab_canvas *c, struct lab_rect r,
                         const struct lab_roof_list *list, int64_t chosen)
 {
@@ -535,9 +543,8 @@ void lab_roof_plot_draw(struct lab_canvas *c, struct lab_rect r,
                                           [OWNER_DISTANCE] = LAB_ROLE_DIM};
     struct drawing d = {.c = c, .list = list};
     struct lab_rect old = lab_canvas_clip(c, r);
-    lab_rect_cut_left(&r, AXIS_W);
-    lab_rect_cut_bottom(&r, 1);
-    if (r.h < 3 || r.w < 16) {
+    r = plot_of(r);
+    if (lab_rect_empty(r)) {
         lab_canvas_unclip(c, old);
         return;
     }
@@ -563,6 +570,62 @@ void lab_roof_plot_draw(struct lab_canvas *c, struct lab_rect r,
     lab_canvas_unclip(c, old);
 }
 
+/* ---- clicks ---- */
+
+/* The columns to each side of a point that a cell is on; -1: it is on none. */
+static int half_at(const struct lab_roof_axes *a,
+                   const struct lab_roof_list *list, int64_t i, int y, int x)
+{
+    const struct lab_roofline_point *p = point_at(list, i);
+    int rows;
+    int half;
+    int py;
+    int px;
+    lab_roof_size(row_at(list, i)->time, a->plot.h, &rows, &half);
+    bool on = lab_roof_cell(a, p->intensity, p->flop_s, &py, &px) &&
+              abs(y - py) <= rows && abs(x - px) <= half;
+    return on ? half : -1;
+}
+
+static bool same_cell(const struct lab_roof_axes *a,
+                      const struct lab_roof_list *list, int64_t i, int64_t k)
+{
+    const struct lab_roofline_point *p = point_at(list, i);
+    const struct lab_roofline_point *q = point_at(list, k);
+    int y[2];
+    int x[2];
+    return lab_roof_cell(a, p->intensity, p->flop_s, &y[0], &x[0]) &&
+           lab_roof_cell(a, q->intensity, q->flop_s, &y[1], &x[1]) &&
+           y[0] == y[1] && x[0] == x[1];
+}
+
+int64_t lab_roof_plot_find(struct lab_rect r, const struct lab_roof_list *list,
+                           int64_t chosen, int y, int x)
+{
+    struct lab_roof_axes a;
+    int64_t found = -1;
+    int least = 0;
+    struct lab_rect plot = plot_of(r);
+    if (!lab_rect_has(plot, y, x) || !lab_roof_axes_fit(&a, list, plot))
+        return -1;
+    for (int64_t i = 0; i < list->count; i++) {
+        int half = half_at(&a, list, i, y, x);
+        if (half < 0 || (found >= 0 && half >= least))
+            continue;
+        found = i;
+        least = half;
+    }
+    if (found < 0 || chosen < 0 || chosen >= list->count ||
+        !same_cell(&a, list, found, chosen))
+        return found;
+    for (int64_t k = 1; k <= list->count; k++) {
+        int64_t i = (chosen + k) % list->count;
+        if (same_cell(&a, list, found, i))
+            return i;
+    }
+    return found;
+}
+
 /* ---- the screen ---- */
 
 enum { LEVEL_STEPS, LEVEL_KERNELS, LEVEL_ALL, LEVELS };
@@ -576,6 +639,7 @@ struct roofline_state {
     int64_t *shown; /* the rows of the level */
     struct lab_roof_list list;
     struct lab_table table;
+    struct lab_rect picture; /* as it was drawn */
     int level;
 };
 
@@ -678,7 +742,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 
 /* ---- drawing ---- */
 
-static void draw_picture(const struct roofline_state *st, struct lab_canvas *c,
+static void draw_picture(struct roofline_state *st, struct lab_canvas *c,
                          struct lab_rect r)
 {
     char title[160];
@@ -693,6 +757,7 @@ static void draw_picture(const struct roofline_state *st, struct lab_canvas *c,
             lab_rect_cut_top(&r, lab_canvas_paragraph_rows(c, r.w, MOST, text));
         lab_canvas_paragraph(c, note, LAB_ROLE_WARN, text);
     }
+    st->picture = r;
     lab_roof_plot_draw(c, r, &st->list, lab_table_row(&st->table));
 }
 
@@ -766,6 +831,18 @@ static void panes(struct lab_screen *s, struct lab_panes *out)
     out->at[0].table = &st->table;
 }
 
+static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
+{
+    struct roofline_state *st = s->state;
+    int64_t place = what == LAB_MOUSE_CLICK
+                        ? lab_roof_plot_find(st->picture, &st->list,
+                                             lab_table_row(&st->table), y, x)
+                        : -1;
+    if (place >= 0)
+        lab_table_select(&st->table, place);
+    return place >= 0;
+}
+
 static enum lab_status next_level(struct lab_screen *s)
 {
     struct roofline_state *st = s->state;
@@ -809,5 +886,6 @@ const struct lab_screen_ops lab_view_roofline = {
     .release = release,
     .draw = draw,
     .panes = panes,
+    .mouse = mouse,
     .signs = SIGNS,
 };

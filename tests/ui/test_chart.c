@@ -53,6 +53,26 @@ TEST_CASE(a_line_in_three_sets_of_glyphs)
                  "        +- 0 ------ 3\n");
 }
 
+TEST_CASE(a_point_is_found)
+{
+    const double y[] = {0, NAN, 2, 3};
+    const double envelope[] = {0.2, 0.2, 0.2, 0.2};
+    const struct lab_series s[] = {{NULL, envelope, 4, NULL, LAB_ROLE_SERIES_1},
+                                   {NULL, y, 4, "up", LAB_ROLE_SERIES_1}};
+    const struct lab_chart c = {NULL, NULL, s, 2, NAN, NAN, false};
+    const struct lab_rect r = {3, 5, 6, 22};
+    int k = -1;
+    int64_t i = -1;
+    assert_true(lab_chart_find(r, &c, 4, 26, &k, &i));
+    assert_true(k == 1 && i == 3);
+    assert_true(lab_chart_find(r, &c, 7, 15, &k, &i)); /* a column beside it */
+    assert_true(k == 1 && i == 0);
+    assert_false(lab_chart_find(r, &c, 4, 14, &k, &i)); /* far from all */
+    assert_false(lab_chart_find(r, &c, 6, 18, &k, &i)); /* NaN */
+    assert_false(lab_chart_find(r, &c, 3, 26, &k, &i)); /* the legend */
+    assert_false(lab_chart_find(r, &c, 8, 14, &k, &i)); /* the axis */
+}
+
 TEST_CASE(charts_of_anything)
 {
     static double y[5000];

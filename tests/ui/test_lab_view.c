@@ -230,6 +230,30 @@ static char *drawn(const struct lab_bench_chart *chart, bool rates, int h,
     return text;
 }
 
+TEST_CASE(a_bar_is_found)
+{
+    struct lab_bench_data lab;
+    fixture_lab();
+    fixture_lab_finish();
+    assert_ok(fixture_lab_data(&lab));
+    const struct lab_bench_chart chart = {
+        .lab = &lab, .set = 1, .size = 5, .chosen = 36};
+    const struct lab_rect r = {0, 0, 5, 100}; /* fewer rows than rungs */
+    char *text = drawn(&chart, false, r.h, r.w, true);
+    char *line = text;
+    for (int y = 0; y < r.h; y++) {
+        int64_t row = lab_bench_bars_find(r, &chart, y);
+        line[strcspn(line, "\n")] = '\0';
+        assert_true(y == 0 ? row < 0 : row >= 0);
+        if (y > 0)
+            assert_ptr_equal(strstr(line, lab.rows[row].variant), line + 1);
+        line += strlen(line) + 1;
+    }
+    assert_true(lab_bench_bars_find(r, &chart, r.h) < 0);
+    lab_free(text);
+    lab_bench_data_release(&lab);
+}
+
 TEST_CASE(pictures_at_every_size)
 {
     struct lab_bench_data lab;

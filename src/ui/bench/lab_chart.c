@@ -211,6 +211,19 @@ void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
     }
 }
 
+int64_t lab_bench_bars_find(struct lab_rect r,
+                            const struct lab_bench_chart *chart, int y)
+{
+    int at = y - r.y - 1; /* below the heading */
+    if (at < 0 || y >= r.y + r.h || r.w < NAME_W + VALUE_W + BARS_LEAST)
+        return -1;
+    at += first_bar(chart, r.h - 1);
+    for (int64_t i = 0; i < chart->lab->row_count; i++)
+        if (shown(chart, &chart->lab->rows[i]) && at-- == 0)
+            return i;
+    return -1;
+}
+
 /* ---- rates against sizes ---- */
 
 struct line {
@@ -284,14 +297,20 @@ static bool has_precisions(const struct lab_bench_chart *chart)
     return false;
 }
 
+static void rung_name(const struct lab_bench_chart *chart,
+                      const struct lab_bench_result *of, char *out, size_t cap)
+{
+    bool precision = has_precisions(chart);
+    snprintf(out, cap, "%s%s%s", of->variant, precision ? " " : "",
+             precision ? of->precision : "");
+}
+
 static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
                      const struct lab_bench_result *of)
 {
     const struct lab_bench_data *lab = chart->lab;
-    bool precision = has_precisions(chart);
     char name[96];
-    snprintf(name, sizeof(name), "%s%s%s", of->variant, precision ? " " : "",
-             precision ? of->precision : "");
+    rung_name(chart, of, name, sizeof(name));
     for (int k = 0; k < p->count; k++)
         if (strcmp(p->lines[k].name, name) == 0)
             return;
@@ -452,36 +471,77 @@ const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set)
                                          : "Times: ns against the size";
 }
 
+struct rates { /* 30 KiB */
+    struct picture picture;
+    struct lab_series series[LINES];
+    enum lab_role roles[LINES];
+    struct lab_chart chart;
+    struct lab_rect lines;
+    struct lab_rect names;
+};
+
+static void make_rates(struct rates *t, struct lab_canvas *c, struct lab_rect r,
+                       const struct lab_bench_chart *chart)
+{
+    struct picture *p = &t->picture;
+    fill_picture(p, chart, r);
+    for (int k = 0; k < p->count; k++) {
+        t->roles[k] = (enum lab_role)(LAB_ROLE_SERIES_1 + k % COLOURS);
+        t->series[k] =
+            (struct lab_series){p->lines[k].x, p->lines[k].y, p->lines[k].n,
+                                p->lines[k].name, t->roles[k]};
+    }
+    int rows = draw_names(c, r, p, t->roles, false);
+    int most = r.h > 3 ? r.h / 2 : 1; /* a name left out is a line unknown */
+    t->names = lab_rect_cut_bottom(&r, rows < most ? rows : most);
+    t->lines = r;
+    t->chart = (struct lab_chart){.x_name = chart->log ? "size, log" : "size",
+                                  .series = t->series,
+                                  .count = p->count,
+                                  .y_min = chart->log ? (double)NAN : 0,
+                                  .y_max = NAN,
+                                  .log_y = chart->log,
+                                  .log_x = chart->log,
+                                  .unlisted = true};
+}
+
 void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
                           const struct lab_bench_chart *chart)
 {
-    struct picture picture; /* 28 KiB */
-    struct picture *p = &picture;
-    struct lab_series series[LINES];
-    enum lab_role roles[LINES];
+    struct rates t;
     if (lab_rect_empty(r))
         return;
-    fill_picture(p, chart, r);
-    for (int k = 0; k < p->count; k++) {
-        roles[k] = (enum lab_role)(LAB_ROLE_SERIES_1 + k % COLOURS);
-        series[k] =
-            (struct lab_series){p->lines[k].x, p->lines[k].y, p->lines[k].n,
-                                p->lines[k].name, roles[k]};
+    make_rates(&t, c, r, chart);
+    lab_chart_draw(c, t.lines, &t.chart);
+    if (t.picture.count > 0)
+        draw_names(c, t.names, &t.picture, t.roles, true);
+}
+
+int64_t lab_bench_rates_find(struct lab_rect r,
+                             const struct lab_bench_chart *chart, bool ascii,
+                             int y, int x)
+{
+    struct lab_canvas measure = {.ascii = ascii};
+    const struct lab_bench_data *lab = chart->lab;
+    struct rates t;
+    int k;
+    int64_t point;
+    if (lab_rect_empty(r))
+        return -1;
+    make_rates(&t, &measure, r, chart);
+    if (!lab_chart_find(t.lines, &t.chart, y, x, &k, &point))
+        return -1;
+    const struct line *l = &t.picture.lines[k];
+    for (int64_t i = 0; i < lab->row_count; i++) {
+        const struct lab_bench_result *row = &lab->rows[i];
+        char name[96];
+        rung_name(chart, row, name, sizeof(name));
+        if (row->set == chart->set && row->state == LAB_BENCH_DONE &&
+            lab->sizes[row->size_index].x == l->x[point] &&
+            strcmp(name, l->name) == 0)
+            return i;
     }
-    int rows = draw_names(c, r, p, roles, false);
-    int most = r.h > 3 ? r.h / 2 : 1; /* a name left out is a line unknown */
-    struct lab_rect names = lab_rect_cut_bottom(&r, rows < most ? rows : most);
-    struct lab_chart picture_of = {.x_name = chart->log ? "size, log" : "size",
-                                   .series = series,
-                                   .count = p->count,
-                                   .y_min = chart->log ? (double)NAN : 0,
-                                   .y_max = NAN,
-                                   .log_y = chart->log,
-                                   .log_x = chart->log,
-                                   .unlisted = true};
-    lab_chart_draw(c, r, &picture_of);
-    if (p->count > 0)
-        draw_names(c, names, p, roles, true);
+    return -1; /* not a rung's */
 }
 
 /* ---- for a pipe or a terminal ---- */

@@ -777,10 +777,12 @@ static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
     case LAB_LOWER_RATES:
         lab_canvas_heading(c, &r, lab_bench_rates_title(&st->lab, st->set),
                            false);
+        st->rates_at = r;
         lab_bench_rates_draw(c, r, rates);
         return;
     default:
         lab_canvas_heading(c, &r, LOWER_TITLES[st->lower], false);
+        st->bars_at = r;
         lab_bench_bars_draw(c, r, bars);
     }
 }
@@ -791,9 +793,11 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
                       const struct lab_bench_chart *rates)
 {
     lab_canvas_heading(c, &l->bars, LOWER_TITLES[LAB_LOWER_BARS], false);
+    st->bars_at = l->bars;
     lab_bench_bars_draw(c, l->bars, bars);
     lab_canvas_heading(c, &l->rates, lab_bench_rates_title(&st->lab, st->set),
                        false);
+    st->rates_at = l->rates;
     lab_bench_rates_draw(c, l->rates, rates);
     if (l->slide.h > 0)
         draw_slides(st, c, l->slide);
@@ -820,6 +824,18 @@ static void draw_command(const struct lab_bench_data *lab, struct lab_canvas *c,
                         "t has the text and its questions.");
 }
 
+/* Bars are held against the ceiling; rates of a CPU and a GPU, or of the first
+ * rung and the last, are powers of ten apart. */
+static struct lab_bench_chart chart_of(const struct lab_bench_state *st,
+                                       bool rates)
+{
+    return (struct lab_bench_chart){.lab = &st->lab,
+                                    .set = st->set,
+                                    .size = st->size,
+                                    .chosen = bench_chosen_row(st),
+                                    .log = st->log != rates};
+}
+
 static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
                        struct lab_rect body)
 {
@@ -828,15 +844,9 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
     struct lab_bench_layout l =
         lab_bench_layout(body, (int)st->table.count, st->lab.slide_count, tall);
     st->wide = l.wide;
-    struct lab_bench_chart bars = {.lab = &st->lab,
-                                   .set = st->set,
-                                   .size = st->size,
-                                   .chosen = bench_chosen_row(st),
-                                   .log = st->log};
-    struct lab_bench_chart rates = bars;
-    /* Bars are held against the ceiling; rates of a CPU and a GPU, or of the
-     * first rung and the last, are powers of ten apart. */
-    rates.log = !st->log;
+    const struct lab_bench_chart bars = chart_of(st, false);
+    const struct lab_bench_chart rates = chart_of(st, true);
+    st->bars_at = st->rates_at = (struct lab_rect){0};
     if (st->reading) {
         lab_pager_draw(&st->text_pager, c, body);
         return;
@@ -1270,6 +1280,40 @@ static void panes(struct lab_screen *s, struct lab_panes *out)
             .chosen = &st->scrolling};
 }
 
+/* A click on a bar, or on a point of the rates, chooses that rung, at the point's
+ * size. */
+static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
+{
+    struct lab_bench_state *st = s->state;
+    const struct lab_bench_chart bars = chart_of(st, false);
+    const struct lab_bench_chart rates = chart_of(st, true);
+    int64_t row = -1;
+    if (what != LAB_MOUSE_CLICK || st->reading || st->lab.command[0])
+        return false;
+    bool in_bars = lab_rect_has(st->bars_at, y, x);
+    if (!in_bars && !lab_rect_has(st->rates_at, y, x))
+        return false;
+    if (in_bars)
+        row = lab_bench_bars_find(st->bars_at, &bars, y);
+    else
+        row = lab_bench_rates_find(st->rates_at, &rates, lab_ui_is_ascii(s->ui),
+                                   y, x);
+    if (row < 0)
+        return true; /* beside all of them */
+    if (st->lab.rows[row].size_index != st->size) {
+        st->size = st->lab.rows[row].size_index;
+        st->follow = false;
+        if (show_rows(st)) {
+            lab_ui_error(s->ui);
+            return true;
+        }
+    }
+    for (int64_t i = 0; i < st->table.count; i++)
+        if (st->shown[i] == row)
+            lab_table_select(&st->table, i);
+    return true;
+}
+
 static void after(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
@@ -1435,6 +1479,7 @@ const struct lab_screen_ops lab_view_lab = {
     .release = release,
     .draw = bench_draw,
     .panes = panes,
+    .mouse = mouse,
     .search = search,
     .place = "text",
     .after = after,

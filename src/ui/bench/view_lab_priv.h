@@ -41,10 +41,12 @@ struct lab_bench_state {
     struct lab_table_ops ops; /* with `columns` */
     struct lab_table_column columns[LAB_TABLE_COLUMNS];
     enum lab_bench_lower lower;
-    bool wide;     /* as it was drawn last: every view is on the screen */
-    bool log;      /* the bars; the rates are the other way round */
-    bool follow;   /* the size that is being measured */
-    bool reading;  /* the lesson's text instead of the lab */
+    bool wide;    /* as it was drawn last: every view is on the screen */
+    bool log;     /* the bars; the rates are the other way round */
+    bool follow;  /* the size that is being measured */
+    bool reading; /* the lesson's text instead of the lab */
+    struct lab_rect bars_at; /* as they were drawn last; w 0: they were not */
+    struct lab_rect rates_at;
     int scrolling; /* 1: movement is the source's */
     struct lab_doc text;
     struct lab_pager text_pager;

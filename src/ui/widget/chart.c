@@ -353,6 +353,47 @@ static void draw_x_axis(struct lab_canvas *c, const struct lab_dots *g,
         draw_x_marks(&b, &a);
 }
 
+static bool has_legend(const struct lab_chart *chart)
+{
+    return chart->title || !chart->unlisted;
+}
+
+/* Without legend and axes. */
+static struct lab_rect plot_of(struct lab_rect r, const struct lab_chart *chart)
+{
+    lab_rect_cut_top(&r, has_legend(chart) ? 1 : 0);
+    lab_rect_cut_left(&r, AXIS_W);
+    lab_rect_cut_bottom(&r, 1);
+    return r;
+}
+
+bool lab_chart_find(struct lab_rect r, const struct lab_chart *chart, int y,
+                    int x, int *series, int64_t *point)
+{
+    struct scale sc;
+    double least = 4.5; /* a row counts as two columns */
+    bool found = false;
+    r = plot_of(r, chart);
+    if (r.h < 2 || r.w < 8 || !lab_rect_has(r, y, x) || !find_scale(chart, &sc))
+        return false;
+    for (int k = 0; k < chart->count; k++) {
+        const struct lab_series *s = &chart->series[k];
+        for (int64_t i = 0; s->name && i < s->n; i++) {
+            double dx = r.x + place_of(&sc.x, x_of(&sc, s, i), r.w) - x;
+            double dy =
+                r.y + r.h - 1 - place_of(&sc.y, drawn(&sc.y, s->y[i]), r.h) - y;
+            double far = dx * dx + 4 * dy * dy;
+            if (!(far < least)) /* NaN: it is not drawn */
+                continue;
+            least = far;
+            found = true;
+            *series = k;
+            *point = i;
+        }
+    }
+    return found;
+}
+
 void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
                     const struct lab_chart *chart)
 {
@@ -361,10 +402,9 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
     enum lab_role roles[LAB_CHART_SERIES];
     if (lab_rect_empty(r) || chart->count > LAB_CHART_SERIES)
         return;
-    if (chart->title || !chart->unlisted)
-        draw_legend(c, lab_rect_cut_top(&r, 1), chart);
-    lab_rect_cut_left(&r, AXIS_W);
-    lab_rect_cut_bottom(&r, 1);
+    if (has_legend(chart))
+        draw_legend(c, (struct lab_rect){r.y, r.x, 1, r.w}, chart);
+    r = plot_of(r, chart);
     if (r.h < 2 || r.w < 8)
         return;
     if (!find_scale(chart, &sc)) {

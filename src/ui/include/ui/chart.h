@@ -40,6 +40,11 @@ LAB_C_BEGIN
 void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
                     const struct lab_chart *chart);
 
+/* The point of a series with a name that is at a cell of the chart drawn in `r`,
+ * or within two columns or a row of it: the nearest. false: there is none. */
+bool lab_chart_find(struct lab_rect r, const struct lab_chart *chart, int y,
+                    int x, int *series, int64_t *point);
+
 /* The sign of series k of those that have a name: 1 ... 9 a b ... */
 char lab_chart_sign(int k);
 

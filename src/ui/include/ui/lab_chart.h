@@ -30,6 +30,12 @@ const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set);
  * rung. */
 void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
                           const struct lab_bench_chart *chart);
+/* The row of lab->rows at a cell of these pictures, drawn in `r`; -1: none. */
+int64_t lab_bench_bars_find(struct lab_rect r,
+                            const struct lab_bench_chart *chart, int y);
+int64_t lab_bench_rates_find(struct lab_rect r,
+                             const struct lab_bench_chart *chart, bool ascii,
+                             int y, int x);
 /* Both pictures of a set as lines of text: bars of its last size, linear, and
  * rates, logarithmic, where it has several sizes. */
 enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,

@@ -49,6 +49,32 @@ TEST_CASE_WITH(a_text_that_is_longer_than_its_pane, setup, teardown)
     check_screen(f, 80, 24, "key t\nkey 4", "train_probable_80x24.txt", false);
 }
 
+/* The probability of each character is named; the text follows the cursor. */
+TEST_CASE_WITH(a_cursor_in_the_text, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_add(&text, "Q\nto be");
+    for (int i = 0; i < 40; i++)
+        lab_str_addf(&text, "\nline %d \xc3\xa9", i);
+    f->written = lab_str_text(&text);
+    play(f, "resize 80 24\nkey t\nkey 4\nexpect bits a character\n"
+            "absent \": probability\n"
+            "key Left\nexpect \"\xc3\xa9\": probability\n"
+            "key Right\nexpect \"\xc3\xa9\": probability\n"
+            "key Left\nexpect \" \": probability\n"
+            "key Left\nexpect \"9\": probability\n"
+            "key Right\nkey Right\nexpect \"\xc3\xa9\": probability\n"
+            "absent line 20\n");
+    play(f, "resize 80 24\nkey t\nkey 4\nkey Home\nexpect Q\xe2\x86\xb5\n"
+            "key Down\nabsent Q\xe2\x86\xb5\nkey Up\n"
+            "click 6 0\nexpect \"Q\": of the prompt\n"
+            "key Left\nexpect \"Q\": of the prompt\nclick 8 4\n"
+            "expect \"e\": probability\nclick 8 40\nabsent \": prob\n");
+    lab_str_release(&text);
+}
+
 TEST_CASE_WITH(keys_make_it_write, setup, teardown)
 {
     struct stepper_fixture *f = *state;

@@ -328,12 +328,22 @@ static size_t next_character(const char *text, size_t n, char out[16])
     return len;
 }
 
+/* A character of the text: by its byte, or by its place where that is -1; both
+ * -1: none. */
+struct spot {
+    int64_t byte;
+    struct place at;
+};
+
 /* Puts the text into rows of `w` columns; draws those from `first` on where `c` is
- * given. Returns the number of rows. */
+ * given, with a cursor on the spot. Finds what the spot lacks. Returns the number
+ * of rows. */
 static int lay_out(struct lab_canvas *c, const struct lab_canvas *measure,
-                   struct lab_rect r, const struct lab_snapshot *s, int first)
+                   struct lab_rect r, const struct lab_snapshot *s, int first,
+                   struct spot *spot)
 {
     struct place at = {0, 0};
+    const struct spot asked = *spot;
     size_t n = strlen(s->sample);
     char text[16];
     for (size_t i = 0; i < n;) {
@@ -343,12 +353,21 @@ static int lay_out(struct lab_canvas *c, const struct lab_canvas *measure,
             at = (struct place){at.row + 1, 0};
         int y = r.y + 2 * (at.row - first);
         double p = (double)s->sample_p[i];
+        bool here = asked.byte >= (int64_t)i && asked.byte < (int64_t)(i + len);
+        if (here)
+            spot->at = at;
+        if (asked.byte < 0 && asked.at.row == at.row &&
+            asked.at.col >= at.col && asked.at.col < at.col + w)
+            spot->byte = (int64_t)i;
         if (c && at.row >= first && y + 1 < r.y + r.h) {
             struct lab_rect cell = {y, r.x + at.col, 1, w};
             if (c->tints && !isnan(p))
                 lab_canvas_paper(c, cell, lab_tint_sequential(p, 1));
             lab_canvas_text(c, y, cell.x, w,
-                            isnan(p) ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL, text);
+                            here       ? LAB_ROLE_CURSOR
+                            : isnan(p) ? LAB_ROLE_TITLE
+                                       : LAB_ROLE_NORMAL,
+                            text);
             if (!isnan(p))
                 lab_canvas_textf(c, y + 1, cell.x, 1, LAB_ROLE_DIM, "%d",
                                  p >= 0.9 ? 9 : (int)(p * 10));
@@ -361,12 +380,96 @@ static int lay_out(struct lab_canvas *c, const struct lab_canvas *measure,
     return at.row + (at.col > 0);
 }
 
+static bool has_written(const struct lab_snapshot *snap)
+{
+    return snap->sample && snap->sample_p;
+}
+
+/* "e": probability 34.2 %, 1.55 bits */
+static void character_title(const struct lab_snapshot *s, int64_t byte,
+                            char *out, size_t cap)
+{
+    char text[16];
+    size_t n = strlen(s->sample);
+    double p = (double)s->sample_p[byte];
+    next_character(s->sample + byte, n - (size_t)byte, text);
+    if (isnan(p))
+        snprintf(out, cap, "\"%s\": of the prompt", text);
+    else
+        snprintf(out, cap, "\"%s\": probability %s, %.2f bits", text,
+                 LAB_SHARE_TEXT(p), -log2(p));
+}
+
+/* The first byte of the character that has one; -1: none has. */
+static int64_t character_of(const struct lab_snapshot *snap, int64_t byte)
+{
+    if (!has_written(snap) || byte < 0 || byte >= (int64_t)strlen(snap->sample))
+        return -1;
+    while (byte > 0 && ((unsigned char)snap->sample[byte] & 0xC0) == 0x80)
+        byte--;
+    return byte;
+}
+
+/* The rows that are in sight, of two lines each, and the first of them. */
+static int first_row(struct lab_rect r, int rows, int back)
+{
+    int first = rows - r.h / 2 - back;
+    return first > 0 ? first : 0;
+}
+
+int64_t lab_train_written_at(struct lab_rect r, const struct lab_snapshot *snap,
+                             int back, bool ascii, int y, int x)
+{
+    const struct lab_canvas measure = {.ascii = ascii};
+    struct spot none = {-1, {-1, -1}};
+    lab_rect_cut_top(&r, 1);
+    if (!has_written(snap) || !lab_rect_has(r, y, x))
+        return -1;
+    int rows = lay_out(NULL, &measure, r, snap, 0, &none);
+    struct spot spot = {-1,
+                        {first_row(r, rows, back) + (y - r.y) / 2, x - r.x}};
+    lay_out(NULL, &measure, r, snap, 0, &spot);
+    return spot.byte;
+}
+
+int64_t lab_train_written_move(struct lab_rect r,
+                               const struct lab_snapshot *snap, bool ascii,
+                               int64_t byte, int by, int *back)
+{
+    const struct lab_canvas measure = {.ascii = ascii};
+    struct spot spot;
+    lab_rect_cut_top(&r, 1);
+    if (!has_written(snap) || !snap->sample[0])
+        return -1;
+    int64_t n = (int64_t)strlen(snap->sample);
+    spot.byte = character_of(snap, byte);
+    if (spot.byte < 0) /* at its end, which is in sight */
+        spot.byte = character_of(snap, n - 1);
+    else if (by < 0)
+        spot.byte = spot.byte > 0 ? character_of(snap, spot.byte - 1) : 0;
+    else
+        do
+            spot.byte += spot.byte + 1 < n;
+        while (character_of(snap, spot.byte) != spot.byte && spot.byte + 1 < n);
+    spot.byte = character_of(snap, spot.byte);
+    int rows = lay_out(NULL, &measure, r, snap, 0, &spot);
+    int first = first_row(r, rows, *back);
+    int h = r.h / 2;
+    if (spot.at.row < first)
+        first = spot.at.row;
+    else if (spot.at.row >= first + h)
+        first = spot.at.row - h + 1;
+    *back = rows - h - first > 0 ? rows - h - first : 0;
+    return spot.byte;
+}
+
 int lab_train_written(struct lab_canvas *c, struct lab_rect r,
-                      const struct lab_snapshot *snap, int back)
+                      const struct lab_snapshot *snap, int back, int64_t cursor)
 {
     double bits = 0;
     int64_t n = 0;
-    if (!snap->sample || !snap->sample_p) {
+    struct spot spot = {character_of(snap, cursor), {-1, -1}};
+    if (!has_written(snap)) {
         lab_canvas_heading(c, &r, "what it writes", false);
         note(c, r, "w lets the network write, while it trains too.");
         return 0;
@@ -383,9 +486,10 @@ int lab_train_written(struct lab_canvas *c, struct lab_rect r,
              "after %lld iterations: %.2f bits a character; below: probability "
              "in tenths",
              (long long)snap->sample_iteration, n > 0 ? bits / (double)n : NAN);
+    if (spot.byte >= 0)
+        character_title(snap, spot.byte, title, sizeof(title));
     lab_canvas_heading(c, &r, title, false);
-    int rows = lay_out(NULL, c, r, snap, 0);
-    int first = rows - r.h / 2 - back;
-    lay_out(c, c, r, snap, first > 0 ? first : 0);
+    int rows = lay_out(NULL, c, r, snap, 0, &spot);
+    lay_out(c, c, r, snap, first_row(r, rows, back), &spot);
     return rows;
 }

@@ -15,7 +15,17 @@ int lab_train_layers(struct lab_canvas *c, struct lab_rect r,
 void lab_train_classes(struct lab_canvas *c, struct lab_rect r,
                        const struct lab_snapshot *snap);
 /* The text with the probability of each character as its background, and in
- * tenths below it. `back` rows before its end; returns how many rows there are. */
+ * tenths below it. `back` rows before its end; the heading has that of the
+ * character at byte `cursor` (-1: of none). Returns how many rows there are. */
 int lab_train_written(struct lab_canvas *c, struct lab_rect r,
-                      const struct lab_snapshot *snap, int back);
+                      const struct lab_snapshot *snap, int back,
+                      int64_t cursor);
+/* The character at a cell of it, drawn in `r`: its first byte; -1: none. */
+int64_t lab_train_written_at(struct lab_rect r, const struct lab_snapshot *snap,
+                             int back, bool ascii, int y, int x);
+/* The one before (`by` -1) or behind that at `byte`, the last where there is none,
+ * which *back then has in sight; -1: there is no text. */
+int64_t lab_train_written_move(struct lab_rect r,
+                               const struct lab_snapshot *snap, bool ascii,
+                               int64_t byte, int by, int *back);
 LAB_C_END

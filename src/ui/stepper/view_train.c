@@ -26,6 +26,8 @@ struct lab_train_state {
     enum page page;
     int top[PAGES];              /* scrolled; of the text from its end */
     int rows[PAGES];             /* as last drawn */
+    struct lab_rect written;     /* the text, as last drawn; w 0: it was not */
+    int64_t character;           /* under the cursor in it, a byte; -1: none */
     struct lab_rect tabs[PAGES]; /* w 0: not drawn */
     struct lab_past_run past[LAB_PAST_RUNS];
     int n_past; /* -1: not asked for yet */
@@ -449,8 +451,11 @@ static void draw_page(struct lab_train_state *v, struct lab_canvas *c,
         v->rows[page] = lab_train_layers(c, r, &v->snap, v->top[page]);
     else if (page == PAGE_CLASSES)
         lab_train_classes(c, r, &v->snap);
-    else
-        v->rows[page] = lab_train_written(c, r, &v->snap, v->top[page]);
+    else {
+        v->written = r;
+        v->rows[page] =
+            lab_train_written(c, r, &v->snap, v->top[page], v->character);
+    }
 }
 
 /* The names of the pages, the open one in brackets. */
@@ -490,6 +495,7 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
 {
     struct lab_train_state *v = s->state;
     memset(v->tabs, 0, sizeof(v->tabs));
+    v->written = (struct lab_rect){0};
     if (v->snap.state == LAB_SESSION_FAILED) {
         lab_canvas_textf(c, body.y + 1, body.x, body.w, LAB_ROLE_BAD, "%s",
                          v->snap.error);
@@ -617,6 +623,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->model = *(const struct lab_stepper_model *)args;
     v->asked = v->model.train_iterations;
     v->n_past = -1;
+    v->character = -1;
     post(v, LAB_DO_INSPECT, 1);
     refresh(v);
     bool goes_on = v->snap.state == LAB_SESSION_TRAINING;
@@ -747,21 +754,39 @@ static bool train_action(struct lab_screen *s, int action)
     }
     if (v->page != PAGE_LAYERS && v->page != PAGE_TEXT)
         return false;
-    /* The text is scrolled from its end on. */
-    if (v->page == PAGE_TEXT && action == LAB_ACT_UP)
-        action = LAB_ACT_DOWN;
-    else if (v->page == PAGE_TEXT && action == LAB_ACT_DOWN)
-        action = LAB_ACT_UP;
-    int64_t to = lab_action_move(action, v->top[v->page], v->rows[v->page], 10);
+    /* Of the text `top` is counted from its end, in rows of two lines. */
+    bool text = v->page == PAGE_TEXT;
+    int h = (v->written.h - 1) / 2;
+    int64_t last = text ? v->rows[v->page] - h : v->rows[v->page] - 1;
+    last = last > 0 ? last : 0;
+    int64_t top = text ? last - v->top[v->page] : v->top[v->page];
+    int64_t to = lab_action_move(action, top, last + 1, text ? h : 10);
     if (to < 0)
         return false;
-    v->top[v->page] = (int)to;
+    v->top[v->page] = (int)(text ? last - to : to);
     return true;
+}
+
+/* The cursor in the text, to the character before or the next one. */
+static enum lab_status next_character(struct lab_screen *s, int by)
+{
+    struct lab_train_state *v = s->state;
+    if (v->written.w > 0)
+        v->character =
+            lab_train_written_move(v->written, &v->snap, lab_ui_is_ascii(v->ui),
+                                   v->character, by, &v->top[PAGE_TEXT]);
+    return LAB_OK;
 }
 
 static bool train_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 {
     struct lab_train_state *v = s->state;
+    if (what == LAB_MOUSE_CLICK && lab_rect_has(v->written, y, x)) {
+        v->character =
+            lab_train_written_at(v->written, &v->snap, v->top[PAGE_TEXT],
+                                 lab_ui_is_ascii(v->ui), y, x);
+        return true;
+    }
     for (int p = 0; what == LAB_MOUSE_CLICK && p < PAGES; p++) {
         if (lab_rect_has(v->tabs[p], y, x)) {
             v->page = (enum page)p;
@@ -908,6 +933,11 @@ static const struct lab_binding keys[] = {
     {"4", false, "text",
      "text lessons: what it wrote, with the probability of each character",
      LAB_ACT_OWN, NULL, to_page, PAGE_TEXT},
+    {"Left", false, "character",
+     "on the text: the probability of a character, one to the left",
+     LAB_ACT_LEFT, NULL, next_character, -1},
+    {"Right", false, "character", "... one to the right; a click goes there",
+     LAB_ACT_RIGHT, NULL, next_character, 1},
     {"w", false, "write",
      "text lessons: the network writes, with the parameters of this moment",
      LAB_ACT_OWN, write_text},

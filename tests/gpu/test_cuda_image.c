@@ -6,6 +6,7 @@
 #include "concat/concat.h"
 #include "conv2d/conv2d.h"
 #include "gpu_harness.h"
+#include "local_contrast_norm/local_contrast_norm.h"
 #include "local_response_norm/local_response_norm.h"
 #include "pool/pool.h"
 
@@ -111,6 +112,33 @@ GPU_CASE(local_response_norm_agrees)
              .step = "normalize",
              .phase = LAB_BACKWARD,
              .in = {x, x, x, scale},
+             .out = {x},
+             .params = &p},
+        };
+        for (size_t i = 0; i < COUNT_OF(cases); i++)
+            gpu_check(&cases[i]);
+    }
+}
+
+GPU_CASE(local_contrast_norm_agrees)
+{
+    for (int nhwc = 0; nhwc < 2; nhwc++) {
+        struct tensor x = image(nhwc, 3, 2, 9, 5);
+        struct tensor rstd = x;
+        const struct lab_local_contrast_norm_params p = {5, 0.1, 9, 5,
+                                                         nhwc ? 2 : 1};
+        rstd.fill = FILL_POSITIVE;
+        const struct gpu_case cases[] = {
+            {.op = "local_contrast_norm",
+             .step = "normalize",
+             .phase = LAB_FORWARD,
+             .in = {x},
+             .out = {x, x, x},
+             .params = &p},
+            {.op = "local_contrast_norm",
+             .step = "normalize",
+             .phase = LAB_BACKWARD,
+             .in = {x, x, x, rstd},
              .out = {x},
              .params = &p},
         };

@@ -202,6 +202,8 @@ static const char *const cases[] = {
     "x 2,3,2,3+z 2,1,2,3|concat|2,4,2,3",
     "wx 2,2,3,3+z 2,2,3,1|concat|2,2,3,4",
     "x 2,4,2,3|local_response_norm alpha=0.5|2,4,2,3",
+    "x 2,2,4,3|local_contrast_norm eps=0.1|2,2,4,3",
+    "wx 1,5,3,2|local_contrast_norm size=5 eps=0.1|1,5,3,2",
     "wx 1,2,3,5|local_response_norm size=3 alpha=0.5 beta=0.5|1,2,3,5",
     "x 2,3,5|rnn hidden=2|2,3,2",
     "x 3,1,2|rnn hidden=1 bias=false return=last|3,1",

@@ -69,6 +69,11 @@ static const struct {
     {false, "x 2,2,4,3",
      "a conv2d filters=3 kernel=3,3 padding=same; b conv2d filters=3 "
      "kernel=1,1 from=x; m multiply from=a,b; j concat from=m,x,b" HEAD},
+    {false, "x 2,3,5,4",
+     "c conv2d filters=2 kernel=1,1; l local_contrast_norm eps=0.1" HEAD},
+    {true, "x 2,5,4,2",
+     "c conv2d filters=3 kernel=1,1; l local_contrast_norm size=5 "
+     "eps=0.1" HEAD},
     {true, "x 2,4,3,2", "c conv_block filters=3 kernel=3,3 stride=2" HEAD},
     {false, "x 2,3,4,4",
      "c bottleneck filters=1 stride=2 project=true; d bottleneck "
@@ -270,6 +275,10 @@ TEST_CASE(what_does_not_fit_is_refused)
         {"x 2,4,6,6",
          "c local_response_norm size=4",
          {"size is 4; it has to be odd"}},
+        {"x 2,4,6,6",
+         "c local_contrast_norm size=2",
+         {"size is 2; it has to be odd"}},
+        {"x 2,4", "c local_contrast_norm", {"[2,4]", "images"}},
         {"x 2,3", "c max_pool2d size=1,1", {"[2,3]"}},
         {"x 2,3,4", "c batch_norm", {"[2,3,4]", "[N,C,H,W]"}},
         {"x 1,3", "c batch_norm", {"[1,3]", "variance"}},

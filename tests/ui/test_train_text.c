@@ -24,6 +24,13 @@ TEST_CASE_WITH(bits_and_the_line_to_beat, setup, teardown)
     check_screen(*state, 80, 24, "key t", "train_text_80x24.txt", false);
 }
 
+TEST_CASE_WITH(a_point_of_the_loss_is_named, setup, teardown)
+{
+    play(*state, "resize 80 24\nkey t\nclick 6 9\n"
+                 "expect iteration 0: loss 2.\n"
+                 "click 8 79\nexpect iteration 590: loss 0.155807\n");
+}
+
 /* On 80x24 too the rate has a strip of its own. */
 TEST_CASE_WITH(a_rate_that_falls, setup, teardown)
 {

@@ -24,10 +24,11 @@ static const char *const page_names[PAGES] = {"1 curves", "2 layers",
 struct lab_train_state {
     struct lab_ui *ui;
     enum page page;
-    int top[PAGES];              /* scrolled; of the text from its end */
-    int rows[PAGES];             /* as last drawn */
-    struct lab_rect written;     /* the text, as last drawn; w 0: it was not */
-    int64_t character;           /* under the cursor in it, a byte; -1: none */
+    int top[PAGES];            /* scrolled; of the text from its end */
+    int rows[PAGES];           /* as last drawn */
+    struct lab_rect losses_at; /* their chart, as last drawn; w 0: it was not */
+    struct lab_rect written;   /* the text, as last drawn; w 0: it was not */
+    int64_t character;         /* under the cursor in it, a byte; -1: none */
     struct lab_rect tabs[PAGES]; /* w 0: not drawn */
     struct lab_past_run past[LAB_PAST_RUNS];
     int n_past; /* -1: not asked for yet */
@@ -229,17 +230,23 @@ static struct lab_series curve_of(const struct lab_curve *c, const char *name,
                                .at = c->iteration};
 }
 
+static struct lab_chart chart_of(const struct lab_series *series, int count,
+                                 double y_min, bool log_y)
+{
+    return (struct lab_chart){.x_name = "iteration",
+                              .zero_x = true,
+                              .series = series,
+                              .count = count,
+                              .y_min = y_min,
+                              .y_max = NAN,
+                              .log_y = log_y};
+}
+
 static void draw_chart(struct lab_canvas *c, struct lab_rect r,
                        const struct lab_series *series, int count, double y_min,
                        bool log_y)
 {
-    const struct lab_chart chart = {.x_name = "iteration",
-                                    .zero_x = true,
-                                    .series = series,
-                                    .count = count,
-                                    .y_min = y_min,
-                                    .y_max = NAN,
-                                    .log_y = log_y};
+    const struct lab_chart chart = chart_of(series, count, y_min, log_y);
     lab_chart_draw(c, r, &chart);
 }
 
@@ -343,22 +350,29 @@ static int add_past(const struct lab_train_state *v, struct lab_series *series,
     return n;
 }
 
-static void draw_loss(const struct lab_train_state *v, struct lab_canvas *c,
-                      struct lab_rect r)
-{
-    bool log_y = train_log(v);
+struct losses {
     struct lab_series series[4 + LAB_PAST_RUNS];
     struct smooth past[LAB_PAST_RUNS];
-    struct smooth m;
+    struct smooth own;
+    struct lab_chart chart;
+};
+
+static void make_losses(const struct lab_train_state *v, struct losses *l)
+{
+    bool log_y = train_log(v);
+    struct lab_series *series = l->series;
+    struct smooth *m = &l->own;
     int n = 0;
-    if (make_smooth(&v->snap.losses, &m)) {
+    if (make_smooth(&v->snap.losses, m)) {
         series[n++] =
-            (struct lab_series){m.x, m.mean, m.n,
+            (struct lab_series){m->x, m->mean, m->n,
                                 log_y ? "loss, mean of neighbours (log scale)"
                                       : "loss, mean of neighbours",
                                 LAB_ROLE_SERIES_1};
-        series[n++] = (struct lab_series){m.x, m.low, m.n, NULL, LAB_ROLE_DIM};
-        series[n++] = (struct lab_series){m.x, m.high, m.n, NULL, LAB_ROLE_DIM};
+        series[n++] =
+            (struct lab_series){m->x, m->low, m->n, NULL, LAB_ROLE_DIM};
+        series[n++] =
+            (struct lab_series){m->x, m->high, m->n, NULL, LAB_ROLE_DIM};
     } else {
         series[n++] =
             curve_of(&v->snap.losses, log_y ? "loss (log scale)" : "loss",
@@ -367,8 +381,35 @@ static void draw_loss(const struct lab_train_state *v, struct lab_canvas *c,
     if (v->snap.held.n > 0)
         series[n++] =
             curve_of(&v->snap.held, "validation loss", LAB_ROLE_SERIES_2);
-    n += add_past(v, series + n, past);
-    draw_chart(c, r, series, n, log_y ? NAN : 0, log_y);
+    n += add_past(v, series + n, l->past);
+    l->chart = chart_of(series, n, log_y ? NAN : 0, log_y);
+}
+
+static void draw_loss(struct lab_train_state *v, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    struct losses l;
+    v->losses_at = r;
+    make_losses(v, &l);
+    lab_chart_draw(c, r, &l.chart);
+}
+
+/* The point of a loss at a cell: its iteration and value. */
+static bool name_loss(const struct lab_train_state *v, int y, int x)
+{
+    struct losses l;
+    int k;
+    int64_t i;
+    make_losses(v, &l);
+    if (!lab_chart_find(v->losses_at, &l.chart, y, x, &k, &i))
+        return false;
+    const struct lab_series *s = &l.series[k];
+    size_t n = strcspn(s->name, "("); /* the value is on no scale */
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL, "iteration %lld: %.*s %s",
+                   (long long)(s->x ? (int64_t)s->x[i] : s->at[i]),
+                   (int)(n - (s->name[n] == '(')), s->name,
+                   LAB_VALUE_TEXT(s->y[i], 9));
+    return true;
 }
 
 /* Where it is another one than at the start: a schedule, or `lr`. */
@@ -395,7 +436,7 @@ static void draw_rate(const struct lab_train_state *v, struct lab_canvas *c,
     draw_chart(c, r, &rate, 1, 0, false);
 }
 
-static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
+static void draw_curves(struct lab_train_state *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
     struct lab_series right =
@@ -420,9 +461,8 @@ static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
 
 /* Text, unless it has a place of its own: rows for what the network writes, when
  * there are some to spare. */
-static void draw_curves_page(const struct lab_train_state *v,
-                             struct lab_canvas *c, struct lab_rect r,
-                             bool alone)
+static void draw_curves_page(struct lab_train_state *v, struct lab_canvas *c,
+                             struct lab_rect r, bool alone)
 {
     bool two = v->snap.bits.n > 0 && r.w < WIDE; /* curves, one above another */
     if (v->snap.text && r.h >= (two ? 14 : 8) && alone) {
@@ -495,7 +535,7 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
 {
     struct lab_train_state *v = s->state;
     memset(v->tabs, 0, sizeof(v->tabs));
-    v->written = (struct lab_rect){0};
+    v->written = v->losses_at = (struct lab_rect){0};
     if (v->snap.state == LAB_SESSION_FAILED) {
         lab_canvas_textf(c, body.y + 1, body.x, body.w, LAB_ROLE_BAD, "%s",
                          v->snap.error);
@@ -787,6 +827,8 @@ static bool train_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
                                  lab_ui_is_ascii(v->ui), y, x);
         return true;
     }
+    if (what == LAB_MOUSE_CLICK && lab_rect_has(v->losses_at, y, x))
+        return name_loss(v, y, x);
     for (int p = 0; what == LAB_MOUSE_CLICK && p < PAGES; p++) {
         if (lab_rect_has(v->tabs[p], y, x)) {
             v->page = (enum page)p;

@@ -350,8 +350,8 @@ unsigned char *lab_canvas_image(struct lab_canvas *c, struct lab_rect cells)
     if (c->px_h < 1 || c->px_w < 1 || !c->tints || lab_rect_empty(cells) ||
         !lab_rect_inside(cells, c->clip) || c->n_images == LAB_CANVAS_IMAGES)
         return NULL;
-    struct lab_image *image = &c->images[c->n_images];
-    *image = (struct lab_image){cells, lab_alloc_array(h, w)};
+    struct lab_pixels *image = &c->images[c->n_images];
+    *image = (struct lab_pixels){cells, lab_alloc_array(h, w)};
     if (!image->px)
         return NULL;
     c->n_images++;
@@ -363,7 +363,7 @@ unsigned char *lab_canvas_image(struct lab_canvas *c, struct lab_rect cells)
 
 unsigned char *lab_canvas_image_pixels(const struct lab_canvas *c, int image)
 {
-    const struct lab_image *m = &c->images[image - 1];
+    const struct lab_pixels *m = &c->images[image - 1];
     size_t row = (size_t)(m->at.w * c->px_w);
     unsigned char *out = lab_alloc_array((size_t)(m->at.h * c->px_h), row);
     for (int y = 0; out && y < m->at.h; y++) {

@@ -35,7 +35,7 @@ struct lab_cell {
 
 /* A picture in pixels over some cells; each pixel is an enum lab_tint, or
  * LAB_PIXEL_OF_ROLE plus a role. */
-struct lab_image {
+struct lab_pixels {
     struct lab_rect at; /* cells */
     unsigned char *px;  /* at.h*px_h rows of at.w*px_w, owned */
 };
@@ -51,7 +51,7 @@ struct lab_canvas {
     bool tints;  /* papers and inks are shown */
     int px_h;    /* pixels of a cell, where images are shown; 0: nowhere */
     int px_w;
-    struct lab_image images[LAB_CANVAS_IMAGES]; /* of this frame */
+    struct lab_pixels images[LAB_CANVAS_IMAGES]; /* of this frame */
     int n_images;
     int cursor_y; /* the terminal's cursor; -1: nowhere */
     int cursor_x;

@@ -368,15 +368,24 @@ static void draw_tints(struct lab_canvas *c, int y, int x,
 
 /* ---- pixels ---- */
 
-/* What a pixel shows of the `block` elements that share its cell: one, which other
- * pixels show too, or its part of them. */
-static struct span span_of(int px, int cell_px, int64_t block)
+/* What pixel `in` of the `cell_px` of a cell shows of the `block` elements that
+ * share it: one, which other pixels show too, or its part of them. */
+static struct span span_of(int cell, int in, int cell_px, int64_t block)
 {
-    int64_t cell = px / cell_px * block;
-    int64_t in = px % cell_px;
-    int64_t from = in * block / cell_px;
-    int64_t to = (in + 1) * block / cell_px;
-    return (struct span){cell + from, cell + (to > from ? to : from + 1)};
+    int64_t from = (int64_t)in * block / cell_px;
+    int64_t to = (int64_t)(in + 1) * block / cell_px;
+    return (struct span){cell * block + from,
+                         cell * block + (to > from ? to : from + 1)};
+}
+
+/* Of row i of the pixels, by its half of a character: where a character has an odd
+ * number of them the upper half has one more. */
+static struct span rows_of(const struct lab_heat_grid *g, int px_h, int i)
+{
+    int cell = 2 * i / px_h / g->cell_h;
+    int first = (cell * g->cell_h * px_h + 1) / 2;
+    int next = ((cell + 1) * g->cell_h * px_h + 1) / 2;
+    return span_of(cell, i - first, next - first, g->block_rows);
 }
 
 /* A frame of two pixels around the cursor's element, with room for one inside. */
@@ -408,7 +417,6 @@ static void draw_image(struct lab_canvas *c, int y, int x,
                                 g->cells_w * g->cell_w};
     const int h = at.h * c->px_h;
     const int w = at.w * c->px_w;
-    const int cell_h = g->cell_h * c->px_h / 2;
     const int cell_w = g->cell_w * c->px_w;
     unsigned char *px = lab_canvas_image(c, at);
     int64_t row = -1; /* of the cursor */
@@ -416,10 +424,11 @@ static void draw_image(struct lab_canvas *c, int y, int x,
     int box[4] = {h, w, 0, 0}; /* and its pixels: top, left, bottom, right */
     if (m->cursor >= 0)
         lab_heat_place(g, m->cursor, &row, &col);
-    for (int i = 0; px && i < g->cells_h * cell_h; i++) {
-        const struct span rows = span_of(i, cell_h, g->block_rows);
+    for (int i = 0; px && i < h; i++) {
+        const struct span rows = rows_of(g, c->px_h, i);
         for (int k = 0; k < w; k++) {
-            const struct span cols = span_of(k, cell_w, g->block_cols);
+            const struct span cols =
+                span_of(k / cell_w, k % cell_w, cell_w, g->block_cols);
             bool present;
             double v = block_value(g, m->value, rows, cols, &present);
             if (!present)
@@ -530,7 +539,7 @@ int lab_heat_legend(struct lab_canvas *c, struct lab_rect row,
                                          lab_heat_full(c), m->most);
     int64_t rows = g->block_rows;
     int64_t cols = g->block_cols;
-    if (c->px_h > 1 && g->cell_w < 2) { /* of a pixel */
+    if (c->px_h > 1 && g->cell_w < 2) { /* of a pixel, in the least cell */
         rows = up(rows, g->cell_h * c->px_h / 2);
         cols = up(cols, g->cell_w * c->px_w);
     }

@@ -293,6 +293,23 @@ TEST_CASE(answers_are_understood)
     assert_true(a.kitty);
 }
 
+/* Of another use, or of any length: no keys. */
+TEST_CASE(answers_are_taken_whole)
+{
+    struct lab_graphics_answer a = {.level = 0};
+    char text[300];
+    assert_int_equal(hear(&a, "\033[?2026;2$yX"), 11);
+    assert_int_equal(hear(&a, "\033[?1uX"), 5);
+    assert_false(a.attributes);
+    snprintf(text, sizeof(text), "\033_Gi=31;OK%0250d\033\\", 0);
+    assert_int_equal(lab_graphics_hear(&a, text, 200), -1);
+    assert_int_equal(hear(&a, text), strlen(text));
+    assert_true(a.kitty);
+    snprintf(text, sizeof(text), "\033[?62;4;%0250dcX", 0);
+    assert_int_equal(hear(&a, text), strlen(text) - 1);
+    assert_true(a.attributes && a.sixel);
+}
+
 TEST_CASE(a_terminal_that_cannot_gets_no_strings)
 {
     struct lab_graphics_answer a = {.level = 0};
@@ -310,8 +327,8 @@ TEST_CASE(a_terminal_that_cannot_gets_no_strings)
 TEST_CASE(keys_and_halves_are_no_answers)
 {
     struct lab_graphics_answer a = {.level = 0};
-    static const char *const keys[] = {"q", "\033[A", "\033OP", "\033[6~",
-                                       "\033[?1x"};
+    static const char *const keys[] = {"q",       "\033[A",    "\033OP",
+                                       "\033[6~", "\033[6;5~", "\033[?1\r"};
     static const char *const halves[] = {
         "\033", "\033[", "\033[?62;", "\033[6;2", "\033_G", "\033_Gi=31\033"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -348,6 +365,31 @@ TEST_CASE(a_heat_map_shows_elements_that_share_a_cell)
                              lab_tint_sequential(on, 1));
         }
     assert_string_equal(c.cells[8 + 1].text, "▀"); /* blocks are under it */
+    lab_canvas_release(&c);
+}
+
+/* The lower half of a character of 17 pixels has 8 of them. */
+TEST_CASE(rows_of_an_image_are_those_of_its_characters)
+{
+    enum { SIDE = 16, CELL_H = 17, CELL_W = 9 };
+    static double value[SIDE * SIDE];
+    struct lab_canvas c;
+    value[5 * SIDE + 3] = 1;
+    value[15 * SIDE + 15] = 1;
+    assert_ok(lab_canvas_init(&c, 4, 8, false));
+    c.tints = true;
+    c.px_h = CELL_H;
+    c.px_w = CELL_W;
+    lab_heat_picture(&c, (struct lab_rect){0, 0, 4, 8}, value, SIDE, SIDE,
+                     true);
+    assert_int_equal(c.n_images, 1);
+    for (int y = 0; y < 4 * CELL_H; y++)
+        for (int x = 0; x < 8 * CELL_W; x++) {
+            bool on = y >= 22 && y < 26 && x >= 14 && x < 18;
+            bool last = y >= 64 && x >= 68;
+            assert_int_equal(c.images[0].px[y * 8 * CELL_W + x],
+                             lab_tint_sequential(on || last, 1));
+        }
     lab_canvas_release(&c);
 }
 

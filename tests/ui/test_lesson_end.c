@@ -213,4 +213,38 @@ TEST_CASE(graphics_are_asked_for)
     }
 }
 
+/* An answer after its time is up is no key, and counts. A long paste and a click in
+ * pieces, while answers are awaited, are what they are. */
+TEST_CASE(late_answers_and_early_keys)
+{
+    enum { PASTE = 251, LATE_US = 1200000, BETWEEN_US = 50000 };
+    struct pty_session s;
+    char paste[PASTE + 1] = "s";
+    for (int i = 1; i < PASTE; i++)
+        paste[i] = i % 2 ? 'j' : 'k';
+    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+    pty_await(&s, 0, "\033[c");
+    pty_await(&s, 0, "step 0 of");
+    pty_type(&s, paste);
+    pty_type(&s, "\033[<0;50");
+    usleep(BETWEEN_US);
+    pty_type(&s, ";5M\f");
+    pty_await(&s, 0, "step 1 of");
+    usleep(LATE_US);
+    size_t from = s.n;
+    pty_type(&s, "\033[?62;4;22c");
+    pty_await(&s, from, "\033[16t\033[c");
+    pty_type(&s, "\033[6;20;10t\033[?62;4;22c");
+    pty_await(&s, from, "\033P0;1;0q");
+    pty_type(&s, "\033[?62;4;22c\f");
+    from = s.n;
+    pty_await(&s, from, "step 1 of");
+    assert_null(strstr(s.bytes, "Keys of this screen"));
+    assert_null(strstr(s.bytes, "press ? for help"));
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_assert_sane(&s);
+    pty_leave(&s);
+}
+
 RUN_TESTS()

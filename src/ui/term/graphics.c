@@ -272,25 +272,24 @@ int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,
     if (kind == KITTY)
         while (to < n && bytes[to] != '\033' && bytes[to] != '\a')
             to++;
-    else
-        while (to < n &&
-               (bytes[to] == ';' || (bytes[to] >= '0' && bytes[to] <= '9')))
+    else /* parameters and what may follow them */
+        while (to < n && bytes[to] >= ' ' && bytes[to] <= '?')
             to++;
-    if (to - from >= TEXT)
-        return 0;
     if (to == n || (kind == KITTY && bytes[to] == '\033' && to + 1 == n))
         return -1;
-    memcpy(text, bytes + from, to - from);
-    text[to - from] = '\0';
+    size_t len = to - from < TEXT ? to - from : TEXT - 1;
+    memcpy(text, bytes + from, len);
+    text[len] = '\0';
     if (kind == KITTY) {
         a->kitty |= strncmp(text, "i=31", 4) == 0 && strstr(text, ";OK");
         return (int)to + (bytes[to] == '\a' ? 1 : 2);
     }
-    if (bytes[to] != (kind == CELL ? 't' : 'c'))
+    if (bytes[to] < '@' || bytes[to] > '~' ||
+        (kind == CELL && bytes[to] != 't'))
         return 0;
-    if (kind == ATTRIBUTES)
+    if (kind == ATTRIBUTES && bytes[to] == 'c')
         hear_attributes(a, text);
-    else if (sscanf(text, "%d;%d", &a->cell_h, &a->cell_w) != 2)
+    else if (kind == CELL && sscanf(text, "%d;%d", &a->cell_h, &a->cell_w) != 2)
         a->cell_h = a->cell_w = 0;
     return (int)to + 1;
 }

@@ -24,7 +24,7 @@ struct lab_bitmap {
 
 /* What has come of the answers to lab_graphics_ask() and lab_graphics_ask_more(). */
 struct lab_graphics_answer {
-    bool attributes; /* the terminal has said what it is: the last answer */
+    bool attributes; /* they have come: the last answer */
     int level;       /* of a VT terminal: 62 and more are a VT220's and later */
     bool sixel;
     bool kitty;
@@ -53,8 +53,8 @@ const char *lab_graphics_ask(void);
 /* The questions behind an answer, or NULL: there are none. Only a VT220 and later
  * gets one with a string in it, which older ones would print. */
 const char *lab_graphics_ask_more(const struct lab_graphics_answer *a);
-/* Reads one answer at the start of what came in: its bytes; 0: it is none; -1: more
- * has to come before that is known. */
+/* Reads one answer at the start of what came in: its bytes, also of one that has
+ * another use; 0: it is none; -1: more has to come before that is known. */
 int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,
                       size_t n);
 LAB_C_END

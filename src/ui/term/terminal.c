@@ -89,8 +89,8 @@ static enum lab_status terminal_check(int *colors, const char **type)
             LAB_E_UNSUPPORTED,
             problem < 0 ? "[terminal.terminfo] there is no terminfo database: "
                           "use --plain (TERM=%s)"
-                        : "TERM=%s is not a terminal that this "
-                          "machine knows: use --plain",
+                        : "[terminal.unknown] TERM=%s is not a terminal that "
+                          "this machine knows: use --plain",
             term);
     const char *place = tigetstr("cup");
     bool usable = place && place != (char *)-1;
@@ -408,7 +408,12 @@ static void guard_stop(void)
 }
 
 #define NCURSES_WIDECHAR 1
-enum { ESCAPE_MS = 25, ANSWER_MS = 1000, HEARD_BYTES = 1024 };
+enum {
+    ESCAPE_MS = 25,
+    ESCAPE_ASKING_MS = 200,
+    ANSWER_MS = 1000,
+    HEARD_BYTES = 256
+};
 
 /* An image as the terminal has it. */
 struct image_shown {
@@ -437,10 +442,13 @@ struct lab_terminal {
     bool asking; /* answers are to come, until `ask_end_ns` */
     bool asked_more;
     int64_t ask_end_ns;
-    char heard[HEARD_BYTES]; /* what came meanwhile and is not used yet */
+    char heard[HEARD_BYTES]; /* the beginning of what may be an answer */
     size_t heard_n;
-    int typed; /* keys given back to curses */
-    int px_h;  /* pixels of a character; 0: unknown */
+    int64_t heard_end_ns;
+    char back[HEARD_BYTES]; /* what was none: keys from `back_at` on */
+    size_t back_n;
+    size_t back_at;
+    int px_h; /* pixels of a character; 0: unknown */
     int px_w;
     int pixel_color[256];
     struct image_shown images[LAB_CANVAS_IMAGES];
@@ -535,12 +543,13 @@ static bool has_graphics(const struct lab_terminal *t)
            t->px_h <= CELL_MOST && t->px_w <= CELL_MOST;
 }
 
+/* A slow line is asked too: its keys come in pieces, so curses waits longer. */
 static void ask(struct lab_terminal *t, const char *question)
 {
     write_out(question, strlen(question));
     t->asking = true;
-    t->answer.attributes = false;
     t->ask_end_ns = lab_clock_monotonic_ns() + ANSWER_MS * 1000000LL;
+    set_escdelay(ESCAPE_ASKING_MS);
 }
 
 /* Consoles and terminals without colours are not asked: they have none. */
@@ -560,109 +569,89 @@ static void start_graphics(struct lab_terminal *t, const char *wanted)
         ask(t, lab_graphics_ask());
 }
 
-/* The last answer has come, or none will. */
-static void end_asking(struct lab_terminal *t)
+/* `whole`: the last answer has come. Otherwise the time is up, and a later answer
+ * still counts. */
+static void end_asking(struct lab_terminal *t, bool whole)
 {
     t->asking = false;
+    set_escdelay(ESCAPE_MS);
     if (t->graphics == LAB_GRAPHICS_AUTO)
         t->graphics = t->answer.kitty   ? LAB_GRAPHICS_KITTY
                       : t->answer.sixel ? LAB_GRAPHICS_SIXEL
-                                        : LAB_GRAPHICS_NONE;
+                      : whole           ? LAB_GRAPHICS_NONE
+                                        : LAB_GRAPHICS_AUTO;
     measure_cell(t);
     t->resized = t->resized || has_graphics(t);
 }
 
-/* Bytes that are no answer go to curses, as the keys that they are: the bytes of the
- * first; 0: more may come. */
-static size_t key_in(const char *bytes, size_t n, bool whole, int *key)
+/* An answer has come. */
+static void use_answer(struct lab_terminal *t)
 {
-    enum { LONGEST = 8 };
-    char text[LONGEST + 1];
-    *key = (unsigned char)bytes[0];
-    if (bytes[0] != '\033')
-        return 1;
-    for (size_t len = 2; len <= n && len <= LONGEST; len++) {
-        /* Of a longer text it would find the key that the text begins with. */
-        memcpy(text, bytes, len);
-        text[len] = '\0';
-        int code = key_defined(text);
-        if (code > 0 && code != KEY_MOUSE) {
-            *key = code;
-            return len;
-        }
-    }
-    return n > 1 || whole ? 1 : 0;
-}
-
-/* A click among the answers, which is left out: its bytes. */
-static int click_in(const char *bytes, size_t n)
-{
-    enum { OLD = 6 }; /* "\033[M" and three bytes */
-    if (n >= OLD && memcmp(bytes, "\033[M", 3) == 0)
-        return OLD;
-    size_t at = 3;
-    if (n < 4 || memcmp(bytes, "\033[<", 3) != 0)
-        return 0;
-    while (at < n && bytes[at] != 'M' && bytes[at] != 'm')
-        at++;
-    return at < n ? (int)at + 1 : 0;
-}
-
-/* `whole`: no more is awaited. */
-static void use_heard(struct lab_terminal *t, bool whole)
-{
-    int keys[HEARD_BYTES];
-    int n_keys = 0;
-    size_t at = 0;
-    while (at < t->heard_n) {
-        const char *bytes = t->heard + at;
-        size_t n = t->heard_n - at;
-        int used = lab_graphics_hear(&t->answer, bytes, n);
-        if (used < 0 && !whole && n < HEARD_BYTES / 2)
-            break;
-        if (used <= 0)
-            used = click_in(bytes, n);
-        if (used <= 0)
-            used = (int)key_in(bytes, n, whole, &keys[n_keys++]);
-        if (used == 0) {
-            n_keys--;
-            break;
-        }
-        at += (size_t)used;
-    }
-    t->heard_n -= at;
-    memmove(t->heard, t->heard + at, t->heard_n);
-    while (n_keys > 0) { /* what is given back last comes first */
-        ungetch(keys[--n_keys]);
-        t->typed++;
+    if (!t->answer.attributes)
+        return; /* the last one has them */
+    t->answer.attributes = false;
+    const char *more = lab_graphics_ask_more(&t->answer);
+    if (more && !t->asked_more && t->graphics != LAB_GRAPHICS_NONE) {
+        t->asked_more = true;
+        ask(t, more);
+    } else {
+        end_asking(t, true);
     }
 }
 
-/* Takes what has come while answers are awaited; curses would take them for keys. */
-static void hear(struct lab_terminal *t)
+/* Bytes that began as an answer and are none go back as keys, but for the last
+ * `keep` of them. */
+static void give_back(struct lab_terminal *t, size_t keep)
 {
-    struct pollfd in = {.fd = t->in_fd, .events = POLLIN};
-    while (t->asking && poll(&in, 1, 0) == 1 && (in.revents & POLLIN)) {
-        ssize_t n =
-            read(t->in_fd, t->heard + t->heard_n, HEARD_BYTES - t->heard_n);
-        if (n <= 0)
-            break;
-        t->heard_n += (size_t)n;
-        use_heard(t, false);
-        if (!t->answer.attributes)
-            continue;
-        const char *more = lab_graphics_ask_more(&t->answer);
-        if (more && !t->asked_more) {
-            t->asked_more = true;
-            ask(t, more);
+    t->back_n = t->heard_n - keep;
+    t->back_at = 0;
+    memcpy(t->back, t->heard, t->back_n);
+    memmove(t->heard, t->heard + t->back_n, keep);
+    t->heard_n = keep;
+}
+
+/* One more byte of what may be an answer. Of a long one the beginning counts, and
+ * the last byte, after which it may end. */
+static void hear(struct lab_terminal *t, int byte)
+{
+    if (t->heard_n == HEARD_BYTES) {
+        t->heard[HEARD_BYTES - 2] = t->heard[HEARD_BYTES - 1];
+        t->heard_n--;
+    }
+    if (t->heard_n == 0)
+        t->heard_end_ns = lab_clock_monotonic_ns() + ANSWER_MS * 1000000LL;
+    t->heard[t->heard_n++] = (char)byte;
+    int used = lab_graphics_hear(&t->answer, t->heard, t->heard_n);
+    if (used > 0) {
+        t->heard_n = 0;
+        use_answer(t);
+    } else if (used == 0) {
+        give_back(t, byte == '\033' && t->heard_n > 1);
+    }
+}
+
+/* The next key of curses, without the answers of the terminal, which curses hands
+ * over byte by byte; ERR: none. */
+static int next_key(struct lab_terminal *t)
+{
+    enum { SURE = 3 }; /* bytes, which no key that curses knows begins with */
+    for (;;) {
+        if (t->back_at < t->back_n)
+            return (unsigned char)t->back[t->back_at++];
+        int c = wgetch(stdscr);
+        if (t->heard_n > 0 && lab_clock_monotonic_ns() >= t->heard_end_ns)
+            t->heard_n = 0; /* it was cut off */
+        if (c == KEY_RESIZE || (t->heard_n == 0 && c != '\033'))
+            return c;
+        if (c != ERR && c <= 0xFF) {
+            hear(t, c);
+        } else if (c == ERR && t->heard_n >= SURE) {
+            return ERR;
         } else {
-            use_heard(t, true);
-            end_asking(t);
+            give_back(t, 0);
+            if (c != ERR)
+                ungetch(c);
         }
-    }
-    if (t->asking && lab_clock_monotonic_ns() >= t->ask_end_ns) {
-        use_heard(t, true);
-        end_asking(t);
     }
 }
 
@@ -675,7 +664,8 @@ static void await_answers(struct lab_terminal *t)
     t->asked_more = true;
     while (t->asking && lab_clock_monotonic_ns() < end) {
         poll(&in, 1, 10);
-        hear(t);
+        while (next_key(t) != ERR)
+            ;
     }
 }
 
@@ -1106,13 +1096,10 @@ static bool read_mouse(struct lab_event *out)
 /* The next event that curses already has; false when there is none. */
 static bool read_event(struct lab_terminal *t, struct lab_event *out)
 {
-    hear(t);
+    if (t->asking && lab_clock_monotonic_ns() >= t->ask_end_ns)
+        end_asking(t, false);
     for (;;) {
-        if (t->asking && t->typed == 0)
-            return false; /* what comes may be an answer */
-        int c = wgetch(stdscr);
-        if (c == ERR)
-            t->typed = 0;
+        int c = next_key(t);
         if (c == ERR)
             return false;
         if (c == KEY_RESIZE) {
@@ -1121,8 +1108,6 @@ static bool read_event(struct lab_terminal *t, struct lab_event *out)
             t->resized = true;
             return false;
         }
-        if (t->typed > 0)
-            t->typed--;
         if (c == KEY_MOUSE) {
             if (read_mouse(out))
                 return true;
@@ -1173,7 +1158,8 @@ void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
     struct pollfd fds[3] = {{.fd = t->in_fd, .events = POLLIN},
                             {.fd = guard.fd, .events = POLLIN},
                             {.fd = wake_fd, .events = POLLIN}};
-    if (t->asking && (timeout_ms < 0 || timeout_ms > ANSWER_MS))
+    if ((t->asking || t->heard_n > 0) &&
+        (timeout_ms < 0 || timeout_ms > ANSWER_MS))
         timeout_ms = ANSWER_MS;
     int n = poll(fds, 3, timeout_ms);
     if (n <= 0)

@@ -184,6 +184,35 @@ if "$LAB_EXE" doctor 2>/dev/null | grep -q '^pictures *ok'; then
     expect_exit 0
     [ "$(head -c 8 first.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] ||
         complain 'first.png is no PNG'
+    play --backend cpu mlp-digits <<'END'
+resize 80 24
+await 20000 step 0 of
+key s
+text :export shown.png
+key Enter
+await 20000 kept in shown.png
+quit
+END
+    expect_exit 0
+    command='the pixels of shown.png'
+    "${LAB_PYTHON:-python3}" - >"$out" 2>&1 <<'END' || complain 'see stdout'
+import struct, zlib
+data = open("shown.png", "rb").read()
+width, height = struct.unpack(">II", data[16:24])
+assert (width, height) == (80 * 9, 24 * 18), (width, height)
+at, packed = 8, b""
+while at < len(data):
+    size, kind = struct.unpack(">I4s", data[at:at + 8])
+    packed += data[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+    at += 12 + size
+rows = zlib.decompress(packed)
+# Letters cover little of the paper; a heat map covers its rows.
+paper = bytes((0x14, 0x17, 0x1c))
+drawn = [sum(rows[y * (1 + width * 3) + 1 + x * 3:][:3] != paper
+             for x in range(width)) for y in range(height)]
+covered = [min(drawn[y:y + 18]) for y in range(0, height, 18)]
+assert sum(n > 100 for n in covered) >= 4, covered
+END
 else
     expect_exit 4
     expect_stderr "write a .svg"

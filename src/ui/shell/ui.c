@@ -1388,9 +1388,10 @@ static void run_command(struct lab_ui *ui, const char *line)
         const int px_w = ui->canvas.px_w;
         lab_picture_size(cmd.arg, &ui->canvas);
         ui_draw(ui); /* without the prompt */
-        ui->canvas.px_h = px_h;
+        enum lab_status st = lab_picture_write(cmd.arg, &ui->canvas, ui->theme);
+        ui->canvas.px_h = px_h; /* its images were drawn in the other size */
         ui->canvas.px_w = px_w;
-        if (lab_picture_write(cmd.arg, &ui->canvas, ui->theme))
+        if (st)
             lab_ui_error(ui);
         else
             lab_ui_message(ui, LAB_ROLE_GOOD, "the screen is kept in %s",

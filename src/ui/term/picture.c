@@ -503,7 +503,9 @@ enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
     struct lab_str text;
     if (!png && !ends_in(path, ".svg"))
         return lab_fail(LAB_E_ARG,
-                        "%s: the name of a picture ends in .svg or .png", path);
+                        "[recording.picture.name] %s: the name of a picture "
+                        "ends in .svg or .png",
+                        path);
     lab_str_init(&text);
     enum lab_status st = LAB_OK;
     if (png)

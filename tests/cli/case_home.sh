@@ -97,7 +97,7 @@ expect conv1.conv
 key v
 expect fc2.matmul
 key v
-expect conv2d_dW
+expect dense_fused
 key v
 key v
 key v

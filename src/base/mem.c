@@ -93,10 +93,11 @@ enum lab_status lab_grow(void *list, size_t count, size_t *room, size_t each,
 static void *alloc_pages(size_t bytes)
 {
     enum { PAGE = 2 << 20 };
-    void *p = aligned_alloc(PAGE, bytes);
+    void *p = NULL; /* aligned_alloc() takes whole pages only */
+    if (posix_memalign(&p, PAGE, bytes) != 0)
+        return NULL;
 #ifdef MADV_HUGEPAGE
-    if (p)
-        (void)madvise(p, bytes, MADV_HUGEPAGE);
+    (void)madvise(p, bytes, MADV_HUGEPAGE);
 #endif
     return p;
 }

@@ -41,3 +41,5 @@ head -c 100 tensors/fc1.W.npy >cut/fc1.W.npy
 status=$?
 expect_exit 3
 expect_stderr 'fc1.W.npy: '
+"$LAB_PYTHON" "$LAB_SOURCE_DIR/tests/cli/judge_files.py" "$judge" >"$out" ||
+    complain "the judge: $(cat "$out")"

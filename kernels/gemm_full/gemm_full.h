@@ -21,7 +21,7 @@ struct lab_gemm_full {
     int64_t M, N, K;
     int64_t a_row, a_col;
     int64_t b_row, b_col;
-    int64_t ldc;
+    int64_t lda, ldb, ldc;
 };
 
 /* `row` numbers and what is behind them. */
@@ -40,20 +40,18 @@ static inline struct lab_gemm_full lab_gemm_full_of(const struct lab_call *call)
     bool ta = lab_bench_dim(call, 3) == 2;
     bool tb = lab_bench_dim(call, 4) == 2;
     int64_t P = lab_bench_dim(call, 5);
-    int64_t lda;
-    int64_t ldb;
     g.a = (const float *)call->in[0].data;
     g.b = (const float *)call->in[1].data;
     g.c = (float *)call->out[0].data;
     g.M = lab_bench_dim(call, 0);
     g.N = lab_bench_dim(call, 1);
     g.K = lab_bench_dim(call, 2);
-    lda = lab_gemm_full_ld(ta ? g.M : g.K, P);
-    ldb = lab_gemm_full_ld(tb ? g.K : g.N, P);
-    g.a_row = ta ? 1 : lda;
-    g.a_col = ta ? lda : 1;
-    g.b_row = tb ? 1 : ldb;
-    g.b_col = tb ? ldb : 1;
+    g.lda = lab_gemm_full_ld(ta ? g.M : g.K, P);
+    g.ldb = lab_gemm_full_ld(tb ? g.K : g.N, P);
+    g.a_row = ta ? 1 : g.lda;
+    g.a_col = ta ? g.lda : 1;
+    g.b_row = tb ? 1 : g.ldb;
+    g.b_col = tb ? g.ldb : 1;
     g.ldc = lab_gemm_full_ld(g.N, P);
     return g;
 }

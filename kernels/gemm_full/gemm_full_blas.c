@@ -12,12 +12,12 @@ static enum lab_status blas_full(const struct lab_call *call)
     bool tb = lab_bench_dim(call, 4) == 2;
     enum lab_status st = lab_blas_check(g.M, g.K, g.ldc);
     if (!st)
+        st = lab_blas_check(g.lda, g.ldb, g.ldc);
+    if (!st)
         cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans,
                     tb ? CblasTrans : CblasNoTrans, (int)g.M, (int)g.N,
-                    (int)g.K, (float)LAB_GEMM_FULL_ALPHA, g.a,
-                    (int)(ta ? g.a_col : g.a_row), g.b,
-                    (int)(tb ? g.b_col : g.b_row), (float)LAB_GEMM_FULL_BETA,
-                    g.c, (int)g.ldc);
+                    (int)g.K, (float)LAB_GEMM_FULL_ALPHA, g.a, (int)g.lda, g.b,
+                    (int)g.ldb, (float)LAB_GEMM_FULL_BETA, g.c, (int)g.ldc);
     return st;
 }
 

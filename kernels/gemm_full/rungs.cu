@@ -2,11 +2,13 @@
  *
  * plain   thread (x, y) computes element (row y, column x) and reads A and B
  *         through strides. Along x a warp reads neighbours of B, or, where B is
- *         transposed, numbers a whole row apart: a sector for each lane.
+ *         transposed, numbers a whole row apart: a sector for each of the 16
+ *         columns that a warp has.
  * tile    a block of 16 x 16 brings tiles into shared memory, each read in the
  *         direction in which it lies (a transposed tile is turned on the way), so
- *         that a warp's loads are neighbours whatever op() is. A column more in
- *         the tiles keeps the turned writes in different banks.
+ *         that a warp's loads are neighbours whatever op() is. With a column more
+ *         in the tiles at most two lanes of a write meet in a bank; without it
+ *         eight do where a tile is turned.
  * cublas  the vendor's library. It has matrices by columns, and a row-major matrix
  *         is the transpose of that: C^T = op(B)^T op(A)^T, the same memory and
  *         leading dimensions, A and B changing places. */
@@ -102,17 +104,16 @@ enum lab_status lab_gemm_full_cublas(const struct lab_call *call)
     const float beta = static_cast<float>(LAB_GEMM_FULL_BETA);
     bool ta = lab_bench_dim(call, 3) == 2;
     bool tb = lab_bench_dim(call, 4) == 2;
-    const int64_t sides[] = {g.M, g.K, g.ldc};
-    enum lab_status st = lab_cublas_ask(blas, sides, 3);
+    const int64_t sides[] = {g.M, g.K, g.lda, g.ldb, g.ldc};
+    enum lab_status st = lab_cublas_ask(blas, sides, 5);
     if (st)
         return st;
     int status =
         blas->sgemm(blas->handle, tb ? LAB_CUBLAS_T : LAB_CUBLAS_N,
                     ta ? LAB_CUBLAS_T : LAB_CUBLAS_N, static_cast<int>(g.N),
                     static_cast<int>(g.M), static_cast<int>(g.K), &alpha, g.b,
-                    static_cast<int>(tb ? g.b_col : g.b_row), g.a,
-                    static_cast<int>(ta ? g.a_col : g.a_row), &beta, g.c,
-                    static_cast<int>(g.ldc));
+                    static_cast<int>(g.ldb), g.a, static_cast<int>(g.lda),
+                    &beta, g.c, static_cast<int>(g.ldc));
     return lab_cublas_judge(blas, status, "sgemm");
 }
 

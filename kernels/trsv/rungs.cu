@@ -2,7 +2,7 @@
  * the longest chain is n divisions and products, whatever the number of threads.
  *
  * columns  one block. As soon as x[j] is known, its threads take column j from the
- *          rest, and meet at a barrier: n barriers, and one multiprocessor.
+ *          rest; two barriers for each x: 2 n, and one multiprocessor.
  * blocked  32 rows at a time: a warp solves the triangle on the diagonal by shuffles,
  *          and a grid takes those 32 columns from all rows below, a warp a row, its
  *          lanes reading neighbours. 2 n/32 launches; nearly all of the work is

@@ -117,9 +117,9 @@ void lab_bench_shown_unit(const struct lab_bench *lab, char *out, size_t size);
 double lab_bench_scale(const struct lab_bench *lab);
 /* Is it one of the first kernels (bench/demo.h), not a ladder? NULL is none. */
 bool lab_bench_is_one_kernel(const char *name);
-/* The precisions of the chosen variants: "fp32, bf16"; returns `out`. */
 /* Whether its rungs compute in others than fp32: tables then have a column. */
 bool lab_bench_has_precisions(const struct lab_bench *lab);
+/* The precisions of the chosen variants: "fp32, bf16"; returns `out`. */
 const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
                                  size_t size);
 

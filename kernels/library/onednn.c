@@ -1,4 +1,5 @@
 /* kernels/library/onednn.c -- oneDNN's engine and its primitives, kept by shape. */
+#include "base/error.h"
 #include "library/onednn.h"
 
 #include <pthread.h>
@@ -246,7 +247,7 @@ void lab_onednn_report_to(lab_onednn_report_fn *function)
 enum lab_status onednn_finish(enum lab_status st)
 {
     if (st && report)
-        report(st, lab_error());
+        report(st, lab_error_id(), lab_error());
     return st;
 }
 

@@ -7,10 +7,11 @@
 #include "common/kernel.h"
 
 #define LAB_ONEDNN_MODULE "lapenna-lab-onednn.so"
-enum { LAB_ONEDNN_ABI = 3 };
+enum { LAB_ONEDNN_ABI = 4 };
 
 /* Called on the thread of the failing call, before it returns `st`. */
-typedef void lab_onednn_report_fn(enum lab_status st, const char *text);
+typedef void lab_onednn_report_fn(enum lab_status st, const char *id,
+                                  const char *text);
 typedef void lab_onednn_report_to_fn(lab_onednn_report_fn *report);
 
 /* The module's tables, or NULL after a report when oneDNN does not start. *abi

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-enum { DETAIL_BYTES = 1024 };
+enum { DETAIL_BYTES = LAB_ERROR_BYTES };
 static _Thread_local char detail[DETAIL_BYTES];
 static _Thread_local char detail_id[LAB_ERROR_ID_BYTES];
 
@@ -103,6 +103,18 @@ enum lab_status lab_fail_id(enum lab_status st, const char *id, const char *fmt,
     va_end(args);
     set_id(id);
     return st;
+}
+
+void lab_error_keep(struct lab_kept_error *out)
+{
+    snprintf(out->id, sizeof(out->id), "%s", detail_id);
+    snprintf(out->text, sizeof(out->text), "%s", detail);
+}
+
+enum lab_status lab_error_again(enum lab_status st,
+                                const struct lab_kept_error *kept)
+{
+    return st ? lab_fail_id(st, kept->id, "%s", kept->text) : st;
 }
 
 enum lab_status lab_fail_context(enum lab_status st, const char *fmt, ...)

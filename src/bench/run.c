@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "base/parallel.h"
@@ -153,26 +154,26 @@ static enum lab_status record_begin(struct lab_bench *lab)
         st = store_predictions(lab);
     if (!st)
         return LAB_OK;
-    char why[LAB_LADDER_TEXT];
-    snprintf(why, sizeof(why), "%s", lab_error());
+    struct lab_kept_error why;
+    lab_error_keep(&why);
     abandon(lab, st);
     if (lab->options->db)
-        return lab_fail(st, "%s", why);
-    lab_warn("the lab is not recorded: %s", why);
+        return lab_error_again(st, &why);
+    lab_warn("the lab is not recorded: %s", why.text);
     return LAB_OK;
 }
 
 enum lab_status lab_bench_recorded(struct lab_bench *lab,
                                    enum lab_status (*work)(struct lab_bench *))
 {
-    char why[LAB_LADDER_TEXT];
+    struct lab_kept_error why;
     enum lab_status st = record_begin(lab);
     if (st)
         return st;
     st = work(lab);
-    snprintf(why, sizeof(why), "%s", lab_error());
+    lab_error_keep(&why);
     record_end(lab, st);
-    return st ? lab_fail(st, "%s", why) : LAB_OK;
+    return lab_error_again(st, &why);
 }
 
 /* Repeat i; the moments are laid end to end, for the times are of the
@@ -805,11 +806,11 @@ enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
     struct tracing t = {.lab = lab, .table_size = -1, .row = &t.at};
     if (lab->backend->untimed)
         begin_watching(lab, &t);
-    char why[LAB_LADDER_TEXT];
+    struct lab_kept_error why;
     enum lab_status st = lab_ladder_run(&run);
-    snprintf(why, sizeof(why), "%s", lab_error());
+    lab_error_keep(&why);
     enum lab_status ended = lab->simulating ? end_watching(&t) : LAB_OK;
-    return st ? lab_fail(st, "%s", why) : ended;
+    return st ? lab_error_again(st, &why) : ended;
 }
 
 static enum lab_status look_no_more(void *user, lab_ladder_again_fn *again,

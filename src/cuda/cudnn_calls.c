@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "cuda_priv.h"
 #include "library/cudnn_exec.h"
 #include "engine/conv_calls.h"
@@ -360,8 +361,8 @@ enum lab_status lab_cudnn_conv_calls(const struct lab_conv_calls *c)
         return lab_fail(LAB_E_UNSUPPORTED, "[cuda.cudnn] cuDNN: %s",
                         why ? why : "it could not be opened");
     call_all(&j);
-    char why_text[LAB_CONV_CALL_TEXT + 128];
-    snprintf(why_text, sizeof(why_text), "%s", j.st ? lab_error() : "");
+    struct lab_kept_error error;
+    lab_error_keep(&error);
     give_back(&j);
-    return j.st ? lab_fail(j.st, "%s", why_text) : LAB_OK;
+    return lab_error_again(j.st, &error);
 }

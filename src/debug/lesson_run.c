@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/signals.h"
@@ -189,7 +190,8 @@ struct lab_recording {
     bool refused;      /* the database is not to be had */
     int64_t ended_run; /* the last that a restart has ended; 0: none */
     char note[NOTE_BYTES];
-    char trace_note[NOTE_BYTES]; /* the profiler's, which goes before us */
+    char note_id[LAB_ERROR_ID_BYTES]; /* of the error in it */
+    char trace_note[NOTE_BYTES];      /* the profiler's, which goes before us */
 };
 
 /* The figures of a session, as its run keeps them. */
@@ -510,9 +512,11 @@ static enum lab_status open_writer(struct lab_recording *r)
     if (w)
         r->to = lab_writer_sink(w);
     r->refused = st != LAB_OK;
-    if (st)
+    if (st) {
         snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
                  lab_error());
+        snprintf(r->note_id, sizeof(r->note_id), "%s", lab_error_id());
+    }
     r->opening = false;
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
@@ -620,6 +624,7 @@ static enum lab_status recording_new(struct lab_recording **out,
         r->refused = true;
         snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
                  lab_error());
+        snprintf(r->note_id, sizeof(r->note_id), "%s", lab_error_id());
     }
     r->db = lab_str_detach(&path);
     enum lab_status st = lab_live_new(&r->live, NULL);
@@ -806,6 +811,7 @@ static void end_writer(struct lab_recording *r, struct lab_writer *w,
         pthread_mutex_lock(&r->lock);
         snprintf(r->note, sizeof(r->note), "run %lld was not stored whole: %s",
                  (long long)lab_writer_run(w), lab_error());
+        snprintf(r->note_id, sizeof(r->note_id), "%s", lab_error_id());
         pthread_mutex_unlock(&r->lock);
     }
     lab_writer_free(w);
@@ -876,7 +882,7 @@ static void recording_closing(void *recording, struct lab_walk *walk)
 static enum lab_status recording_status(const struct lab_recording *r)
 {
     if (r->status && r->note[0])
-        return lab_fail(r->status, "%s", r->note);
+        return lab_fail_id(r->status, r->note_id, "%s", r->note);
     return r->status;
 }
 

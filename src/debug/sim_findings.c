@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
 #include "engine/sim_backend.h"
 #include "report/exit.h"
 #include "report/json_line.h"
@@ -52,16 +53,16 @@ static enum lab_status print_finding(const struct lab_sim_gpu_finding *of,
 
 void lab_sim_findings_print(struct lab_backend *be, const char *expected)
 {
-    char text[1024];
+    struct lab_kept_error error;
     struct lab_sim_gpu *gpu = lab_sim_backend_gpu(be);
     int n = 0;
     const struct lab_sim_gpu_finding *f =
         gpu ? lab_sim_gpu_findings(gpu, &n) : NULL;
-    snprintf(text, sizeof(text), "%s", lab_error());
+    lab_error_keep(&error);
     for (int i = 0; i < n; i++)
         if (print_finding(&f[i], expected))
             break;
-    (void)lab_fail(LAB_E_CHECK, "%s", text);
+    (void)lab_error_again(LAB_E_CHECK, &error);
 }
 
 void lab_sim_findings_stopped(struct lab_backend *be, bool json)

@@ -2,7 +2,8 @@
 """error_ids.py ROOT [--list]: the ids of errors (src/base/include/base/error.h).
 
 Every id has its form, belongs to a family that docs/errors.md lists, and is used
-in one file only, or with one wording; in the folders below, whatever a user's input
+in one file only, or with one wording; an error that is raised again keeps its own
+(lab_error_keep()); in the folders below, whatever a user's input
 can cause has one.
 --list prints them: id, file, wording."""
 import collections
@@ -14,6 +15,9 @@ root = pathlib.Path(sys.argv[1])
 COMPLETE = ("base", "lesson", "debug", "cli", "report", "bench", "store", "engine",
             "ui", "sim", "simcuda", "cuda", "profiler")
 CODES = "USAGE PARSE RANGE NOTFOUND IO DB SHAPE".split()
+# Texts of their own, with an error in them.
+REASONS = {("src/engine/backend/cuda_load.c", "reason"),
+           ("src/engine/backend/backend_sim.c", "reason")}
 LITERAL = r'"(?:\\.|[^"\\\n])*"'
 CALLS = r"lab_(?:fail|build_fail\w*|network_fail|config_fail|findings_\w+)|refuse"
 
@@ -27,6 +31,14 @@ for path in sorted(sources):
         literals = re.match(rf"(?:{LITERAL}\s*)+", text[found.start():]).group()
         wording = "".join(s[1:-1] for s in re.findall(LITERAL, literals))
         places[found.group(1)].append((name, wording.split("] ", 1)[1]))
+    # A copy of lab_error(): its id is lost where it is raised again as a text.
+    kept = {"lab_error()"} | set(re.findall(
+        r'\b(?:snprintf|lab_str_add)\(\s*&?([\w>.-]+),[^;]*?\blab_error\(\)', text))
+    for call in re.finditer(r'\blab_fail\([^;{]*?,\s*"%s",\s*(?:lab_str_text\(&)?'
+                            r"([\w>.-]+(?:\(\))?)\)", text):
+        said = call.group(1)
+        if said in kept and (name, said) not in REASONS:
+            wrong.append(f"{name}: its id is lost, take lab_error_keep(): {call.group()}")
     if name.startswith("src/") and name.split("/")[1] not in COMPLETE:
         continue
     # Its text would come without an id; options.c defines lab_usage_error().

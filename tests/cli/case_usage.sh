@@ -79,6 +79,15 @@ run profile show 7 --db none.db
 expect_error profile.database
 run lesson show no-such-lesson
 expect_error lesson.missing
+# One that is raised again after a clean-up keeps its id.
+"${LAB_PYTHON:-python3}" -c 'import sqlite3
+d = sqlite3.connect("foreign.db")
+d.execute("CREATE TABLE a (b)")
+d.commit()'
+run lab saxpy --backend cpu --sizes 100 --db foreign.db
+expect_error db.foreign
+run run mlp-digits --iterations 1 --backend cpu --db foreign.db
+expect_error db.foreign
 unset LAPENNA_LAB_ERRORS
 
 # The examples of docs/errors.md: a command, then what it prints.

@@ -1,7 +1,7 @@
 /* Text that is cut to fit its room: between two characters, never inside one. */
 #include "test.h"
 
-#include "base/status.h"
+#include "base/error.h"
 #include "base/str.h"
 
 TEST_CASE(an_incomplete_last_character_is_dropped)
@@ -61,6 +61,19 @@ TEST_CASE(an_error_is_cut_between_characters)
         assert_true(strlen(kept) > 1000 && strlen(kept) < strlen(text));
         assert_int_equal(lab_utf8_check(kept, strlen(kept)), (size_t)-1);
     }
+}
+
+TEST_CASE(an_error_is_raised_again_with_its_id)
+{
+    struct lab_kept_error kept;
+    lab_fail(LAB_E_DB, "[db.foreign-file] %s is another's", "a.db");
+    lab_error_keep(&kept);
+    lab_fail(LAB_E_IO, "another");
+    assert_int_equal(lab_error_again(LAB_OK, &kept), LAB_OK);
+    assert_string_equal(lab_error_id(), "io");
+    assert_int_equal(lab_error_again(LAB_E_DB, &kept), LAB_E_DB);
+    assert_string_equal(lab_error_id(), "db.foreign-file");
+    assert_string_equal(lab_error(), "a.db is another's");
 }
 
 RUN_TESTS()

@@ -168,7 +168,7 @@ static enum lab_status make_calls(struct lab_options *o, struct numbers *n,
     memcpy(calls.dim, size->dim, sizeof(calls.dim));
     st = module->conv_calls(&calls);
     if (st)
-        return lab_fail(st, "%s", module->backend->error());
+        return lab_backend_judge(module->backend, st);
     if (o->json)
         return print_json(n);
     print_result(n);

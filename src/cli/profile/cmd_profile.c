@@ -15,6 +15,7 @@
 #include "cmd.h"
 #include "report/suggest.h"
 #include "debug/options.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/format.h"
 #include "report/json_line.h"
@@ -312,7 +313,7 @@ static enum lab_status import_files(const struct lab_options *o,
                                                .dry_run = o->dry_run};
     struct files f = {.options = o};
     enum lab_status first = LAB_OK;
-    char error[1024] = "";
+    struct lab_kept_error error;
     int bad = 0;
     for (int i = 0; i < o->n_words && f.st == LAB_OK; i++) {
         f.path = o->words[i];
@@ -324,7 +325,7 @@ static enum lab_status import_files(const struct lab_options *o,
         if (first)
             lab_warn("%s", lab_error());
         else
-            snprintf(error, sizeof(error), "%s", lab_error());
+            lab_error_keep(&error);
         first = first ? first : st;
     }
     enum lab_status st = f.st;
@@ -332,7 +333,7 @@ static enum lab_status import_files(const struct lab_options *o,
         st = print_imports(&f, bad);
     if (st)
         return st;
-    return first ? lab_fail(first, "%s", error) : LAB_OK;
+    return first ? lab_error_again(first, &error) : LAB_OK;
 }
 
 /* ---- baselines ---- */
@@ -565,13 +566,13 @@ static const char *shown_by(const struct lab_options *o,
 static enum lab_status fail_where(const struct lab_options *o,
                                   struct lab_database *db, enum lab_status st)
 {
-    char why[1024]; /* what follows overwrites the error's */
-    snprintf(why, sizeof(why), "%s", lab_error());
+    struct lab_kept_error why;
+    lab_error_keep(&why);
     const char *command = shown_by(o, db, st);
     if (!command)
-        return lab_fail(st, "%s", why);
+        return lab_error_again(st, &why);
     struct lab_str shows = beside(o, command);
-    lab_fail(st, "[profile.run-unknown] %s; `%s` shows what there is", why,
+    lab_fail(st, "[profile.run-unknown] %s; `%s` shows what there is", why.text,
              lab_str_text(&shows));
     lab_str_release(&shows);
     return st;

@@ -454,8 +454,8 @@ static enum lab_status sim_run(struct lab_backend *be,
     (void)label_call(sim, call, false);
     lab_sim_gpu_enter(NULL);
     enum lab_status written = st ? LAB_OK : judge_outputs(sim, call);
-    char left[256];
-    snprintf(left, sizeof(left), "%s", written ? lab_error() : "");
+    struct lab_kept_error left;
+    lab_error_keep(&left);
     (void)outputs_begin(sim, call, false);
     const struct lab_sim_options *options = lab_sim_gpu_options(sim->gpu);
     if ((options->stop && atomic_load(options->stop)) ||
@@ -468,7 +468,7 @@ static enum lab_status sim_run(struct lab_backend *be,
     }
     if (written) {
         forget_found();
-        return lab_fail(written, "%s", left);
+        return lab_error_again(written, &left);
     }
     return st ? lab_fail_id(st, id, "%s", text) : LAB_OK;
 }

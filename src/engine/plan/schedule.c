@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan_priv.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/tune.h"
@@ -81,10 +82,10 @@ struct maker {
     struct lab_backend *be;
     const struct lab_variant_choice *choices;
     const struct lab_tuning *tuning; /* NULL: the fixed table */
-    bool *large;             /* by node: see LAB_PREFERRED_FLOP, _WALK */
-    struct outcome *outcome; /* by choice */
-    char why[512];           /* the first refusal */
-    enum lab_status status;  /* a variant that could not be prepared */
+    bool *large;               /* by node: see LAB_PREFERRED_FLOP, _WALK */
+    struct outcome *outcome;   /* by choice */
+    struct lab_kept_error why; /* the first refusal */
+    enum lab_status status;    /* a variant that could not be prepared */
     int n_choices;
     struct lab_schedule *out;
     int absorbed_until; /* plan steps before this one are hidden already */
@@ -117,8 +118,8 @@ static int closeness(const char *target, const struct lab_node *node,
 static bool accept(struct maker *m, const struct winner *w, enum lab_status st)
 {
     bool refused = st == LAB_E_UNSUPPORTED && w->close <= 2;
-    if (refused && !m->why[0])
-        snprintf(m->why, sizeof(m->why), "%s", lab_error());
+    if (refused && !m->why.text[0])
+        lab_error_keep(&m->why);
     if (refused)
         m->outcome[w->choice].refused = true;
     else if (st)
@@ -729,7 +730,7 @@ static enum lab_status make_steps(struct maker *m)
         if (!m->outcome[i].used)
             return unused_choice(m, &m->choices[i]);
         if (m->outcome[i].refused && !m->outcome[i].served)
-            return lab_fail(LAB_E_UNSUPPORTED, "%s", m->why);
+            return lab_error_again(LAB_E_UNSUPPORTED, &m->why);
     }
     int at = 0;
     for (int phase = 0; phase <= LAB_PHASE_COUNT; phase++) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "engine/sim_backend.h"
 
@@ -66,7 +67,9 @@ static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
         memcpy(s->kept, list, (size_t)n * sizeof(*list));
         *s->n_kept = n;
     }
-    return st == LAB_E_NOTFOUND ? lab_fail(LAB_E_USAGE, "%s", lab_error()) : st;
+    return st == LAB_E_NOTFOUND
+               ? lab_fail_id(LAB_E_USAGE, lab_error_id(), "%s", lab_error())
+               : st;
 }
 
 static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,

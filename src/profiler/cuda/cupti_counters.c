@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "cupti_trace.h"
 
@@ -549,10 +550,10 @@ static enum lab_status disable(void)
 /* The same after the failure `st`; its reason stays the last error. */
 static enum lab_status disable_after(enum lab_status st)
 {
-    char reason[LAB_GPU_TEXT];
-    snprintf(reason, sizeof(reason), "%s", lab_error());
+    struct lab_kept_error reason;
+    lab_error_keep(&reason);
     (void)disable();
-    return lab_fail(st, "%s", reason);
+    return lab_error_again(st, &reason);
 }
 
 static enum lab_status take_counters(size_t ranges)

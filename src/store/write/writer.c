@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "trace/intern.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "base/thread.h"
 #include "store/time_sum.h"
@@ -1106,7 +1107,7 @@ struct lab_writer {
     uint64_t stored;
     uint64_t lost;
     enum lab_status status;
-    char error[LAB_WRITER_ERROR_TEXT];
+    struct lab_kept_error error;
 };
 
 /* The thread's own view of its work. */
@@ -1133,7 +1134,7 @@ static void note_failure(struct work *w, enum lab_status st)
     writer->lost += w->rows;
     if (!writer->status) {
         writer->status = st;
-        snprintf(writer->error, sizeof(writer->error), "%s", lab_error());
+        lab_error_keep(&writer->error);
     }
     pthread_mutex_unlock(&writer->lock);
     w->rows = 0;
@@ -1380,12 +1381,12 @@ enum lab_status lab_writer_new(struct lab_writer **out, const char *path,
 
 static enum lab_status first_error(struct lab_writer *writer)
 {
-    char error[LAB_WRITER_ERROR_TEXT];
+    struct lab_kept_error error;
     pthread_mutex_lock(&writer->lock);
     enum lab_status st = writer->status;
-    memcpy(error, writer->error, sizeof(error));
+    error = writer->error;
     pthread_mutex_unlock(&writer->lock);
-    return st ? lab_fail(st, "%s", error) : LAB_OK;
+    return lab_error_again(st, &error);
 }
 
 enum lab_status lab_writer_flush(struct lab_writer *writer)
@@ -1419,7 +1420,8 @@ void lab_writer_get_state(struct lab_writer *writer,
     out->stored = writer->stored;
     out->lost = writer->lost;
     out->failed = writer->status != LAB_OK;
-    memcpy(out->error, writer->error, sizeof(out->error));
+    snprintf(out->error, sizeof(out->error), "%s", writer->error.text);
+    lab_utf8_trim(out->error);
     pthread_mutex_unlock(&writer->lock);
 }
 

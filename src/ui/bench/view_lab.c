@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/format.h"
 #include "base/str.h"
 #include "ui/view_text.h"
@@ -1176,10 +1177,10 @@ static enum lab_status go_inside(struct lab_screen *s)
     if (!status)
         status = lab_ui_push(s->ui, &lab_view_kernel, &args);
     if (!status && st->model->into(st->model->user, r)) {
-        char why[LAB_BENCH_TEXT];
-        snprintf(why, sizeof(why), "%s", lab_error());
+        struct lab_kept_error why;
+        lab_error_keep(&why);
         lab_ui_pop(s->ui);
-        status = lab_fail(LAB_E_STATE, "%s", why);
+        status = lab_error_again(LAB_E_STATE, &why);
     }
     return status;
 }

@@ -15,6 +15,7 @@
 #include "ui/kernel.h"
 #include "debug/kernel_text.h"
 #include "debug/kernel_pause.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "ui/layout.h"
 #include "ui/ui.h"
@@ -53,7 +54,7 @@ struct kernel_work {
     struct lab_str text;
     struct lab_sim_stop stop;
     enum lab_status status;
-    char error[256];
+    struct lab_kept_error error;
     bool running; /* its thread is to be joined */
     pthread_t thread;
     pthread_mutex_t lock;
@@ -857,7 +858,7 @@ static void *work(void *arg)
     enum lab_status status = do_work(st->at->debug, w);
     pthread_mutex_lock(&w->lock);
     w->status = status;
-    snprintf(w->error, sizeof(w->error), "%s", status ? lab_error() : "");
+    lab_error_keep(&w->error);
     w->done = true;
     pthread_cond_signal(&w->ended);
     pthread_mutex_unlock(&w->lock);
@@ -892,7 +893,7 @@ static void work_ended(struct lab_screen *s)
                        w->job == KERNEL_MOVE ? "stopped here; c goes on"
                                              : "stopped");
     else if (w->status) {
-        (void)lab_fail(w->status, "%s", w->error);
+        (void)lab_error_again(w->status, &w->error);
         lab_ui_error(s->ui);
     }
 }

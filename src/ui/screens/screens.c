@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "report/exit.h"
 #include "ui/doctor.h"
@@ -377,14 +378,12 @@ int lab_open_screens(const struct lab_options *o)
         s.signal = lab_ui_signal(s.ui);
     }
     /* The error's text must outlive the clean-up. */
-    struct lab_str error;
-    lab_str_init(&error);
-    lab_str_add(&error, lab_error());
+    struct lab_kept_error why;
+    lab_error_keep(&why);
     finish(&s);
     if (!s.signal)
         s.signal = lab_signals_caught();
     if (st && !s.signal)
-        lab_fail(st, "%s", lab_str_text(&error));
-    lab_str_release(&error);
+        lab_error_again(st, &why);
     return s.signal ? LAB_EXIT_SIGNAL + s.signal : lab_exit_error(st);
 }

@@ -16,6 +16,7 @@
 #include "ui/event.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ui/keymap.h"
@@ -803,7 +804,7 @@ struct lab_ui {
     bool woken; /* a wake waits for the next frame */
     int signal;
     enum lab_status result;
-    char result_text[512];
+    struct lab_kept_error why; /* of `result` */
     int wake_fd;
     atomic_int wake;
     struct lab_ui_settings settings;
@@ -1763,7 +1764,7 @@ void lab_ui_pop(struct lab_ui *ui)
 static void end_with(struct lab_ui *ui, enum lab_status st)
 {
     ui->result = st;
-    snprintf(ui->result_text, sizeof(ui->result_text), "%s", lab_error());
+    lab_error_keep(&ui->why);
     close_all(ui);
 }
 
@@ -2214,7 +2215,7 @@ static enum lab_status ended(struct lab_ui *ui)
         return lab_fail(LAB_E_CANCELLED, "ended by signal %d", ui->signal);
     if (!ui->result && (st || cast))
         return st ? st : cast;
-    return ui->result ? lab_fail(ui->result, "%s", ui->result_text) : LAB_OK;
+    return lab_error_again(ui->result, &ui->why);
 }
 
 enum lab_status lab_ui_run(struct lab_ui *ui)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/module.h"
 #include "cpu_sets.h"
 #include "library/onednn_abi.h"
@@ -12,11 +13,11 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct lab_kernel_set *const *found_sets;
 static int found_count;
 static enum lab_status found_status;
-static char found_error[1024];
+static struct lab_kept_error found_error;
 
-static void report(enum lab_status st, const char *text)
+static void report(enum lab_status st, const char *id, const char *text)
 {
-    lab_fail(st, "%s", text);
+    lab_fail_id(st, id, "%s", text);
 }
 
 /* Function pointers come out of dlsym() as void *: POSIX promises that the
@@ -60,8 +61,7 @@ static enum lab_status open_module(void)
 static void open_once(void)
 {
     found_status = open_module();
-    if (found_status)
-        snprintf(found_error, sizeof(found_error), "%s", lab_error());
+    lab_error_keep(&found_error);
 }
 
 enum lab_status lab_onednn_open(const struct lab_kernel_set *const **sets,
@@ -70,5 +70,5 @@ enum lab_status lab_onednn_open(const struct lab_kernel_set *const **sets,
     pthread_once(&once, open_once);
     *sets = found_sets;
     *count = found_count;
-    return found_status ? lab_fail(found_status, "%s", found_error) : LAB_OK;
+    return lab_error_again(found_status, &found_error);
 }

@@ -317,17 +317,16 @@ static void iteration_begin(void *user, int64_t iteration)
     count_time(p, now);
 }
 
-/* An evaluation's loss is of the rows that are held back; NaN: no evaluation. */
 static void loss_record(struct lab_profiler *p, int64_t iteration, double loss,
-                        double accuracy, int64_t now)
+                        int64_t now)
 {
     struct lab_record r = {.kind = LAB_RECORD_LOSS};
     r.u.loss = (struct lab_loss_record){
         .iteration = iteration,
         .loss = loss,
-        .accuracy = accuracy,
-        .held_loss = isnan(accuracy) ? NAN : loss,
-        .rate = isnan(accuracy) ? p->rate : NAN,
+        .accuracy = NAN,
+        .held_loss = NAN,
+        .rate = p->rate,
         .moment_ns = now + p->wall_offset_ns,
     };
     push_record(p, &r);
@@ -341,7 +340,7 @@ static void iteration_end(void *user, int64_t iteration, double loss)
     /* An iteration that was left before its loss has none; a loss that came
      * out as NaN is one. */
     if (p->loss_ran || !isnan(loss))
-        loss_record(p, iteration, loss, NAN, now);
+        loss_record(p, iteration, loss, now);
     count_time(p, now);
 }
 
@@ -373,16 +372,26 @@ static void iteration_done(void *user, int64_t iteration, double loss,
                                    .start_ns = start_ns};
     if (p->ranges)
         range_record(p, &range, end_ns);
-    loss_record(p, iteration, loss, NAN, end_ns);
+    loss_record(p, iteration, loss, end_ns);
     count_time(p, now);
 }
 
+/* Of the rows that are held back. Its accuracy may be NaN: without classes. */
 static void evaluation(void *user, int64_t iteration, double loss,
                        double accuracy)
 {
     struct lab_profiler *p = user;
     int64_t now = lab_clock_monotonic_ns();
-    loss_record(p, iteration, loss, accuracy, now);
+    struct lab_record r = {.kind = LAB_RECORD_LOSS};
+    r.u.loss = (struct lab_loss_record){
+        .iteration = iteration,
+        .loss = NAN,
+        .accuracy = accuracy,
+        .held_loss = loss,
+        .rate = NAN,
+        .moment_ns = now + p->wall_offset_ns,
+    };
+    push_record(p, &r);
     count_time(p, now);
 }
 

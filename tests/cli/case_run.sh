@@ -20,6 +20,17 @@ cp "$out" first
 run run small.md --json --backend cpu --iterations 5 --db "$db"
 expect_json "FILE2=$work/first" 'same(rows, other)'
 
+# Without classes an evaluation has a loss and no accuracy: both losses are kept.
+run run rnn-fibonacci --json --backend cpu --epochs 2 --db "$work/classless.db"
+expect_exit 0
+last=$(sed -n 's/.*"loss_last":\([^,]*\),.*/\1/p' "$out")
+kept=$("${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+loss, held, accuracy = sqlite3.connect(sys.argv[1]).execute(
+    "SELECT loss, heldLoss, accuracy FROM loss WHERE iteration = 11").fetchone()
+print(loss == float(sys.argv[2]) and held is not None and held != loss
+      and accuracy is None)' "$work/classless.db" "$last")
+[ "$kept" = True ] || complain "the last row of the losses is not the run's"
+
 # The rate is of all iterations, the time beside it of the median one.
 run run small.md --backend cpu --iterations 5 --db "$work/other.db"
 expect_exit 0

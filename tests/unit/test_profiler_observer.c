@@ -250,8 +250,12 @@ TEST_CASE_WITH(losses_are_written, setup, teardown)
     assert_true(isnan(l->loss) && isnan(l->accuracy));
     l = &kept_get(k, LAB_RECORD_LOSS, 1)->u.loss;
     assert_int_equal(l->iteration, 0);
-    assert_true(l->loss == 0.5 && l->accuracy == 0.97);
+    assert_true(isnan(l->loss) && l->held_loss == 0.5 && l->accuracy == 0.97);
+    assert_true(isnan(l->rate));
     assert_true(llabs(l->moment_ns - lab_clock_wall_ns()) < 1000000000);
+    o.evaluation(o.user, 0, 0.25, NAN); /* a network without classes */
+    l = &kept_get(k, LAB_RECORD_LOSS, 2)->u.loss;
+    assert_true(isnan(l->loss) && l->held_loss == 0.25 && isnan(l->accuracy));
     lab_profiler_free(p);
 }
 

@@ -378,14 +378,27 @@ TEST_CASE_WITH(ranges_overheads_and_metrics, NULL, sample_cleanup)
                      1);
 }
 
+/* An evaluation. */
+static struct lab_record held(int64_t iteration, double loss, double accuracy)
+{
+    struct lab_record r = sample_loss(iteration, (double)NAN, accuracy);
+    r.u.loss.held_loss = loss;
+    r.u.loss.rate = (double)NAN;
+    return r;
+}
+
 TEST_CASE_WITH(later_records_add_to_earlier_ones, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     push(writer, sample_loss(3, 0.25, (double)NAN));
-    push(writer, sample_loss(3, 0.75, 0.97)); /* on held-back data */
-    push(writer, sample_loss(4, 0.5, 0.98));
+    push(writer, held(3, 0.75, 0.97));
+    push(writer, held(4, 0.5, 0.98));
     push(writer, sample_loss(4, 0.125, (double)NAN));
+    push(writer, sample_loss(5, 0.25, (double)NAN));
+    push(writer, held(5, 0.5, (double)NAN)); /* without classes */
+    push(writer, sample_loss(6, 0.25, (double)NAN));
+    push(writer, sample_loss(6, (double)NAN, (double)NAN)); /* once more */
     push(writer, sample_step(1, 0, 0, LAB_TIME_CUDA_EVENTS, LAB_UNKNOWN));
     push(writer, sample_step(1, 0, 0, LAB_TIME_CUDA_EVENTS, 44));
     finish(writer);
@@ -395,6 +408,13 @@ TEST_CASE_WITH(later_records_add_to_earlier_ones, NULL, sample_cleanup)
     assert_int_equal(sample_int(path, "SELECT loss = 0.125 AND accuracy = 0.98 "
                                       "FROM loss WHERE iteration = 4"),
                      1);
+    assert_int_equal(sample_int(path, "SELECT loss = 0.25 AND heldLoss = 0.5 "
+                                      "AND accuracy IS NULL "
+                                      "FROM loss WHERE iteration = 5"),
+                     1);
+    assert_int_equal(
+        sample_int(path, "SELECT loss IS NULL FROM loss WHERE iteration = 6"),
+        1);
     assert_int_equal(sample_int(path, "SELECT time_ns FROM step"), 44);
 }
 

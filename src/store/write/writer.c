@@ -755,8 +755,10 @@ static const struct row_kind row_kinds[LAB_INTO_COUNT] = {
     [LAB_INTO_LOSS] =
         INTO("loss", loss,
              .tail = " ON CONFLICT (runId, iteration) DO UPDATE SET"
-                     " loss = CASE WHEN excluded.accuracy IS NULL THEN"
-                     "  excluded.loss ELSE ifnull(loss, excluded.loss) END,"
+                     /* Without a rate it is an evaluation. */
+                     " loss = CASE WHEN excluded.loss IS NULL"
+                     "  AND excluded.learningRate IS NULL"
+                     "  THEN loss ELSE excluded.loss END,"
                      " accuracy = ifnull(excluded.accuracy, accuracy),"
                      " heldLoss = ifnull(excluded.heldLoss, heldLoss),"
                      " learningRate ="

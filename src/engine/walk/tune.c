@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "engine/walk.h"
 
 /* The names that may serve any step of the plan, or a group. */
@@ -166,6 +167,7 @@ static enum lab_status walk_once(struct tuner *u, const char *name, bool timed)
 struct contender {
     const char *name;
     int64_t took_ns; /* its last iteration; 0: none yet */
+    int rounds;      /* that it was through */
 };
 
 enum { BY_HOST = 5, MANY = 25, HOPELESS = 4, BY_DEVICE = 2 };
@@ -216,18 +218,31 @@ static enum lab_status measure(struct tuner *u, struct contender *c, int n)
             u->keeper->progress(u->keeper->user, c[which].name, which, n);
         if (goes_on(u, c, n, which, i / n))
             st = measure_once(u, &c[which], n - which);
+        c[which].rounds += !st;
     }
     return st;
 }
 
 /* Hands what was found to the keeper. */
-static void keep(const struct tuner *u, const char *name)
+static void hand(const struct tuner *u, const char *name)
 {
     const struct lab_tune_time *t;
     for (int i = 0; u->keeper->keep && (t = lab_tuning_time(u->t, i)); i++) {
         if (t->is_new && strcmp(t->variant, name) == 0)
             u->keeper->keep(u->keeper->user, t);
     }
+}
+
+/* Marks what `name` was not reached for, and keeps all of it. */
+static enum lab_status keep(struct tuner *u, const char *name)
+{
+    const struct lab_variant_choice choice = {"*", name};
+    enum lab_status st = lab_walk_choose(u->w, &choice, 1);
+    if (!st)
+        st = note_left_out(u, name);
+    if (!st)
+        hand(u, name);
+    return st;
 }
 
 /* The reference does 1e9 FLOPs a second at best. */
@@ -259,14 +274,15 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
         too_large(plan, keeper->budget_ns))
         measured--;
     enum lab_status st = measure(&u, found, measured);
-    for (int i = 0; i < n && !st; i++) {
-        const struct lab_variant_choice choice = {"*", found[i].name};
-        st = lab_walk_choose(w, &choice, 1);
-        if (!st)
-            st = note_left_out(&u, found[i].name);
-        if (!st)
-            keep(&u, found[i].name);
+    struct lab_kept_error why;
+    enum lab_status kept = LAB_OK;
+    int enough = !st ? 0 : has_graphs(&u) ? BY_DEVICE : BY_HOST;
+    lab_error_keep(&why);
+    for (int i = 0; i < n && !kept; i++) {
+        if (found[i].rounds >= enough)
+            kept = keep(&u, found[i].name);
     }
+    st = st ? lab_error_again(st, &why) : kept;
     enum lab_status back = n > 0 ? lab_walk_restart(w) : LAB_OK;
     if (!back)
         back = lab_walk_choose(w, NULL, 0);

@@ -98,14 +98,14 @@ static enum lab_status add_to_list(void *user, struct lab_fact_table *t)
         lab_json_text(line, "name", t->name);
         lab_json_text(line, "course", t->course);
         lab_json_text(line, "title", t->title);
-        lab_json_int(line, "rows", t->rows);
+        lab_json_int(line, "rows", lab_fact_rows_with_machine(t));
         lab_json_int(line, "columns", t->columns);
         lab_json_text(line, "sql", t->name);
         return lab_json_print(line);
     }
     lab_text_table_add(&l->table, t->name);
     lab_text_table_add(&l->table, t->course);
-    lab_text_table_add_int(&l->table, t->rows);
+    lab_text_table_add_int(&l->table, lab_fact_rows_with_machine(t));
     lab_text_table_add(&l->table, t->title);
     return LAB_OK;
 }

@@ -21,6 +21,7 @@ const char lab_fact_machine_row[] = "this machine";
 struct machine {
     bool gpu;
     struct lab_device_info info;
+    bool among_gpus;     /* the table has GPUs alone */
     const double *roofs; /* of enum lab_ceiling; NaN: not measured */
     bool measured;       /* one of them */
 };
@@ -32,7 +33,7 @@ static long double known(long double v)
 
 static long double sms(const struct machine *m)
 {
-    return known(m->info.sm_count);
+    return m->gpu ? known(m->info.sm_count) : (long double)NAN;
 }
 
 /* The fastest clock that the system states; a CPU behind a hypervisor often has
@@ -122,12 +123,20 @@ static long double copy_gb(const struct machine *m)
     return roof(m, LAB_CEILING_COPY, 1e9L);
 }
 
+/* Those of a GPU are its lanes, those of a CPU no cores of a GPU. */
+static long double cores(const struct machine *m)
+{
+    if (m->gpu)
+        return lanes_per_sm(m) * sms(m);
+    return m->among_gpus ? (long double)NAN : known(m->info.sm_count);
+}
+
 /* What a column of these names gets. */
 static const struct {
     const char *sql;
     long double (*value)(const struct machine *m);
 } facts[] = {{"sms_count", sms},
-             {"cores_count", sms},
+             {"cores_count", cores},
              {"lanes_per_sm_count", lanes_per_sm},
              {"boost_mhz", clock_mhz},
              {"memory_gb", memory_gb},
@@ -167,6 +176,7 @@ static enum lab_status add_processor(struct lab_fact_table *t, const char *db,
     if (st)
         return st;
     int row = t->rows - 1;
+    m.among_gpus = strcmp(t->column[0].name, "gpu") == 0;
     find_machine(&m, db, &cache);
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
         int column = lab_fact_column(t, facts[i].sql);
@@ -188,7 +198,7 @@ static enum lab_status add_processor(struct lab_fact_table *t, const char *db,
                        : " There is no GPU here: what only a GPU has is n/a.",
                  m.measured ? " Its rates are the largest that were measured."
                             : " Its rates were not measured yet: `lapenna-lab "
-                              "profile ceilings --measure`.");
+                              "profile ceilings` measures them.");
     return st;
 }
 
@@ -299,6 +309,11 @@ static enum lab_status take_recorded(struct lab_fact_table *t,
         st = lab_fact_take_recorded(t, lab_str_text(&path), note);
     lab_str_release(&path);
     return st == LAB_E_NOTFOUND ? LAB_OK : st;
+}
+
+int lab_fact_rows_with_machine(const struct lab_fact_table *t)
+{
+    return t->rows + (strcmp(t->machine, "processor") == 0);
 }
 
 enum lab_status lab_fact_add_machine(struct lab_fact_table *t, const char *db,

@@ -24,9 +24,17 @@ run table C01 --json
 expect_json 'len(rows) == 4' 'rows[0]["fp32_tflop_s"] == 10.60864' \
     'abs(rows[2]["fp16_tensor_tflop_s"] - 311.86944) < 1e-9' \
     'rows[2]["threads_count"] == 221184' \
-    'rows[3]["gpu"] == "this machine"' 'rows[3]["sms_count"] > 0'
+    'rows[3]["gpu"] == "this machine"' \
+    '(rows[3]["sms_count"] is None) == (rows[3]["threads_per_sm_count"] is None)'
 run table gpus
 expect_stdout '309.66'
+[ "$(grep -c -e --measure "$out")" = 0 ] || complain 'there is no --measure'
+run table workshop_gpus --json
+expect_json 'rows[-1]["cores_count"] is None or rows[-1]["cores_count"] >= 128'
+run table cpu_and_gpu --json
+expect_json 'rows[-1]["cores_count"] > 0'
+run table --json
+expect_json 'all(r["rows"] == 4 for r in rows if r["name"] == "gpus")'
 run table formats --json
 expect_json 'rows[0]["epsilon"] == rows[0]["measured_epsilon"] == 2 ** -7' \
     'rows[1]["most"] == rows[1]["measured_most"] == 65504' \

@@ -12,6 +12,8 @@
 extern const char lab_fact_machine_row[]; /* "this machine" */
 
 LAB_C_BEGIN
+/* The rows that the table has once lab_fact_add_machine() was there. */
+int lab_fact_rows_with_machine(const struct lab_fact_table *t);
 /* Adds to the table, recorded numbers too, and computes. `db`: where measured ceilings are kept, NULL:
  * the usual database. `note` gets where the numbers come from and why some are
  * missing. LAB_E_PARSE: the table asks for what is none of these. */

@@ -18,7 +18,8 @@ struct facts {
     unsigned has;
     bool cpu;
     bool lab;
-    bool own; /* recorded as runs are, not an nsys export */
+    bool own;   /* recorded as runs are, not an nsys export */
+    bool below; /* the message stands below what `profile show` prints */
     char status[16];
     char lesson[64];
     enum lab_trace_state trace;
@@ -111,7 +112,8 @@ static void why_no_steps(const struct facts *f, struct reason *r)
 {
     if (f->has & LAB_HAS_RUNGS) {
         give(r, "no rung of it was timed",
-             "`lapenna-lab profile show` has the reasons");
+             f->below ? "the rows above have the reasons"
+                      : "`lapenna-lab profile show` has the reasons");
     } else if (!f->own) {
         give(r, "it was imported from an nsys export, which has none",
              f->has & LAB_HAS_KERNELS
@@ -198,9 +200,10 @@ static void add_names(struct lab_str *out, unsigned missing)
 }
 
 static enum lab_status missing_text(struct lab_database *db, int64_t run,
-                                    unsigned wanted, struct lab_str *out)
+                                    unsigned wanted, bool below,
+                                    struct lab_str *out)
 {
-    struct facts f = {.run = run};
+    struct facts f = {.run = run, .below = below};
     struct reason r = {{0}, {0}};
     enum lab_status st = lab_query_contents(db, run, &f.has);
     unsigned missing = wanted & ~f.has;
@@ -224,9 +227,21 @@ enum lab_status lab_fail_missing(struct lab_database *db, int64_t run,
 {
     struct lab_str text;
     lab_str_init(&text);
-    enum lab_status st = missing_text(db, run, wanted, &text);
+    enum lab_status st = missing_text(db, run, wanted, false, &text);
     if (st == LAB_OK)
         st = lab_fail(LAB_E_NOTFOUND, "[run.has-none] %s", lab_str_text(&text));
+    lab_str_release(&text);
+    return st;
+}
+
+static enum lab_status warn(struct lab_database *db, int64_t run,
+                            unsigned wanted, bool below)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    enum lab_status st = missing_text(db, run, wanted, below, &text);
+    if (st == LAB_OK && text.len > 0)
+        lab_warn("%s", lab_str_text(&text));
     lab_str_release(&text);
     return st;
 }
@@ -234,11 +249,11 @@ enum lab_status lab_fail_missing(struct lab_database *db, int64_t run,
 enum lab_status lab_warn_missing(struct lab_database *db, int64_t run,
                                  unsigned wanted)
 {
-    struct lab_str text;
-    lab_str_init(&text);
-    enum lab_status st = missing_text(db, run, wanted, &text);
-    if (st == LAB_OK && text.len > 0)
-        lab_warn("%s", lab_str_text(&text));
-    lab_str_release(&text);
-    return st;
+    return warn(db, run, wanted, false);
+}
+
+enum lab_status lab_warn_missing_below(struct lab_database *db, int64_t run,
+                                       unsigned wanted)
+{
+    return warn(db, run, wanted, true);
 }

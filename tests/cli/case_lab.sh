@@ -283,3 +283,8 @@ expect_stdout 'of a lab'
 run profile timeline 2 --json --db c.db
 expect_exit 0
 expect_json 'of("timeline")[0]["of_a_lab"] is False'
+
+# Of a run in which nothing was timed the rows of `profile show` have the reasons.
+run lab gemm --backend cpu --sizes 999999 --db untimed.db
+run profile show 1 --db untimed.db
+expect_stderr 'no rung of it was timed; the rows above have the reasons'

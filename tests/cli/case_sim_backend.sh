@@ -9,6 +9,11 @@ run step small.md --backend sim --device-model 'NVIDIA H2000' --json
 expect_exit 2
 expect_stderr "no device model 'NVIDIA H2000': there are \"NVIDIA H200\","
 
+# A lab that is not simulated has no model.
+run lab saxpy --backend cpu --sizes 1000 --device-model 'NVIDIA A100'
+expect_exit 2
+expect_stderr 'needs --backend sim'
+
 run doctor --db "$db"
 if ! grep -q '^simulator  *ok' "$out"; then
     run step small.md --backend sim

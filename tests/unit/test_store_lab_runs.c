@@ -302,6 +302,12 @@ TEST_CASE_WITH(the_fullest_run_is_found, NULL, sample_cleanup)
     assert_ok(lab_bench_run_fullest(db, "gemm", "lab-autotune", NULL, &run));
     assert_int_equal(run, 4);
     lab_database_close(db);
+    /* what was simulated has no times */
+    sample_sql(path, "UPDATE run SET backend = 'sim' WHERE id = 1");
+    db = sample_open(path);
+    assert_ok(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run));
+    assert_int_not_equal(run, 1);
+    lab_database_close(db);
 }
 
 RUN_TESTS()

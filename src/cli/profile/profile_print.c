@@ -386,7 +386,7 @@ static enum lab_status say_no_steps(struct lab_database *db, int64_t run)
     enum lab_status st = lab_query_contents(db, run, &has);
     return st || (has & LAB_HAS_SWEEPS)
                ? st
-               : lab_warn_missing(db, run, LAB_HAS_STEPS);
+               : lab_warn_missing_below(db, run, LAB_HAS_STEPS);
 }
 
 static enum lab_status run_show(const struct lab_options *o,

@@ -159,7 +159,8 @@ enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
         db,
         "SELECT id FROM run JOIN lab_row AS l ON l.runId = id WHERE "
         "(?2 IS NULL OR lesson = ?2) AND (?3 IS NULL OR backend <> ?3) AND "
-        "l.lab = ?1 AND l.status = 'done' GROUP BY id ORDER BY "
+        "backend IS NOT 'sim' AND l.lab = ?1 AND l.status = 'done' GROUP BY id "
+        "ORDER BY "
         "count(DISTINCT CASE WHEN rung GLOB '[0-9]*' THEN NULL ELSE rung END) "
         "DESC, count(DISTINCT size) DESC," LAB_SQL_NEWEST " LIMIT 1");
     lab_bind_text(s.sql, 1, lab);

@@ -11,3 +11,6 @@ enum lab_status lab_fail_missing(struct lab_database *db, int64_t run,
 /* The same as a line on stderr. */
 enum lab_status lab_warn_missing(struct lab_database *db, int64_t run,
                                  unsigned wanted);
+/* The same below the rows of `profile show`. */
+enum lab_status lab_warn_missing_below(struct lab_database *db, int64_t run,
+                                       unsigned wanted);

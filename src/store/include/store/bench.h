@@ -153,7 +153,7 @@ enum lab_status lab_sweep_rows_read(struct lab_database *db, int64_t run,
                                     lab_sweep_row_fn *each, void *user);
 /* The run that has results of most variants of `lab`, then of most sizes, then
  * the newest; of `lesson` (NULL: of any) and not on the backend `but` (NULL: on
- * any). LAB_E_NOTFOUND: there is none. */
+ * any), nor simulated, without times. LAB_E_NOTFOUND: there is none. */
 enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
                                       const char *lesson, const char *but,
                                       int64_t *run);

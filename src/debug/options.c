@@ -180,15 +180,25 @@ bool lab_arg_is_number(const char *text, int64_t *out)
     return true;
 }
 
+static bool is_too_large(const char *text)
+{
+    int64_t v;
+    return text[0] && text[strspn(text, "0123456789")] == '\0' &&
+           !read_number(text, &v);
+}
+
 static int64_t number(const struct lab_option *option,
                       const struct lab_option *help, const char *text,
                       struct argp_state *state)
 {
     const struct lab_option *range = help->most ? help : option;
+    int64_t most = range->most;
     int64_t v = range->least;
-    bool right = read_number(text, &v) && v >= range->least &&
-                 (range->most == 0 || v <= range->most);
-    if (!right && range->most == 0)
+    bool right =
+        read_number(text, &v) && v >= range->least && (most == 0 || v <= most);
+    if (most == 0 && is_too_large(text))
+        most = INT64_MAX;
+    if (!right && most == 0)
         wrong(state, true,
               "[option.number-least] --%s '%s': a whole number from %lld is "
               "needed",
@@ -197,8 +207,7 @@ static int64_t number(const struct lab_option *option,
         wrong(
             state, true,
             "[option.number-range] --%s '%s': a whole number from %lld to %lld",
-            option->name, text, (long long)range->least,
-            (long long)range->most);
+            option->name, text, (long long)range->least, (long long)most);
     return v;
 }
 

@@ -67,6 +67,11 @@ expect_error option.unknown
 [ "$(wc -l <"$err")" -eq 1 ] || complain "more than the line of JSON"
 run no-such
 expect_error usage.first-word
+run run mlp-digits --epochs 99999999999999999999
+expect_error option.number-range
+run run mlp-digits --batch 999999999 --backend cpu
+expect_error data.batch
+expect_stderr '20-mlp-digits.md: batch'
 run step
 expect_error usage.step-lesson
 run lesson

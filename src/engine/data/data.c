@@ -1128,14 +1128,21 @@ static int64_t held_start(const struct lab_text *t, int64_t row, int64_t *skip)
     return start - *skip;
 }
 
+/* Of a batch that is too large: no line where an option gave it. */
+static struct lab_place batch_place(const struct lab_network_spec *spec,
+                                    int64_t batch)
+{
+    return batch == spec->data.batch ? spec->data.place : (struct lab_place){0};
+}
+
 static enum lab_status too_few_windows(const struct lab_data *d)
 {
-    return lab_network_fail(d->spec, d->spec->data.place, LAB_E_RANGE,
-                            "[data.text.batch] batch %lld is more than the "
-                            "%lld samples that the text has with context %lld",
-                            (long long)d->facts.batch,
-                            (long long)d->facts.train_rows,
-                            (long long)d->text->context);
+    return lab_network_fail(
+        d->spec, batch_place(d->spec, d->facts.batch), LAB_E_RANGE,
+        "[data.text.batch] batch %lld is more than the "
+        "%lld samples that the text has with context %lld",
+        (long long)d->facts.batch, (long long)d->facts.train_rows,
+        (long long)d->text->context);
 }
 
 static enum lab_status text_open(struct lab_data *d, const char *path)
@@ -1668,7 +1675,7 @@ static enum lab_status open_inline(struct lab_data *d, const char *path)
     }
     if (batch > rows)
         return lab_network_fail(
-            spec, spec->data.place, LAB_E_RANGE,
+            spec, batch_place(spec, batch), LAB_E_RANGE,
             "[data.inline.batch] batch %lld is more than the %lld rows",
             (long long)batch, (long long)rows);
     d->facts.train_rows = rows;
@@ -1714,7 +1721,7 @@ static enum lab_status deal(struct lab_data *d)
     f->classes = d->table.label ? d->table.classes : 0;
     if (f->batch > f->train_rows)
         return lab_network_fail(
-            d->spec, spec->place, LAB_E_RANGE,
+            d->spec, batch_place(d->spec, f->batch), LAB_E_RANGE,
             "[data.batch] batch %lld is more than the %lld training rows",
             (long long)f->batch, (long long)f->train_rows);
     f->batches_per_epoch = f->train_rows / f->batch;

@@ -238,7 +238,8 @@ def labs():
             out, status = run([*args, "--compiler", compiler])
             assert status == ("early" in args), (args, out)
         elif simulated:
-            out, status = run([*args, "--trace", "off"], "quit\n" * 9)
+            untraced = [] if args[0] == "lab" else ["--trace", "off"]
+            out, status = run([*args, *untraced], "quit\n" * 9)
             assert status == 0 and "block (0,0,0)" in out, (args, out)
 
 

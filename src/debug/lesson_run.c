@@ -52,10 +52,7 @@ struct ran_variants {
     struct ran_variant *list; /* each once, in the order of their steps */
     size_t n;
     size_t room;
-    bool incomplete;   /* no memory for one */
-    uint32_t *by_hand; /* nodes with a choice of their own, at the start */
-    size_t n_by_hand;
-    size_t by_hand_room;
+    bool incomplete; /* no memory for one */
 };
 
 static bool is_known(const struct ran_variants *v, size_t i,
@@ -95,27 +92,18 @@ static bool was_switched(const struct ran_variants *v, uint32_t node)
     return false;
 }
 
-static bool is_by_hand(const struct ran_variants *v, uint32_t node)
-{
-    for (size_t i = 0; i < v->n_by_hand; i++)
-        if (v->by_hand[i] == node)
-            return true;
-    return false;
-}
-
 /* What one pass over the node of step `at` adds, from that step on. */
 static void add_pass(const struct ran_variants *v, size_t at,
                      struct lab_str *out)
 {
     const struct ran_variant *first = NULL;
-    bool named =
-        was_switched(v, v->list[at].node) || is_by_hand(v, v->list[at].node);
+    bool switched = was_switched(v, v->list[at].node);
     for (size_t i = at; i < v->n; i++) {
         const struct ran_variant *r = &v->list[i];
         const char *name = lab_intern_text(r->variant);
         if (r->node != v->list[at].node || r->pass != v->list[at].pass ||
             (first && r->variant == first->variant) ||
-            (strcmp(name, "naive") == 0 && (first || !named)))
+            (strcmp(name, "naive") == 0 && (first || !switched)))
             continue;
         lab_str_addf(out, "%s%s=%s", out->len ? " " : "",
                      lab_intern_text(first ? r->name : r->node), name);
@@ -140,7 +128,6 @@ static bool ran_variants_text(const struct ran_variants *v, struct lab_str *out)
 static void ran_variants_clear(struct ran_variants *v)
 {
     lab_free(v->list);
-    lab_free(v->by_hand);
     *v = (struct ran_variants){0};
 }
 
@@ -181,7 +168,7 @@ struct lab_recording {
     struct lab_device_info device;
     char backend[16];
     char variants[VARIANTS_BYTES]; /* as chosen at the start */
-    const char *variants_from;     /* measured, table or chosen, or both */
+    const char *variants_from;     /* measured, table or chosen */
     struct measured_times times;
     int64_t batch;
     enum lab_time_source time_source;
@@ -695,41 +682,22 @@ static void recording_prepare(void *recording, const char *backend)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void note_by_hand(struct ran_variants *v, const char *node)
-{
-    uint32_t name = lab_intern(node);
-    if (is_by_hand(v, name))
-        return;
-    if (lab_grow(&v->by_hand, v->n_by_hand, &v->by_hand_room,
-                 sizeof(*v->by_hand), "a choice"))
-        v->incomplete = true;
-    else
-        v->by_hand[v->n_by_hand++] = name;
-}
-
-/* Every forward variant that is not the readable one, or was chosen for its node:
- * "attn1=cublas" for the first of a node, "attn1.softmax=warp" for a step of it
- * that runs another. */
+/* Every forward variant that is not the readable one: "attn1=cublas" for the
+ * first of a node, "attn1.softmax=warp" for a step of it that runs another. */
 static void note_variants(struct lab_recording *r, struct lab_walk *walk)
 {
     const struct lab_schedule *s = lab_walk_schedule(walk);
     const struct lab_plan *plan = lab_walk_plan(walk);
     const struct lab_schedule_step *first = NULL; /* of the node */
-    bool all = chosen_for_all(r->of); /* no choice of one node is told apart */
     size_t used = 0;
     r->variants[0] = '\0';
-    r->ran.n_by_hand = 0;
     for (int i = 0; i < s->n_steps && used + 1 < sizeof(r->variants); i++) {
         const struct lab_schedule_step *step = &s->steps[i];
         const char *name = step->variant->name;
         bool inner = first && step->step->node == first->step->node;
-        bool by_hand = !all && step->by == LAB_BY_HAND;
-        if (step->step->phase != LAB_FORWARD ||
-            (strcmp(name, "naive") == 0 && (inner || !by_hand)) ||
+        if (strcmp(name, "naive") == 0 || step->step->phase != LAB_FORWARD ||
             (inner && strcmp(name, first->variant->name) == 0))
             continue;
-        if (by_hand)
-            note_by_hand(&r->ran, plan->nodes[step->step->node].id);
         if (!inner)
             first = step;
         int n = snprintf(
@@ -782,17 +750,6 @@ static void note_machine(const struct lab_recording *r,
             (double)lab_threads();
 }
 
-/* Who chose the variants. */
-static const char *find_origin(const struct lab_recording *r, bool by_times)
-{
-    bool some = r->ran.n_by_hand > 0;
-    if (chosen_for_all(r->of))
-        return "chosen";
-    if (by_times)
-        return some ? "measured, some chosen" : "measured";
-    return some ? "table, some chosen" : "table";
-}
-
 static void recording_opened(void *recording, struct lab_walk *walk)
 {
     struct lab_recording *r = recording;
@@ -803,7 +760,9 @@ static void recording_opened(void *recording, struct lab_walk *walk)
     r->batch = lab_walk_plan(walk)->batch;
     note_run(r, walk);
     clear_measuring(&r->times);
-    r->variants_from = find_origin(r, goes_by_times(walk));
+    r->variants_from = chosen_for_all(r->of) ? "chosen"
+                       : goes_by_times(walk) ? "measured"
+                                             : "table";
     if (!r->refused && access(r->db, F_OK) == 0)
         store_times(r);
     if (r->profiler) {
@@ -901,8 +860,7 @@ static void restarted(void *recording, struct lab_walk *walk, uint64_t seed,
     if (w)
         end_writer(r, w, &summary);
     pthread_mutex_lock(&r->lock);
-    r->ran.n = 0; /* what is chosen by hand is of the walk that begins */
-    r->ran.incomplete = false;
+    ran_variants_clear(&r->ran);
     pthread_mutex_unlock(&r->lock);
 }
 

@@ -92,26 +92,16 @@ static void add_speed(struct lab_text_table *t, const struct lab_run_row *r)
         lab_text_table_addf(t, "%.6g%s", r->samples_per_s, few);
 }
 
-static const char *origin_text(const char *from)
-{
-    static const char *const texts[][2] = {
-        {"measured", "measuring"},
-        {"measured, some chosen", "measuring, some by hand"},
-        {"table", "the fixed table"},
-        {"table, some chosen", "the fixed table, some by hand"}};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        if (strcmp(from, texts[i][0]) == 0)
-            return texts[i][1];
-    return from;
-}
-
 void lab_run_figures(struct lab_text_table *t, const struct lab_run_row *r)
 {
     char rate[LAB_RUN_LR_TEXT];
     add_fact(t, "precision", r->precision);
     add_fact(t, "variants", r->variants);
     if (r->variants_from)
-        add_fact(t, "variants from", origin_text(r->variants_from));
+        add_fact(t, "variants from",
+                 strcmp(r->variants_from, "measured") == 0 ? "measuring"
+                 : strcmp(r->variants_from, "table") == 0  ? "the fixed table"
+                                                           : r->variants_from);
     if (r->threads != LAB_UNKNOWN) {
         lab_text_table_add(t, "threads");
         lab_text_table_add_int(t, r->threads);

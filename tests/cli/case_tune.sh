@@ -80,12 +80,6 @@ expect_json 'of("run")[0]["variants_from"] == "table"' \
 run profile show 6 --json --db "$db"
 expect_json 'of("run")[0]["variants_from"] == "chosen"' \
     'of("run")[0]["variants"] is None'
-# What was chosen for some nodes is named, the readable kernel too.
-train --threads 2 --no-tune --variant dense=naive
-run profile show 7 --db "$db"
-grep -q '^variants  *fc1=naive fc2=naive' "$out" || complain 'not by hand'
-grep -q '^variants from  *the fixed table, some by hand$' "$out" ||
-    complain 'by hand is not said'
 sed 's/^optimizer:/variants: {"*": default}\n&/' \
     "$LAB_BINARY_DIR/share/lapenna-lab/lessons/20-mlp-digits.md" >fixed.md
 run run fixed.md --batch 200 --iterations 4 --backend cpu --db "$db" --json \

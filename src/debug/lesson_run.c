@@ -489,6 +489,13 @@ static void hand_on(struct lab_recording *r, struct lab_writer *w)
     lab_free(early);
 }
 
+/* The last error, which `what` leads to. */
+static void note_error(struct lab_recording *r, const char *what)
+{
+    snprintf(r->note, sizeof(r->note), "%s: %s", what, lab_error());
+    snprintf(r->note_id, sizeof(r->note_id), "%s", lab_error_id());
+}
+
 /* One thread opens it; the others that record wait for that. What a GPU does
  * while the walk is opened is of no run: one that is refused leaves none. */
 static enum lab_status open_writer(struct lab_recording *r)
@@ -512,11 +519,8 @@ static enum lab_status open_writer(struct lab_recording *r)
     if (w)
         r->to = lab_writer_sink(w);
     r->refused = st != LAB_OK;
-    if (st) {
-        snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
-                 lab_error());
-        snprintf(r->note_id, sizeof(r->note_id), "%s", lab_error_id());
-    }
+    if (st)
+        note_error(r, "the run is not recorded");
     r->opening = false;
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
@@ -622,9 +626,7 @@ static enum lab_status recording_new(struct lab_recording **out,
         lab_str_add(&path, run->db);
     else if (lab_database_default_path(&path)) {
         r->refused = true;
-        snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
-                 lab_error());
-        snprintf(r->note_id, sizeof(r->note_id), "%s", lab_error_id());
+        note_error(r, "the run is not recorded");
     }
     r->db = lab_str_detach(&path);
     enum lab_status st = lab_live_new(&r->live, NULL);
@@ -808,10 +810,11 @@ static void end_writer(struct lab_recording *r, struct lab_writer *w,
                        const struct lab_run_summary *summary)
 {
     if (finish(r, w, summary)) {
+        char what[64];
+        snprintf(what, sizeof(what), "run %lld was not stored whole",
+                 (long long)lab_writer_run(w));
         pthread_mutex_lock(&r->lock);
-        snprintf(r->note, sizeof(r->note), "run %lld was not stored whole: %s",
-                 (long long)lab_writer_run(w), lab_error());
-        snprintf(r->note_id, sizeof(r->note_id), "%s", lab_error_id());
+        note_error(r, what);
         pthread_mutex_unlock(&r->lock);
     }
     lab_writer_free(w);

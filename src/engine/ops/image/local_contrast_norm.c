@@ -44,28 +44,32 @@ static bool node_of(struct lab_builder *b, struct lab_shape *shape,
     return true;
 }
 
-/* Mean, and one over the standard deviation with eps, around `index`. */
+/* Element k of a window, row by row. */
+static int64_t neighbour(const struct lab_local_contrast_norm_params *p,
+                         const struct lab_local_contrast_norm_window *w,
+                         int64_t k)
+{
+    return w->first + k / w->cols * w->down + k % w->cols * p->inner;
+}
+
+/* Mean, and one over the standard deviation with eps, of a window. */
 static double statistics(struct lab_explainer *ex,
                          const struct lab_local_contrast_norm_params *p,
-                         int64_t index, double *rstd)
+                         const struct lab_local_contrast_norm_window *w,
+                         double *rstd)
 {
-    struct lab_local_contrast_norm_window w =
-        lab_local_contrast_norm_around(p, index);
-    double n = (double)(w.rows * w.cols);
+    const int64_t n = w->rows * w->cols;
     double sum = 0;
     double squares = 0;
-    for (int64_t k = 0; k < w.rows * w.cols; k++)
-        sum += lab_explain_in(
-            ex, 0, w.first + k / w.cols * w.down + k % w.cols * p->inner);
-    for (int64_t k = 0; k < w.rows * w.cols; k++) {
-        double off =
-            lab_explain_in(
-                ex, 0, w.first + k / w.cols * w.down + k % w.cols * p->inner) -
-            sum / n;
+    for (int64_t k = 0; k < n; k++)
+        sum += lab_explain_in(ex, 0, neighbour(p, w, k));
+    const double mean = sum / (double)n;
+    for (int64_t k = 0; k < n; k++) {
+        double off = lab_explain_in(ex, 0, neighbour(p, w, k)) - mean;
         squares += off * off;
     }
-    *rstd = 1 / sqrt(squares / n + p->eps);
-    return sum / n;
+    *rstd = 1 / sqrt(squares / (double)n + p->eps);
+    return mean;
 }
 
 static void explain_forward(struct lab_explainer *ex, int out_slot,
@@ -78,7 +82,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
         lab_local_contrast_norm_around(p, index);
     char at[LAB_SHAPE_TEXT];
     double rstd;
-    double mean = statistics(ex, p, index, &rstd);
+    double mean = statistics(ex, p, &w, &rstd);
     double x = lab_explain_in(ex, 0, index);
     lab_explain_at(lab_explain_in_shape(ex, 0), index, at);
     if (out_slot == 1) {
@@ -86,7 +90,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
         lab_explain_symbolic(ex, "1/%lld sum of %s",
                              (long long)(w.rows * w.cols), name);
         for (int64_t k = 0; k < w.rows * w.cols; k++) {
-            int64_t j = w.first + k / w.cols * w.down + k % w.cols * p->inner;
+            int64_t j = neighbour(p, &w, k);
             double v = lab_explain_in(ex, 0, j);
             lab_explain_term(ex, share * v, "%.6g*%.6g", share, v);
             lab_explain_source(ex, 0, j);
@@ -94,8 +98,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
         return;
     }
     for (int64_t k = 0; k < w.rows * w.cols; k++)
-        lab_explain_source(
-            ex, 0, w.first + k / w.cols * w.down + k % w.cols * p->inner);
+        lab_explain_source(ex, 0, neighbour(p, &w, k));
     if (out_slot == 2) {
         lab_explain_symbolic(ex, "1 / sqrt(variance + eps)");
         lab_explain_where(ex, "variance = %.6g; eps = %.6g",
@@ -132,7 +135,7 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 0, index);
     lab_explain_source(ex, 3, index);
     for (int64_t k = 0; k < w.rows * w.cols; k++) {
-        int64_t j = w.first + k / w.cols * w.down + k % w.cols * p->inner;
+        int64_t j = neighbour(p, &w, k);
         struct lab_local_contrast_norm_window of =
             lab_local_contrast_norm_around(p, j);
         double m = lab_explain_in(ex, 2, j);

@@ -100,7 +100,9 @@ def beside_pytorch(args, threads):
             ratio = best / ms[name, n, "ours"]
             row(f"{name}, {n} threads, PyTorch / ours", f"{ratio:.2f}", str(goal),
                 ratio >= goal)
-    for name in set(args.names) & set(SCALES) if len(threads) > 1 else []:
+    for name in SCALES:
+        if name not in args.names or len(threads) < 2:
+            continue
         gain = ms[name, threads[0], "ours"] / ms[name, threads[-1], "ours"]
         row(f"{name}, {threads[0]} thread / {threads[-1]}", f"{gain:.2f}", "1.6",
             gain >= 1.6)

@@ -10,9 +10,9 @@ again. JOB: lessons and labs (gemm) to take instead of all. --no-card: only simu
 --compare: only compares what lies there. Both need no GPU.
 
 FLOP in fp16 are left out where the PTX has none: ptxas loads constants with HFMA2,
-which a card counts as FLOP. Kernels are matched by job, step, variant and their order in the step. Prints, for
-each count, in how many kernels it is equal, within 1 %, and the worst; then each
-kernel's name with the counts in which it differs. Exit code 1 when a count of
+which a card counts as FLOP. Kernels are matched by job, step, variant and their order
+in the step. Prints, for each count, in how many kernels it is equal, within 1 %, and the
+worst; then each kernel's name with the counts in which it differs. Exit code 1 when a count of
 floating-point operations differs, 4 without anything to compare.
 """
 import argparse

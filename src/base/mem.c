@@ -88,13 +88,14 @@ enum lab_status lab_grow(void *list, size_t count, size_t *room, size_t each,
     return LAB_OK;
 }
 
+enum { LARGE_PAGE = 2 << 20 };
+
 /* In pages of 2 MiB, where the system has them: a page of 4 KiB is mapped when it is
  * first written, which takes as long as to copy it. */
 static void *alloc_pages(size_t bytes)
 {
-    enum { PAGE = 2 << 20 };
     void *p = NULL; /* aligned_alloc() takes whole pages only */
-    if (posix_memalign(&p, PAGE, bytes) != 0)
+    if (posix_memalign(&p, LARGE_PAGE, bytes) != 0)
         return NULL;
 #ifdef MADV_HUGEPAGE
     (void)madvise(p, bytes, MADV_HUGEPAGE);
@@ -104,14 +105,14 @@ static void *alloc_pages(size_t bytes)
 
 void *lab_alloc_aligned(size_t bytes)
 {
-    enum { ALIGN = 64, LARGE = 2 << 20 };
+    enum { ALIGN = 64 };
     size_t padded;
     if (!lab_add_size(bytes ? bytes : 1, ALIGN - 1, &padded) ||
         lab_mem_refused())
         return NULL;
     padded &= ~(size_t)(ALIGN - 1);
-    void *p =
-        padded >= LARGE ? alloc_pages(padded) : aligned_alloc(ALIGN, padded);
+    void *p = padded >= LARGE_PAGE ? alloc_pages(padded)
+                                   : aligned_alloc(ALIGN, padded);
     if (p)
         memset(p, 0, padded);
     return p;

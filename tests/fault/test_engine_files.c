@@ -214,9 +214,14 @@ TEST_CASE(a_batch_or_split_that_rows_do_not_give)
     net_init(&n);
     n.spec.data.source = LAB_DATA_CSV;
     net_loss(&n, "mse");
-    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 3, NULL),
+    n.spec.data.batch = 3;
+    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 0, NULL),
                      LAB_E_RANGE);
     net_said("net.md:9:3: batch 3");
+    n.spec.data.batch = 1; /* the other number comes from an option */
+    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 3, NULL),
+                     LAB_E_RANGE);
+    net_said("net.md: batch 3");
     n.spec.data.split = 1.5;
     assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 1, NULL),
                      LAB_E_RANGE);

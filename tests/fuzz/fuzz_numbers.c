@@ -2,7 +2,7 @@
  * predicted of it, a launch's sides, a question of words. Each is understood or
  * refused with a reason, and what is understood is within its bounds.
  *
- * The first byte chooses, the second the lab. */
+ * The first byte chooses, the second the unit of a prediction. */
 #include "fuzz.h"
 
 #include <math.h>
@@ -16,9 +16,18 @@
 #include "bench/demo.h"
 #include "trace/metric.h"
 
-static void sizes(const struct lab_operation *ladder, const char *text)
+/* "gemm 64x128x32": a lab and its sizes. */
+static void sizes(char *text)
 {
     static struct lab_bench lab;
+    char *space = strchr(text, ' ');
+    if (!space)
+        return;
+    *space = 0;
+    const struct lab_operation *ladder = NULL;
+    if (lab_ladder_find(text, &ladder))
+        return;
+    text = space + 1;
     lab.ladder = ladder;
     if (lab_bench_take_sizes(&lab, text)) {
         fuzz_check(lab_error()[0], "sizes are refused without a reason");
@@ -98,14 +107,11 @@ static void question(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static int ladders;
     unsigned what = fuzz_byte(&data, &size) % 4;
     unsigned which = fuzz_byte(&data, &size);
     char *text = fuzz_string(data, size);
-    while (lab_operation_at(ladders))
-        ladders++;
     if (what == 0)
-        sizes(lab_operation_at((int)which % ladders), text);
+        sizes(text);
     else if (what == 1)
         predictions(which, text);
     else if (what == 2)

@@ -45,6 +45,7 @@ CALL = struct.Struct("=Q16s%dQ" % FRAMES)
 FOREIGN = {
     "libopenblas": "blas_memory_alloc() aborts or tries again for ever",
     "parse_help": "argp_help() asserts that it has memory, or prints nothing",
+    "libfontconfig": "its reader of configuration files uses memory that it did not get",
     "libz": "read() is not repeated; Linux interrupts none of a regular file",
     "main at": "setlocale() leaves the locale C, whose output is ASCII",
     "bind_who": "getpwuid_r() crashes when memory ends within it",

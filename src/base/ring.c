@@ -23,6 +23,8 @@ struct lab_ring {
     pthread_cond_t not_full;
     bool closed;
     bool consumer_sleeps;
+    bool consumer_rests;
+    bool hurried;
     int producers_sleep;
     struct lab_ring_stats stats;
 };
@@ -120,6 +122,12 @@ static void wait_for_room(struct lab_ring *ring)
     ring->stats.wait_ns += lab_clock_monotonic_ns() - begin;
 }
 
+/* As many as end a rest: the producers shall find room while it wakes. */
+static bool half_full(const struct lab_ring *ring)
+{
+    return filled(ring) >= ring->capacity / 2;
+}
+
 bool lab_ring_push(struct lab_ring *ring, const void *record)
 {
     pthread_mutex_lock(&ring->lock);
@@ -130,7 +138,7 @@ bool lab_ring_push(struct lab_ring *ring, const void *record)
         memcpy(slot_at(ring, ring->stats.pushed++), record, ring->record_bytes);
         if (filled(ring) > ring->stats.high_water)
             ring->stats.high_water = filled(ring);
-        if (ring->consumer_sleeps)
+        if (ring->consumer_sleeps || (ring->consumer_rests && half_full(ring)))
             pthread_cond_signal(&ring->not_empty);
     } else {
         ring->stats.dropped++;
@@ -165,6 +173,28 @@ size_t lab_ring_pop(struct lab_ring *ring, void *records, size_t max,
         pthread_cond_broadcast(&ring->not_full);
     pthread_mutex_unlock(&ring->lock);
     return n;
+}
+
+void lab_ring_rest(struct lab_ring *ring, int64_t ns)
+{
+    int timed_out = 0;
+    struct timespec deadline = deadline_in(ns);
+    pthread_mutex_lock(&ring->lock);
+    ring->consumer_rests = true;
+    while (!ring->hurried && !half_full(ring) && !ring->closed && !timed_out)
+        timed_out =
+            pthread_cond_timedwait(&ring->not_empty, &ring->lock, &deadline);
+    ring->consumer_rests = ring->hurried = false;
+    pthread_mutex_unlock(&ring->lock);
+}
+
+void lab_ring_hurry(struct lab_ring *ring)
+{
+    pthread_mutex_lock(&ring->lock);
+    ring->hurried = true;
+    if (ring->consumer_rests)
+        pthread_cond_signal(&ring->not_empty);
+    pthread_mutex_unlock(&ring->lock);
 }
 
 void lab_ring_close(struct lab_ring *ring)

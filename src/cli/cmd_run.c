@@ -43,31 +43,66 @@ struct progress {
 struct printer {
     struct lab_lesson_run *w;
     struct lab_training_lines lines;
-    json_t *pending;    /* lines that are not printed yet */
-    int64_t printed_ns; /* when the last of them were printed */
+    json_t *pending;   /* lines that are not printed yet, */
+    json_t *marked;    /* and those before them, of which the records are */
+    int64_t mark;      /* before this mark */
+    int64_t marked_ns; /* when that was set; 0: not yet */
     struct progress progress;
 };
 
 /* A line that is printed is stored first: a program that reads these lines and
  * kills this one finds them in the database. A database that refuses does not stop the
  * training; the summary states it. */
-static enum lab_status print_pending(struct printer *t)
+static enum lab_status print_lines(json_t *lines)
 {
     enum lab_status st = LAB_OK;
+    for (size_t i = 0; i < json_array_size(lines) && !st; i++)
+        st = lab_json_write(stdout, json_incref(json_array_get(lines, i)));
+    json_array_clear(lines);
+    return st ? st : lab_print_check();
+}
+
+static enum lab_status print_pending(struct printer *t)
+{
     lab_recording_flush(t->w->recording);
-    for (size_t i = 0; i < json_array_size(t->pending) && !st; i++)
-        st = lab_json_print(json_incref(json_array_get(t->pending, i)));
-    json_array_clear(t->pending);
-    t->printed_ns = lab_clock_monotonic_ns();
+    enum lab_status st = print_lines(t->marked);
+    return st ? st : print_lines(t->pending);
+}
+
+/* The lines so far wait for their records. */
+static void mark_pending(struct printer *t)
+{
+    json_t *empty = t->marked;
+    t->marked = t->pending;
+    t->pending = empty;
+    t->mark = lab_recording_mark(t->w->recording);
+    t->marked_ns = lab_clock_monotonic_ns();
+}
+
+/* The training does not wait for the database: lines are marked, and printed when
+ * they are stored. The first is printed at once. */
+static enum lab_status print_stored(struct printer *t)
+{
+    enum { MOST_PENDING = 4096 };
+    const int64_t patience_ns = 20000000;
+    enum lab_status st = LAB_OK;
+    if (json_array_size(t->marked) > 0 &&
+        lab_recording_stored(t->w->recording, t->mark))
+        st = print_lines(t->marked);
+    if (!st && json_array_size(t->marked) == 0 &&
+        lab_clock_monotonic_ns() - t->marked_ns >= patience_ns) {
+        bool first = t->marked_ns == 0;
+        mark_pending(t);
+        st = first ? print_pending(t) : LAB_OK;
+    }
+    if (!st && json_array_size(t->pending) >= MOST_PENDING)
+        st = print_pending(t);
     return st;
 }
 
-/* Storing costs about as much as many small iterations: they share it. */
 static enum lab_status on_json(void *user, int64_t iteration, double loss,
                                double accuracy)
 {
-    enum { MOST_PENDING = 256 };
-    const int64_t patience_ns = 20000000;
     struct printer *t = user;
     struct lab_decoded decoded;
     bool evaluation = !isnan(accuracy);
@@ -88,10 +123,7 @@ static enum lab_status on_json(void *user, int64_t iteration, double loss,
     if (evaluation && !isnan(decoded.exact))
         lab_json_real(line, "exact", decoded.exact);
     json_array_append_new(t->pending, line);
-    return json_array_size(t->pending) < MOST_PENDING &&
-                   lab_clock_monotonic_ns() - t->printed_ns < patience_ns
-               ? LAB_OK
-               : print_pending(t);
+    return print_stored(t);
 }
 
 static void clear_progress(struct progress *p)
@@ -224,7 +256,8 @@ static bool has_cursor(int fd)
 static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
 {
     const struct lab_options *o = w->options;
-    struct printer printer = {.w = w, .pending = json_array()};
+    struct printer printer = {
+        .w = w, .pending = json_array(), .marked = json_array()};
     lab_training_lines_init(&printer.lines, w, o->epochs, "");
     printer.progress.on = !o->json && has_cursor(STDERR_FILENO);
     printer.progress.begun_ns = lab_clock_monotonic_ns();
@@ -236,6 +269,7 @@ static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
     if (!st && o->json)
         st = print_pending(&printer);
     json_decref(printer.pending);
+    json_decref(printer.marked);
     if (!st && w->generator && !t->interrupted)
         st = lab_sample_text_print(w->generator, w, t->iterations);
     return st;

@@ -960,6 +960,22 @@ void lab_recording_get_state(struct lab_recording *r,
     release_writer(r);
 }
 
+int64_t lab_recording_mark(struct lab_recording *r)
+{
+    struct lab_writer *w = hold(r);
+    int64_t mark = w ? lab_writer_mark(w) : LAB_UNKNOWN;
+    release_writer(r);
+    return mark;
+}
+
+bool lab_recording_stored(struct lab_recording *r, int64_t mark)
+{
+    struct lab_writer *w = hold(r);
+    bool stored = !w || lab_writer_stored(w, mark);
+    release_writer(r);
+    return stored;
+}
+
 enum lab_status lab_recording_flush(struct lab_recording *r)
 {
     struct lab_writer *w = hold(r);

@@ -173,6 +173,52 @@ static void *close_soon(void *arg)
     return NULL;
 }
 
+static void *hurry_soon(void *arg)
+{
+    struct timespec t = {0, 5000000};
+    nanosleep(&t, NULL);
+    lab_ring_hurry(arg);
+    return NULL;
+}
+
+static void *push_soon(void *arg)
+{
+    struct timespec t = {0, 5000000};
+    int64_t x = 1;
+    nanosleep(&t, NULL);
+    lab_ring_push(arg, &x);
+    return NULL;
+}
+
+static int64_t rest_beside(struct lab_ring *ring, void *(*other)(void *),
+                           int64_t ns)
+{
+    pthread_t thread;
+    int64_t begin = lab_clock_monotonic_ns();
+    assert_int_equal(pthread_create(&thread, NULL, other, ring), 0);
+    lab_ring_rest(ring, ns);
+    int64_t took = lab_clock_monotonic_ns() - begin;
+    pthread_join(thread, NULL);
+    return took;
+}
+
+TEST_CASE(a_rest_lets_records_come_together)
+{
+    struct lab_ring *ring;
+    int64_t x = 0;
+    assert_ok(lab_ring_new(&ring, 4, sizeof(x), 0));
+    assert_true(rest_beside(ring, push_soon, 30 * MS) >= 30 * MS);
+    assert_true(rest_beside(ring, push_soon, INT64_MAX) < 10000 * MS);
+    assert_int_equal(lab_ring_pop(ring, &x, 1, 0), 1);
+    assert_int_equal(lab_ring_pop(ring, &x, 1, 0), 1);
+    assert_true(rest_beside(ring, hurry_soon, INT64_MAX) < 10000 * MS);
+    lab_ring_hurry(ring); /* before the rest: this one, and not the next */
+    lab_ring_rest(ring, INT64_MAX);
+    assert_true(rest_beside(ring, push_soon, 30 * MS) >= 30 * MS);
+    assert_true(rest_beside(ring, close_soon, INT64_MAX) < 10000 * MS);
+    lab_ring_free(ring);
+}
+
 TEST_CASE(closing_wakes_sleepers)
 {
     struct lab_ring *ring;

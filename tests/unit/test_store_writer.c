@@ -22,11 +22,16 @@ static struct lab_writer *new_writer(const char *path)
     return writer;
 }
 
-static void finish(struct lab_writer *writer)
+static void finish_run(struct lab_writer *writer)
 {
     struct lab_run_summary summary;
     lab_run_summary_init(&summary);
     assert_ok(lab_writer_finish(writer, &summary));
+}
+
+static void finish(struct lab_writer *writer)
+{
+    finish_run(writer);
     lab_writer_free(writer);
 }
 
@@ -433,6 +438,28 @@ TEST_CASE_WITH(flush_makes_rows_visible, NULL, sample_cleanup)
     assert_int_equal(now.lost, 0);
     assert_false(now.failed);
     finish(writer);
+}
+
+/* As a training does, which prints what is stored. */
+TEST_CASE_WITH(marks_without_waiting, NULL, sample_cleanup)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    const struct timespec pause = {0, 1000000};
+    int64_t before = lab_writer_mark(writer);
+    push(writer, sample_step(1, 0, 0, LAB_TIME_CPU_CLOCK, 1));
+    int64_t mark = lab_writer_mark(writer);
+    assert_true(mark > before);
+    assert_false(lab_writer_stored(writer, mark + 1));
+    for (int i = 0; i < 10000 && !lab_writer_stored(writer, mark); i++)
+        nanosleep(&pause, NULL);
+    assert_true(lab_writer_stored(writer, mark));
+    assert_true(lab_writer_stored(writer, before));
+    assert_rows(path, 1, "step");
+    finish_run(writer);
+    assert_int_equal(lab_writer_mark(writer), LAB_UNKNOWN);
+    assert_true(lab_writer_stored(writer, LAB_UNKNOWN));
+    lab_writer_free(writer);
 }
 
 TEST_CASE_WITH(idle_writer_commits, NULL, sample_cleanup)

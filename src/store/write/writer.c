@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -1088,6 +1087,7 @@ enum {
 };
 static const int64_t RING_WAIT_NS = 2000000000;
 static const int64_t IDLE_NS = 100000000;
+static const int64_t REST_NS = 20000000;
 static const int64_t OLD_NS = 500000000;
 static const int64_t SLEEP_NS = 10000000000; /* nothing to do until a record */
 
@@ -1274,15 +1274,6 @@ static void end_run(struct work *w)
         lab_database_rollback(writer->db);
 }
 
-/* Few records are seldom all: a moment later more have come, for the same
- * transaction, and the thread that trains need not wake this one for each. */
-static void let_more_come(size_t n)
-{
-    const struct timespec moment = {.tv_nsec = 1000000};
-    if (n < BATCH / 2)
-        nanosleep(&moment, NULL);
-}
-
 static void *write_records(void *arg)
 {
     struct work *w = arg;
@@ -1294,7 +1285,10 @@ static void *write_records(void *arg)
             store_batch(w, n);
         else
             commit(w, false);
-        let_more_come(n);
+        /* Few records are seldom all: a moment later more have come, for the
+         * same transaction. */
+        if (n > 0 && n < BATCH)
+            lab_ring_rest(ring, REST_NS);
     }
     end_run(w);
     insert_release(&w->in);
@@ -1391,14 +1385,28 @@ static enum lab_status first_error(struct lab_writer *writer)
     return lab_error_again(st, &error);
 }
 
-enum lab_status lab_writer_flush(struct lab_writer *writer)
+int64_t lab_writer_mark(struct lab_writer *writer)
 {
     struct lab_record mark = {.kind = LAB_RECORD_MARK};
     pthread_mutex_lock(&writer->mark_lock);
     mark.u.mark = ++writer->last_mark;
     bool pushed = lab_ring_push(writer->ring, &mark);
     pthread_mutex_unlock(&writer->mark_lock);
-    if (!pushed) {
+    return pushed ? mark.u.mark : LAB_UNKNOWN;
+}
+
+bool lab_writer_stored(struct lab_writer *writer, int64_t mark)
+{
+    pthread_mutex_lock(&writer->lock);
+    bool stored = mark <= writer->mark_done;
+    pthread_mutex_unlock(&writer->lock);
+    return stored;
+}
+
+enum lab_status lab_writer_flush(struct lab_writer *writer)
+{
+    int64_t mark = lab_writer_mark(writer);
+    if (mark == LAB_UNKNOWN) {
         enum lab_status st = first_error(writer);
         return st ? st
                   : lab_fail(
@@ -1406,8 +1414,9 @@ enum lab_status lab_writer_flush(struct lab_writer *writer)
                         "[db.writer-refuses] the writer takes no records: it "
                         "has ended, or cannot keep up");
     }
+    lab_ring_hurry(writer->ring);
     pthread_mutex_lock(&writer->lock);
-    while (writer->mark_done < mark.u.mark)
+    while (writer->mark_done < mark)
         pthread_cond_wait(&writer->acknowledged, &writer->lock);
     pthread_mutex_unlock(&writer->lock);
     return first_error(writer);

@@ -8,7 +8,7 @@
  * altogether per record, until the consumer has made room; only then is the
  * record dropped. Both are counted (lab_ring_stats) and shown; neither is
  * silent. Records of one producer come out in the order they went in.
- * Threads: push and stats any; pop one. */
+ * Threads: push, hurry and stats any; pop and rest one. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,6 +38,12 @@ bool lab_ring_push(struct lab_ring *ring, const void *record);
  * 0: nothing came, or the ring is closed and empty (lab_ring_drained). */
 size_t lab_ring_pop(struct lab_ring *ring, void *records, size_t max,
                     int64_t timeout_ns);
+/* The consumer lets records come together: returns after `ns`, or earlier when the
+ * ring is half full, closed or hurried. A push in between wakes nobody, and so
+ * costs its producer no call of the system. */
+void lab_ring_rest(struct lab_ring *ring, int64_t ns);
+/* Ends the rest of the consumer, or else its next one. */
+void lab_ring_hurry(struct lab_ring *ring);
 /* No more pushes; what is in it can still be taken out. */
 void lab_ring_close(struct lab_ring *ring);
 bool lab_ring_drained(struct lab_ring *ring); /* closed and empty */

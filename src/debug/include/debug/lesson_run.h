@@ -73,6 +73,10 @@ void lab_recording_get_state(struct lab_recording *r,
                              struct lab_recording_state *out);
 /* Everything recorded so far is in the database. */
 enum lab_status lab_recording_flush(struct lab_recording *r);
+/* Without waiting: lab_writer_mark() and lab_writer_stored() of the run that is
+ * recorded; where none is, everything counts as stored. */
+int64_t lab_recording_mark(struct lab_recording *r);
+bool lab_recording_stored(struct lab_recording *r, int64_t mark);
 /* A session's figures, status done. */
 void lab_recording_summarize(const struct lab_snapshot *snap,
                              struct lab_run_summary *out);

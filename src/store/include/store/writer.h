@@ -6,8 +6,9 @@
  *
  * The thread stores a batch in one transaction, and commits at the end of an
  * iteration (a LOSS record), at a mark, after 10,000 rows, after half a second
- * and when nothing came for 100 ms. What lab_writer_flush() has acknowledged
- * survives a kill -9; without a flush what was still in the ring is lost.
+ * and when nothing came for 100 ms; where records come slowly it takes those of
+ * 20 ms together. What lab_writer_flush() has acknowledged survives a kill -9;
+ * without a flush what was still in the ring is lost.
  *
  * When the database refuses (disk full, locked), the first error is kept,
  * recording stops, later records are counted as lost, and the program goes on.
@@ -184,6 +185,13 @@ enum lab_status lab_writer_new(struct lab_writer **out, const char *path,
 /* Valid until lab_writer_free(); refuses records after lab_writer_finish(). */
 struct lab_sink lab_writer_sink(struct lab_writer *writer);
 int64_t lab_writer_run(const struct lab_writer *writer); /* run.id */
+/* A flush in two halves, for who has other work meanwhile: the mark that is
+ * committed after everything that this thread pushed before (LAB_UNKNOWN: the
+ * writer takes no records any more), and whether the writer is past it, as it always
+ * is past LAB_UNKNOWN. It may be 20 ms later, and is also where the database
+ * refused. */
+int64_t lab_writer_mark(struct lab_writer *writer);
+bool lab_writer_stored(struct lab_writer *writer, int64_t mark);
 /* Returns when everything that this thread pushed before is committed.
  * Errors: the writer's own, with its text. */
 enum lab_status lab_writer_flush(struct lab_writer *writer);

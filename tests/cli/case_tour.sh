@@ -1,17 +1,26 @@
 # shellcheck shell=sh
-# README's first five minutes, typed into the program at 80x24, and its commands
-# without a terminal, as they are written there.
+# README's first five minutes, typed into the program at 80x24 and at 200x60, and its
+# commands without a terminal, as they are written there.
 readme=$LAB_CLI_DIR/../../README.md
-"${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/tour.py" "$readme" "$work/screen.keys" \
-    >"$work/tour.keys" || complain 'README and the tour differ'
-command='the first five minutes of README'
-status=0
-LAPENNA_LAB_SCRIPT=$work/tour.keys "${LAB_PYTHON:-python3}" \
-    "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" --backend cpu >"$out" 2>"$err" ||
-    status=$?
-tr -d '\033' <"$out" | grep 'tour.keys:' >"$work/wrong"
-cp "$work/wrong" "$out"
-expect_exit 0
+tour() { # COLUMNS ROWS
+    command="the first five minutes of README at $1x$2"
+    "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/tour.py" "$readme" "$1" "$2" \
+        "$work/screen.keys" >"$work/tour.keys" ||
+        complain 'README and the tour differ'
+    status=0
+    LAPENNA_LAB_SCRIPT=$work/tour.keys "${LAB_PYTHON:-python3}" \
+        "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" --backend cpu >"$out" 2>"$err" ||
+        status=$?
+    tr -d '\033' <"$out" | grep 'tour.keys:' >"$work/wrong"
+    cp "$work/wrong" "$out"
+    expect_exit 0
+}
+tour 80 24
+# A second learner: with the first one's progress home opens elsewhere.
+first=$XDG_STATE_HOME
+export XDG_STATE_HOME="$work/second"
+tour 200 60
+export XDG_STATE_HOME="$first"
 
 # Without a terminal: `./lab` is this program.
 ln -s "$LAB_EXE" lab

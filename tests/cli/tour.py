@@ -1,10 +1,16 @@
-"""tour.py README -- README's first five minutes as a script of keys (see
-src/ui/shell/ui.c). Every key and command is README's own: a step that names others
+"""tour.py README COLUMNS ROWS [SCREEN] -- README's first five minutes as a script of
+keys (see src/ui/shell/ui.c) on a terminal of that size; to the file SCREEN, keys that
+lead to the screen README begins with. Every key and command is README's own: a step that names others
 than the ones below ends this program with a word about it, so that README and
 the tour cannot drift apart."""
 import re
 import sys
 
+columns, rows = int(sys.argv[2]), int(sys.argv[3])
+# A large terminal has a pane for each of the tabs that share one of a small one,
+# and the tensors as one writes them from the start.
+large = columns >= 200
+EXPLAIN = "expect ═ 3 explain" if large else "expect ═[3 explain]"
 text = open(sys.argv[1], encoding="utf-8").read()
 section = text.split("### The first five minutes\n")[1].split("\nThe screens work")[0]
 steps = [re.findall(r"`([^`]+)`", s)
@@ -44,7 +50,7 @@ TOUR = [
       "key D", "expect ┌[fc1]", "key D"]),
     (["2", "e", "y"],
      ["key 2", "key Right", "expect fc1.xW[0,1] = sum_k x[0,k]",
-      "expect terms, largest first", "key e", "expect ═[3 explain]", "key Enter",
+      "expect terms, largest first", "key e", EXPLAIN, "key Enter",
       "expect in [x]", "expect ═ 2 tensor", "key y", "expect out [fc1.xW]",
       "expect fc1.xW[0,1] = sum_k"]),
     (["x", "d", "x", "I", "z", "a"],
@@ -80,7 +86,7 @@ def say(lines):
     print(re.sub("^expect ", "await 10000 ", "\n".join(lines), flags=re.M))
 
 
-print("resize 80 24")
+print(f"resize {columns} {rows}")
 for number, (named, (wanted, lines)) in enumerate(zip(steps, TOUR), 1):
     first = [w.split()[0] for w in named] if lines is None else named
     if first != wanted:
@@ -100,6 +106,6 @@ for line in shown:
         part = re.sub(r"…?( *[0-9.]+ [num]?s)?$|▼$", "", part.rstrip())
         if part.strip() and "mean" not in part:
             SCREEN.append(f"await 9000 {part}")
-if len(sys.argv) > 2:
-    with open(sys.argv[2], "w", encoding="utf-8") as keys:
+if len(sys.argv) > 4:
+    with open(sys.argv[4], "w", encoding="utf-8") as keys:
         keys.write("\n".join(SCREEN) + "\nquit\n")

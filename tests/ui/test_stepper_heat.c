@@ -176,7 +176,7 @@ TEST_CASE(large_cells_have_numbers_signs_and_outlines)
     assert_int_equal(c.cells[8].paper, lab_tint_diverging(1, 1));
     lab_heat_outline(&c, 0, 0, &g, 0, 1, 1, 1);
     assert_string_equal(c.cells[8].text, "▏");
-    assert_int_equal(c.cells[8].role, LAB_ROLE_MARK);
+    assert_int_equal(c.cells[8].role, LAB_ROLE_TITLE);
     assert_int_equal(c.cells[8].paper, lab_tint_diverging(1, 1));
     assert_int_equal(c.cells[7].role, LAB_ROLE_NORMAL);
     lab_canvas_release(&c);

@@ -142,6 +142,23 @@ static bool cursor_in(const struct lab_board_view *b, int i, int64_t *row,
     return true;
 }
 
+/* Around the row, the column or the window that belongs to the cursor's element,
+ * but not around a whole operand. */
+static void outline_lit(const struct lab_board_view *b, struct lab_canvas *c,
+                        int i, const struct lab_heat_grid *g)
+{
+    const struct lab_board_at *at = &b->layout.at[i];
+    struct lab_reach down;
+    struct lab_reach across;
+    if (!lab_board_lit(&b->board.part[i], &down, &across))
+        return;
+    int64_t rows = down.last - down.first + 1;
+    int64_t cols = across.last - across.first + 1;
+    if (rows < g->rows || cols < g->cols)
+        lab_heat_outline(c, at->cells.y, at->cells.x, g, down.first,
+                         across.first, rows, cols);
+}
+
 static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
                        int i, const struct lab_plane *p)
 {
@@ -157,6 +174,8 @@ static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
     if (cursor_in(b, i, &row, &col))
         m.cursor = lab_heat_index(&m.grid, row, col);
     lab_heat_draw(c, at->cells.y, at->cells.x, &m);
+    if (m.cursor < 0)
+        outline_lit(b, c, i, &m.grid);
     if (m.cursor >= 0 && b->focused)
         lab_canvas_cursor(
             c, at->cells.y + lab_heat_top(&m.grid, (int)(row / at->block_rows)),

@@ -133,6 +133,7 @@ struct lab_stepper {
     int64_t kernels_of; /* exec they were read for */
     int text_step;      /* the lesson's: TEXT_NONE, TEXT_OPENING or a step */
     int text_columns;
+    int text_rows;
 
     struct {
         int node;
@@ -2681,6 +2682,41 @@ static struct lab_doc *renew(struct lab_stepper *v, enum lab_stepper_pane pane)
     return &v->doc[pane];
 }
 
+/* Beside the terms that are in sight, where the pane has room: a bar of each
+ * product's share of the largest, to the left below zero. */
+static void draw_term_bars(const struct lab_stepper *v, struct lab_canvas *c,
+                           struct lab_rect r)
+{
+    enum { LEAST = 11, MOST = 41, BEFORE = 2 };
+    const struct lab_explanation *e = &v->snap.explanation;
+    const struct lab_doc *d = &v->doc[LAB_PANE_EXPLAIN];
+    int text_w = 0;
+    double most = 0;
+    if (v->first_term == SIZE_MAX || e->n_terms < 2 || e->n_terms_all == 0 ||
+        lab_doc_check(d))
+        return;
+    for (int64_t k = 0; k < e->n_terms; k++) {
+        const struct lab_doc_para *p = &d->paras[v->first_term + (size_t)k];
+        int w = lab_text_columns(lab_str_text(&d->text) + p->start,
+                                 p->end - p->start, c->ascii);
+        text_w = w > text_w ? w : text_w;
+        if (isfinite(e->terms[k].value))
+            most = fmax(most, fabs(e->terms[k].value));
+    }
+    int w = r.w - 2 - text_w - BEFORE; /* without the column of "more" */
+    w = w > MOST ? MOST : w;
+    for (int y = 0; w >= LEAST && most > 0 && y < r.h; y++) {
+        size_t para = lab_pager_para(&v->pager[LAB_PANE_EXPLAIN], y);
+        if (para == SIZE_MAX || para < v->first_term ||
+            para - v->first_term >= (size_t)e->n_terms)
+            continue;
+        double value = e->terms[para - v->first_term].value;
+        lab_bar_draw(c, r.y + y, r.x + text_w + BEFORE, w,
+                     isfinite(value) ? value / most : NAN, true,
+                     value < 0 ? LAB_ROLE_NEGATIVE : LAB_ROLE_POSITIVE);
+    }
+}
+
 static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
@@ -2705,6 +2741,7 @@ static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
     if (chosen && v->term == 0)
         p->top = 0; /* the formula stays in sight */
     lab_pager_draw(p, c, r);
+    draw_term_bars(v, c, r);
 }
 
 /* ---- keys ---- */
@@ -3162,31 +3199,77 @@ static struct topic topic_now(const struct lab_stepper *v)
                           lab_phase_name(s->step->phase)};
 }
 
-static void fetch(struct lab_stepper *v, int columns)
+static void write_topic(const struct lab_stepper *v, struct topic t,
+                        int columns, struct lab_doc *out)
+{
+    if (v->model.text_for)
+        v->model.text_for(v->model.user, t.step, t.node, t.phase, columns, out);
+}
+
+/* Where the text of the pane leaves room: what the lesson says of the steps that
+ * follow, as long as a text fits whole. Steps may share one. */
+static void add_next_texts(struct lab_stepper *v, int columns, int rows,
+                           bool ascii, struct lab_doc *d)
+{
+    const struct lab_schedule *plan = v->snap.schedule;
+    struct lab_doc text;
+    struct lab_pager measure;
+    lab_doc_init(&text);
+    lab_pager_init(&measure, &text);
+    size_t left = (size_t)rows;
+    size_t used =
+        lab_pager_lines(&v->pager[LAB_PANE_TEXT], columns + 2, ascii);
+    left -= used < left ? used : left;
+    for (int i = topic_now(v).step ? v->step + 1 : 0; i < plan->n_steps; i++) {
+        const struct lab_step *step = plan->steps[i].step;
+        const struct topic topic = {step->name, node_of(v, i),
+                                    lab_phase_name(step->phase)};
+        lab_doc_clear(&text);
+        write_topic(v, topic, columns, &text);
+        if (text.para_count == 0 ||
+            strstr(lab_str_text(&d->text), lab_str_text(&text.text)))
+            continue;
+        lab_pager_renew(&measure);
+        used = 2 + lab_pager_lines(&measure, columns + 2, ascii);
+        if (used > left)
+            break;
+        left -= used;
+        lab_doc_blank(d);
+        lab_doc_para(d, 0, 0, false);
+        lab_doc_addf(d, lab_role_of_phase(step->phase), "%s", step->name);
+        write_topic(v, topic, columns, d);
+    }
+    lab_pager_release(&measure);
+    lab_pager_renew(&v->pager[LAB_PANE_TEXT]);
+    lab_doc_release(&text);
+}
+
+static void fetch(struct lab_stepper *v, int columns, int rows, bool ascii)
 {
     struct topic topic = topic_now(v);
     int step = topic.step ? v->step : TEXT_OPENING;
-    if (v->text_step == step && v->text_columns == columns)
+    if (v->text_step == step && v->text_columns == columns &&
+        v->text_rows == rows)
         return;
     struct lab_doc *d = renew(v, LAB_PANE_TEXT);
     if (v->text_step != step)
         v->pager[LAB_PANE_TEXT].top = 0;
     v->text_step = step;
     v->text_columns = columns;
-    if (v->model.text_for)
-        v->model.text_for(v->model.user, topic.step, topic.node, topic.phase,
-                          columns, d);
+    v->text_rows = rows;
+    write_topic(v, topic, columns, d);
     if (d->para_count == 0)
         lab_doc_add(
             d, LAB_ROLE_DIM,
             "This lesson has no text about this step. Its formula is above; "
             "point at a number to see where it comes from.");
+    add_next_texts(v, columns, rows, ascii, d);
 }
 
 static void draw_text(struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect r)
 {
-    fetch(v, r.w - 2); /* the last column shows that there is more */
+    fetch(v, r.w - 2, r.h, c->ascii); /* the last column shows that there is more */
     lab_pager_draw(&v->pager[LAB_PANE_TEXT], c, r);
 }
 

@@ -491,6 +491,7 @@ void lab_heat_outline(struct lab_canvas *c, int y, int x,
                       const struct lab_heat_grid *g, int64_t row, int64_t col,
                       int64_t rows, int64_t cols)
 {
+    const enum lab_role role = LAB_ROLE_TITLE; /* a mark is underlined */
     int y0 = (int)(row / g->block_rows);
     int x0 = (int)(col / g->block_cols);
     int y1 = (int)((row + rows - 1) / g->block_rows);
@@ -503,12 +504,12 @@ void lab_heat_outline(struct lab_canvas *c, int y, int x,
     int bottom = r.y + r.h - 1;
     int right = r.x + r.w - 1;
     for (int i = r.x + 1; i < right && g->cell_h >= 4; i++) {
-        lab_canvas_text(c, r.y, i, 1, LAB_ROLE_MARK, "▔");
-        lab_canvas_text(c, bottom, i, 1, LAB_ROLE_MARK, "▁");
+        lab_canvas_text(c, r.y, i, 1, role, "▔");
+        lab_canvas_text(c, bottom, i, 1, role, "▁");
     }
     for (int i = r.y; i <= bottom; i++) {
-        lab_canvas_text(c, i, r.x, 1, LAB_ROLE_MARK, "▏");
-        lab_canvas_text(c, i, right, 1, LAB_ROLE_MARK, "▕");
+        lab_canvas_text(c, i, r.x, 1, role, "▏");
+        lab_canvas_text(c, i, right, 1, role, "▕");
     }
 }
 

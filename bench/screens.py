@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """screens.py [PROGRAM]: how long the screens let a person wait.
 
-Three figures, each measured on a pseudo-terminal of 80x24 with an empty
-database and an empty home of its own:
+Four figures, each measured on a pseudo-terminal with an empty database and an
+empty home of its own, of 80x24 and, where so named, of 300x100:
 
   first frame   from starting the program until the last line of the screen has
                 been written (home screen, and a lesson in the stepper; the
                 latter also until its data are read and the plan is built)
   key           from pressing ? until the help stands on the screen, while a
-                training run goes on (the run is checked to go on)
+                training run goes on (the run is checked to go on); also with
+                pictures in pixels, and back from the help to the curves
+  redraw        bytes that are written when the cursor moves in a tensor, beside
+                those of a whole frame
   idle          the share of one core that the program uses when nobody presses
                 a key and nothing runs
 
@@ -33,6 +36,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STARTS = 30
 KEYS = 100
+SMALL = (24, 80)
+LARGE = (100, 300)
+CELL = (16, 8)  # pixels of a character
 IDLE_SECONDS = 10
 ESCAPE = re.compile(rb"\x1b(\[[0-?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])")
 
@@ -40,13 +46,16 @@ ESCAPE = re.compile(rb"\x1b(\[[0-?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])")
 class Screen:
     """A program on a terminal of its own."""
 
-    def __init__(self, words, home):
+    def __init__(self, words, home, size=SMALL):
         self.start = time.monotonic()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8",
                               XDG_STATE_HOME=home, HOME=home)
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+            rows, columns = size
+            fcntl.ioctl(0, termios.TIOCSWINSZ,
+                        struct.pack("4H", rows, columns, columns * CELL[1],
+                                    rows * CELL[0]))
             os.execv(words[0], words)
         self.text = b""
 
@@ -97,35 +106,58 @@ def summary(name, unit, values):
                       "max": round(max(values), 3)}), flush=True)
 
 
-def start(name, words, home, marker):
+def start(name, words, home, marker, size=SMALL):
     times = []
     for _ in range(STARTS + 1):
-        screen = Screen(words, home)
+        screen = Screen(words, home, size)
         times.append((screen.wait_for(marker) - screen.start) * 1e3)
         screen.close()
     summary(name, "ms", times[1:])
 
 
-def key_while_training(program, home):
-    screen = Screen([program, "--backend", "cpu", "--iterations", "1000000000",
-                     "mlp-digits"], home)
-    screen.wait_for(b"q back")
+def key_while_training(name, words, home, size):
+    """The help over the training screen, and the training screen again."""
+    screen = Screen(words + ["--iterations", "1000000000", "mlp-digits"], home,
+                    size)
+    screen.wait_for(b"next: fc1.matmul")
     screen.drain(0.5)
     screen.press(b"t")
-    screen.wait_for(b"training")
+    screen.wait_for(b"iteration")
     screen.drain(1)
-    cpu, begin, times = screen.cpu_seconds(), time.monotonic(), []
+    cpu, begin = screen.cpu_seconds(), time.monotonic()
+    help_ms, back_ms = [], []
     for _ in range(KEYS):
         pressed = screen.press(b"?")
-        times.append((screen.wait_for(b"Keys of this screen") - pressed) * 1e3)
-        screen.press(b"q")
-        screen.drain(0.13)
+        help_ms.append((screen.wait_for(b"Keys of this screen") - pressed) * 1e3)
+        screen.drain(0.07)
+        pressed = screen.press(b"q")
+        back_ms.append((screen.wait_for(b"log scale") - pressed) * 1e3)
+        screen.drain(0.07)
     share = (screen.cpu_seconds() - cpu) / (time.monotonic() - begin)
     screen.close()
     if share < 0.5:
         raise SystemExit("screens.py: the training run did not go on: "
                          f"{share:.0%} of a core")
-    summary("key while training", "ms", times)
+    summary(f"key while training, {name}", "ms", help_ms)
+    summary(f"back to the curves, {name}", "ms", back_ms)
+
+
+def redraw(name, words, home, size):
+    screen = Screen(words + ["mlp-digits"], home, size)
+    screen.wait_for(b"next: fc1.matmul")
+    screen.press(b"ss2")
+    screen.drain(1)
+    moved = []
+    for _ in range(10):
+        screen.press(b"l")
+        screen.drain(0.2)
+        moved.append(len(screen.text))
+    screen.press(b"\x0c")
+    screen.drain(0.5)
+    whole = len(screen.text)
+    screen.close()
+    summary(f"redraw of a moved cursor, {name}", "bytes", moved)
+    summary(f"redraw of a whole frame, {name}", "bytes", [whole])
 
 
 def idle(name, words, home):
@@ -148,7 +180,13 @@ def main():
         start("first frame, home", cpu, home, b"q back")
         start("first frame, stepper", lesson, home, b"q back")
         start("stepper, ready to step", lesson, home, b"next: fc1.matmul")
-        key_while_training(program, home)
+        start("first frame, home, 300x100", cpu, home, b"q back", LARGE)
+        start("first frame, stepper, 300x100", lesson, home, b"q back", LARGE)
+        key_while_training("80x24", cpu, home, SMALL)
+        for how in "none", "sixel", "kitty":
+            words = cpu + ["--graphics", how]
+            key_while_training(f"300x100, graphics {how}", words, home, LARGE)
+            redraw(f"300x100, graphics {how}", words, home, LARGE)
         idle("home", cpu, home)
         idle("stepper", lesson, home)
 

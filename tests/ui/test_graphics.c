@@ -104,6 +104,56 @@ TEST_CASE(sixels_have_every_pixel)
     lab_str_release(&text);
 }
 
+/* ---- PNG ---- */
+
+static unsigned long u32(const char *s)
+{
+    const unsigned char *b = (const unsigned char *)s;
+    return (unsigned long)b[0] << 24 | (unsigned long)b[1] << 16 |
+           (unsigned long)b[2] << 8 | b[3];
+}
+
+/* The rows of a file, which the caller frees; checks every chunk's sum. Of colour
+ * type 2 (RGB) with palette NULL, else of type 3: *palette has 0xRRGGBB or -1. */
+static unsigned char *read_png(const struct lab_str *file, unsigned long *h,
+                               unsigned long *w, int palette[256])
+{
+    const unsigned long bytes = palette ? 1 : 3; /* of a pixel */
+    unsigned char *rows = NULL;
+    const char *s = file->data;
+    assert_memory_equal(s, "\x89PNG\r\n\x1a\n", 8);
+    for (s += 8; s < file->data + file->len;) {
+        unsigned long n = u32(s);
+        const char *body = s + 8;
+        assert_int_equal(crc32(0, (const Bytef *)s + 4, (uInt)n + 4),
+                         u32(body + n));
+        if (memcmp(s + 4, "IHDR", 4) == 0) {
+            *w = u32(body);
+            *h = u32(body + 4);
+            assert_memory_equal(body + 8,
+                                palette ? "\x08\x03\x00\x00\x00"
+                                        : "\x08\x02\x00\x00\x00",
+                                5);
+        } else if (memcmp(s + 4, "PLTE", 4) == 0) {
+            assert_int_equal(n, 3 * 256);
+            for (int i = 0; i < 256; i++)
+                palette[i] = (int)(u32(body + 3 * i) >> 8);
+        } else if (memcmp(s + 4, "tRNS", 4) == 0) {
+            for (unsigned long i = 0; i < n; i++)
+                palette[i] = body[i] ? palette[i] : -1;
+        } else if (memcmp(s + 4, "IDAT", 4) == 0) {
+            uLongf size = *h * (*w * bytes + 1);
+            rows = test_malloc(size);
+            assert_int_equal(uncompress(rows, &size, (const Bytef *)body, n),
+                             Z_OK);
+            assert_int_equal(size, *h * (*w * bytes + 1));
+        }
+        s = body + n + 4;
+    }
+    assert_non_null(rows);
+    return rows;
+}
+
 /* ---- kitty ---- */
 
 static int digit_of(char c)
@@ -121,7 +171,9 @@ TEST_CASE(kitty_gets_every_pixel_in_pieces)
     enum { BIG_H = 120, BIG_W = 200 }; /* more than one piece */
     static unsigned char big[BIG_H * BIG_W];
     static unsigned char packed[BIG_H * BIG_W * 4];
-    static unsigned char rgba[BIG_H * BIG_W * 4];
+    int palette[256];
+    unsigned long h = 0;
+    unsigned long w = 0;
     struct lab_str text;
     size_t n = 0;
     int pieces = 0;
@@ -136,7 +188,7 @@ TEST_CASE(kitty_gets_every_pixel_in_pieces)
     lab_kitty_add(&text, &b, 5, 6, 20);
     const char *s = lab_str_text(&text);
     assert_non_null(strstr(s, "i=5,"));
-    assert_non_null(strstr(s, "s=200,v=120,c=20,r=6,"));
+    assert_non_null(strstr(s, "f=100,c=20,r=6,"));
     for (; *s; pieces++) {
         assert_memory_equal(s, "\033_G", 3);
         const char *end = strstr(s, "\033\\");
@@ -157,56 +209,19 @@ TEST_CASE(kitty_gets_every_pixel_in_pieces)
         assert_int_equal(more, *s != '\0');
     }
     assert_true(pieces > 1);
-    uLongf size = sizeof(rgba);
-    assert_int_equal(uncompress(rgba, &size, packed, n), Z_OK);
-    assert_int_equal(size, sizeof(rgba));
-    for (int i = 0; i < BIG_H * BIG_W; i++) {
-        int want = colors[big[i]];
-        const unsigned char *px = rgba + 4 * i;
-        assert_int_equal(px[3], want < 0 ? 0 : 255);
-        if (want >= 0)
-            assert_int_equal(px[0] << 16 | px[1] << 8 | px[2], want);
-    }
+    struct lab_str file = {.data = (char *)packed, .len = n};
+    unsigned char *rows = read_png(&file, &h, &w, palette);
+    assert_int_equal(h, BIG_H);
+    assert_int_equal(w, BIG_W);
+    for (int y = 0; y < BIG_H; y++)
+        for (int x = 0; x < BIG_W; x++)
+            assert_int_equal(palette[rows[y * (BIG_W + 1) + 1 + x]],
+                             colors[big[y * BIG_W + x]]);
+    test_free(rows);
     lab_str_release(&text);
 }
 
-/* ---- PNG ---- */
-
-static unsigned long u32(const char *s)
-{
-    const unsigned char *b = (const unsigned char *)s;
-    return (unsigned long)b[0] << 24 | (unsigned long)b[1] << 16 |
-           (unsigned long)b[2] << 8 | b[3];
-}
-
-/* The rows of an RGB file, which the caller frees; checks every chunk's sum. */
-static unsigned char *read_png(const struct lab_str *file, unsigned long *h,
-                               unsigned long *w)
-{
-    unsigned char *rows = NULL;
-    const char *s = file->data;
-    assert_memory_equal(s, "\x89PNG\r\n\x1a\n", 8);
-    for (s += 8; s < file->data + file->len;) {
-        unsigned long n = u32(s);
-        const char *body = s + 8;
-        assert_int_equal(crc32(0, (const Bytef *)s + 4, (uInt)n + 4),
-                         u32(body + n));
-        if (memcmp(s + 4, "IHDR", 4) == 0) {
-            *w = u32(body);
-            *h = u32(body + 4);
-            assert_memory_equal(body + 8, "\x08\x02\x00\x00\x00", 5);
-        } else if (memcmp(s + 4, "IDAT", 4) == 0) {
-            uLongf size = *h * (*w * 3 + 1);
-            rows = test_malloc(size);
-            assert_int_equal(uncompress(rows, &size, (const Bytef *)body, n),
-                             Z_OK);
-            assert_int_equal(size, *h * (*w * 3 + 1));
-        }
-        s = body + n + 4;
-    }
-    assert_non_null(rows);
-    return rows;
-}
+/* ---- a file ---- */
 
 TEST_CASE(a_png_has_every_pixel)
 {
@@ -218,7 +233,7 @@ TEST_CASE(a_png_has_every_pixel)
         rgb[i] = (unsigned char)(i * 5);
     lab_str_init(&file);
     lab_png_add(&file, rgb, 3, 5);
-    unsigned char *rows = read_png(&file, &h, &w);
+    unsigned char *rows = read_png(&file, &h, &w, NULL);
     assert_int_equal(h, 3);
     assert_int_equal(w, 5);
     for (int y = 0; y < 3; y++) {
@@ -252,7 +267,7 @@ TEST_CASE(a_canvas_as_png_has_text_and_images)
     lab_str_init(&file);
     assert_ok(lab_picture_png(&file, &c, LAB_THEME_DARK));
     lab_palette_fill(&p, LAB_THEME_DARK, LAB_DEPTH_RGB);
-    unsigned char *rows = read_png(&file, &h, &w);
+    unsigned char *rows = read_png(&file, &h, &w, NULL);
     assert_int_equal(h, 60);
     assert_int_equal(w, 80);
     for (int y = 0; y < 60; y++)

@@ -53,10 +53,11 @@ static void add_band(struct lab_str *out, const struct lab_bitmap *b, int y,
     bool used[COLORS] = {false};
     bool first = true;
     size_t w = (size_t)b->w;
-    memset(bits, 0, COLORS * w);
     for (int i = 0; i < BAND && y + i < b->h; i++) {
         const unsigned char *row = b->px + (size_t)(y + i) * w;
         for (size_t x = 0; x < w; x++) {
+            if (!used[row[x]]) /* few are: most of `bits` is never touched */
+                memset(bits + row[x] * w, 0, w);
             used[row[x]] = true;
             bits[row[x] * w + x] |= (unsigned char)(1u << i);
         }
@@ -98,83 +99,7 @@ void lab_sixel_add(struct lab_str *out, const struct lab_bitmap *b)
     lab_free(bits);
 }
 
-/* ---- zlib, base64, kitty, PNG ---- */
-
-/* NULL: no memory. */
-static unsigned char *deflated(const unsigned char *bytes, size_t n,
-                               size_t *size)
-{
-    uLongf have = compressBound((uLong)n);
-    unsigned char *out = lab_alloc(have);
-    if (out && compress2(out, &have, bytes, (uLong)n, Z_BEST_SPEED) != Z_OK) {
-        lab_free(out);
-        out = NULL;
-    }
-    *size = have;
-    return out;
-}
-
-static void add_base64(struct lab_str *out, const unsigned char *bytes,
-                       size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
-        unsigned v = (unsigned)bytes[i] << 16 |
-                     (i + 1 < n ? (unsigned)bytes[i + 1] << 8 : 0) |
-                     (i + 2 < n ? bytes[i + 2] : 0);
-        char four[4] = {digits[v >> 18], digits[v >> 12 & 63],
-                        i + 1 < n ? digits[v >> 6 & 63] : '=',
-                        i + 2 < n ? digits[v & 63] : '='};
-        lab_str_add_bytes(out, four, sizeof(four));
-    }
-}
-
-/* Red, green, blue and 255, or four times 0. */
-static unsigned char *rgba_of(const struct lab_bitmap *b)
-{
-    size_t n = (size_t)b->h * (size_t)b->w;
-    unsigned char *out = lab_alloc_array(n, 4);
-    for (size_t i = 0; out && i < n; i++) {
-        int rgb = b->color[b->px[i]];
-        const unsigned char px[4] = {(unsigned char)(rgb >> 16 & 0xFF),
-                                     (unsigned char)(rgb >> 8 & 0xFF),
-                                     (unsigned char)(rgb & 0xFF), 255};
-        if (rgb >= 0)
-            memcpy(out + 4 * i, px, 4);
-    }
-    return out;
-}
-
-void lab_kitty_add(struct lab_str *out, const struct lab_bitmap *b, unsigned id,
-                   int rows, int cols)
-{
-    enum { PIECE = 4096 / 4 * 3 }; /* bytes of what is sent at once */
-    size_t size = 0;
-    unsigned char *rgba = rgba_of(b);
-    unsigned char *packed =
-        rgba ? deflated(rgba, (size_t)b->h * (size_t)b->w * 4, &size) : NULL;
-    lab_free(rgba);
-    if (!packed)
-        out->failed = true;
-    for (size_t at = 0; packed && at < size; at += PIECE) {
-        size_t n = size - at < PIECE ? size - at : PIECE;
-        lab_str_add(out, "\033_G");
-        if (at == 0)
-            lab_str_addf(out,
-                         "a=T,q=2,C=1,i=%u,p=1,f=32,o=z,s=%d,v=%d,c=%d,r=%d,",
-                         id, b->w, b->h, cols, rows);
-        lab_str_addf(out, "m=%d;", at + n < size);
-        add_base64(out, packed + at, n);
-        lab_str_add(out, "\033\\");
-    }
-    lab_free(packed);
-}
-
-void lab_kitty_remove(struct lab_str *out, unsigned id)
-{
-    lab_str_addf(out, "\033_Ga=d,d=I,q=2,i=%u\033\\", id);
-}
+/* ---- PNG ---- */
 
 static void add_u32(struct lab_str *out, unsigned long v)
 {
@@ -195,32 +120,98 @@ static void add_chunk(struct lab_str *out, const char *type,
     add_u32(out, sum);
 }
 
-void lab_png_add(struct lab_str *out, const unsigned char *rgb, int h, int w)
+/* h rows of `row` bytes each, of w pixels of 8 bits in the kind of colour that PNG
+ * calls `type`; `color`: the palette of type 3, else NULL. */
+static void add_png(struct lab_str *out, const unsigned char *px, int h, int w,
+                    size_t row, char type, const int *color)
 {
-    size_t row = (size_t)w * 3;
-    size_t size = 0;
+    const char kind[5] = {8, type, 0, 0, 0};
     struct lab_str head;
     unsigned char *rows = lab_alloc_array((size_t)h, row + 1);
-    for (int y = 0; rows && y < h;
-         y++) /* each with filter 0, none, before it */
-        memcpy(rows + (size_t)y * (row + 1) + 1, rgb + (size_t)y * row, row);
-    unsigned char *packed =
-        rows ? deflated(rows, (size_t)h * (row + 1), &size) : NULL;
-    lab_free(rows);
+    uLongf size = compressBound((uLong)((size_t)h * (row + 1)));
+    unsigned char *packed = lab_alloc(size);
     lab_str_init(&head);
     add_u32(&head, (unsigned long)w);
     add_u32(&head, (unsigned long)h);
-    lab_str_add_bytes(&head, "\x08\x02\x00\x00\x00", 5); /* 8 bits, RGB */
-    if (!packed || head.failed) {
+    lab_str_add_bytes(&head, kind, sizeof(kind));
+    for (int y = 0; rows && y < h;
+         y++) /* each with filter 0, none, before it */
+        memcpy(rows + (size_t)y * (row + 1) + 1, px + (size_t)y * row, row);
+    if (!rows || !packed || head.failed ||
+        compress2(packed, &size, rows, (uLong)((size_t)h * (row + 1)),
+                  Z_BEST_SPEED) != Z_OK) {
         out->failed = true;
     } else {
         lab_str_add_bytes(out, "\x89PNG\r\n\x1a\n", 8);
         add_chunk(out, "IHDR", (const unsigned char *)head.data, head.len);
+        if (color) {
+            unsigned char rgb[COLORS * 3];
+            unsigned char alpha[COLORS];
+            for (int k = 0; k < COLORS; k++) {
+                alpha[k] = color[k] < 0 ? 0 : 255;
+                for (int i = 0; i < 3; i++)
+                    rgb[3 * k + i] =
+                        (unsigned char)(alpha[k] ? color[k] >> (16 - 8 * i) & 255
+                                                 : 0);
+            }
+            add_chunk(out, "PLTE", rgb, sizeof(rgb));
+            add_chunk(out, "tRNS", alpha, sizeof(alpha));
+        }
         add_chunk(out, "IDAT", packed, size);
         add_chunk(out, "IEND", NULL, 0);
     }
     lab_str_release(&head);
+    lab_free(rows);
     lab_free(packed);
+}
+
+void lab_png_add(struct lab_str *out, const unsigned char *rgb, int h, int w)
+{
+    add_png(out, rgb, h, w, (size_t)w * 3, 2, NULL);
+}
+
+/* ---- kitty: a PNG with a palette, in pieces of base64 ---- */
+
+static void add_base64(struct lab_str *out, const unsigned char *bytes,
+                       size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        unsigned v = (unsigned)bytes[i] << 16 |
+                     (i + 1 < n ? (unsigned)bytes[i + 1] << 8 : 0) |
+                     (i + 2 < n ? bytes[i + 2] : 0);
+        char four[4] = {digits[v >> 18], digits[v >> 12 & 63],
+                        i + 1 < n ? digits[v >> 6 & 63] : '=',
+                        i + 2 < n ? digits[v & 63] : '='};
+        lab_str_add_bytes(out, four, sizeof(four));
+    }
+}
+
+void lab_kitty_add(struct lab_str *out, const struct lab_bitmap *b, unsigned id,
+                   int rows, int cols)
+{
+    enum { PIECE = 4096 / 4 * 3 }; /* bytes of what is sent at once */
+    struct lab_str png;
+    lab_str_init(&png);
+    add_png(&png, b->px, b->h, b->w, (size_t)b->w, 3, b->color);
+    out->failed |= png.failed;
+    for (size_t at = 0; !png.failed && at < png.len; at += PIECE) {
+        size_t n = png.len - at < PIECE ? png.len - at : PIECE;
+        lab_str_add(out, "\033_G");
+        if (at == 0)
+            lab_str_addf(out, "a=T,q=2,C=1,i=%u,p=1,f=100,c=%d,r=%d,", id, cols,
+                         rows);
+        lab_str_addf(out, "m=%d;", at + n < png.len);
+        add_base64(out, (const unsigned char *)png.data + at, n);
+        lab_str_add(out, "\033\\");
+    }
+    lab_str_release(&png);
+}
+
+void lab_kitty_remove(struct lab_str *out, unsigned id)
+{
+    lab_str_addf(out, "\033_Ga=d,d=I,q=2,i=%u\033\\", id);
 }
 
 /* ---- questions and answers ---- */

@@ -783,9 +783,13 @@ static void forget_images(struct lab_terminal *t)
 
 static uint64_t sum_of(const unsigned char *px, size_t n)
 {
-    uint64_t sum = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < n; i++)
-        sum = (sum ^ px[i]) * 1099511628211u;
+    uint64_t sum = 14695981039346656037u; /* as FNV-1a, eight bytes at once */
+    for (size_t i = 0; i < n; i += sizeof(sum)) {
+        uint64_t word = 0;
+        memcpy(&word, px + i, n - i < sizeof(word) ? n - i : sizeof(word));
+        sum = (sum ^ word) * 1099511628211u;
+        sum ^= sum >> 32;
+    }
     return sum;
 }
 

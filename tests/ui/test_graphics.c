@@ -130,10 +130,9 @@ static unsigned char *read_png(const struct lab_str *file, unsigned long *h,
         if (memcmp(s + 4, "IHDR", 4) == 0) {
             *w = u32(body);
             *h = u32(body + 4);
-            assert_memory_equal(body + 8,
-                                palette ? "\x08\x03\x00\x00\x00"
-                                        : "\x08\x02\x00\x00\x00",
-                                5);
+            assert_memory_equal(
+                body + 8,
+                palette ? "\x08\x03\x00\x00\x00" : "\x08\x02\x00\x00\x00", 5);
         } else if (memcmp(s + 4, "PLTE", 4) == 0) {
             assert_int_equal(n, 3 * 256);
             for (int i = 0; i < 256; i++)

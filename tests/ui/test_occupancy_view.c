@@ -180,6 +180,24 @@ TEST_CASE_WITH(the_stairs_mark_the_launch, open_it, close_it)
     assert_non_null(strstr(s->text, "Warps over KiB of shared memory"));
 }
 
+/* A click on a staircase turns its knob to the value of the column. */
+TEST_CASE_WITH(a_click_on_the_stairs, open_it, close_it)
+{
+    struct shown *s = *state;
+    int y = 1;
+    show(s, 40, 160, false);
+    for (const char *at = s->text; at < strstr(s->text, "Warps over threads");
+         at++)
+        y += *at == '\n';
+    assert_true(s->screen.ops->mouse(&s->screen, LAB_MOUSE_CLICK, y, 4));
+    show(s, 40, 160, false);
+    assert_non_null(strstr(s->text, "threads a block: 13 at ▲ 32"));
+    assert_true(s->screen.ops->mouse(&s->screen, LAB_MOUSE_CLICK, y, 100));
+    show(s, 40, 160, false);
+    assert_non_null(strstr(s->text, "registers a thread: 8 at ▲ 2"));
+    assert_false(s->screen.ops->mouse(&s->screen, LAB_MOUSE_CLICK, 0, 4));
+}
+
 TEST_CASE_WITH(every_size_and_ascii, open_it, close_it)
 {
     struct shown *s = *state;

@@ -346,6 +346,18 @@ TEST_CASE_WITH(keys_choose_and_follow, NULL, cleanup)
           "key Tab\nexpect set memset\nkey Tab\nexpect step \n");
 }
 
+/* Over the lanes a ruler, on the minimap the window; backwards as forwards. */
+TEST_CASE_WITH(the_mouse_drags_a_ruler_and_the_window, NULL, cleanup)
+{
+    make(sample_timeline_run);
+    plays("resize 80 24\ndrag 8 21 8 36\nexpect A to B 102 us\n"
+          "drag 8 36 9 36\nexpect A to B 102 us\n"
+          "drag 8 36 23 0\nexpect A to B 102 us\n"
+          "drag 3 2 16 40\nexpect |300 us\n"
+          "drag 16 35 16 21\nabsent |300 us\nexpect |20 us\n"
+          "drag 16 21 2 79\nexpect |300 us\n");
+}
+
 TEST_CASE_WITH(it_opens_from_runs_and_from_a_step, NULL, cleanup)
 {
     make(sample_timeline_run);

@@ -28,7 +28,8 @@ TEST_CASE_WITH(a_point_of_the_loss_is_named, setup, teardown)
 {
     play(*state, "resize 80 24\nkey t\nclick 6 9\n"
                  "expect iteration 0: loss 2.\n"
-                 "click 8 79\nexpect iteration 590: loss 0.155807\n");
+                 "click 8 79\nexpect iteration 590: loss 0.155807\n"
+                 "click 14 79\nexpect bits a character, validation\n");
 }
 
 /* On 80x24 too the rate has a strip of its own. */

@@ -38,6 +38,7 @@
  *   resize W H       the size, as in "resize 80 24" (the default)
  *   click Y X        a click of the mouse
  *   wheel-up Y X     its wheel; wheel-down Y X
+ *   drag Y X TO_Y TO_X  after a click at Y X: it is released elsewhere
  *   wait MS          let time pass: ticks and wakes go on
  *   caption TEXT     text over the bottom of the screen until the next caption;
  *                    alone, it goes
@@ -55,6 +56,7 @@ enum token_kind {
     TOKEN_CLICK,
     TOKEN_WHEEL_UP,
     TOKEN_WHEEL_DOWN,
+    TOKEN_DRAG,
     TOKEN_WAIT,
     TOKEN_CAPTION,
     TOKEN_AWAIT,
@@ -70,6 +72,7 @@ struct token {
     int line;
     int a;
     int b;
+    int to[2];        /* DRAG */
     const char *text; /* "": none */
     struct token *next;
 };
@@ -94,14 +97,14 @@ static const char *const WORDS[TOKEN_COUNT] = {
     [TOKEN_KEY] = "key",           [TOKEN_TEXT] = "text",
     [TOKEN_RESIZE] = "resize",     [TOKEN_CLICK] = "click",
     [TOKEN_WHEEL_UP] = "wheel-up", [TOKEN_WHEEL_DOWN] = "wheel-down",
-    [TOKEN_WAIT] = "wait",         [TOKEN_CAPTION] = "caption",
-    [TOKEN_AWAIT] = "await",       [TOKEN_EXPECT] = "expect",
-    [TOKEN_ABSENT] = "absent",     [TOKEN_SCREEN] = "screen",
-    [TOKEN_QUIT] = "quit"};
+    [TOKEN_DRAG] = "drag",         [TOKEN_WAIT] = "wait",
+    [TOKEN_CAPTION] = "caption",   [TOKEN_AWAIT] = "await",
+    [TOKEN_EXPECT] = "expect",     [TOKEN_ABSENT] = "absent",
+    [TOKEN_SCREEN] = "screen",     [TOKEN_QUIT] = "quit"};
 
 static bool is_input(const struct token *t)
 {
-    return t->kind <= TOKEN_WHEEL_DOWN && t->kind != TOKEN_RESIZE;
+    return t->kind <= TOKEN_DRAG && t->kind != TOKEN_RESIZE;
 }
 
 /* What follows the word; false when it is not what the word takes. */
@@ -121,6 +124,9 @@ static bool read_rest(struct lab_arena *memory, struct token *t,
     case TOKEN_WHEEL_UP:
     case TOKEN_WHEEL_DOWN:
         return sscanf(rest, "%d %d%c", &t->a, &t->b, &after) == 2;
+    case TOKEN_DRAG:
+        return sscanf(rest, "%d %d %d %d%c", &t->a, &t->b, &t->to[0], &t->to[1],
+                      &after) == 4;
     case TOKEN_WAIT:
         return sscanf(rest, "%d%c", &t->a, &after) == 1 && t->a >= 0;
     case TOKEN_AWAIT:
@@ -358,6 +364,14 @@ static int run_token(struct script *s, const struct token *t,
             .y = t->a,
             .x = t->b};
         return 0;
+    case TOKEN_DRAG:
+        *out = (struct lab_event){.kind = LAB_EVENT_MOUSE,
+                                  .mouse = LAB_MOUSE_DRAG,
+                                  .from_y = t->a,
+                                  .from_x = t->b,
+                                  .y = t->to[0],
+                                  .x = t->to[1]};
+        return 0;
     case TOKEN_WAIT:
         return wait_left(s, t->a);
     case TOKEN_CAPTION:
@@ -551,6 +565,9 @@ static void key_log_add(struct key_log *r, const struct lab_event *e)
         fprintf(r->file, "key %s\n", lab_key_name(e->key, name));
     else if (e->kind == LAB_EVENT_RESIZE)
         fprintf(r->file, "resize %d %d\n", r->w = e->w, r->h = e->h);
+    else if (e->mouse == LAB_MOUSE_DRAG)
+        fprintf(r->file, "drag %d %d %d %d\n", e->from_y, e->from_x, e->y,
+                e->x);
     else
         fprintf(r->file, "%s %d %d\n", MOUSE[e->mouse], e->y, e->x);
     /* What was typed must be there after a crash. */
@@ -1612,6 +1629,14 @@ static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
         click_offer(ui, e->y, e->x);
     if (f.small || ui->asking != LAB_ASK_NOTHING)
         return;
+    if (e->mouse == LAB_MOUSE_DRAG) {
+        if (s->ops->drag && lab_rect_has(f.body, e->from_y, e->from_x)) {
+            s->ops->drag(s, e->from_y, e->from_x, e->y, e->x);
+            if (s->ops->after)
+                s->ops->after(s);
+        }
+        return;
+    }
     if (lab_rect_has(f.bar, e->y, e->x) && e->mouse == LAB_MOUSE_CLICK) {
         for (int i = 0; i < ui->bar_count; i++) {
             if (e->x >= ui->bar[i].x && e->x < ui->bar[i].x + ui->bar[i].w) {

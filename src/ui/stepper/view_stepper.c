@@ -3217,8 +3217,7 @@ static void add_next_texts(struct lab_stepper *v, int columns, int rows,
     lab_doc_init(&text);
     lab_pager_init(&measure, &text);
     size_t left = (size_t)rows;
-    size_t used =
-        lab_pager_lines(&v->pager[LAB_PANE_TEXT], columns + 2, ascii);
+    size_t used = lab_pager_lines(&v->pager[LAB_PANE_TEXT], columns + 2, ascii);
     left -= used < left ? used : left;
     for (int i = topic_now(v).step ? v->step + 1 : 0; i < plan->n_steps; i++) {
         const struct lab_step *step = plan->steps[i].step;
@@ -3269,7 +3268,8 @@ static void fetch(struct lab_stepper *v, int columns, int rows, bool ascii)
 static void draw_text(struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect r)
 {
-    fetch(v, r.w - 2, r.h, c->ascii); /* the last column shows that there is more */
+    fetch(v, r.w - 2, r.h,
+          c->ascii); /* the last column shows that there is more */
     lab_pager_draw(&v->pager[LAB_PANE_TEXT], c, r);
 }
 

@@ -27,8 +27,10 @@ struct lab_train_state {
     int top[PAGES];            /* scrolled; of the text from its end */
     int rows[PAGES];           /* as last drawn */
     struct lab_rect losses_at; /* their chart, as last drawn; w 0: it was not */
-    struct lab_rect written;   /* the text, as last drawn; w 0: it was not */
-    int64_t character;         /* under the cursor in it, a byte; -1: none */
+    struct lab_rect beside_at; /* of accuracy or bits */
+    struct lab_rect rate_at;
+    struct lab_rect written;     /* the text, as last drawn; w 0: it was not */
+    int64_t character;           /* under the cursor in it, a byte; -1: none */
     struct lab_rect tabs[PAGES]; /* w 0: not drawn */
     struct lab_past_run past[LAB_PAST_RUNS];
     int n_past; /* -1: not asked for yet */
@@ -242,27 +244,34 @@ static struct lab_chart chart_of(const struct lab_series *series, int count,
                               .log_y = log_y};
 }
 
-static void draw_chart(struct lab_canvas *c, struct lab_rect r,
-                       const struct lab_series *series, int count, double y_min,
-                       bool log_y)
-{
-    const struct lab_chart chart = chart_of(series, count, y_min, log_y);
-    lab_chart_draw(c, r, &chart);
-}
+/* A chart beside the losses, with what its series point to. */
+struct figure {
+    double ends[2];
+    double line[2];
+    char name[128];
+    struct lab_series series[2];
+    struct lab_chart chart;
+};
 
-/* Held-back text, and the line to beat: a model that counts. */
-static void draw_bits(const struct lab_train_state *v, struct lab_canvas *c,
-                      struct lab_rect r)
+/* Accuracy; of a text its bits, and the line to beat: a model that counts. */
+static void make_beside(const struct lab_train_state *v, struct figure *f)
 {
     const struct lab_curve *b = &v->snap.bits;
-    double order3 = v->snap.bits_order3;
-    double ends[2] = {(double)b->iteration[0], (double)b->iteration[b->n - 1]};
-    double line[2] = {order3, order3};
-    struct lab_series series[2] = {
-        curve_of(b, "bits a character, validation", LAB_ROLE_SERIES_2),
-        {ends, line, b->n > 1 ? 2 : 1, "counting what follows three",
-         LAB_ROLE_SERIES_3}};
-    draw_chart(c, r, series, isnan(order3) ? 1 : 2, NAN, false);
+    int n = 1;
+    if (b->n > 0 && !isnan(v->snap.bits_order3)) {
+        f->ends[0] = (double)b->iteration[0];
+        f->ends[1] = (double)b->iteration[b->n - 1];
+        f->line[0] = f->line[1] = v->snap.bits_order3;
+        f->series[n++] = (struct lab_series){f->ends, f->line, b->n > 1 ? 2 : 1,
+                                             "counting what follows three",
+                                             LAB_ROLE_SERIES_3};
+    }
+    f->series[0] =
+        b->n > 0
+            ? curve_of(b, "bits a character, validation", LAB_ROLE_SERIES_2)
+            : curve_of(&v->snap.accuracies, "validation accuracy",
+                       LAB_ROLE_SERIES_2);
+    f->chart = chart_of(f->series, n, NAN, false);
 }
 
 /* The share that came out exactly, and as many of the strings as fit whole
@@ -292,7 +301,12 @@ static bool train_log(const struct lab_train_state *v)
 {
     const struct lab_curve *c = &v->snap.losses;
     double last = c->n ? c->value[c->n - 1] : NAN;
-    return v->log_chosen ? v->log_scale : last > 0 && c->value[0] / last >= 10;
+    double most = last; /* one that ran away would flatten all the others */
+    for (int i = 0; i < c->n; i++)
+        most = c->value[i] > most ? c->value[i] : most;
+    return v->log_chosen ? v->log_scale
+                         : last > 0 && (c->value[0] / last >= 10 ||
+                                        most / c->value[0] >= 10);
 }
 
 /* The losses of batches are noisy: of many, the mean of neighbours is drawn,
@@ -394,16 +408,16 @@ static void draw_loss(struct lab_train_state *v, struct lab_canvas *c,
     lab_chart_draw(c, r, &l.chart);
 }
 
-/* The point of a loss at a cell: its iteration and value. */
-static bool name_loss(const struct lab_train_state *v, int y, int x)
+/* The point at a cell of a chart drawn in `r`: its iteration and value. */
+static bool name_point(const struct lab_train_state *v,
+                       const struct lab_chart *chart, struct lab_rect r, int y,
+                       int x)
 {
-    struct losses l;
     int k;
     int64_t i;
-    make_losses(v, &l);
-    if (!lab_chart_find(v->losses_at, &l.chart, y, x, &k, &i))
+    if (!lab_rect_has(r, y, x) || !lab_chart_find(r, chart, y, x, &k, &i))
         return false;
-    const struct lab_series *s = &l.series[k];
+    const struct lab_series *s = &chart->series[k];
     size_t n = strcspn(s->name, "("); /* the value is on no scale */
     lab_ui_message(v->ui, LAB_ROLE_NORMAL, "iteration %lld: %.*s %s",
                    (long long)(s->x ? (int64_t)s->x[i] : s->at[i]),
@@ -422,41 +436,56 @@ static bool rate_changes(const struct lab_snapshot *s)
 }
 
 /* The rate in steps, each change by hand named. */
-static void draw_rate(const struct lab_train_state *v, struct lab_canvas *c,
-                      struct lab_rect r)
+static void make_rate(const struct lab_train_state *v, struct figure *f)
 {
     const struct lab_snapshot *s = &v->snap;
-    char name[128] = "learning rate";
+    snprintf(f->name, sizeof(f->name), "learning rate");
     if (s->n_lr_changes > 0)
-        snprintf(name, sizeof(name),
+        snprintf(f->name, sizeof(f->name),
                  "learning rate (lr %g from iteration %lld on)",
                  s->lr_changes[s->n_lr_changes - 1].lr,
                  (long long)s->lr_changes[s->n_lr_changes - 1].iteration);
-    const struct lab_series rate = curve_of(&s->rates, name, LAB_ROLE_UPDATE);
-    draw_chart(c, r, &rate, 1, 0, false);
+    f->series[0] = curve_of(&s->rates, f->name, LAB_ROLE_UPDATE);
+    f->chart = chart_of(f->series, 1, 0, false);
+}
+
+/* The point of a curve that was clicked. */
+static bool name_curve(const struct lab_train_state *v, int y, int x)
+{
+    struct losses l;
+    struct figure beside;
+    struct figure rate;
+    make_losses(v, &l);
+    make_beside(v, &beside);
+    make_rate(v, &rate);
+    return name_point(v, &l.chart, v->losses_at, y, x) ||
+           name_point(v, &beside.chart, v->beside_at, y, x) ||
+           name_point(v, &rate.chart, v->rate_at, y, x);
 }
 
 static void draw_curves(struct lab_train_state *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
-    struct lab_series right =
-        curve_of(&v->snap.accuracies, "validation accuracy", LAB_ROLE_SERIES_2);
+    struct figure f;
     bool labels = v->snap.accuracies.n > 0;
-    if (r.h >= 14 && rate_changes(&v->snap))
-        draw_rate(v, c,
-                  lab_rect_cut_bottom(&r, r.h >= 30   ? r.h / 4
-                                          : r.h >= 16 ? 5
-                                                      : 4));
+    if (r.h >= 14 && rate_changes(&v->snap)) {
+        v->rate_at = lab_rect_cut_bottom(&r, r.h >= 30   ? r.h / 4
+                                             : r.h >= 16 ? 5
+                                                         : 4);
+        make_rate(v, &f);
+        lab_chart_draw(c, v->rate_at, &f.chart);
+    }
     struct lab_rect first = r;
     if (labels && r.w >= WIDE)
         first = lab_rect_cut_left(&r, r.w / 2);
     else if (labels)
         first = lab_rect_cut_top(&r, r.h / 2);
     draw_loss(v, c, first);
-    if (v->snap.bits.n > 0)
-        draw_bits(v, c, r);
-    else if (labels)
-        draw_chart(c, r, &right, 1, NAN, false);
+    if (labels || v->snap.bits.n > 0) {
+        v->beside_at = r;
+        make_beside(v, &f);
+        lab_chart_draw(c, r, &f.chart);
+    }
 }
 
 /* Text, unless it has a place of its own: rows for what the network writes, when
@@ -535,7 +564,8 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
 {
     struct lab_train_state *v = s->state;
     memset(v->tabs, 0, sizeof(v->tabs));
-    v->written = v->losses_at = (struct lab_rect){0};
+    v->written = v->losses_at = v->beside_at = v->rate_at =
+        (struct lab_rect){0};
     if (v->snap.state == LAB_SESSION_FAILED) {
         lab_canvas_textf(c, body.y + 1, body.x, body.w, LAB_ROLE_BAD, "%s",
                          v->snap.error);
@@ -827,8 +857,8 @@ static bool train_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
                                  lab_ui_is_ascii(v->ui), y, x);
         return true;
     }
-    if (what == LAB_MOUSE_CLICK && lab_rect_has(v->losses_at, y, x))
-        return name_loss(v, y, x);
+    if (what == LAB_MOUSE_CLICK && name_curve(v, y, x))
+        return true;
     for (int p = 0; what == LAB_MOUSE_CLICK && p < PAGES; p++) {
         if (lab_rect_has(v->tabs[p], y, x)) {
             v->page = (enum page)p;

@@ -151,8 +151,9 @@ static void add_png(struct lab_str *out, const unsigned char *px, int h, int w,
                 alpha[k] = color[k] < 0 ? 0 : 255;
                 for (int i = 0; i < 3; i++)
                     rgb[3 * k + i] =
-                        (unsigned char)(alpha[k] ? color[k] >> (16 - 8 * i) & 255
-                                                 : 0);
+                        (unsigned char)(alpha[k]
+                                            ? color[k] >> (16 - 8 * i) & 255
+                                            : 0);
             }
             add_chunk(out, "PLTE", rgb, sizeof(rgb));
             add_chunk(out, "tRNS", alpha, sizeof(alpha));

@@ -415,6 +415,8 @@ enum {
     HEARD_BYTES = 256
 };
 
+enum { MOUSE_EVENTS = 8 };
+
 /* An image as the terminal has it. */
 struct image_shown {
     struct lab_rect at;
@@ -451,6 +453,10 @@ struct lab_terminal {
     int px_h; /* pixels of a character; 0: unknown */
     int px_w;
     int pixel_color[256];
+    MEVENT mouse[MOUSE_EVENTS]; /* come and not delivered, the last one first */
+    int n_mouse;
+    int pressed_y; /* where a button last was */
+    int pressed_x;
     struct image_shown images[LAB_CANVAS_IMAGES];
     int n_images;
     struct lab_cell *frame; /* the canvas without what images cover */
@@ -715,7 +721,9 @@ static enum lab_status start_curses(struct lab_terminal *t,
     curs_set(0);
     if (options->mouse) {
         mouseinterval(0);
-        mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+        mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED |
+                      BUTTON5_PRESSED,
+                  NULL);
     }
     take_theme(t, options);
     start_graphics(t, options->graphics);
@@ -1083,18 +1091,33 @@ static int key_of_byte(struct lab_terminal *t, int byte)
     return code >= 0xA0 ? (int)code : LAB_KEY_NONE;
 }
 
-static bool read_mouse(struct lab_event *out)
+/* Curses announces several by one key, and gives the last of them first. */
+static void take_mouse(struct lab_terminal *t)
 {
-    MEVENT m;
-    if (getmouse(&m) != OK)
-        return false;
+    t->n_mouse = 0;
+    while (t->n_mouse < MOUSE_EVENTS && getmouse(&t->mouse[t->n_mouse]) == OK)
+        t->n_mouse++;
+}
+
+/* False: of no interest, as a button that is released where it was pressed. */
+static bool read_mouse(struct lab_terminal *t, struct lab_event *out)
+{
+    const MEVENT m = t->mouse[--t->n_mouse];
     out->kind = LAB_EVENT_MOUSE;
     out->y = m.y;
     out->x = m.x;
-    out->mouse = m.bstate & BUTTON4_PRESSED   ? LAB_MOUSE_WHEEL_UP
-                 : m.bstate & BUTTON5_PRESSED ? LAB_MOUSE_WHEEL_DOWN
-                                              : LAB_MOUSE_CLICK;
-    return true;
+    out->mouse = m.bstate & BUTTON4_PRESSED    ? LAB_MOUSE_WHEEL_UP
+                 : m.bstate & BUTTON5_PRESSED  ? LAB_MOUSE_WHEEL_DOWN
+                 : m.bstate & BUTTON1_RELEASED ? LAB_MOUSE_DRAG
+                                               : LAB_MOUSE_CLICK;
+    if (out->mouse == LAB_MOUSE_CLICK) {
+        t->pressed_y = m.y;
+        t->pressed_x = m.x;
+    }
+    out->from_y = t->pressed_y;
+    out->from_x = t->pressed_x;
+    return out->mouse != LAB_MOUSE_DRAG || m.y != t->pressed_y ||
+           m.x != t->pressed_x;
 }
 
 /* The next event that curses already has; false when there is none. */
@@ -1103,6 +1126,11 @@ static bool read_event(struct lab_terminal *t, struct lab_event *out)
     if (t->asking && lab_clock_monotonic_ns() >= t->ask_end_ns)
         end_asking(t, false);
     for (;;) {
+        if (t->n_mouse > 0) {
+            if (read_mouse(t, out))
+                return true;
+            continue;
+        }
         int c = next_key(t);
         if (c == ERR)
             return false;
@@ -1113,8 +1141,7 @@ static bool read_event(struct lab_terminal *t, struct lab_event *out)
             return false;
         }
         if (c == KEY_MOUSE) {
-            if (read_mouse(out))
-                return true;
+            take_mouse(t);
             continue;
         }
         int key = c > 0xFF ? key_of_code(c) : key_of_byte(t, c);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ui/chart.h"
 #include "base/format.h"
@@ -16,6 +17,7 @@ struct state {
     struct lab_occupancy_args args;
     struct lab_launch now;
     int knob;
+    struct lab_rect stairs[KNOBS]; /* as last drawn */
 };
 
 static enum lab_status init(struct lab_screen *s, const void *args)
@@ -276,8 +278,15 @@ static void draw_below(const struct state *st, struct lab_canvas *c,
         lab_canvas_text(c, r.y, r.x + at, w, m->role, text);
 }
 
+/* The value that a column of the plot was computed for. */
+static int64_t value_at(struct range r, int x, int w)
+{
+    int64_t points = (r.most - r.least) / r.step + 1;
+    return r.least + x * points / w * r.step;
+}
+
 /* Warps over one knob: every column is a value that was computed. */
-static void draw_stairs(const struct state *st, struct lab_canvas *c,
+static void draw_stairs(struct state *st, struct lab_canvas *c,
                         struct lab_rect r, int knob)
 {
     enum { AXIS = 4, LEAST_H = 5 };
@@ -295,10 +304,9 @@ static void draw_stairs(const struct state *st, struct lab_canvas *c,
     struct lab_rect axis = lab_rect_cut_left(&r, AXIS);
     lab_rect_cut_left(&below, AXIS);
     int marked = column_of(range, now.value, r.w);
-    int64_t points = (range.most - range.least) / range.step + 1;
+    st->stairs[knob] = r;
     for (int x = 0; x < r.w; x++) {
-        int64_t at = x * points / r.w;
-        int64_t value = range.least + at * range.step;
+        int64_t value = value_at(range, x, r.w);
         int warps = warps_at(st, knob, x == marked ? now.value : value);
         int eighths = (int)((double)warps / max_warps * r.h * 8 + 0.5);
         enum lab_role role = x == marked ? LAB_ROLE_WARN : LAB_ROLE_SERIES_1;
@@ -319,7 +327,7 @@ static void draw_stairs(const struct state *st, struct lab_canvas *c,
 }
 
 /* All three side by side, or that of the chosen knob. */
-static void draw_curves(const struct state *st, struct page *p)
+static void draw_curves(struct state *st, struct page *p)
 {
     enum { WIDE = 120 };
     struct lab_rect at = {p->y, p->r.x, p->r.y + p->r.h - p->y, p->r.w};
@@ -337,8 +345,9 @@ static void draw_curves(const struct state *st, struct page *p)
 static void draw(struct lab_screen *s, struct lab_canvas *c,
                  struct lab_rect body)
 {
-    const struct state *st = s->state;
+    struct state *st = s->state;
     struct page p = {c, body, body.y};
+    memset(st->stairs, 0, sizeof(st->stairs));
     lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_CODE, "%s",
                      st->args.kernel);
     lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_DIM, "on %s%s%s",
@@ -347,6 +356,21 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
     draw_knobs(st, &p);
     draw_answer(st, &p);
     draw_curves(st, &p);
+}
+
+/* A click on a staircase turns its knob to the value there. */
+static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
+{
+    struct state *st = s->state;
+    for (int k = 0; what == LAB_MOUSE_CLICK && k < KNOBS; k++) {
+        const struct lab_rect *r = &st->stairs[k];
+        if (!lab_rect_has(*r, y, x))
+            continue;
+        st->knob = k;
+        set_knob(st, &st->now, k, value_at(range_of(st, k), x - r->x, r->w));
+        return true;
+    }
+    return false;
 }
 
 static const struct lab_binding BINDINGS[] = {
@@ -369,6 +393,7 @@ const struct lab_screen_ops lab_view_occupancy = {
     .init = init,
     .draw = draw,
     .action = action,
+    .mouse = mouse,
 };
 
 /* Of a kernel in a store. */
@@ -392,4 +417,5 @@ const struct lab_screen_ops lab_view_what_if = {
     .init = init_stored,
     .draw = draw,
     .action = action,
+    .mouse = mouse,
 };

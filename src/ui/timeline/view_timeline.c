@@ -1436,6 +1436,17 @@ static int64_t moment_at(const struct lab_timeline_state *st, int x)
            (int64_t)((double)(w->to - w->from) * ((double)(x - r->x) / r->w));
 }
 
+/* The moment at the left of a column of the minimap, which has all of the pass. */
+static int64_t map_moment(const struct lab_timeline_state *st, int x)
+{
+    struct lab_time_window all = st->window;
+    int col = x - st->map.x;
+    lab_window_fit(&all);
+    col = col < 0 ? 0 : col > st->map.w ? st->map.w : col;
+    return all.from +
+           (int64_t)((double)(all.to - all.from) * ((double)col / st->map.w));
+}
+
 static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 {
     struct lab_timeline_state *st = s->state;
@@ -1449,13 +1460,8 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
         return lab_rect_has(*r, y, x);
     }
     if (lab_rect_has(st->map, y, x)) { /* what was clicked is in the middle */
-        struct lab_time_window all = st->window;
-        lab_window_fit(&all);
         int64_t span = st->window.to - st->window.from;
-        st->window.from = all.from +
-                          (int64_t)((double)(all.to - all.from) *
-                                    ((double)(x - st->map.x) / st->map.w)) -
-                          span / 2;
+        st->window.from = map_moment(st, x) - span / 2;
         st->window.to = st->window.from + span;
         clamp(&st->window);
         return true;
@@ -1484,6 +1490,29 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
         }
     }
     return false;
+}
+
+static int64_t within(int64_t t, int64_t least, int64_t most)
+{
+    return t < least ? least : t > most ? most : t;
+}
+
+/* Over the lanes: a ruler between the two moments. On the minimap: the window is
+ * what was dragged over. */
+static void drag(struct lab_screen *s, int from_y, int from_x, int y, int x)
+{
+    struct lab_timeline_state *st = s->state;
+    const struct lab_time_window *w = &st->window;
+    (void)y;
+    if (lab_rect_has(st->map, from_y, from_x)) {
+        int64_t a = map_moment(st, from_x < x ? from_x : x);
+        int64_t b = map_moment(st, (from_x < x ? x : from_x) + 1);
+        if (a < b)
+            window_set(&st->window, a, b);
+    } else if (lab_rect_has(st->place.lanes, from_y, from_x) && x != from_x) {
+        st->mark[0] = moment_at(st, from_x);
+        st->mark[1] = within(moment_at(st, x), w->from, w->to);
+    }
 }
 
 static void title(struct lab_screen *s, char *out, size_t cap)
@@ -1543,7 +1572,7 @@ static const struct lab_sign SIGNS[] = {
                 "column's time they fill, up to 25, 50, 75 and 100 % (.:+# in "
                 "ASCII)"},
     {"v---v", "over the lanes: where the chosen span is"},
-    {"A····B", "the ruler between two marks (m)"},
+    {"A····B", "the ruler between two marks (m, or drag)"},
     {"≈", "a pause of a walk, shortened"},
     {"{name===}  *", "what a search has found"},
     {"a b c ...",
@@ -1567,6 +1596,7 @@ const struct lab_screen_ops lab_view_timeline = {
     .place = "iteration",
     .after = after,
     .mouse = mouse,
+    .drag = drag,
     .title_now = title,
     .signs = SIGNS,
 };

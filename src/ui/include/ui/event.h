@@ -15,7 +15,12 @@ enum lab_event_kind {
     LAB_EVENT_END      /* the script is over, or an `expect` of it failed */
 };
 
-enum lab_mouse { LAB_MOUSE_CLICK, LAB_MOUSE_WHEEL_UP, LAB_MOUSE_WHEEL_DOWN };
+enum lab_mouse {
+    LAB_MOUSE_CLICK,
+    LAB_MOUSE_WHEEL_UP,
+    LAB_MOUSE_WHEEL_DOWN,
+    LAB_MOUSE_DRAG /* after a click: the button was released elsewhere */
+};
 
 struct lab_event {
     enum lab_event_kind kind;
@@ -23,6 +28,8 @@ struct lab_event {
     enum lab_mouse mouse;
     int y; /* MOUSE */
     int x;
+    int from_y; /* DRAG: where the click was */
+    int from_x;
     int h; /* RESIZE */
     int w;
     int signal;

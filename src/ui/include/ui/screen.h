@@ -95,6 +95,9 @@ struct lab_screen_ops {
     void (*answer)(struct lab_screen *s, int id, const char *text);
     /* A click or wheel inside the body. */
     bool (*mouse)(struct lab_screen *s, enum lab_mouse what, int y, int x);
+    /* Optional. The mouse was pressed in the body, for which mouse() was called, and
+     * released at (y, x), anywhere. */
+    void (*drag)(struct lab_screen *s, int from_y, int from_x, int y, int x);
     /* The nth candidate for the argument of a command, or NULL at the end:
      * step names for `run`, tensors for `print`. */
     const char *(*complete)(struct lab_screen *s, enum lab_ui_command_kind kind,

@@ -22,10 +22,13 @@ struct lab_exec;
 enum lab_cublas_type {
     LAB_CUBLAS_F32 = 0,
     LAB_CUBLAS_F16 = 2,
+    LAB_CUBLAS_I8 = 3,
+    LAB_CUBLAS_I32 = 10,
     LAB_CUBLAS_BF16 = 14
 };
 enum lab_cublas_compute {
     LAB_CUBLAS_COMPUTE_F32 = 68,
+    LAB_CUBLAS_COMPUTE_I32 = 72,
     LAB_CUBLAS_COMPUTE_TF32 = 77
 };
 

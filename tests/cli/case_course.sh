@@ -17,7 +17,7 @@ grep -o '"command": *"[^"]*"' "$out" | sed 's/.*: *"//; s/"$//' | sort -u >comma
 "$LAB_EXE" lesson list --json | sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' >lessons
 {
     "$LAB_EXE" lab --list --json | sed -n 's/.*"lab": *"\([^"]*\)".*/\1/p'
-    printf '%s\n' offsets gflops calls layers inference products backward batch-size network-size
+    printf '%s\n' offsets gflops calls layers inference mixing products backward batch-size network-size
 } >labs
 "$LAB_EXE" table --json | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p' >tables
 while read -r command rest; do

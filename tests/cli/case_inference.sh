@@ -59,3 +59,28 @@ expect_stderr 'a lesson of classes'
 printf 'no network' >broken
 run lab inference mlp-digits --load broken
 expect_exit 3
+
+# On a simulated GPU every kernel for products of 8 bits answers as the CPU does.
+run lab inference mlp-digits --load kept --iterations 1 --backend sim --json
+if [ "$status" -ne 4 ]; then
+    expect_exit 0
+    expect_json "one('inference')['simulated_rows'] == 100" \
+        "[r['form'] for r in of('inference_form')][2:6] == ['int8, sim, ' + k for k in ('bytes', 'dp4a', 'dp4a_tile', 'imma')]" \
+        "len({r['accuracy'] for r in of('inference_form')[2:6]}) == 1" \
+        "all(r['accuracy'] > 0 and r['difference'] < 0.1 and r['row_ns'] is None for r in of('inference_form')[2:6])"
+fi
+
+# Only attention mixes positions: everywhere else a derivative across them is zero.
+run lab mixing transformer-block --json
+expect_exit 0
+expect_json "[r['layer'] for r in of('mixing') if r['others'] > 0] == ['block1.attn']" \
+    "of('mixing')[1]['earlier'] and not of('mixing')[1]['later']" \
+    "all(r['norm'][i][i] > 0 for r in of('mixing') for i in range(4))"
+run lab mixing transformer-block
+expect_exit 0
+expect_stdout 'block1.attn  attention   its own and earlier ones'
+run lab mixing mlp-digits
+expect_exit 2
+expect_stderr 'no layer of mlp-digits reads'
+run lab mixing lab-gemm
+expect_exit 2

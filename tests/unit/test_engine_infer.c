@@ -174,6 +174,61 @@ TEST_CASE(fused_scores_are_those_of_the_engine)
     }
 }
 
+/* A plain product in place of a GPU's; calls are counted. */
+static enum lab_status plain_product(void *user, const struct lab_gemm_int8 *g)
+{
+    ++*(int *)user;
+    for (int64_t i = 0; i < g->M * g->N; i++) {
+        int32_t sum = 0;
+        for (int64_t k = 0; k < 4 * g->words; k++)
+            sum +=
+                lab_int8_of(g->a[i / g->N * g->words + k / 4], (int)(k % 4)) *
+                lab_int8_of(g->w[i % g->N * g->words + k / 4], (int)(k % 4));
+        g->c[i] = (float)sum * g->scale[i % g->N];
+    }
+    return LAB_OK;
+}
+
+static enum lab_status no_product(void *user, const struct lab_gemm_int8 *g)
+{
+    (void)user;
+    (void)g;
+    return lab_fail(LAB_E_DEVICE, "gone");
+}
+
+/* Convolutions, groups of filters, branches that are joined, dense layers. */
+TEST_CASE(int8_elsewhere_gives_the_same_scores)
+{
+    for (size_t i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
+        struct net n;
+        float x[ROWS * 90];
+        float here[ROWS * CLASSES];
+        int calls = 0;
+        const float *got;
+        int64_t classes;
+        describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
+        struct lab_infer *f = infer_of(&n);
+        read_x(&n, x);
+        assert_int_equal(lab_infer_calibrate(f, x, ROWS), LAB_OK);
+        for (int r = 0; r < ROWS; r++) {
+            assert_int_equal(
+                lab_infer_row(f, LAB_INFER_INT8, x + r * 90, &got, &classes),
+                LAB_OK);
+            memcpy(here + r * CLASSES, got, CLASSES * sizeof(*got));
+        }
+        lab_infer_int8_by(f, plain_product, &calls);
+        assert_true(worst(f, LAB_INFER_INT8, x, 90, here) < 1e-5);
+        assert_true(calls >= ROWS * 3);
+        lab_infer_int8_by(f, no_product, NULL);
+        assert_int_equal(lab_infer_row(f, LAB_INFER_INT8, x, &got, &classes),
+                         LAB_E_DEVICE);
+        lab_infer_int8_by(f, NULL, NULL);
+        assert_true(worst(f, LAB_INFER_INT8, x, 90, here) < 1e-9);
+        lab_infer_free(f);
+        net_free(&n);
+    }
+}
+
 /* Zeros written into the engine's weights give the scores of the compressed ones. */
 TEST_CASE(two_of_four)
 {
@@ -290,6 +345,9 @@ TEST_CASE(int8_sums_many_products)
                      LAB_OK);
     for (int c = 0; c < CLASSES; c++)
         assert_true(fabs(got[c] - WIDE) < 1);
+    lab_infer_int8_by(f, no_product, NULL);
+    assert_int_equal(lab_infer_row(f, LAB_INFER_INT8, ones, &got, &classes),
+                     LAB_E_RANGE);
     lab_infer_free(f);
     net_free(&n);
     lab_free(ones);
@@ -322,6 +380,13 @@ TEST_CASE(nan_is_not_hidden)
         for (int c = 0; c < CLASSES; c++)
             assert_true(isnan(got[c]));
     }
+    int calls = 0;
+    const float *got;
+    int64_t classes;
+    lab_infer_int8_by(f, plain_product, &calls);
+    assert_int_equal(lab_infer_row(f, LAB_INFER_INT8, broken, &got, &classes),
+                     LAB_OK);
+    assert_true(isnan(got[0]) && calls > 0);
     assert_true(isnan(lab_infer_difference(numbers, unknown, 2)));
     assert_true(isnan(lab_infer_difference(unknown, numbers, 2)));
     assert_float_equal(lab_infer_difference(numbers, numbers, 2), 0, 0);

@@ -161,7 +161,7 @@ static void isa_b(const struct matrix *m, int lane, int i, int *row, int *col)
     int bits = types[m->type].bits;
     *col = G;
     if (bits == 16)
-        *row = T * 2 + (i & 1) + (i >= 2 ? 8 : 0);
+        *row = T * 2 + (i & 1) + i / 2 * 8;
     else if (bits == 8)
         *row = T * 4 + (i & 3) + (i >= 4 ? 16 : 0);
     else
@@ -458,6 +458,101 @@ static void mma_matches_plain_products(void **state)
         assert_int_equal(b->result.counts.flops_tensor, 2 * m * n * depth);
         bank_free(b);
     }
+}
+
+/* ---- mma.sp ---- */
+
+/* What is kept of A, and the bits, as the ISA distributes them: of 16 columns lane
+ * 4 G + selector has those of rows G and G + 8; 32 columns are of two lanes. */
+static struct matrix kept;
+
+static void prune(struct bank *b, int meta, int selector)
+{
+    static const int pairs[][2] = {{0, 1}, {0, 2}, {0, 3},
+                                   {1, 2}, {1, 3}, {2, 3}};
+    kept = A;
+    kept.cols = A.cols / 2;
+    for (int x = 0; x < A.rows * A.cols / 4; x++) {
+        int row = x / (A.cols / 4);
+        int four = x % (A.cols / 4);
+        const int *pair = pairs[any() % 6];
+        uint64_t *a = &A.x[row * A.cols + 4 * four];
+        int lane = row % 8 * 4 + selector * A.cols / 16 + four / 4;
+        *r32(b, lane, meta) |= (uint32_t)(pair[0] | pair[1] << 2)
+                               << (row / 8 * 16 + four % 4 * 4);
+        for (int k = 0; k < 2; k++)
+            kept.x[row * kept.cols + 2 * four + k] = a[pair[k]];
+        for (int k = 0; k < 4; k++)
+            if (k != pair[0] && k != pair[1])
+                a[k] = 0;
+    }
+}
+
+static const char *sparse_words(const char *sp, const char *type, int depth,
+                                int selector)
+{
+    snprintf(words, sizeof words,
+             "mma.%s.sync.aligned.m16n8k%d.row.col.f32.%s.%s.f32 %s, %s, %s, "
+             "%s, %%r16, %d;",
+             sp, depth, type, type, group('r', 20, 4), group('r', 0, depth / 8),
+             group('r', 8, depth / 8), group('r', 12, 4), selector);
+    return words;
+}
+
+static void mma_sp_matches_the_product_with_zeros(void **state)
+{
+    (void)state;
+    static const enum type kinds[] = {F16, BF16};
+    for (int k = 0; k < 12; k++) {
+        struct bank *b = bank_new(1, 32, 0, 0);
+        int depth = k % 6 < 4 ? 16 : 32;
+        int selector = k % 6 < 4 ? k % 6 : k % 6 - 4;
+        enum type t = kinds[k / 6];
+        fill(&A, 16, depth, t);
+        fill(&B, depth, 8, t);
+        fill(&C, 16, 8, F32);
+        D = C;
+        prune(b, 16, selector);
+        move(b, &kept, isa_a, 32, 0, true);
+        move(b, &B, isa_b, 32, 8, true);
+        move(b, &C, isa_d, 32, 12, true);
+        drive_ok(b, sparse_words(k % 2 ? "sp" : "sp::ordered_metadata",
+                                 types[t].name, depth, selector));
+        move(b, &D, isa_d, 32, 20, false);
+        check_product(words, true);
+        assert_int_equal(b->result.counts.flops_tensor, 16 * 8 * depth);
+        bank_free(b);
+    }
+}
+
+/* Two numbers of one place, and with ordered metadata two in the wrong order. */
+static void mma_sp_finds_metadata_that_cannot_be(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sp;
+        uint32_t bits; /* of the first four; the others 0 and 1 */
+        size_t findings;
+    } cases[] = {{"sp", 0x44444440, 1},
+                 {"sp", 0x44444441, 0},
+                 {"sp::ordered_metadata", 0x44444441, 1},
+                 {"sp::ordered_metadata", 0x44444444, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct bank *b = bank_new(1, 32, 0, 0);
+        for (int lane = 0; lane < 32; lane++)
+            *r32(b, lane, 16) = lane == 4 ? cases[k].bits : 0x44444444;
+        assert_int_equal(drive(b, sparse_words(cases[k].sp, "f16", 32, 0)),
+                         LAB_OK);
+        assert_int_equal(b->result.finding_count, cases[k].findings);
+        if (cases[k].findings)
+            assert_non_null(strstr(b->result.findings[0].message,
+                                   "columns 0 to 3 of row 1"));
+        bank_free(b);
+    }
+    struct bank *b = bank_new(1, 32, 0, 0);
+    assert_int_not_equal(drive(b, sparse_words("sp", "f16", 32, 2)), LAB_OK);
+    assert_non_null(strstr(lab_error(), "selector"));
+    bank_free(b);
 }
 
 /* ---- ldmatrix, stmatrix, movmatrix ---- */
@@ -1295,8 +1390,11 @@ static void unknown_forms_are_refused(void **state)
         "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3};",
         "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%r0,%r1,"
         "%r2,%r3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%r0,%r1,%r2,%r3};",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%r0,%r1,%r2,"
+        "%r3}, {%r4,%r5,%r6,%r7}, {%r4,%r5,%r6,%r7}, {%r0,%r1,%r2,%r3}, %r0, "
+        "0;",
         "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,"
-        "%r3}, {%r4,%r5}, {%r6,%r7}, {%r0,%r1,%r2,%r3}, %r0, 0;",
+        "%r3}, {%r4,%r5}, {%r6,%r7}, {%r0,%r1,%r2,%r3};",
         "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r0}, [%r1], %r2;",
         "wmma.load.e.sync.aligned.row.m16n16k16.shared.f16 {%r0}, [%r1], %r2;",
         "ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r0,%r1,%r2}, [%r4];",
@@ -1337,6 +1435,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mma_matches_plain_products),
+        cmocka_unit_test(mma_sp_matches_the_product_with_zeros),
+        cmocka_unit_test(mma_sp_finds_metadata_that_cannot_be),
         cmocka_unit_test(ldmatrix_and_stmatrix_move_rows),
         cmocka_unit_test(wmma_matches_plain_products),
         cmocka_unit_test(wgmma_matches_plain_products),

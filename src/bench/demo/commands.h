@@ -12,4 +12,5 @@ struct lab_demo_row {
 };
 
 extern const struct lab_demo_row lab_demo_row_calls, lab_demo_row_gflops,
-    lab_demo_row_inference, lab_demo_row_layers, lab_demo_row_offsets;
+    lab_demo_row_inference, lab_demo_row_layers, lab_demo_row_mixing,
+    lab_demo_row_offsets;

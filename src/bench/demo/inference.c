@@ -15,6 +15,7 @@
 #include "debug/options.h"
 #include "engine/data.h"
 #include "engine/infer.h"
+#include "engine/ladder.h"
 #include "engine/session.h"
 #include "engine/setup.h"
 #include "lesson/catalog.h"
@@ -25,15 +26,25 @@
 #include "report/text_table.h"
 
 enum { MOST_ROWS = 2000, CALIBRATION_ROWS = 256, PASSES = 5 };
+/* A simulation takes its time: so many rows are answered on one. */
+enum { SIMULATED_ROWS = 100 };
 
 struct form_row {
-    const char *name;
+    char name[64];
     double right;          /* share of the held-back rows */
     double difference;     /* of the scores from fp32's, over the largest */
     int64_t bytes;         /* of the weights */
-    double row_ns[PASSES]; /* of each pass over the rows, the least first */
+    double row_ns[PASSES]; /* of each pass over the rows, the least first; NaN:
+                              simulated, or refused */
+    char refused[192];     /* why it did not run; "": it did */
 };
-enum { MOST_FORMS = 5 };
+enum { MOST_FORMS = 16 };
+
+/* A kernel for products of 8 bits on another backend. */
+struct device {
+    struct lab_backend *be; /* NULL: there is none */
+    const struct lab_variant *variant;
+};
 
 struct inference {
     const struct lab_options *o;
@@ -56,6 +67,8 @@ struct inference {
     int64_t weights; /* numbers that they have */
     int64_t zeros;
     unsigned char **mask; /* of each tensor, or NULL */
+    struct device device;
+    int64_t simulated_rows; /* 0: all rows */
 };
 
 /* ---- data ---- */
@@ -167,6 +180,44 @@ static enum lab_status prune(struct inference *g)
     return st;
 }
 
+/* ---- products on another backend ---- */
+
+/* A tensor of the call in the backend's memory, with what is at `from`. */
+static enum lab_status place_view(struct lab_backend *be, struct lab_view *v,
+                                  const void *from)
+{
+    size_t bytes = (size_t)v->count * lab_dtype_bytes(v->dtype);
+    enum lab_status st = lab_backend_alloc(be, bytes, &v->data);
+    return st || !from ? st : lab_backend_upload(be, v->data, from, bytes);
+}
+
+static enum lab_status product_on_device(void *user,
+                                         const struct lab_gemm_int8 *g)
+{
+    const struct device *d = user;
+    const int64_t size[] = {g->M, g->N, 4 * g->words};
+    struct lab_view v[5] = {
+        {NULL, LAB_I32, 2, {g->M, g->words}, g->M * g->words},
+        {NULL, LAB_I32, 2, {g->N, g->words}, g->N * g->words},
+        {NULL, LAB_F32, 1, {g->N}, g->N},
+        {NULL, LAB_F32, 2, {g->M, g->N}, g->M * g->N},
+        {NULL, LAB_I32, 2, {g->M, g->N}, g->M * g->N}};
+    const void *const from[5] = {g->a, g->w, g->scale, NULL, NULL};
+    struct lab_call call = {
+        .in = v, .n_in = 3, .out = v + 3, .n_out = 2, .params = size};
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < 5 && !st; i++)
+        st = place_view(d->be, &v[i], from[i]);
+    if (!st)
+        st = lab_backend_run(d->be, d->variant, &call);
+    if (!st)
+        st = lab_backend_download(d->be, g->c, v[3].data,
+                                  (size_t)v[3].count * sizeof(*g->c));
+    for (int i = 0; i < 5; i++)
+        lab_backend_free(d->be, v[i].data);
+    return st;
+}
+
 /* ---- a form ---- */
 
 static enum lab_status renew(struct inference *g)
@@ -192,6 +243,10 @@ static int best_class(const float *scores, int64_t classes)
 static enum lab_status time_rows(struct inference *g, enum lab_infer_form form,
                                  double *row_ns)
 {
+    for (int i = 0; i < PASSES; i++)
+        row_ns[i] = NAN;
+    if (g->device.variant && g->device.be->untimed)
+        return LAB_OK;
     for (int i = 0; i < PASSES; i++) {
         int64_t start = lab_clock_monotonic_ns();
         for (int64_t r = 0; r < g->rows; r++) {
@@ -210,17 +265,13 @@ static enum lab_status time_rows(struct inference *g, enum lab_infer_form form,
     return LAB_OK;
 }
 
-static enum lab_status measure(struct inference *g, const char *name,
-                               enum lab_infer_form form)
+/* The rows once, beside fp32's scores. */
+static enum lab_status compare_rows(struct inference *g, struct form_row *row,
+                                    enum lab_infer_form form, int64_t rows)
 {
-    struct form_row *row = &g->row[g->n_rows];
-    struct lab_infer_facts facts;
     int64_t right = 0;
     bool first = !g->scores;
-    *row = (struct form_row){.name = name};
-    lab_infer_get_facts(g->infer, &facts);
-    row->bytes = facts.bytes[form];
-    for (int64_t r = 0; r < g->rows; r++) {
+    for (int64_t r = 0; r < rows; r++) {
         const float *scores;
         enum lab_status st = lab_infer_row(
             g->infer, form, g->held + r * g->width, &scores, &g->classes);
@@ -239,10 +290,72 @@ static enum lab_status measure(struct inference *g, const char *name,
             row->difference = off;
         int best = best_class(scores, g->classes);
         right += best >= 0 && best == g->label[r];
+        if (lab_signals_caught())
+            return lab_fail(LAB_E_CANCELLED, "stopped");
     }
-    row->right = (double)right / (double)g->rows;
-    g->n_rows++;
-    return time_rows(g, form, row->row_ns);
+    row->right = (double)right / (double)rows;
+    return LAB_OK;
+}
+
+static struct form_row *new_row(struct inference *g, const char *name,
+                                enum lab_infer_form form)
+{
+    struct form_row *row = &g->row[g->n_rows++];
+    struct lab_infer_facts facts;
+    *row = (struct form_row){.right = NAN};
+    snprintf(row->name, sizeof(row->name), "%s", name);
+    lab_infer_get_facts(g->infer, &facts);
+    row->bytes = facts.bytes[form];
+    return row;
+}
+
+static enum lab_status measure(struct inference *g, const char *name,
+                               enum lab_infer_form form)
+{
+    struct form_row *row = new_row(g, name, form);
+    enum lab_status st = compare_rows(g, row, form, g->rows);
+    return st ? st : time_rows(g, form, row->row_ns);
+}
+
+/* INT8 again, the products by each kernel that the backend has for them. What one
+ * refuses is said in its row. */
+static enum lab_status measure_on_device(struct inference *g)
+{
+    struct device *d = &g->device;
+    enum lab_status st = LAB_OK;
+    int64_t rows = g->rows;
+    struct lab_device_info info = {0};
+    if (d->be)
+        lab_backend_info(d->be, &info);
+    if (d->be && d->be->untimed && rows > SIMULATED_ROWS)
+        g->simulated_rows = rows = SIMULATED_ROWS;
+    for (int i = 0; d->be && !st && g->n_rows + 2 < MOST_FORMS; i++) {
+        char name[64];
+        d->variant = lab_backend_rung(d->be, "gemm_int8", i);
+        if (!d->variant)
+            break;
+        snprintf(name, sizeof(name), "int8, %s, %s", d->be->ops->name,
+                 d->variant->name);
+        struct form_row *row = new_row(g, name, LAB_INFER_INT8);
+        st = lab_ladder_serves(&info, d->variant);
+        if (!st) {
+            lab_infer_int8_by(g->infer, product_on_device, d);
+            st = compare_rows(g, row, LAB_INFER_INT8, rows);
+        }
+        if (!st)
+            st = time_rows(g, LAB_INFER_INT8, row->row_ns);
+        lab_infer_int8_by(g->infer, NULL, NULL);
+        if (st == LAB_E_UNSUPPORTED) {
+            *row = (struct form_row){.right = NAN, .difference = NAN};
+            snprintf(row->name, sizeof(row->name), "%s", name);
+            snprintf(row->refused, sizeof(row->refused), "%s", lab_error());
+            for (int k = 0; k < PASSES; k++)
+                row->row_ns[k] = NAN;
+            st = LAB_OK;
+        }
+    }
+    d->variant = NULL;
+    return st;
 }
 
 static enum lab_status measure_all(struct inference *g)
@@ -260,6 +373,8 @@ static enum lab_status measure_all(struct inference *g)
     if (!st)
         st = measure(g, "fused, int8", LAB_INFER_INT8);
     if (!st)
+        st = measure_on_device(g);
+    if (!st)
         st = prune(g);
     if (!st)
         st = renew(g);
@@ -272,6 +387,16 @@ static enum lab_status measure_all(struct inference *g)
     if (!st)
         st = measure(g, "2:4, trained again", LAB_INFER_SPARSE);
     return st;
+}
+
+/* Of the first rows, by fp32's scores. */
+static int64_t right_of(const struct inference *g, int64_t rows)
+{
+    int64_t right = 0;
+    for (int64_t r = 0; r < rows; r++)
+        right +=
+            best_class(g->scores + r * g->classes, g->classes) == g->label[r];
+    return right;
 }
 
 /* ---- output ---- */
@@ -294,6 +419,11 @@ static enum lab_status print_text(const struct inference *g, double engine)
     for (int i = 0; i < g->n_rows; i++) {
         const struct form_row *r = &g->row[i];
         lab_text_table_add(&t, r->name);
+        if (r->refused[0]) {
+            for (int k = 1; heads[k]; k++)
+                lab_text_table_add(&t, NULL);
+            continue;
+        }
         lab_text_table_addf(&t, "%.2f %%", 100 * r->right);
         lab_text_table_addf(&t, "%.2g", r->difference);
         lab_text_table_add_int(&t, r->bytes);
@@ -317,6 +447,25 @@ static enum lab_status print_text(const struct inference *g, double engine)
                "the median\n2:4 leaves out %lld of %lld weights of %d layers; "
                "each kept one has 2 bits for its place\n",
                PASSES, (long long)g->zeros, (long long)g->weights, g->pruned);
+    for (int i = 0; i < g->n_rows; i++)
+        if (g->row[i].refused[0])
+            lab_printf(stdout, "%s: %s\n", g->row[i].name, g->row[i].refused);
+    if (g->device.be)
+        lab_printf(stdout,
+                   "%s: convolutions and dense layers on it, the rest on the "
+                   "CPU%s\n",
+                   g->device.be->ops->name,
+                   g->device.be->untimed
+                       ? "; a simulation has no times"
+                       : "; a row's time has its copies to and from the GPU");
+    if (g->simulated_rows)
+        lab_printf(
+            stdout,
+            "simulated on the first %lld rows, of which fp32 has %.2f %% "
+            "right\n",
+            (long long)g->simulated_rows,
+            100.0 * (double)right_of(g, g->simulated_rows) /
+                (double)g->simulated_rows);
     return st ? st : lab_print_check();
 }
 
@@ -327,6 +476,7 @@ static enum lab_status print_json(const struct inference *g, double engine)
         const struct form_row *r = &g->row[i];
         json_t *line = lab_json_new("inference_form");
         lab_json_text(line, "form", r->name);
+        lab_json_text(line, "refused", r->refused[0] ? r->refused : NULL);
         lab_json_real(line, "accuracy", r->right);
         lab_json_real(line, "difference", r->difference);
         lab_json_int(line, "weight_bytes", r->bytes);
@@ -345,6 +495,7 @@ static enum lab_status print_json(const struct inference *g, double engine)
     lab_json_text(line, "lesson", g->o->lesson);
     lab_json_int(line, "iterations", g->iterations);
     lab_json_int(line, "rows", g->rows);
+    lab_json_int(line, "simulated_rows", g->simulated_rows);
     lab_json_real(line, "accuracy_as_trained", engine);
     lab_json_int(line, "layers", g->layers);
     lab_json_int(line, "layers_left", g->left);
@@ -384,6 +535,9 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
     }
     if (!st)
         st = lab_walk_evaluate(g->walk, &engine, &loss);
+    if (!st && strcmp(g->o->backend, "cpu") != 0 &&
+        strcmp(g->o->backend, "auto") != 0)
+        st = lab_backend_open(&g->device.be, g->o->backend, g->o->device);
     if (!st)
         st = measure_all(g);
     if (!st)
@@ -392,6 +546,7 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
         lab_free(g->mask[t]);
     lab_free(g->mask);
     lab_infer_free(g->infer);
+    lab_backend_close(g->device.be);
     lab_walk_free(g->walk);
     lab_plan_free(g->plan);
     lab_free(g->held);
@@ -419,7 +574,9 @@ static int cmd_inference(int argc, char **argv)
         .doc = "A lesson's network trained, or loaded, and then run for "
                "inference: fused, in 8 bits, and with two of each four weights "
                "left out, before and after the others were trained again for "
-               "as long. On the CPU; nothing is recorded.",
+               "as long. On the CPU; with --backend cuda or sim the 8-bit "
+               "products besides by each kernel of the lab gemm_int8. Nothing "
+               "is recorded.",
         .check = take_lesson};
     struct lab_options o;
     struct lab_lesson *lesson = NULL;

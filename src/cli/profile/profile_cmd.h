@@ -31,6 +31,10 @@ extern const struct lab_profile_command lab_profile_list, lab_profile_show,
     lab_profile_kernels, lab_profile_timeline, lab_profile_compare,
     lab_profile_ceilings, lab_profile_roofline, lab_profile_export;
 
+/* compare --loss: the runs' losses laid over each other. */
+enum lab_status lab_profile_losses(const struct lab_options *o,
+                                   struct lab_database *db);
+
 /* Everything of a run as JSON Lines, `all`: also outside of its iterations. */
 enum lab_status lab_profile_print_lines(FILE *to, struct lab_database *db,
                                         int64_t run, bool all);

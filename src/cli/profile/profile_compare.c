@@ -636,6 +636,8 @@ static enum lab_status run_compare(const struct lab_options *o,
     int64_t a = 0;
     int64_t b;
     struct order order;
+    if (o->loss)
+        return lab_profile_losses(o, db);
     enum lab_status st = find_order(o, &order);
     if (st == LAB_OK)
         st = lab_profile_find_run(db, o->words[0], &a);
@@ -677,4 +679,6 @@ const struct lab_profile_command lab_profile_compare = {
         "and kernels, and which differences are more than noise.\vExample, in "
         "a "
         "script:\n"
-        "  lapenna-lab profile compare baseline:good last --fail-above 5%\n"};
+        "  lapenna-lab profile compare baseline:good last --fail-above 5%\n"
+        "Runs of several optimizers, their losses over each other:\n"
+        "  lapenna-lab profile compare 1 2 3 --loss\n"};

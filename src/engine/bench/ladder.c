@@ -871,9 +871,8 @@ enum { FLUSH_PIECES = 8, WARM_UP = 3 };
 
 /* ---- checking ---- */
 
-/* What the device lacks for a rung, before anything of it is called. */
-static enum lab_status check_capability(const struct lab_device_info *info,
-                                        const struct lab_variant *rung)
+enum lab_status lab_ladder_serves(const struct lab_device_info *info,
+                                  const struct lab_variant *rung)
 {
     int major = rung->capability / 10;
     int minor = rung->capability % 10;
@@ -958,7 +957,7 @@ static enum lab_status check_rung(struct lab_backend *be,
     double worst = 0;
     int served = 0;
     lab_backend_info(be, &info);
-    enum lab_status st = check_capability(&info, rung);
+    enum lab_status st = lab_ladder_serves(&info, rung);
     enum lab_status refused = LAB_OK;
     for (int i = 0; l->checks[i] && !st; i++) {
         if (is_too_long(be, l, l->checks[i]))
@@ -1374,7 +1373,7 @@ static enum lab_status check_rungs(struct climb *w)
             return lab_fail(LAB_E_CANCELLED, "stopped");
         tell(c, rung, NULL);
         check->status = rung->wrong_on_purpose
-                            ? check_capability(&c->machine->info, rung)
+                            ? lab_ladder_serves(&c->machine->info, rung)
                             : check_rung(c->backend, c->ladder, rung,
                                          &w->numbers, &check->error);
         if (check->status)

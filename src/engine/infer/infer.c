@@ -37,6 +37,8 @@ struct lab_infer {
     double window_scale; /* of window_q; NaN: the window holds one */
     int64_t widest;
     bool calibrated;
+    lab_infer_int8_fn *int8; /* NULL: the products are made here */
+    void *int8_user;
 };
 
 static bool is(const struct lab_node *n, const char *op)
@@ -541,6 +543,112 @@ static void products_at(struct lab_infer *f, enum lab_infer_form form,
     }
 }
 
+/* ---- products of 8 bits elsewhere ---- */
+
+/* A layer's filters of one group as a product: rows of A are the windows of all
+ * places. */
+struct elsewhere {
+    int64_t places;
+    int64_t words;
+    int64_t filters;
+    int32_t *a;
+    int32_t *w;
+    float *scale;
+    float *c;
+    bool *broken; /* of each place: its window has a NaN */
+};
+
+static bool take_elsewhere(struct elsewhere *e)
+{
+    size_t places = (size_t)e->places;
+    size_t words = (size_t)e->words;
+    size_t filters = (size_t)e->filters;
+    e->a = lab_alloc_array(places * words, sizeof(*e->a));
+    e->w = lab_alloc_array(filters * words, sizeof(*e->w));
+    e->scale = lab_alloc_array(filters, sizeof(*e->scale));
+    e->c = lab_alloc_array(places * filters, sizeof(*e->c));
+    e->broken = lab_alloc_array(places, sizeof(*e->broken));
+    return e->a && e->w && e->scale && e->c && e->broken;
+}
+
+static void drop_elsewhere(struct elsewhere *e)
+{
+    lab_free(e->a);
+    lab_free(e->w);
+    lab_free(e->scale);
+    lab_free(e->c);
+    lab_free(e->broken);
+}
+
+/* lab_alloc_array() gives zeros: what is behind K. */
+static enum lab_status group_elsewhere(struct lab_infer *f, struct elsewhere *e,
+                                       int layer, int64_t group)
+{
+    const struct lab_fused_layer *l = &f->fused.layers[layer];
+    const struct product *p = &f->products[layer];
+    const struct lab_conv2d *s = &p->conv;
+    const float *x = f->value[l->in];
+    for (int64_t place = 0; place < e->places; place++) {
+        if (s->KH)
+            gather(s, x, place, group, f->window);
+        to_int8(f, p, s->KH ? f->window : x);
+        e->broken[place] = isnan(f->window_scale);
+        memcpy(e->a + place * e->words, f->window_q, (size_t)p->K);
+    }
+    for (int64_t m = 0; m < e->filters; m++) {
+        int64_t filter = group * e->filters + m;
+        memcpy(e->w + m * e->words, p->q + filter * p->K, (size_t)p->K);
+        e->scale[m] = (float)((double)p->scale[filter] * (p->most / 127));
+    }
+    const struct lab_gemm_int8 g = {.a = e->a,
+                                    .w = e->w,
+                                    .scale = e->scale,
+                                    .c = e->c,
+                                    .M = e->places,
+                                    .N = e->filters,
+                                    .words = e->words};
+    enum lab_status st = f->int8(f->int8_user, &g);
+    for (int64_t i = 0; i < e->places * e->filters && !st; i++) {
+        int64_t place = i / e->filters;
+        int64_t m = group * e->filters + i % e->filters;
+        int64_t at = s->KH ? m * s->y.sc + place / s->y.W * s->y.sh +
+                                 place % s->y.W * s->y.sw
+                           : m;
+        double v = e->broken[place] ? (double)NAN : e->c[i];
+        f->value[l->out][at] = finish(f, l, at, v + p->bias[m]);
+    }
+    return st;
+}
+
+static enum lab_status products_elsewhere(struct lab_infer *f, int layer)
+{
+    enum lab_status st = LAB_OK;
+    for (int k = layer; k >= 0 && !st; k = f->fused.layers[k].next) {
+        const struct product *p = &f->products[k];
+        const struct lab_conv2d *s = &p->conv;
+        struct elsewhere e = {.places = s->KH ? s->y.H * s->y.W : 1,
+                              .words = (p->K + 3) / 4,
+                              .filters = s->KH ? s->M : p->M};
+        if (p->K > LAB_GEMM_INT8_DEPTH)
+            return lab_fail(LAB_E_RANGE,
+                            "[network.int8-depth] %s: a filter sums %lld "
+                            "products of 8 bits, 32 bits hold %d",
+                            node_of(f, f->fused.layers[k].node)->id,
+                            (long long)p->K, LAB_GEMM_INT8_DEPTH);
+        st = take_elsewhere(&e) ? LAB_OK : lab_no_memory("products of 8 bits");
+        for (int64_t g = 0; g < p->M / e.filters && !st; g++)
+            st = group_elsewhere(f, &e, k, g);
+        drop_elsewhere(&e);
+    }
+    return st;
+}
+
+void lab_infer_int8_by(struct lab_infer *f, lab_infer_int8_fn *run, void *user)
+{
+    f->int8 = run;
+    f->int8_user = user;
+}
+
 static void pool(const struct lab_infer *f, const struct lab_fused_layer *l)
 {
     const struct lab_node *n = node_of(f, l->node);
@@ -599,16 +707,19 @@ enum lab_status lab_infer_row(struct lab_infer *f, enum lab_infer_form form,
                               int64_t *classes)
 {
     int last = f->fused.source[f->plan->out];
+    enum lab_status st = LAB_OK;
     if (form == LAB_INFER_INT8 && !f->calibrated)
         return lab_fail(LAB_E_STATE, "INT8 needs calibration");
     memcpy(f->value[f->plan->x], x, (size_t)f->count[f->plan->x] * sizeof(*x));
-    for (int i = 0; i < f->fused.n_layers; i++) {
+    for (int i = 0; i < f->fused.n_layers && !st; i++) {
         const struct lab_fused_layer *l = &f->fused.layers[i];
         const struct lab_node *n = node_of(f, l->node);
         const struct lab_conv2d *s = &f->products[i].conv;
         if (l->member)
             continue;
-        if (f->products[i].M > 0) {
+        if (f->products[i].M > 0 && form == LAB_INFER_INT8 && f->int8) {
+            st = products_elsewhere(f, i);
+        } else if (f->products[i].M > 0) {
             int64_t places = s->KH ? s->y.H * s->y.W : 1;
             for (int64_t place = 0; place < places; place++)
                 products_at(f, form, i, place);
@@ -620,7 +731,7 @@ enum lab_status lab_infer_row(struct lab_infer *f, enum lab_infer_form form,
     }
     *scores = f->value[last];
     *classes = f->count[last];
-    return LAB_OK;
+    return st;
 }
 
 enum lab_status lab_infer_calibrate(struct lab_infer *f, const float *x,

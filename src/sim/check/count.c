@@ -219,8 +219,11 @@ void sim_count_shared(struct lab_sim_counts *n, const struct sim_instr *i,
 
 /* ---- FLOP ---- */
 
+/* Of mma.sp those that are made: half. */
 static int64_t shape_flops(const struct lab_ptx_instr *in)
 {
+    const bool sparse = lab_ptx_has_modifier(in, "sp") ||
+                        lab_ptx_has_modifier(in, "sp::ordered_metadata");
     for (int i = 0; i < in->modifier_count; i++) {
         const char *s = in->modifiers[i];
         int64_t size[3] = {0, 0, 0};
@@ -230,7 +233,7 @@ static int64_t shape_flops(const struct lab_ptx_instr *in)
             s = end;
         }
         if (size[2] > 0 && size[2] <= 1024)
-            return 2 * size[0] * size[1] * size[2];
+            return (sparse ? 1 : 2) * size[0] * size[1] * size[2];
     }
     return 0;
 }

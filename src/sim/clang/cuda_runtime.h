@@ -323,6 +323,12 @@ LAB_DEVICE unsigned __umul24(unsigned a, unsigned b)
 {
     return a * b;
 }
+LAB_DEVICE int __dp4a(int a, int b, int c)
+{
+    int d;
+    asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+    return d;
+}
 LAB_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned s)
 {
     unsigned out;

@@ -320,6 +320,10 @@ struct product {
     bool across[2];          /* wgmma: A, B transposed in shared memory */
     bool negate;
     bool saturate;
+    bool sparse;             /* mma.sp: A has two of each four of k */
+    bool ordered;            /* the second behind the first */
+    struct sim_operand bits; /* where they were, */
+    int selector;            /* in which lanes of each four */
 };
 
 /* c (m, n) += a (m, k) b (k, n); m and n are multiples of 8. */
@@ -345,6 +349,42 @@ static void multiply(const struct shape *s, const float *a, const float *b,
 static void count_product(struct sim_warp *w, const struct shape *s)
 {
     w->counts.flops_tensor += 2 * (int64_t)s->m * s->n * s->k;
+}
+
+/* What mma.sp keeps of A, `kept` (m, k / 2), to where its bits say, with zeros
+ * between: a (m, k). PTX ISA, "Sparse matrix storage": a lane has the bits of 16
+ * columns of row G, and in its upper half of row G + 8; at a depth of 16 lane
+ * `selector` of each four, at 32 lanes 2 selector and the next. false with a
+ * finding. */
+static bool put_back(struct sim_warp *w, const struct sim_instr *i,
+                     const float *kept, float *a)
+{
+    const struct product *p = i->extra;
+    const int k = p->shape.k;
+    uint64_t bits[SIM_LANES];
+    sim_values(w, &p->bits, bits);
+    memset(a, 0, (size_t)(p->shape.m * k) * sizeof *a);
+    for (int x = 0; x < p->shape.m * k / 4; x++) {
+        const int row = x / (k / 4);
+        const int four = x % (k / 4);
+        const int lane = row % 8 * 4 + p->selector * (k / 16) + four / 4;
+        const uint32_t at =
+            (uint32_t)bits[lane] >> (row / 8 * 16 + four % 4 * 4) & 0xf;
+        const uint32_t first = at & 3;
+        const uint32_t second = at >> 2;
+        if (first == second || (p->ordered && first > second)) {
+            sim_end(w, i, 1u << lane, LAB_SIM_MEMORY,
+                    SIM_HINT("the metadata: two bits for each number that is "
+                             "kept, the second behind the first"),
+                    "mma.sp: of columns %d to %d of row %d it keeps number %u "
+                    "and then %u",
+                    4 * four, 4 * four + 3, row, first, second);
+            return false;
+        }
+        a[row * k + 4 * four + (int)first] = kept[row * k / 2 + 2 * four];
+        a[row * k + 4 * four + (int)second] = kept[row * k / 2 + 2 * four + 1];
+    }
+    return true;
 }
 
 /* Integers: the sum of the products is below 2^24 and so exact in fp32; the
@@ -425,12 +465,22 @@ static void run_product(struct sim_warp *w, const struct sim_instr *i,
     float c[MAX_A];
     if (!whole_warp(w, i, mask))
         return;
-    count_product(w, s);
+    if (p->sparse) {
+        const struct shape half = {s->m, s->n, s->k / 2};
+        float kept[MAX_A / 2];
+        gather(w, &p->a, p->type[1], &half, place_a, half.k, kept);
+        if (!put_back(w, i, kept, a))
+            return;
+        count_product(w, &half); /* those that are made */
+    } else {
+        count_product(w, s);
+    }
     if (p->type[0] == LAB_PTX_F64) {
         multiply_f64(w, p);
         return;
     }
-    gather(w, &p->a, p->type[1], s, place_a, s->k, a);
+    if (!p->sparse)
+        gather(w, &p->a, p->type[1], s, place_a, s->k, a);
     gather(w, &p->b, p->type[2], s, place_b, s->n, b);
     if (p->type[0] == LAB_PTX_S32)
         memset(c, 0, sizeof c);
@@ -1042,7 +1092,15 @@ static int register_bytes(enum lab_ptx_type t)
     return t == LAB_PTX_F64 ? 8 : 4;
 }
 
-/* d, a, b, c from registers: mma and wmma.mma */
+/* mma.sp's modifier: 0 none, 1 sp, 2 sp::ordered_metadata. */
+static int sparse_of(const struct lab_ptx_instr *in)
+{
+    return lab_ptx_has_modifier(in, "sp::ordered_metadata") ? 2
+           : lab_ptx_has_modifier(in, "sp")                 ? 1
+                                                            : 0;
+}
+
+/* d, a, b, c from registers: mma and wmma.mma; mma.sp has two operands more. */
 static enum lab_status lower_registers(struct sim_lowering *l,
                                        const struct lab_ptx_instr *in,
                                        const struct named *n, bool wmma,
@@ -1050,12 +1108,17 @@ static enum lab_status lower_registers(struct sim_lowering *l,
 {
     const struct shape *s = &n->shape;
     const struct lab_ptx_operand *o = in->operands;
-    const int side[4] = {s->m * s->n, s->m * s->k, s->k * s->n, s->m * s->n};
+    const int sparse = wmma ? 0 : sparse_of(in);
+    const int side[4] = {s->m * s->n, s->m * s->k / (sparse ? 2 : 1),
+                         s->k * s->n, s->m * s->n};
     struct product *p = sim_lower_take(l, sizeof *p);
     if (!p)
         return lab_no_memory("a kernel's operands");
-    if (in->operand_count != 4)
-        return sim_lower_refuse(l, in, "it needs four matrices");
+    if (in->operand_count != (sparse ? 6 : 4))
+        return sim_lower_refuse(l, in,
+                                sparse ? "it needs four matrices, their "
+                                         "metadata and a selector"
+                                       : "it needs four matrices");
     struct fragment *f[4] = {&p->d, &p->a, &p->b, &p->c};
     for (int k = 0; k < 4; k++) {
         int count = registers_of(n->type[k], side[k]);
@@ -1070,6 +1133,18 @@ static enum lab_status lower_registers(struct sim_lowering *l,
     }
     p->shape = *s;
     p->saturate = lab_ptx_has_modifier(in, "satfinite");
+    p->sparse = sparse > 0;
+    p->ordered = sparse > 1;
+    if (sparse) {
+        int64_t selector;
+        enum lab_status st = sim_lower_operand(l, &o[4], &p->bits);
+        if (st)
+            return st;
+        if (!sim_number(&o[5], &selector) || selector < 0 ||
+            selector >= 64 / s->k)
+            return sim_lower_refuse(l, in, "its selector names no lanes");
+        p->selector = (int)selector;
+    }
     out->extra = p;
     out->run = run_product;
     return LAB_OK;
@@ -1089,13 +1164,17 @@ static enum lab_status lower_mma(struct sim_lowering *l,
     if (s->m == 8)
         fits = fits && (f64 ? s->k == 4 : is_integer(n.type[1]) && bytes == 16);
     else
-        fits = fits && s->m == 16 &&
-               (bytes == 16 || bytes == 32 ||
-                (f64 && (bytes == 64 || bytes == 128)));
-    /* A bit matrix, sparse ones and scaled ones have a modifier of their own. */
+        fits =
+            fits && s->m == 16 &&
+            (bytes == 16 || bytes == 32 ||
+             ((f64 || sparse_of(in)) && bytes == 64) || (f64 && bytes == 128));
+    if (sparse_of(in)) /* of 16 bits; two of four */
+        fits = fits && element_bytes(n.type[1]) == 2 && s->m == 16 &&
+               (s->k == 16 || s->k == 32);
+    /* A bit matrix and scaled ones have a modifier of their own. */
     for (int k = 0; fits && k < in->modifier_count; k++)
-        fits = strncmp(in->modifiers[k], "sp", 2) != 0 &&
-               strncmp(in->modifiers[k], "kind", 4) != 0;
+        fits = strncmp(in->modifiers[k], "kind", 4) != 0 &&
+               (strncmp(in->modifiers[k], "sp", 2) != 0 || sparse_of(in));
     if (!fits)
         return sim_lower_refuse(l, in, "this shape or type is not simulated");
     return lower_registers(l, in, &n, false, out);

@@ -222,7 +222,10 @@ static void pass_on(struct sim_warp *w, const struct sim_instr *i,
     const bool moves = is(in, "mov");
     const bool product = is(in, "mma") || is(in, "wmma");
     const bool every = sim_is_one_of(in, one_is_enough) || moves;
-    const int first = product ? in->operand_count - 1 : 1;
+    /* The sum that is added to: the fourth, mma.sp has two operands behind it. */
+    const int first = !product                ? 1
+                      : in->operand_count > 4 ? 3
+                                              : in->operand_count - 1;
     struct lanes l = {0, 0, false, -1};
     for (int k = first; k < in->operand_count; k++)
         look(w, &in->operands[k], &l);

@@ -66,7 +66,8 @@ enum lab_for {
 #define LAB_FOR_CONFIG (UINT64_C(1) << 34)
 #define LAB_FOR_LAYERS (UINT64_C(1) << 35)    /* lab layers */
 #define LAB_FOR_INFERENCE (UINT64_C(1) << 36) /* lab inference */
-#define LAB_FOR_NETWORKS (LAB_FOR_LAYERS | LAB_FOR_INFERENCE)
+#define LAB_FOR_MIXING (UINT64_C(1) << 37)    /* lab mixing */
+#define LAB_FOR_NETWORKS (LAB_FOR_LAYERS | LAB_FOR_INFERENCE | LAB_FOR_MIXING)
 
 /* What an option's value is. Text is not checked here. */
 enum lab_option_kind {

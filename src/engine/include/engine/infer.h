@@ -21,6 +21,7 @@
 #pragma once
 #include "engine/fuse.h"
 #include "engine/walk.h"
+#include "gemm_int8/gemm_int8.h"
 
 struct lab_infer;
 
@@ -50,8 +51,15 @@ void lab_infer_get_facts(const struct lab_infer *f,
  * INT8 has to hold. LAB_E_USAGE: no row. */
 enum lab_status lab_infer_calibrate(struct lab_infer *f, const float *x,
                                     int64_t rows);
+/* INT8: the sums of convolutions and dense layers by `run`, as on a GPU, which gets
+ * host memory and writes g->c (g->sums is NULL); a layer is one product, a row of A
+ * each place. NULL: here again. Its failure is lab_infer_row()'s. */
+typedef enum lab_status lab_infer_int8_fn(void *user,
+                                          const struct lab_gemm_int8 *g);
+void lab_infer_int8_by(struct lab_infer *f, lab_infer_int8_fn *run, void *user);
 /* What the loss would read, of one row: *scores has that many numbers, valid until
- * the next call. LAB_E_STATE: INT8 before it was calibrated. */
+ * the next call. LAB_E_STATE: INT8 before it was calibrated. LAB_E_RANGE: a filter
+ * sums more numbers than LAB_GEMM_INT8_DEPTH, and the products are not made here. */
 enum lab_status lab_infer_row(struct lab_infer *f, enum lab_infer_form form,
                               const float *x, const float **scores,
                               int64_t *classes);

@@ -157,6 +157,10 @@ void lab_ladder_size_class(const struct lab_operation *l,
 int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
                      const struct lab_variant *tuned,
                      const struct lab_variant **out, int max);
+/* LAB_E_UNSUPPORTED: the device lacks what the rung needs, the build its code; before
+ * anything of it is called. */
+enum lab_status lab_ladder_serves(const struct lab_device_info *info,
+                                  const struct lab_variant *rung);
 /* Measures the ceilings that the models need, a second or two: memory, fp32,
  * and the precisions p with bit 1 << p set. */
 void lab_ladder_measure(struct lab_backend *be, unsigned precisions,

@@ -437,26 +437,34 @@ LAB_DEVICE size_t __cvta_generic_to_global(const void *p)
 
 /* ---- atomics ---- */
 
-#define LAB_ATOMIC(name, op, T, type, letter)                                  \
+#define LAB_ATOMIC_SCOPE(name, scope, op, T, type, letter)                     \
     LAB_DEVICE T name(T *p, T v)                                               \
     {                                                                          \
         T old;                                                                 \
-        asm volatile("atom." op "." type " %0, [%1], %2;"                      \
+        asm volatile("atom" scope "." op "." type " %0, [%1], %2;"             \
                      : "=" letter(old)                                         \
                      : "l"(p), letter(v)                                       \
                      : "memory");                                              \
         return old;                                                            \
     }
-#define LAB_ATOMIC_CAS(T, type, letter)                                        \
-    LAB_DEVICE T atomicCAS(T *p, T compare, T v)                               \
+#define LAB_ATOMIC(name, op, T, type, letter)                                  \
+    LAB_ATOMIC_SCOPE(name, "", op, T, type, letter)                            \
+    LAB_ATOMIC_SCOPE(name##_block, ".cta", op, T, type, letter)                \
+    LAB_ATOMIC_SCOPE(name##_system, ".sys", op, T, type, letter)
+#define LAB_ATOMIC_CAS_SCOPE(name, scope, T, type, letter)                     \
+    LAB_DEVICE T name(T *p, T compare, T v)                                    \
     {                                                                          \
         T old;                                                                 \
-        asm volatile("atom.cas." type " %0, [%1], %2, %3;"                     \
+        asm volatile("atom" scope ".cas." type " %0, [%1], %2, %3;"            \
                      : "=" letter(old)                                         \
                      : "l"(p), letter(compare), letter(v)                      \
                      : "memory");                                              \
         return old;                                                            \
     }
+#define LAB_ATOMIC_CAS(T, type, letter)                                        \
+    LAB_ATOMIC_CAS_SCOPE(atomicCAS, "", T, type, letter)                       \
+    LAB_ATOMIC_CAS_SCOPE(atomicCAS_block, ".cta", T, type, letter)             \
+    LAB_ATOMIC_CAS_SCOPE(atomicCAS_system, ".sys", T, type, letter)
 LAB_ATOMIC(atomicAdd, "add", int, "s32", "r")
 LAB_ATOMIC(atomicAdd, "add", unsigned, "u32", "r")
 LAB_ATOMIC(atomicAdd, "add", unsigned long long, "u64", "l")
@@ -488,26 +496,17 @@ LAB_ATOMIC(atomicDec, "dec", unsigned, "u32", "r")
 LAB_ATOMIC_CAS(int, "b32", "r")
 LAB_ATOMIC_CAS(unsigned, "b32", "r")
 LAB_ATOMIC_CAS(unsigned long long, "b64", "l")
-LAB_DEVICE int atomicSub(int *p, int v)
-{
-    return atomicAdd(p, (int)(0u - (unsigned)v));
-}
-LAB_DEVICE unsigned atomicSub(unsigned *p, unsigned v)
-{
-    return atomicAdd(p, 0u - v);
-}
-#define LAB_ATOMIC_SCOPES(name, T)                                             \
-    LAB_DEVICE T name##_block(T *p, T v)                                       \
+#define LAB_ATOMIC_SUB(scope, T)                                               \
+    LAB_DEVICE T atomicSub##scope(T *p, T v)                                   \
     {                                                                          \
-        return name(p, v);                                                     \
-    }                                                                          \
-    LAB_DEVICE T name##_system(T *p, T v)                                      \
-    {                                                                          \
-        return name(p, v);                                                     \
+        return atomicAdd##scope(p, (T)(0u - (unsigned)v));                     \
     }
-LAB_ATOMIC_SCOPES(atomicAdd, int)
-LAB_ATOMIC_SCOPES(atomicAdd, unsigned)
-LAB_ATOMIC_SCOPES(atomicAdd, float)
+LAB_ATOMIC_SUB(, int)
+LAB_ATOMIC_SUB(, unsigned)
+LAB_ATOMIC_SUB(_block, int)
+LAB_ATOMIC_SUB(_block, unsigned)
+LAB_ATOMIC_SUB(_system, int)
+LAB_ATOMIC_SUB(_system, unsigned)
 
 /* ---- numbers ---- */
 

@@ -37,5 +37,9 @@ __global__ void histogram(const int *x, unsigned *bins, int n)
     __syncthreads();
 #endif
     if (t < BINS)
+#if FAULT == 7 // an atomic for the block alone
+        atomicAdd_block(&bins[t], mine[t]); // fault 7: race
+#else
         atomicAdd(&bins[t], mine[t]); // fault 5: race
+#endif
 }

@@ -105,6 +105,7 @@ struct sim_access {
                 * number, the run of a copy */
     int align; /* that the instruction needs; as `bytes` for ld and st */
     bool synchronises; /* volatile, atomic, relaxed, acquire or release */
+    bool is_volatile;  /* and that as .volatile */
     bool narrow;       /* and that within the block alone: .cta */
     bool async;        /* by cp.async, TMA or wgmma: not this thread's own */
     bool proxy;        /* async, by the asynchronous proxy: TMA or wgmma */

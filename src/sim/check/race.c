@@ -6,7 +6,8 @@
  * accesses of each other warp, through barriers, mbarriers, and fences with
  * atomics. Two accesses to one byte, at least one a write, are a race if neither
  * is known to the other's warp. Two that are both volatile, atomic or relaxed are
- * none.
+ * none, but for two volatile ones to shared memory by lanes of one warp: volatile was
+ * enough for lanes that run in step, and they no longer do.
  *
  * Within a warp: since Volta the lanes of a warp need not run in step, so two
  * instructions of two lanes have no order but by what makes them wait for each
@@ -39,7 +40,7 @@
 /* ---- stamps ---- */
 
 /* Who touched a word and when; when 0: no access. `who` is the thread in the block
- * (10 bits), the three flags and, from bit 13, the place + 1. */
+ * (10 bits), the four flags and, from bit 14, the place + 1. */
 struct sim_stamp {
     uint32_t when;
     uint32_t who;
@@ -47,11 +48,12 @@ struct sim_stamp {
 
 enum {
     THREAD_MASK = 1023,
-    STRONG = 1 << 10,  /* volatile, atomic, relaxed */
-    PENDING = 1 << 11, /* a copy that has not arrived; `when` is NEVER */
-    COPIED = 1 << 12,  /* a write by a copy beside the threads */
-    PLACE_SHIFT = 13,
-    PLACE_MOST = 1 << 19
+    STRONG = 1 << 10,   /* volatile, atomic, relaxed */
+    PENDING = 1 << 11,  /* a copy that has not arrived; `when` is NEVER */
+    COPIED = 1 << 12,   /* a write by a copy beside the threads */
+    VOLATILE = 1 << 13, /* STRONG by that alone, and shared memory */
+    PLACE_SHIFT = 14,
+    PLACE_MOST = 1 << 18
 };
 static const uint32_t NEVER = UINT32_MAX;
 
@@ -86,7 +88,7 @@ static struct sim_stamp stamp(const struct sim_check *c,
     if (place >= 0 && place < PLACE_MOST - 1)
         s.who |= (uint32_t)(place + 1) << PLACE_SHIFT;
     if (a->synchronises || a->kind == SIM_ATOMIC)
-        s.who |= STRONG;
+        s.who |= a->is_volatile ? STRONG | VOLATILE : STRONG;
     if (a->async)
         s.who |= COPIED;
     if (a->async && a->issued) {
@@ -103,10 +105,11 @@ static bool in_order(const struct sim_check *c, const struct sim_warp *w,
     const uint32_t other = thread_of(old);
     if (old.who & PENDING)
         return false;
+    const bool same_warp = warp_of(old) == (uint32_t)w->index;
     if (old.when <= c->known[w->index].known[warp_of(old)] ||
-        (old.who & me & STRONG))
+        (old.who & me & STRONG && !(same_warp && old.who & me & VOLATILE)))
         return true;
-    if (warp_of(old) != (uint32_t)w->index)
+    if (!same_warp)
         return false;
     return other % SIM_LANES == (uint32_t)lane ||
            (c->pairs &&

@@ -122,6 +122,7 @@ static enum lab_status lower_mov(struct sim_lowering *l,
 /* What an access is beside its operands; i->extra. */
 struct access {
     bool synchronises;
+    bool is_volatile;
     bool narrow; /* .cta */
     bool acquire;
     bool release;
@@ -142,6 +143,7 @@ static uint32_t access(struct sim_warp *w, const struct sim_instr *i,
     a->bytes = i->bytes * i->count;
     a->align = a->bytes;
     a->synchronises = x->synchronises;
+    a->is_volatile = x->is_volatile;
     a->narrow = x->narrow;
     a->async = false;
     a->proxy = false;
@@ -382,8 +384,9 @@ static bool read_access(const struct lab_ptx_instr *in, struct sim_instr *out,
         enum lab_ptx_type type = lab_ptx_type_of(m);
         if (read_space(m, &out->space) || is_cache_hint(m))
             continue;
-        if (strcmp(m, "volatile") == 0 || strcmp(m, "relaxed") == 0 ||
-            strcmp(m, "mmio") == 0)
+        if (strcmp(m, "volatile") == 0)
+            x->synchronises = x->is_volatile = true;
+        else if (strcmp(m, "relaxed") == 0 || strcmp(m, "mmio") == 0)
             x->synchronises = true;
         else if (strcmp(m, "acquire") == 0)
             x->synchronises = x->acquire = true;

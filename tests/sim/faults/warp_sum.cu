@@ -7,6 +7,7 @@
 __global__ void warp_sum(const float *x, float *out, int n)
 {
     __shared__ float parts[32];
+    __shared__ volatile float steps[256];
     int t = threadIdx.x;
     int i = blockIdx.x * 256 + t;
 #if FAULT == 1 // lanes have left, and the mask names them
@@ -37,12 +38,22 @@ __global__ void warp_sum(const float *x, float *out, int n)
 #else
         v = t < 8 ? parts[t] : 0; // fault 3: race  // fault 6: uninitialised
 #endif
-#if FAULT == 5 // the upper lanes are not here
+#if FAULT == 7 // volatile, as when lanes ran in step
+        steps[t] = v;
+        for (int d = 16; d > 0; d /= 2)
+            if (t < d)
+                steps[t] = steps[t] + steps[t + d]; // fault 7: race
+        v = steps[0];
+#elif FAULT == 5 // the upper lanes are not here
         if (t < 16)
             v += __shfl_xor_sync(0xffffffff, v, 8); // fault 5: shuffle
 #else
-        for (int d = 16; d > 0; d /= 2)
-            v += __shfl_xor_sync(0xffffffff, v, d);
+        for (int d = 16; d > 0; d /= 2) { // volatile, and with what puts lanes in order
+            steps[t] = v;
+            __syncwarp();
+            v += steps[t ^ d];
+            __syncwarp();
+        }
 #endif
         if (t == 0)
             out[blockIdx.x] = v;

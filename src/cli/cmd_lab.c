@@ -244,6 +244,7 @@ static enum lab_status list_labs(const struct lab_options *o)
 {
     enum lab_status st = LAB_OK;
     const struct lab_operation *op;
+    lab_print_wrap(lab_print_columns(), 32); /* as LAB_BENCH_LINE has it */
     for (int i = 0; !st && (op = lab_operation_at(i)); i++) {
         if (!o->json) {
             lab_printf(stdout, LAB_BENCH_LINE, op->name, op->shape, op->title);
@@ -260,6 +261,7 @@ static enum lab_status list_labs(const struct lab_options *o)
     }
     if (!st)
         st = lab_demo_list(o->json);
+    lab_print_wrap(0, 0);
     return st ? st : lab_print_check();
 }
 

@@ -75,9 +75,11 @@ static void list_line(const struct lab_lesson *l, int id_columns)
     char minutes[16] = "";
     if (l->minutes > 0)
         snprintf(minutes, sizeof(minutes), "%lld min", (long long)l->minutes);
-    printf("%-*s  %8s  ", id_columns, l->id, minutes);
+    lab_print_wrap(lab_print_columns(), (size_t)id_columns + 12);
+    lab_printf(stdout, "%-*s  %8s  ", id_columns, l->id, minutes);
     lab_print_text(stdout, l->title);
-    putchar('\n');
+    lab_print_text(stdout, "\n");
+    lab_print_wrap(0, 0);
 }
 
 static enum lab_status run_list(const struct lab_options *o)

@@ -263,12 +263,21 @@ static void note_times(struct lab_recording *r, const char *what,
 static void note_unused(struct lab_recording *r)
 {
     const struct measured_times *m = &r->times;
-    char text[192];
-    snprintf(text, sizeof(text),
-             "%lld damaged, %lld of another version of the program, %zu of "
-             "variants that this program or machine does not have",
-             (long long)m->left.damaged, (long long)m->left.foreign, m->n_gone);
-    if (m->left.damaged + m->left.foreign + (int64_t)m->n_gone > 0)
+    const struct {
+        int64_t n;
+        const char *what;
+    } why[] = {{m->left.damaged, "damaged"},
+               {m->left.foreign, "of another version of the program"},
+               {(int64_t)m->n_gone,
+                "of variants that this program or machine does not have"}};
+    char text[192] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
+        if (why[i].n > 0)
+            used += (size_t)snprintf(text + used, sizeof(text) - used,
+                                     "%s%lld %s", used ? ", " : "",
+                                     (long long)why[i].n, why[i].what);
+    if (used > 0)
         note_times(r,
                    "kept times of variants are not used, and measured again "
                    "where they are needed: ",

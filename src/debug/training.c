@@ -376,11 +376,18 @@ static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
                       double loss, double accuracy)
 {
     int64_t each = l->facts.batches_per_epoch;
+    /* The training may end within one. */
+    int64_t epoch = each > 0 ? iteration / each + 1 : 0;
+    bool whole = each > 0 && (iteration + 1) % each == 0;
+    char name[64];
+    snprintf(name, sizeof(name), "epoch %lld", (long long)epoch);
+    if (!whole)
+        snprintf(name, sizeof(name), "iteration %lld, in epoch %lld",
+                 (long long)iteration + 1, (long long)epoch);
     lab_printf(stdout,
-               "%sepoch %lld  mean loss %.6g  %s: loss %.6g, "
+               "%s%s  mean loss %.6g  %s: loss %.6g, "
                "%.2f %% right",
-               l->indent, (long long)(each > 0 ? (iteration + 1) / each : 0),
-               l->loss_sum / (double)l->n_losses,
+               l->indent, name, l->loss_sum / (double)l->n_losses,
                l->facts.valid_rows > 0 ? "validation" : "held back", loss,
                100 * accuracy);
     if (l->facts.text)

@@ -202,14 +202,38 @@ static size_t width(const char *text)
 struct lines {
     const struct lab_text_table *t;
     size_t widest[LAB_TEXT_TABLE_COLUMNS];
-    int lead; /* columns that each part begins with */
-    int from; /* and those that it has of its own */
+    size_t most; /* of a line; 0: any */
+    int lead;    /* columns that each part begins with */
+    int from;    /* and those that it has of its own */
     int to;
 };
+
+/* A last column of text: broken between words where the line, which it begins at
+ * column `at`, would be wider. */
+static void add_last(const struct lines *l, const char *cell, size_t at,
+                     struct lab_str *out)
+{
+    enum { LEAST = 16 };
+    size_t room = l->most >= at + LEAST ? l->most - at : 0;
+    while (room > 0 && width(cell) > room) {
+        size_t end = 0;
+        size_t wide = 0;
+        for (size_t i = 0; cell[i] && wide <= room; i++) {
+            end = cell[i] == ' ' ? i : end;
+            wide += ((unsigned char)cell[i] & 0xC0) != 0x80;
+        }
+        if (end == 0)
+            break;
+        lab_str_addf(out, "%.*s\n%*s", (int)end, cell, (int)at, "");
+        cell += end + 1;
+    }
+    lab_str_add(out, cell);
+}
 
 static void add_line(const struct lines *l, size_t row, struct lab_str *out)
 {
     const struct lab_text_table *t = l->t;
+    size_t at = 0;
     for (int c = 0; c < l->to; c++) {
         if (c >= l->lead && c < l->from)
             continue;
@@ -218,16 +242,27 @@ static void add_line(const struct lines *l, size_t row, struct lab_str *out)
         bool last = c == l->to - 1;
         if (t->right[c])
             lab_str_addf(out, "%*s", pad, "");
-        lab_str_add(out, cell);
+        if (last && !t->right[c])
+            add_last(l, cell, at, out);
+        else
+            lab_str_add(out, cell);
+        at += l->widest[c] + 2;
         if (!t->right[c] && !last)
             lab_str_addf(out, "%*s", pad, "");
         lab_str_add(out, last ? "\n" : "  ");
     }
 }
 
-/* The next part: columns from l->to on, as many as fit into `most`; 0: all. */
-static void take_columns(struct lines *l, size_t most)
+/* Whether a column may be narrower than its text: the last one, of text. */
+static bool can_wrap(const struct lines *l, int c)
 {
+    return c == l->t->columns - 1 && !l->t->right[c];
+}
+
+/* The next part: columns from l->to on, as many as fit. */
+static void take_columns(struct lines *l)
+{
+    enum { WORDS = 32 }; /* columns that a text is readable in */
     size_t wide = 0;
     for (int c = 0; c < l->lead; c++)
         wide += l->widest[c] + 2;
@@ -235,23 +270,23 @@ static void take_columns(struct lines *l, size_t most)
     do
         wide += l->widest[l->to++] + 2;
     while (l->to < l->t->columns &&
-           (most == 0 || wide + l->widest[l->to] <= most));
+           (l->most == 0 || wide + l->widest[l->to] <= l->most ||
+            (can_wrap(l, l->to) && wide + WORDS <= l->most)));
 }
 
 enum lab_status lab_text_table_format(struct lab_text_table *t,
                                       struct lab_str *out)
 {
-    struct lines l = {.t = t};
+    struct lines l = {.t = t, .most = t->most ? t->most : lab_print_columns()};
     size_t columns = (size_t)t->columns;
     size_t rows = t->failed || columns == 0 ? 0 : t->count / columns;
-    size_t most = t->most ? t->most : lab_print_columns();
     for (size_t i = 0; i < rows * columns; i++) {
         size_t w = width(t->cells[i]);
         if (w > l.widest[i % columns])
             l.widest[i % columns] = w;
     }
     while (rows > 0 && l.to < t->columns) {
-        take_columns(&l, most);
+        take_columns(&l);
         for (size_t i = 0; i < rows; i++)
             add_line(&l, i, out);
         if (l.to == t->columns)

@@ -400,6 +400,11 @@ TEST_CASE_WITH(tab_lists_what_a_word_may_be, setup, teardown)
             "key Tab\nexpect :re\nexpect Tab complete\n"
             "text s\nabsent reverse-step\nkey Tab\nexpect :restart\n"
             "key Esc\nabsent restart [lr\n"
+            /* A page on, back, and on by a click and the wheel. */
+            "text :\nexpect step [N]\nkey PgDn\nabsent step [N]\n"
+            "expect \u25b2\u25bcmore\nkey PgUp\nexpect step [N]\n"
+            "click 21 77\nabsent step [N]\nwheel-up 21 3\nabsent step [N]\n"
+            "key b\nkey Backspace\nexpect step [N]\nkey Esc\n"
             /* What the command takes, and names for it; a click takes one. */
             "text :unwatch fc1.W.\nexpect unwatch [TENSOR]\n"
             "expect fc1.W.grad\nkey Esc\ntext :unw\nclick 21 3\n"

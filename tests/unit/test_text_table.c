@@ -84,4 +84,30 @@ TEST_CASE(a_wide_table_comes_in_parts)
              "1  fc1.bias  4.00 KiB  cpu\n");
 }
 
+/* A last column of text is broken between words, where a part has room for some. */
+TEST_CASE(a_long_text_is_broken)
+{
+    static const char *const heads[] = {"name", ">n", "what", NULL};
+    struct lab_text_table t;
+    struct lab_str out;
+    lab_text_table_init(&t, heads);
+    t.most = 42;
+    lab_text_table_add(&t, "bsp");
+    lab_text_table_add_int(&t, 5);
+    lab_text_table_add(&t, "the cost of a superstep, and of its \u00e9nd");
+    lab_text_table_add(&t, "path");
+    lab_text_table_add_int(&t, 12);
+    lab_text_table_add(&t, "/a/word/that/is/longer/than/the/terminal/has/room");
+    lab_str_init(&out);
+    assert_ok(lab_text_table_format(&t, &out));
+    assert_string_equal(
+        lab_str_text(&out),
+        "name   n  what\n"
+        "bsp    5  the cost of a superstep, and of\n"
+        "          its \u00e9nd\n"
+        "path  12  /a/word/that/is/longer/than/the/terminal/has/"
+        "room\n");
+    lab_str_release(&out);
+}
+
 RUN_TESTS()

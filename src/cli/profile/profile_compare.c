@@ -649,6 +649,8 @@ static enum lab_status run_compare(const struct lab_options *o,
         if (st)
             break;
         warn_of_trace(&c);
+        if (a == b)
+            lab_warn("run %lld is compared with itself", (long long)a);
         st = warn_empty(db, &c, i == 1);
         if (i > 1 && !o->json && putchar('\n') == EOF)
             st = lab_print_check();

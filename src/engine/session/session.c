@@ -1046,10 +1046,23 @@ static enum lab_status session_move(struct lab_session *s,
     return st;
 }
 
+static int64_t steps_walked(const struct lab_session *s)
+{
+    return lab_walk_iteration(s->walk) * lab_walk_schedule(s->walk)->n_steps +
+           lab_walk_position(s->walk);
+}
+
 static enum lab_status session_back(struct lab_session *s,
                                     const struct lab_command *c)
 {
-    return lab_walk_back(s->walk, c->n > 0 ? c->n : 1);
+    static const char begins[] = "the walk begins here";
+    int64_t n = c->n > 0 ? c->n : 1;
+    int64_t before = steps_walked(s);
+    enum lab_status st = lab_walk_back(s->walk, n);
+    if (!st && lab_walk_position(s->walk) == 0 &&
+        before - steps_walked(s) < n && !strstr(s->now.notice, begins))
+        add_notice(s, begins, "no step is before this one");
+    return st;
 }
 
 /* ---- looking ---- */

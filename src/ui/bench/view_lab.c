@@ -603,7 +603,21 @@ static void draw_sizes(const struct lab_bench_state *st, struct lab_canvas *c,
     }
     struct lab_rect old = lab_canvas_clip(c, row);
     x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "size ");
-    for (int i = 0; i < lab->size_count; i++) {
+    /* From the first on with which the chosen one fits. */
+    int first = st->size < 0 ? 0 : st->size;
+    int room = row.x + row.w - x - 3; /* of "... " before it */
+    for (; first >= 0; first--) {
+        bool own = first < lab->size_count && lab->sizes[first].set == st->set;
+        room -= own ? lab_canvas_columns(c, lab->sizes[first].text) + 2 : 0;
+        if (room < 0 && first < st->size)
+            break;
+    }
+    bool more = false;
+    for (int i = 0; i <= first; i++)
+        more |= lab->sizes[i].set == st->set;
+    if (more)
+        x += lab_canvas_text(c, row.y, x, 3, LAB_ROLE_DIM, "...");
+    for (int i = first + 1; i < lab->size_count; i++) {
         bool here = i == st->size;
         if (lab->sizes[i].set == st->set)
             x += lab_canvas_textf(c, row.y, x, -1,
@@ -788,6 +802,15 @@ static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
     }
 }
 
+/* Whether there is something to draw rates of. */
+static bool has_rates(const struct lab_bench_state *st)
+{
+    for (int64_t i = 0; i < st->lab.row_count; i++)
+        if (st->lab.rows[i].state == LAB_BENCH_DONE)
+            return true;
+    return st->lab.slide_count > 0;
+}
+
 static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
                       struct lab_bench_layout *l,
                       const struct lab_bench_chart *bars,
@@ -796,10 +819,15 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
     lab_canvas_heading(c, &l->bars, LOWER_TITLES[LAB_LOWER_BARS], false);
     st->bars_at = l->bars;
     lab_bench_bars_draw(c, l->bars, bars);
-    lab_canvas_heading(c, &l->rates, lab_bench_rates_title(&st->lab, st->set),
-                       false);
-    st->rates_at = l->rates;
-    lab_bench_rates_draw(c, l->rates, rates);
+    if (has_rates(st)) {
+        lab_canvas_heading(c, &l->rates,
+                           lab_bench_rates_title(&st->lab, st->set), false);
+        st->rates_at = l->rates;
+        lab_bench_rates_draw(c, l->rates, rates);
+    } else { /* what to predict first */
+        lab_canvas_heading(c, &l->rates, "The text, t: all", false);
+        lab_pager_draw(&st->text_pager, c, l->rates);
+    }
     if (l->slide.h > 0)
         draw_slides(st, c, l->slide);
     bench_profile_draw(st, c, l->profile);
@@ -1065,12 +1093,12 @@ static void hint(struct lab_screen *s)
 static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
 {
     struct lab_bench_state *st = s->state;
-    char label[64];
+    char label[96];
     enum lab_status status = can_run(st);
     if (status || set_of(st)->untimed || anything_predicted(st))
         return status ? status : start(s);
     snprintf(label, sizeof(label),
-             "fastest, size %.16s, you expect (Enter skips): ",
+             "fastest, size %.32s, you expect (Enter skips): ",
              st->lab.sizes[last_size(st)].text);
     lab_ui_prompt(s->ui, PROMPT_RUN, label, text);
     hint(s);
@@ -1081,7 +1109,7 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
 {
     struct lab_bench_state *st = s->state;
     const struct lab_bench_result *r = bench_chosen(st);
-    char label[64];
+    char label[96];
     char predicted[96];
     if (!r || st->lab.set_count == 0 || !set_of(st)->runs)
         return lab_fail(LAB_E_STATE, "there is nothing to predict here");
@@ -1091,7 +1119,7 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
                         "before",
                         r->variant, r->size);
     snprintf(label, sizeof(label),
-             "rung %.16s, size %.16s, you expect: ", r->variant, r->size);
+             "rung %.16s, size %.32s, you expect: ", r->variant, r->size);
     lab_prediction_text(&st->lab, &r->predicted, predicted, sizeof(predicted));
     lab_ui_prompt(s->ui, PROMPT_PREDICT, label, text ? text : predicted);
     hint(s);

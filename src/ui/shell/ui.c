@@ -846,6 +846,9 @@ struct lab_ui {
         int nth;
     } offers[LAB_UI_OFFERS];
     int n_offers;
+    int offers_top; /* of those that are commands: the first one shown */
+    int offers_page;
+    bool offers_more;
 
     struct { /* where the bar's items are, for clicks */
         int x;
@@ -1151,11 +1154,16 @@ static void keep_offer(struct lab_ui *ui, struct lab_rect r, int nth)
     }
 }
 
-/* Commands: a row each, with what it takes and does. */
+/* Commands: a row each, with what it takes and does; PgUp, PgDn, the wheel and a
+ * click on the sign of more go on in them. */
 static void draw_command_offers(struct lab_ui *ui, struct lab_rect r,
-                                const int *nth, int n, bool more)
+                                const int *nth, int n)
 {
     enum { USAGE_W = 34 };
+    const char *sign = ui->offers_top > 0 && ui->offers_more ? " ▲▼more"
+                       : ui->offers_more                     ? " ▼more"
+                       : ui->offers_top > 0                  ? " ▲more"
+                                                             : "";
     struct lab_canvas *c = &ui->canvas;
     size_t count;
     const struct lab_ui_command_word *words = lab_ui_command_words(&count);
@@ -1171,9 +1179,10 @@ static void draw_command_offers(struct lab_ui *ui, struct lab_rect r,
                  lab_ui_command_name(w->kind));
         lab_canvas_text_cut(c, row.y, row.x + width + 1, row.w - width - 1,
                             LAB_ROLE_DIM, w->help ? w->help : other);
-        if (more && i == n - 1)
-            lab_canvas_text(c, row.y, row.x + row.w - 6, 6, LAB_ROLE_KEY,
-                            " ▼more");
+        int w_sign = lab_canvas_columns(c, sign);
+        if (i == n - 1)
+            lab_canvas_text(c, row.y, row.x + row.w - w_sign, w_sign,
+                            LAB_ROLE_KEY, sign);
     }
 }
 
@@ -1215,9 +1224,16 @@ static void draw_offers(struct lab_ui *ui, struct lab_rect row)
     ui->n_offers = 0;
     if (ui->asking_id != LAB_PROMPT_COMMAND)
         return;
-    int n = find_offers(ui, nth, first ? most : LAB_UI_OFFERS, &more);
+    int n = find_offers(ui, nth, LAB_UI_OFFERS, &more);
     if (first && n == 0)
         return;
+    if (first) {
+        int last = n > most ? n - most : 0;
+        ui->offers_page = most;
+        ui->offers_top = ui->offers_top < last ? ui->offers_top : last;
+        ui->offers_more = ui->offers_top < last;
+        n = n < most ? n : most;
+    }
     int h = first ? n : n == 0 ? 1 : n <= 6 ? 2 : most < 4 ? most : 4;
     struct lab_rect r = {row.y - h + 1, row.x, h, row.w};
     lab_canvas_fill(c, r, " ", LAB_ROLE_NORMAL);
@@ -1227,15 +1243,32 @@ static void draw_offers(struct lab_ui *ui, struct lab_rect row)
         lab_canvas_rule(c, line, false);
     }
     if (first)
-        draw_command_offers(ui, r, nth, n, more);
+        draw_command_offers(ui, r, nth + ui->offers_top, n);
     else
         draw_argument_offers(ui, r, nth, n, more);
 }
 
-/* A click on one takes it. */
+/* False: the line is no list of commands. */
+static bool turn_offers(struct lab_ui *ui, int by)
+{
+    if (ui->asking_id != LAB_PROMPT_COMMAND || prompt_word(&ui->prompt) != 0)
+        return false;
+    if (by < 0 || ui->offers_more)
+        ui->offers_top += by;
+    ui->offers_top = ui->offers_top < 0 ? 0 : ui->offers_top;
+    return true;
+}
+
+/* A click on one takes it; at the sign of more it goes on. */
 static void click_offer(struct lab_ui *ui, int y, int x)
 {
+    enum { SIGN_W = 7 };
     char word[LAB_PROMPT_BYTES];
+    const struct lab_rect *end =
+        &ui->offers[ui->n_offers > 0 ? ui->n_offers - 1 : 0].at;
+    if (ui->n_offers > 0 && ui->offers_more && y == end->y &&
+        x >= end->x + end->w - SIGN_W && turn_offers(ui, ui->offers_page))
+        return;
     for (int i = 0; i < ui->n_offers; i++) {
         if (!lab_rect_has(ui->offers[i].at, y, x))
             continue;
@@ -1460,6 +1493,10 @@ static void key_while_asking(struct lab_ui *ui, int key)
         finish_asking(ui, one ? text : NULL);
         return;
     }
+    if ((key == LAB_KEY_PAGE_DOWN && turn_offers(ui, ui->offers_page)) ||
+        (key == LAB_KEY_PAGE_UP && turn_offers(ui, -ui->offers_page)))
+        return;
+    ui->offers_top = 0; /* another list */
     if (key == LAB_KEY_TAB) {
         if (ui->asking_id == LAB_PROMPT_COMMAND)
             complete(ui);
@@ -1481,6 +1518,7 @@ static bool act_everywhere(struct lab_ui *ui, int action)
     struct lab_screen *s = &ui_top(ui)->screen;
     switch (action) {
     case LAB_ACT_COMMAND:
+        ui->offers_top = 0;
         lab_ui_prompt(ui, LAB_PROMPT_COMMAND, ":", NULL);
         return true;
     case LAB_ACT_SEARCH:
@@ -1627,6 +1665,8 @@ static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
     ui->dirty = true;
     if (ui->asking == LAB_ASK_LINE && e->mouse == LAB_MOUSE_CLICK)
         click_offer(ui, e->y, e->x);
+    else if (ui->asking == LAB_ASK_LINE && e->mouse != LAB_MOUSE_DRAG)
+        turn_offers(ui, e->mouse == LAB_MOUSE_WHEEL_DOWN ? 1 : -1);
     if (f.small || ui->asking != LAB_ASK_NOTHING)
         return;
     if (e->mouse == LAB_MOUSE_DRAG) {

@@ -138,7 +138,7 @@ int lab_train_layers(struct lab_canvas *c, struct lab_rect r,
 
 /* ---- classes ---- */
 
-enum { LABEL_W = 8, COUNT_W = 5 };
+enum { LABEL_W = 8, COUNT_W = 5, NAMES_W = 7 };
 
 /* A character of a text, or the class's number. */
 static const char *class_text(const struct lab_confusion *k, int64_t i,
@@ -196,6 +196,36 @@ static void draw_counts(struct lab_canvas *c, struct lab_rect r,
     }
 }
 
+/* The names of the rows and columns of a picture at (y, x), before them and above
+ * them, as far as each has a place. */
+static void draw_names(struct lab_canvas *c, int y, int x,
+                       const struct lab_confusion *k,
+                       const struct lab_heat_grid *g)
+{
+    char text[24];
+    int n = k->classes;
+    int at = x; /* the first column that is free */
+    for (int cx = 0; cx < g->cells_w; cx++) {
+        const char *name = class_text(k, cx * g->block_cols, text);
+        int w = lab_canvas_columns(c, name);
+        if (x + cx * g->cell_w < at || w > g->cell_w)
+            continue;
+        lab_canvas_text(c, y - 1, x + cx * g->cell_w, w, LAB_ROLE_HEADING,
+                        name);
+        at = x + cx * g->cell_w + w;
+    }
+    for (int row = 0; row < lab_heat_height(g); row++) {
+        /* Cells of half a row: two names; of several rows: in the first. */
+        int last = (2 * row + 1) / g->cell_h;
+        struct lab_rect label = {y + row, x - NAMES_W, 1, NAMES_W - 1};
+        for (int cy = 2 * row / g->cell_h;
+             cy <= last && cy < g->cells_h && cy * g->block_rows < n; cy++)
+            if (lab_heat_top(g, cy) == row || g->cell_h == 1)
+                lab_canvas_add(c, &label, LAB_ROLE_HEADING, "%s",
+                               class_text(k, cy * g->block_rows, text));
+    }
+}
+
 /* Many classes: a heat map of the errors, the diagonal left out. */
 static void draw_errors(struct lab_canvas *c, struct lab_rect r,
                         const struct lab_confusion *k)
@@ -208,8 +238,10 @@ static void draw_errors(struct lab_canvas *c, struct lab_rect r,
                      "down: what it is; across: what it comes out as; errors "
                      "alone, %lld at most",
                      (long long)largest_wrong(k));
-    lab_rect_cut_top(&r, 1);
-    lab_heat_picture(c, r, wrong, n, n, true);
+    lab_rect_cut_top(&r, 2);
+    lab_rect_cut_left(&r, NAMES_W);
+    struct lab_heat_grid g = lab_heat_picture(c, r, wrong, n, n, true);
+    draw_names(c, r.y, r.x, k, &g);
 }
 
 static void draw_pair(struct lab_canvas *c, struct lab_rect r,

@@ -543,12 +543,13 @@ static void draw_tabs(struct lab_train_state *v, struct lab_canvas *c,
     }
 }
 
-/* Curves at the left, layers and classes at the right; a text that it wrote takes
- * the place of classes. */
+/* Curves at the left, layers and classes at the right; of a text also what the
+ * network writes. */
 static void draw_all(struct lab_train_state *v, struct lab_canvas *c,
                      struct lab_rect body)
 {
     struct lab_rect right = body;
+    enum { TEXT_LEAST = 6 }; /* rows, while nothing is written */
     struct lab_rect left = lab_rect_cut_left(&right, body.w / 2 - 1);
     lab_rect_cut_left(&right, 2);
     int layers = v->snap.n_figures > 0 ? v->snap.n_figures + 5 : 4;
@@ -556,7 +557,15 @@ static void draw_all(struct lab_train_state *v, struct lab_canvas *c,
     draw_curves_page(v, c, left, false);
     draw_page(v, c, lab_rect_cut_top(&right, layers), PAGE_LAYERS);
     lab_rect_cut_top(&right, 1);
-    draw_page(v, c, right, v->snap.text ? PAGE_TEXT : PAGE_CLASSES);
+    if (v->snap.text) {
+        int rows = v->snap.sample ? right.h / 2 : TEXT_LEAST;
+        bool classes = has_page(v, PAGE_CLASSES) && right.h >= 3 * TEXT_LEAST;
+        draw_page(v, c, classes ? lab_rect_cut_top(&right, rows) : right,
+                  PAGE_TEXT);
+        if (!classes)
+            return;
+    }
+    draw_page(v, c, right, PAGE_CLASSES);
 }
 
 static void train_draw(struct lab_screen *s, struct lab_canvas *c,

@@ -17,7 +17,7 @@ struct lab_history {
 };
 
 struct lab_prompt {
-    char label[64];
+    char label[96];
     char text[LAB_PROMPT_BYTES];
     size_t at;                   /* byte offset of the cursor, at a character */
     struct lab_history *history; /* may be NULL; the caller's */

@@ -42,6 +42,7 @@ static const char *visible(const char *text)
 void lab_bench_data_init(struct lab_bench_data *data)
 {
     *data = (struct lab_bench_data){.running = -1, .at_size = -1};
+    lab_str_init(&data->output);
 }
 
 void lab_bench_data_release(struct lab_bench_data *data)
@@ -49,6 +50,7 @@ void lab_bench_data_release(struct lab_bench_data *data)
     lab_free(data->slides);
     lab_free(data->sizes);
     lab_free(data->rows);
+    lab_str_release(&data->output);
     lab_bench_data_init(data);
 }
 
@@ -70,7 +72,10 @@ enum lab_status lab_bench_data_copy(struct lab_bench_data *to,
         copy_of(from->sizes, (size_t)from->size_count, sizeof(*from->sizes));
     to->rows =
         copy_of(from->rows, (size_t)from->row_count, sizeof(*from->rows));
-    if (to->slides && to->sizes && to->rows)
+    lab_str_init(&to->output);
+    lab_str_add_bytes(&to->output, lab_str_text(&from->output),
+                      from->output.len);
+    if (to->slides && to->sizes && to->rows && !to->output.failed)
         return LAB_OK;
     lab_bench_data_release(to);
     return lab_no_memory("the rows of a lab");

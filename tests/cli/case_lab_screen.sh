@@ -168,7 +168,7 @@ expect take a smaller
 END
 expect_exit 0
 
-# A lab that is no ladder says where it is measured.
+# A lab that is no ladder runs its command, and shows what that prints.
 lesson sweep <<'END'
 ---
 format: 1
@@ -183,18 +183,22 @@ play sweep.md --backend cpu --db screen.db <<'END'
 resize 80 24
 expect What costs more?
 key t
-await 30000 This lab is run by a command: leave with q, and type
+await 30000 r runs it; t has the text and its questions
+expect lapenna-lab lab sweep
+key x
+expect nothing is running
 key t
 expect What costs more?
 key r
-expect This lab is run by a command: leave with q, and type
-expect lapenna-lab lab sweep
+await 120000 what it has printed; r runs it again
+expect backward of mlp-digits
+expect GFLOP/s
 key t
 expect What costs more?
 key Esc
-expect lapenna-lab lab sweep
+expect backward of mlp-digits
 key r
-expect lapenna-lab lab sweep
+await 120000 what it has printed; r runs it again
 key p
 key v
 key m

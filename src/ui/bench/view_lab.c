@@ -834,23 +834,24 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
     bench_kernel_draw(st, c, l->kernel);
 }
 
-/* A lab that is no ladder has a table of its own in the shell. */
-static void draw_command(const struct lab_bench_data *lab, struct lab_canvas *c,
+/* A lab that is no ladder: its command, and below it what that has printed. */
+static void draw_command(struct lab_bench_state *st, struct lab_canvas *c,
                          struct lab_rect body)
 {
-    lab_rect_cut_top(&body, body.h > 8 ? 2 : 0);
-    lab_rect_cut_left(&body, 2);
-    struct lab_rect row = lab_rect_cut_top(&body, 2);
-    lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
-                        "This lab is run by a command: leave with q, and type");
-    row = body;
-    lab_rect_cut_left(&row, 4);
+    const struct lab_bench_data *lab = &st->lab;
+    struct lab_rect row = body;
     row.h = lab_canvas_paragraph_rows(c, row.w, row.h, lab->command);
     lab_canvas_paragraph(c, row, LAB_ROLE_TITLE, lab->command);
-    lab_rect_cut_top(&body, row.h + 1);
+    lab_rect_cut_top(&body, row.h);
     row = lab_rect_cut_top(&body, 1);
-    lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM,
-                        "t has the text and its questions.");
+    lab_canvas_text_cut(
+        c, row.y, row.x, row.w, lab->problem[0] ? LAB_ROLE_WARN : LAB_ROLE_DIM,
+        lab->running >= 0     ? "it runs; x stops it"
+        : lab->problem[0]     ? lab->problem
+        : lab->output.len > 0 ? "what it has printed; r runs it again"
+                              : "r runs it; t has the text and its questions");
+    lab_rect_cut_top(&body, body.h > 8 ? 1 : 0);
+    lab_pager_draw(&st->output_pager, c, body);
 }
 
 /* Bars are held against the ceiling; rates of a CPU and a GPU, or of the first
@@ -881,7 +882,7 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
         return;
     }
     if (st->lab.command[0]) {
-        draw_command(&st->lab, c, body);
+        draw_command(st, c, body);
         return;
     }
     if (st->lab.set_count == 0) {
@@ -978,6 +979,17 @@ static enum lab_status renew(struct lab_screen *s)
     st->size = same_size(&st->lab, st->set, size);
     if (st->follow && fresh.running == st->set && fresh.at_size >= 0)
         st->size = fresh.at_size;
+    if (st->lab.command[0]) {
+        lab_doc_clear(&st->output);
+        lab_doc_para(&st->output, 0, 2, true);
+        struct lab_str visible;
+        lab_str_init(&visible);
+        lab_str_add_visible(&visible, lab_str_text(&st->lab.output),
+                            st->lab.output.len, true);
+        lab_doc_add(&st->output, LAB_ROLE_NORMAL, lab_str_text(&visible));
+        lab_str_release(&visible);
+        lab_pager_renew(&st->output_pager);
+    }
     if (first && fresh.sets[st->set].badge[0])
         lab_ui_badge(s->ui, fresh.sets[st->set].badge);
     return show_rows(st);
@@ -1000,6 +1012,8 @@ static void release(struct lab_screen *s)
     struct lab_bench_state *st = s->state;
     lab_pager_release(&st->text_pager);
     lab_pager_release(&st->kernel_pager);
+    lab_pager_release(&st->output_pager);
+    lab_doc_release(&st->output);
     lab_doc_release(&st->text);
     lab_doc_release(&st->kernel);
     lab_table_release(&st->table);
@@ -1017,6 +1031,8 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     lab_bench_data_init(&st->lab);
     lab_doc_init(&st->text);
     lab_doc_init(&st->kernel);
+    lab_doc_init(&st->output);
+    lab_pager_init(&st->output_pager, &st->output);
     table_init(st);
     st->table.empty = "There is no rung for this machine.";
     lab_pager_init(&st->kernel_pager, &st->kernel);
@@ -1237,8 +1253,10 @@ static enum lab_status run(struct lab_screen *s)
     struct lab_bench_state *st = s->state;
     if (!st->lab.command[0])
         return ask_and_run(s, NULL);
-    st->reading = false; /* the shell runs it: the command is shown */
-    return LAB_OK;
+    if (st->lab.running >= 0)
+        return lab_fail(LAB_E_STATE,
+                        "[screen.lab-runs] it is running: x stops it");
+    return start(s);
 }
 
 static enum lab_status stop(struct lab_screen *s)
@@ -1302,6 +1320,8 @@ static void panes(struct lab_screen *s, struct lab_panes *out)
     struct lab_bench_state *st = s->state;
     if (st->reading)
         out->at[0].pager = &st->text_pager;
+    else if (st->lab.command[0])
+        out->at[0].pager = &st->output_pager;
     else
         *out = (struct lab_panes){
             .at = {{.table = &st->table}, {.pager = &st->kernel_pager}},
@@ -1355,7 +1375,9 @@ static void after(struct lab_screen *s)
 static bool search(struct lab_screen *s, const char *text, int dir)
 {
     struct lab_bench_state *st = s->state;
-    struct lab_pager *p = st->reading ? &st->text_pager : &st->kernel_pager;
+    struct lab_pager *p = st->reading          ? &st->text_pager
+                          : st->lab.command[0] ? &st->output_pager
+                                               : &st->kernel_pager;
     bool found = lab_pager_search(p, text, dir);
     if (found && text[0] && !st->reading)
         st->lower = LAB_LOWER_KERNEL;
@@ -1436,7 +1458,8 @@ static void answer(struct lab_screen *s, int id, const char *text)
 
 /* Of a lab that is no ladder: its text, and the command that measures it. */
 static const struct lab_binding command_bindings[] = {
-    {"r F5", true, "run", "the command that runs it", LAB_ACT_OWN, run},
+    {"r F5", true, "run", "run its command, here", LAB_ACT_OWN, run},
+    {"x", true, "stop", "end the command", LAB_ACT_OWN, stop},
     {"t", true, "text", "the lesson's text, or the command", LAB_ACT_OWN,
      turn_text},
     {"/ F3", false, "search", "search the text", LAB_ACT_SEARCH},

@@ -50,6 +50,8 @@ struct lab_bench_state {
     int scrolling; /* 1: movement is the source's */
     struct lab_doc text;
     struct lab_pager text_pager;
+    struct lab_doc output; /* of a lab that is a command */
+    struct lab_pager output_pager;
     struct lab_doc kernel;
     struct lab_pager kernel_pager;
     char kernel_of[96]; /* the file in it */

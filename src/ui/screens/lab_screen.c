@@ -21,6 +21,7 @@
 #include "report/exit.h"
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
+#include "screens/lab_output.h"
 #include "screens/lesson_doc.h"
 #include "report/suggest.h"
 #include "trace/intern.h"
@@ -28,6 +29,8 @@
 #include "ui/views.h"
 
 enum { LAB_SCREEN_LABS = 2 };
+/* Of a lab that is a command: what is kept of its output, and its lines. */
+enum { MOST_OUTPUT = 1 << 20, OUTPUT_COLUMNS = 78 };
 
 struct lab_bench_screen {
     struct lab_lesson *lesson;
@@ -149,20 +152,32 @@ static void add_recorded(struct lab_bench_data *data, struct lab_lesson *lesson)
     lab_free(bare);
 }
 
-/* What measures it in the shell. The convolutions of cuDNN, call by call, are
- * not recorded. */
-static struct lab_str shell_command(const struct lab_bench_screen *s)
+/* The word behind `lab` that measures it. */
+static const char *command_word(const struct lab_bench_screen *s)
 {
     const struct lab_lesson *lesson = s->lesson;
     struct lab_str path;
     if (lesson->lab.measures == LAB_MEASURE_CALLS)
-        return lab_suggest_command_text(NULL, LAB_WORDS("lab", "calls"));
+        return "calls";
     lab_str_init(&path);
     bool found = !lab_lesson_find(lesson->id, &path) &&
                  strcmp(lab_str_text(&path), lesson->path) == 0;
     lab_str_release(&path);
-    return lab_suggest_command_text(
-        s->options[0].db, LAB_WORDS("lab", found ? lesson->id : lesson->path));
+    return found ? lesson->id : lesson->path;
+}
+
+/* The convolutions of cuDNN, call by call, and single kernels are not recorded. */
+static const char *command_db(const struct lab_bench_screen *s)
+{
+    return s->lesson->lab.measures == LAB_MEASURE_CALLS ? NULL
+                                                        : s->options[0].db;
+}
+
+/* What measures it in the shell. */
+static struct lab_str shell_command(const struct lab_bench_screen *s)
+{
+    return lab_suggest_command_text(command_db(s),
+                                    LAB_WORDS("lab", command_word(s)));
 }
 
 /* Tuning and sweeps of a network have tables of their own in the shell. */
@@ -429,6 +444,48 @@ static void run_into(struct lab_bench_screen *s, int set,
     pthread_mutex_unlock(&s->lock);
 }
 
+/* ---- a lab that is a command ---- */
+
+static bool output_stopped(void *user)
+{
+    struct lab_bench_screen *s = user;
+    return atomic_load(&s->stop);
+}
+
+static void add_output(void *user, const char *bytes, size_t n)
+{
+    struct lab_bench_screen *s = user;
+    pthread_mutex_lock(&s->lock);
+    if (s->data.output.len + n <= MOST_OUTPUT)
+        lab_str_add_bytes(&s->data.output, bytes, n);
+    changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void run_command(struct lab_bench_screen *s)
+{
+    const char *db = command_db(s);
+    const char *const words[] = {"lab", command_word(s), db ? "--db" : NULL, db,
+                                 NULL};
+    const struct lab_output output = {.words = words,
+                                      .columns = OUTPUT_COLUMNS,
+                                      .stop = output_stopped,
+                                      .text = add_output,
+                                      .user = s};
+    int code = 0;
+    enum lab_status st = lab_output_run(&output, &code);
+    pthread_mutex_lock(&s->lock);
+    s->data.running = -1;
+    s->data.doing[0] = '\0';
+    snprintf(s->data.problem, sizeof(s->data.problem), "%s",
+             st ? lab_error() : "");
+    if (!st && code)
+        snprintf(s->data.problem, sizeof(s->data.problem),
+                 "it ended with exit status %d", code);
+    changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void *worker(void *user)
 {
     struct lab_bench_screen *s = user;
@@ -447,7 +504,9 @@ static void *worker(void *user)
         pthread_mutex_unlock(&s->lock);
         if (quit)
             break;
-        if (rung)
+        if (s->data.command[0]) /* no other thread writes it */
+            run_command(s);
+        else if (rung)
             run_into(s, want, rung, size);
         else
             run_set(s, want);
@@ -500,6 +559,16 @@ static enum lab_status run(void *user, int set)
     struct lab_bench_screen *s = user;
     struct lab_bench *lab = NULL;
     pthread_mutex_lock(&s->lock);
+    if (s->data.command[0] && s->data.running < 0) {
+        s->data.running = s->want = 0;
+        s->data.problem[0] = '\0';
+        lab_str_clear(&s->data.output);
+        atomic_store(&s->stop, false);
+        changed(s);
+        pthread_cond_signal(&s->changed);
+        pthread_mutex_unlock(&s->lock);
+        return LAB_OK;
+    }
     enum lab_status st = take_lab(s, set, &lab);
     if (!st)
         st = lab_bench_model_plan(&s->data, set, lab);

@@ -79,6 +79,8 @@ struct lab_bench_data {
     int problem_set;
     /* Of a lab that is no ladder, what measures it; else "". */
     char command[LAB_BENCH_COMMAND];
+    struct lab_str
+        output; /* what that has printed; `running` 0 while it runs */
     struct lab_bench_slide *slides;
     int slide_count;
     struct lab_bench_size *sizes;

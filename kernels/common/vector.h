@@ -60,7 +60,14 @@ static inline enum lab_status lab_each_row(const struct lab_call *call,
 }
 
 LAB_C_BEGIN
-/* sum[c] = sum_r x[r,c], on all threads. */
+/* n sums over rows on all threads, in an order that does not depend on their number:
+ * `run` adds rows from .. to-1 to sums of its own. n is at most LAB_ROW_SUMS. */
+enum { LAB_ROW_SUMS = 512 };
+typedef void lab_add_rows_fn(const void *arg, int64_t from, int64_t to,
+                             double *sum);
+void lab_sum_over_rows(double *sum, int64_t n, lab_add_rows_fn *run,
+                       const void *arg, int64_t rows);
+/* sum[c] = sum_r x[r,c], by that. */
 void lab_column_sums(float *sum, const float *x, int64_t rows, int64_t cols);
 LAB_C_END
 

@@ -2,6 +2,8 @@
  * Both are bound by memory: every element is read once and, forward, written once.
  * In nhwc a convolution's bias is that of a matrix with the pixels as rows; in
  * nchw each plane has one number. */
+#include <string.h>
+
 #include "common/vector.h"
 #include "conv2d/conv2d.h"
 #include "dense/dense.h"
@@ -28,43 +30,90 @@ static enum lab_status bias_forward(const struct lab_call *call)
     return lab_each_row(call, &call->out[0], add_rows);
 }
 
-struct columns {
-    float *sum;
-    const float *x;
+/* ---- sums over rows ---- */
+
+enum { CHUNKS = 16, CHUNK_ROWS = 16 };
+
+struct chunks {
+    lab_add_rows_fn *run;
+    const void *arg;
     int64_t rows;
-    int64_t cols;
+    int64_t n;   /* of them */
+    double *sum; /* LAB_ROW_SUMS each */
 };
 
-/* Columns from .. to-1, COLUMNS sums in registers at a time. Each is a float over
- * ROWS rows and a double over these. */
-LAB_VECTOR static void sum_columns(const void *arg, int64_t from, int64_t to)
+static void add_chunks(const void *arg, int64_t from, int64_t to)
 {
-    enum { COLUMNS = 16, ROWS = 64 };
+    const struct chunks *c = arg;
+    for (int64_t i = from; i < to; i++)
+        c->run(c->arg, c->rows * i / c->n, c->rows * (i + 1) / c->n,
+               c->sum + i * LAB_ROW_SUMS);
+}
+
+void lab_sum_over_rows(double *sum, int64_t n, lab_add_rows_fn *run,
+                       const void *arg, int64_t rows)
+{
+    double some[CHUNKS * LAB_ROW_SUMS];
+    struct chunks c = {run, arg, rows, rows / CHUNK_ROWS, some};
+    c.n = c.n < 1 ? 1 : c.n > CHUNKS ? CHUNKS : c.n;
+    for (int64_t i = 0; i < c.n; i++)
+        memset(some + i * LAB_ROW_SUMS, 0, (size_t)n * sizeof(*some));
+    lab_parallel(c.n, 1 + LAB_GRAIN * c.n / (1 + rows * n), add_chunks, &c);
+    memset(sum, 0, (size_t)n * sizeof(*sum));
+    for (int64_t i = 0; i < c.n; i++) {
+        for (int64_t k = 0; k < n; k++)
+            sum[k] += some[i * LAB_ROW_SUMS + k];
+    }
+}
+
+struct columns {
+    const float *x; /* from the first of them on */
+    int64_t cols;   /* from row to row */
+    int64_t width;
+};
+
+/* A sum is a float over ROWS rows, four of which are read at once, and a double over
+ * these. */
+LAB_VECTOR static void add_columns(const void *arg, int64_t from, int64_t to,
+                                   double *sum)
+{
+    enum { ROWS = 64, AT_ONCE = 4 };
     const struct columns *c = arg;
-    for (int64_t first = from; first < to; first += COLUMNS) {
-        int64_t width = to - first < COLUMNS ? to - first : COLUMNS;
-        double sum[COLUMNS] = {0};
-        for (int64_t n = 0; n < c->rows; n += ROWS) {
-            int64_t last = c->rows - n < ROWS ? c->rows : n + ROWS;
-            float some[COLUMNS] = {0};
-            for (int64_t r = n; r < last; r++) {
-                const float *row = c->x + r * c->cols + first;
+    int64_t ld = c->cols;
+    for (int64_t n = from; n < to; n += ROWS) {
+        int64_t last = to - n < ROWS ? to : n + ROWS;
+        float some[LAB_ROW_SUMS] = {0};
+        int64_t r = n;
+        for (; r + AT_ONCE <= last; r += AT_ONCE) {
+            const float *row = c->x + r * ld;
 #pragma omp simd
-                for (int64_t m = 0; m < width; m++)
-                    some[m] += row[m];
-            }
-            for (int64_t m = 0; m < width; m++)
-                sum[m] += (double)some[m];
+            for (int64_t m = 0; m < c->width; m++)
+                some[m] += (row[m] + row[ld + m]) +
+                           (row[2 * ld + m] + row[3 * ld + m]);
         }
-        for (int64_t m = 0; m < width; m++)
-            c->sum[first + m] = (float)sum[m];
+        for (; r < last; r++) {
+            const float *row = c->x + r * ld;
+#pragma omp simd
+            for (int64_t m = 0; m < c->width; m++)
+                some[m] += row[m];
+        }
+#pragma omp simd
+        for (int64_t m = 0; m < c->width; m++)
+            sum[m] += (double)some[m];
     }
 }
 
 void lab_column_sums(float *sum, const float *x, int64_t rows, int64_t cols)
 {
-    struct columns c = {sum, x, rows, cols};
-    lab_parallel(cols, 16 + LAB_GRAIN / (rows > 0 ? rows : 1), sum_columns, &c);
+    double some[LAB_ROW_SUMS];
+    for (int64_t m = 0; m < cols; m += LAB_ROW_SUMS) {
+        int64_t left = cols - m;
+        struct columns c = {x + m, cols,
+                            left < LAB_ROW_SUMS ? left : LAB_ROW_SUMS};
+        lab_sum_over_rows(some, c.width, add_columns, &c, rows);
+        for (int64_t k = 0; k < c.width; k++)
+            sum[m + k] = (float)some[k];
+    }
 }
 
 /* db[m] = sum_n dout[n,m] */

@@ -81,35 +81,44 @@ LAB_VECTOR static void scale_rows(const void *arg, int64_t from, int64_t to)
     }
 }
 
-/* Columns from .. to-1: dxhat = dy gamma, dgamma = sum_r dy xhat, dbeta = sum_r dy. */
-LAB_VECTOR static void scale_columns_back(const void *arg, int64_t from,
-                                          int64_t to)
+struct columns {
+    const struct lab_call *call;
+    int64_t first;
+    int64_t width;
+};
+
+/* Rows from .. to-1 of some columns: dxhat = dy gamma, and to the sums dy xhat and,
+ * SUMS further on, dy. A sum is a float over ROWS rows and a double over these. */
+enum { SUMS = LAB_ROW_SUMS / 2 };
+
+LAB_VECTOR static void scale_back(const void *arg, int64_t from, int64_t to,
+                                  double *sum)
 {
-    enum { COLUMNS = 64 };
-    const struct lab_call *call = arg;
-    const float *gamma = call->in[2].data;
-    float *dgamma = call->out[1].data;
-    float *dbeta = call->out[2].data;
-    int64_t D = lab_view_cols(&call->in[0]);
-    int64_t R = lab_view_rows(&call->in[0]);
-    for (int64_t first = from; first < to; first += COLUMNS) {
-        int64_t width = to - first < COLUMNS ? to - first : COLUMNS;
-        double by_gamma[COLUMNS] = {0};
-        double by_beta[COLUMNS] = {0};
-        for (int64_t r = 0; r < R; r++) {
-            const float *dy = (const float *)call->in[0].data + r * D + first;
-            const float *xhat = (const float *)call->in[1].data + r * D + first;
-            float *dxhat = (float *)call->out[0].data + r * D + first;
+    enum { ROWS = 64 };
+    const struct columns *c = arg;
+    const struct lab_view *in = c->call->in;
+    const float *gamma = (const float *)in[2].data + c->first;
+    int64_t D = lab_view_cols(&in[0]);
+    for (int64_t n = from; n < to; n += ROWS) {
+        int64_t last = to - n < ROWS ? to : n + ROWS;
+        float by_gamma[SUMS] = {0};
+        float by_beta[SUMS] = {0};
+        for (int64_t r = n; r < last; r++) {
+            int64_t at = r * D + c->first;
+            const float *dy = (const float *)in[0].data + at;
+            const float *xhat = (const float *)in[1].data + at;
+            float *dxhat = (float *)c->call->out[0].data + at;
 #pragma omp simd
-            for (int64_t d = 0; d < width; d++) {
-                by_gamma[d] += (double)dy[d] * (double)xhat[d];
-                by_beta[d] += (double)dy[d];
-                dxhat[d] = dy[d] * gamma[first + d];
+            for (int64_t d = 0; d < c->width; d++) {
+                by_gamma[d] += dy[d] * xhat[d];
+                by_beta[d] += dy[d];
+                dxhat[d] = dy[d] * gamma[d];
             }
         }
-        for (int64_t d = 0; d < width; d++) {
-            dgamma[first + d] = (float)by_gamma[d];
-            dbeta[first + d] = (float)by_beta[d];
+#pragma omp simd
+        for (int64_t d = 0; d < c->width; d++) {
+            sum[d] += (double)by_gamma[d];
+            sum[SUMS + d] += (double)by_beta[d];
         }
     }
 }
@@ -149,11 +158,22 @@ static enum lab_status scale_forward(const struct lab_call *call)
     return lab_each_row(call, &call->in[0], scale_rows);
 }
 
+/* dgamma = sum_r dy xhat, dbeta = sum_r dy */
 static enum lab_status scale_backward(const struct lab_call *call)
 {
-    int64_t R = lab_view_rows(&call->in[0]);
-    lab_parallel(lab_view_cols(&call->in[0]), 16 + LAB_GRAIN / (R > 0 ? R : 1),
-                 scale_columns_back, call);
+    double sum[LAB_ROW_SUMS];
+    float *dgamma = call->out[1].data;
+    float *dbeta = call->out[2].data;
+    int64_t D = lab_view_cols(&call->in[0]);
+    for (int64_t first = 0; first < D; first += SUMS) {
+        struct columns c = {call, first, D - first < SUMS ? D - first : SUMS};
+        lab_sum_over_rows(sum, LAB_ROW_SUMS, scale_back, &c,
+                          lab_view_rows(&call->in[0]));
+        for (int64_t d = 0; d < c.width; d++) {
+            dgamma[first + d] = (float)sum[d];
+            dbeta[first + d] = (float)sum[SUMS + d];
+        }
+    }
     return LAB_OK;
 }
 

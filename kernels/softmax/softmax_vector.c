@@ -2,6 +2,8 @@
  * (common/vector.h). A row is read three times: its largest element, exp and sum,
  * scale. It stays in the first cache up to some thousands of columns, so that
  * exp, and not memory, bounds it. */
+#include <string.h>
+
 #include "attention/attention.h"
 #include "common/vector.h"
 #include "loss/loss.h"
@@ -9,11 +11,21 @@
 
 #define LAB_VECTOR_FILE "kernels/softmax/softmax_vector.c"
 
+enum { WHOLE = 16 }; /* numbers of the longest vector */
+
+/* By whole vectors: what is left over would take as long one by one. The last vector
+ * may have numbers of the one before it: a largest one is none the larger. */
 static inline float largest(const float *x, int64_t C)
 {
     float max = x[0];
+    int64_t whole = C / WHOLE * WHOLE;
 #pragma omp simd reduction(max : max)
-    for (int64_t c = 1; c < C; c++)
+    for (int64_t c = 0; c < whole; c++)
+        max = x[c] > max ? x[c] : max;
+    if (whole == C)
+        return max;
+#pragma omp simd reduction(max : max)
+    for (int64_t c = C > WHOLE ? C - WHOLE : 0; c < C; c++)
         max = x[c] > max ? x[c] : max;
     return max;
 }
@@ -97,10 +109,35 @@ const struct lab_kernel_set lab_vector_softmax = {"softmax", softmax_table, 2};
  * that the mask shows; what it does not see is 0. */
 
 /* The scores of a row, with -inf where the mask hides. */
-static void mask_row(float *y, const float *x, const float *mask, int64_t C)
+LAB_VECTOR static void mask_row(float *y, const float *x, const float *mask,
+                                int64_t C)
 {
+#pragma omp simd
     for (int64_t c = 0; c < C; c++)
         y[c] = mask[c] > 0 ? x[c] : -INFINITY;
+}
+
+/* The first `seen` of C shares; the others are 0. */
+LAB_VECTOR static void shares_row(float *y, const float *x, int64_t seen,
+                                  int64_t C)
+{
+    int64_t end = (seen + WHOLE - 1) / WHOLE * WHOLE;
+    float max = largest(x, seen);
+    double sum = 0;
+    if (end > C)
+        end = C;
+#pragma omp simd
+    for (int64_t c = 0; c < end; c++)
+        y[c] = expf(x[c] - max);
+    memset(y + seen, 0, (size_t)(end - seen) * sizeof(*y));
+#pragma omp simd reduction(+ : sum)
+    for (int64_t c = 0; c < end; c++)
+        sum += (double)y[c];
+    float by = (float)(1 / sum);
+#pragma omp simd
+    for (int64_t c = 0; c < end; c++)
+        y[c] *= by;
+    memset(y + seen, 0, (size_t)(C - seen) * sizeof(*y)); /* 0 inf is none */
 }
 
 static void attention_rows(const void *arg, int64_t from, int64_t to)
@@ -119,12 +156,12 @@ static void attention_rows(const void *arg, int64_t from, int64_t to)
         const float *mask = p->masked ? call->in[1].data : NULL;
         if (mask) {
             mask += r / each * Tk;
-            mask_row(y, x, mask, seen);
+            mask_row(y, x, mask, Tk);
             x = y;
         }
-        softmax_row(y, x, seen);
-        for (int64_t c = 0; c < Tk; c++) {
-            if (c >= seen || (mask && !(mask[c] > 0)))
+        shares_row(y, x, seen, Tk);
+        for (int64_t c = 0; mask && c < seen; c++) {
+            if (!(mask[c] > 0))
                 y[c] = 0;
         }
     }

@@ -256,7 +256,8 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
                          const struct lab_tune_keeper *keeper)
 {
     int64_t now = lab_clock_monotonic_ns();
-    struct tuner u = {w, t, keeper, now + keeper->budget_ns,
+    /* What follows takes time, too: parameters as they were in the beginning. */
+    struct tuner u = {w, t, keeper, now + keeper->budget_ns * 7 / 8,
                       now + keeper->budget_ns / 10};
     const struct lab_plan *plan = lab_walk_plan(w);
     struct names names;

@@ -2148,9 +2148,24 @@ static enum lab_status walk_read_eval(struct lab_walk *w, int tensor, void *out)
                                 lab_tensor_bytes(t));
 }
 
+static int best_float(const float *x, int64_t n)
+{
+    int best = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (isnan(x[i]))
+            return -1;
+        if (x[i] > x[best])
+            best = (int)i;
+    }
+    return best;
+}
+
+/* -1: one of them is NaN. */
 static int walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
                            int64_t classes)
 {
+    if (dtype == LAB_F32)
+        return best_float((const float *)out + row * classes, classes);
     int best = 0;
     double top = lab_number_at(out, dtype, row * classes);
     if (isnan(top))

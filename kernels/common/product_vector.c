@@ -225,9 +225,14 @@ void lab_vector_multiply(struct lab_matrix c, struct lab_matrix a,
                          int64_t inner, float alpha, float beta)
 {
     /* Each part of columns packs all of a, where that is packed, and each part of
-     * rows all of b, which takes half as long. */
-    lab_product_cut(multiply_here, a.flip && 2 * rows >= cols, c, a, b, rows,
-                    cols, inner, alpha, beta);
+     * rows all of b, which takes half as long. Where a is not packed, parts of rows
+     * read what their core has written in the step before, and b is packed in vain
+     * for few rows. */
+    enum { WORTH = 128 };
+    bool by_rows = a.flip ? 2 * rows >= cols
+                          : rows >= cols && rows >= WORTH * lab_threads();
+    lab_product_cut(multiply_here, by_rows, c, a, b, rows, cols, inner, alpha,
+                    beta);
 }
 
 /* ---- over the pool ---- */
@@ -289,7 +294,6 @@ void lab_product_cut(lab_multiply_fn *multiply, bool by_rows,
                         cols,     inner, alpha, beta, by_rows};
     int64_t n = p.by_rows ? rows : cols;
     int64_t grain = lab_product_grain(n, inner * (p.by_rows ? cols : rows));
-    /* Each part packs the whole of the other factor, where both are packed: one
-     * part a thread. */
-    lab_parallel(n, a.flip ? 2 * grain : grain, multiply_part, &p);
+    /* Each part packs the whole of b, or of both factors: one part a thread. */
+    lab_parallel(n, a.flip || by_rows ? 2 * grain : grain, multiply_part, &p);
 }

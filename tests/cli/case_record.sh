@@ -113,6 +113,16 @@ run --backend cpu --picture first.svg mlp-digits
 expect_exit 0
 run --backend cpu --picture end.svg --replay short.keys mlp-digits
 expect_exit 0
+# Without colour: greys alone, whose parts are close.
+run --backend cpu --color never --picture mono.svg --replay short.keys mlp-digits
+expect_exit 0
+"${LAB_PYTHON:-python3}" - end.svg mono.svg <<'END' || complain 'colours of mono.svg'
+import re, sys
+hues = [{c for c in re.findall("#([0-9a-f]{6})", open(name).read())
+         if max(bytes.fromhex(c)) - min(bytes.fromhex(c)) > 16}
+        for name in sys.argv[1:]]
+assert hues[0] and not hues[1], hues
+END
 printf 'key t\nawait 20000 done\n' >curve.keys
 run --backend cpu --picture curve.svg --replay curve.keys --iterations 40 mlp-digits
 expect_exit 0

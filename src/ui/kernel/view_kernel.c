@@ -627,18 +627,20 @@ static void draw_place(struct kernel_state *st, struct lab_canvas *c,
 
 /* ---- warps, findings ---- */
 
+enum { WARP_W = 26 }; /* columns of a warp in the list */
+
 static void draw_warps(struct kernel_state *st, struct lab_canvas *c,
                        struct lab_rect r)
 {
-    enum { W = 26 };
     uint32_t block[3];
     int warps;
     int warp = warp_of(st, &warps, block);
-    int columns = r.w / W > 0 ? r.w / W : 1;
+    int columns = r.w / WARP_W > 0 ? r.w / WARP_W : 1;
     st->warps = r;
     for (int i = 0; i < warps && i / columns < r.h; i++) {
         struct lab_sim_warp_view v;
-        struct lab_rect row = {r.y + i / columns, r.x + i % columns * W, 1, W};
+        struct lab_rect row = {r.y + i / columns, r.x + i % columns * WARP_W, 1,
+                               WARP_W};
         lab_sim_debug_warp(st->at->debug, i, &v);
         lab_canvas_add(c, &row, i == warp ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
                        "%c%2d ", i == warp ? '>' : ' ', i);
@@ -725,16 +727,33 @@ static void draw_pane(struct kernel_state *st, struct lab_canvas *c,
     panes[st->tab].draw(st, c, r);
 }
 
+static void draw_one_beside(struct kernel_state *st, struct lab_canvas *c,
+                            struct lab_rect r, enum kernel_tab tab)
+{
+    if (tab == st->tab)
+        return;
+    lab_canvas_heading(c, &r, panes[tab].title + 2, false);
+    panes[tab].draw(st, c, r);
+}
+
+/* The grid and the warps; shared memory, where the kernel has some. */
 static void draw_beside(struct kernel_state *st, struct lab_canvas *c,
                         struct lab_rect r)
 {
-    static const enum kernel_tab beside[] = {KERNEL_PLACE, KERNEL_SHARED};
-    for (int i = 0; i < 2; i++) {
-        struct lab_rect part = i == 0 ? lab_rect_cut_top(&r, r.h * 2 / 5) : r;
-        if (beside[i] == st->tab)
-            continue;
-        lab_canvas_heading(c, &part, panes[beside[i]].title + 2, false);
-        panes[beside[i]].draw(st, c, part);
+    uint32_t block[3];
+    int warps;
+    int64_t words;
+    (void)warp_of(st, &warps, block);
+    (void)lab_sim_debug_shared_writers(st->at->debug, &words);
+    draw_one_beside(st, c, lab_rect_cut_top(&r, r.h * 2 / 5), KERNEL_PLACE);
+    if (words > 0) {
+        int columns = r.w / WARP_W > 0 ? r.w / WARP_W : 1;
+        int rows = (warps + columns - 1) / columns + 1;
+        rows = rows < r.h / 3 ? rows : r.h / 3;
+        draw_one_beside(st, c, lab_rect_cut_bottom(&r, rows), KERNEL_WARPS);
+        draw_one_beside(st, c, r, KERNEL_SHARED);
+    } else {
+        draw_one_beside(st, c, r, KERNEL_WARPS);
     }
 }
 

@@ -1729,8 +1729,10 @@ static enum lab_status open_files(struct lab_ui *ui,
 enum lab_status lab_ui_new(struct lab_ui **out,
                            const struct lab_ui_options *options)
 {
+    const char *color = options->terminal.color;
+    const bool mono = color && strcmp(color, "never") == 0;
     struct lab_terminal_facts facts = {.ascii = options->terminal.ascii,
-                                       .tints = options->picture != NULL};
+                                       .tints = options->picture && !mono};
     enum lab_status st = LAB_OK;
     struct lab_ui *ui = lab_alloc(sizeof(*ui));
     if (!ui)
@@ -1756,6 +1758,7 @@ enum lab_status lab_ui_new(struct lab_ui **out,
         st = lab_canvas_init(&ui->canvas, facts.h, facts.w, facts.ascii);
     ui->canvas.blocks = facts.blocks;
     ui->canvas.tints = facts.tints;
+    ui->canvas.mono = mono;
     ui->canvas.px_h = facts.px_h;
     ui->canvas.px_w = facts.px_w;
     if (ui->picture)
@@ -1984,6 +1987,7 @@ static void resize(struct lab_ui *ui, int h, int w)
     }
     next.blocks = ui->canvas.blocks;
     next.tints = ui->canvas.tints;
+    next.mono = ui->canvas.mono;
     next.px_h = ui->canvas.px_h;
     next.px_w = ui->canvas.px_w;
     if (ui->terminal) {

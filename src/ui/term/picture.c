@@ -30,6 +30,11 @@ static enum lab_theme drawn(enum lab_theme theme)
     return theme == LAB_THEME_TERMINAL ? LAB_THEME_DARK : theme;
 }
 
+static enum lab_depth depth_of(const struct lab_canvas *c)
+{
+    return c->mono ? LAB_DEPTH_MONO : LAB_DEPTH_RGB;
+}
+
 static int own_paper(enum lab_theme theme)
 {
     return theme == LAB_THEME_LIGHT      ? 0xffffff
@@ -240,7 +245,7 @@ void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
                      enum lab_theme theme)
 {
     struct lab_palette p;
-    lab_palette_fill(&p, drawn(theme), LAB_DEPTH_RGB);
+    lab_palette_fill(&p, drawn(theme), depth_of(c));
     int w = c->w * CELL_W;
     int h = c->h * CELL_H;
     lab_str_addf(out,
@@ -439,7 +444,7 @@ enum lab_status lab_picture_png(struct lab_str *out, const struct lab_canvas *c,
     enum lab_status st = lab_font_open(&r.font, r.cell_h, r.cell_w);
     if (st)
         return st;
-    lab_palette_fill(&p, drawn(theme), LAB_DEPTH_RGB);
+    lab_palette_fill(&p, drawn(theme), depth_of(c));
     r.h = c->h * r.cell_h;
     r.w = c->w * r.cell_w;
     r.rgb = lab_alloc_array((size_t)r.h * (size_t)r.w, 3);
@@ -558,7 +563,7 @@ enum lab_status lab_cast_open(struct lab_cast **out, const char *path,
         return st;
     }
     snprintf(cast->path, sizeof(cast->path), "%s", path);
-    lab_palette_fill(&cast->palette, drawn(theme), LAB_DEPTH_RGB);
+    lab_palette_fill(&cast->palette, drawn(theme), depth_of(c));
     cast->start_ns = lab_clock_monotonic_ns();
     fprintf(cast->file,
             "{\"version\": 2, \"width\": %d, \"height\": %d, "

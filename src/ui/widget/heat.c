@@ -464,9 +464,15 @@ void lab_heat_draw(struct lab_canvas *c, int y, int x, const struct lab_heat *m)
         for (int cx = 0; cx < g->cells_w; cx++) {
             bool present;
             double v = lab_heat_cell_value(g, m->value, cy, cx, &present);
-            if (present)
-                lab_heat_draw_cell(c, cell_rect(g, y, x, cy, cx), v, m->most,
-                                   has_cursor(m, cy, cx));
+            if (!present)
+                continue;
+            const struct lab_rect r = cell_rect(g, y, x, cy, cx);
+            const bool cursor = has_cursor(m, cy, cx);
+            lab_heat_draw_cell(c, r, v, m->most, cursor);
+            /* Without negative values no column is kept for a sign. */
+            if (!m->diverging && v > 0 && isfinite(v) && !cursor && r.w == 2)
+                lab_canvas_text(c, r.y, r.x, 1, LAB_ROLE_POSITIVE,
+                                shade(c, v, m->most));
         }
     }
 }

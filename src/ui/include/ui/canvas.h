@@ -49,6 +49,7 @@ struct lab_canvas {
     bool ascii;  /* only bytes below 0x80: charts and borders fall back */
     bool blocks; /* charts in blocks: the console has no braille */
     bool tints;  /* papers and inks are shown */
+    bool mono;   /* no colour at all, in pictures and casts too */
     int px_h;    /* pixels of a cell, where images are shown; 0: nowhere */
     int px_w;
     struct lab_pixels images[LAB_CANVAS_IMAGES]; /* of this frame */

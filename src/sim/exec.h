@@ -142,6 +142,10 @@ void sim_shared_unset(struct sim_warp *w, uint64_t addr, int bytes);
 void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
               enum lab_sim_check check, const struct lab_sim_finding *f,
               const char *format, ...) LAB_PRINTF(6, 7);
+/* One after which the lanes cannot go on: they end. */
+void sim_end(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
+             enum lab_sim_check check, const struct lab_sim_finding *f,
+             const char *format, ...) LAB_PRINTF(6, 7);
 
 /* `f` of a finding with advice of its own. */
 #define SIM_HINT(text)                                                         \
@@ -254,8 +258,9 @@ void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
 
 /* For an instruction that all of `lanes` must execute together: false when some
  * of those that are alive are elsewhere. The warp then goes on with them and
- * comes back, or has a finding: return at once, having done nothing. */
-bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes);
+ * comes back, or has a finding of `check`: return at once, having done nothing. */
+bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
+                enum lab_sim_check check);
 
 /* ---- a block, a grid ---- */
 

@@ -245,8 +245,7 @@ static bool barrier_fits(struct sim_warp *w, const struct sim_instr *i,
                 "wait";
     if (!wrong)
         return true;
-    sim_find(w, i, w->active, LAB_SIM_BARRIER, NULL, "%s", wrong);
-    w->faulted |= w->active;
+    sim_end(w, i, w->active, LAB_SIM_BARRIER, NULL, "%s", wrong);
     return false;
 }
 

@@ -16,7 +16,7 @@ static uint32_t value_of_first(const struct sim_warp *w,
 static bool together(struct sim_warp *w, const struct sim_instr *i,
                      uint32_t mask, uint32_t members)
 {
-    if (!sim_gather(w, i, members))
+    if (!sim_gather(w, i, members, LAB_SIM_SHUFFLE))
         return false;
     uint32_t off = members & w->active & ~mask;
     uint32_t foreign = mask & ~members;
@@ -82,13 +82,12 @@ static void shfl(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         }
     }
     if (lost && w->block->grid->options->checks >> LAB_SIM_SHUFFLE & 1) {
-        sim_find(
+        sim_end(
             w, i, lost, LAB_SIM_SHUFFLE,
             SIM_HINT(
                 "the lane that is read: it has to execute the shuffle, too"),
             "lane %d reads lane %d, which does not execute it",
             __builtin_ctz(lost), from);
-        w->faulted |= lost;
     }
     sim_put32(w, &i->d, r, mask);
     sim_put_pred(w, &i->more[0], inside, mask);
@@ -330,25 +329,23 @@ static void bar_warp(struct sim_warp *w, const struct sim_instr *i,
 /* a: number, b: threads, c: the value of bar.red; i->flags enum sim_bar_kind. */
 static void bar(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
-    if (!sim_gather_for(w, i, w->alive, LAB_SIM_BARRIER))
+    if (!sim_gather(w, i, w->alive, LAB_SIM_BARRIER))
         return;
     if (mask != w->active &&
         w->block->grid->options->checks >> LAB_SIM_BARRIER & 1) {
-        sim_find(w, i, mask, LAB_SIM_BARRIER, NULL,
-                 "barrier that not all threads of the warp reach: its "
-                 "predicate is false in lanes 0x%08x",
-                 w->active & ~mask);
-        w->faulted |= mask;
+        sim_end(w, i, mask, LAB_SIM_BARRIER, NULL,
+                "barrier that not all threads of the warp reach: its "
+                "predicate is false in lanes 0x%08x",
+                w->active & ~mask);
         return;
     }
     uint32_t number = value_of_first(w, &i->a, mask);
     uint32_t threads =
         i->b.source == SIM_NONE ? 0 : value_of_first(w, &i->b, mask);
     if (number >= SIM_BARS) {
-        sim_find(w, i, mask, LAB_SIM_BARRIER,
-                 SIM_HINT("the number of the barrier"),
-                 "barrier %u; there are 0 to 15", number);
-        w->faulted |= mask;
+        sim_end(w, i, mask, LAB_SIM_BARRIER,
+                SIM_HINT("the number of the barrier"),
+                "barrier %u; there are 0 to 15", number);
         return;
     }
     uint32_t values = i->c.source == SIM_NONE ? 0 : sim_pred(w, &i->c);

@@ -1,5 +1,5 @@
-/* check.h -- what check.c, race.c and count.c share: the state of the checks of a
- * launch and of a block that runs. */
+/* check.h -- what check.c, finding.c, race.c and count.c share: the state of the
+ * checks of a launch and of a block that runs. */
 #pragma once
 #include <pthread.h>
 #include "check/memory.h"
@@ -120,8 +120,6 @@ struct sim_launch_check {
     bool no_memory;         /* for findings or shadows: the launch fails */
 };
 
-/* ---- check.c ---- */
-
 static inline struct sim_check *sim_check_of(const struct sim_warp *w)
 {
     return w->block->check;
@@ -132,6 +130,9 @@ static inline int sim_count_lanes(uint32_t lanes)
 {
     return lanes == SIM_FULL ? SIM_LANES : __builtin_popcount(lanes);
 }
+
+/* ---- finding.c ---- */
+
 /* Adds a finding of any block: f->at, other and the rest are set. */
 void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
                uint64_t block, uint32_t thread);
@@ -151,8 +152,6 @@ size_t sim_append(char *out, size_t room, size_t at, const char *format, ...)
 void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
                     enum lab_ptx_space space, int lane, uint64_t addr,
                     int bytes, const char *what);
-/* Which space a generic address is of, and where in it. */
-enum lab_ptx_space sim_generic(uint64_t *addr);
 /* Whether what a load found unwritten is a struct's padding. is_set(): of byte `at`. */
 typedef bool sim_is_set_fn(const void *arg, size_t at);
 bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,
@@ -160,6 +159,9 @@ bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,
 void sim_check_no_memory(struct sim_launch_check *l);
 void sim_where(const struct sim_grid *g, uint64_t block, uint32_t thread,
                int32_t place, struct lab_sim_where *out);
+/* All findings of the launch, sorted, and no more than are wanted. LAB_E_NOMEM. */
+enum lab_status sim_findings_end(struct sim_launch_check *l,
+                                 struct lab_sim_result *out);
 
 /* ---- race.c ---- */
 

@@ -15,7 +15,7 @@
  * 1, or that lane is off. NVIDIA's documents do not state this; it is what others
  * measured on cards since Volta, and what an H200 counted (docs/measurements.md). The
  * least number of wavefronts is that of the groups that are served one after the
- * other; what is more is a bank conflict. Loads that ptxas joins are one (wide.c);
+ * other; what is more is a bank conflict. Loads that ptxas joins are one (fuse.c);
  * what is copied by cp.async, TMA or wgmma takes none, nor does an mbarrier.
  *
  * FLOP are those that the counters smsp__sass_thread_inst_executed_op_{f,d,h}{add,
@@ -243,7 +243,7 @@ enum { ADD, MUL, FMA, ARITHMETIC };
 /* What the machine executes for an instruction: of add, mul and fma themselves, and
  * of those that ptxas makes of them, as it does for sm_75 and sm_90a alike (CUDA 13),
  * for normal numbers. The first row that fits holds. A division in fp32 near the ends
- * of the range goes through more: sim_run_quotient(). */
+ * of the range goes through more: run_quotient() of math.c. */
 static const struct {
     const char *opcode;
     const char *type;    /* NULL: any */

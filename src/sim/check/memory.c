@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "exec.h"
 
 enum {
     ALIGN = 256,
@@ -386,4 +387,20 @@ const struct sim_named *sim_memory_name(const struct sim_alloc *a,
         if (offset - a->names[i].from < a->names[i].bytes)
             return &a->names[i];
     return NULL;
+}
+
+enum lab_ptx_space sim_generic(uint64_t *addr)
+{
+    static const struct {
+        uint64_t window;
+        enum lab_ptx_space space;
+    } windows[] = {{SIM_SHARED_WINDOW, LAB_PTX_SHARED},
+                   {SIM_PARAM_WINDOW, LAB_PTX_PARAM},
+                   {SIM_LOCAL_WINDOW, LAB_PTX_LOCAL}};
+    for (size_t k = 0; k < sizeof(windows) / sizeof(windows[0]); k++)
+        if (*addr >> 60 == windows[k].window >> 60) {
+            *addr -= windows[k].window;
+            return windows[k].space;
+        }
+    return LAB_PTX_GLOBAL;
 }

@@ -64,6 +64,8 @@ void sim_memory_set(struct sim_alloc *a, size_t offset, size_t bytes);
 size_t sim_memory_unset(const struct sim_alloc *a, size_t offset, size_t bytes);
 /* After a launch: where all was written by now, no more bits are kept. */
 void sim_memory_settle(struct lab_sim_memory *m);
+/* Which space a generic address is of, and where in it. */
+enum lab_ptx_space sim_generic(uint64_t *addr);
 
 static inline bool sim_holds(const struct sim_alloc *a, uint64_t addr,
                              size_t bytes)

@@ -32,9 +32,6 @@ struct sim_fused {
         source[2]; /* of a selp: instructions that its choice executes; -1 */
     int32_t with;  /* the instruction whose lanes execute it; -1: itself */
 };
-/* wide.c: which loads from shared memory ptxas joins. */
-enum lab_status sim_widen(const struct lab_ptx_function *f,
-                          const int32_t *block, struct sim_fused *fused);
 /* fuse.c: the function with the instructions that ptxas makes of two of PTX, and what
  * became of the others; both in the arena. */
 enum lab_status sim_fuse(const struct lab_ptx_function *f,

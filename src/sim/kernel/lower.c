@@ -550,8 +550,6 @@ static void mark_choices(const struct sim_part *p, struct sim_instr *code)
 {
     for (int32_t k = 0; k < p->code.instr_count; k++) {
         struct sim_instr *i = &code[p->base + k];
-        const bool root = sim_is_root(i);
-        const bool quotient = sim_is_quotient(i);
         if (i->then)
             continue;
         for (int s = 0; s < 2; s++)
@@ -560,14 +558,10 @@ static void mark_choices(const struct sim_part *p, struct sim_instr *code)
                 from->flop = SIM_FLOP_CHOSEN;
                 i->source[s] = from;
             }
-        if (root)
-            i->flop = SIM_FLOP_CHOSEN;
-        if (!root && !quotient && !i->source[0] && !i->source[1])
+        if (sim_math_counts(i) || (!i->source[0] && !i->source[1]))
             continue;
         i->then = i->run;
-        i->run = root       ? sim_run_root
-                 : quotient ? sim_run_quotient
-                            : sim_run_choice;
+        i->run = sim_run_choice;
     }
 }
 

@@ -9,6 +9,7 @@
  * lucky. sim_access() hears of both moments. */
 #include "tensor/tensor.h"
 #include "tensor/tensor_map.h"
+#include "warp/code.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,19 +74,6 @@ struct sim_async *sim_async_of(struct sim_warp *w)
     if (!w->async)
         w->async = lab_alloc(sizeof *w->async);
     return w->async;
-}
-
-void sim_end(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
-             enum lab_sim_check check, const struct lab_sim_finding *f,
-             const char *format, ...)
-{
-    char text[sizeof f->message];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    sim_find(w, i, lanes, check, f, "%s", text);
-    w->faulted |= lanes;
 }
 
 static int first_lane(uint32_t lanes)
@@ -1081,29 +1069,6 @@ void sim_tensor_block_end(struct sim_block *b)
 
 /* ---- lowering ---- */
 
-const struct sim_form *sim_form_find(const struct sim_form *forms, size_t count,
-                                     const struct lab_ptx_instr *in)
-{
-    for (size_t k = 0; k < count; k++) {
-        const struct sim_form *f = &forms[k];
-        bool fits = strcmp(f->opcode, in->opcode) == 0;
-        for (int m = 0; fits && m < 3 && f->first[m]; m++)
-            fits = m < in->modifier_count &&
-                   strcmp(f->first[m], in->modifiers[m]) == 0;
-        if (fits)
-            return f;
-    }
-    return NULL;
-}
-
-void sim_run_nothing(struct sim_warp *w, const struct sim_instr *i,
-                     uint32_t mask)
-{
-    (void)w;
-    (void)i;
-    (void)mask;
-}
-
 static enum lab_status lower_nothing(struct sim_lowering *l,
                                      const struct lab_ptx_instr *in,
                                      struct sim_instr *out)
@@ -1148,16 +1113,6 @@ static enum lab_status lower_wait(struct sim_lowering *l,
                : lab_ptx_has_modifier(in, "bulk") ? run_bulk_wait
                                                   : run_copy_wait;
     return LAB_OK;
-}
-
-enum lab_ptx_space sim_space_of(const struct lab_ptx_instr *in)
-{
-    static const char *const names[] = {"shared", "shared::cta",
-                                        "shared::cluster"};
-    for (int k = 0; k < 3; k++)
-        if (lab_ptx_has_modifier(in, names[k]))
-            return LAB_PTX_SHARED;
-    return LAB_PTX_GENERIC;
 }
 
 /* Operands that are not those of the copy but of a cache policy come last. */

@@ -1,168 +1,14 @@
-/* Branches, calls and ends: bra, brx.idx, call, ret, exit, trap. A call is of a
- * function in the PTX, of a mathematical function that clang leaves to a library,
- * or of printf and assert. */
+/* Calls of functions that are in no PTX: mathematical ones, which clang leaves to a
+ * library, printf and assert. */
 #include <stdio.h>
 
 #include "warp/lanes.h"
 #include "module.h"
 
-/* ---- branches and ends ---- */
-
-static void bra(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
-{
-    sim_split(w, i, mask, i->target, i->join);
-}
-
-static void ret(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
-{
-    (void)i;
-    sim_return(w, mask);
-}
-
-static void leave(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
-{
-    (void)i;
-    sim_leave(w, mask);
-}
-
-static void trap(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
-{
-    sim_find(w, i, mask, LAB_SIM_MEMORY,
-             SIM_HINT("what the kernel tests before __trap(): it was not so"),
-             "the kernel stopped itself (trap)");
-    w->faulted |= mask;
-}
-
-static void nothing(struct sim_warp *w, const struct sim_instr *i,
-                    uint32_t mask)
-{
-    (void)w;
-    (void)i;
-    (void)mask;
-}
-
-/* Each lane's label by its index; i->extra: int32_t, more_count of them. */
-static void brx(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
-{
-    const int32_t *labels = i->extra;
-    uint64_t v[SIM_LANES];
-    int32_t targets[SIM_LANES] = {0};
-    uint32_t bad = 0;
-    sim_values(w, &i->a, v);
-    for (int l = 0; l < SIM_LANES; l++) {
-        if (!(mask >> l & 1))
-            continue;
-        if (v[l] >= (uint64_t)i->target)
-            bad |= 1u << l;
-        else
-            targets[l] = labels[v[l]];
-    }
-    if (bad) {
-        sim_find(w, i, bad, LAB_SIM_MEMORY, SIM_HINT("the value of the switch"),
-                 "a branch by index beyond its %d labels", i->target);
-        w->faulted |= bad;
-        mask &= ~bad;
-        if (!mask)
-            return;
-    }
-    for (uint32_t rest = bad; rest; rest &= rest - 1)
-        targets[__builtin_ctz(rest)] = targets[__builtin_ctz(mask)];
-    sim_switch(w, i, mask | bad, targets);
-}
-
-static int32_t at_label(const struct sim_lowering *l,
-                        const struct lab_ptx_operand *o)
-{
-    int32_t n = l->part->function->instr_count;
-    return o->kind == LAB_PTX_OPERAND_LABEL && o->target >= 0 && o->target <= n
-               ? l->part->base + o->target
-               : -1;
-}
-
-static enum lab_status lower_bra(struct sim_lowering *l,
-                                 const struct lab_ptx_instr *in,
-                                 struct sim_instr *out)
-{
-    out->run = bra;
-    out->target = in->operand_count == 1 ? at_label(l, &in->operands[0]) : -1;
-    return out->target < 0 ? sim_lower_refuse(l, in, "it does not name a label")
-                           : LAB_OK;
-}
-
-static enum lab_status lower_brx(struct sim_lowering *l,
-                                 const struct lab_ptx_instr *in,
-                                 struct sim_instr *out)
-{
-    if (in->operand_count != 2 ||
-        in->operands[1].kind != LAB_PTX_OPERAND_VECTOR ||
-        in->operands[1].part_count < 1)
-        return sim_lower_refuse(l, in, "it does not name a list of labels");
-    const struct lab_ptx_operand *list = &in->operands[1];
-    int32_t *labels =
-        sim_lower_take(l, (size_t)list->part_count * sizeof(*labels));
-    if (!labels)
-        return lab_no_memory("a kernel");
-    for (int k = 0; k < list->part_count; k++) {
-        labels[k] = at_label(l, &list->parts[k]);
-        if (labels[k] < 0)
-            return sim_lower_refuse(l, in, "it does not name a label");
-    }
-    out->run = brx;
-    out->extra = labels;
-    out->target = list->part_count;
-    return sim_lower_typed_part(l, in, &in->operands[0], LAB_PTX_U32, false,
-                                &out->a);
-}
-
-/* ---- calls ---- */
-
-/* Bytes that move from the caller's local memory to the function's, or back. */
-struct copy {
-    int64_t from;
-    int64_t to;
-    int64_t bytes;
-};
-
-struct library;
-
-/* i->extra of a call. */
-struct call {
-    struct copy *params;
-    int param_count;
-    struct copy *results;
-    int result_count;
-    const struct library *library;
-};
-
-static void move_bytes(struct sim_warp *w, const struct copy *c, int count,
-                       uint32_t lanes)
-{
-    int64_t each = w->block->grid->kernel->local_bytes;
-    for (int k = 0; k < count; k++)
-        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-            unsigned char *local = w->local + __builtin_ctz(rest) * each;
-            memcpy(local + c[k].to, local + c[k].from, (size_t)c[k].bytes);
-        }
-}
-
-static void call(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
-{
-    const struct call *c = i->extra;
-    move_bytes(w, c->params, c->param_count, mask);
-    sim_call(w, i, mask);
-}
-
-void sim_call_results(struct sim_warp *w, const struct sim_instr *i,
-                      uint32_t lanes)
-{
-    const struct call *c = i->extra;
-    move_bytes(w, c->results, c->result_count, lanes);
-}
-
 /* ---- functions of a library ---- */
 
 /* What each letter is: f float, d double, i int, l long long; the result first. */
-struct library {
+struct sim_library {
     const char *name; /* without __nv_ */
     const char *types;
     double (*one)(double);
@@ -322,7 +168,7 @@ static double is_negative(double a)
     }
 
 /* The float kind is the double one, rounded once. */
-static const struct library libraries[] = {
+static const struct sim_library libraries[] = {
     BOTH1("exp", exp),
     BOTH1("exp2", exp2),
     BOTH1("expm1", expm1),
@@ -416,7 +262,7 @@ static const struct library libraries[] = {
 };
 /* clang-format on */
 
-static const struct library *find_library(const char *name)
+static const struct sim_library *find_library(const char *name)
 {
     if (strncmp(name, "__nv_", 5) == 0)
         name += 5;
@@ -426,7 +272,7 @@ static const struct library *find_library(const char *name)
     return NULL;
 }
 
-static double argument(const unsigned char *local, const struct copy *c,
+static double argument(const unsigned char *local, const struct sim_copied *c,
                        char type)
 {
     float f;
@@ -448,8 +294,8 @@ static double argument(const unsigned char *local, const struct copy *c,
 static void call_library(struct sim_warp *w, const struct sim_instr *i,
                          uint32_t mask)
 {
-    const struct call *c = i->extra;
-    const struct library *f = c->library;
+    const struct sim_called *c = i->extra;
+    const struct sim_library *f = c->library;
     int64_t each = w->block->grid->kernel->local_bytes;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned char *local = w->local + __builtin_ctz(rest) * each;
@@ -612,7 +458,8 @@ static void print(struct text *t, const char *f, struct arguments *a)
     }
 }
 
-static uint64_t long_argument(const unsigned char *local, const struct copy *c)
+static uint64_t long_argument(const unsigned char *local,
+                              const struct sim_copied *c)
 {
     uint64_t v = 0;
     memcpy(&v, local + c->from, c->bytes < 8 ? (size_t)c->bytes : 8);
@@ -622,7 +469,7 @@ static uint64_t long_argument(const unsigned char *local, const struct copy *c)
 static void call_printf(struct sim_warp *w, const struct sim_instr *i,
                         uint32_t mask)
 {
-    const struct call *c = i->extra;
+    const struct sim_called *c = i->extra;
     const struct lab_sim_options *options = w->block->grid->options;
     int64_t each = w->block->grid->kernel->local_bytes;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -642,10 +489,9 @@ static void call_printf(struct sim_warp *w, const struct sim_instr *i,
             print(&t, format, &a);
         t.bytes[t.used] = '\0';
         if (!format || a.missing) {
-            sim_find(w, i, 1u << l, LAB_SIM_MEMORY, NULL,
-                     format ? "printf: an argument is missing"
-                            : "printf: the format is no constant text");
-            w->faulted |= 1u << l;
+            sim_end(w, i, 1u << l, LAB_SIM_MEMORY, NULL,
+                    format ? "printf: an argument is missing"
+                           : "printf: the format is no constant text");
         } else if (options->print)
             options->print(options->print_arg, t.bytes);
         int32_t printed = a.count;
@@ -658,67 +504,21 @@ static void call_printf(struct sim_warp *w, const struct sim_instr *i,
 static void call_assert(struct sim_warp *w, const struct sim_instr *i,
                         uint32_t mask)
 {
-    const struct call *c = i->extra;
+    const struct sim_called *c = i->extra;
     int64_t each = w->block->grid->kernel->local_bytes;
     const unsigned char *local = w->local + __builtin_ctz(mask) * each;
     size_t room;
     const char *condition =
         text_at(w, long_argument(local, &c->params[0]), &room);
-    sim_find(w, i, mask, LAB_SIM_MEMORY,
-             SIM_HINT("why the condition of assert() is false in this thread"),
-             "assertion failed: %.160s", condition ? condition : "(no text)");
-    w->faulted |= mask;
+    sim_end(w, i, mask, LAB_SIM_MEMORY,
+            SIM_HINT("why the condition of assert() is false in this thread"),
+            "assertion failed: %.160s", condition ? condition : "(no text)");
 }
 
-/* ---- lowering of a call ---- */
+/* ---- lowering ---- */
 
-static int64_t bytes_of(const struct lab_ptx_variable *v)
-{
-    return v->elements * lab_ptx_type_bytes(v->type);
-}
-
-/* A list of arguments as places in the caller's local memory. */
-static enum lab_status lower_list(struct sim_lowering *l,
-                                  const struct lab_ptx_instr *in,
-                                  const struct lab_ptx_operand *list,
-                                  bool results, struct copy **out, int *count)
-{
-    int n = list ? list->part_count : 0;
-    struct copy *c = sim_lower_take(l, ((size_t)n + 1) * sizeof(*c));
-    if (!c)
-        return lab_no_memory("a call");
-    for (int k = 0; k < n; k++) {
-        const struct sim_symbol *s = sim_lower_symbol(l, &list->parts[k]);
-        if (!s || s->space != LAB_PTX_LOCAL)
-            return sim_lower_refuse(l, in,
-                                    "an argument that is no .param variable");
-        c[k].bytes = bytes_of(s->variable);
-        *(results ? &c[k].to : &c[k].from) = (int64_t)s->address;
-    }
-    *out = c;
-    *count = n;
-    return LAB_OK;
-}
-
-/* The other half of each copy: the function's own variables. */
-static bool match_list(const struct sim_lowering *l, struct copy *c, int count,
-                       const struct lab_ptx_variable *v, int v_count,
-                       bool results)
-{
-    if (count != v_count)
-        return false;
-    for (int k = 0; k < count; k++) {
-        struct lab_ptx_operand o = {.kind = LAB_PTX_OPERAND_SYMBOL,
-                                    .variable = &v[k]};
-        const struct sim_symbol *s = sim_lower_symbol(l, &o);
-        if (!s || bytes_of(&v[k]) != c[k].bytes)
-            return false;
-        *(results ? &c[k].from : &c[k].to) = (int64_t)s->address;
-    }
-    return true;
-}
-
-static bool library_fits(const struct library *f, const struct call *c)
+static bool library_fits(const struct sim_library *f,
+                         const struct sim_called *c)
 {
     int n = (int)strlen(f->types);
     if (c->result_count != 1 || c->param_count != n - 1)
@@ -731,10 +531,10 @@ static bool library_fits(const struct library *f, const struct call *c)
     return true;
 }
 
-static enum lab_status lower_outside(struct sim_lowering *l,
-                                     const struct lab_ptx_instr *in,
-                                     const char *name, struct call *c,
-                                     struct sim_instr *out)
+enum lab_status sim_lower_outside(struct sim_lowering *l,
+                                  const struct lab_ptx_instr *in,
+                                  const char *name, struct sim_called *c,
+                                  struct sim_instr *out)
 {
     char why[160];
     c->library = find_library(name);
@@ -755,74 +555,4 @@ static enum lab_status lower_outside(struct sim_lowering *l,
     snprintf(why, sizeof(why), "the function %.80s is not in the simulator",
              name);
     return sim_lower_refuse(l, in, why);
-}
-
-static enum lab_status lower_call(struct sim_lowering *l,
-                                  const struct lab_ptx_instr *in,
-                                  struct sim_instr *out)
-{
-    const struct lab_ptx_operand *results = NULL;
-    const struct lab_ptx_operand *params = NULL;
-    const char *name = NULL;
-    struct call *c = sim_lower_take(l, sizeof(*c));
-    if (!c)
-        return lab_no_memory("a call");
-    for (int k = 0; k < in->operand_count; k++) {
-        const struct lab_ptx_operand *o = &in->operands[k];
-        if (o->kind == LAB_PTX_OPERAND_SYMBOL && !o->variable && !name)
-            name = o->name;
-        else if (o->kind == LAB_PTX_OPERAND_VECTOR && !name && !results)
-            results = o;
-        else if (o->kind == LAB_PTX_OPERAND_VECTOR && name && !params)
-            params = o;
-        else
-            return sim_lower_refuse(l, in, "a call by address");
-    }
-    if (!name)
-        return sim_lower_refuse(l, in, "a call by address");
-    enum lab_status st =
-        lower_list(l, in, params, false, &c->params, &c->param_count);
-    if (!st)
-        st = lower_list(l, in, results, true, &c->results, &c->result_count);
-    if (st)
-        return st;
-    out->extra = c;
-    const struct lab_ptx_function *f = lab_ptx_function(l->module->ptx, name);
-    const struct sim_part *p = f ? sim_lower_part(l, f) : NULL;
-    if (!p)
-        return lower_outside(l, in, name, c, out);
-    if (!match_list(l, c->params, c->param_count, f->params, f->param_count,
-                    false) ||
-        !match_list(l, c->results, c->result_count, f->results, f->result_count,
-                    true))
-        return sim_lower_refuse(l, in,
-                                "the arguments are not those of the function");
-    out->run = call;
-    out->target = p->base;
-    return LAB_OK;
-}
-
-enum lab_status sim_lower_flow(struct sim_lowering *l,
-                               const struct lab_ptx_instr *in,
-                               struct sim_instr *out, bool *known)
-{
-    static const struct {
-        const char *opcode;
-        sim_run_fn *run;
-    } ends[] = {
-        {"ret", ret}, {"exit", leave}, {"trap", trap}, {"brkpt", nothing}};
-    *known = true;
-    if (strcmp(in->opcode, "bra") == 0)
-        return lower_bra(l, in, out);
-    if (strcmp(in->opcode, "brx") == 0)
-        return lower_brx(l, in, out);
-    if (strcmp(in->opcode, "call") == 0)
-        return lower_call(l, in, out);
-    for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++)
-        if (strcmp(in->opcode, ends[k].opcode) == 0) {
-            out->run = ends[k].run;
-            return LAB_OK;
-        }
-    *known = false;
-    return LAB_OK;
 }

@@ -104,16 +104,19 @@ sim_lower_fn sim_lower_compare; /* compare.c: setp set selp slct testp */
 sim_lower_fn sim_lower_convert; /* convert.c: cvt */
 sim_lower_fn sim_lower_move;    /* move.c: mov ld st atom red cvta ... */
 sim_lower_fn sim_lower_warp;    /* together.c: shfl vote match redux bar ... */
-sim_lower_fn sim_lower_flow;    /* call.c: bra brx ret exit trap call */
+sim_lower_fn sim_lower_flow;    /* warp.c: bra brx ret exit trap call */
 
-/* A selp that executes a source of its own under its predicate, a root, which takes
- * another way for 0, and a division, which does near the ends of the range: they
- * count the FLOP of their lanes (compare.c, math.c). */
+/* A selp that executes a source of its own under its predicate counts the FLOP of its
+ * lanes (compare.c). */
 sim_run_fn sim_run_choice;
-sim_run_fn sim_run_root;
-sim_run_fn sim_run_quotient;
-bool sim_is_root(const struct sim_instr *i);
-bool sim_is_quotient(const struct sim_instr *i);
+/* So do a root, which takes another way for 0, and a division, which does near the
+ * ends of the range: it is made to, before it runs as it did. False: `i` is none of
+ * them (math.c). */
+bool sim_math_counts(struct sim_instr *i);
+/* Nothing to do: a break for a debugger; a fence, a prefetch where everything is done
+ * in order. */
+void sim_run_nothing(struct sim_warp *w, const struct sim_instr *i,
+                     uint32_t mask);
 
 /* An operand of a type: a register of its size or an immediate, converted. */
 enum lab_status sim_lower_typed(struct sim_lowering *l,
@@ -134,6 +137,21 @@ enum lab_status sim_lower_because(struct sim_lowering *l,
 /* Of a register; 0: the operand is none. */
 int sim_lower_register_bytes(const struct sim_lowering *l,
                              const struct lab_ptx_operand *o);
+
+/* A row of a lowering: `opcode`, and the modifiers that it begins with. */
+struct sim_form {
+    const char *opcode;
+    const char *first[3];
+    enum lab_status (*lower)(struct sim_lowering *l,
+                             const struct lab_ptx_instr *in,
+                             struct sim_instr *out);
+};
+/* The row that fits; NULL: none. */
+const struct sim_form *sim_form_find(const struct sim_form *forms, size_t count,
+                                     const struct lab_ptx_instr *in);
+
+/* Shared memory, where a modifier names it; else generic. */
+enum lab_ptx_space sim_space_of(const struct lab_ptx_instr *in);
 
 /* ---- a kernel while it is lowered ---- */
 
@@ -178,10 +196,31 @@ enum lab_status sim_lower_reg(const struct sim_lowering *l,
                               const struct lab_ptx_instr *in, int32_t reg,
                               struct sim_operand *out);
 
-/* ---- special registers (warp.c) ---- */
+/* ---- calls ---- */
 
-/* -1: not known. Its size in bytes in *bytes. */
-int sim_special_code(const char *name, int *bytes);
+/* Bytes that move from the caller's local memory to the function's, or back. */
+struct sim_copied {
+    int64_t from;
+    int64_t to;
+    int64_t bytes;
+};
+
+struct sim_library;
+
+/* i->extra of a call; `library` is call.c's. */
+struct sim_called {
+    struct sim_copied *params;
+    int param_count;
+    struct sim_copied *results;
+    int result_count;
+    const struct sim_library *library;
+};
+
+/* A call of a function that is in no PTX; refuses one that is not known (call.c). */
+enum lab_status sim_lower_outside(struct sim_lowering *l,
+                                  const struct lab_ptx_instr *in,
+                                  const char *name, struct sim_called *c,
+                                  struct sim_instr *out);
 
 /* ---- running (warp.c) ---- */
 
@@ -224,21 +263,5 @@ void sim_warp_run(struct sim_warp *w, int64_t most);
 /* Lanes that are where others join them have done so: the next instruction is that
  * at w->pc, in the active lanes. */
 void sim_warp_settle(struct sim_warp *w);
-/* The function of a call's lanes or, outside of one, the lanes themselves end. */
-void sim_return(struct sim_warp *w, uint32_t lanes);
-void sim_leave(struct sim_warp *w, uint32_t lanes);
-/* The lanes of `taken` go to `target`, the others on; both meet at `join`. */
-void sim_split(struct sim_warp *w, const struct sim_instr *i, uint32_t taken,
-               int32_t target, int32_t join);
-/* Each lane of `mask` goes to its target; the active others on. */
-void sim_switch(struct sim_warp *w, const struct sim_instr *i, uint32_t mask,
-                const int32_t targets[SIM_LANES]);
-/* The lanes of `mask` call what begins at i->target. */
-void sim_call(struct sim_warp *w, const struct sim_instr *i, uint32_t mask);
-/* call.c: when they return, their results go where the caller reads them. */
-void sim_call_results(struct sim_warp *w, const struct sim_instr *i,
-                      uint32_t lanes);
 /* The instruction looks at memory that others may change: they get a turn. */
 void sim_spins(struct sim_warp *w);
-bool sim_gather_for(struct sim_warp *w, const struct sim_instr *i,
-                    uint32_t lanes, enum lab_sim_check check);

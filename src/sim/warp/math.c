@@ -433,13 +433,15 @@ F32_OP(div_f32, 2, a / b)
 F32_OP(rcp_f32, 1, 1.0f / a)
 F32_OP(sqrt_f32, 1, __builtin_sqrtf(a))
 
-bool sim_is_root(const struct sim_instr *i)
+static bool is_root(const struct sim_instr *i)
 {
     return strcmp(i->ptx->opcode, "sqrt") == 0 && i->type == LAB_PTX_F32 &&
            lab_ptx_has_modifier(i->ptx, "rn");
 }
 
-void sim_run_root(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+/* Another way for 0: the FLOP of the other lanes are counted. */
+static void run_root(struct sim_warp *w, const struct sim_instr *i,
+                     uint32_t mask)
 {
     SIM_FETCH(f32, a, &i->a);
     int n = 0;
@@ -449,7 +451,7 @@ void sim_run_root(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     i->then(w, i, mask);
 }
 
-bool sim_is_quotient(const struct sim_instr *i)
+static bool is_quotient(const struct sim_instr *i)
 {
     return strcmp(i->ptx->opcode, "div") == 0 && i->type == LAB_PTX_F32 &&
            lab_ptx_has_modifier(i->ptx, "rn") && !(i->flags & SIM_F_FTZ);
@@ -487,8 +489,8 @@ enum {
     LARGE_QUOTIENT = 127
 };
 
-void sim_run_quotient(struct sim_warp *w, const struct sim_instr *i,
-                      uint32_t mask)
+static void run_quotient(struct sim_warp *w, const struct sim_instr *i,
+                         uint32_t mask)
 {
     SIM_FETCH(f32, a, &i->a);
     SIM_FETCH(f32, b, &i->b);
@@ -508,6 +510,18 @@ void sim_run_quotient(struct sim_warp *w, const struct sim_instr *i,
                             sim_f32(a_lanes[l]), sim_f32(b_lanes[l]));
     }
     i->then(w, i, mask);
+}
+
+bool sim_math_counts(struct sim_instr *i)
+{
+    const bool root = is_root(i);
+    if (!root && !is_quotient(i))
+        return false;
+    if (root)
+        i->flop = SIM_FLOP_CHOSEN;
+    i->then = i->run;
+    i->run = root ? run_root : run_quotient;
+    return true;
 }
 
 #define F64_OP(name, sources, expr)                                            \

@@ -1,10 +1,82 @@
 /* What each family of instructions uses to lower its own: modifiers sorted, operands
  * resolved to registers, immediates and variables, with types checked, and the one
- * way to refuse an instruction, with its opcode and its source line. */
+ * way to refuse an instruction, with its opcode and its source line; and what such
+ * operands are in the lanes of a warp that runs, special registers too. */
 #include <string.h>
 
 #include "base/arena.h"
 #include "warp/lanes.h"
+
+/* ---- special registers ---- */
+
+/* name, what it is in lane l of warp w, bytes */
+#define SPECIAL_LIST(X)                                                        \
+    X("%tid.x", t % n[0], 4)                                                   \
+    X("%tid.y", t / n[0] % n[1], 4)                                            \
+    X("%tid.z", t / n[0] / n[1], 4)                                            \
+    X("%ntid.x", n[0], 4)                                                      \
+    X("%ntid.y", n[1], 4)                                                      \
+    X("%ntid.z", n[2], 4)                                                      \
+    X("%ctaid.x", b->index[0], 4)                                              \
+    X("%ctaid.y", b->index[1], 4)                                              \
+    X("%ctaid.z", b->index[2], 4)                                              \
+    X("%nctaid.x", g[0], 4)                                                    \
+    X("%nctaid.y", g[1], 4)                                                    \
+    X("%nctaid.z", g[2], 4)                                                    \
+    X("%clusterid.x", b->index[0], 4)                                          \
+    X("%clusterid.y", b->index[1], 4)                                          \
+    X("%clusterid.z", b->index[2], 4)                                          \
+    X("%nclusterid.x", g[0], 4)                                                \
+    X("%nclusterid.y", g[1], 4)                                                \
+    X("%nclusterid.z", g[2], 4)                                                \
+    X("%cluster_ctaid.x", 0, 4)                                                \
+    X("%cluster_ctaid.y", 0, 4)                                                \
+    X("%cluster_ctaid.z", 0, 4)                                                \
+    X("%cluster_nctaid.x", 1, 4)                                               \
+    X("%cluster_nctaid.y", 1, 4)                                               \
+    X("%cluster_nctaid.z", 1, 4)                                               \
+    X("%cluster_ctarank", 0, 4)                                                \
+    X("%cluster_nctarank", 1, 4)                                               \
+    X("%is_explicit_cluster", 0, 4)                                            \
+    X("%laneid", (uint64_t)l, 4)                                               \
+    X("%warpid", (uint64_t)w->index, 4)                                        \
+    X("%nwarpid", (uint64_t)device->warps_per_sm, 4)                           \
+    X("%smid", b->number % (uint64_t)device->sm_count, 4)                      \
+    X("%nsmid", (uint64_t)device->sm_count, 4)                                 \
+    X("%gridid", 1, 8)                                                         \
+    X("%lanemask_eq", 1u << l, 4)                                              \
+    X("%lanemask_lt", (1u << l) - 1, 4)                                        \
+    X("%lanemask_le", (2u << l) - 1, 4)                                        \
+    X("%lanemask_gt", ~((2u << l) - 1), 4)                                     \
+    X("%lanemask_ge", ~((1u << l) - 1), 4)                                     \
+    X("%clock", (uint64_t)w->steps, 4)                                         \
+    X("%clock_hi", (uint64_t)w->steps >> 32, 4)                                \
+    X("%clock64", (uint64_t)w->steps, 8)                                       \
+    X("%globaltimer", (uint64_t)w->steps, 8)                                   \
+    X("%globaltimer_lo", (uint64_t)w->steps, 4)                                \
+    X("%globaltimer_hi", (uint64_t)w->steps >> 32, 4)                          \
+    X("%dynamic_smem_size", (uint64_t)launch->shared_bytes, 4)                 \
+    X("%total_smem_size", (uint64_t)b->shared_bytes, 4)                        \
+    X("%aggr_smem_size", (uint64_t)b->shared_bytes, 4)
+
+/* -1: not known. Its size in bytes in *bytes. */
+static int special_code(const char *name, int *bytes)
+{
+    static const struct {
+        const char *name;
+        int bytes;
+    } names[] = {
+#define X(name, value, bytes) {name, bytes},
+        SPECIAL_LIST(X)
+#undef X
+    };
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+        if (strcmp(names[k].name, name) == 0) {
+            *bytes = names[k].bytes;
+            return (int)k;
+        }
+    return -1;
+}
 
 /* ---- texts ---- */
 
@@ -143,7 +215,7 @@ enum lab_status sim_lower_operand(struct sim_lowering *l,
         return LAB_OK;
     case LAB_PTX_OPERAND_SPECIAL: {
         int bytes;
-        int code = sim_special_code(in->name, &bytes);
+        int code = special_code(in->name, &bytes);
         if (code < 0)
             return lab_fail(LAB_E_UNSUPPORTED,
                             "special register %s is not simulated", in->name);
@@ -281,4 +353,137 @@ struct sim_part *sim_lower_part(const struct sim_lowering *l,
     while (p && p->function != f)
         p = p->next;
     return p;
+}
+
+const struct sim_form *sim_form_find(const struct sim_form *forms, size_t count,
+                                     const struct lab_ptx_instr *in)
+{
+    for (size_t k = 0; k < count; k++) {
+        const struct sim_form *f = &forms[k];
+        bool fits = strcmp(f->opcode, in->opcode) == 0;
+        for (int m = 0; fits && m < 3 && f->first[m]; m++)
+            fits = m < in->modifier_count &&
+                   strcmp(f->first[m], in->modifiers[m]) == 0;
+        if (fits)
+            return f;
+    }
+    return NULL;
+}
+
+enum lab_ptx_space sim_space_of(const struct lab_ptx_instr *in)
+{
+    static const char *const names[] = {"shared", "shared::cta",
+                                        "shared::cluster"};
+    for (int k = 0; k < 3; k++)
+        if (lab_ptx_has_modifier(in, names[k]))
+            return LAB_PTX_SHARED;
+    return LAB_PTX_GENERIC;
+}
+
+/* ---- operands of a warp that runs ---- */
+
+static uint64_t special(const struct sim_warp *w, uint64_t code, int l)
+{
+    const struct sim_block *b = w->block;
+    const struct lab_sim_launch *launch = b->grid->launch;
+    const struct lab_sim_device *device = b->grid->options->device
+                                              ? b->grid->options->device
+                                              : lab_sim_device_at(0);
+    const uint32_t *n = launch->block;
+    const uint32_t *g = launch->grid;
+    uint64_t t = (uint64_t)w->index * SIM_LANES + (uint64_t)l;
+    uint64_t k = 0;
+#define X(name, value, bytes)                                                  \
+    if (code == k++)                                                           \
+        return (bytes) == 4 ? (uint32_t)(value) : (value);
+    SPECIAL_LIST(X)
+#undef X
+    return 0;
+}
+
+void sim_values(const struct sim_warp *w, const struct sim_operand *o,
+                uint64_t out[SIM_LANES])
+{
+    switch (o->source) {
+    case SIM_SLOT:
+        if (o->bytes == 8)
+            memcpy(out, sim_r64(w, o->slot), SIM_LANES * sizeof(*out));
+        else
+            for (int l = 0; l < SIM_LANES; l++)
+                out[l] = sim_r32(w, o->slot)[l];
+        break;
+    case SIM_IMMEDIATE:
+        for (int l = 0; l < SIM_LANES; l++)
+            out[l] = o->value;
+        break;
+    case SIM_PREDICATE:
+        for (int l = 0; l < SIM_LANES; l++)
+            out[l] = sim_pred(w, o) >> l & 1;
+        break;
+    case SIM_SPECIAL:
+        for (int l = 0; l < SIM_LANES; l++)
+            out[l] = special(w, o->value, l);
+        break;
+    default:
+        memset(out, 0, SIM_LANES * sizeof(*out));
+    }
+}
+
+void sim_fetch_slow32(const struct sim_warp *w, const struct sim_operand *o,
+                      uint32_t *out)
+{
+    uint64_t v[SIM_LANES];
+    sim_values(w, o, v);
+    for (int l = 0; l < SIM_LANES; l++)
+        out[l] = (uint32_t)v[l];
+}
+
+SIM_CLONES
+void sim_addresses(const struct sim_warp *w, const struct sim_operand *o,
+                   uint64_t out[SIM_LANES])
+{
+    if (o->source != SIM_SLOT)
+        for (int l = 0; l < SIM_LANES; l++)
+            out[l] = o->value;
+    else if (o->bytes == 8) {
+        const uint64_t *r = sim_r64(w, o->slot);
+        for (int l = 0; l < SIM_LANES; l++)
+            out[l] = r[l] + o->value;
+    } else {
+        const uint32_t *r = sim_r32(w, o->slot);
+        for (int l = 0; l < SIM_LANES; l++)
+            out[l] = (uint32_t)(r[l] + o->value);
+    }
+}
+
+SIM_CLONES
+void sim_blend32(uint32_t *d, const uint32_t *r, uint32_t mask)
+{
+    for (int l = 0; l < SIM_LANES; l++)
+        d[l] = mask >> l & 1 ? r[l] : d[l];
+}
+
+SIM_CLONES
+void sim_blend64(uint64_t *d, const uint64_t *r, uint32_t mask)
+{
+    for (int l = 0; l < SIM_LANES; l++)
+        d[l] = mask >> l & 1 ? r[l] : d[l];
+}
+
+void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
+             const uint64_t values[SIM_LANES])
+{
+    if (o->source == SIM_PREDICATE) {
+        uint32_t bits = 0;
+        for (int l = 0; l < SIM_LANES; l++)
+            bits |= (uint32_t)(values[l] != 0) << l;
+        sim_put_pred(w, o, bits, mask);
+    } else if (o->bytes == 8)
+        sim_put64(w, o, values, mask);
+    else {
+        uint32_t low[SIM_LANES];
+        for (int l = 0; l < SIM_LANES; l++)
+            low[l] = (uint32_t)values[l];
+        sim_put32(w, o, low, mask);
+    }
 }

@@ -1,4 +1,5 @@
-/* A warp: its lanes, which of them run, and the loop that executes instructions.
+/* A warp: its lanes, which of them run, and the loop that executes instructions;
+ * branches, calls and ends.
  *
  * Lanes that part at a branch meet again at its post-dominator. Each of these
  * places is a struct sim_join that knows which lanes come; lanes that run later
@@ -6,182 +7,7 @@
  * need be the lanes that wait for it at a join go on without it, so that a lock
  * that one lane of a warp holds does not stop the warp. */
 #include "warp/lanes.h"
-
-/* ---- operands ---- */
-
-/* name, what it is in lane l of warp w, bytes */
-#define SPECIAL_LIST(X)                                                        \
-    X("%tid.x", t % n[0], 4)                                                   \
-    X("%tid.y", t / n[0] % n[1], 4)                                            \
-    X("%tid.z", t / n[0] / n[1], 4)                                            \
-    X("%ntid.x", n[0], 4)                                                      \
-    X("%ntid.y", n[1], 4)                                                      \
-    X("%ntid.z", n[2], 4)                                                      \
-    X("%ctaid.x", b->index[0], 4)                                              \
-    X("%ctaid.y", b->index[1], 4)                                              \
-    X("%ctaid.z", b->index[2], 4)                                              \
-    X("%nctaid.x", g[0], 4)                                                    \
-    X("%nctaid.y", g[1], 4)                                                    \
-    X("%nctaid.z", g[2], 4)                                                    \
-    X("%clusterid.x", b->index[0], 4)                                          \
-    X("%clusterid.y", b->index[1], 4)                                          \
-    X("%clusterid.z", b->index[2], 4)                                          \
-    X("%nclusterid.x", g[0], 4)                                                \
-    X("%nclusterid.y", g[1], 4)                                                \
-    X("%nclusterid.z", g[2], 4)                                                \
-    X("%cluster_ctaid.x", 0, 4)                                                \
-    X("%cluster_ctaid.y", 0, 4)                                                \
-    X("%cluster_ctaid.z", 0, 4)                                                \
-    X("%cluster_nctaid.x", 1, 4)                                               \
-    X("%cluster_nctaid.y", 1, 4)                                               \
-    X("%cluster_nctaid.z", 1, 4)                                               \
-    X("%cluster_ctarank", 0, 4)                                                \
-    X("%cluster_nctarank", 1, 4)                                               \
-    X("%is_explicit_cluster", 0, 4)                                            \
-    X("%laneid", (uint64_t)l, 4)                                               \
-    X("%warpid", (uint64_t)w->index, 4)                                        \
-    X("%nwarpid", (uint64_t)device->warps_per_sm, 4)                           \
-    X("%smid", b->number % (uint64_t)device->sm_count, 4)                      \
-    X("%nsmid", (uint64_t)device->sm_count, 4)                                 \
-    X("%gridid", 1, 8)                                                         \
-    X("%lanemask_eq", 1u << l, 4)                                              \
-    X("%lanemask_lt", (1u << l) - 1, 4)                                        \
-    X("%lanemask_le", (2u << l) - 1, 4)                                        \
-    X("%lanemask_gt", ~((2u << l) - 1), 4)                                     \
-    X("%lanemask_ge", ~((1u << l) - 1), 4)                                     \
-    X("%clock", (uint64_t)w->steps, 4)                                         \
-    X("%clock_hi", (uint64_t)w->steps >> 32, 4)                                \
-    X("%clock64", (uint64_t)w->steps, 8)                                       \
-    X("%globaltimer", (uint64_t)w->steps, 8)                                   \
-    X("%globaltimer_lo", (uint64_t)w->steps, 4)                                \
-    X("%globaltimer_hi", (uint64_t)w->steps >> 32, 4)                          \
-    X("%dynamic_smem_size", (uint64_t)launch->shared_bytes, 4)                 \
-    X("%total_smem_size", (uint64_t)b->shared_bytes, 4)                        \
-    X("%aggr_smem_size", (uint64_t)b->shared_bytes, 4)
-
-int sim_special_code(const char *name, int *bytes)
-{
-    static const struct {
-        const char *name;
-        int bytes;
-    } names[] = {
-#define X(name, value, bytes) {name, bytes},
-        SPECIAL_LIST(X)
-#undef X
-    };
-    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-        if (strcmp(names[k].name, name) == 0) {
-            *bytes = names[k].bytes;
-            return (int)k;
-        }
-    return -1;
-}
-
-static uint64_t special(const struct sim_warp *w, uint64_t code, int l)
-{
-    const struct sim_block *b = w->block;
-    const struct lab_sim_launch *launch = b->grid->launch;
-    const struct lab_sim_device *device = b->grid->options->device
-                                              ? b->grid->options->device
-                                              : lab_sim_device_at(0);
-    const uint32_t *n = launch->block;
-    const uint32_t *g = launch->grid;
-    uint64_t t = (uint64_t)w->index * SIM_LANES + (uint64_t)l;
-    uint64_t k = 0;
-#define X(name, value, bytes)                                                  \
-    if (code == k++)                                                           \
-        return (bytes) == 4 ? (uint32_t)(value) : (value);
-    SPECIAL_LIST(X)
-#undef X
-    return 0;
-}
-
-void sim_values(const struct sim_warp *w, const struct sim_operand *o,
-                uint64_t out[SIM_LANES])
-{
-    switch (o->source) {
-    case SIM_SLOT:
-        if (o->bytes == 8)
-            memcpy(out, sim_r64(w, o->slot), SIM_LANES * sizeof(*out));
-        else
-            for (int l = 0; l < SIM_LANES; l++)
-                out[l] = sim_r32(w, o->slot)[l];
-        break;
-    case SIM_IMMEDIATE:
-        for (int l = 0; l < SIM_LANES; l++)
-            out[l] = o->value;
-        break;
-    case SIM_PREDICATE:
-        for (int l = 0; l < SIM_LANES; l++)
-            out[l] = sim_pred(w, o) >> l & 1;
-        break;
-    case SIM_SPECIAL:
-        for (int l = 0; l < SIM_LANES; l++)
-            out[l] = special(w, o->value, l);
-        break;
-    default:
-        memset(out, 0, SIM_LANES * sizeof(*out));
-    }
-}
-
-void sim_fetch_slow32(const struct sim_warp *w, const struct sim_operand *o,
-                      uint32_t *out)
-{
-    uint64_t v[SIM_LANES];
-    sim_values(w, o, v);
-    for (int l = 0; l < SIM_LANES; l++)
-        out[l] = (uint32_t)v[l];
-}
-
-SIM_CLONES
-void sim_addresses(const struct sim_warp *w, const struct sim_operand *o,
-                   uint64_t out[SIM_LANES])
-{
-    if (o->source != SIM_SLOT)
-        for (int l = 0; l < SIM_LANES; l++)
-            out[l] = o->value;
-    else if (o->bytes == 8) {
-        const uint64_t *r = sim_r64(w, o->slot);
-        for (int l = 0; l < SIM_LANES; l++)
-            out[l] = r[l] + o->value;
-    } else {
-        const uint32_t *r = sim_r32(w, o->slot);
-        for (int l = 0; l < SIM_LANES; l++)
-            out[l] = (uint32_t)(r[l] + o->value);
-    }
-}
-
-SIM_CLONES
-void sim_blend32(uint32_t *d, const uint32_t *r, uint32_t mask)
-{
-    for (int l = 0; l < SIM_LANES; l++)
-        d[l] = mask >> l & 1 ? r[l] : d[l];
-}
-
-SIM_CLONES
-void sim_blend64(uint64_t *d, const uint64_t *r, uint32_t mask)
-{
-    for (int l = 0; l < SIM_LANES; l++)
-        d[l] = mask >> l & 1 ? r[l] : d[l];
-}
-
-void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
-             const uint64_t values[SIM_LANES])
-{
-    if (o->source == SIM_PREDICATE) {
-        uint32_t bits = 0;
-        for (int l = 0; l < SIM_LANES; l++)
-            bits |= (uint32_t)(values[l] != 0) << l;
-        sim_put_pred(w, o, bits, mask);
-    } else if (o->bytes == 8)
-        sim_put64(w, o, values, mask);
-    else {
-        uint32_t low[SIM_LANES];
-        for (int l = 0; l < SIM_LANES; l++)
-            low[l] = (uint32_t)values[l];
-        sim_put32(w, o, low, mask);
-    }
-}
+#include "module.h"
 
 /* ---- lanes that part and meet ---- */
 
@@ -255,6 +81,17 @@ static void next_side(struct sim_warp *w)
     }
 }
 
+static void move_bytes(struct sim_warp *w, const struct sim_copied *c,
+                       int count, uint32_t lanes)
+{
+    int64_t each = w->block->grid->kernel->local_bytes;
+    for (int k = 0; k < count; k++)
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            unsigned char *local = w->local + __builtin_ctz(rest) * each;
+            memcpy(local + c[k].to, local + c[k].from, (size_t)c[k].bytes);
+        }
+}
+
 /* All lanes of a join are there. */
 static void pass_join(struct sim_warp *w, int join)
 {
@@ -262,8 +99,10 @@ static void pass_join(struct sim_warp *w, int join)
     struct sim_join j = s->joins[join];
     free_join(s, join);
     go(w, j.pc, j.arrived, j.parent);
-    if (j.call)
-        sim_call_results(w, j.call, j.arrived);
+    if (j.call) {
+        const struct sim_called *c = j.call->extra;
+        move_bytes(w, c->results, c->result_count, j.arrived);
+    }
 }
 
 /* No lane is active; those that the last ones kept waiting may go on. */
@@ -300,7 +139,7 @@ static void forget(struct sim_stack *s, int join, int end, uint32_t lanes)
         s->joins[join].expected &= ~lanes;
 }
 
-void sim_leave(struct sim_warp *w, uint32_t lanes)
+static void leave(struct sim_warp *w, uint32_t lanes)
 {
     lanes &= w->active;
     w->alive &= ~lanes;
@@ -310,14 +149,23 @@ void sim_leave(struct sim_warp *w, uint32_t lanes)
         settle(w, w->stack->join);
 }
 
-void sim_return(struct sim_warp *w, uint32_t lanes)
+static void exit_lanes(struct sim_warp *w, const struct sim_instr *i,
+                       uint32_t mask)
 {
+    (void)i;
+    leave(w, mask);
+}
+
+/* The function of a call's lanes or, outside of one, the lanes themselves end. */
+static void ret(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes)
+{
+    (void)i;
     struct sim_stack *s = w->stack;
     int call = s->join;
     while (call >= 0 && !s->joins[call].call)
         call = s->joins[call].parent;
     if (call < 0) {
-        sim_leave(w, lanes);
+        leave(w, lanes);
         return;
     }
     forget(s, s->join, call, lanes);
@@ -327,8 +175,9 @@ void sim_return(struct sim_warp *w, uint32_t lanes)
         settle(w, s->join);
 }
 
-void sim_split(struct sim_warp *w, const struct sim_instr *i, uint32_t taken,
-               int32_t target, int32_t join)
+/* The lanes of `taken` go to `target`, the others on; both meet at `join`. */
+static void split(struct sim_warp *w, const struct sim_instr *i, uint32_t taken,
+                  int32_t target, int32_t join)
 {
     struct sim_stack *s = w->stack;
     uint32_t others = w->active & ~taken;
@@ -347,8 +196,14 @@ void sim_split(struct sim_warp *w, const struct sim_instr *i, uint32_t taken,
     go(w, target, taken, at);
 }
 
-void sim_switch(struct sim_warp *w, const struct sim_instr *i, uint32_t mask,
-                const int32_t targets[SIM_LANES])
+static void bra(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+{
+    split(w, i, mask, i->target, i->join);
+}
+
+/* Each lane of `mask` goes to its target; the active others on. */
+static void branch_each(struct sim_warp *w, const struct sim_instr *i,
+                        uint32_t mask, const int32_t targets[SIM_LANES])
 {
     struct sim_stack *s = w->stack;
     int32_t first = targets[__builtin_ctz(mask)];
@@ -362,8 +217,8 @@ void sim_switch(struct sim_warp *w, const struct sim_instr *i, uint32_t mask,
         return;
     }
     int32_t after = w->pc;
-    sim_split(w, i, there, first, i->join);
-    /* What sim_split() took for one side are several. */
+    split(w, i, there, first, i->join);
+    /* What split() took for one side are several. */
     int at = s->join;
     s->side_count--;
     if (rest & ~mask)
@@ -378,15 +233,16 @@ void sim_switch(struct sim_warp *w, const struct sim_instr *i, uint32_t mask,
     }
 }
 
-void sim_call(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+static void call(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
+    const struct sim_called *c = i->extra;
     struct sim_stack *s = w->stack;
+    move_bytes(w, c->params, c->param_count, mask);
     int at = new_join(s);
     if (at < 0) {
-        sim_find(w, i, mask, LAB_SIM_BUDGET,
-                 SIM_HINT("a function that calls itself, and where it stops"),
-                 "calls are nested deeper than the simulator follows them");
-        w->faulted |= mask;
+        sim_end(w, i, mask, LAB_SIM_BUDGET,
+                SIM_HINT("a function that calls itself, and where it stops"),
+                "calls are nested deeper than the simulator follows them");
         return;
     }
     int32_t after = w->pc;
@@ -395,6 +251,49 @@ void sim_call(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     if (others)
         add_side(w, after, others, s->join, false, false);
     go(w, i->target, mask, at);
+}
+
+/* Each lane's label by its index; i->extra: int32_t, more_count of them. */
+static void brx(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+{
+    const int32_t *labels = i->extra;
+    uint64_t v[SIM_LANES];
+    int32_t targets[SIM_LANES] = {0};
+    uint32_t bad = 0;
+    sim_values(w, &i->a, v);
+    for (int l = 0; l < SIM_LANES; l++) {
+        if (!(mask >> l & 1))
+            continue;
+        if (v[l] >= (uint64_t)i->target)
+            bad |= 1u << l;
+        else
+            targets[l] = labels[v[l]];
+    }
+    if (bad) {
+        sim_end(w, i, bad, LAB_SIM_MEMORY, SIM_HINT("the value of the switch"),
+                "a branch by index beyond its %d labels", i->target);
+        mask &= ~bad;
+        if (!mask)
+            return;
+    }
+    for (uint32_t rest = bad; rest; rest &= rest - 1)
+        targets[__builtin_ctz(rest)] = targets[__builtin_ctz(mask)];
+    branch_each(w, i, mask | bad, targets);
+}
+
+static void trap(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+{
+    sim_end(w, i, mask, LAB_SIM_MEMORY,
+            SIM_HINT("what the kernel tests before __trap(): it was not so"),
+            "the kernel stopped itself (trap)");
+}
+
+void sim_run_nothing(struct sim_warp *w, const struct sim_instr *i,
+                     uint32_t mask)
+{
+    (void)w;
+    (void)i;
+    (void)mask;
 }
 
 /* ---- lanes that wait for each other ---- */
@@ -516,8 +415,8 @@ static void merge(struct sim_warp *w, int32_t pc)
     }
 }
 
-bool sim_gather_for(struct sim_warp *w, const struct sim_instr *i,
-                    uint32_t lanes, enum lab_sim_check check)
+bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
+                enum lab_sim_check check)
 {
     struct sim_stack *s = w->stack;
     int32_t pc = sim_index(w, i);
@@ -552,16 +451,10 @@ bool sim_gather_for(struct sim_warp *w, const struct sim_instr *i,
     const char *what = check == LAB_SIM_BARRIER
                            ? "barrier that not all threads of the warp reach"
                            : "its mask names lanes that do not execute it";
-    sim_find(w, i, w->active, check, NULL,
-             "%s: lanes 0x%08x of the warp wait, 0x%08x do not come", what,
-             w->active, missing);
-    w->faulted |= w->active;
+    sim_end(w, i, w->active, check, NULL,
+            "%s: lanes 0x%08x of the warp wait, 0x%08x do not come", what,
+            w->active, missing);
     return false;
-}
-
-bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes)
-{
-    return sim_gather_for(w, i, lanes, LAB_SIM_SHUFFLE);
 }
 
 /* ---- running ---- */
@@ -614,7 +507,7 @@ void sim_warp_run(struct sim_warp *w, int64_t most)
         if (mask)
             i->run(w, i, mask);
         if (__builtin_expect((w->faulted & w->active) != 0, 0))
-            sim_leave(w, w->faulted & w->active);
+            leave(w, w->faulted & w->active);
         if (__builtin_expect(s->turn_over || w->state == SIM_WAITING, 0)) {
             s->spins += w->state == SIM_WAITING ? SPINS_OF_TURN : 0;
             after_spins(w);
@@ -622,4 +515,169 @@ void sim_warp_run(struct sim_warp *w, int64_t most)
         }
     }
     w->steps += most - left;
+}
+
+/* ---- lowering: bra, brx.idx, call, ret, exit, trap ---- */
+
+static int32_t at_label(const struct sim_lowering *l,
+                        const struct lab_ptx_operand *o)
+{
+    int32_t n = l->part->function->instr_count;
+    return o->kind == LAB_PTX_OPERAND_LABEL && o->target >= 0 && o->target <= n
+               ? l->part->base + o->target
+               : -1;
+}
+
+static enum lab_status lower_bra(struct sim_lowering *l,
+                                 const struct lab_ptx_instr *in,
+                                 struct sim_instr *out)
+{
+    out->run = bra;
+    out->target = in->operand_count == 1 ? at_label(l, &in->operands[0]) : -1;
+    return out->target < 0 ? sim_lower_refuse(l, in, "it does not name a label")
+                           : LAB_OK;
+}
+
+static enum lab_status lower_brx(struct sim_lowering *l,
+                                 const struct lab_ptx_instr *in,
+                                 struct sim_instr *out)
+{
+    if (in->operand_count != 2 ||
+        in->operands[1].kind != LAB_PTX_OPERAND_VECTOR ||
+        in->operands[1].part_count < 1)
+        return sim_lower_refuse(l, in, "it does not name a list of labels");
+    const struct lab_ptx_operand *list = &in->operands[1];
+    int32_t *labels =
+        sim_lower_take(l, (size_t)list->part_count * sizeof(*labels));
+    if (!labels)
+        return lab_no_memory("a kernel");
+    for (int k = 0; k < list->part_count; k++) {
+        labels[k] = at_label(l, &list->parts[k]);
+        if (labels[k] < 0)
+            return sim_lower_refuse(l, in, "it does not name a label");
+    }
+    out->run = brx;
+    out->extra = labels;
+    out->target = list->part_count;
+    return sim_lower_typed_part(l, in, &in->operands[0], LAB_PTX_U32, false,
+                                &out->a);
+}
+
+static int64_t bytes_of(const struct lab_ptx_variable *v)
+{
+    return v->elements * lab_ptx_type_bytes(v->type);
+}
+
+/* A list of arguments as places in the caller's local memory. */
+static enum lab_status lower_list(struct sim_lowering *l,
+                                  const struct lab_ptx_instr *in,
+                                  const struct lab_ptx_operand *list,
+                                  bool results, struct sim_copied **out,
+                                  int *count)
+{
+    int n = list ? list->part_count : 0;
+    struct sim_copied *c = sim_lower_take(l, ((size_t)n + 1) * sizeof(*c));
+    if (!c)
+        return lab_no_memory("a call");
+    for (int k = 0; k < n; k++) {
+        const struct sim_symbol *s = sim_lower_symbol(l, &list->parts[k]);
+        if (!s || s->space != LAB_PTX_LOCAL)
+            return sim_lower_refuse(l, in,
+                                    "an argument that is no .param variable");
+        c[k].bytes = bytes_of(s->variable);
+        *(results ? &c[k].to : &c[k].from) = (int64_t)s->address;
+    }
+    *out = c;
+    *count = n;
+    return LAB_OK;
+}
+
+/* The other half of each copy: the function's own variables. */
+static bool match_list(const struct sim_lowering *l, struct sim_copied *c,
+                       int count, const struct lab_ptx_variable *v, int v_count,
+                       bool results)
+{
+    if (count != v_count)
+        return false;
+    for (int k = 0; k < count; k++) {
+        struct lab_ptx_operand o = {.kind = LAB_PTX_OPERAND_SYMBOL,
+                                    .variable = &v[k]};
+        const struct sim_symbol *s = sim_lower_symbol(l, &o);
+        if (!s || bytes_of(&v[k]) != c[k].bytes)
+            return false;
+        *(results ? &c[k].from : &c[k].to) = (int64_t)s->address;
+    }
+    return true;
+}
+
+static enum lab_status lower_call(struct sim_lowering *l,
+                                  const struct lab_ptx_instr *in,
+                                  struct sim_instr *out)
+{
+    const struct lab_ptx_operand *results = NULL;
+    const struct lab_ptx_operand *params = NULL;
+    const char *name = NULL;
+    struct sim_called *c = sim_lower_take(l, sizeof(*c));
+    if (!c)
+        return lab_no_memory("a call");
+    for (int k = 0; k < in->operand_count; k++) {
+        const struct lab_ptx_operand *o = &in->operands[k];
+        if (o->kind == LAB_PTX_OPERAND_SYMBOL && !o->variable && !name)
+            name = o->name;
+        else if (o->kind == LAB_PTX_OPERAND_VECTOR && !name && !results)
+            results = o;
+        else if (o->kind == LAB_PTX_OPERAND_VECTOR && name && !params)
+            params = o;
+        else
+            return sim_lower_refuse(l, in, "a call by address");
+    }
+    if (!name)
+        return sim_lower_refuse(l, in, "a call by address");
+    enum lab_status st =
+        lower_list(l, in, params, false, &c->params, &c->param_count);
+    if (!st)
+        st = lower_list(l, in, results, true, &c->results, &c->result_count);
+    if (st)
+        return st;
+    out->extra = c;
+    const struct lab_ptx_function *f = lab_ptx_function(l->module->ptx, name);
+    const struct sim_part *p = f ? sim_lower_part(l, f) : NULL;
+    if (!p)
+        return sim_lower_outside(l, in, name, c, out);
+    if (!match_list(l, c->params, c->param_count, f->params, f->param_count,
+                    false) ||
+        !match_list(l, c->results, c->result_count, f->results, f->result_count,
+                    true))
+        return sim_lower_refuse(l, in,
+                                "the arguments are not those of the function");
+    out->run = call;
+    out->target = p->base;
+    return LAB_OK;
+}
+
+enum lab_status sim_lower_flow(struct sim_lowering *l,
+                               const struct lab_ptx_instr *in,
+                               struct sim_instr *out, bool *known)
+{
+    static const struct {
+        const char *opcode;
+        sim_run_fn *run;
+    } ends[] = {{"ret", ret},
+                {"exit", exit_lanes},
+                {"trap", trap},
+                {"brkpt", sim_run_nothing}};
+    *known = true;
+    if (strcmp(in->opcode, "bra") == 0)
+        return lower_bra(l, in, out);
+    if (strcmp(in->opcode, "brx") == 0)
+        return lower_brx(l, in, out);
+    if (strcmp(in->opcode, "call") == 0)
+        return lower_call(l, in, out);
+    for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++)
+        if (strcmp(in->opcode, ends[k].opcode) == 0) {
+            out->run = ends[k].run;
+            return LAB_OK;
+        }
+    *known = false;
+    return LAB_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "engine/session.h"
 #include "lesson/lesson.h"
-#include "screens/lesson_screen.h"
+#include "ui/screens.h"
 #include "ui/stepper.h"
 #include "ui/ui.h"
 

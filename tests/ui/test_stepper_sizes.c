@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "stepper_play.h"
-#include "stepper/board_layout.h"
+#include "stepper/board.h"
 #include "stepper/stepper_priv.h"
 
 TEST_CASE(every_size_survives)

@@ -1,9 +1,15 @@
 /* lab_screen.h -- a lesson of kind lab on the screen: a thread of its own opens
  * the backends and climbs, and the screen's model on top of it. */
 #pragma once
-#include "screens/lesson_screen.h"
+#include "debug/options.h"
+#include "ui/ui.h"
 
 struct lab_bench_screen;
+
+/* What the learner did, for the progress file. */
+typedef void lab_lesson_progress_fn(void *user, const char *lesson,
+                                    int64_t steps_seen, int64_t steps_total,
+                                    bool finished);
 
 /* Reads the lesson, starts the thread, pushes the screen. Errors: the lesson's
  * own; LAB_E_NOMEM. */

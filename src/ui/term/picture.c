@@ -3,6 +3,11 @@
  * does, in full depth. */
 #include "ui/picture.h"
 
+#ifdef LAB_HAVE_FONTS
+#include <fontconfig/fontconfig.h>
+#include <ft2build.h>
+#include FT_FREETYPE_H
+#endif
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -14,8 +19,199 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/file.h"
-#include "term/font.h"
 #include "term/graphics.h"
+
+/* ---- characters as pixels: Fontconfig finds the fonts, FreeType draws. Without
+ * them PNG files are refused, and pictures are SVG alone ---- */
+
+struct font;
+
+struct glyph {
+    int x; /* of its left upper corner in the cell, in pixels */
+    int y;
+    int h;
+    int w;
+    int stride;
+    const unsigned char *ink; /* 0 to 255; the font's, until the next glyph */
+};
+
+#ifdef LAB_HAVE_FONTS
+
+/* The first of each weight is of fixed width; the others have what it lacks. */
+enum { FACES = 6 };
+
+struct font {
+    FT_Library library;
+    FT_Face faces[2][FACES]; /* normal and bold */
+    int count[2];
+    int h;
+    int w;
+    int baseline;
+    char path[512];
+};
+
+/* The largest size at which a character of the first font fits. */
+static bool size_faces(struct font *f, FT_Face *faces, int n)
+{
+    int size = f->h;
+    for (; size > 3; size--) {
+        FT_Set_Pixel_Sizes(faces[0], 0, (FT_UInt)size);
+        const FT_Size_Metrics *m = &faces[0]->size->metrics;
+        if (FT_Load_Char(faces[0], 'M', FT_LOAD_DEFAULT) == 0 &&
+            (faces[0]->glyph->advance.x + 32) >> 6 <= f->w &&
+            (m->ascender - m->descender) >> 6 <= f->h + 2)
+            break;
+    }
+    const FT_Size_Metrics *m = &faces[0]->size->metrics;
+    long high = (m->ascender - m->descender) >> 6;
+    f->baseline = (int)((f->h - high) / 2 + (m->ascender >> 6));
+    for (int i = 1; i < n; i++)
+        FT_Set_Pixel_Sizes(faces[i], 0, (FT_UInt)size);
+    return size > 3;
+}
+
+static void open_faces(struct font *f, int weight)
+{
+    FcResult result;
+    FcPattern *p =
+        FcNameParse((const FcChar8 *)(weight ? "monospace:bold" : "monospace"));
+    if (!p)
+        return;
+    FcConfigSubstitute(NULL, p, FcMatchPattern);
+    FcDefaultSubstitute(p);
+    FcFontSet *set = FcFontSort(NULL, p, FcTrue, NULL, &result);
+    for (int i = 0; set && i < set->nfont && f->count[weight] < FACES; i++) {
+        FcChar8 *path;
+        int index = 0;
+        FT_Face *face = &f->faces[weight][f->count[weight]];
+        FcPatternGetInteger(set->fonts[i], FC_INDEX, 0, &index);
+        if (FcPatternGetString(set->fonts[i], FC_FILE, 0, &path) !=
+                FcResultMatch ||
+            FT_New_Face(f->library, (const char *)path, index, face) != 0)
+            continue;
+        if (f->count[weight] == 0 && !FT_IS_FIXED_WIDTH(*face)) {
+            FT_Done_Face(*face);
+            continue;
+        }
+        if (f->count[weight]++ == 0 && weight == 0)
+            snprintf(f->path, sizeof(f->path), "%s", (const char *)path);
+    }
+    if (set)
+        FcFontSetDestroy(set);
+    FcPatternDestroy(p);
+}
+
+/* NULL is allowed. */
+static void font_close(struct font *f)
+{
+    if (!f)
+        return;
+    for (int weight = 0; weight < 2; weight++)
+        for (int i = 0; i < f->count[weight]; i++)
+            FT_Done_Face(f->faces[weight][i]);
+    if (f->library)
+        FT_Done_FreeType(f->library);
+    lab_free(f);
+    FcFini(); /* pictures are rare, and its caches are large */
+}
+
+/* The system's font of fixed width so that a character fits into h by w pixels.
+ * LAB_E_UNSUPPORTED: none; LAB_E_NOMEM. */
+static enum lab_status font_open(struct font **out, int h, int w)
+{
+    struct font *f = lab_alloc(sizeof(*f));
+    if (!f)
+        return lab_no_memory("the font");
+    f->h = h;
+    f->w = w;
+    bool usable = FT_Init_FreeType(&f->library) == 0;
+    for (int weight = 0; usable && weight < 2; weight++)
+        open_faces(f, weight);
+    usable =
+        usable && f->count[0] > 0 && size_faces(f, f->faces[0], f->count[0]);
+    if (!usable) {
+        font_close(f);
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[recording.no-font] there is no font of fixed width "
+                        "for text in a PNG: "
+                        "install fonts-dejavu-core, or write a .svg");
+    }
+    if (f->count[1] > 0) {
+        int baseline = f->baseline;
+        size_faces(f, f->faces[1], f->count[1]);
+        f->baseline = baseline;
+    }
+    *out = f;
+    return LAB_OK;
+}
+
+/* Its file. */
+static const char *font_path(const struct font *f)
+{
+    return f->path;
+}
+
+/* false: the fonts do not have it. */
+static bool font_glyph(struct font *f, unsigned code, bool bold,
+                       struct glyph *out)
+{
+    int weight = bold && f->count[1] > 0;
+    for (int i = 0; i < f->count[weight]; i++) {
+        FT_Face face = f->faces[weight][i];
+        if (FT_Get_Char_Index(face, code) == 0 ||
+            FT_Load_Char(face, code, FT_LOAD_RENDER) != 0 ||
+            face->glyph->bitmap.pixel_mode != FT_PIXEL_MODE_GRAY)
+            continue;
+        const FT_Bitmap *b = &face->glyph->bitmap;
+        *out = (struct glyph){
+            .x = face->glyph->bitmap_left,
+            .y = f->baseline - face->glyph->bitmap_top,
+            .h = (int)b->rows,
+            .w = (int)b->width,
+            .stride = b->pitch,
+            .ink = b->buffer,
+        };
+        return true;
+    }
+    return false;
+}
+
+#else
+
+static enum lab_status font_open(struct font **out, int h, int w)
+{
+    (void)out;
+    (void)h;
+    (void)w;
+    return lab_fail(LAB_E_UNSUPPORTED,
+                    "[recording.not-built] this program was built without "
+                    "fonts for text in a PNG: "
+                    "install libfreetype-dev and libfontconfig-dev and build "
+                    "again, or write a .svg");
+}
+
+static void font_close(struct font *f)
+{
+    (void)f;
+}
+
+static const char *font_path(const struct font *f)
+{
+    (void)f;
+    return "";
+}
+
+static bool font_glyph(struct font *f, unsigned code, bool bold,
+                       struct glyph *out)
+{
+    (void)f;
+    (void)code;
+    (void)bold;
+    (void)out;
+    return false;
+}
+
+#endif
 
 /* ---- colours of a cell ---- */
 
@@ -278,7 +474,7 @@ struct raster {
     int w;
     int cell_h;
     int cell_w;
-    struct lab_font *font;
+    struct font *font;
 };
 
 /* `percent` of a colour onto what is there. */
@@ -364,8 +560,8 @@ static void draw_braille(struct raster *r, int y, int x, unsigned dots, int ink)
 static void draw_glyph(struct raster *r, int y, int x, unsigned code, bool bold,
                        int ink)
 {
-    struct lab_glyph g;
-    if (!lab_font_glyph(r->font, code, bold, &g))
+    struct glyph g;
+    if (!font_glyph(r->font, code, bold, &g))
         return;
     for (int i = 0; i < g.h; i++)
         for (int k = 0; k < g.w; k++)
@@ -441,7 +637,7 @@ enum lab_status lab_picture_png(struct lab_str *out, const struct lab_canvas *c,
     struct lab_palette p;
     struct raster r = {.cell_h = c->px_h > 0 ? c->px_h : CELL_H,
                        .cell_w = c->px_w > 0 ? c->px_w : CELL_W};
-    enum lab_status st = lab_font_open(&r.font, r.cell_h, r.cell_w);
+    enum lab_status st = font_open(&r.font, r.cell_h, r.cell_w);
     if (st)
         return st;
     lab_palette_fill(&p, drawn(theme), depth_of(c));
@@ -466,18 +662,18 @@ enum lab_status lab_picture_png(struct lab_str *out, const struct lab_canvas *c,
     if (!st)
         lab_png_add(out, r.rgb, r.h, r.w);
     lab_free(r.rgb);
-    lab_font_close(r.font);
+    font_close(r.font);
     return st;
 }
 
 const char *lab_picture_font(void)
 {
     static char path[512];
-    struct lab_font *font;
-    if (lab_font_open(&font, CELL_H, CELL_W))
+    struct font *font;
+    if (font_open(&font, CELL_H, CELL_W))
         return NULL;
-    snprintf(path, sizeof(path), "%s", lab_font_path(font));
-    lab_font_close(font);
+    snprintf(path, sizeof(path), "%s", font_path(font));
+    font_close(font);
     return path;
 }
 

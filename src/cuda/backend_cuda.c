@@ -1,7 +1,9 @@
 /* backend_cuda.c -- the CUDA backend: its slots, and a whole iteration as one
  * CUDA graph, launched in one call and reported in pinned memory, so that the
  * host neither queues a thousand kernels nor waits. */
+#include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,6 +14,127 @@
 #include "library/cudnn_exec.h"
 #include "library/cusolver_exec.h"
 #include "labs/cuda_rungs.h"
+#include "common/cuda_sets.h"
+#include "library/cudnn_sets.h"
+
+/* ---- the kernel tables that this machine can run ---- */
+
+static const struct lab_kernel_set *const all[] = {
+#define LAB_OP(id) &lab_cuda_##id,
+#define LAB_OP_PLAN(id)
+#include "ops.def"
+#undef LAB_OP
+#undef LAB_OP_PLAN
+};
+
+/* Offered after those, where cuDNN is there. */
+static const struct lab_kernel_set *const of_cudnn[] = {
+#define LAB_CUDNN_SET(id) &lab_cudnn_##id,
+    LAB_CUDNN_SETS(LAB_CUDNN_SET)
+#undef LAB_CUDNN_SET
+};
+
+enum {
+    SET_COUNT = sizeof(all) / sizeof(all[0]),
+    CUDNN_COUNT = sizeof(of_cudnn) / sizeof(of_cudnn[0]),
+    MAX_ROWS = 512
+};
+
+static const struct lab_kernel_set *offered[SET_COUNT + CUDNN_COUNT];
+static int offered_count;
+static struct lab_variant kept_rows[MAX_ROWS];
+static struct lab_kernel_set kept_sets[SET_COUNT];
+
+static bool needs_cublas(const struct lab_variant *v)
+{
+    return strcmp(v->name, "cublas") == 0;
+}
+
+/* A copy of the set without the rows that need cuBLAS, at kept_rows[*used]. */
+static void keep_rows(const struct lab_kernel_set *set,
+                      struct lab_kernel_set *kept, int *used)
+{
+    *kept = (struct lab_kernel_set){set->op, &kept_rows[*used], 0};
+    for (int i = 0; i < set->count && *used < MAX_ROWS; i++) {
+        if (needs_cublas(&set->variants[i]))
+            continue;
+        kept_rows[(*used)++] = set->variants[i];
+        kept->count++;
+    }
+}
+
+static void collect_sets(void)
+{
+    bool cublas = lab_cublas_available(NULL);
+    int used = 0;
+    for (int s = 0; s < SET_COUNT; s++) {
+        bool whole = true;
+        for (int i = 0; i < all[s]->count; i++)
+            whole = whole && !needs_cublas(&all[s]->variants[i]);
+        offered[s] = all[s];
+        if (cublas || whole)
+            continue;
+        keep_rows(all[s], &kept_sets[s], &used);
+        offered[s] = &kept_sets[s];
+    }
+    offered_count = SET_COUNT;
+    for (int s = 0; s < CUDNN_COUNT && lab_cudnn_available(NULL); s++)
+        offered[offered_count++] = of_cudnn[s];
+}
+
+/* The kernel sets of this process: without the rows that need cuBLAS, and
+ * without the sets of cuDNN, when it is not there. Valid as long as the module.
+ * Any thread. */
+static const struct lab_kernel_set *const *all_sets(int *count)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, collect_sets);
+    *count = offered_count;
+    return offered;
+}
+
+/* ---- cuSOLVER, found at run time: a machine without it has every other kernel. Its
+ * number is not the toolkit's: libcusolver.so.11 is of CUDA 11 and 12, .12 of
+ * CUDA 13 ---- */
+
+static struct {
+    void *lib;
+    struct lab_cusolver table;
+} cusolver_api;
+
+static void load_cusolver(void)
+{
+    static const char *const names[] = {
+        CUDART_VERSION >= 13000 ? "libcusolver.so.12" : "libcusolver.so.11",
+        "libcusolver.so", "/usr/local/cuda/lib64/libcusolver.so", NULL};
+    static const struct lab_cuda_function functions[] = {
+        {&cusolver_api.table.create, "cusolverDnCreate"},
+        {&cusolver_api.table.destroy, "cusolverDnDestroy"},
+        {&cusolver_api.table.set_stream, "cusolverDnSetStream"},
+        {&cusolver_api.table.getrf_size, "cusolverDnDgetrf_bufferSize"},
+        {&cusolver_api.table.getrf, "cusolverDnDgetrf"},
+        {&cusolver_api.table.getrs, "cusolverDnDgetrs"},
+        {NULL}};
+    void *lib = lab_cuda_library(names);
+    if (!lib)
+        return;
+    if (lab_cuda_functions(lib, functions))
+        dlclose(lib);
+    else
+        cusolver_api.lib = lib;
+}
+
+static bool cusolver_open(struct lab_cusolver *out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_cusolver);
+    if (!cusolver_api.lib)
+        return false;
+    *out = cusolver_api.table;
+    return true;
+}
+
+/* ---- the backend ---- */
 
 /* One device, one stream. Kernels are queued and not waited
  * for; only download, sync and time_end wait.
@@ -458,7 +581,7 @@ static enum lab_status make_resources(struct cuda_backend *cuda)
     (void)cudaGetLastError();
     if (lab_cudnn_open(&cuda->cudnn))
         cuda->exec.cudnn = &cuda->cudnn;
-    if (lab_cusolver_open(&cuda->cusolver))
+    if (cusolver_open(&cuda->cusolver))
         cuda->exec.cusolver = &cuda->cusolver;
     if (!lab_cublas_available(NULL))
         return LAB_OK;
@@ -483,7 +606,7 @@ static enum lab_status try_kernel(struct cuda_backend *cuda)
     const float probe = -1.0f;
     float back = NAN;
     int count = 0;
-    const struct lab_kernel_set *const *sets = lab_cuda_sets(&count);
+    const struct lab_kernel_set *const *sets = all_sets(&count);
     const struct lab_variant *relu = NULL;
     for (int i = 0; i < count; i++) {
         if (strcmp(sets[i]->op, "relu") == 0)
@@ -632,7 +755,7 @@ static const struct lab_kernel_set *const *
 cuda_sets(struct lab_backend *be, enum lab_dtype real, int *count)
 {
     (void)be;
-    const struct lab_kernel_set *const *sets = lab_cuda_sets(count);
+    const struct lab_kernel_set *const *sets = all_sets(count);
     if (real != LAB_F32)
         *count = 0;
     return sets;

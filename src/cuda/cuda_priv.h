@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include "common/cuda_exec.h"
-#include "engine/backend_graph.h"
+#include "engine/backend.h"
 
 extern const struct lab_backend_ops lab_backend_cuda;
 
@@ -61,24 +61,10 @@ bool lab_cudnn_open(struct lab_cudnn *out);
 
 /* ---- cudnn_calls.c ---- */
 
-lab_conv_calls_fn lab_cudnn_conv_calls; /* engine/conv_calls.h */
-
-/* ---- cusolver.c ---- */
-
-/* Loads libcusolver once in the process and hands out its functions; its handle
- * is made when a kernel first wants it, and lab_cusolver_release() ends it.
- * false: it is not there. Any thread. */
-bool lab_cusolver_open(struct lab_cusolver *out);
+lab_conv_calls_fn lab_cudnn_conv_calls; /* engine/backend.h */
 
 /* ---- ceilings.c ---- */
 
 /* Measures on the exec's stream; see engine/ceiling.h. */
 enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
                                  struct lab_ceiling_times *out);
-
-/* ---- tables.c ---- */
-
-/* The kernel sets of this process: without the rows that need cuBLAS, and
- * without the sets of cuDNN, when it is not there. Valid as long as the module.
- * Any thread. */
-const struct lab_kernel_set *const *lab_cuda_sets(int *count);

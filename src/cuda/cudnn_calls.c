@@ -1,4 +1,4 @@
-/* A convolution by cuDNN, one call a step: see engine/conv_calls.h. */
+/* A convolution by cuDNN, one call a step: see engine/backend.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cuda_priv.h"
 #include "library/cudnn_exec.h"
-#include "engine/conv_calls.h"
+#include "engine/backend.h"
 #include "conv2d/conv.h"
 
 enum { LISTED = 8 };

@@ -24,7 +24,6 @@
 #include "engine/backend.h"
 #include "engine/generate.h"
 #include "engine/plan.h"
-#include "engine/rate.h"
 #include "engine/setup.h"
 #include "lesson/catalog.h"
 #include "report/exit.h"

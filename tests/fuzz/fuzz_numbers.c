@@ -11,7 +11,7 @@
 
 #include "debug/options.h"
 #include "engine/ladder.h"
-#include "engine/neighbours.h"
+#include "engine/vocabulary.h"
 #include "bench/bench.h"
 #include "bench/demo.h"
 #include "trace/metric.h"

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "engine/stats.h"
+#include "engine/tensor.h"
 #include "engine/walk.h"
 #include "lesson/catalog.h"
 

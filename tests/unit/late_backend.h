@@ -3,7 +3,7 @@
  * filled with are read then, and not before, so that a walk that fills its
  * memory too soon is found out. */
 #pragma once
-#include "engine/backend_graph.h"
+#include "engine/backend.h"
 
 enum lab_status late_backend_open(struct lab_backend **out);
 /* Of all late backends of the process. */

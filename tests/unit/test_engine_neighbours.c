@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "engine/neighbours.h"
+#include "engine/vocabulary.h"
 #include "engine/session.h"
 #include "unit/net.h"
 

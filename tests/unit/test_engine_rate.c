@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "engine/rate.h"
+#include "engine/plan.h"
 #include "unit/net.h"
 
 static void near(double got, double want)

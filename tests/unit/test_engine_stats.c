@@ -1,7 +1,7 @@
 /* What is said of a tensor at a glance, against numbers worked out by hand. */
 #include "test.h"
 
-#include "engine/stats.h"
+#include "engine/tensor.h"
 
 static void near(double got, double want)
 {

@@ -1,5 +1,5 @@
 /* lapenna-lab lab calls: cuDNN's calls of one convolution, each with its
- * arguments, what it gave back and how long it took (engine/conv_calls.h).
+ * arguments, what it gave back and how long it took (engine/backend.h).
  *
  * The image is a bright square, and every kernel the course's example, 1 around
  * and -8 in the middle: the result is the square's edge. */

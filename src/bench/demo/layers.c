@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "debug/options.h"
 #include "engine/data.h"
-#include "engine/fuse.h"
+#include "engine/infer.h"
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
 #include "report/exit.h"

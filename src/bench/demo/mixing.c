@@ -12,7 +12,7 @@
 #include "base/signals.h"
 #include "common/random.h"
 #include "debug/options.h"
-#include "engine/fuse.h"
+#include "engine/infer.h"
 #include "engine/setup.h"
 #include "engine/walk.h"
 #include "lesson/catalog.h"

@@ -1,12 +1,11 @@
 /* rate.c -- learning rates that change, and clipping: the keys of all
  * optimizers, the rate of an iteration, and both in words. */
-#include "engine/rate.h"
+#include "engine/plan.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "engine/explain.h"
-#include "engine/plan.h"
 #include "optimizer/optimizer.h"
 
 const char *const lab_rate_names[] = {[LAB_RATE_CONSTANT] = "constant",

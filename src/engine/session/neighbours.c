@@ -1,6 +1,7 @@
 /* neighbours.c -- finds the words with the embeddings nearest to that of a word
  * or of a sum of words. */
-#include "engine/neighbours.h"
+#include "engine/vocabulary.h"
+#include "engine/walk.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/clock.h"
-#include "engine/backend_graph.h"
+#include "engine/backend.h"
 #include "optimizer/optimizer.h"
 
 /* Parameters and state as an iteration found them. */

@@ -19,13 +19,6 @@ LAB_C_BEGIN
 enum lab_status lab_onednn_open(const struct lab_kernel_set *const **sets,
                                 int *count);
 
-/* The backend's `ceiling` slot (engine/backend.h); `ceiling` is an enum
- * lab_ceiling. */
-struct lab_backend;
-struct lab_ceiling_times;
-enum lab_status lab_cpu_ceiling(struct lab_backend *be, int ceiling,
-                                struct lab_ceiling_times *out);
-
 /* `steps` times v = v / 2 + 1 in LAB_CPU_CHAINS chains, which begin with
  * 0, 1, 2 ... and end in `last`, in the widest registers that the processor has.
  * Returns the FLOPs of it, two a step and chain. */

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include "base/stop.h"
 #include "base/str.h"
-#include "engine/conv_calls.h"
 #include "common/kernel.h"
 
 enum { LAB_BACKEND_ABI = 12, LAB_DEVICE_TEXT = 96 };
@@ -68,7 +67,55 @@ struct lab_ceiling_times {
 struct lab_variant; /* kernels/common/kernel.h */
 struct lab_backend; /* private state embeds `struct lab_backend` first */
 
-struct lab_graph_ops; /* engine/backend_graph.h */
+/* ---- a whole iteration as one object of the device: a CUDA graph ----
+ *
+ * The host launches it and goes on; the loss comes later. What is captured runs
+ * again with the arguments that it was captured with; kernels that depend on the
+ * iteration or the learning rate read them on the device
+ * (kernels/common/graph.h). */
+enum { LAB_GRAPH_AHEAD = 4, LAB_GRAPH_LANES = 6 };
+
+/* What the device reports of an iteration that was launched as a graph. */
+struct lab_graph_report {
+    uint64_t iteration;
+    float loss;
+    int64_t start_ns; /* of the device's clock */
+    int64_t end_ns;
+};
+
+struct lab_graph;
+/* Each status goes through lab_backend_judge(). */
+struct lab_graph_ops {
+    /* Host memory that upload() reads while the host goes on: it must not be
+     * written before the iteration that was launched next has been reported. */
+    enum lab_status (*host_alloc)(struct lab_backend *be, size_t bytes,
+                                  void **out);
+    void (*host_free)(struct lab_backend *be, void *p);
+    enum lab_status (*upload)(struct lab_backend *be, void *dst,
+                              const void *src, size_t bytes);
+    /* What run() queues between begin and end is kept and not done. `loss`: a
+     * device address of one f32. out NULL: throws it away. Any failure ends
+     * the capture. */
+    enum lab_status (*begin)(struct lab_backend *be);
+    enum lab_status (*end)(struct lab_backend *be, const void *loss,
+                           struct lab_graph **out);
+    /* During a capture: what is queued from now on goes into lane 0 ..
+     * LAB_GRAPH_LANES - 1, beside what the other lanes hold and after what came
+     * before the first lane. -1: what follows comes after all of them. Steps
+     * that use the workspace have no lane of their own. */
+    enum lab_status (*lane)(struct lab_backend *be, int lane);
+    /* During a capture: nodes so far. */
+    enum lab_status (*count)(struct lab_backend *be, int64_t *nodes);
+    void (*free)(struct lab_backend *be, struct lab_graph *g);
+    /* `rate`: the iteration's learning rate, NaN where nothing is updated. At
+     * most LAB_GRAPH_AHEAD launches may wait to be reported. */
+    enum lab_status (*launch)(struct lab_backend *be, struct lab_graph *g,
+                              uint64_t iteration, double rate);
+    /* The oldest launch that has not been reported, when it is done; `wait`:
+     * waits for it. *reported false: none is done. */
+    enum lab_status (*report)(struct lab_backend *be, bool wait,
+                              struct lab_graph_report *out, bool *reported);
+};
 
 struct lab_backend_ops {
     const char
@@ -124,6 +171,42 @@ struct lab_backend {
     bool host_memory; /* alloc() gives memory that the host may read */
     bool untimed;     /* how long a step takes says nothing: a simulation */
 };
+
+/* ---- a convolution by cuDNN, call by call ----
+ *
+ * The course's sequence: descriptors, the algorithm, its workspace, memory, the
+ * convolution. The CUDA module makes the calls one after the other and reports
+ * each when it has returned, so that a learner sees its arguments, what it gave
+ * back and how long it took. Tensors as in kernels/conv2d/conv.h: NCHW,
+ * fp32, stride 1, (R - 1) / 2 zeros around. One at a time; the call comes on the
+ * thread that asked. */
+enum { LAB_CONV_CALL_TEXT = 512, LAB_CONV_CALL_DIMS = 6 };
+
+struct lab_conv_call {
+    int number;                      /* from 1 */
+    char call[LAB_CONV_CALL_TEXT];   /* as it would be written in C */
+    char result[LAB_CONV_CALL_TEXT]; /* what it gave back; "" is nothing */
+    char status[64];                 /* the library's word: "success" */
+    bool failed;
+    double ns; /* from the call to its return: queued work goes on */
+};
+
+struct lab_conv_calls {
+    int device;
+    int64_t dim[LAB_CONV_CALL_DIMS]; /* N, C, H, W, K, R */
+    int algorithm;                   /* cuDNN's number; -1: its first choice */
+    const float *x;                  /* (N, C, H, W), the caller's */
+    const float *w;                  /* (K, C, R, R) */
+    float *y;                        /* (N, K, P, Q); complete on LAB_OK */
+    /* Every call when it has returned, a failed one too; another status than
+     * LAB_OK ends the sequence. What was made is destroyed all the same. */
+    enum lab_status (*tell)(void *user, const struct lab_conv_call *call);
+    void *user;
+};
+
+/* LAB_E_UNSUPPORTED: no GPU or no cuDNN, or cuDNN refuses; LAB_E_DEVICE: a call
+ * failed; LAB_E_CANCELLED and others: what `tell` returned. */
+typedef enum lab_status lab_conv_calls_fn(const struct lab_conv_calls *c);
 
 /* What lapenna-lab-cuda.so exports as `lab_cuda_module()`. */
 struct lab_gpu_profiler_ops; /* profiler/gpu.h */

@@ -9,7 +9,36 @@
 #include "base/names.h"
 #include "engine/backend.h"
 #include "engine/network.h"
-#include "engine/rate.h"
+
+/* The learning rate of an iteration: a base rate lr and a schedule. It rises over
+ * the first `warmup` iterations, lr/warmup, 2 lr/warmup ... lr; after them, k
+ * counting from 0:
+ *     constant      lr
+ *     step          lr factor^floor(k / every)
+ *     exponential   lr factor^(k / every)
+ *     cosine        lr_end + (lr - lr_end) (1 + cos(pi k / over)) / 2, and lr_end
+ *                   from k = over on
+ * and never less than lr_end. It depends on the iteration alone, so that going
+ * back and forward again gives the same bits. */
+enum lab_rate_kind {
+    LAB_RATE_CONSTANT,
+    LAB_RATE_STEP,
+    LAB_RATE_EXPONENTIAL,
+    LAB_RATE_COSINE,
+    LAB_RATE_KINDS
+};
+
+struct lab_rate {
+    enum lab_rate_kind kind;
+    int64_t warmup; /* iterations; 0: none */
+    int64_t every;  /* step, exponential: iterations of a factor */
+    double factor;
+    int64_t over; /* cosine: iterations from lr to `end` */
+    double end;
+    double clip; /* of the norm of all gradients; 0: none */
+};
+
+enum { LAB_RATE_TEXT = 160 };
 
 struct lab_step {
     char *name;         /* "fc1.matmul" */
@@ -186,7 +215,7 @@ struct lab_step_call {
 };
 void lab_step_call(struct lab_step_call *out, const struct lab_plan *plan,
                    const struct lab_step *s, void *kept, void *base);
-/* The base learning rate of the update steps (rate.h); NaN: nothing is updated.
+/* The base learning rate of the update steps (lab_rate_at); NaN: nothing is updated.
  * Like the seed, a restart may set another one, on the thread that walks. */
 double lab_plan_lr(const struct lab_plan *plan);
 void lab_plan_set_lr(struct lab_plan *plan, double lr);
@@ -214,4 +243,22 @@ int lab_schedule_hider(const struct lab_schedule *s,
  * a node's id finds its first step. -1: none. */
 int lab_schedule_find(const struct lab_schedule *s, const struct lab_plan *plan,
                       const char *name, int phase, int from);
+
+/* ---- the learning rate of an iteration (rate.c) ---- */
+extern const char *const lab_rate_names[]; /* by kind; NULL behind the last */
+struct lab_builder;
+/* Reads the optimizer's keys, in update(); refuses one that its schedule does not
+ * use. */
+void lab_rate_read(struct lab_builder *b, struct lab_rate *out);
+struct lab_explainer;
+/* In an explanation of an update: what its gradient is multiplied by, and the text
+ * where that is not 1. Inputs 0 and 1 are the gradient and the norm of all. */
+double lab_rate_explain_clip(struct lab_explainer *ex, double clip);
+/* From base rate lr, in iteration i (from 0). */
+double lab_rate_at(const struct lab_rate *r, double lr, int64_t i);
+/* Is it another one in some iteration? */
+bool lab_rate_changes(const struct lab_rate *r);
+/* "cosine over 100, warm-up 10, clipped at norm 1"; "" for a rate that stays and
+ * gradients as they are. Returns out. */
+const char *lab_rate_text(const struct lab_rate *r, char out[LAB_RATE_TEXT]);
 LAB_C_END

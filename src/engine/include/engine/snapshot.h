@@ -5,8 +5,8 @@
 #include "engine/explain.h"
 #include "engine/gradcheck.h"
 #include "engine/inspect.h"
-#include "engine/neighbours.h"
-#include "engine/stats.h"
+#include "engine/vocabulary.h"
+#include "engine/tensor.h"
 #include "engine/tune.h"
 
 enum { LAB_COMMAND_TEXT = 128 };

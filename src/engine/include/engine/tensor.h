@@ -37,6 +37,21 @@ struct lab_tensor {
                         for slices */
 };
 
+enum { LAB_HISTOGRAM_BINS = 32 };
+
+/* A tensor at a glance. Of the finite elements; count - nan_count - inf_count of them. */
+struct lab_stats {
+    int64_t count;
+    int64_t nan_count;
+    int64_t inf_count;
+    int64_t zero_count;
+    double min; /* NaN when no element is finite */
+    double max;
+    double mean;
+    double std;                      /* of the population: divided by n */
+    int64_t bin[LAB_HISTOGRAM_BINS]; /* equal parts of min..max */
+};
+
 LAB_C_BEGIN
 struct lab_shape lab_shape_make(int rank, const int64_t *dim);
 /* Number of elements. LAB_E_SHAPE: a dimension below 1, or more elements than
@@ -52,4 +67,8 @@ void lab_shape_unravel(const struct lab_shape *s, int64_t flat,
                        int64_t at[LAB_MAX_RANK]);
 /* -1 when a coordinate is outside or the rank differs. */
 int64_t lab_shape_ravel(const struct lab_shape *s, const int64_t *at, int n);
+void lab_stats_compute(struct lab_stats *out, const void *data,
+                       enum lab_dtype dtype, int64_t count);
+/* Of n values, which it sorts; NaN for none. */
+double lab_median(double *values, size_t n);
 LAB_C_END

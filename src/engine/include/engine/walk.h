@@ -19,7 +19,7 @@
 #include "engine/data.h"
 #include "engine/explain.h"
 #include "engine/observer.h"
-#include "engine/stats.h"
+#include "engine/tensor.h"
 
 /* In place of an execution's number: the step has run and no observer heard of
  * it, as in a replay or at speed. */
@@ -91,7 +91,7 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
                                 const struct lab_variant_choice *choices,
                                 int n);
 
-/* Another base learning rate (engine/rate.h), from the next step on; what has run
+/* Another base learning rate (engine/plan.h), from the next step on; what has run
  * keeps its own when it runs again. The plan's rate is that of a restart. */
 enum lab_status lab_walk_set_lr(struct lab_walk *w, double lr);
 /* The base rate that holds now; NaN: nothing is updated. */

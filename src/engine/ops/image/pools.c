@@ -54,21 +54,6 @@ bool lab_pool_check(int turn, struct lab_op_check *c)
     return turn < 4;
 }
 
-struct lab_pixel lab_pixel_of(const struct lab_image *image, int64_t index)
-{
-    struct lab_pixel p = {.n = index / image->sn,
-                          .c = index / image->sc % image->C,
-                          .h = index / image->sh % image->H,
-                          .w = index / image->sw % image->W};
-    return p;
-}
-
-int64_t lab_pixel_index(const struct lab_image *image, struct lab_pixel p)
-{
-    return p.n * image->sn + p.c * image->sc + p.h * image->sh +
-           p.w * image->sw;
-}
-
 static bool inside(const struct lab_image *image, struct lab_pixel p)
 {
     return p.h >= 0 && p.h < image->H && p.w >= 0 && p.w < image->W;

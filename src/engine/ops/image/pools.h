@@ -26,8 +26,22 @@ struct lab_pixel {
     int64_t h;
     int64_t w;
 };
-struct lab_pixel lab_pixel_of(const struct lab_image *image, int64_t index);
-int64_t lab_pixel_index(const struct lab_image *image, struct lab_pixel p);
+static inline struct lab_pixel lab_pixel_of(const struct lab_image *image,
+                                            int64_t index)
+{
+    struct lab_pixel p = {.n = index / image->sn,
+                          .c = index / image->sc % image->C,
+                          .h = index / image->sh % image->H,
+                          .w = index / image->sw % image->W};
+    return p;
+}
+
+static inline int64_t lab_pixel_index(const struct lab_image *image,
+                                      struct lab_pixel p)
+{
+    return p.n * image->sn + p.c * image->sc + p.h * image->sh +
+           p.w * image->sw;
+}
 
 /* Walks the elements of the window of output `index` that lie in the image.
  * Start with *k = 0; false: there are no more. */

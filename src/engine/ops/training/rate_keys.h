@@ -1,8 +1,8 @@
 /* rate_keys.h -- the keys that all optimizers share: a learning rate that changes,
- * and clipping (engine/rate.h). */
+ * and clipping (engine/plan.h). */
 #pragma once
 #include "engine/op.h"
-#include "engine/rate.h"
+#include "engine/plan.h"
 
 /* In an optimizer's table of keys. Counts are iterations, `factor` and `lr_end`
  * have no unit of their own. */

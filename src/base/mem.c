@@ -1,19 +1,23 @@
-/* mem.c -- all allocation of the program: sizes checked for overflow, zeroed,
- * and able to fail at the Nth call for the fault tests. */
+/* mem.c -- all allocation of the program: sizes checked for overflow, zeroed, and
+ * able to fail at the Nth call for the fault tests; and arenas, memory taken in pieces
+ * from chunks and released at once. */
 #include "base/mem.h"
 
+#include <stdalign.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mem_priv.h"
+#include "base/arena.h"
 
 static _Atomic int64_t tried;
 static _Atomic int64_t fail_from;
 
-bool lab_mem_refused(void)
+/* Counts a piece of memory; true: it is to fail. */
+static bool refused(void)
 {
     /* A counter and no more: it must not order the threads that allocate. */
     int64_t n = atomic_fetch_add_explicit(&tried, 1, memory_order_relaxed) + 1;
@@ -50,7 +54,7 @@ int lab_add_size(size_t a, size_t b, size_t *out)
 
 void *lab_alloc(size_t bytes)
 {
-    if (lab_mem_refused())
+    if (refused())
         return NULL;
     return calloc(1, bytes ? bytes : 1);
 }
@@ -66,7 +70,7 @@ void *lab_alloc_array(size_t count, size_t bytes_each)
 void *lab_realloc_array(void *p, size_t count, size_t bytes_each)
 {
     size_t bytes;
-    if (!lab_mul_size(count, bytes_each, &bytes) || lab_mem_refused())
+    if (!lab_mul_size(count, bytes_each, &bytes) || refused())
         return NULL;
     return realloc(p, bytes ? bytes : 1);
 }
@@ -107,8 +111,7 @@ void *lab_alloc_aligned(size_t bytes)
 {
     enum { ALIGN = 64 };
     size_t padded;
-    if (!lab_add_size(bytes ? bytes : 1, ALIGN - 1, &padded) ||
-        lab_mem_refused())
+    if (!lab_add_size(bytes ? bytes : 1, ALIGN - 1, &padded) || refused())
         return NULL;
     padded &= ~(size_t)(ALIGN - 1);
     void *p = padded >= LARGE_PAGE ? alloc_pages(padded)
@@ -141,4 +144,81 @@ int64_t lab_host_memory(void)
     int64_t pages = sysconf(_SC_PHYS_PAGES);
     int64_t page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0 ? pages * page : 0;
+}
+
+/* ---- arenas ---- */
+
+enum { CHUNK_BYTES = 16384 };
+
+struct lab_arena_chunk {
+    struct lab_arena_chunk *next;
+    size_t used;
+    size_t size;
+    alignas(max_align_t) unsigned char bytes[];
+};
+
+static struct lab_arena_chunk *add_chunk(struct lab_arena *a, size_t need)
+{
+    size_t size = need > CHUNK_BYTES ? need : CHUNK_BYTES;
+    size_t total;
+    if (!lab_add_size(size, sizeof(struct lab_arena_chunk), &total))
+        return NULL;
+    struct lab_arena_chunk *c = lab_alloc(total);
+    if (!c)
+        return NULL;
+    c->size = size;
+    /* A large piece goes behind the open chunk, so that its rest is used. */
+    if (a->head && size > CHUNK_BYTES) {
+        c->next = a->head->next;
+        a->head->next = c;
+    } else {
+        c->next = a->head;
+        a->head = c;
+    }
+    return c;
+}
+
+void *lab_arena_take(struct lab_arena *a, size_t bytes)
+{
+    size_t align = alignof(max_align_t);
+    size_t need;
+    if (refused() || !lab_add_size(bytes ? bytes : 1, align - 1, &need))
+        return NULL;
+    need &= ~(align - 1);
+    struct lab_arena_chunk *c = a->head;
+    if (!c || c->size - c->used < need)
+        c = add_chunk(a, need);
+    if (!c)
+        return NULL;
+    void *p = c->bytes + c->used;
+    c->used += need;
+    return p;
+}
+
+void *lab_arena_array(struct lab_arena *a, size_t count, size_t bytes_each)
+{
+    size_t bytes;
+    if (!lab_mul_size(count, bytes_each, &bytes))
+        return NULL;
+    return lab_arena_take(a, bytes);
+}
+
+char *lab_arena_text(struct lab_arena *a, const char *text, size_t n)
+{
+    size_t bytes;
+    if (!lab_add_size(n, 1, &bytes))
+        return NULL;
+    char *copy = lab_arena_take(a, bytes);
+    if (copy && n)
+        memcpy(copy, text, n);
+    return copy;
+}
+
+void lab_arena_release(struct lab_arena *a)
+{
+    while (a->head) {
+        struct lab_arena_chunk *next = a->head->next;
+        lab_free(a->head);
+        a->head = next;
+    }
 }

@@ -35,9 +35,6 @@ extern const struct lab_profile_command lab_profile_list, lab_profile_show,
 enum lab_status lab_profile_losses(const struct lab_options *o,
                                    struct lab_database *db);
 
-/* Everything of a run as JSON Lines, `all`: also outside of its iterations. */
-enum lab_status lab_profile_print_lines(FILE *to, struct lab_database *db,
-                                        int64_t run, bool all);
 /* Keys rung, precision and size of what is a lab's; NULL: it is not, and gets
  * none. */
 void lab_profile_add_rung(json_t *o, const struct lab_bench_name *rung);

@@ -419,7 +419,7 @@ static unsigned long big_endian_4(const unsigned char *p)
            (unsigned long)p[2] << 8 | p[3];
 }
 
-bool lab_database_has_log(const char *path)
+static bool has_log(const char *path)
 {
     struct lab_str log;
     struct stat info;
@@ -499,8 +499,7 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
     }
     for (int look = 0; look < LOOKS; look++) {
         if (fstat(fileno(f), &info) ||
-            whole <= (unsigned long long)info.st_size ||
-            lab_database_has_log(path))
+            whole <= (unsigned long long)info.st_size || has_log(path))
             goto out;
         nanosleep(&pause, NULL);
     }
@@ -573,7 +572,7 @@ static enum lab_status connect_to(struct lab_database *db, const char *query)
     return LAB_OK;
 }
 
-bool lab_database_no_files_beside(sqlite3 *sql)
+static bool no_files_beside(sqlite3 *sql)
 {
     int rc = sqlite3_extended_errcode(sql);
     switch (rc & 0xFF) {
@@ -587,16 +586,19 @@ bool lab_database_no_files_beside(sqlite3 *sql)
     }
 }
 
-/* Reading needs files beside the database, which a read-only place and a full
- * disk refuse; a database without a log there is complete and cannot change. */
+bool lab_database_cannot_change(sqlite3 *sql, const char *path)
+{
+    return no_files_beside(sql) && !has_log(path);
+}
+
 static enum lab_status connect_for_reading(struct lab_database *db)
 {
     int64_t ignored;
     enum lab_status st = connect_to(db, "?mode=ro");
     if (st == LAB_OK)
         st = lab_database_int(db, "PRAGMA schema_version", 0, &ignored);
-    if (st && lab_database_no_files_beside(db->sql) &&
-        access(db->path, R_OK) == 0 && !lab_database_has_log(db->path))
+    if (st && access(db->path, R_OK) == 0 &&
+        lab_database_cannot_change(db->sql, db->path))
         st = connect_to(db, "?mode=ro&immutable=1");
     return st;
 }

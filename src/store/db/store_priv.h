@@ -51,10 +51,11 @@ enum lab_status lab_database_int_of(struct lab_database *db, const char *sql,
 /* Attaches a file as `src`, opened with the query of a URI: "?mode=ro". */
 enum lab_status lab_database_attach(struct lab_database *db, const char *path,
                                     const char *query);
-/* Whether the last error is that no file can be made beside the database. */
-bool lab_database_no_files_beside(sqlite3 *sql);
-/* Whether a write-ahead log with something in it lies beside the file. */
-bool lab_database_has_log(const char *path);
+/* Whether the last error is that no file can be made beside the database, which
+ * reading needs and a read-only place and a full disk refuse, and no write-ahead log
+ * with something in it is there: it is complete and can be opened as one that does
+ * not change. */
+bool lab_database_cannot_change(sqlite3 *sql, const char *path);
 /* Whether the file begins like a database and is as long as its header states.
  * `other` is what can be done else; NULL: what can be done about a --db. */
 enum lab_status lab_database_check_length(const char *path, const char *other);

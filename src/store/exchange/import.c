@@ -1261,7 +1261,7 @@ static enum lab_status attach_as(struct lab_import *in, const char *query,
                               0, &ignored);
     if (st == LAB_OK)
         return st;
-    *again = lab_database_no_files_beside(in->db->sql);
+    *again = lab_database_cannot_change(in->db->sql, in->path);
     st = blame_file(in, st); /* before anything else runs */
     sqlite3_exec(in->db->sql, "DETACH src", NULL, NULL, NULL);
     return st;
@@ -1273,7 +1273,7 @@ static enum lab_status attach(struct lab_import *in)
 {
     bool again = false;
     enum lab_status st = attach_as(in, "?mode=ro", &again);
-    if (st && again && !lab_database_has_log(in->path))
+    if (st && again)
         st = attach_as(in, "?mode=ro&immutable=1", &again);
     return st;
 }

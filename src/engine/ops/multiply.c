@@ -7,23 +7,17 @@
 
 static void forward(struct lab_builder *b)
 {
-    char left[LAB_SHAPE_TEXT];
-    char right[LAB_SHAPE_TEXT];
-    int in[2] = {lab_build_input(b, 0), lab_build_input(b, 1)};
-    struct lab_shape shape = lab_build_shape(b, in[0]);
-    struct lab_shape other = lab_build_shape(b, in[1]);
-    if (!lab_shape_equal(&shape, &other)) {
-        lab_build_fail(b, LAB_E_SHAPE,
-                       "[op.multiply.shape] multiplies %s by %s; both must "
-                       "have the same shape",
-                       lab_shape_text(&shape, left),
-                       lab_shape_text(&other, right));
+    struct lab_shape shape;
+    if (!lab_build_same_shape(
+            b, &shape,
+            "[op.multiply.shape] multiplies %s by %s; both must "
+            "have the same shape"))
         return;
-    }
-    lab_build_step(b, &(struct lab_step_def){.name = "multiply",
-                                             LAB_IN(in[0], in[1]),
-                                             LAB_OUT(lab_build_out(b, &shape)),
-                                             .formula = "$o0 = $i0 * $i1"});
+    lab_build_step(b, &(struct lab_step_def){
+                          .name = "multiply",
+                          LAB_IN(lab_build_input(b, 0), lab_build_input(b, 1)),
+                          LAB_OUT(lab_build_out(b, &shape)),
+                          .formula = "$o0 = $i0 * $i1"});
 }
 
 static void backward(struct lab_builder *b)

@@ -89,6 +89,20 @@ void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
     va_end(args);
 }
 
+bool lab_build_same_shape(struct lab_builder *b, struct lab_shape *out,
+                          const char *fmt)
+{
+    struct lab_shape other = lab_build_shape(b, lab_build_input(b, 1));
+    char left[LAB_SHAPE_TEXT];
+    char right[LAB_SHAPE_TEXT];
+    *out = lab_build_shape(b, lab_build_input(b, 0));
+    if (lab_shape_equal(out, &other))
+        return true;
+    lab_build_fail(b, LAB_E_SHAPE, fmt, lab_shape_text(out, left),
+                   lab_shape_text(&other, right));
+    return false;
+}
+
 void lab_build_fail_target(struct lab_builder *b, enum lab_status st,
                            const char *fmt, ...)
 {

@@ -321,6 +321,10 @@ double lab_group_flop(const struct lab_plan *plan, const struct lab_node *node,
 /* Refuses the node; the message gets file, line, column and the node's name. */
 void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
                     ...) LAB_PRINTF(3, 4);
+/* Whether both inputs have one shape, *out; else the node is refused, with the texts
+ * of the two shapes for the %s of `fmt`. */
+bool lab_build_same_shape(struct lab_builder *b, struct lab_shape *out,
+                          const char *fmt);
 
 /* ---- for expand(): a node that represents several. It lists the inner nodes
  * in the order in which they run; each is a node like any other. `block1.ln1`

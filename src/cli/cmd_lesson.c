@@ -100,14 +100,14 @@ static enum lab_status run_list(const struct lab_options *o)
     }
     for (size_t i = 0; i < c->count && !st; i++) {
         const struct lab_catalog_entry *e = &c->items[i];
-        if (!e->lesson)
-            broken = lab_fail(LAB_E_PARSE, "%s", e->error);
-        if (!e->lesson)
-            lab_warn("%s", lab_error());
-        else if (o->json)
+        if (!e->lesson) {
+            broken = LAB_E_PARSE;
+            lab_warn("%s", e->error);
+        } else if (o->json) {
             st = lab_json_print(lesson_json(e->lesson));
-        else
+        } else {
             list_line(e->lesson, id_columns);
+        }
     }
     lab_catalog_free(c);
     if (!st && broken)

@@ -170,6 +170,15 @@ static void plain_wait(struct lab_plain *p, bool training)
     refresh(p);
 }
 
+/* What the session's last command failed with. */
+static enum lab_status session_error(const struct lab_plain *p)
+{
+    return p->snap.error_code
+               ? lab_fail_id(p->snap.error_code, p->snap.error_id, "%s",
+                             p->snap.error)
+               : LAB_OK;
+}
+
 static enum lab_status plain_run(struct lab_plain *p,
                                  const struct lab_command *c)
 {
@@ -177,9 +186,7 @@ static enum lab_status plain_run(struct lab_plain *p,
     if (st)
         return st;
     plain_wait(p, c->kind == LAB_DO_TRAIN);
-    return p->snap.error_code
-               ? lab_fail(p->snap.error_code, "%s", p->snap.error)
-               : LAB_OK;
+    return session_error(p);
 }
 
 /* ---- where ---- */
@@ -1124,8 +1131,8 @@ static enum lab_status walk_step(struct lab_plain *p)
     }
     lab_kernel_pause_disarm();
     plain_wait(p, false);
-    if (!st && p->snap.error_code)
-        st = lab_fail(p->snap.error_code, "%s", p->snap.error);
+    if (!st)
+        st = session_error(p);
     if (!st && launches == 0)
         lab_printf(stdout, "The step launched no kernel of ours.\n");
     return st;
@@ -1255,7 +1262,7 @@ open_lesson(struct lab_plain *p, const struct lab_options *o, const char *name)
     plain_wait(p, false);
     p->opening = false;
     if (p->snap.state == LAB_SESSION_FAILED)
-        return lab_fail(p->snap.error_code, "%s", p->snap.error);
+        return session_error(p);
     if (!p->signal && !p->snap.schedule)
         return lab_fail(LAB_E_NOMEM, "no memory to show the lesson");
     return LAB_OK;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "base/signals.h"
@@ -52,6 +53,7 @@ struct lab_sweep_result {
     struct lab_sweep_row row;
     enum lab_status status;
     char reason[LAB_LADDER_TEXT];
+    char id[LAB_ERROR_ID_BYTES]; /* of the reason */
     struct lab_device_info device;
     bool held_back;     /* the losses are of held-back rows */
     double lesson_flop; /* of all parts of an iteration */
@@ -82,6 +84,7 @@ static void fail(struct lab_sweep_result *r, enum lab_status st)
 {
     r->status = st;
     snprintf(r->reason, sizeof(r->reason), "%s", lab_error());
+    snprintf(r->id, sizeof(r->id), "%s", lab_error_id());
 }
 
 static enum lab_status open_network(const struct lab_sweep_point *p,
@@ -1061,7 +1064,8 @@ static enum lab_status sweep(struct sweep *s)
     if (!st)
         st = measure(s, all);
     if (!st && s->measured == 0)
-        st = s->n_rows ? lab_fail(s->rows[0].status, "%s", s->rows[0].reason)
+        st = s->n_rows ? lab_fail_id(s->rows[0].status, s->rows[0].id, "%s",
+                                     s->rows[0].reason)
                        : lab_fail(LAB_E_NOTFOUND,
                                   "[sweep.nothing] nothing was measured");
     return st;

@@ -315,10 +315,17 @@ static struct lab_label *label_tiles(struct lab_arena *memory,
 
 /* ---- errors and reasons ---- */
 
+static void keep_error(struct lab_snapshot *out, enum lab_status st)
+{
+    out->error_code = st;
+    snprintf(out->error, sizeof(out->error), "%s", st ? lab_error() : "");
+    snprintf(out->error_id, sizeof(out->error_id), "%s",
+             st ? lab_error_id() : "");
+}
+
 static void session_fail(struct lab_session *s, enum lab_status st)
 {
-    s->now.error_code = st;
-    snprintf(s->now.error, sizeof(s->now.error), "%s", st ? lab_error() : "");
+    keep_error(&s->now, st);
 }
 
 static void stop_because(struct lab_session *s, const char *fmt, ...)
@@ -550,10 +557,8 @@ static void fill_explanation(struct lab_session *s, struct lab_snapshot *out)
         return;
     enum lab_status st = lab_walk_explain(s->walk, s->element.tensor,
                                           s->element.index, &out->explanation);
-    if (!st || out->error_code) /* the command's own error goes first */
-        return;
-    out->error_code = st;
-    snprintf(out->error, sizeof(out->error), "%s", lab_error());
+    if (st && !out->error_code) /* the command's own error goes first */
+        keep_error(out, st);
 }
 
 static void fill_walk(struct lab_session *s, struct lab_snapshot *out)

@@ -2,6 +2,7 @@
  * steps. It changes nothing and nothing changes it; whoever took it releases
  * it. Threads: one at a time per snapshot. */
 #pragma once
+#include "base/error.h"
 #include "engine/explain.h"
 #include "engine/gradcheck.h"
 #include "engine/inspect.h"
@@ -133,6 +134,7 @@ struct lab_snapshot {
     double rate; /* of this iteration by its schedule; without one, lr */
     char stop_reason[LAB_SESSION_TEXT]; /* "breakpoint 2: loss above 5" */
     char error[LAB_SESSION_TEXT];       /* of the last command, "" = none */
+    char error_id[LAB_ERROR_ID_BYTES];
     enum lab_status error_code;
     struct lab_break_info breaks[LAB_MAX_BREAKS];
     int n_breaks;

@@ -31,12 +31,14 @@ static inline enum lab_status attention_size_of(const struct lab_call *call,
     int64_t D = q->dim[3];
     if (D > widest || D % step)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "it takes heads of at most %d numbers, a multiple of "
+                        "[launch.head-size] it takes heads of at most %d "
+                        "numbers, a multiple of "
                         "%d; D is %lld",
                         widest, step, static_cast<long long>(D));
     if (T > INT_MAX / 4 || heads > INT_MAX || heads * (T / 16 + 1) > INT_MAX)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "more tiles than a grid of 2^31 blocks has");
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[launch.head-tiles] more tiles than a grid of 2^31 blocks has");
     /* Keys and values of a group: half of the 50 MB of L2 of an H200. */
     int64_t each = 2 * T * D * static_cast<int64_t>(lab_dtype_bytes(q->dtype));
     int64_t group = (24 << 20) / each;

@@ -425,7 +425,8 @@ enum lab_status lab_attention_causal_cudnn_make(const struct lab_call *call)
 enum lab_status lab_attention_cudnn(const struct lab_call *call)
 {
     if (!kept.pack || kept.q != call->in[0].data)
-        return lab_fail(LAB_E_STATE, "cuDNN's plan is not of this call");
+        return lab_fail(LAB_E_STATE,
+                        "[launch.cudnn-plan] cuDNN's plan is not of this call");
     const dnn_graph *g = &kept.graph;
     return cudnn_judge(
         call, g->dnn->graph_execute(g->handle, kept.plan, kept.pack), text);

@@ -21,9 +21,10 @@ static inline enum lab_status lab_tensor_map_find(lab_tensor_map_fn *out)
                                   cudaEnableDefault, &found);
 #endif
     if (err != cudaSuccess || found != cudaDriverEntryPointSuccess || !entry)
-        return lab_fail(LAB_E_UNSUPPORTED, "the driver has no "
-                                           "cuTensorMapEncodeTiled: it needs "
-                                           "version 525 or later");
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.no-tensor-map] the driver has no "
+                        "cuTensorMapEncodeTiled: it needs "
+                        "version 525 or later");
     *out = reinterpret_cast<lab_tensor_map_fn>(entry);
     return LAB_OK;
 }

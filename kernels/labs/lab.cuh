@@ -20,7 +20,8 @@ static inline enum lab_status lab_bench_take_shared(const struct lab_call *call,
         err = cudaFuncGetAttributes(&a, kernel);
     if (err == cudaSuccess && bytes + (int64_t)a.sharedSizeBytes > most)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "a block of this device has %lld bytes of shared "
+                        "[launch.block-shared] a block of this device has %lld "
+                        "bytes of shared "
                         "memory to give, not %lld",
                         (long long)most - (long long)a.sharedSizeBytes,
                         (long long)bytes);
@@ -87,7 +88,8 @@ static inline enum lab_status lab_bench_take_warps(const struct lab_call *call,
     int threads = 0;
     if (warps > 32 && warps % 2 != 0)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "%lld warps are two blocks of a half each: take an "
+                        "[launch.odd-warps] %lld warps are two blocks of a "
+                        "half each: take an "
                         "even number",
                         (long long)warps);
     cudaError_t err = cudaDeviceGetAttribute(
@@ -97,7 +99,8 @@ static inline enum lab_status lab_bench_take_warps(const struct lab_call *call,
                         cudaGetErrorString(err));
     if (warps * 32 > threads)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "a multiprocessor of this device holds %d warps, not "
+                        "[launch.warps] a multiprocessor of this device holds "
+                        "%d warps, not "
                         "%lld",
                         threads / 32, (long long)warps);
     return lab_bench_take_shared(call, kernel, static_cast<int64_t>(r.shared));

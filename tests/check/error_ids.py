@@ -14,7 +14,7 @@ import sys
 root = pathlib.Path(sys.argv[1])
 COMPLETE = ("base", "lesson", "debug", "cli", "report", "bench", "store", "engine",
             "ui", "sim", "simcuda", "cuda", "profiler")
-CODES = "USAGE PARSE RANGE NOTFOUND IO DB SHAPE".split()
+CODES = "USAGE PARSE RANGE NOTFOUND IO DB SHAPE STATE".split()
 # Texts of their own, with an error in them.
 REASONS = {("src/engine/backend/cuda_load.c", "reason"),
            ("src/engine/backend/backend_sim.c", "reason")}

@@ -174,9 +174,9 @@ static enum lab_status prune(struct inference *g)
         lab_free(v);
     }
     if (!st && g->pruned == 0)
-        st = lab_fail(LAB_E_UNSUPPORTED,
-                      "no layer sums four numbers or more: there is nothing to "
-                      "prune by 2:4");
+        st = lab_fail(LAB_E_UNSUPPORTED, "[demo.no-prune] no layer sums four "
+                                         "numbers or more: there is nothing to "
+                                         "prune by 2:4");
     return st;
 }
 

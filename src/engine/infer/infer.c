@@ -508,7 +508,8 @@ static enum lab_status make_product(struct lab_infer *f, struct lab_walk *w,
     if (is(n, "dense") &&
         f->plan->tensors[n->in[0]].count / f->plan->batch != p->K)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s (dense): inference serves dense layers over one "
+                        "[network.inference-rows] %s (dense): inference serves "
+                        "dense layers over one "
                         "row of numbers a sample",
                         n->id);
     float *weights = read_named(w, n->id, "W", &st);
@@ -542,7 +543,8 @@ static bool serves(const struct lab_node *n)
 static enum lab_status refuse(const struct lab_node *n)
 {
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "%s (%s): inference serves convolutions, dense layers, "
+                    "[network.inference-op] %s (%s): inference serves "
+                    "convolutions, dense layers, "
                     "poolings, elementwise functions and sums",
                     n->id, n->op->name);
 }
@@ -578,7 +580,8 @@ static enum lab_status take_values(struct lab_infer *f)
         for (int k = 0; k < n->n_in; k++)
             if (!f->value[f->fused.source[n->in[k]]])
                 return lab_fail(LAB_E_UNSUPPORTED,
-                                "%s (%s): inference takes a network that reads "
+                                "[network.inference-inputs] %s (%s): inference "
+                                "takes a network that reads "
                                 "x alone",
                                 n->id, n->op->name);
         f->count[t] = plan->tensors[t].count / plan->batch;
@@ -603,7 +606,8 @@ enum lab_status lab_infer_new(struct lab_infer **out, struct lab_walk *w)
     enum lab_status st =
         plan->x < 0 || plan->tensors[plan->x].dtype != LAB_F32
             ? lab_fail(LAB_E_UNSUPPORTED,
-                       "inference takes a network that reads numbers as x")
+                       "[network.inference-numbers] inference takes a network "
+                       "that reads numbers as x")
             : lab_fuse(&f->fused, plan);
     if (!st) {
         f->products = lab_alloc_array((size_t)f->fused.n_layers + 1,
@@ -968,7 +972,8 @@ enum lab_status lab_infer_row(struct lab_infer *f, enum lab_infer_form form,
     int last = f->fused.source[f->plan->out];
     enum lab_status st = LAB_OK;
     if (form == LAB_INFER_INT8 && !f->calibrated)
-        return lab_fail(LAB_E_STATE, "INT8 needs calibration");
+        return lab_fail(LAB_E_STATE,
+                        "[network.calibration-missing] INT8 needs calibration");
     memcpy(f->value[f->plan->x], x, (size_t)f->count[f->plan->x] * sizeof(*x));
     for (int i = 0; i < f->fused.n_layers && !st; i++) {
         const struct lab_fused_layer *l = &f->fused.layers[i];

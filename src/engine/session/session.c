@@ -1721,8 +1721,8 @@ static enum lab_status session_lr(struct lab_session *s,
 {
     struct lab_lr_change *list = s->now.lr_changes;
     if (isnan(lab_plan_lr(s->plan)))
-        return lab_fail(LAB_E_STATE,
-                        "nothing is updated here: there is no learning rate");
+        return lab_fail(LAB_E_STATE, "[session.no-rate] nothing is updated "
+                                     "here: there is no learning rate");
     if (is_fresh(s) && s->now.state != LAB_SESSION_TRAINING) {
         const struct lab_command anew = {.kind = LAB_DO_RESTART, .lr = c->lr};
         return session_restart(s, &anew);

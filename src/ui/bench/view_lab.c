@@ -1069,14 +1069,17 @@ static enum lab_status can_run(const struct lab_bench_state *st)
                         st->lab.problem[0] ? st->lab.problem
                                            : "wait: nothing can be run yet");
     if (st->lab.running >= 0)
-        return lab_fail(LAB_E_STATE, "it is running: x stops it");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.lab-runs] it is running: x stops it");
     if (!set_of(st)->runs)
-        return lab_fail(LAB_E_STATE, "these are recorded results: %s",
-                        any_runs(st)
-                            ? "m goes to this machine"
-                            : "no rung of this lab runs on this machine");
+        return lab_fail(
+            LAB_E_STATE,
+            "[screen.lab-recorded-run] these are recorded results: %s",
+            any_runs(st) ? "m goes to this machine"
+                         : "no rung of this lab runs on this machine");
     if (st->size < 0)
-        return lab_fail(LAB_E_STATE, "there is nothing to run here");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-run] there is nothing to run here");
     return LAB_OK;
 }
 
@@ -1128,10 +1131,12 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
     char label[96];
     char predicted[96];
     if (!r || st->lab.set_count == 0 || !set_of(st)->runs)
-        return lab_fail(LAB_E_STATE, "there is nothing to predict here");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-predict] there is nothing to predict here");
     if (r->state == LAB_BENCH_DONE)
         return lab_fail(LAB_E_STATE,
-                        "rung %s, size %s, is measured: predictions come "
+                        "[screen.predict-late] rung %s, size %s, is measured: "
+                        "predictions come "
                         "before",
                         r->variant, r->size);
     snprintf(label, sizeof(label),
@@ -1169,10 +1174,12 @@ static enum lab_status next_set(struct lab_screen *s, int recorded)
         if (!recorded || st->lab.sets[set].runs != set_of(st)->runs)
             return show_set(s, set);
     }
-    return lab_fail(LAB_E_STATE, recorded && n > 0 && set_of(st)->runs
-                                     ? "no recorded results of this lab are "
-                                       "installed"
-                                     : "there is no other machine to show");
+    return lab_fail(
+        LAB_E_STATE,
+        recorded && n > 0 && set_of(st)->runs
+            ? "[screen.no-results] no recorded results of this lab are "
+              "installed"
+            : "[screen.no-other] there is no other machine to show");
 }
 
 static enum lab_status next_size(struct lab_screen *s, int by)
@@ -1211,7 +1218,8 @@ static enum lab_status go_inside(struct lab_screen *s)
     const struct lab_kernel_args args = {
         .running = still_inside, .user = s, .what = "rung"};
     if (!r)
-        return lab_fail(LAB_E_STATE, "there is no rung to go into");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-into] there is no rung to go into");
     enum lab_status status = can_run(st);
     if (!status && !set_of(st)->untimed)
         status = lab_fail(LAB_E_UNSUPPORTED,
@@ -1236,7 +1244,8 @@ static enum lab_status open_kernel(struct lab_screen *s)
     struct lab_source_args args = {.symbol = NULL};
     char name[96];
     if (!r)
-        return lab_fail(LAB_E_STATE, "there is no rung to look at");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-rung] there is no rung to look at");
     enum lab_status status =
         st->model->source(st->model->user, r->source, &args.text, &args.bytes);
     if (status)
@@ -1263,7 +1272,7 @@ static enum lab_status stop(struct lab_screen *s)
 {
     const struct lab_bench_state *st = s->state;
     if (st->lab.running < 0)
-        return lab_fail(LAB_E_STATE, "nothing is running");
+        return lab_fail(LAB_E_STATE, "[screen.idle] nothing is running");
     st->model->stop(st->model->user);
     return renew(s);
 }

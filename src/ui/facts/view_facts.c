@@ -330,14 +330,18 @@ static enum lab_status chosen_number(const struct facts_state *st, int *column)
 {
     *column = (int)lab_table_row(&st->columns);
     if (chosen_row(st) < 0 || *column < 0)
-        return lab_fail(LAB_E_STATE, "there is nothing to change");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-change] there is nothing to change");
     const struct lab_fact_column *c = &st->t->column[*column];
     if (c->formula)
-        return lab_fail(LAB_E_STATE, "%s is computed: change what it is of",
-                        c->name);
+        return lab_fail(
+            LAB_E_STATE,
+            "[screen.computed] %s is computed: change what it is of", c->name);
     if (!c->unit)
-        return lab_fail(LAB_E_STATE, "%s is a text: Tab, then choose a number",
-                        c->name);
+        return lab_fail(
+            LAB_E_STATE,
+            "[screen.text-value] %s is a text: Tab, then choose a number",
+            c->name);
     return LAB_OK;
 }
 
@@ -353,8 +357,10 @@ static enum lab_status turn(struct facts_state *st, int way)
     const char *unit = st->t->column[column].unit;
     long double v = lab_fact_at(st->t, row, column)->value;
     if (isnan(v))
-        return lab_fail(LAB_E_STATE, "%s is not known here: = gives it a value",
-                        st->t->column[column].name);
+        return lab_fail(
+            LAB_E_STATE,
+            "[screen.value-unknown] %s is not known here: = gives it a value",
+            st->t->column[column].name);
     long double by = v / 20;
     if (strcmp(unit, "count") == 0)
         by = fmaxl(1, roundl(by));

@@ -104,7 +104,8 @@ static enum lab_status open_table(struct lab_screen *s)
     struct tables_state *st = s->state;
     int64_t row = lab_table_row(&st->table);
     if (row < 0)
-        return lab_fail(LAB_E_STATE, "there is nothing to open");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.nothing] there is nothing to open");
     const struct lab_fact_args args = {st->model, st->tables[row]->name};
     return lab_ui_push(s->ui, &lab_view_facts, &args);
 }

@@ -243,7 +243,8 @@ static enum lab_status open_row(struct lab_screen *s)
     struct compare_state *st = s->state;
     int64_t place = lab_table_row(&st->table);
     if (place < 0)
-        return lab_fail(LAB_E_STATE, "there is nothing to open");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.nothing] there is nothing to open");
     const struct lab_compare_row *row = &st->rows[st->shown[place]];
     int side = row->side[1] ? 1 : 0;
     const struct lab_time_sum *sum = row->side[side];

@@ -238,7 +238,8 @@ static enum lab_status flame_init(struct lab_screen *s, const void *args)
     st->args = *(const struct lab_run_args *)args;
     const struct lab_runs_model *m = st->args.model;
     if (!m->load_work)
-        return lab_fail(LAB_E_STATE, "there is no flame graph here");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-flame] there is no flame graph here");
     enum lab_status status =
         m->load_work(m->user, st->args.run.id, &rows, &count);
     if (status)
@@ -256,7 +257,8 @@ static enum lab_status flame_init(struct lab_screen *s, const void *args)
     add_up(st);
     if (!(st->blocks[0].ns > 0))
         return lab_fail(LAB_E_STATE,
-                        "run %" PRId64 " has no times of steps "
+                        "[screen.no-times] run %" PRId64
+                        " has no times of steps "
                         "or kernels",
                         st->args.run.id);
     status = put_in_order(st);
@@ -620,8 +622,8 @@ static enum lab_status subject(struct lab_screen *s, enum lab_subject of,
     *out = st->args;
     out->kernel = kernel ? b->sum : NULL;
     if (of == LAB_OF_KERNEL && !kernel)
-        return lab_fail(LAB_E_STATE,
-                        "what if is asked of a kernel: choose one below");
+        return lab_fail(LAB_E_STATE, "[screen.whatif-kernel-below] what if is "
+                                     "asked of a kernel: choose one below");
     if (b->level == LEVEL_KERNEL)
         b = &st->blocks[b->above];
     out->step = b->level == LEVEL_STEP ? b->name : NULL;

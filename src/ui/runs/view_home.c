@@ -617,7 +617,7 @@ static enum lab_status go_on(struct lab_screen *s)
     struct home_state *st = s->state;
     int64_t next = next_lesson(st);
     if (next < 0)
-        return lab_fail(LAB_E_STATE, "all lessons are done");
+        return lab_fail(LAB_E_STATE, "[screen.all-done] all lessons are done");
     st->pane = PANE_LESSONS;
     lab_table_filter(&st->lessons, "");
     int64_t row = row_of(st, next);
@@ -635,7 +635,8 @@ static enum lab_status open_row(struct lab_screen *s)
     int64_t row =
         lab_table_row(st->pane == PANE_LESSONS ? &st->lessons : &st->runs);
     if (row < 0)
-        return lab_fail(LAB_E_STATE, "there is nothing to open");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.nothing] there is nothing to open");
     if (st->pane == PANE_LESSONS) {
         const struct lab_catalog_entry *e = entry_at(st, row);
         if (!e)
@@ -648,7 +649,8 @@ static enum lab_status open_row(struct lab_screen *s)
                                 .run = st->model->runs[row],
                                 .launch = LAB_UNKNOWN};
     if (!args.model)
-        return lab_fail(LAB_E_STATE, "there is no database of runs");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-database] there is no database of runs");
     return lab_ui_push(s->ui, &lab_view_run, &args);
 }
 
@@ -682,7 +684,8 @@ static enum lab_status open_doctor(struct lab_screen *s)
     struct lab_text_args args = {"Doctor", st->model->user,
                                  st->model->write_doctor};
     if (!args.write)
-        return lab_fail(LAB_E_STATE, "nothing here looks at the machine");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-doctor] nothing here looks at the machine");
     return lab_ui_push(s->ui, &lab_view_text, &args);
 }
 
@@ -690,7 +693,8 @@ static enum lab_status open_tables(struct lab_screen *s)
 {
     const struct home_state *st = s->state;
     if (!st->model->tables)
-        return lab_fail(LAB_E_STATE, "no tables are installed");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-tables] no tables are installed");
     return lab_ui_push(s->ui, &lab_view_tables, st->model->tables);
 }
 

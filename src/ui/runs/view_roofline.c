@@ -722,7 +722,8 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     st->args = *(const struct lab_run_args *)args;
     const struct lab_runs_model *m = st->args.model;
     if (!m->load_roofline)
-        return lab_fail(LAB_E_STATE, "there is no roofline here");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-roofline] there is no roofline here");
     enum lab_status status =
         m->load_roofline(m->user, st->args.run.id, &st->line, &st->note);
     if (status)

@@ -88,7 +88,8 @@ static enum lab_status runs_subject(struct lab_screen *s, enum lab_subject of,
     int64_t row = lab_table_row(&st->table);
     (void)of;
     if (row < 0)
-        return lab_fail(LAB_E_STATE, "there is nothing to open");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.nothing] there is nothing to open");
     out->model = st->model;
     out->run = st->rows[row];
     return LAB_OK;
@@ -108,7 +109,8 @@ static enum lab_status mark_run(struct lab_screen *s)
     int64_t row = lab_table_row(&st->table);
     int64_t *marked = st->marked;
     if (row < 0)
-        return lab_fail(LAB_E_STATE, "there is nothing to mark");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-mark] there is nothing to mark");
     int64_t run = st->rows[row].id;
     if (marked[0] == run) {
         marked[0] = marked[1];
@@ -140,10 +142,13 @@ static enum lab_status compare_runs(struct lab_screen *s)
     if (a && !b && row >= 0 && st->rows[row].id != a->id)
         b = &st->rows[row];
     if (!a || !b)
-        return lab_fail(LAB_E_STATE, "mark the run to compare with (m), then "
-                                     "choose another one");
+        return lab_fail(
+            LAB_E_STATE,
+            "[screen.compare-one] mark the run to compare with (m), then "
+            "choose another one");
     if (!st->model->load_compare)
-        return lab_fail(LAB_E_STATE, "runs cannot be compared here");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-compare] runs cannot be compared here");
     const struct lab_compare_args args = {st->model, {*a, *b}};
     return lab_ui_push(s->ui, &lab_view_compare, &args);
 }
@@ -154,9 +159,11 @@ static enum lab_status ask_delete(struct lab_screen *s)
     int64_t row = lab_table_row(&st->table);
     char question[128];
     if (row < 0)
-        return lab_fail(LAB_E_STATE, "there is nothing to delete");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.no-delete] there is nothing to delete");
     if (!st->model->delete_run)
-        return lab_fail(LAB_E_STATE, "recorded runs are read-only");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.read-only] recorded runs are read-only");
     snprintf(question, sizeof(question),
              "Delete run %" PRId64 " and all its records for good?",
              st->rows[row].id);

@@ -547,9 +547,11 @@ static enum lab_status take_lab(struct lab_bench_screen *s, int set,
                                 struct lab_bench **out)
 {
     if (s->data.running >= 0)
-        return lab_fail(LAB_E_STATE, "it is running: x stops it");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.lab-runs] it is running: x stops it");
     if (set < 0 || set >= s->data.set_count || !s->data.sets[set].runs)
-        return lab_fail(LAB_E_STATE, "these are recorded results");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.lab-recorded] these are recorded results");
     *out = s->labs[set];
     return LAB_OK;
 }

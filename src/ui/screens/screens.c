@@ -1492,13 +1492,13 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
     if (s->open && lesson_is(s->open, id))
         return lesson_again(s->open, s->ui);
     if (s->background == LAB_BACKGROUND_STOPPED)
-        return lab_fail(LAB_E_STATE,
-                        "a training stopped in the background: go back to it "
-                        "and leave it first");
+        return lab_fail(LAB_E_STATE, "[screen.training-stopped] a training "
+                                     "stopped in the background: go back to it "
+                                     "and leave it first");
     if (s->open)
-        return lab_fail(LAB_E_STATE,
-                        "a training runs in the background: go back to it and "
-                        "stop it, or wait until it is done");
+        return lab_fail(LAB_E_STATE, "[screen.training-runs] a training runs "
+                                     "in the background: go back to it and "
+                                     "stop it, or wait until it is done");
     return open_by_kind(s, id, true);
 }
 

@@ -102,8 +102,10 @@ static enum lab_status find_kernel(struct lab_live *live, int64_t exec,
     size_t best = 0;
     n = n < MOST_KERNELS ? n : MOST_KERNELS;
     if (n == 0)
-        return lab_fail(LAB_E_STATE, "no kernel of this step is known: run it "
-                                     "on a GPU first");
+        return lab_fail(
+            LAB_E_STATE,
+            "[screen.whatif-no-kernel] no kernel of this step is known: run it "
+            "on a GPU first");
     for (size_t i = 1; i < n; i++)
         best = duration(&k[i]) > duration(&k[best]) ? i : best;
     *out = k[best];

@@ -1803,7 +1803,7 @@ enum lab_status lab_ui_push(struct lab_ui *ui, const struct lab_screen_ops *ops,
                             const void *args)
 {
     if (ui->depth == LAB_UI_STACK)
-        return lab_fail(LAB_E_STATE, "too many screens are open");
+        return lab_fail(LAB_E_STATE, "[screen.many] too many screens are open");
     struct lab_ui_entry *e = &ui->stack[ui->depth];
     void *state = lab_alloc(ops->state_bytes);
     if (!state)

@@ -353,7 +353,8 @@ static void take_crashes(void)
 static enum lab_status guard_open(int tty)
 {
     if (guard.open)
-        return lab_fail(LAB_E_STATE, "a terminal is open already");
+        return lab_fail(LAB_E_STATE,
+                        "[terminal.open] a terminal is open already");
     if (tcgetattr(tty, &guard.modes))
         return lab_fail(LAB_E_IO,
                         "[terminal.settings] the terminal's settings: %s",

@@ -402,7 +402,9 @@ static enum lab_status init_stored(struct lab_screen *s, const void *args)
     const struct lab_run_args *of = args;
     struct lab_occupancy_args out;
     if (!of->model->load_occupancy)
-        return lab_fail(LAB_E_STATE, "nothing here computes an occupancy");
+        return lab_fail(
+            LAB_E_STATE,
+            "[screen.no-occupancy] nothing here computes an occupancy");
     enum lab_status st = of->model->load_occupancy(
         of->model->user, of->run.id, of->kernel, of->launch, &out);
     return st ? st : init(s, &out);

@@ -1069,8 +1069,10 @@ static enum lab_status open_step(struct lab_timeline_state *st)
     if (status)
         return status;
     if (st->list_count == 0)
-        return lab_fail(LAB_E_STATE, "no kernel or copy of this step was "
-                                     "recorded");
+        return lab_fail(
+            LAB_E_STATE,
+            "[timeline.step-empty] no kernel or copy of this step was "
+            "recorded");
     st->focus = step;
     for (int32_t i = 0; i < st->list_count; i++) {
         s = &st->t->spans[st->list[i]];
@@ -1102,11 +1104,14 @@ static enum lab_status timeline_open(struct lab_timeline_state *st)
         return LAB_OK;
     }
     if (!s)
-        return lab_fail(LAB_E_STATE, "there is nothing to open");
+        return lab_fail(LAB_E_STATE,
+                        "[screen.nothing] there is nothing to open");
     if (s->kind == LAB_SPAN_STEP)
         return open_step(st);
     if (s->step < 0)
-        return lab_fail(LAB_E_STATE, "it belongs to no step of this iteration");
+        return lab_fail(
+            LAB_E_STATE,
+            "[timeline.no-step] it belongs to no step of this iteration");
     timeline_choose(st, s->step);
     return LAB_OK;
 }
@@ -1126,7 +1131,9 @@ static enum lab_status follow(struct lab_screen *s)
             timeline_choose(st, i);
             return LAB_OK;
         }
-    return lab_fail(LAB_E_STATE, "no call, or nothing it launched, is known");
+    return lab_fail(
+        LAB_E_STATE,
+        "[timeline.no-call] no call, or nothing it launched, is known");
 }
 
 /* ---- loading ---- */
@@ -1248,14 +1255,16 @@ static enum lab_status init(struct lab_screen *s, const void *given)
     st->run = args->run.id;
     st->focus = st->list_of = st->chosen = -1;
     if (!st->model->load_passes || !st->model->load_timeline)
-        return lab_fail(LAB_E_STATE, "there is no timeline here");
+        return lab_fail(LAB_E_STATE,
+                        "[timeline.none] there is no timeline here");
     enum lab_status status = st->model->load_passes(
         st->model->user, st->run, &st->passes, &st->pass_count);
     if (status)
         return status;
     if (st->pass_count == 0)
-        return lab_fail(LAB_E_STATE,
-                        "this run has no recorded steps or kernels");
+        return lab_fail(
+            LAB_E_STATE,
+            "[timeline.run-empty] this run has no recorded steps or kernels");
     status = load_pass(st, best_pass(st));
     if (!status)
         choose_step(st, args);
@@ -1305,7 +1314,8 @@ static enum lab_status set_mark(struct lab_screen *s)
     struct lab_timeline_state *st = s->state;
     const struct lab_span *at = timeline_chosen(st);
     if (!at || at->start_ns == LAB_UNKNOWN)
-        return lab_fail(LAB_E_STATE, "it has no moment to mark");
+        return lab_fail(LAB_E_STATE,
+                        "[timeline.no-moment] it has no moment to mark");
     if (st->mark[0] == LAB_UNKNOWN || st->mark[1] != LAB_UNKNOWN) {
         st->mark[0] = at->start_ns;
         st->mark[1] = LAB_UNKNOWN;
@@ -1335,8 +1345,10 @@ static enum lab_status turn_to(struct lab_screen *s, int by)
     struct lab_timeline_state *st = s->state;
     int64_t pass = st->pass + by;
     if (pass < 0 || pass >= st->pass_count)
-        return lab_fail(LAB_E_STATE, "no iteration was recorded %s this one",
-                        pass < 0 ? "before" : "after");
+        return lab_fail(
+            LAB_E_STATE,
+            "[timeline.no-neighbour] no iteration was recorded %s this one",
+            pass < 0 ? "before" : "after");
     return load_pass(st, pass);
 }
 
@@ -1365,8 +1377,10 @@ static enum lab_status subject(struct lab_screen *s, enum lab_subject of,
     const struct lab_span *k = timeline_chosen(st);
     (void)of;
     if (!k || k->kind != LAB_SPAN_KERNEL)
-        return lab_fail(LAB_E_STATE, "what if is asked of a kernel: choose one "
-                                     "(Enter lists those of a step)");
+        return lab_fail(
+            LAB_E_STATE,
+            "[screen.whatif-kernel] what if is asked of a kernel: choose one "
+            "(Enter lists those of a step)");
     out->model = st->model;
     out->run.id = st->run;
     out->launch = k->row;

@@ -251,6 +251,18 @@ static struct lab_catalog *list_models(const struct lab_catalog *c)
     return models;
 }
 
+void lab_catalog_models(struct lab_str *out)
+{
+    struct lab_catalog *c = NULL;
+    if (lab_catalog_list(&c, NULL))
+        return;
+    struct lab_catalog *models = list_models(c);
+    for (size_t i = 0; models && i < models->count; i++)
+        lab_str_addf(out, "%s%s", i ? ", " : "", models->items[i].id);
+    lab_catalog_free(models);
+    lab_catalog_free(c);
+}
+
 enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
 {
     struct lab_catalog *c = NULL;

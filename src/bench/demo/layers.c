@@ -178,10 +178,15 @@ static enum lab_status count(struct counted *c, const struct lab_lesson *lesson)
 
 static void take_lesson(struct lab_options *o, struct argp_state *state)
 {
-    if (o->n_words != 1)
-        lab_usage_error(state,
-                        "[usage.network] one network: a lesson's, or alexnet, "
-                        "vgg19, resnet50, resnet152, inception-v3");
+    struct lab_str models;
+    lab_str_init(&models);
+    if (o->n_words != 1) {
+        lab_catalog_models(&models);
+        lab_usage_error(state, "[usage.network] one network: a lesson's%s%s",
+                        models.len ? ", or one of " : "",
+                        lab_str_text(&models));
+    }
+    lab_str_release(&models);
     o->lesson = o->words[0];
 }
 
@@ -194,8 +199,8 @@ static int cmd_layers(int argc, char **argv)
         .args = "LESSON",
         .doc = "A network's layers with their parameters and operations, and "
                "what fusing leaves of them in inference. LESSON is a lesson, "
-               "or a network that is only counted: alexnet, vgg19, resnet50, "
-               "resnet152, inception-v3.",
+               "or a network that is only counted; without LESSON their names "
+               "are printed.",
         .check = take_lesson};
     struct lab_options o;
     struct lab_lesson *lesson = NULL;

@@ -44,6 +44,10 @@ int lab_catalog_chapter(const struct lab_catalog *catalog, int64_t order);
 const struct lab_catalog_entry *
 lab_catalog_find(const struct lab_catalog *catalog, const char *id);
 
+/* Appends the names of the networks that are counted more than run
+ * (lessons/models), ", " between them. Nothing where there are none. */
+void lab_catalog_models(struct lab_str *out);
+
 /* The path of a lesson that is given as a path (has a '/' or ends in .md) or
  * as an id. Appends to `out`. LAB_E_NOTFOUND names the nearest id. */
 enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out);

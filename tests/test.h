@@ -15,7 +15,7 @@
 
 #include <cmocka.h> /* needs those above */
 
-#include "base/status.h"
+#include "base/error.h"
 
 enum { TESTS_MOST = 128 }; /* of a file */
 
@@ -50,6 +50,18 @@ static inline int test_run_all(CMFixtureFunction setup,
         if (status)                                                            \
             fail_msg("%s", lab_error());                                       \
     } while (0)
+
+/* The last error has this id, and its text this part: "[db.locked] run 3"; "[db.locked] "
+ * for the id alone. Else what it is is printed. */
+static inline bool error_is(const char *expected)
+{
+    char id[LAB_ERROR_ID_BYTES];
+    const char *part = lab_error_wording(expected, id);
+    if (strcmp(lab_error_id(), id) == 0 && strstr(lab_error(), part))
+        return true;
+    print_error("%s: [%s] %s\n", expected, lab_error_id(), lab_error());
+    return false;
+}
 
 #define TEST_CASE(name) TEST_CASE_WITH(name, NULL, NULL)
 /* With fixtures of its own; NULL: none. */

@@ -28,8 +28,8 @@ static void refuses(const char *path, const struct lab_database_options *o,
     struct lab_database *db = NULL;
     enum lab_status st = lab_database_open(&db, path, o);
     assert_null(db);
-    if (st != expected || !strstr(lab_error(), word) ||
-        !strstr(lab_error(), word2) || !strstr(lab_error(), path))
+    if (st != expected || !error_is(word) || !strstr(lab_error(), word2) ||
+        !strstr(lab_error(), path))
         fail_msg("status %d: %s (wanted '%s' and '%s')", (int)st, lab_error(),
                  word, word2);
 }
@@ -48,12 +48,12 @@ TEST_CASE_WITH(garbage_is_not_a_database, NULL, sample_cleanup)
     const char *path = sample_path("table.csv");
     char noise[8192];
     write_file(path, text, sizeof(text));
-    refuses(path, NULL, LAB_E_DB, "not a database", "--db");
-    refuses(path, &reader, LAB_E_DB, "not a database", "--db");
+    refuses(path, NULL, LAB_E_DB, "[db.foreign-file] ", "--db");
+    refuses(path, &reader, LAB_E_DB, "[db.foreign-file] ", "--db");
     for (size_t i = 0; i < sizeof(noise); i++)
         noise[i] = (char)(i * 7919 % 251);
     write_file(path, noise, sizeof(noise));
-    refuses(path, NULL, LAB_E_DB, "not a database", "--db");
+    refuses(path, NULL, LAB_E_DB, "[db.foreign-file] ", "--db");
     /* the file is as it was */
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
@@ -67,10 +67,10 @@ TEST_CASE_WITH(truncated_file_is_refused, NULL, sample_cleanup)
     assert_ok(sample_run(path, 50, 10, NULL));
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(truncate(path, info.st_size / 2), 0);
-    refuses(path, NULL, LAB_E_DB, "cut short", ".dump | ");
-    refuses(path, &reader, LAB_E_DB, "cut short", ".dump | ");
+    refuses(path, NULL, LAB_E_DB, "[db.cut] ", ".dump | ");
+    refuses(path, &reader, LAB_E_DB, "[db.cut] ", ".dump | ");
     assert_int_equal(truncate(path, 50), 0); /* not even a header */
-    refuses(path, NULL, LAB_E_DB, "not a database", "--db");
+    refuses(path, NULL, LAB_E_DB, "[db.foreign-file] ", "--db");
 }
 
 static bool any_kernel(void *user, const struct lab_kernel_row *row)
@@ -111,7 +111,7 @@ TEST_CASE_WITH(damaged_pages_are_reported, NULL, sample_cleanup)
         assert_int_equal(lab_database_check(db), LAB_E_DB);
         lab_database_close(db);
     }
-    assert_non_null(strstr(lab_error(), "damaged"));
+    assert_true(error_is("[db.sqlite] damaged"));
 }
 
 TEST_CASE_WITH(newer_schema_is_refused, NULL, sample_cleanup)
@@ -119,8 +119,8 @@ TEST_CASE_WITH(newer_schema_is_refused, NULL, sample_cleanup)
     const char *path = sample_path("runs.db");
     assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path, "PRAGMA user_version = 99");
-    refuses(path, NULL, LAB_E_DB, "newer program (schema 99", "update");
-    refuses(path, &reader, LAB_E_DB, "newer program (schema 99", "update");
+    refuses(path, NULL, LAB_E_DB, "[db.newer] schema 99", "update");
+    refuses(path, &reader, LAB_E_DB, "[db.newer] schema 99", "update");
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 99);
 }
 
@@ -129,8 +129,8 @@ TEST_CASE_WITH(other_programs_files_are_left_alone, NULL, sample_cleanup)
     const char *path = sample_path("bookmarks.db");
     sample_sql(path, "CREATE TABLE bookmark (url); INSERT INTO bookmark VALUES "
                      "('x')");
-    refuses(path, NULL, LAB_E_DB, "another program", "--db");
-    refuses(path, &reader, LAB_E_DB, "another program", "--db");
+    refuses(path, NULL, LAB_E_DB, "[db.foreign] ", "--db");
+    refuses(path, &reader, LAB_E_DB, "[db.foreign] ", "--db");
     assert_rows(path, 1, "sqlite_master");
 }
 
@@ -138,7 +138,7 @@ TEST_CASE_WITH(missing_file_is_not_found, NULL, sample_cleanup)
 {
     const char *path = sample_path("none/at/all.db");
     struct lab_database *db = NULL;
-    refuses(path, &reader, LAB_E_NOTFOUND, "No such file", "");
+    refuses(path, &reader, LAB_E_NOTFOUND, "[db.missing] No such file", "");
     assert_int_equal(access(sample_path("none"), F_OK), -1);
     assert_int_equal(lab_database_open(&db, "", NULL), LAB_E_ARG);
     assert_int_equal(lab_database_open(&db, NULL, NULL), LAB_E_ARG);
@@ -148,8 +148,9 @@ TEST_CASE_WITH(missing_file_is_not_found, NULL, sample_cleanup)
 TEST_CASE_WITH(bad_places_are_explained, NULL, sample_cleanup)
 {
     write_file(sample_path("file"), "x", 1);
-    refuses(sample_path("file/runs.db"), NULL, LAB_E_DB, "", "--db");
-    refuses(sample_dir(), NULL, LAB_E_DB, "", "--db");
+    refuses(sample_path("file/runs.db"), NULL, LAB_E_DB, "[db.create] ",
+            "--db");
+    refuses(sample_dir(), NULL, LAB_E_DB, "[db.is-directory] ", "--db");
 }
 
 /* Runs `child` as somebody without rights; root has them all otherwise. */
@@ -221,13 +222,13 @@ TEST_CASE_WITH(locked_database_is_explained, NULL, sample_cleanup)
     lab_run_info_init(&info);
     sqlite3 *other = lock_file(path, "BEGIN EXCLUSIVE");
     assert_int_equal(lab_writer_new(&writer, path, &info, &o), LAB_E_DB);
-    assert_non_null(strstr(lab_error(), "locked"));
+    assert_true(error_is("[db.sqlite] locked"));
     sqlite3_close(other);
     /* all for itself, readers included */
     other = lock_file(path, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;"
                             "DELETE FROM loss; COMMIT");
-    refuses(path, &quick, LAB_E_DB, "locked", "--db");
-    refuses(path, &reader, LAB_E_DB, "locked", "--db");
+    refuses(path, &quick, LAB_E_DB, "[db.sqlite] locked", "--db");
+    refuses(path, &reader, LAB_E_DB, "[db.sqlite] locked", "--db");
     sqlite3_close(other);
     assert_ok(sample_run(path, 1, 1, NULL));
 }
@@ -260,7 +261,7 @@ TEST_CASE_WITH(lock_in_a_run_stops_recording_only, NULL, sample_cleanup)
     assert_int_equal(now.lost, 26);
     assert_non_null(strstr(now.error, "locked"));
     assert_int_equal(lab_writer_finish(writer, &summary), LAB_E_DB);
-    assert_non_null(strstr(lab_error(), "locked"));
+    assert_true(error_is("[db.sqlite] locked"));
     lab_writer_free(writer);
     assert_rows(path, 4, "step");
     assert_int_equal(sample_int(path, "SELECT status = 'done' AND writeErrors "

@@ -75,7 +75,7 @@ static void check_blame(const char *here, const char *theirs, const char *word)
 {
     enum lab_status st = import(here, theirs, NULL, NULL);
     if (st != LAB_E_DB || strncmp(lab_error(), theirs, strlen(theirs)) != 0 ||
-        !strstr(lab_error(), word) || strstr(lab_error(), here) ||
+        !error_is(word) || strstr(lab_error(), here) ||
         strstr(lab_error(), "--db"))
         fail_msg("%d, %s", (int)st, lab_error());
 }
@@ -89,21 +89,22 @@ TEST_CASE_WITH(faults_of_the_file_are_told_as_its_own, NULL, import_cleanup)
     } bad[] = {
         {"UPDATE sqlite_master SET sql = 'CREATE TABLE loss (' WHERE name = "
          "'loss'",
-         "malformed database schema"},
+         "[database] malformed database schema"},
         {"UPDATE sqlite_master SET rootpage = 99999 WHERE name = 'loss'",
-         "damaged"},
+         "[database] damaged"},
         {"UPDATE sqlite_master SET sql = 'CREATE INDEX nothing ON nowhere (x)' "
          "WHERE type = 'index' AND sql IS NOT NULL",
-         "malformed database schema"},
+         "[database] malformed database schema"},
         {"ALTER TABLE step RENAME TO s; CREATE TABLE step AS SELECT * FROM s; "
          "INSERT INTO step SELECT * FROM s; DROP TABLE s",
-         "UNIQUE"},
-        {"DROP TABLE step", "no table step"},
-        {"DROP TABLE StringIds", "no table StringIds"},
-        {"DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET", "ACTIVITY_KIND_MEMSET"},
-        {"DROP TABLE ceiling", "no table ceiling"},
-        {"DROP TABLE sweep_row", "no table sweep_row"},
-        {"DROP TABLE lab_tuned", "no table lab_tuned"},
+         "[database] UNIQUE"},
+        {"DROP TABLE step", "[import.table] no table step"},
+        {"DROP TABLE StringIds", "[import.table] no table StringIds"},
+        {"DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET",
+         "[import.table] ACTIVITY_KIND_MEMSET"},
+        {"DROP TABLE ceiling", "[import.table] no table ceiling"},
+        {"DROP TABLE sweep_row", "[import.table] no table sweep_row"},
+        {"DROP TABLE lab_tuned", "[import.table] no table lab_tuned"},
     };
     const char *here = sample_path("here.db");
     assert_ok(sample_run(here, 1, 1, NULL));
@@ -121,7 +122,7 @@ TEST_CASE_WITH(faults_of_the_file_are_told_as_its_own, NULL, import_cleanup)
     const char *cut = sample_path("cut.db");
     assert_ok(sample_run(cut, 1, 2, NULL));
     assert_int_equal(truncate(cut, 20000), 0);
-    check_blame(here, cut, "cut short");
+    check_blame(here, cut, "[db.cut] ");
     assert_rows(here, 1, "run");
 }
 

@@ -33,7 +33,7 @@ TEST_CASE_WITH(version_zero_is_an_empty_file, NULL, sample_cleanup)
     assert_non_null(f);
     fclose(f);
     assert_int_equal(lab_database_open(&db, path, &reader), LAB_E_STATE);
-    assert_non_null(strstr(lab_error(), "nothing is in it"));
+    assert_true(error_is("[db.empty] "));
     assert_ok(lab_database_open(&db, path, NULL));
     lab_database_close(db);
     assert_int_equal(sample_int(path, "PRAGMA user_version"),
@@ -54,7 +54,7 @@ TEST_CASE_WITH(failed_step_changes_nothing, NULL, sample_cleanup)
     };
     struct lab_database *db = open_raw(path);
     assert_int_equal(lab_database_migrate(db, steps, 3), LAB_E_DB);
-    assert_non_null(strstr(lab_error(), "nowhere"));
+    assert_true(error_is("[db.sqlite] nowhere"));
     lab_database_close(db);
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
     assert_rows(path, 0, "sqlite_master");

@@ -13,59 +13,66 @@
 
 /* ---- what is refused ---- */
 
-/* `change` makes a good file bad; the message must have `word`. */
+/* `change` makes a good file bad; the error must be `word`. */
 static const struct {
     const char *change;
     const char *word;
 } refused[] = {
-    {"PRAGMA user_version = 99", "newer program"},
-    {"PRAGMA application_id = 7", "neither a database"},
-    {"DROP TABLE run", "table of runs"},
-    {"ALTER TABLE run DROP COLUMN lesson", "table of runs"},
-    {"DROP TABLE step; CREATE VIEW step AS SELECT 1 AS runId", "a view"},
-    {"DROP TABLE loss; CREATE VIRTUAL TABLE loss USING fts5(runId)", "virtual"},
+    {"PRAGMA user_version = 99", "[import.newer] newer program"},
+    {"PRAGMA application_id = 7", "[import.foreign] neither a database"},
+    {"DROP TABLE run", "[import.runs] table of runs"},
+    {"ALTER TABLE run DROP COLUMN lesson", "[import.runs] table of runs"},
+    {"DROP TABLE step; CREATE VIEW step AS SELECT 1 AS runId",
+     "[import.view] a view"},
+    {"DROP TABLE loss; CREATE VIRTUAL TABLE loss USING fts5(runId)",
+     "[import.view] virtual"},
     {"ALTER TABLE loss RENAME TO l; CREATE TABLE loss (runId INTEGER, "
      "iteration INTEGER, loss REAL AS (iteration * 2), accuracy REAL, "
      "moment_ns INTEGER); DROP TABLE l",
-     "computed"},
-    {"UPDATE StringIds SET value = x'00FF' WHERE id = 1", "StringIds.value"},
+     "[import.computed] computed"},
+    {"UPDATE StringIds SET value = x'00FF' WHERE id = 1",
+     "[import.value] StringIds.value"},
     {"UPDATE StringIds SET value = hex(zeroblob(8388609)) WHERE id = 2",
-     "the text StringIds.value of row 2 is longer than 16777216 bytes"},
+     "[import.text-long] the text StringIds.value of row 2 is longer than "
+     "16777216 bytes"},
     {"UPDATE run SET title = hex(zeroblob(8388609))",
-     "the text run.title of row 1 is longer than 16777216 bytes"},
-    {"UPDATE step SET stepIndex = 'zero' WHERE exec = 2", "step.stepIndex"},
-    {"UPDATE step SET phase = 4 WHERE exec = 1", "step.phase"},
+     "[import.text-long] the text run.title of row 1 is longer than 16777216 "
+     "bytes"},
+    {"UPDATE step SET stepIndex = 'zero' WHERE exec = 2",
+     "[import.value] step.stepIndex"},
+    {"UPDATE step SET phase = 4 WHERE exec = 1", "[import.value] step.phase"},
     {"INSERT INTO ceiling (backend, device, name, best_per_s) VALUES ('cuda', "
      "'x', 'copy', 'fast')",
-     "ceiling.best_per_s"},
+     "[import.value] ceiling.best_per_s"},
     {"DROP TABLE ceiling; CREATE VIEW ceiling AS SELECT 1 AS backend",
-     "a view"},
+     "[import.view] a view"},
     {"UPDATE step SET start_ns = -9223372036854775807 WHERE exec = 1",
-     "step.start_ns"},
+     "[import.value] step.start_ns"},
     {"UPDATE step SET kernelRowFirst = 0 WHERE exec = 1",
-     "step.kernelRowFirst"},
-    {"UPDATE step SET flop = 'many' WHERE exec = 1", "step.flop"},
+     "[import.value] step.kernelRowFirst"},
+    {"UPDATE step SET flop = 'many' WHERE exec = 1",
+     "[import.value] step.flop"},
     {"UPDATE op_kernel SET kernelRow = 9223372036854775807 WHERE kernelRow = "
      "2",
-     "op_kernel.kernelRow"},
+     "[import.value] op_kernel.kernelRow"},
     {"UPDATE op_kernel SET kernelRow = -1 WHERE kernelRow = 2",
-     "op_kernel.kernelRow"},
+     "[import.value] op_kernel.kernelRow"},
     {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 1e300 WHERE kernelRow = 1",
-     "CUPTI_ACTIVITY_KIND_KERNEL.end"},
+     "[import.value] CUPTI_ACTIVITY_KIND_KERNEL.end"},
     {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 'x' WHERE kernelRow = 1",
-     "KERNEL.gridX"},
-    {"UPDATE run SET lesson = x'0102'", "run 1"},
-    {"UPDATE run SET seed = 'seven'", "run 1"},
-    {"UPDATE run SET loss_last = 'low'", "run 1"},
-    {"UPDATE run SET id = -3", "run -3"},
-    {"UPDATE run SET uuid = '../../etc'", "run 1"},
-    {"UPDATE run SET uuid = hex(zeroblob(60))", "run 1"},
+     "[import.value] KERNEL.gridX"},
+    {"UPDATE run SET lesson = x'0102'", "[import.value] run 1"},
+    {"UPDATE run SET seed = 'seven'", "[import.value] run 1"},
+    {"UPDATE run SET loss_last = 'low'", "[import.value] run 1"},
+    {"UPDATE run SET id = -3", "[import.value] run -3"},
+    {"UPDATE run SET uuid = '../../etc'", "[import.value] run 1"},
+    {"UPDATE run SET uuid = hex(zeroblob(60))", "[import.value] run 1"},
     {"PRAGMA ignore_check_constraints = 1; UPDATE run SET status = 'odd'",
-     "run"},
+     "[import.value] run"},
     {"ALTER TABLE step RENAME TO s; CREATE TABLE step AS SELECT * FROM s; "
      "INSERT INTO step SELECT * FROM s; DROP TABLE s",
-     "UNIQUE"}, /* every step twice */
-    {"ALTER TABLE op_memory DROP COLUMN runId", "runId"},
+     "[database] UNIQUE"}, /* every step twice */
+    {"ALTER TABLE op_memory DROP COLUMN runId", "[import.column] runId"},
 };
 
 static char *read_all(const char *path, long *size)
@@ -106,7 +113,7 @@ TEST_CASE_WITH(bad_files_change_nothing, NULL, import_cleanup)
                  refused[i].change);
         sample_sql(bad, change);
         enum lab_status st = import(here, bad, NULL, NULL);
-        if (st != LAB_E_DB || !strstr(lab_error(), refused[i].word) ||
+        if (st != LAB_E_DB || !error_is(refused[i].word) ||
             !strstr(lab_error(), "bad.db"))
             fail_msg("%s: %d, %s", refused[i].change, (int)st, lab_error());
         assert_int_equal(size_of(here), before);
@@ -158,7 +165,7 @@ TEST_CASE_WITH(what_is_no_database_is_refused, NULL, import_cleanup)
     unlink(file);
     sample_sql(file, "CREATE TABLE mail (subject TEXT)");
     assert_int_equal(import(here, file, NULL, NULL), LAB_E_DB);
-    assert_non_null(strstr(lab_error(), "neither"));
+    assert_true(error_is("[import.foreign] neither"));
 }
 
 /* A good file with some bytes changed, or cut: it comes in or it is refused,

@@ -15,7 +15,7 @@ static void check_answer(void)
     assert_int_equal(lab_onednn_open(&sets, &count), LAB_E_NOTFOUND);
     assert_null(sets);
     assert_int_equal(count, 0);
-    assert_non_null(strstr(lab_error(), "lapenna-lab-onednn.so"));
+    assert_true(error_is("[module.file] lapenna-lab-onednn.so"));
 }
 
 static void *check_on_thread(void *arg)

@@ -187,7 +187,7 @@ TEST_CASE_WITH(what_cannot_be_written_is_said, make_dir, drop_dir)
     assert_int_equal(lab_progress_update(&p, &none), LAB_E_ARG);
     assert_ok(lab_progress_update(&p, &e));
     assert_int_equal(lab_progress_save(&p), LAB_E_IO);
-    assert_non_null(strstr(lab_error(), "/proc/nowhere"));
+    assert_true(error_is("[progress.directory] /proc/nowhere"));
     lab_progress_release(&p);
     save_one("x", 1, false, "");
     assert_ok(lab_progress_load(&p, path));

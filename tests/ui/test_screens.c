@@ -190,16 +190,20 @@ TEST_CASE(a_script_says_where_it_is_wrong)
         enum lab_status status;
         const char *message;
     } cases[] = {
-        {"resize 80 24\nkey\n", LAB_E_PARSE, "bad.keys:2: \"key\""},
-        {"key Nokey\n", LAB_E_PARSE, "bad.keys:1"},
-        {"# a comment\n\nresize 80\n", LAB_E_PARSE, "bad.keys:3"},
-        {"resize 80 24 x\n", LAB_E_PARSE, "bad.keys:1"},
-        {"wait -5\n", LAB_E_PARSE, "bad.keys:1"},
-        {"quit now\n", LAB_E_PARSE, "bad.keys:1"},
-        {"expect no such text\n", LAB_E_CHECK, "bad.keys:1: not on the"},
-        {"absent Lessons\n", LAB_E_CHECK, "bad.keys:1: on the screen"},
-        {"await 30 never\n", LAB_E_CHECK, "bad.keys:1: did not come"},
-        {"screen /nowhere/at/all\n", LAB_E_IO, "/nowhere/at/all"},
+        {"resize 80 24\nkey\n", LAB_E_PARSE,
+         "[recording.line] bad.keys:2: \"key\""},
+        {"key Nokey\n", LAB_E_PARSE, "[recording.line] bad.keys:1"},
+        {"# a comment\n\nresize 80\n", LAB_E_PARSE,
+         "[recording.line] bad.keys:3"},
+        {"resize 80 24 x\n", LAB_E_PARSE, "[recording.line] bad.keys:1"},
+        {"wait -5\n", LAB_E_PARSE, "[recording.line] bad.keys:1"},
+        {"quit now\n", LAB_E_PARSE, "[recording.line] bad.keys:1"},
+        {"expect no such text\n", LAB_E_CHECK,
+         "[check] bad.keys:1: not on the"},
+        {"absent Lessons\n", LAB_E_CHECK, "[check] bad.keys:1: on the screen"},
+        {"await 30 never\n", LAB_E_CHECK, "[check] bad.keys:1: did not come"},
+        {"screen /nowhere/at/all\n", LAB_E_IO,
+         "[screen.write] /nowhere/at/all"},
     };
     const char *path = LAB_BINARY_DIR "/bad.keys";
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -208,7 +212,7 @@ TEST_CASE(a_script_says_where_it_is_wrong)
         fputs(cases[i].text, f);
         fclose(f);
         assert_int_equal(play(path, false), cases[i].status);
-        if (!strstr(lab_error(), cases[i].message))
+        if (!error_is(cases[i].message))
             fail_msg("%s", lab_error());
     }
     assert_int_equal(play(LAB_BINARY_DIR "/no-such.keys", false), LAB_E_IO);

@@ -417,7 +417,7 @@ TEST_CASE_WITH(cpu_and_empty_runs, NULL, cleanup)
     sample_dir_remove();
     make(sample_timeline_empty);
     assert_int_equal(play("resize 80 24\n", false), LAB_E_STATE);
-    assert_non_null(strstr(lab_error(), "no recorded steps"));
+    assert_true(error_is("[timeline.run-empty] "));
 }
 
 /* With room for two spans of a kind: zooming in shows the others. */

@@ -224,7 +224,7 @@ TEST_CASE(a_stop_ends_before_the_next_row)
     assert_int_equal(seen.rows, 0);
     assert_int_equal(trace("off", 2), LAB_E_CANCELLED);
     assert_int_equal(seen.rows, 2);
-    assert_non_null(strstr(lab_error(), "stopped"));
+    assert_true(error_is("[cancelled] stopped"));
     assert_int_equal(seen.warnings, 0);
     /* All had been launched: nothing was left to stop. */
     assert_ok(trace("off", ROWS));

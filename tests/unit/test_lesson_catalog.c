@@ -123,7 +123,7 @@ TEST_CASE(a_lesson_is_found_by_id_or_path)
     assert_string_equal(lab_str_text(&path), "x/y.md");
     lab_str_clear(&path);
     assert_int_equal(lab_lesson_find("secund", &path), LAB_E_NOTFOUND);
-    assert_non_null(strstr(lab_error(), "did you mean second"));
+    assert_true(error_is("[lesson.missing] did you mean second"));
     lab_str_release(&path);
 }
 
@@ -131,7 +131,7 @@ TEST_CASE(a_directory_that_is_missing)
 {
     struct lab_catalog *c = NULL;
     assert_int_equal(lab_catalog_load(&c, "/no/such/place"), LAB_E_IO);
-    assert_non_null(strstr(lab_error(), "LAPENNA_LAB_DATA_DIR"));
+    assert_true(error_is("[lesson.list] LAPENNA_LAB_DATA_DIR"));
     assert_null(c);
 }
 

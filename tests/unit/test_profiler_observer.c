@@ -476,7 +476,7 @@ TEST_CASE_WITH(a_failed_flush_says_why, setup, teardown)
     assert_int_equal(gpu.flushed, 1);
     gpu.flush_gives = LAB_E_DEVICE;
     assert_int_equal(lab_profiler_flush(p), LAB_E_DEVICE);
-    assert_non_null(strstr(lab_error(), "CUPTI is gone"));
+    assert_true(error_is("[device] CUPTI is gone"));
     o.synced(o.user);
     lab_profiler_get_stats(p, &stats);
     assert_int_equal(stats.failed_flushes, 1);

@@ -103,7 +103,7 @@ TEST_CASE(the_trace_has_more_records_or_fewer)
     gpu.set_gives = LAB_E_DEVICE; /* nothing is recorded then */
     assert_int_equal(lab_profiler_trace(p, LAB_GPU_RECORDS_KERNELS),
                      LAB_E_DEVICE);
-    assert_non_null(strstr(lab_error(), "CUPTI will not"));
+    assert_true(error_is("[device] CUPTI will not"));
     state_is(p, LAB_TRACE_MIXED, LAB_TIME_CUDA_EVENTS);
     int pushed = gpu.pushed;
     one_step(&o);
@@ -145,7 +145,7 @@ TEST_CASE(nothing_traced_stays_so)
     assert_ok(lab_profiler_new(&p, &config));
     assert_int_equal(lab_profiler_trace(p, LAB_GPU_RECORDS_KERNELS),
                      LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(lab_error(), "switched off at the start"));
+    assert_true(error_is("[trace.off] switched off at the start"));
     state_is(p, LAB_TRACE_NEVER, LAB_TIME_CUDA_EVENTS);
     lab_profiler_free(p);
     kept_free(k);

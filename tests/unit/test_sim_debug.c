@@ -182,7 +182,7 @@ TEST_CASE(breakpoints)
     open_walk(&w);
     assert_ok(lab_sim_debug_break(w.d, "turn.cu", 7));
     assert_int_equal(lab_sim_debug_break(w.d, NULL, 100), LAB_E_NOTFOUND);
-    assert_non_null(strstr(lab_error(), "line 100"));
+    assert_true(error_is("[kernel.line-past] line 100"));
     assert_int_equal(lab_sim_debug_break(w.d, "other.cu", 7), LAB_E_NOTFOUND);
     /* Each warp once; half of the second is beyond 47. */
     int warps = 0;
@@ -234,7 +234,7 @@ TEST_CASE(the_thread_that_writes)
     assert_int_equal(lab_sim_debug_find(w.d, "y[4,0]", &p, &bytes),
                      LAB_E_RANGE);
     assert_int_equal(lab_sim_debug_find(w.d, "z", &p, &bytes), LAB_E_NOTFOUND);
-    assert_non_null(strstr(lab_error(), "x"));
+    assert_true(error_is("[kernel.memory-name] x"));
     close_walk(&w);
 }
 

@@ -268,8 +268,8 @@ TEST_CASE_WITH(other_lessons_are_refused, NULL, sample_cleanup)
     record(path, &other);
     struct lab_database *db = sample_open(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_E_RANGE);
-    assert_non_null(strstr(lab_error(), "lesson mlp"));
-    assert_non_null(strstr(lab_error(), "of cnn"));
+    assert_true(error_is("[compare.lessons] lesson mlp"));
+    assert_true(error_is("[compare.lessons] of cnn"));
     assert_int_equal(lab_comparison_load(&c, db, 1, 9), LAB_E_NOTFOUND);
     lab_database_close(db);
 }

@@ -148,7 +148,7 @@ TEST_CASE_WITH(missing_runs_are_not_found, NULL, sample_cleanup)
                      LAB_E_NOTFOUND);
     assert_int_equal(lab_query_losses(db, 5, see_loss, &s), LAB_E_NOTFOUND);
     assert_int_equal(lab_run_delete(db, 5, &deleted), LAB_E_NOTFOUND);
-    assert_non_null(strstr(lab_error(), "there is no run 5"));
+    assert_true(error_is("[run.missing] there is no run 5"));
     assert_int_equal(s.n, 0);
     lab_database_close(db);
 }

@@ -64,7 +64,7 @@ TEST_CASE_WITH(passes_have_their_span_and_their_kernels, NULL, sample_cleanup)
     assert_ok(lab_query_iteration(db, run, LAB_UNKNOWN, &one));
     assert_int_equal(one.iteration, 1); /* the last with kernels */
     assert_int_equal(lab_query_iteration(db, run, 9, &one), LAB_E_NOTFOUND);
-    assert_non_null(strstr(lab_error(), "the last 2"));
+    assert_true(error_is("[timeline.iteration] the last 2"));
     assert_int_equal(lab_query_iteration(db, 99, 0, &one), LAB_E_NOTFOUND);
     lab_database_close(db);
 }
@@ -266,7 +266,7 @@ TEST_CASE_WITH(a_run_without_steps_is_one_pass, NULL, sample_cleanup)
     assert_ok(sample_timeline_foreign(path, &run));
     struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_iteration(db, run, 0, &of), LAB_E_NOTFOUND);
-    assert_non_null(strstr(lab_error(), "has no iterations"));
+    assert_true(error_is("[timeline.no-iterations] "));
     lab_database_close(db);
     struct lab_timeline *t = load(path, run, LAB_UNKNOWN, NULL);
     assert_int_equal(t->of.iteration, LAB_UNKNOWN);
@@ -364,7 +364,7 @@ TEST_CASE_WITH(what_has_no_moments_stays_unknown, NULL, sample_cleanup)
     struct lab_database *db = sample_open(path);
     assert_int_equal(lab_query_iteration(db, run, LAB_UNKNOWN, &of),
                      LAB_E_NOTFOUND);
-    assert_non_null(strstr(lab_error(), "no recorded steps"));
+    assert_true(error_is("[timeline.empty] "));
     lab_database_close(db);
 }
 

@@ -106,30 +106,36 @@ TEST_CASE_WITH(what_is_missing_is_said, NULL, sample_cleanup)
         enum lab_status status;
         const char *said;
     } cases[] = {
-        {"", LAB_E_NOTFOUND, "limits of the GPU of run 1 were not recorded"},
+        {"", LAB_E_NOTFOUND,
+         "[run.no-limits] limits of the GPU of run 1 were not recorded"},
         {H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = NULL",
-         LAB_E_UNSUPPORTED, "not recorded: registers of a thread"},
+         LAB_E_UNSUPPORTED,
+         "[screen.whatif-missing] not recorded: registers of a thread"},
         {H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockY = NULL, "
               "dynamicSharedMemory = NULL",
-         LAB_E_UNSUPPORTED, "recorded: the block, dynamic shared memory"},
+         LAB_E_UNSUPPORTED,
+         "[screen.whatif-missing] recorded: the block, dynamic shared memory"},
         {H200 "UPDATE TARGET_INFO_GPU SET maxWarpsPerSm = NULL, "
               "maxShmemPerSm = NULL",
          LAB_E_UNSUPPORTED,
-         "recorded: warps of a multiprocessor, shared memory of a multipro"},
+         "[screen.whatif-missing] recorded: warps of a multiprocessor, shared "
+         "memory of a multipro"},
         {H200 "UPDATE TARGET_INFO_GPU SET computeMajor = NULL",
-         LAB_E_UNSUPPORTED, "recorded: the GPU's compute capability"},
+         LAB_E_UNSUPPORTED,
+         "[screen.whatif-missing] recorded: the GPU's compute capability"},
         {H200 "UPDATE TARGET_INFO_GPU SET computeMajor = 3", LAB_E_UNSUPPORTED,
-         "compute capability 3.0 is not known"},
+         "[occupancy.capability] compute capability 3.0 is not known"},
         {H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = 1 << 62, blockY "
               "= 4",
-         LAB_E_UNSUPPORTED, "recorded: the block"},
+         LAB_E_UNSUPPORTED, "[screen.whatif-missing] recorded: the block"},
         {H200 "UPDATE TARGET_INFO_GPU SET maxWarpsPerSm = 1 << 62",
-         LAB_E_UNSUPPORTED, "recorded: warps of a multiprocessor"},
+         LAB_E_UNSUPPORTED,
+         "[screen.whatif-missing] recorded: warps of a multiprocessor"},
     };
     struct lab_occupancy_args args;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(load(cases[i].sql, 3, &args), cases[i].status);
-        if (!strstr(lab_error(), cases[i].said))
+        if (!error_is(cases[i].said))
             fail_msg("%s", lab_error());
         sample_dir_remove();
     }
@@ -222,12 +228,13 @@ TEST_CASE_WITH(the_longest_kernel_of_a_step, NULL, sample_cleanup)
     lab_ui_free(ui);
     snap.device.max_registers_per_sm = 0;
     assert_int_equal(lab_whatif_open(live, NULL, &snap, 0), LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(lab_error(), "recorded: registers of a multipr"));
+    assert_true(
+        error_is("[screen.whatif-missing] recorded: registers of a multipr"));
     step.exec = 8;
     assert_int_equal(lab_whatif_open(live, NULL, &snap, 0), LAB_E_STATE);
     snap.device.compute_major = 0;
     assert_int_equal(lab_whatif_open(live, NULL, &snap, 0), LAB_E_UNSUPPORTED);
-    assert_non_null(strstr(lab_error(), "in a run, key O"));
+    assert_true(error_is("[screen.whatif-cpu] "));
     lab_live_free(live);
 }
 

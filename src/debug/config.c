@@ -83,14 +83,17 @@ static enum lab_status read_line(char *line, int number)
     if (!equals || equals == name)
         return lab_fail(
             LAB_E_PARSE,
-            "[config.line] %s:%d: \"%s\" is not a line NAME = VALUE", file.path,
-            number, name);
+            "[config.line] %s:%d:%d: \"%s\" is not a line NAME = VALUE",
+            file.path, number, (int)(name - line) + 1, name);
     *equals = '\0';
     size_t n = (size_t)file.config.n;
     if (lab_grow(&file.list, n, &file.room, sizeof(*file.list),
                  "the configuration"))
         return LAB_E_NOMEM;
-    file.list[n] = (struct lab_setting){trim(name), trim(equals + 1), number};
+    struct lab_setting *s = &file.list[n];
+    *s = (struct lab_setting){trim(name), trim(equals + 1), number};
+    s->name_at = (int)(s->name - line) + 1;
+    s->value_at = (int)(s->value - line) + 1;
     file.config.n++;
     return file.list[n].value[0]
                ? LAB_OK
@@ -147,7 +150,8 @@ const struct lab_setting *lab_config_find(const struct lab_config *config,
 
 enum lab_status lab_config_fail_at(const struct lab_setting *setting)
 {
-    return lab_fail_context(LAB_E_PARSE, "%s:%d", file.path, setting->line);
+    return lab_fail_context(LAB_E_PARSE, "%s:%d:%d", file.path, setting->line,
+                            setting->value_at);
 }
 
 enum lab_status lab_config_fail(const struct lab_setting *setting,
@@ -158,6 +162,17 @@ enum lab_status lab_config_fail(const struct lab_setting *setting,
     lab_failv(LAB_E_PARSE, fmt, args);
     va_end(args);
     return lab_config_fail_at(setting);
+}
+
+enum lab_status lab_config_fail_name(const struct lab_setting *setting,
+                                     const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    lab_failv(LAB_E_PARSE, fmt, args);
+    va_end(args);
+    return lab_fail_context(LAB_E_PARSE, "%s:%d:%d", file.path, setting->line,
+                            setting->name_at);
 }
 
 void lab_config_forget(void)

@@ -530,16 +530,17 @@ enum lab_status lab_options_check_config(bool (*known)(const char *name))
         if (option && option->setting)
             take_setting(&o, option, lab_option_help(option, ~UINT64_C(0)), s);
         else if (option)
-            st = lab_config_fail(s,
-                                 "[config.command-only] %s is no setting: it "
-                                 "belongs to one command",
-                                 s->name);
+            st = lab_config_fail_name(
+                s,
+                "[config.command-only] %s is no setting: it belongs to one "
+                "command",
+                s->name);
         else if (!known(s->name))
-            st =
-                lab_config_fail(s,
-                                "[config.name] no setting \"%s\": take the "
-                                "line out, and `lapenna-lab config` lists them",
-                                s->name);
+            st = lab_config_fail_name(
+                s,
+                "[config.name] no setting \"%s\": take the line out, and "
+                "`lapenna-lab config` lists them",
+                s->name);
     }
     return st;
 }

@@ -55,34 +55,33 @@ quit
 END
 expect_exit 0
 
-# What is wrong is reported with its line, by every command.
-wrong() {
+# What is wrong is reported with its line and column, by every command.
+wrong() { # LINE COLUMN MESSAGE
     printf '\n%s\n' "$1" >"$file"
-    shift
     run config
     expect_exit 3
-    expect_stderr "$file:2: $1"
+    expect_stderr "$file:2:$2: $3"
     run step mlp-digits --db runs.db
 }
-wrong 'no equals sign' '"no equals sign" is not a line NAME = VALUE'
+wrong 'no equals sign' 1 '"no equals sign" is not a line NAME = VALUE'
 expect_exit 3
-wrong 'batch = many' "--batch 'many': a whole number from 1 is needed"
+wrong 'batch = many' 9 "--batch 'many': a whole number from 1 is needed"
 expect_exit 3
-wrong 'json = maybe' "json 'maybe': use yes or no"
-wrong 'precision = fp7' "precision 'fp7': use fp32"
-wrong 'variant = dense' "--variant 'dense': write NODE=NAME or OP=NAME"
-wrong 'output = x' 'output is no setting'
-wrong 'colour = x' 'no setting "colour"'
-wrong 'theme = pink' "theme 'pink': use auto, dark, light, contrast or terminal"
-wrong 'key.Nokey = v' '"Nokey" is no key'
-wrong 'pane.steps = 900' "pane.steps '900': a whole number from 16 to 80"
-wrong 'seed =' 'seed has no value'
+wrong 'json = maybe' 8 "json 'maybe': use yes or no"
+wrong 'precision = fp7' 13 "precision 'fp7': use fp32"
+wrong 'variant = dense' 11 "--variant 'dense': write NODE=NAME or OP=NAME"
+wrong 'output = x' 1 'output is no setting'
+wrong 'colour = x' 1 'no setting "colour"'
+wrong 'theme = pink' 9 "theme 'pink': use auto, dark, light, contrast or terminal"
+wrong 'key.Nokey = v' 1 '"Nokey" is no key'
+wrong 'pane.steps = 900' 14 "pane.steps '900': a whole number from 16 to 80"
+wrong 'seed =' 7 'seed has no value'
 printf 'epochs = 2\niterations = 5\n' >"$file"
 for how in config 'run mlp-digits --db runs.db'; do
     # shellcheck disable=SC2086 # how is words
     run $how
     expect_exit 3
-    expect_stderr "$file:2: iterations and epochs exclude each other"
+    expect_stderr "$file:2:14: iterations and epochs exclude each other"
 done
 run run mlp-digits --iterations 1 --backend cpu --db runs.db
 expect_exit 0

@@ -58,10 +58,12 @@ static enum lab_status read_key(struct lab_ui_settings *out,
         return lab_config_fail(s, "more than %d keys", LAB_KEYS_SET_MOST);
     out->keys[n].from = lab_key_parse(from);
     out->keys[n].to = lab_key_parse(s->value);
-    if (out->keys[n].from == LAB_KEY_NONE || out->keys[n].to == LAB_KEY_NONE)
-        return lab_config_fail(
-            s, "\"%s\" is no key: write j, Space, Enter, F5, ^L, Up ...",
-            out->keys[n].from == LAB_KEY_NONE ? from : s->value);
+    static const char no_key[] =
+        "\"%s\" is no key: write j, Space, Enter, F5, ^L, Up ...";
+    if (out->keys[n].from == LAB_KEY_NONE)
+        return lab_config_fail_name(s, no_key, from);
+    if (out->keys[n].to == LAB_KEY_NONE)
+        return lab_config_fail(s, no_key, s->value);
     out->n_keys++;
     return LAB_OK;
 }

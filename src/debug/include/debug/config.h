@@ -12,6 +12,8 @@ struct lab_setting {
     const char *name;
     const char *value;
     int line;
+    int name_at; /* columns in the line, from 1, in bytes */
+    int value_at;
 };
 
 struct lab_config {
@@ -27,11 +29,14 @@ enum lab_status lab_config_get(const struct lab_config **out);
 /* The last setting of a name; NULL. */
 const struct lab_setting *lab_config_find(const struct lab_config *config,
                                           const char *name);
-/* LAB_E_PARSE: puts "FILE:LINE: " before this thread's last error. */
+/* LAB_E_PARSE: puts "FILE:LINE:COLUMN: ", of the value, before this thread's last
+ * error. */
 enum lab_status lab_config_fail_at(const struct lab_setting *setting);
-/* LAB_E_PARSE with "FILE:LINE: TEXT". */
+/* LAB_E_PARSE with "FILE:LINE:COLUMN: TEXT", of the value, or of the name. */
 enum lab_status lab_config_fail(const struct lab_setting *setting,
                                 const char *fmt, ...) LAB_PRINTF(2, 3);
+enum lab_status lab_config_fail_name(const struct lab_setting *setting,
+                                     const char *fmt, ...) LAB_PRINTF(2, 3);
 /* For tests: the file is read again. */
 void lab_config_forget(void);
 LAB_C_END

@@ -378,7 +378,7 @@ static void take_lesson(struct lab_options *o, struct argp_state *state)
     if (o->n_words != 1)
         lab_usage_error(state,
                         "[usage.mixing-lesson] one lesson over a "
-                        "sequence: transformer-block, rnn-fibonacci ...");
+                        "sequence: transformer-block, self-attention ...");
     o->lesson = o->words[0];
 }
 

@@ -206,6 +206,17 @@ key q
 END
 expect_exit 0
 
+# A single kernel is not recorded: its command takes no database.
+play lab-index --backend cpu --db screen.db <<'END'
+resize 80 24
+wait 300
+key r
+await 60000 what it has printed; r runs it again
+expect 72 of 72 indices belong to one thread and no other
+key q
+END
+expect_exit 0
+
 # From the list of lessons, and what was recorded on another machine. The
 # recorded run is made here: one of the CPU, told to be a GPU's.
 mkdir -p data/profiles/recorded

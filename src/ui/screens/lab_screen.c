@@ -169,8 +169,9 @@ static const char *command_word(const struct lab_bench_screen *s)
 /* The convolutions of cuDNN, call by call, and single kernels are not recorded. */
 static const char *command_db(const struct lab_bench_screen *s)
 {
-    return s->lesson->lab.measures == LAB_MEASURE_CALLS ? NULL
-                                                        : s->options[0].db;
+    const struct lab_lesson_lab *lab = &s->lesson->lab;
+    bool one = lab->ladder && lab_bench_is_one_kernel(lab->ladder);
+    return one || lab->measures == LAB_MEASURE_CALLS ? NULL : s->options[0].db;
 }
 
 /* What measures it in the shell. */

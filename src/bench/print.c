@@ -120,7 +120,9 @@ static void add_result(struct lab_text_table *t, const struct page *p,
     if (p->lab->backend->untimed) {
         const struct lab_field *column;
         const struct lab_counted_row counted = {.counters = r->counted};
-        lab_text_table_add(t, failed ? "no" : "yes");
+        const bool wrong =
+            failed && strcmp(r->status, lab_status_text(LAB_E_CHECK)) == 0;
+        lab_text_table_add(t, wrong ? "no" : failed ? "not run" : "yes");
         lab_text_table_add_real(t, r->check_error, 2);
         lab_text_table_add_real(t, r->sample_error, 2);
         for (int i = 0; (column = lab_bench_counted_column(i)); i++)

@@ -353,7 +353,10 @@ static int climb_or_tune(const struct lab_options *o)
         bool measured = !o->tune || lab->to_tune > 0;
         if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
             st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
-                          lab->backend->untimed
+                          lab->backend->untimed && lab->worst != LAB_E_CHECK
+                              ? "[lab.not-run] no rung ran: the rows have the "
+                                "reasons"
+                          : lab->backend->untimed
                               ? "[lab.not-whole] not every rung is right: the "
                                 "rows have the reasons"
                               : "[lab.untimed] not everything was timed: the "

@@ -457,6 +457,20 @@ static void prediction_lines(struct page *p, const struct lab_bench_data *lab,
         line_of(p, "measured", "%s", text);
 }
 
+static void time_lines(struct page *p, const struct lab_bench_data *lab,
+                       const struct lab_bench_result *row)
+{
+    line_of(p, "time", "median %s, IQR %s to %s, least %s",
+            LAB_NS_TEXT(row->median_ns), LAB_NS_TEXT(row->quarter_ns),
+            LAB_NS_TEXT(row->three_quarters_ns), LAB_NS_TEXT(row->min_ns));
+    rate_line(p, lab, row);
+    model_line(p, lab, row);
+    gain_line(p, lab, row);
+    line_of(p, "bound by", "%s",
+            row->bound ? row->bound
+                       : "not known: its ceiling was not measured");
+}
+
 static void profile_lines(struct page *p, const struct lab_bench_data *lab,
                           const struct lab_bench_result *row)
 {
@@ -470,15 +484,8 @@ static void profile_lines(struct page *p, const struct lab_bench_data *lab,
     }
     if (row->note)
         line_of(p, "note", "%s", row->note);
-    line_of(p, "time", "median %s, IQR %s to %s, least %s",
-            LAB_NS_TEXT(row->median_ns), LAB_NS_TEXT(row->quarter_ns),
-            LAB_NS_TEXT(row->three_quarters_ns), LAB_NS_TEXT(row->min_ns));
-    rate_line(p, lab, row);
-    model_line(p, lab, row);
-    gain_line(p, lab, row);
-    line_of(p, "bound by", "%s",
-            row->bound ? row->bound
-                       : "not known: its ceiling was not measured");
+    if (!lab->sets[row->set].untimed)
+        time_lines(p, lab, row);
     prediction_lines(p, lab, row);
     work_line(p, row);
     launch_lines(p, row);

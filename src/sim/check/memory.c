@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "exec.h"
 
@@ -110,8 +111,9 @@ static enum lab_status alloc_make(size_t bytes, struct sim_alloc **out)
     a->set = lab_alloc(set_bytes(bytes));
     if (!a->block || !a->set) {
         alloc_release(a);
-        return lab_fail(LAB_E_NOMEM,
-                        "no memory for %zu bytes of simulated memory", bytes);
+        return lab_fail(
+            LAB_E_NOMEM,
+            "[sim.memory] no memory for %zu bytes of simulated memory", bytes);
     }
     a->block_bytes = total;
     a->bytes = bytes;
@@ -122,8 +124,24 @@ static enum lab_status alloc_make(size_t bytes, struct sim_alloc **out)
     return LAB_OK;
 }
 
+/* The system gives more than it has, and ends a process that then uses it. */
+static enum lab_status fits(const struct lab_sim_memory *m, size_t bytes)
+{
+    const double have = (double)lab_host_memory();
+    if (have <= 0 || (double)m->bytes + (double)bytes <= 0.75 * have)
+        return LAB_OK;
+    return lab_fail(
+        LAB_E_NOMEM,
+        "[sim.memory-most] %s of simulated memory beside %s: all of it "
+        "may take three quarters of this machine's memory, %s",
+        LAB_AMOUNT_TEXT((double)bytes, "B"),
+        LAB_AMOUNT_TEXT((double)m->bytes, "B"),
+        LAB_AMOUNT_TEXT(0.75 * have, "B"));
+}
+
 static void forget(struct lab_sim_memory *m, size_t i)
 {
+    m->bytes -= m->allocs[i]->bytes;
     alloc_release(m->allocs[i]);
     m->count--;
     memmove(&m->allocs[i], &m->allocs[i + 1],
@@ -137,6 +155,8 @@ enum lab_status lab_sim_alloc(struct lab_sim_memory *m, size_t bytes,
     enum lab_status st = lab_grow(&m->allocs, m->count, &m->room,
                                   sizeof(struct sim_alloc *), "allocations");
     if (!st)
+        st = fits(m, bytes);
+    if (!st)
         st = alloc_make(bytes, &a);
     if (st)
         return st;
@@ -144,6 +164,7 @@ enum lab_status lab_sim_alloc(struct lab_sim_memory *m, size_t bytes,
     memmove(&m->allocs[i + 1], &m->allocs[i],
             (m->count - i) * sizeof(m->allocs[0]));
     m->allocs[i] = a;
+    m->bytes += bytes;
     m->count++;
     *out = a->base;
     return LAB_OK;

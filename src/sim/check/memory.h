@@ -45,6 +45,7 @@ struct lab_sim_memory {
     size_t room;
     size_t freed;       /* of them */
     size_t freed_bytes; /* that they hold */
+    size_t bytes;       /* that all hold */
     uint64_t frees;
     uint64_t blocks; /* of all launches, as race.c counts them */
 };

@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <sys/stat.h>
 
-#include "base/format.h"
 #include "base/mem.h"
 #include "check/memory.h"
 
@@ -752,15 +751,9 @@ enum lab_status lab_sim_argument_make(struct lab_sim_memory *m,
     if (a->direction == LAB_SIM_VALUE)
         return LAB_OK;
     int64_t bytes = a->count * types[a->type].bytes;
-    int64_t have = lab_host_memory();
-    if (have > 0 && bytes > have / 2)
-        return lab_fail(
-            LAB_E_RANGE,
-            "[sim.arg-memory] --arg '%s' needs %s, more than half of this "
-            "machine's memory (%s)",
-            a->spec, LAB_AMOUNT_TEXT((double)bytes, "B"),
-            LAB_AMOUNT_TEXT((double)have, "B"));
     enum lab_status st = lab_sim_alloc(m, (size_t)bytes, &a->data);
+    if (st == LAB_E_NOMEM)
+        return lab_fail_context(LAB_E_RANGE, "--arg '%s'", a->spec);
     if (!st)
         st = fill(a, number, seed, random);
     if (!st && a->fill != LAB_SIM_FILL_NONE)

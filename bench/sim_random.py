@@ -27,8 +27,13 @@ LABS = {
     "batched_gemm": [4, 30],
     "layout": [2, 5, 12, 12], "precision": [40, 40, 40],
     "conv": [2, 4, 10, 10, 5, 3], "conv_nhwc": [2, 4, 10, 10, 5, 3],
-    "divergence": [2000, 8],
+    "divergence": [2000, 8], "gemm": [150, 150, 150], "dgemm": [70, 70, 70],
+    "gemm_full": [50, 50, 50, 2, 2, 5], "attention": [2, 2, 100, 128],
+    "attention_causal": [2, 2, 100, 128], "dot": [5000], "trsv": [100],
 }
+# One of these at a time: all rungs of all of them take minutes.
+PRECISIONS = {name: ["fp32", "tf32", "bf16", "fp16"]
+              for name in ("gemm", "attention", "attention_causal")}
 # Lessons with a batch that may be chosen, and its most.
 LESSONS = {"mlp-digits": 70, "cnn-example": 1, "residual": 9, "cnn-digits": 2,
            "rnn-fibonacci": 20, "lstm-example": 8, "self-attention": 6,
@@ -55,7 +60,12 @@ def turn(rng):
     if name.startswith("conv"):
         sizes[-1] = rng.choice([1, 3, 5])
         sizes[2:4] = [max(s, sizes[-1]) for s in sizes[2:4]]
-    return ["lab", name, "--sizes", "x".join(map(str, sizes)), *seed]
+    if name.startswith("attention"):
+        sizes[-1] = rng.choice([sizes[-1], 32, 64, 128])
+    which = []
+    if name in PRECISIONS:
+        which = ["--precision", rng.choice(PRECISIONS[name])]
+    return ["lab", name, "--sizes", "x".join(map(str, sizes)), *which, *seed]
 
 
 def main():

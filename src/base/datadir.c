@@ -1,5 +1,5 @@
 /* datadir.c -- finds the files that ship with the program: lessons, kernel
- * sources, recorded runs; and opens its modules (CUDA, oneDNN, vendor libraries)
+ * sources, recorded runs; names those of the user; and opens its modules (CUDA, oneDNN, vendor libraries)
  * at run time, with what was tried when one is missing. */
 #include "base/datadir.h"
 
@@ -62,6 +62,19 @@ enum lab_status lab_data_path(const char *sub, struct lab_str *out)
                     "[data.share.missing] %s is not in %s/share/lapenna-lab: "
                     "name its directory in LAPENNA_LAB_DATA_DIR",
                     sub, known ? prefix : "?");
+}
+
+int lab_user_path(const char *variable, const char *fallback, const char *file,
+                  char *out, size_t size)
+{
+    const char *base = getenv(variable);
+    const char *home = getenv("HOME");
+    if (base && base[0] == '/')
+        return snprintf(out, size, "%s/lapenna-lab/%s", base, file);
+    if (home && home[0] == '/')
+        return snprintf(out, size, "%s/%s/lapenna-lab/%s", home, fallback,
+                        file);
+    return -1;
 }
 
 /* ---- modules ---- */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/datadir.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -28,15 +29,8 @@ static struct {
 
 static void find_path(void)
 {
-    const char *config = getenv("XDG_CONFIG_HOME");
-    const char *home = getenv("HOME");
-    int n = 0;
-    if (config && config[0] == '/')
-        n = snprintf(file.path, sizeof(file.path), "%s/lapenna-lab/config",
-                     config);
-    else if (home && home[0] == '/')
-        n = snprintf(file.path, sizeof(file.path),
-                     "%s/.config/lapenna-lab/config", home);
+    int n = lab_user_path("XDG_CONFIG_HOME", ".config", "config", file.path,
+                          sizeof(file.path));
     if (n < 0 || (size_t)n >= sizeof(file.path))
         file.path[0] = '\0';
 }

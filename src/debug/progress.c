@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/datadir.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "trace/record.h"
@@ -23,18 +24,12 @@ enum { FORMAT = 1, FILE_MOST = 4 << 20 };
 
 enum lab_status lab_progress_path(char *out, size_t cap)
 {
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    int n;
-    if (state && state[0] == '/')
-        n = snprintf(out, cap, "%s/lapenna-lab/progress.json", state);
-    else if (home && home[0] == '/')
-        n = snprintf(out, cap, "%s/.local/state/lapenna-lab/progress.json",
-                     home);
-    else
+    int n = lab_user_path("XDG_STATE_HOME", ".local/state", "progress.json",
+                          out, cap);
+    if (n < 0)
         return lab_fail(LAB_E_NOTFOUND, "[progress.place] no place for the "
                                         "progress: set XDG_STATE_HOME or HOME");
-    if (n < 0 || (size_t)n >= cap)
+    if ((size_t)n >= cap)
         return lab_fail(LAB_E_RANGE,
                         "[progress.path] the path of the progress is too long");
     return LAB_OK;

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,42 +43,70 @@ static int by_order(const void *a, const void *b)
     return by_name(a, b);
 }
 
+/* Of the first `installed` lessons, one with the id of a user's own gives it its place. */
 static enum lab_status add_entry(struct lab_catalog *c, size_t *cap,
+                                 size_t installed, const char *dir,
                                  const char *name)
 {
+    struct lab_catalog_entry new = {0};
     struct lab_str text;
-    if (lab_grow(&c->items, c->count, cap, sizeof(*c->items),
-                 "the list of lessons"))
-        return LAB_E_NOMEM;
-    struct lab_catalog_entry *e = &c->items[c->count++];
-    *e = (struct lab_catalog_entry){0};
+    size_t at = 0;
     lab_str_init(&text);
     lab_lesson_id_of(name, &text);
-    e->id = lab_str_detach(&text);
-    lab_str_addf(&text, "%s/%s", c->dir, name);
-    e->path = lab_str_detach(&text);
-    return e->id && e->path ? LAB_OK : lab_no_memory("the list of lessons");
+    new.id = lab_str_detach(&text);
+    lab_str_addf(&text, "%s/%s", dir, name);
+    new.path = lab_str_detach(&text);
+    enum lab_status st =
+        new.id &&new.path ? LAB_OK : lab_no_memory("the list of lessons");
+    while (!st && at < installed && strcmp(c->items[at].id, new.id) != 0)
+        at++;
+    if (!st && at < installed) {
+        lab_free(c->items[at].id);
+        lab_free(c->items[at].path);
+        c->items[at] = new;
+        return LAB_OK;
+    }
+    if (!st)
+        st = lab_grow(&c->items, c->count, cap, sizeof(*c->items),
+                      "the list of lessons");
+    if (st) {
+        lab_free(new.id);
+        lab_free(new.path);
+        return st;
+    }
+    c->items[c->count++] = new;
+    return LAB_OK;
 }
 
-static enum lab_status list_directory(struct lab_catalog *c)
+static enum lab_status list_directory(struct lab_catalog *c, size_t *cap,
+                                      const char *dir)
 {
-    size_t cap = 0;
+    size_t installed = c->count;
     enum lab_status st = LAB_OK;
-    DIR *d = opendir(c->dir);
+    DIR *d = opendir(dir);
     if (!d)
         return lab_fail(LAB_E_IO,
                         "[lesson.list] %s: cannot list the lessons: %s; name "
                         "the directory above it in LAPENNA_LAB_DATA_DIR",
-                        c->dir, strerror(errno));
+                        dir, strerror(errno));
     struct dirent *e;
     while (!st && (e = readdir(d)) && c->count < MAX_LESSONS) {
         if (is_lesson_name(e->d_name))
-            st = add_entry(c, &cap, e->d_name);
+            st = add_entry(c, cap, installed, dir, e->d_name);
     }
     closedir(d);
-    if (!st && c->count)
-        qsort(c->items, c->count, sizeof(*c->items), by_name);
     return st;
+}
+
+/* What a user has of lessons; most have none. */
+static enum lab_status list_own(struct lab_catalog *c, size_t *cap)
+{
+    char dir[PATH_MAX];
+    int n = lab_user_path("XDG_DATA_HOME", ".local/share", "lessons", dir,
+                          sizeof(dir));
+    if (n < 0 || (size_t)n >= sizeof(dir) || access(dir, F_OK) != 0)
+        return LAB_OK;
+    return list_directory(c, cap, dir);
 }
 
 static enum lab_status read_entries(struct lab_catalog *c)
@@ -145,6 +174,7 @@ int lab_catalog_chapter(const struct lab_catalog *catalog, int64_t order)
 enum lab_status lab_catalog_list(struct lab_catalog **out, const char *dir)
 {
     struct lab_str text;
+    size_t cap = 0;
     struct lab_catalog *c = lab_alloc(sizeof(*c));
     if (!c)
         return lab_no_memory("the list of lessons");
@@ -158,7 +188,11 @@ enum lab_status lab_catalog_list(struct lab_catalog **out, const char *dir)
     if (!st && !c->dir)
         st = lab_no_memory("the list of lessons");
     if (!st)
-        st = list_directory(c);
+        st = list_directory(c, &cap, c->dir);
+    if (!st && !dir)
+        st = list_own(c, &cap);
+    if (!st && c->count)
+        qsort(c->items, c->count, sizeof(*c->items), by_name);
     if (st)
         lab_catalog_free(c);
     else

@@ -87,6 +87,55 @@ TEST_CASE(lessons_stand_in_their_order)
     lab_catalog_free(c);
 }
 
+/* A user's own lessons are among the installed, one in the place of its namesake. */
+TEST_CASE(lessons_of_a_user)
+{
+    char home[64];
+    char own[128];
+    char path[192];
+    struct lab_catalog *c;
+    struct lab_str found;
+    snprintf(home, sizeof(home), "%s/home", dir);
+    snprintf(own, sizeof(own), "%s/lapenna-lab", home);
+    assert_int_equal(mkdir(home, 0700) || mkdir(own, 0700), 0);
+    assert_int_equal(setenv("XDG_DATA_HOME", home, 1), 0);
+    assert_ok(lab_catalog_load(&c, NULL)); /* there is no folder yet */
+    assert_int_equal(c->count, 5);
+    lab_catalog_free(c);
+    snprintf(own, sizeof(own), "%s/lapenna-lab/lessons", home);
+    assert_int_equal(mkdir(own, 0700), 0);
+    put("../home/lapenna-lab/lessons/second.md",
+        "---\nformat: 1\ntitle: Own\nsummary: S\norder: 1\n" DATA NETWORK TEXT);
+    put("../home/lapenna-lab/lessons/mine.md",
+        "---\nformat: 1\ntitle: Mine\nsummary: S\norder: 2\n" DATA NETWORK
+            TEXT);
+    assert_ok(lab_catalog_load(&c, NULL));
+    assert_int_equal(c->count, 6);
+    assert_string_equal(c->items[0].lesson->title, "Own");
+    assert_string_equal(c->items[1].lesson->title, "Mine");
+    assert_string_equal(c->items[2].id, "third");
+    lab_catalog_free(c);
+    assert_ok(
+        lab_catalog_list(&c, lessons)); /* a folder that is named is alone */
+    assert_int_equal(c->count, 5);
+    lab_catalog_free(c);
+    lab_str_init(&found);
+    assert_ok(lab_lesson_find("mine", &found));
+    snprintf(path, sizeof(path), "%s/mine.md", own);
+    assert_string_equal(lab_str_text(&found), path);
+    lab_str_release(&found);
+    setenv("XDG_DATA_HOME", "home", 1); /* relative: ignored */
+    assert_ok(lab_catalog_list(&c, NULL));
+    assert_null(lab_catalog_find(c, "mine"));
+    lab_catalog_free(c);
+    assert_int_equal(unsetenv("XDG_DATA_HOME"), 0);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof(path), "%s/second.md", own);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof(path), "%s/lapenna-lab", home);
+    assert_int_equal(rmdir(own) || rmdir(path) || rmdir(home), 0);
+}
+
 /* Lines that are no chapter are passed over; without the file there are none. */
 TEST_CASE(lessons_are_in_chapters)
 {

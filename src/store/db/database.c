@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "trace/intern.h"
 #include "base/shell.h"
 #include "base/clock.h"
+#include "base/datadir.h"
 #include "base/command.h"
 
 static void database_recover_hint(struct lab_str *out, const char *path);
@@ -325,17 +327,19 @@ enum { BUSY_MS = 5000, HEADER_BYTES = 100 };
 
 enum lab_status lab_database_default_path(struct lab_str *out)
 {
-    const char *state = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    if (state && state[0] == '/')
-        lab_str_addf(out, "%s/lapenna-lab/profiles.db", state);
-    else if (home && home[0] == '/')
-        lab_str_addf(out, "%s/.local/state/lapenna-lab/profiles.db", home);
-    else
+    char path[PATH_MAX];
+    int n = lab_user_path("XDG_STATE_HOME", ".local/state", "profiles.db", path,
+                          sizeof(path));
+    if (n < 0)
         return lab_fail(
             LAB_E_STATE,
             "[db.place] no place for recorded runs: neither XDG_STATE_HOME nor "
             "HOME is set; name a file with --db FILE");
+    if ((size_t)n >= sizeof(path))
+        return lab_fail(LAB_E_RANGE,
+                        "[db.place] no place for recorded runs: XDG_STATE_HOME "
+                        "or HOME is too long; name a file with --db FILE");
+    lab_str_add(out, path);
     if (out->failed)
         return lab_no_memory("a path");
     return LAB_OK;

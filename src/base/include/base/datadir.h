@@ -1,4 +1,4 @@
-/* base/datadir.h -- where the files that ship with the program are.
+/* base/datadir.h -- where the files that ship with the program are, and the user's own.
  *
  * In this order: $LAPENNA_LAB_DATA_DIR, when it is set and not empty; the
  * directory ../share/lapenna-lab beside the program's own bin directory, which
@@ -13,4 +13,10 @@ LAB_C_BEGIN
  * directory counts. Errors: LAB_E_NOTFOUND with the places that were tried,
  * LAB_E_NOMEM. */
 enum lab_status lab_data_path(const char *sub, struct lab_str *out);
+/* The path of a file of the user: $VARIABLE/lapenna-lab/FILE, where the variable of the
+ * XDG specification ("XDG_STATE_HOME") is an absolute path, else
+ * $HOME/FALLBACK/lapenna-lab/FILE. Returns its length as snprintf() does; -1: HOME is no
+ * absolute path either. Whether the file exists is not looked at. */
+int lab_user_path(const char *variable, const char *fallback, const char *file,
+                  char *out, size_t size);
 LAB_C_END

@@ -1,7 +1,9 @@
 /* lesson/catalog.h -- the lessons that are installed, and finding one.
  *
  * Lessons are the *.md files of one directory: $LAPENNA_LAB_DATA_DIR/lessons,
- * else the installed one, else the source tree's (base/datadir.h). One that
+ * else the installed one, else the source tree's (base/datadir.h); and those of
+ * $XDG_DATA_HOME/lapenna-lab/lessons, a user's own, of which one takes the place of
+ * an installed lesson with its id. One that
  * cannot be read stays in the list with its error, so that a broken file does
  * not make the others vanish. Threads: one at a time. */
 #pragma once
@@ -24,7 +26,7 @@ struct lab_chapter {
 };
 
 struct lab_catalog {
-    char *dir;
+    char *dir;                    /* of the installed ones */
     struct lab_chapter *chapters; /* by order; of the file "chapters" there */
     size_t n_chapters;            /* 0: there is none, or it cannot be read */
     struct lab_catalog_entry *items; /* by order, then by file name */
@@ -32,7 +34,7 @@ struct lab_catalog {
 };
 
 LAB_C_BEGIN
-/* dir NULL: the directory above. A directory that is missing is an error. The
+/* dir NULL: the directories above. A directory that is missing is an error. The
  * catalog, with its lessons, is freed by lab_catalog_free().
  * Errors: LAB_E_IO, LAB_E_NOMEM. */
 enum lab_status lab_catalog_load(struct lab_catalog **out, const char *dir);

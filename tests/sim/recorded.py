@@ -51,9 +51,9 @@ def flop_of(db, run):
     found, place, seen = {}, {}, collections.Counter()
     for iteration, exec_, step, variant, kernel, flop in db.execute(FLOP, (run,)):
         key = (iteration, step.split(", ")[0], variant)
-        if exec_ not in place:
-            place[exec_] = seen[key]
-            seen[key] += 1
+        if exec_ not in place:  # of any variant: forward may have another than backward
+            place[exec_] = seen[key[:2]]
+            seen[key[:2]] += 1
         found[(*key, place[exec_], kernel)] = flop
     return found
 

@@ -46,7 +46,7 @@ struct printer {
     json_t *pending;   /* lines that are not printed yet, */
     json_t *marked;    /* and those before them, of which the records are */
     int64_t mark;      /* before this mark */
-    int64_t marked_ns; /* when that was set; 0: not yet */
+    int64_t marked_ns; /* when that was set, or all was printed; 0: not yet */
     struct progress progress;
 };
 
@@ -65,6 +65,7 @@ static enum lab_status print_lines(json_t *lines)
 static enum lab_status print_pending(struct printer *t)
 {
     lab_recording_flush(t->w->recording);
+    t->marked_ns = lab_clock_monotonic_ns();
     enum lab_status st = print_lines(t->marked);
     return st ? st : print_lines(t->pending);
 }
@@ -80,21 +81,21 @@ static void mark_pending(struct printer *t)
 }
 
 /* The training does not wait for the database: lines are marked, and printed when
- * they are stored. The first is printed at once. */
+ * they are stored. That of a slow iteration, as the first, is printed at once:
+ * beside it the wait is short, and the next one would come late. */
 static enum lab_status print_stored(struct printer *t)
 {
-    enum { MOST_PENDING = 4096 };
+    enum { MOST_PENDING = 4096, SLOW = 10 };
     const int64_t patience_ns = 20000000;
+    int64_t since = lab_clock_monotonic_ns() - t->marked_ns;
     enum lab_status st = LAB_OK;
     if (json_array_size(t->marked) > 0 &&
         lab_recording_stored(t->w->recording, t->mark))
         st = print_lines(t->marked);
-    if (!st && json_array_size(t->marked) == 0 &&
-        lab_clock_monotonic_ns() - t->marked_ns >= patience_ns) {
-        bool first = t->marked_ns == 0;
+    if (!st && since >= SLOW * patience_ns)
+        st = print_pending(t);
+    else if (!st && json_array_size(t->marked) == 0 && since >= patience_ns)
         mark_pending(t);
-        st = first ? print_pending(t) : LAB_OK;
-    }
     if (!st && json_array_size(t->pending) >= MOST_PENDING)
         st = print_pending(t);
     return st;

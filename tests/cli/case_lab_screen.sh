@@ -206,12 +206,16 @@ key q
 END
 expect_exit 0
 
-# A single kernel is not recorded: its command takes no database.
+# A single kernel is not recorded: its command takes no database, and the backend that
+# was given. The title says how much of its lines is in sight.
 play lab-index --backend cpu --db screen.db <<'END'
 resize 80 24
 wait 300
+key t
+await 30000 lapenna-lab lab lab-index --backend cpu
 key r
 await 60000 what it has printed; r runs it again
+expect which element is mine? (all)
 expect 72 of 72 indices belong to one thread and no other
 key q
 END

@@ -404,6 +404,10 @@ TEST_CASE(memory_knows_its_own_allocations_only)
     }
     assert_true(m->freed_bytes <= 64 << 20);
     assert_true(m->count < 100);
+    /* As much as the machine has leaves no room for what the checks keep. */
+    assert_int_equal(lab_sim_alloc(m, (size_t)lab_host_memory() / 10 * 7, &p),
+                     LAB_E_NOMEM);
+    assert_true(error_is("[sim.memory-most] all of it"));
     lab_sim_memory_close(m);
 }
 

@@ -1533,6 +1533,9 @@ static void title_now(struct lab_screen *s, char *out, size_t cap)
     if (st->reading)
         snprintf(out, cap, "%s (%s)", st->model->title,
                  lab_pager_place(&st->text_pager, place, sizeof(place)));
+    else if (st->lab.command[0] && st->lab.output.len > 0)
+        snprintf(out, cap, "%s (%s)", st->model->title,
+                 lab_pager_place(&st->output_pager, place, sizeof(place)));
     else
         snprintf(out, cap, "%s", st->model->title);
 }

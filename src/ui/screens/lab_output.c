@@ -13,11 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 extern char **environ;
 
 enum { MOST_WORDS = 16, MOMENT_MS = 50 };
+static const int64_t PATIENCE_NS = 5000000000;
 
 /* The environment with COLUMNS; NULL: no memory. The strings stay where they are. */
 static char **environment(char *columns)
@@ -68,17 +70,21 @@ static int spawn(const struct lab_output *o, int to, char **env, pid_t *pid)
     return wrong;
 }
 
-/* True: it was stopped. */
+/* True: it was stopped; one that does not end by itself then is killed. */
 static bool read_all(const struct lab_output *o, int from, pid_t pid)
 {
     char chunk[4096];
     struct pollfd p = {.fd = from, .events = POLLIN};
-    bool stopped = false;
+    int64_t stopped = 0; /* when */
     for (;;) {
         int ready = poll(&p, 1, MOMENT_MS);
-        if (o->stop(o->user) && !stopped) {
-            stopped = true;
+        if (!stopped && o->stop(o->user)) {
+            stopped = lab_clock_monotonic_ns();
             kill(pid, SIGTERM);
+        } else if (stopped &&
+                   lab_clock_monotonic_ns() - stopped > PATIENCE_NS) {
+            kill(pid, SIGKILL);
+            return true;
         }
         if (ready == 0 || (ready < 0 && errno == EINTR))
             continue;
@@ -86,7 +92,7 @@ static bool read_all(const struct lab_output *o, int from, pid_t pid)
         if (n > 0)
             o->text(o->user, chunk, (size_t)n);
         else if (n == 0 || errno != EINTR)
-            return stopped;
+            return stopped != 0;
     }
 }
 

@@ -1,7 +1,7 @@
 /* A lab on the screen: the model that the screen reads, on the UI's thread, and
  * the thread that opens the backends and measures.
  *
- * Under `lock`: data, want, quit, ended, screen. The labs belong to the worker
+ * Under `lock`: data, output_full, want, quit, ended, screen. The labs belong to the worker
  * while data.running is a set or nothing is opened yet, else to the UI's
  * thread. */
 #include "screens/lab_screen.h"
@@ -45,6 +45,7 @@ struct lab_bench_screen {
     const struct lab_variant *into; /* alone of that set, at size `into_size`,
                                        to be walked; or NULL */
     int into_size;
+    bool output_full; /* of a command: it printed more than is kept */
     bool quit;
     bool ended; /* the thread is through, and can be joined at once */
     atomic_bool stop;
@@ -174,11 +175,35 @@ static const char *command_db(const struct lab_bench_screen *s)
     return one || lab->measures == LAB_MEASURE_CALLS ? NULL : s->options[0].db;
 }
 
-/* What measures it in the shell. */
+/* What measures it in the shell, with the backend and the GPU that were given. */
+enum { COMMAND_WORDS = 9 };
+static void command_words(const struct lab_bench_screen *s, const char *db,
+                          const char *words[COMMAND_WORDS])
+{
+    const struct lab_options *o = &s->options[0];
+    int n = 0;
+    words[n++] = "lab";
+    words[n++] = command_word(s);
+    if (o->given.backend) {
+        words[n++] = "--backend";
+        words[n++] = o->backend;
+    }
+    if (o->given.device_model) {
+        words[n++] = "--device-model";
+        words[n++] = o->device_model;
+    }
+    if (db) {
+        words[n++] = "--db";
+        words[n++] = db;
+    }
+    words[n] = NULL;
+}
+
 static struct lab_str shell_command(const struct lab_bench_screen *s)
 {
-    return lab_suggest_command_text(command_db(s),
-                                    LAB_WORDS("lab", command_word(s)));
+    const char *words[COMMAND_WORDS];
+    command_words(s, NULL, words);
+    return lab_suggest_command_text(command_db(s), words);
 }
 
 /* Tuning and sweeps of a network have tables of their own in the shell. */
@@ -457,17 +482,23 @@ static void add_output(void *user, const char *bytes, size_t n)
 {
     struct lab_bench_screen *s = user;
     pthread_mutex_lock(&s->lock);
-    if (s->data.output.len + n <= MOST_OUTPUT)
+    if (!s->output_full && s->data.output.len + n <= MOST_OUTPUT) {
         lab_str_add_bytes(&s->data.output, bytes, n);
-    changed(s);
+        changed(s);
+    } else if (!s->output_full) {
+        s->output_full = true;
+        lab_str_addf(&s->data.output,
+                     "\n... the rest is left out: `%s` prints it\n",
+                     s->data.command);
+        changed(s);
+    }
     pthread_mutex_unlock(&s->lock);
 }
 
 static void run_command(struct lab_bench_screen *s)
 {
-    const char *db = command_db(s);
-    const char *const words[] = {"lab", command_word(s), db ? "--db" : NULL, db,
-                                 NULL};
+    const char *words[COMMAND_WORDS];
+    command_words(s, command_db(s), words);
     const struct lab_output output = {.words = words,
                                       .columns = OUTPUT_COLUMNS,
                                       .stop = output_stopped,
@@ -566,6 +597,7 @@ static enum lab_status run(void *user, int set)
         s->data.running = s->want = 0;
         s->data.problem[0] = '\0';
         lab_str_clear(&s->data.output);
+        s->output_full = false;
         atomic_store(&s->stop, false);
         changed(s);
         pthread_cond_signal(&s->changed);
@@ -723,13 +755,17 @@ static enum lab_status start(struct lab_bench_screen *s,
                              const struct lab_options *o)
 {
     for (int i = 0; i < LAB_SCREEN_LABS; i++)
-        s->options[i] = (struct lab_options){.lesson = s->lesson->path,
-                                             .backend = o->backend,
-                                             .db = o->db,
-                                             .device = o->device,
-                                             .seed = 1,
-                                             .counters = o->counters,
-                                             .ascii = o->ascii};
+        s->options[i] =
+            (struct lab_options){.lesson = s->lesson->path,
+                                 .backend = o->backend,
+                                 .db = o->db,
+                                 .device = o->device,
+                                 .device_model = o->device_model,
+                                 .given.backend = o->given.backend,
+                                 .given.device_model = o->given.device_model,
+                                 .seed = 1,
+                                 .counters = o->counters,
+                                 .ascii = o->ascii};
     for (int i = 0; i < LAB_SCREEN_LABS && o->given.seed; i++)
         s->options[i].seed = o->seed;
     if (lab_thread_start(&s->thread, worker, s))

@@ -34,7 +34,8 @@
  *   horizontal   convolutions (or dense layers) with one input, one window and one
  *                activation are computed as one, with the filters of all
  *
- * Only the plan is read: a network of any size is counted without its memory. Ownership: the caller's, lab_fused_release(). Threads: any. */
+ * Only the plan is read: a network of any size is counted without its memory.
+ * Ownership: the caller's, lab_fused_release(). Threads: any. */
 struct lab_fused_layer {
     int node;       /* of the plan: what is computed first */
     int norm;       /* the node of a batch norm folded in, or -1 */
@@ -50,12 +51,11 @@ struct lab_fused_layer {
 struct lab_fused {
     struct lab_fused_layer *layers; /* in the order in which they run */
     int n_layers;                   /* members included */
-    int *
-        source; /* of each tensor of the plan: the tensor that holds its values */
-    int nodes;  /* of the network, softmax of the loss included */
-    int norms;  /* batch norms among them, which some count as two layers */
-    int idle;   /* eliminated: flatten, dropout */
-    int joined; /* eliminated: concat */
+    int *source; /* of each tensor of the plan: the one that holds its values */
+    int nodes;   /* of the network, softmax of the loss included */
+    int norms;   /* batch norms among them, which some count as two layers */
+    int idle;    /* eliminated: flatten, dropout */
+    int joined;  /* eliminated: concat */
     int folded;
     int vertical;
     int horizontal;

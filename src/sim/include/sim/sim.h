@@ -186,7 +186,8 @@ enum lab_status lab_sim_memory_open(struct lab_sim_memory **out);
 void lab_sim_memory_close(struct lab_sim_memory *m); /* NULL allowed */
 /* Nothing of it is written yet, as far as the checks know. Aligned to 256 bytes;
  * a part of the address space before and after belongs to no allocation. All of them
- * may take three quarters of this machine's memory: then LAB_E_NOMEM. */
+ * may take three quarters of this machine's memory, with what the checks keep of them:
+ * then LAB_E_NOMEM. */
 enum lab_status lab_sim_alloc(struct lab_sim_memory *m, size_t bytes,
                               void **out);
 enum lab_status lab_sim_free(struct lab_sim_memory *m, void *p);

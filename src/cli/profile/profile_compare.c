@@ -629,6 +629,22 @@ static enum lab_status warn_empty(struct lab_database *db,
     return st;
 }
 
+/* What is of times alone would change nothing: a check that cannot fail. */
+static enum lab_status refuse_of_times(const struct lab_options *o)
+{
+    const char *name = o->given.fail_above && !o->configured.fail_above
+                           ? "fail-above"
+                       : o->given.limit && !o->configured.limit ? "limit"
+                       : o->given.sort                          ? "sort"
+                       : o->given.reverse                       ? "reverse"
+                                                                : NULL;
+    return name ? lab_fail(LAB_E_USAGE,
+                           "[compare.loss-times] --loss compares no times: "
+                           "leave --%s out",
+                           name)
+                : LAB_OK;
+}
+
 static enum lab_status run_compare(const struct lab_options *o,
                                    struct lab_database *db)
 {
@@ -636,8 +652,10 @@ static enum lab_status run_compare(const struct lab_options *o,
     int64_t a = 0;
     int64_t b;
     struct order order;
-    if (o->loss)
-        return lab_profile_losses(o, db);
+    if (o->loss) {
+        enum lab_status refused = refuse_of_times(o);
+        return refused ? refused : lab_profile_losses(o, db);
+    }
     enum lab_status st = find_order(o, &order);
     if (st == LAB_OK)
         st = lab_profile_find_run(db, o->words[0], &a);

@@ -12,7 +12,8 @@
 #include "report/text_table.h"
 #include "ui/chart.h"
 
-enum { POINTS = 400, HEIGHT = 18 }; /* kept of a run; of the picture */
+enum { POINTS = 400, HEIGHT = 18 }; /* drawn of a run; of the picture */
+enum { A_BIN = 4, LEAST = 64 };     /* fewer: drawn as they are */
 
 struct curve {
     int64_t run;
@@ -21,6 +22,18 @@ struct curve {
     double x[POINTS];
     double y[POINTS];
     int n;
+    /* As drawn: of many, the means of neighbours, so that noise covers nothing. */
+    double at[POINTS];
+    double drawn[POINTS];
+    int n_drawn;
+    int each; /* points of a mean */
+    int now; /* the mean that the next loss belongs to, and its losses so far */
+    int64_t summed;
+    /* Of all losses, not of those that are drawn. */
+    double first;
+    double last;
+    double least; /* NaN: none is finite */
+    int64_t least_at;
     double held; /* the last validation loss; NaN: none */
     int64_t iterations;
 };
@@ -41,12 +54,32 @@ static bool take_run(void *user, const struct lab_run_row *row)
     return true;
 }
 
-static bool take_loss(void *user, const struct lab_loss_row *row)
+static bool take_figures(void *user, const struct lab_loss_row *row)
 {
     struct curve *c = ((struct curves *)user)->now;
+    if (c->iterations == 0)
+        c->first = row->loss;
     if (!isnan(row->held_loss))
         c->held = row->held_loss;
+    if (isfinite(row->loss) && !(row->loss >= c->least)) {
+        c->least = row->loss;
+        c->least_at = row->iteration;
+    }
+    while (c->now + 1 < c->n_drawn &&
+           (double)row->iteration > c->x[(c->now + 1) * c->each - 1]) {
+        c->now++;
+        c->summed = 0;
+    }
+    c->summed++;
+    c->drawn[c->now] += (row->loss - c->drawn[c->now]) / (double)c->summed;
+    c->last = row->loss;
     c->iterations = row->iteration + 1;
+    return true;
+}
+
+static bool take_point(void *user, const struct lab_loss_row *row)
+{
+    struct curve *c = ((struct curves *)user)->now;
     if (c->n < POINTS) {
         c->x[c->n] = (double)row->iteration;
         c->y[c->n++] = row->loss;
@@ -54,35 +87,40 @@ static bool take_loss(void *user, const struct lab_loss_row *row)
     return true;
 }
 
+/* Of the points that were read; take_figures() fills in the means. */
+static void begin_means(struct curve *c)
+{
+    c->each = c->n < LEAST ? 1 : A_BIN;
+    for (int from = 0; from < c->n; from += c->each) {
+        int end = from + c->each < c->n ? from + c->each : c->n;
+        c->at[c->n_drawn++] = c->x[from == 0 ? 0 : end - 1];
+    }
+}
+
 static enum lab_status read_curve(struct curves *all, struct lab_database *db,
                                   const char *word)
 {
     struct curve *c = &all->list[all->count];
     all->now = c;
-    *c = (struct curve){.held = NAN};
+    *c = (struct curve){.least = NAN, .held = NAN};
     enum lab_status st = lab_profile_find_run(db, word, &c->run);
     if (!st)
         st = lab_query_run(db, c->run, take_run, all);
     if (!st)
-        st = lab_query_losses_thinned(db, c->run, POINTS, take_loss, all);
+        st = lab_query_losses_thinned(db, c->run, POINTS, take_point, all);
+    if (!st) {
+        begin_means(c);
+        st = lab_query_losses(db, c->run, take_figures, all);
+    }
     if (!st && c->n == 0)
         st = lab_fail(LAB_E_NOTFOUND,
                       "[compare.no-losses] run %lld has no losses: it is a "
                       "lab's, or it ended before its first iteration",
                       (long long)c->run);
-    if (!st)
+    if (!st) {
         all->count++;
+    }
     return st;
-}
-
-/* Its place in the curve; -1: no number is finite. */
-static int least_of(const struct curve *c)
-{
-    int least = -1;
-    for (int i = 0; i < c->n; i++)
-        if (isfinite(c->y[i]) && (least < 0 || c->y[i] < c->y[least]))
-            least = i;
-    return least;
 }
 
 /* Losses that fall by decades need a logarithmic axis. */
@@ -104,14 +142,17 @@ static enum lab_status put_chart(const struct curves *all, bool ascii)
     struct lab_canvas canvas;
     const size_t columns = lab_print_columns();
     const int width = columns > 0 ? (int)columns : 80;
+    bool means = false;
+    for (int k = 0; k < all->count; k++)
+        means = means || all->list[k].each > 1;
     for (int k = 0; k < all->count; k++)
         series[k] = (struct lab_series){
-            .x = all->list[k].x,
-            .y = all->list[k].y,
-            .n = all->list[k].n,
+            .x = all->list[k].at,
+            .y = all->list[k].drawn,
+            .n = all->list[k].n_drawn,
             .name = all->list[k].name,
             .role = (enum lab_role)(LAB_ROLE_SERIES_1 + k % 4)};
-    const struct lab_chart chart = {.title = "loss",
+    const struct lab_chart chart = {.title = means ? "mean loss" : "loss",
                                     .series = series,
                                     .count = all->count,
                                     .y_min = NAN,
@@ -133,23 +174,23 @@ static enum lab_status put_chart(const struct curves *all, bool ascii)
 
 static enum lab_status put_table(const struct curves *all)
 {
-    static const char *const heads[] = {"run",         ">iterations", ">first",
-                                        ">least",      ">at",         ">last",
-                                        ">validation", NULL};
+    static const char *const heads[] = {"curve",  "run",         ">iterations",
+                                        ">first", ">least",      ">at",
+                                        ">last",  ">validation", NULL};
     struct lab_text_table t;
     lab_text_table_init(&t, heads);
     for (int k = 0; k < all->count; k++) {
         const struct curve *c = &all->list[k];
-        int least = least_of(c);
+        lab_text_table_addf(&t, "%c", lab_chart_sign(k));
         lab_text_table_add(&t, c->name);
         lab_text_table_add_int(&t, c->iterations);
-        lab_text_table_add_real(&t, c->y[0], 4);
-        lab_text_table_add_real(&t, least < 0 ? (double)NAN : c->y[least], 4);
-        if (least < 0)
+        lab_text_table_add_real(&t, c->first, 4);
+        lab_text_table_add_real(&t, c->least, 4);
+        if (isnan(c->least))
             lab_text_table_add(&t, NULL);
         else
-            lab_text_table_add_int(&t, (int64_t)c->x[least]);
-        lab_text_table_add_real(&t, c->y[c->n - 1], 4);
+            lab_text_table_add_int(&t, c->least_at);
+        lab_text_table_add_real(&t, c->last, 4);
         lab_text_table_add_real(&t, c->held, 4);
     }
     return lab_text_table_put(&t, "");

@@ -1021,6 +1021,20 @@ static enum lab_status show(struct lab_plain *p, const struct lab_command *c)
     }
 }
 
+static int64_t steps_walked(const struct lab_snapshot *s)
+{
+    return s->schedule ? s->iteration * s->schedule->n_steps + s->position : 0;
+}
+
+/* Of `asked` steps `went` went back. */
+static void say_begin(int64_t went, int64_t asked)
+{
+    if (went < asked)
+        lab_printf(stdout,
+                   "the walk begins here: %lld of %lld steps went back\n",
+                   (long long)went, (long long)asked);
+}
+
 static enum lab_status run(struct lab_plain *p,
                            const struct lab_ui_command *from)
 {
@@ -1029,6 +1043,7 @@ static enum lab_status run(struct lab_plain *p,
     if (st)
         return st;
     int64_t iteration = p->snap.iteration;
+    int64_t before = steps_walked(&p->snap);
     p->progress_ns = 0;
     if (c.kind == LAB_DO_TRAIN)
         prepare_training(p, &c);
@@ -1041,6 +1056,8 @@ static enum lab_status run(struct lab_plain *p,
         plain_forget_moves(p);
     if (c.kind == LAB_DO_TRAIN)
         p->trained = p->trained || lab_seen_trained(&p->run.spec, &p->snap);
+    if (!st && c.kind == LAB_DO_BACK)
+        say_begin(before - steps_walked(&p->snap), c.n > 0 ? c.n : 1);
     return st ? st : show(p, &c);
 }
 

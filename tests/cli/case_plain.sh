@@ -51,6 +51,9 @@ plain 'train 20\nprint fc1.W[0,0]\ntrain\n' --iterations 7
 expect_no_stderr
 expect_exit 0
 
+plain 'step\nback 5\n'
+expect_stdout 'the walk begins here: 1 of 5 steps went back'
+
 # Errors are a line each, and the session goes on.
 plain 'frobnicate\nprint\nprint fc1.X\nprint fc1.W[9,9]\nprint fc1.W[0,0,0]
 run fc9.matmul\nbreak fc9\nwatch nothing\nback 1\nstop\nlist songs\nhelp xyzzy

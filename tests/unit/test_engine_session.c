@@ -696,6 +696,7 @@ TEST_CASE_WITH(a_rate_is_changed_on_the_way, start, end)
     set_lr(f, 0.5);
     assert_int_equal(f->snap.n_lr_changes, 0);
     post_and_settle(f, LAB_DO_TRAIN, 4);
+    assert_int_equal(f->snap.epoch, 1); /* the first, as `run` counts */
     set_lr(f, 0.25);
     assert_int_equal(f->snap.iteration, 3);
     assert_int_equal(f->snap.n_lr_changes, 1);

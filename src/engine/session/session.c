@@ -581,7 +581,10 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     out->iterations_per_epoch = facts.batches_per_epoch;
     out->text = facts.text;
     if (facts.batches_per_epoch > 0)
-        out->epoch = out->iteration / facts.batches_per_epoch;
+        out->epoch =
+            (out->iteration - (out->position == 0 && out->iteration > 0)) /
+                facts.batches_per_epoch +
+            1;
     fill_steps(s, out);
     if (atomic_load(&s->quit))
         return; /* they may take many iterations, and the screen has gone */

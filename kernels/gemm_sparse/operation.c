@@ -21,8 +21,7 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     if (K % LAB_SPARSE_WORD != 0) {
         lab_fail(LAB_E_USAGE,
                  "[lab.sparse-depth] K is %lld: a word of the metadata "
-                 "describes 32 numbers, a size is MxNxK with K a multiple of "
-                 "32, as in 1024x1024x1024",
+                 "describes 32 numbers, so K must be a multiple of 32",
                  (long long)K);
         return 0;
     }

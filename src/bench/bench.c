@@ -57,6 +57,54 @@ const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
 
 /* ---- the ladder ---- */
 
+/* A lab's lesson that may have been meant, with or without its "lab-"; the
+ * caller's, or NULL. */
+static char *nearest_lab(const char *name)
+{
+    static const char prefix[] = "lab-";
+    struct lab_catalog *c = NULL;
+    char *found = NULL;
+    struct lab_str whole;
+    if (strchr(name, '/') || lab_catalog_list(&c, NULL))
+        return NULL;
+    lab_str_init(&whole);
+    lab_str_addf(&whole, "%s%s", prefix, name);
+    const char **ids = lab_alloc_array(c->count, sizeof(*ids));
+    size_t n = 0;
+    for (size_t i = 0; ids && i < c->count; i++)
+        if (strncmp(c->items[i].id, prefix, strlen(prefix)) == 0)
+            ids[n++] = c->items[i].id;
+    const char *near = ids ? lab_nearest(name, ids, n) : NULL;
+    if (!near && ids)
+        near = lab_nearest(lab_str_text(&whole), ids, n);
+    if (near)
+        found = lab_strdup(near);
+    lab_free(ids);
+    lab_str_release(&whole);
+    lab_catalog_free(c);
+    return found;
+}
+
+/* Neither a ladder nor a lesson: the nearest ladder, else the nearest lesson of
+ * a lab, else all the ladders. */
+static enum lab_status unknown_lab(const char *name)
+{
+    const struct lab_operation *l;
+    enum lab_status st = lab_ladder_find(name, &l);
+    if (strstr(lab_error(), "did you mean"))
+        return st;
+    char *lesson = nearest_lab(name);
+    if (lesson)
+        st = lab_fail(LAB_E_NOTFOUND,
+                      "[lab.unknown-lesson] no lab %s; did you mean the lesson "
+                      "%s?",
+                      name, lesson);
+    else
+        st = lab_ladder_find(name, &l);
+    lab_free(lesson);
+    return st;
+}
+
 /* A ladder, else a lesson of that id; where there is neither, the words are
  * those that list the ladders. */
 static enum lab_status find(struct lab_bench *lab, const char *name)
@@ -73,7 +121,7 @@ static enum lab_status find(struct lab_bench *lab, const char *name)
     if (!found)
         st = lab_lesson_load(&lab->lesson, lab_str_text(&path));
     else
-        lab_ladder_find(name, &lab->ladder); /* its words, not the lesson's */
+        st = unknown_lab(name); /* its words, not the lesson's */
     lab_str_release(&path);
     if (st)
         return st;

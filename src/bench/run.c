@@ -17,6 +17,7 @@
 #include "base/version.h"
 #include "debug/lesson_run.h"
 #include "debug/sim_findings.h"
+#include "engine/sim_backend.h"
 #include "lesson/lesson.h"
 #include "profiler/counters.h"
 #include "profiler/occupancy.h"
@@ -513,7 +514,12 @@ static enum lab_status end_table(struct tracing *t)
     lab_printf(stdout, "\nkernels of %s %s\n", t->lab->ladder->name,
                t->lab->sizes[t->table_size].text);
     t->table_size = -1;
-    return lab_text_table_put(&t->table, "");
+    enum lab_status st = lab_text_table_put(&t->table, "");
+    const char *missing =
+        t->lab->backend->untimed ? lab_sim_backend_registers_missing() : NULL;
+    if (missing && !st)
+        lab_printf(stdout, "registers and occupancy n/a: %s\n", missing);
+    return st;
 }
 
 static enum lab_status begin_table(struct tracing *t)

@@ -121,7 +121,8 @@ static int cmd_config(int argc, char **argv)
     struct printer p = {.json = o.json};
     p.st = lab_config_get(&p.config);
     if (!p.st)
-        p.st = lab_options_check_config(lab_ui_setting_known);
+        p.st =
+            lab_options_check_config(lab_ui_setting_known, lab_ui_setting_name);
     if (!p.st)
         p.st = lab_ui_settings_read(&screens);
     if (p.st)

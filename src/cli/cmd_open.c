@@ -106,6 +106,15 @@ static int no_terminal(const char *lesson, const char *db)
     return lab_exit_error(st);
 }
 
+/* The first word that is neither an option nor the value of one; NULL: none. */
+static const char *first_word(int argc, char **argv)
+{
+    int i = 1;
+    while (i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0)
+        i += lab_options_takes_next(argv[i], usage.commands) ? 2 : 1;
+    return i < argc && argv[i][0] != '-' ? argv[i] : NULL;
+}
+
 int lab_cmd_open(int argc, char **argv,
                  const char *(*nearest)(const char *word))
 {
@@ -113,6 +122,14 @@ int lab_cmd_open(int argc, char **argv,
     /* A mistyped command is no lesson with arguments: report what it may be. */
     if (argc > 1 && argv[1][0] != '-' && !is_lesson(argv[1]))
         return unknown_word(argv[1], nearest(argv[1]));
+    const char *word = first_word(argc, argv);
+    const char *command = word && !is_lesson(word) ? nearest(word) : NULL;
+    if (command && strcmp(command, word) == 0)
+        return lab_exit_error(
+            lab_fail(LAB_E_USAGE,
+                     "[usage.command-first] options come behind the command: "
+                     "lapenna-lab %s ...",
+                     command));
     lab_options_parse(&o, argc, argv, &usage);
     if (o.json)
         return lab_exit_error(

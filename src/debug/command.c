@@ -280,7 +280,7 @@ static enum lab_status parse_loss(const struct line *l,
     char *end;
     join(l, "", joined);
     const char *text = joined + strlen("loss");
-    if (*text++ != '>')
+    if (*text++ != '>' || !*text)
         return fail_usage(l, "a condition on the loss reads \"loss > 2.5\"");
     c->value = strtod(text, &end);
     if (end == text || *end || !isfinite(c->value))

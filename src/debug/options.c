@@ -151,10 +151,18 @@ void lab_usage_error(struct argp_state *state, const char *fmt, ...)
 static void LAB_PRINTF(3, 4)
     wrong(struct argp_state *state, bool help, const char *fmt, ...)
 {
+    char id[LAB_ERROR_ID_BYTES];
+    struct lab_str text;
     va_list args;
+    lab_str_init(&text);
     va_start(args, fmt);
-    lab_failv(LAB_E_USAGE, fmt, args);
+    lab_str_addv(&text, lab_error_wording(fmt, id), args);
     va_end(args);
+    const char *words = lab_str_text(&text);
+    if (setting_now && strncmp(words, "--", 2) == 0)
+        words += 2; /* in the file its name has none */
+    lab_fail_id(LAB_E_USAGE, id, "%s", words);
+    lab_str_release(&text);
     if (setting_now)
         exit(lab_exit_error(lab_config_fail_at(setting_now)));
     usage_error(state, help, lab_error());
@@ -518,7 +526,42 @@ static void take_config(struct lab_options *o, uint64_t commands)
     }
 }
 
-enum lab_status lab_options_check_config(bool (*known)(const char *name))
+/* The screens' settings come from `other`, as lab_ui_setting_name(). */
+static enum lab_status unknown_setting(const struct lab_setting *s,
+                                       const char *(*other)(int i,
+                                                            const char **value))
+{
+    enum { MOST = 128 };
+    const char *names[MOST];
+    const char *value;
+    size_t n = 0;
+    for (int i = 0; i < N_ROWS && n < MOST; i++)
+        if (lab_option_rows[i].name && lab_option_rows[i].setting)
+            names[n++] = lab_option_rows[i].name;
+    for (int i = 0; n < MOST && (names[n] = other(i, &value)); i++)
+        n++;
+    const char *near = lab_nearest(s->name, names, n);
+    return lab_config_fail_name(
+        s, "[config.name] no setting \"%s\": %s%s%s", s->name,
+        near ? "did you mean " : "`lapenna-lab config`, without this line, ",
+        near ? near : "lists the settings", near ? "?" : "");
+}
+
+/* Of two lines the first would change nothing. */
+static enum lab_status check_twice(const struct lab_config *config, int at)
+{
+    const struct lab_setting *s = &config->list[at];
+    for (int i = 0; i < at; i++)
+        if (strcmp(config->list[i].name, s->name) == 0)
+            return lab_config_fail_name(
+                s, "[config.twice] %s is set in line %d, too: take one out",
+                s->name, config->list[i].line);
+    return LAB_OK;
+}
+
+enum lab_status
+lab_options_check_config(bool (*known)(const char *name),
+                         const char *(*other)(int i, const char **value))
 {
     const struct lab_config *config;
     struct lab_options o;
@@ -536,11 +579,9 @@ enum lab_status lab_options_check_config(bool (*known)(const char *name))
                 "command",
                 s->name);
         else if (!known(s->name))
-            st = lab_config_fail_name(
-                s,
-                "[config.name] no setting \"%s\": take the line out, and "
-                "`lapenna-lab config` lists them",
-                s->name);
+            st = unknown_setting(s, other);
+        if (!st && (!option || option->kind != LAB_KIND_VARIANTS))
+            st = check_twice(config, i);
     }
     return st;
 }

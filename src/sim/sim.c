@@ -2,6 +2,7 @@
 #include "sim/sim.h"
 
 #include <string.h>
+#include <strings.h>
 
 const char *lab_sim_check_id(enum lab_sim_check check)
 {
@@ -56,8 +57,10 @@ const struct lab_sim_device *lab_sim_device_at(int i)
 
 const struct lab_sim_device *lab_sim_device(const char *name)
 {
+    static const char maker[] = "NVIDIA ";
     for (int i = 0; i < DEVICES; i++)
-        if (strcmp(devices[i].name, name) == 0)
+        if (strcasecmp(devices[i].name, name) == 0 ||
+            strcasecmp(devices[i].name + strlen(maker), name) == 0)
             return &devices[i];
     return NULL;
 }

@@ -65,17 +65,22 @@ wrong() { # LINE COLUMN MESSAGE
 }
 wrong 'no equals sign' 1 '"no equals sign" is not a line NAME = VALUE'
 expect_exit 3
-wrong 'batch = many' 9 "--batch 'many': a whole number from 1 is needed"
+wrong 'batch = many' 9 "batch 'many': a whole number from 1 is needed"
 expect_exit 3
 wrong 'json = maybe' 8 "json 'maybe': use yes or no"
 wrong 'precision = fp7' 13 "precision 'fp7': use fp32"
-wrong 'variant = dense' 11 "--variant 'dense': write NODE=NAME or OP=NAME"
+wrong 'variant = dense' 11 "variant 'dense': write NODE=NAME or OP=NAME"
 wrong 'output = x' 1 'output is no setting'
 wrong 'colour = x' 1 'no setting "colour"'
+wrong 'them = dark' 1 'no setting "them": did you mean theme?'
 wrong 'theme = pink' 9 "theme 'pink': use auto, dark, light, contrast or terminal"
 wrong 'key.Nokey = v' 1 '"Nokey" is no key'
 wrong 'pane.steps = 900' 14 "pane.steps '900': a whole number from 16 to 80"
 wrong 'seed =' 7 'seed has no value'
+printf 'theme = dark\ntheme = light\n' >"$file"
+run config
+expect_exit 3
+expect_stderr "$file:2:1: theme is set in line 1, too"
 printf 'epochs = 2\niterations = 5\n' >"$file"
 for how in config 'run mlp-digits --db runs.db'; do
     # shellcheck disable=SC2086 # how is words

@@ -70,6 +70,10 @@ if [ "$status" -ne 4 ]; then
         "all(r['accuracy'] > 0 and r['difference'] < 0.1 and r['row_ns'] is None for r in of('inference_form')[2:6])"
 fi
 
+run lab inference mlp-digits cnn-digits
+expect_exit 2
+expect_stderr 'give one lesson of classes, as mlp-digits (found: 2)'
+
 # Only attention mixes positions: everywhere else a derivative across them is zero.
 run lab mixing transformer-block --json
 expect_exit 0

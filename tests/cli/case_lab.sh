@@ -284,6 +284,15 @@ run profile timeline 2 --json --db c.db
 expect_exit 0
 expect_json 'of("timeline")[0]["of_a_lab"] is False'
 
+# A word that is only near to a lesson of a lab.
+run lab int8 --db c.db
+expect_exit 3
+expect_stderr 'did you mean the lesson lab-int8?'
+run lab gemm_sparse --backend cpu --sizes 63 --db c.db
+expect_exit 2
+[ "$(tr -d '\n' <"$err" | grep -o MxNxK | wc -l)" -eq 1 ] ||
+    complain 'the form of a size is not said once'
+
 # Of a run in which nothing was timed the rows of `profile show` have the reasons.
 run lab gemm --backend cpu --sizes 999999 --db untimed.db
 run profile show 1 --db untimed.db

@@ -18,6 +18,9 @@ expect_stderr 'the command profile'
 run --plain doctr
 expect_exit 3
 expect_stderr 'the command doctor'
+run --db c.db run small.md
+expect_exit 2
+expect_stderr 'options come behind the command: lapenna-lab run'
 run xyzzyxyzzy
 expect_exit 3
 expect_stderr 'lesson list'

@@ -9,6 +9,12 @@ run step small.md --backend sim --device-model 'NVIDIA H2000' --json
 expect_exit 2
 expect_stderr "no device model 'NVIDIA H2000': there are \"NVIDIA H200\","
 
+# Without machine code for it the kernels' table says so.
+run lab gemm_int8 --backend sim --device-model a100 --sizes 32
+if grep -q 'int8_imma .* n/a ' "$out"; then
+    expect_stdout 'registers and occupancy n/a: '
+fi
+
 # A lab that is not simulated has no model.
 run lab saxpy --backend cpu --sizes 1000 --device-model 'NVIDIA A100'
 expect_exit 2

@@ -62,7 +62,8 @@ TEST_CASE(a_device_model_has_its_limits)
     struct lab_backend *be = NULL;
     struct lab_device_info info;
     assert_int_equal(lab_sim_backend_model("NVIDIA T5"), LAB_E_USAGE);
-    assert_ok(lab_sim_backend_model("NVIDIA T4"));
+    assert_ok(lab_sim_backend_model("h200"));
+    assert_ok(lab_sim_backend_model("T4"));
     assert_ok(lab_backend_open(&be, "sim", 0));
     lab_backend_info(be, &info);
     assert_string_equal(info.name, "NVIDIA T4 (simulated)");

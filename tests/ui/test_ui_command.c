@@ -156,6 +156,9 @@ TEST_CASE(breakpoints)
     refuse("b phase bakward", "[command.word] did you mean \"backward\"?");
     refuse("b phase", "[command.arguments] which phase?");
     refuse("b loss > x", "[command.break-number] \"x\" is not a number");
+    refuse("b loss >",
+           "[command.arguments] break: a condition on the loss reads "
+           "\"loss > 2.5\"");
     refuse("b loss > inf", "[command.break-number] ");
     refuse("b nan now", "[command.arguments] too many words");
     refuse("b a backward c", "[command.arguments] too many words");

@@ -559,8 +559,10 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
 static void take_lesson(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words != 1)
-        lab_usage_error(state, "[usage.network-lesson] one lesson of classes: "
-                               "mlp-digits, cnn-digits, residual ...");
+        lab_usage_error(state,
+                        "[usage.network-lesson] give one lesson of classes, "
+                        "as mlp-digits (found: %d)",
+                        o->n_words);
     o->lesson = o->words[0];
 }
 

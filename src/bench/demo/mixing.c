@@ -376,9 +376,11 @@ static enum lab_status run(struct mixing *m,
 static void take_lesson(struct lab_options *o, struct argp_state *state)
 {
     if (o->n_words != 1)
-        lab_usage_error(state,
-                        "[usage.mixing-lesson] one lesson over a "
-                        "sequence: transformer-block, self-attention ...");
+        lab_usage_error(
+            state,
+            "[usage.mixing-lesson] give one lesson over a sequence, "
+            "as transformer-block (found: %d)",
+            o->n_words);
     o->lesson = o->words[0];
 }
 

@@ -1555,7 +1555,8 @@ static enum lab_status open_ui(struct screens *s)
 {
     const struct lab_options *o = s->options;
     struct lab_ui_settings settings;
-    enum lab_status st = lab_options_check_config(lab_ui_setting_known);
+    enum lab_status st =
+        lab_options_check_config(lab_ui_setting_known, lab_ui_setting_name);
     if (!st)
         st = lab_ui_settings_read(&settings);
     if (st)

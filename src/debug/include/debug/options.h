@@ -196,9 +196,12 @@ const struct lab_option *lab_option_next(const struct lab_option *at,
 /* "--db, --json": what the commands take. */
 void lab_options_list(struct lab_str *out, uint64_t commands);
 /* All settings of the configuration file are options that may be set there, with
- * values that they take; names that `known` accepts are left to others. LAB_E_PARSE
- * with file and line. */
-enum lab_status lab_options_check_config(bool (*known)(const char *name));
+ * values that they take, and but variants are set once; names that `known` accepts
+ * are left to others, `other` (of 0, 1, ...; NULL after the last) proposes them.
+ * LAB_E_PARSE with file and line. */
+enum lab_status
+lab_options_check_config(bool (*known)(const char *name),
+                         const char *(*other)(int i, const char **value));
 /* The value of an option as text; "": none. Up to `cap` bytes. */
 const char *lab_option_text(const struct lab_options *o,
                             const struct lab_option *option, char *out,

@@ -240,7 +240,8 @@ void lab_sim_result_release(struct lab_sim_result *r);
 const char *lab_sim_finding_hint(const struct lab_sim_finding *f);
 /* "memory" for LAB_SIM_MEMORY. */
 const char *lab_sim_check_id(enum lab_sim_check check);
-/* By name, "NVIDIA H200"; NULL: not known. Device i of the table; NULL past it. */
+/* By name, "NVIDIA H200" or "h200"; NULL: not known. Device i of the table; NULL
+ * past it. */
 const struct lab_sim_device *lab_sim_device(const char *name);
 const struct lab_sim_device *lab_sim_device_at(int i);
 LAB_C_END

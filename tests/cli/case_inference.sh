@@ -56,6 +56,9 @@ expect_exit 2
 run lab inference optimizer-sgd
 expect_exit 2
 expect_stderr 'a lesson of classes'
+run lab inference mlp-digits --device 3
+expect_exit 4
+expect_stderr '--device 3 is not there'
 printf 'no network' >broken
 run lab inference mlp-digits --load broken
 expect_exit 3
@@ -65,9 +68,11 @@ run lab inference mlp-digits --load kept --iterations 1 --backend sim --json
 if [ "$status" -ne 4 ]; then
     expect_exit 0
     expect_json "one('inference')['simulated_rows'] == 100" \
-        "[r['form'] for r in of('inference_form')][2:6] == ['int8, sim, ' + k for k in ('bytes', 'dp4a', 'dp4a_tile', 'imma')]" \
-        "len({r['accuracy'] for r in of('inference_form')[2:6]}) == 1" \
-        "all(r['accuracy'] > 0 and r['difference'] < 0.1 and r['row_ns'] is None for r in of('inference_form')[2:6])"
+        "[r['form'] for r in of('inference_form')][3:7] == ['int8, sim, ' + k for k in ('bytes', 'dp4a', 'dp4a_tile', 'imma')]" \
+        "of('inference_form')[2]['form'] == 'int8, CPU, these 100 rows'" \
+        "all(r['rows'] == 100 for r in of('inference_form')[2:7])" \
+        "len({r['accuracy'] for r in of('inference_form')[2:7]}) == 1" \
+        "all(r['accuracy'] > 0 and r['difference'] < 0.1 and r['row_ns'] is None for r in of('inference_form')[2:7])"
 fi
 
 run lab inference mlp-digits cnn-digits
@@ -83,6 +88,16 @@ expect_json "[r['layer'] for r in of('mixing') if r['others'] > 0] == ['block1.a
 run lab mixing transformer-block
 expect_exit 0
 expect_stdout 'block1.attn  attention   its own and earlier ones'
+run lab mixing transformer-block --ascii
+expect_exit 0
+expect_stdout '- no derivative'
+run lab mixing lstm-text
+expect_exit 0
+expect_stdout 'the first 32 of 64 positions'
+# The rows of an image are no positions, nor are its channels.
+run lab mixing cnn-digits
+expect_exit 2
+expect_stderr 'no layer of cnn-digits reads'
 run lab mixing mlp-digits
 expect_exit 2
 expect_stderr 'no layer of mlp-digits reads'

@@ -31,7 +31,8 @@ enum { SIMULATED_ROWS = 100 };
 
 struct form_row {
     char name[64];
-    double right;          /* share of the held-back rows */
+    int64_t rows;          /* held-back ones that it answered */
+    double right;          /* share of them */
     double difference;     /* of the scores from fp32's, over the largest */
     int64_t bytes;         /* of the weights */
     double row_ns[PASSES]; /* of each pass over the rows, the least first; NaN:
@@ -293,6 +294,7 @@ static enum lab_status compare_rows(struct inference *g, struct form_row *row,
         if (lab_signals_caught())
             return lab_fail(LAB_E_CANCELLED, "stopped");
     }
+    row->rows = rows;
     row->right = (double)right / (double)rows;
     return LAB_OK;
 }
@@ -317,6 +319,18 @@ static enum lab_status measure(struct inference *g, const char *name,
     return st ? st : time_rows(g, form, row->row_ns);
 }
 
+/* What the CPU answers for the rows that are simulated. */
+static enum lab_status measure_simulated_rows(struct inference *g)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "int8, CPU, these %lld rows",
+             (long long)g->simulated_rows);
+    struct form_row *row = new_row(g, name, LAB_INFER_INT8);
+    for (int k = 0; k < PASSES; k++)
+        row->row_ns[k] = NAN;
+    return compare_rows(g, row, LAB_INFER_INT8, g->simulated_rows);
+}
+
 /* INT8 again, the products by each kernel that the backend has for them. What one
  * refuses is said in its row. */
 static enum lab_status measure_on_device(struct inference *g)
@@ -329,6 +343,8 @@ static enum lab_status measure_on_device(struct inference *g)
         lab_backend_info(d->be, &info);
     if (d->be && d->be->untimed && rows > SIMULATED_ROWS)
         g->simulated_rows = rows = SIMULATED_ROWS;
+    if (g->simulated_rows)
+        st = measure_simulated_rows(g);
     for (int i = 0; d->be && !st && g->n_rows + 2 < MOST_FORMS; i++) {
         char name[64];
         d->variant = lab_backend_rung(d->be, "gemm_int8", i);
@@ -409,6 +425,7 @@ static enum lab_status print_text(const struct inference *g, double engine)
     struct lab_text_table t;
     struct lab_str text;
     lab_str_init(&text);
+    lab_print_wrap(lab_print_columns(), 0);
     lab_printf(stdout,
                "%s: %lld iterations of training, then inference on %lld rows "
                "that were held back, on one core\n%lld layers, %lld after "
@@ -436,9 +453,11 @@ static enum lab_status print_text(const struct inference *g, double engine)
                                          median);
     }
     enum lab_status st = lab_text_table_format(&t, &text);
+    lab_print_wrap(0, 0);
     if (!st)
         st = lab_print_str(&text);
     lab_str_release(&text);
+    lab_print_wrap(lab_print_columns(), 0);
     lab_printf(stdout,
                "\noff fp32: the largest difference of a score from fp32's, "
                "over the largest score of its row\n"
@@ -466,6 +485,7 @@ static enum lab_status print_text(const struct inference *g, double engine)
             (long long)g->simulated_rows,
             100.0 * (double)right_of(g, g->simulated_rows) /
                 (double)g->simulated_rows);
+    lab_print_wrap(0, 0);
     return st ? st : lab_print_check();
 }
 
@@ -477,6 +497,7 @@ static enum lab_status print_json(const struct inference *g, double engine)
         json_t *line = lab_json_new("inference_form");
         lab_json_text(line, "form", r->name);
         lab_json_text(line, "refused", r->refused[0] ? r->refused : NULL);
+        lab_json_int(line, "rows", r->rows);
         lab_json_real(line, "accuracy", r->right);
         lab_json_real(line, "difference", r->difference);
         lab_json_int(line, "weight_bytes", r->bytes);
@@ -523,6 +544,10 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
     double engine = NAN;
     double loss;
     lab_str_init(&notice);
+    bool other =
+        strcmp(g->o->backend, "cpu") != 0 && strcmp(g->o->backend, "auto") != 0;
+    if (!other)
+        setup.device = g->o->device; /* the CPU's number is 0 */
     enum lab_status st = lab_setup_open(&setup, &g->walk, &g->plan, &notice);
     if (!st)
         st = read_held(g);
@@ -535,8 +560,7 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
     }
     if (!st)
         st = lab_walk_evaluate(g->walk, &engine, &loss);
-    if (!st && strcmp(g->o->backend, "cpu") != 0 &&
-        strcmp(g->o->backend, "auto") != 0)
+    if (!st && other)
         st = lab_backend_open(&g->device.be, g->o->backend, g->o->device);
     if (!st)
         st = measure_all(g);

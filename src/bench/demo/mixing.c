@@ -32,7 +32,8 @@ static const float step_size = 1e-2f;
  * position i, as the root of their squares' sum. */
 struct mixed {
     int node;
-    int positions;
+    int positions;    /* that were looked at */
+    int64_t sequence; /* positions that there are */
     double norm[MOST_POSITIONS][MOST_POSITIONS];
 };
 
@@ -46,11 +47,11 @@ struct mixing {
 
 /* ---- the derivatives ---- */
 
-/* [batch, positions, ...], of real numbers. */
+/* [batch, positions, width], of real numbers: an image has rank 4. */
 static bool over_positions(const struct lab_plan *plan, int tensor)
 {
     const struct lab_tensor *t = &plan->tensors[tensor];
-    return t->dtype == LAB_F32 && t->shape.rank >= 3 && t->shape.dim[1] > 1;
+    return t->dtype == LAB_F32 && t->shape.rank == 3 && t->shape.dim[1] > 1;
 }
 
 static bool wanted(const struct mixing *m, int node)
@@ -152,6 +153,7 @@ static enum lab_status derive(struct mixing *m, int node, int steps)
     enum lab_status st = was ? lab_walk_read(m->walk, n->out, false, was)
                              : lab_no_memory("derivatives");
     *l = (struct mixed){.node = node,
+                        .sequence = out->shape.dim[1],
                         .positions = out->shape.dim[1] < MOST_POSITIONS
                                          ? (int)out->shape.dim[1]
                                          : MOST_POSITIONS};
@@ -196,12 +198,13 @@ static enum lab_status derive_all(struct mixing *m)
 struct reach {
     bool earlier;
     bool later;
+    bool all;
     double others; /* of all squares, the part of other positions */
 };
 
 static struct reach reach_of(const struct mixed *l)
 {
-    struct reach r = {false, false, 0};
+    struct reach r = {.all = true};
     double all = 0;
     double others = 0;
     for (int o = 0; o < l->positions; o++) {
@@ -211,6 +214,7 @@ static struct reach reach_of(const struct mixed *l)
             others += i != o ? square : 0;
             r.earlier |= i < o && square > 0;
             r.later |= i > o && square > 0;
+            r.all &= square > 0;
         }
     }
     r.others = all > 0 ? others / all : NAN;
@@ -219,15 +223,21 @@ static struct reach reach_of(const struct mixed *l)
 
 static const char *text_of(const struct reach *r)
 {
-    return r->earlier && r->later ? "all"
+    return r->earlier && r->later ? (r->all ? "all" : "its own and some others")
            : r->earlier           ? "its own and earlier ones"
            : r->later             ? "its own and later ones"
                                   : "its own alone";
 }
 
+/* In ASCII the dot would be a star, darker than the shades. */
+static const char *none(void)
+{
+    return lab_print_is_ascii() ? "-" : "·";
+}
+
 static const char *shade_of(double v, double most)
 {
-    return v <= 0             ? "·"
+    return v <= 0             ? none()
            : v < 0.05 * most  ? "░"
            : v < 0.25 * most  ? "▒"
            : v < 0.625 * most ? "▓"
@@ -300,10 +310,12 @@ static enum lab_status print_text(const struct mixing *m)
     struct lab_text_table t;
     struct lab_str text;
     lab_str_init(&text);
+    lab_print_wrap(lab_print_columns(), 0);
     lab_printf(stdout,
                "%s: what a position of a layer's output (down) changes with at "
                "the positions of its input (across)\n\n",
                m->o->lesson);
+    lab_print_wrap(0, 0);
     print_pictures(m);
     lab_text_table_init(&t, heads);
     for (int i = 0; i < m->n_layers; i++) {
@@ -318,12 +330,23 @@ static enum lab_status print_text(const struct mixing *m)
     if (!st)
         st = lab_print_str(&text);
     lab_str_release(&text);
+    lab_print_wrap(lab_print_columns(), 0);
     lab_printf(
         stdout,
-        "\n· no derivative; ░ ▒ ▓ █ up to 5 %%, 25 %%, 62.5 %% and all of the "
+        "\n%s no derivative; ░ ▒ ▓ █ up to 5 %%, 25 %%, 62.5 %% and all of the "
         "layer's largest\n"
         "of others: the part of the squares that is of other positions; first "
-        "sample, first iteration\n");
+        "sample, first iteration\n",
+        none());
+    int64_t said = 0;
+    for (int i = 0; i < m->n_layers; i++) {
+        const struct mixed *l = &m->layers[i];
+        if (l->sequence > l->positions && l->sequence != said)
+            lab_printf(stdout, "the first %d of %lld positions\n", l->positions,
+                       (long long)l->sequence);
+        said = l->sequence;
+    }
+    lab_print_wrap(0, 0);
     return st ? st : lab_print_check();
 }
 
@@ -343,6 +366,7 @@ static enum lab_status print_json(const struct mixing *m)
         }
         lab_json_text(line, "layer", name_of(m, l));
         lab_json_text(line, "op", m->plan->nodes[l->node].op->name);
+        lab_json_int(line, "positions", l->sequence);
         lab_json_bool(line, "earlier", r.earlier);
         lab_json_bool(line, "later", r.later);
         lab_json_real(line, "others", r.others);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/unknown.h"
+#include "engine/sim_backend.h"
 #include "lesson/lesson.h"
 #include "report/json_line.h"
 #include "report/print.h"
@@ -29,6 +30,9 @@ static void print_head(const struct lab_bench *lab)
         lab_printf(stdout,
                    "values are compared with double, and every access is "
                    "checked and counted; a simulation has no times\n");
+        const char *missing = lab_sim_backend_registers_missing();
+        if (missing)
+            lab_printf(stdout, "registers and occupancy n/a: %s\n", missing);
         if (lab->small_sizes)
             lab_printf(stdout, "small sizes: the lab's own take long thread by "
                                "thread; --sizes chooses others\n");
@@ -307,6 +311,9 @@ static enum lab_status print_size(const struct lab_bench *lab, int size)
         lab_printf(stdout, "\n%s %s\n", lab->ladder->shape,
                    lab->data.sizes[size].text);
         print_table(&text);
+        if (!timed)
+            lab_printf(stdout, "odd shapes, here: the largest error, in parts "
+                               "of what is allowed\n");
         print_notes(&p);
         print_predictions(&p);
         print_clocks(&p);

@@ -123,6 +123,9 @@ grep -q 'registers and occupancy n/a: ' doctor || {
 run step small.md --backend sim --device-model 'NVIDIA A100'
 if grep -q '^registers and occupancy n/a: ' "$out"; then
     expect_stdout 'n/a registers  occupancy n/a'
+    run lab saxpy --backend sim --device-model 'NVIDIA A100' --sizes 1000
+    expect_exit 0
+    expect_stdout 'registers and occupancy n/a: '
 fi
 
 # A ladder: values, counts, and no time; a finding is exit code 1.
@@ -140,6 +143,7 @@ run lab saxpy --backend sim --db "$db"
 expect_exit 0
 expect_stdout 'a simulation has no times'
 expect_stdout 'instructions  sectors/load  conflicts'
+expect_stdout 'odd shapes, here: the largest error, in parts'
 expect_stdout 'small sizes'
 run profile show last --db "$db" --json
 expect_json 'one("run")["counters"] == "simulated"' \

@@ -138,7 +138,7 @@ static const struct lab_command_line usage = {
     .commands = LAB_FOR_LAB | LAB_FOR_LABS,
     .takes = LAB_FOR_LAB | LAB_FOR_LABS,
     .args = "NAME\ntune NAME\nbatch-size|network-size LESSON\n"
-            "products|backward LESSON|all\nlayers|inference LESSON",
+            "products|backward LESSON|all\nlayers|inference|mixing LESSON",
     .doc =
         "Climb a ladder of kernels: the same operation, from the first kernel "
         "that works to the fastest. Every rung is compared with double on odd "
@@ -154,7 +154,8 @@ static const struct lab_command_line usage = {
         "against its size, CPU and GPU), calls (of cuDNN for one convolution), "
         "layers (of a network, counted and fused), inference (a trained "
         "network "
-        "in 8 bits, and pruned). "
+        "in 8 bits, and pruned), mixing (of positions of a sequence, by "
+        "layer). "
         "Exit status: 0 done, 1 a rung is wrong, 2 wrong usage, 3 bad input, 4 "
         "the machine lacks what was asked for.",
     .check = take_words};

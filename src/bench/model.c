@@ -221,6 +221,7 @@ static void describe(struct lab_bench_result *r, const struct lab_variant *rung)
     r->variant = rung->name;
     r->idea = rung->idea;
     r->source = rung->source ? rung->source : "";
+    r->symbol = rung->symbol;
     r->precision = lab_precision_name(rung->precision);
     r->library = rung->model.library;
     r->wrong_on_purpose = rung->wrong_on_purpose;
@@ -537,6 +538,7 @@ static void take_stored(struct lab_bench_result *to,
     to->reason = done ? NULL : to->reason ? to->reason : to->status;
     to->idea = "";
     to->source = "";
+    to->symbol = NULL;
 }
 
 /* The ceiling of fp32 and of memory are kept with a row. */

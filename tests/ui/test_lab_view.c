@@ -201,16 +201,24 @@ TEST_CASE(the_kernel_of_a_rung_is_found)
                                "int lab_sum_tree(int n)\n{\n    return n;\n}\n";
     char name[96];
     assert_int_equal(
-        lab_bench_kernel_find(text, sizeof(text) - 1, "tree", name, 96), 5);
+        lab_bench_kernel_find(text, sizeof(text) - 1, NULL, "tree", name, 96),
+        5);
     assert_string_equal(name, "sum_tree");
-    assert_int_equal(
-        lab_bench_kernel_find(text, sizeof(text) - 1, "tree_large", name, 96),
-        8);
+    assert_int_equal(lab_bench_kernel_find(text, sizeof(text) - 1, NULL,
+                                           "tree_large", name, 96),
+                     8);
+    /* Its symbol goes before its name. */
+    assert_int_equal(lab_bench_kernel_find(text, sizeof(text) - 1, "sum_tree",
+                                           "tree_large", name, 96),
+                     5);
+    assert_string_equal(name, "sum_tree");
     /* Nothing like it: the first function; no function: the first line. */
     assert_int_equal(
-        lab_bench_kernel_find(text, sizeof(text) - 1, "cublas", name, 96), 1);
+        lab_bench_kernel_find(text, sizeof(text) - 1, NULL, "cublas", name, 96),
+        1);
     assert_string_equal(name, "first");
-    assert_int_equal(lab_bench_kernel_find("/* */\n", 6, "tree", name, 96), 1);
+    assert_int_equal(
+        lab_bench_kernel_find("/* */\n", 6, NULL, "tree", name, 96), 1);
     assert_string_equal(name, "");
 }
 

@@ -233,8 +233,11 @@ static int likeness(const char *symbol, const char *rung)
 
 /* A kernel before its launcher: of equals the first counts. SYMBOLS: none. */
 static size_t find_kernel(const struct lab_source_symbol *symbols, size_t n,
-                          const char *rung)
+                          const char *symbol, const char *rung)
 {
+    for (size_t i = 0; symbol && i < n; i++)
+        if (strcmp(symbols[i].name, symbol) == 0)
+            return i;
     size_t found = n > 0 ? 0 : SYMBOLS;
     int best = 0;
     for (size_t i = 0; i < n; i++) {
@@ -247,12 +250,13 @@ static size_t find_kernel(const struct lab_source_symbol *symbols, size_t n,
     return found;
 }
 
-int64_t lab_bench_kernel_find(const char *text, size_t bytes, const char *rung,
-                              char *name, size_t cap)
+int64_t lab_bench_kernel_find(const char *text, size_t bytes,
+                              const char *symbol, const char *rung, char *name,
+                              size_t cap)
 {
     struct lab_source_symbol symbols[SYMBOLS];
     size_t n = lab_source_symbols(text, bytes, symbols, SYMBOLS);
-    size_t at = find_kernel(symbols, n < SYMBOLS ? n : SYMBOLS, rung);
+    size_t at = find_kernel(symbols, n < SYMBOLS ? n : SYMBOLS, symbol, rung);
     snprintf(name, cap, "%s", at < SYMBOLS ? symbols[at].name : "");
     return at < SYMBOLS ? symbols[at].line : 1;
 }
@@ -278,8 +282,8 @@ static void load_file(struct lab_bench_state *st,
     }
     lab_pager_show(&st->kernel_pager, &st->kernel);
     char name[96];
-    int64_t line =
-        lab_bench_kernel_find(text, bytes, row->variant, name, sizeof(name));
+    int64_t line = lab_bench_kernel_find(text, bytes, row->symbol, row->variant,
+                                         name, sizeof(name));
     /* A line or two before: `template` and `__global__` stand there. */
     lab_pager_goto(&st->kernel_pager, (size_t)(line > 2 ? line - 3 : 0));
 }
@@ -1258,7 +1262,7 @@ static enum lab_status open_kernel(struct lab_screen *s)
     if (status)
         return status;
     args.path = r->source;
-    lab_bench_kernel_find(args.text, args.bytes, r->variant, name,
+    lab_bench_kernel_find(args.text, args.bytes, r->symbol, r->variant, name,
                           sizeof(name));
     args.symbol = name;
     return lab_ui_push(s->ui, &lab_view_source, &args);

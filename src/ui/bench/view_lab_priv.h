@@ -64,8 +64,10 @@ LAB_C_BEGIN
 struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
                                          int slides, bool tall);
 
-/* The kernel of a rung in its file, by its name: the line, from 1. `name` gets
- * the function's name, "" where the file has none. */
-int64_t lab_bench_kernel_find(const char *text, size_t bytes, const char *rung,
-                              char *name, size_t cap);
+/* The kernel of a rung in its file, the function of this symbol, else the one
+ * that is named most like the rung: the line, from 1. `symbol` may be NULL. `name`
+ * gets the function's name, "" where the file has none. */
+int64_t lab_bench_kernel_find(const char *text, size_t bytes,
+                              const char *symbol, const char *rung, char *name,
+                              size_t cap);
 LAB_C_END

@@ -77,6 +77,7 @@ struct lab_bench_result {
     enum lab_bench_progress state;
     const char *idea;
     const char *source;           /* the file, below the program's data */
+    const char *symbol;           /* of its kernel; NULL: not known */
     const char *wrong_on_purpose; /* what is wrong; NULL: nothing is meant to */
     int64_t wrong;                /* elements, of those compared */
     int64_t compared;

@@ -157,9 +157,13 @@ static enum lab_status derive(struct mixing *m, int node, int steps)
                         .positions = out->shape.dim[1] < MOST_POSITIONS
                                          ? (int)out->shape.dim[1]
                                          : MOST_POSITIONS};
-    for (int k = 0; k < n->n_in && !st; k++)
-        if (k == 0 || n->in[k] != n->in[0])
+    for (int k = 0; k < n->n_in && !st; k++) {
+        bool again = false; /* the same tensor twice is one input */
+        for (int j = 0; j < k; j++)
+            again |= n->in[j] == n->in[k];
+        if (!again)
             st = derive_by(m, l, steps, n->in[k], was);
+    }
     for (int i = 0; i < MOST_POSITIONS * MOST_POSITIONS; i++)
         l->norm[i / MOST_POSITIONS][i % MOST_POSITIONS] =
             sqrt(l->norm[i / MOST_POSITIONS][i % MOST_POSITIONS]);
@@ -361,7 +365,9 @@ static enum lab_status print_json(const struct mixing *m)
         for (int o = 0; o < l->positions; o++) {
             json_t *row = json_array();
             for (int k = 0; k < l->positions; k++)
-                json_array_append_new(row, json_real(l->norm[o][k]));
+                json_array_append_new(row, isfinite(l->norm[o][k])
+                                               ? json_real(l->norm[o][k])
+                                               : json_null());
             json_array_append_new(rows, row);
         }
         lab_json_text(line, "layer", name_of(m, l));

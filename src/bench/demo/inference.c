@@ -548,7 +548,12 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
         strcmp(g->o->backend, "cpu") != 0 && strcmp(g->o->backend, "auto") != 0;
     if (!other)
         setup.device = g->o->device; /* the CPU's number is 0 */
-    enum lab_status st = lab_setup_open(&setup, &g->walk, &g->plan, &notice);
+    /* First: a training would be for nothing where there is no such device. */
+    enum lab_status st = LAB_OK;
+    if (other)
+        st = lab_backend_open(&g->device.be, g->o->backend, g->o->device);
+    if (!st)
+        st = lab_setup_open(&setup, &g->walk, &g->plan, &notice);
     if (!st)
         st = read_held(g);
     if (!st) {
@@ -560,8 +565,6 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
     }
     if (!st)
         st = lab_walk_evaluate(g->walk, &engine, &loss);
-    if (!st && other)
-        st = lab_backend_open(&g->device.be, g->o->backend, g->o->device);
     if (!st)
         st = measure_all(g);
     if (!st)

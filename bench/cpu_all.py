@@ -5,24 +5,28 @@
                    eager and compiled taking turns; goal 1.2, CNN 1.0
   two threads      one thread's milliseconds over those of all; goal 1.6 for the
                    CNN, the LSTM and the GPT
+  host             % of an iteration outside its steps, nothing traced: the program's
+                   own host_pct; goal 2
+  tuning           seconds that opening a network takes more the first time than
+                   with --no-tune, and the second time; goals 2 and 0
   variants         variants_cpu.py: lessons with a single --variant setting that is
                    more than 5 % faster than the default; goal none. LESSON...:
                    those alone
-  tuning           seconds that opening a network takes more the first time than
-                   with --no-tune, and the second time; goals 2 and 0
-  host             % of an iteration outside its steps, nothing traced: the program's
-                   own host_pct; goal 2
 
 Needs a quiet machine: the load is printed before and after. PyTorch is installed by
 hand (pip install torch); without it its columns are left out. Options:
   --repeats N (5)  --seconds S (2)  --no-torch  --no-compile  --no-variants
   --parts LIST     of torch,tuning,host,variants (all)
   --names LIST     networks (all)
+  --threads LIST   (1,2; 1 where there is one core)
+  --limit S        ends after so many seconds; the table has what was measured, as
+                   it has after Ctrl-C and SIGTERM
 """
 import argparse
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -88,24 +92,56 @@ def host_pct(args, folder, name, threads):
 
 
 def beside_pytorch(args, threads):
-    figures, peers = training_cpu.measure(args, args.names, threads)
-    ms = {key: statistics.median(times) for key, times in figures.items()}
-    for name in args.names:
-        for n in threads:
-            row(f"{name}, {n} threads, ms", f"{ms[name, n, 'ours']:.3f}", "", None)
-            best = min((ms[name, n, p] for p in peers), default=None)
-            if best is None:
-                continue
+    one = {}
+    for name, n, ms in training_cpu.measure(args, args.names, threads):
+        row(f"{name}, {n} threads, ms", f"{ms['ours']:.3f}", "", None)
+        for peer in ("eager", "compiled"):
+            if peer in ms:
+                row(f"{name}, {n} threads, PyTorch {peer}, ms",
+                    f"{ms[peer]:.3f}", "", None)
+        best = min((ms[kind] for kind in ms if kind != "ours"), default=None)
+        if best:
             goal = GOAL_RATIO.get(name, 1.2)
-            ratio = best / ms[name, n, "ours"]
+            ratio = best / ms["ours"]
             row(f"{name}, {n} threads, PyTorch / ours", f"{ratio:.2f}", str(goal),
                 ratio >= goal)
-    for name in SCALES:
-        if name not in args.names or len(threads) < 2:
-            continue
-        gain = ms[name, threads[0], "ours"] / ms[name, threads[-1], "ours"]
-        row(f"{name}, {threads[0]} thread / {threads[-1]}", f"{gain:.2f}", "1.6",
-            gain >= 1.6)
+        if n == 1:
+            one[name] = ms["ours"]
+        elif name in one and name in SCALES:
+            gain = one[name] / ms["ours"]
+            row(f"{name}, 1 thread / {n}", f"{gain:.2f}", "1.6", gain >= 1.6)
+
+
+def cores_that_share(cores):
+    """Those of `cores` that are a half of a core of which another is there too."""
+    text = [pathlib.Path(f"/sys/devices/system/cpu/cpu{c}/topology/"
+                         "thread_siblings_list") for c in cores]
+    groups = [t.read_text() if t.exists() else str(t) for t in text]
+    return [c for c, g in zip(cores, groups) if groups.count(g) > 1]
+
+
+def measure_all(args, threads):
+    if "torch" in args.parts:
+        beside_pytorch(args, threads)
+    with tempfile.TemporaryDirectory() as temp:
+        folder = pathlib.Path(temp)
+        for name in args.names if "host" in args.parts else []:
+            for n in threads:
+                pct = host_pct(args, folder, name, n)
+                row(f"{name}, {n} threads, host's share, %", f"{pct:.1f}", "2",
+                    pct <= 2)
+        for name in args.names if "tuning" in args.parts else []:
+            first, second = tuning(args, folder, name, threads[-1])
+            row(f"{name}, tuning the first time, s", f"{first:.2f}", "2",
+                first <= 2)
+            row(f"{name}, tuning the second time, s", f"{second:.2f}", "0",
+                second <= 0.02)
+    if not args.no_variants:
+        here = pathlib.Path(__file__).resolve().parent
+        code = subprocess.run([sys.executable, here / "variants_cpu.py",
+                               args.program, *args.lessons]).returncode
+        row("lessons with a faster --variant setting",
+            "none" if code == 0 else "some", "none", code == 0)
 
 
 def main():
@@ -119,13 +155,18 @@ def main():
     parser.add_argument("--no-variants", action="store_true")
     parser.add_argument("--parts", default="torch,tuning,host,variants")
     parser.add_argument("--names", default=",".join(training_cpu.NAMES))
+    parser.add_argument("--threads")
+    parser.add_argument("--limit", type=int, default=0)
     args = parser.parse_args()
     args.names = args.names.split(",")
     args.variants = ""
     args.no_variants |= "variants" not in args.parts
-    cores = len(os.sched_getaffinity(0))
-    threads = [1] if cores == 1 else [1, 2]
-    print(f"load {os.getloadavg()[0]:.2f}, {cores} cores")
+    cores = sorted(os.sched_getaffinity(0))
+    threads = ([int(n) for n in args.threads.split(",")] if args.threads
+               else [1, 2][:len(cores)])
+    print(f"load {os.getloadavg()[0]:.2f}, cores {cores}")
+    if cores_that_share(cores):
+        print(f"halves of the same cores: {cores_that_share(cores)}")
     if not args.no_torch:
         try:
             import torch
@@ -133,29 +174,19 @@ def main():
         except ImportError:
             args.no_torch = True
             print("PyTorch is not installed: left out")
-    if "torch" in args.parts:
-        beside_pytorch(args, threads)
-    with tempfile.TemporaryDirectory() as temp:
-        folder = pathlib.Path(temp)
-        for name in args.names if "tuning" in args.parts else []:
-            first, second = tuning(args, folder, name, threads[-1])
-            row(f"{name}, tuning the first time, s", f"{first:.2f}", "2",
-                first <= 2)
-            row(f"{name}, tuning the second time, s", f"{second:.2f}", "0",
-                second <= 0.02)
-        for name in args.names if "host" in args.parts else []:
-            pct = host_pct(args, folder, name, 1)
-            row(f"{name}, host's share, %", f"{pct:.1f}", "2", pct <= 2)
-    if not args.no_variants:
-        here = pathlib.Path(__file__).resolve().parent
-        code = subprocess.run([sys.executable, here / "variants_cpu.py",
-                               args.program, *args.lessons]).returncode
-        row("lessons with a faster --variant setting",
-            "none" if code == 0 else "some", "none", code == 0)
+    training_cpu.stop_after(args.limit)
+    stopped = False
+    try:
+        measure_all(args, threads)
+    except KeyboardInterrupt:
+        stopped = True
+    signal.alarm(0)
+    if stopped:
+        print("stopped: what was measured")
     print(f"load {os.getloadavg()[0]:.2f}\n\n| figure | value | goal | |\n|-|-|-|-|")
     for cells in table:
         print("| " + " | ".join(cells) + " |")
-    sys.exit(any(cells[3] == "missed" for cells in table))
+    sys.exit(stopped or any(cells[3] == "missed" for cells in table))
 
 
 if __name__ == "__main__":

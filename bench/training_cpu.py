@@ -19,22 +19,33 @@ Otherwise it is made again, four times at most, and "disturbed" in its figure.
   --threads LIST   (1 and all cores: 1,2)
   --variants TEXT  options for this program, e.g. "--no-tune"
   --no-torch       this program alone
-  --no-compile     PyTorch eager alone
+  --no-compile     PyTorch eager alone; so too where there is no compiler
+  --limit S        ends after so many seconds; the table has what was measured, as
+                   it has after Ctrl-C and SIGTERM
 """
 import argparse
+import itertools
 import json
-import multiprocessing
 import os
 import pathlib
 import shlex
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 import train_lessons
 
 NAMES = [n for n in train_lessons.NETWORKS if n.startswith("cpu-")]
+
+
+def stop_after(limit):
+    """SIGTERM and the time limit (seconds; 0: none) are KeyboardInterrupt."""
+    for number in (signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, signal.default_int_handler)
+    signal.alarm(limit)
 
 
 def spin(seconds):
@@ -47,19 +58,33 @@ def spin(seconds):
     return rounds / (time.thread_time() - begin)
 
 
+def answer():
+    """A line of input, one of output: spin()."""
+    for _ in sys.stdin:
+        print(spin(0.02), flush=True)
+
+
 class Steady:
     """measure(work): the result, and whether the cores were disturbed."""
     TRIES = 4
 
     def __init__(self, cores):
-        self.cores = cores
-        self.pool = multiprocessing.get_context("spawn").Pool(cores)
+        # Processes that end with their input; a signal to the group is not theirs.
+        here = pathlib.Path(__file__).resolve().parent
+        self.workers = [subprocess.Popen(
+            [sys.executable, "-c", "import training_cpu; training_cpu.answer()"],
+            cwd=here, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            stderr=subprocess.DEVNULL, start_new_session=True)
+            for _ in range(cores)]
         self.best = 0
         for _ in range(10):
             self.full_speed()
 
     def full_speed(self):
-        slowest = min(self.pool.map(spin, [0.02] * self.cores, chunksize=1))
+        for worker in self.workers:
+            worker.stdin.write("\n")
+            worker.stdin.flush()
+        slowest = min([float(w.stdout.readline()) for w in self.workers])
         self.best = max(self.best, slowest)
         return slowest > 0.85 * self.best
 
@@ -95,43 +120,51 @@ def theirs(step, seconds):
     return statistics.median(times) * 1e3
 
 
+def training_step(name, threads, peer):
+    """PyTorch's, once made; None: there is no compiler for it."""
+    import torch
+    import train_peer
+    torch.set_num_threads(threads)
+    step = train_peer.eager(name, "cpu", peer == "compiled")
+    try:
+        step()
+    except Exception as error:  # of many classes
+        if peer != "compiled":
+            raise
+        print(f"{name}: PyTorch compiled is left out: {type(error).__name__}",
+              flush=True)
+        return None
+    return step
+
+
 def measure(args, names, threads_list):
-    """{(name, threads, kind): [ms of each repeat]}, and the peers' names."""
+    """Yields (name, threads, {kind: median of its repeats, ms}); kinds are ours,
+    eager, compiled."""
     steady = Steady(len(os.sched_getaffinity(0)))
     peers = [] if args.no_torch else ["eager"] + (
         [] if args.no_compile else ["compiled"])
     options = shlex.split(args.variants)
-    figures = {}
     with tempfile.TemporaryDirectory() as temp:
         folder = pathlib.Path(temp)
-        for name in names:
+        for name, threads in itertools.product(names, threads_list):
             lesson = train_lessons.write(folder, name)
-            for threads in threads_list:
-                step = {}
-                for peer in peers:
-                    import torch
-                    import train_peer
-                    torch.set_num_threads(threads)
-                    step[peer] = train_peer.eager(name, "cpu",
-                                                  peer == "compiled")
-                # Tunes, and says how many iterations fill the time.
-                first = ours(args.program, lesson, folder / "runs.db", threads,
-                             options, 12)
-                count = max(12, int(args.seconds * 1e3 / first))
-                for repeat in range(args.repeats):
-                    for kind in ["ours", *peers]:
-                        ms, disturbed = steady.measure(
-                            lambda kind=kind: ours(
-                                args.program, lesson, folder / "runs.db",
-                                threads, options, count) if kind == "ours"
-                            else theirs(step[kind], args.seconds))
-                        figures.setdefault((name, threads, kind), []).append(
-                            (disturbed, ms))
-                        print(json.dumps({"network": name, "threads": threads,
-                                          "kind": kind, "repeat": repeat,
-                                          "ms": ms, "disturbed": disturbed}),
-                              flush=True)
-    return {key: undisturbed(found) for key, found in figures.items()}, peers
+            step = {peer: training_step(name, threads, peer) for peer in peers}
+            # Tunes, and says how many iterations fill the time.
+            first = ours(args.program, lesson, folder / "runs.db", threads,
+                         options, 12)
+            count = max(12, int(args.seconds * 1e3 / first))
+            found = {"ours": []} | {p: [] for p in peers if step[p]}
+            for repeat, kind in itertools.product(range(args.repeats), found):
+                ms, disturbed = steady.measure(
+                    lambda: ours(args.program, lesson, folder / "runs.db",
+                                 threads, options, count) if kind == "ours"
+                    else theirs(step[kind], args.seconds))
+                found[kind].append((disturbed, ms))
+                print(json.dumps({"network": name, "threads": threads,
+                                  "kind": kind, "repeat": repeat,
+                                  "ms": ms, "disturbed": disturbed}), flush=True)
+            yield name, threads, {k: statistics.median(undisturbed(v))
+                                  for k, v in found.items()}
 
 
 def undisturbed(found):
@@ -149,17 +182,23 @@ def main():
     parser.add_argument("--variants", default="")
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--no-compile", action="store_true")
+    parser.add_argument("--limit", type=int, default=0)
     args = parser.parse_args()
-    figures, peers = measure(args, args.names or NAMES,
-                             list(map(int, args.threads.split(","))))
-    print(f"{'network':16} {'threads':>7} {'ours':>9} "
-          + " ".join(f"{p:>9}" for p in peers) + f" {'ratio':>6}")
-    for name, threads in dict.fromkeys((n, t) for n, t, _ in figures):
-        ms = {k: statistics.median(figures[name, threads, k])
-              for k in ["ours", *peers]}
-        best = min((ms[p] for p in peers), default=float("nan"))
-        print(f"{name:16} {threads:7} {ms['ours']:9.3f} "
-              + " ".join(f"{ms[p]:9.3f}" for p in peers)
+    stop_after(args.limit)
+    rows = []
+    try:
+        for row in measure(args, args.names or NAMES,
+                           list(map(int, args.threads.split(",")))):
+            rows.append(row)
+    except KeyboardInterrupt:
+        print("stopped: what was measured")
+    kinds = ["ours", "eager", "compiled"]
+    print(f"{'network':16} {'threads':>7} "
+          + " ".join(f"{k:>9}" for k in kinds) + f" {'ratio':>6}")
+    for name, threads, ms in rows:
+        best = min((ms[p] for p in kinds[1:] if p in ms), default=float("nan"))
+        print(f"{name:16} {threads:7} "
+              + " ".join(f"{ms.get(k, float('nan')):9.3f}" for k in kinds)
               + f" {best / ms['ours']:6.2f}")
 
 

@@ -1,10 +1,10 @@
 /* kernels/labs/operation.h -- what a lab computes: sizes, tensors, costs and a
  * reference in double. docs/add-a-lab.md has the steps.
  *
- * An operation is a line of labs.def and files in the folder of its op,
- * kernels/<folder>/: operation.c holds `const struct lab_operation
- * lab_operation_<name>`, cpu.c the CPU's rungs, rungs.cu the table of the CUDA
- * ones.
+ * An operation is files in the folder of its op, kernels/<folder>/: operation.c
+ * holds `const struct lab_operation lab_operation_<name>`, cpu.c the CPU's
+ * rungs, rungs.cu the table of the CUDA ones. The build makes the list of all
+ * operations, labs/labs.def, of what the operation.c define.
  *
  * Functions here are called by one thread at a time and keep nothing. */
 #pragma once
@@ -120,7 +120,7 @@ struct lab_bench_sum {
 };
 
 LAB_C_BEGIN
-/* Operation i in the order of labs.def, or NULL. */
+/* Operation i in the order of the lessons, or NULL past the last. */
 const struct lab_operation *lab_operation_at(int i);
 /* Number i of a stream, random in [-0.5, 0.5), with 53 bits: a dtype that has
  * fewer is full of them. For fill(). */

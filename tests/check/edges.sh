@@ -104,7 +104,10 @@ $1 == "LINK" {
     path = dir "/" inc
     while (sub(/\/[^\/]+\/\.\.\//, "/", path))
         ;
-    if (index(inc, "..")) {
+    if (inc == "labs/labs.def") {
+        if (from != "kernels")
+            complain(where ": from " from " may not use it")
+    } else if (index(inc, "..")) {
         if (module_of(path) != from || !exists(path))
             complain(where ": goes up out of its module")
     } else if (first in known && exists("src/" first "/include/" inc)) {

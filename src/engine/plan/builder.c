@@ -1383,6 +1383,64 @@ static void build_param_update(struct lab_builder *b, int param)
     b->node_spec->op->update(b, param, b->grad[param]);
 }
 
+/* Which schedules use a key, and which need it. */
+static const struct {
+    const char *key;
+    unsigned used; /* 1 << kind */
+    unsigned needed;
+} rate_keys[] = {
+    {"every", 1u << LAB_RATE_STEP | 1u << LAB_RATE_EXPONENTIAL,
+     1u << LAB_RATE_STEP | 1u << LAB_RATE_EXPONENTIAL},
+    {"factor", 1u << LAB_RATE_STEP | 1u << LAB_RATE_EXPONENTIAL, 0},
+    {"over", 1u << LAB_RATE_COSINE, 1u << LAB_RATE_COSINE},
+    {"lr_end",
+     1u << LAB_RATE_STEP | 1u << LAB_RATE_EXPONENTIAL | 1u << LAB_RATE_COSINE,
+     0},
+};
+
+static bool check_rate_keys(struct lab_builder *b, enum lab_rate_kind kind)
+{
+    for (size_t i = 0; i < sizeof(rate_keys) / sizeof(rate_keys[0]); i++) {
+        bool set = lab_build_attr(b, rate_keys[i].key)->set;
+        if (set && !(rate_keys[i].used & 1u << kind))
+            lab_build_fail(
+                b, LAB_E_PARSE,
+                "[network.schedule-key] %s: a %s learning rate has no use "
+                "for it; schedule: names another",
+                rate_keys[i].key, lab_rate_names[kind]);
+        else if (!set && rate_keys[i].needed & 1u << kind)
+            lab_build_fail(
+                b, LAB_E_PARSE,
+                "[network.schedule-key-missing] schedule %s needs %s, a "
+                "number of iterations",
+                lab_rate_names[kind], rate_keys[i].key);
+        else
+            continue;
+        return false;
+    }
+    return true;
+}
+
+/* The optimizer's keys, in update(); one that the schedule does not use is
+ * refused. */
+static void read_rate(struct lab_builder *b, struct lab_rate *out)
+{
+    struct lab_rate r = {
+        .kind = (enum lab_rate_kind)lab_build_attr(b, "schedule")->choice,
+        .warmup = lab_build_attr(b, "warmup")->i,
+        .every = lab_build_attr(b, "every")->i,
+        .factor = lab_build_attr(b, "factor")->f,
+        .over = lab_build_attr(b, "over")->i,
+        .end = lab_build_attr(b, "lr_end")->f,
+        .clip = lab_build_attr(b, "clip_norm")->f};
+    if (!check_rate_keys(b, r.kind))
+        return;
+    if (r.end > lab_build_attr(b, "lr")->f)
+        lab_build_fail(b, LAB_E_RANGE, "[network.lr-end] lr_end %g is above lr",
+                       r.end);
+    *out = r;
+}
+
 static void build_update(struct lab_builder *b, struct lab_node_spec *optimizer)
 {
     int n = b->plan->n_tensors; /* state tensors come after */
@@ -1391,7 +1449,7 @@ static void build_update(struct lab_builder *b, struct lab_node_spec *optimizer)
     b->phase = LAB_UPDATE;
     b->clip_norm = LAB_NO_TENSOR;
     b->node_spec = optimizer;
-    lab_rate_read(b, &b->plan->rate);
+    read_rate(b, &b->plan->rate);
     b->node_spec = &norm;
     if (b->plan->rate.clip > 0)
         each_updated(b, n, build_param_norm);

@@ -1,5 +1,5 @@
-/* rate.c -- learning rates that change, and clipping: the keys of all
- * optimizers, the rate of an iteration, and both in words. */
+/* rate.c -- learning rates that change, and clipping: the rate of an iteration,
+ * and both in words. builder.c reads the optimizer's keys. */
 #include "engine/plan.h"
 
 #include <math.h>
@@ -13,62 +13,6 @@ const char *const lab_rate_names[] = {[LAB_RATE_CONSTANT] = "constant",
                                       [LAB_RATE_EXPONENTIAL] = "exponential",
                                       [LAB_RATE_COSINE] = "cosine",
                                       [LAB_RATE_KINDS] = NULL};
-
-/* Which schedules use a key, and which need it. */
-static const struct {
-    const char *key;
-    unsigned used; /* 1 << kind */
-    unsigned needed;
-} rules[] = {
-    {"every", 1u << LAB_RATE_STEP | 1u << LAB_RATE_EXPONENTIAL,
-     1u << LAB_RATE_STEP | 1u << LAB_RATE_EXPONENTIAL},
-    {"factor", 1u << LAB_RATE_STEP | 1u << LAB_RATE_EXPONENTIAL, 0},
-    {"over", 1u << LAB_RATE_COSINE, 1u << LAB_RATE_COSINE},
-    {"lr_end",
-     1u << LAB_RATE_STEP | 1u << LAB_RATE_EXPONENTIAL | 1u << LAB_RATE_COSINE,
-     0},
-};
-
-static bool check_keys(struct lab_builder *b, enum lab_rate_kind kind)
-{
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-        bool set = lab_build_attr(b, rules[i].key)->set;
-        if (set && !(rules[i].used & 1u << kind))
-            lab_build_fail(
-                b, LAB_E_PARSE,
-                "[network.schedule-key] %s: a %s learning rate has no use "
-                "for it; schedule: names another",
-                rules[i].key, lab_rate_names[kind]);
-        else if (!set && rules[i].needed & 1u << kind)
-            lab_build_fail(
-                b, LAB_E_PARSE,
-                "[network.schedule-key-missing] schedule %s needs %s, a "
-                "number of iterations",
-                lab_rate_names[kind], rules[i].key);
-        else
-            continue;
-        return false;
-    }
-    return true;
-}
-
-void lab_rate_read(struct lab_builder *b, struct lab_rate *out)
-{
-    struct lab_rate r = {
-        .kind = (enum lab_rate_kind)lab_build_attr(b, "schedule")->choice,
-        .warmup = lab_build_attr(b, "warmup")->i,
-        .every = lab_build_attr(b, "every")->i,
-        .factor = lab_build_attr(b, "factor")->f,
-        .over = lab_build_attr(b, "over")->i,
-        .end = lab_build_attr(b, "lr_end")->f,
-        .clip = lab_build_attr(b, "clip_norm")->f};
-    if (!check_keys(b, r.kind))
-        return;
-    if (r.end > lab_build_attr(b, "lr")->f)
-        lab_build_fail(b, LAB_E_RANGE, "[network.lr-end] lr_end %g is above lr",
-                       r.end);
-    *out = r;
-}
 
 double lab_rate_at(const struct lab_rate *r, double lr, int64_t i)
 {

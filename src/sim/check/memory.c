@@ -71,7 +71,8 @@ enum lab_status lab_sim_memory_open(struct lab_sim_memory **out)
 
 static void alloc_release(struct sim_alloc *a)
 {
-    sim_races_free(atomic_load(&a->races));
+    if (a->races_free)
+        a->races_free(atomic_load(&a->races));
     lab_free(a->names);
     lab_free((void *)a->set);
     lab_free(a->block);

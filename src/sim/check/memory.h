@@ -19,7 +19,6 @@ typedef _Atomic unsigned char sim_set_t;
 enum { SIM_ALL_SET = 15 };
 
 struct sim_races; /* of race.c */
-void sim_races_free(struct sim_races *r);
 
 struct sim_alloc {
     unsigned char *base; /* aligned to 256 bytes */
@@ -35,8 +34,9 @@ struct sim_alloc {
     struct sim_named *names; /* the newest last */
     size_t name_count;
     size_t name_room;
-    atomic_bool stored;              /* by the launch that runs */
-    struct sim_races *_Atomic races; /* their shadow; owned, NULL */
+    atomic_bool stored;                      /* by the launch that runs */
+    struct sim_races *_Atomic races;         /* their shadow; owned, NULL */
+    void (*races_free)(struct sim_races *r); /* race.c's, set with it */
 };
 
 struct lab_sim_memory {

@@ -1019,7 +1019,7 @@ struct sim_races {
     atomic_bool conflict;             /* two blocks met somewhere */
 };
 
-void sim_races_free(struct sim_races *r)
+static void races_free(struct sim_races *r)
 {
     if (r)
         lab_free(atomic_load(&r->values));
@@ -1070,6 +1070,7 @@ static struct sim_races *races_of(struct sim_launch_check *l,
         r = lab_alloc(sizeof(*r));
         if (r)
             r->granule = l->granule;
+        g->races_free = races_free;
         l->no_memory |= !r;
         atomic_store(&g->races, r);
     }
@@ -1441,7 +1442,7 @@ void sim_race_begin(struct sim_launch_check *l)
         struct sim_races *r = atomic_load(&g->races);
         if (!r || !(over || r->granule > l->granule))
             continue;
-        sim_races_free(r);
+        races_free(r);
         atomic_store(&g->races, NULL);
     }
     l->base = over ? 0 : m->blocks;

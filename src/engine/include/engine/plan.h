@@ -246,10 +246,6 @@ int lab_schedule_find(const struct lab_schedule *s, const struct lab_plan *plan,
 
 /* ---- the learning rate of an iteration (rate.c) ---- */
 extern const char *const lab_rate_names[]; /* by kind; NULL behind the last */
-struct lab_builder;
-/* Reads the optimizer's keys, in update(); refuses one that its schedule does not
- * use. */
-void lab_rate_read(struct lab_builder *b, struct lab_rate *out);
 struct lab_explainer;
 /* In an explanation of an update: what its gradient is multiplied by, and the text
  * where that is not 1. Inputs 0 and 1 are the gradient and the norm of all. */

@@ -3,7 +3,6 @@
  * given are words (sim/argument.h); FILE.cu is compiled first (sim/compile.h). */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -558,17 +557,12 @@ static enum lab_status print_line_json(const struct simulation *s,
     return lab_json_print(line);
 }
 
-/* JSON has no NaN and no infinities: they are words. */
 static json_t *number_json(const struct lab_sim_argument *a, int64_t i)
 {
     if (!lab_sim_type_is_real(a->type))
         return json_integer(lab_sim_integer_at(a->type, a->data, i));
     double v = lab_sim_real_at(a->type, a->data, i);
-    if (isnan(v))
-        return json_string("nan");
-    if (isinf(v))
-        return json_string(v > 0 ? "inf" : "-inf");
-    return json_real(v);
+    return lab_json_number(v);
 }
 
 static enum lab_status print_output_json(const struct simulation *s, int number)

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,17 +32,12 @@ static const struct lab_command_line usage = {
 
 /* ---- JSON ---- */
 
-/* JSON has no NaN and no infinities: they are words. */
 static json_t *number_json(const void *data, enum lab_dtype dtype, int64_t i)
 {
     double v = lab_number_at(data, dtype, i);
     if (dtype == LAB_I32)
         return json_integer((json_int_t)v);
-    if (isnan(v))
-        return json_string("nan");
-    if (isinf(v))
-        return json_string(v > 0 ? "inf" : "-inf");
-    return json_real(v);
+    return lab_json_number(v);
 }
 
 static json_t *tensor_json(const struct lab_tensor *t, const void *data)

@@ -84,20 +84,21 @@ void lab_json_uint(json_t *object, const char *key, uint64_t v)
     set(object, key, json_string(text)); /* JSON readers lose such numbers */
 }
 
+json_t *lab_json_number(double v)
+{
+    if (isfinite(v))
+        return json_real(v);
+    return json_string(isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+}
+
 void lab_json_real(json_t *object, const char *key, double v)
 {
-    if (isinf(v))
-        set(object, key, json_string(v > 0 ? "inf" : "-inf"));
-    else
-        set(object, key, isnan(v) ? NULL : json_real(v));
+    set(object, key, isnan(v) ? NULL : lab_json_number(v));
 }
 
 void lab_json_value(json_t *object, const char *key, double v)
 {
-    if (isnan(v))
-        set(object, key, json_string("nan"));
-    else
-        lab_json_real(object, key, v);
+    set(object, key, lab_json_number(v));
 }
 
 void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n)
@@ -106,6 +107,15 @@ void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n)
     for (size_t i = 0; i < n; i++)
         json_array_append_new(array, v[i] == INT64_MIN ? json_null()
                                                        : json_integer(v[i]));
+    set(object, key, array);
+}
+
+void lab_json_reals(json_t *object, const char *key, const double *v, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, isnan(v[i]) ? json_null()
+                                                 : lab_json_number(v[i]));
     set(object, key, array);
 }
 

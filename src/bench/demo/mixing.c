@@ -365,9 +365,7 @@ static enum lab_status print_json(const struct mixing *m)
         for (int o = 0; o < l->positions; o++) {
             json_t *row = json_array();
             for (int k = 0; k < l->positions; k++)
-                json_array_append_new(row, isfinite(l->norm[o][k])
-                                               ? json_real(l->norm[o][k])
-                                               : json_null());
+                json_array_append_new(row, lab_json_number(l->norm[o][k]));
             json_array_append_new(rows, row);
         }
         lab_json_text(line, "layer", name_of(m, l));

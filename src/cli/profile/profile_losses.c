@@ -203,18 +203,14 @@ static enum lab_status print_lines(const struct curves *all)
         const struct curve *c = &all->list[k];
         json_t *line = lab_json_new("losses");
         json_t *at = json_array();
-        json_t *loss = json_array();
-        for (int i = 0; i < c->n; i++) {
+        for (int i = 0; i < c->n; i++)
             json_array_append_new(at, json_integer((json_int_t)c->x[i]));
-            json_array_append_new(loss, isfinite(c->y[i]) ? json_real(c->y[i])
-                                                          : json_null());
-        }
         lab_json_int(line, "run", c->run);
         lab_json_text(line, "lesson", c->lesson);
         lab_json_int(line, "iterations", c->iterations);
         lab_json_real(line, "validation_loss", c->held);
         json_object_set_new(line, "iteration", at);
-        json_object_set_new(line, "loss", loss);
+        lab_json_reals(line, "loss", c->y, (size_t)c->n);
         st = lab_json_print(line);
     }
     return st;

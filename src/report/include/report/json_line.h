@@ -29,6 +29,9 @@ void lab_json_real(json_t *object, const char *key, double v);
 /* The same for what was computed: a NaN is a value, the string "nan". */
 void lab_json_value(json_t *object, const char *key, double v);
 void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n);
+void lab_json_reals(json_t *object, const char *key, const double *v, size_t n);
+/* An element of an array of what was computed, as lab_json_value() has it. */
+json_t *lab_json_number(double v);
 /* Adds a row, the struct that `fields` describe, to `object`, which it takes over
  * and returns: every column of the table with a key is a member, so that a new
  * one is in the lines without a word here. NULL when memory is short. */

@@ -267,11 +267,12 @@ def counting(program, lesson, folder):
                            str(folder / "count.db"), lesson], input=script,
                           capture_output=True, text=True)
     found = re.findall(r"counted (\d+) kernels: (\d+) counters, (\d+) passes, "
-                       r"([0-9.]+) s", done.stdout + done.stderr)
+                       r"([0-9.]+) (m?)s", done.stdout + done.stderr)
     if len(found) != 2:
         sys.stderr.write(done.stdout[-1500:] + done.stderr[-1500:])
         raise SystemExit("compare_ncu.py: two counts were expected")
-    return [(int(k), int(m), int(p), float(s)) for k, m, p, s in found]
+    return [(int(k), int(m), int(p), float(s) / (1e3 if milli else 1))
+            for k, m, p, s, milli in found]
 
 
 def main():

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/signals.h"
@@ -1037,9 +1038,9 @@ static enum lab_status count_text(void *recording, struct lab_walk *walk,
     enum lab_status st = lab_recording_count(recording, walk, from, to, &c);
     if (!st)
         snprintf(report, bytes,
-                 "counted %lld kernels: %d counters, %d passes, %.2f s",
+                 "counted %lld kernels: %d counters, %d passes, %s",
                  (long long)c.kernels, c.metrics, c.passes,
-                 (double)c.wall_ns / 1e9);
+                 LAB_NS_TEXT((double)c.wall_ns));
     return st;
 }
 
@@ -1059,13 +1060,16 @@ void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
     if (untimed || (state != LAB_TRACE_ON && state != LAB_TRACE_KERNELS &&
                     state != LAB_TRACE_MIXED))
         return;
-    lab_str_addf(out,
-                 "%.2f ms in the profiler's own calls, %.2f ms on CUPTI's "
-                 "thread, for %llu kernels",
-                 (double)s.observer_ns / 1e6, (double)s.gpu.callback_ns / 1e6,
-                 (unsigned long long)s.join.kernels);
+    lab_str_addf(
+        out,
+        "%s in the profiler's own calls, %s on CUPTI's thread, for %llu "
+        "kernels",
+        LAB_NS_TEXT((double)s.observer_ns),
+        LAB_NS_TEXT((double)s.gpu.callback_ns),
+        (unsigned long long)s.join.kernels);
     if (seconds > 0)
-        lab_str_addf(out, ", beside %.2f ms of training", seconds * 1e3);
+        lab_str_addf(out, ", beside %s of training",
+                     LAB_NS_TEXT(seconds * 1e9));
 }
 
 static enum lab_gpu_records records_of(const char *word)

@@ -421,8 +421,8 @@ static void plain_print_trained(struct lab_plain *p)
             ", %.4f bits a character (counting what follows three: %.4f)",
             s->bits_per_char, s->bits_order3);
     if (!isnan(s->step_ms_median))
-        lab_printf(stdout, ", %.4g ms an iteration (median)",
-                   s->step_ms_median);
+        lab_printf(stdout, ", %s an iteration (median)",
+                   LAB_NS_TEXT(s->step_ms_median * 1e6));
     lab_printf(stdout, "\n");
     plain_print_where(p);
 }

@@ -10,6 +10,7 @@
 #include "report/json_line.h"
 #include "report/print.h"
 #include "base/signals.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "engine/text.h"
 
@@ -82,10 +83,10 @@ enum lab_status lab_run_counters_iteration(struct lab_lesson_run *w)
         return LAB_OK;
     }
     lab_warn("counted iteration %lld on %s: %lld kernels, %d counters in %d "
-             "passes, %.2f s",
+             "passes, %s",
              (long long)lab_walk_iteration(w->walk), counted.chip,
              (long long)counted.kernels, counted.metrics, counted.passes,
-             (double)counted.wall_ns / 1e9);
+             LAB_NS_TEXT((double)counted.wall_ns));
     enum lab_status st = LAB_OK;
     for (int i = 0; i < n && w->options->json && !st; i++)
         st = print_step(w, i);
@@ -493,11 +494,10 @@ void lab_training_text(const struct lab_lesson_run *w,
     say_sets(w, t);
     say_examples(w);
     if (!isnan(t->samples_per_s))
-        lab_printf(
-            stdout,
-            "%.0f samples/s on average, %.4g ms an iteration (median)%s%s\n",
-            t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
-            trace);
+        lab_printf(stdout,
+                   "%.0f samples/s on average, %s an iteration (median)%s%s\n",
+                   t->samples_per_s, LAB_NS_TEXT(t->step_ms_median * 1e6),
+                   *trace ? ", timed " : "", trace);
     say_trace_cost(w, t->seconds);
 }
 

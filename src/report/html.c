@@ -845,13 +845,12 @@ static void end_part(struct part *p)
     p->head[0] = '\0';
 }
 
-/* Seconds an item in nanoseconds. */
 static const char *rate_text(double rate, const char *unit, char *out,
                              size_t cap)
 {
     if (strncmp(unit, "s/", 2) != 0 || isnan(rate))
         return lab_format_amount(rate, unit, out, cap);
-    snprintf(out, cap, "%.4g n%s", rate * 1e9, unit);
+    snprintf(out, cap, "%s%s", LAB_NS_TEXT(rate * 1e9), unit + 1);
     return out;
 }
 

@@ -131,9 +131,9 @@ TEST_CASE(launches_that_cost_more_than_the_work)
     struct lab_advice_facts f = good();
     f.time_ns = 1800;
     f.wall_ns = 12000;
-    HAS(LAUNCH_BOUND, SLOW_LAUNCH, 1, 12, GRAPH);
+    HAS(LAUNCH_BOUND, SLOW_LAUNCH, 1, 12000, GRAPH);
     f.fusable = true;
-    HAS(LAUNCH_BOUND, SLOW_LAUNCH, 0, 1.8, GRAPH_OR_FUSED);
+    HAS(LAUNCH_BOUND, SLOW_LAUNCH, 0, 1800, GRAPH_OR_FUSED);
     f.kernels = 4; /* 3 us each */
     HAS_NOT(LAUNCH_BOUND);
 }

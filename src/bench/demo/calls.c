@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "debug/options.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "report/exit.h"
 #include "engine/backend.h"
@@ -121,7 +122,7 @@ static enum lab_status print_call(void *user, const struct lab_conv_call *call)
     lab_printf(stdout, "%3d  %s\n", call->number, call->call);
     if (call->result[0])
         lab_printf(stdout, "       gives %s\n", call->result);
-    lab_printf(stdout, "       %s, %.3g us\n", call->status, call->ns / 1e3);
+    lab_printf(stdout, "       %s, %s\n", call->status, LAB_NS_TEXT(call->ns));
     return o->wait ? wait_for_enter() : LAB_OK;
 }
 

@@ -313,16 +313,13 @@ static enum lab_status step(const struct scalars *s, enum lab_status st,
     bool untimed = s->d->backend->untimed;
     double ns =
         untimed ? (double)NAN : (double)(lab_clock_monotonic_ns() - since);
-    char time[32] = LAB_NA;
-    if (!untimed)
-        snprintf(time, sizeof(time), "%.1f us", ns / 1e3);
     if (st)
         return st;
     json_t *line = lab_json_new("lab_step");
     lab_json_text(line, "step", what);
     lab_json_int(line, "bytes", bytes);
     lab_json_real(line, "ns", ns);
-    return put(s->d, line, "%-52s %12s\n", what, time);
+    return put(s->d, line, "%-52s %12s\n", what, LAB_NS_TEXT(ns));
 }
 
 static enum lab_status upload(struct scalars *s)

@@ -111,7 +111,7 @@ static bool launch_bound(const struct lab_advice_facts *f, struct lab_advice *a)
     a->weight = 1 - f->time_ns / each;
     a->remedy =
         f->fusable ? LAB_SENTENCE_TRY_GRAPH_OR_FUSED : LAB_SENTENCE_TRY_GRAPH;
-    STATE(a, LAB_SENTENCE_SLOW_LAUNCH, {f->time_ns / 1e3, each / 1e3});
+    STATE(a, LAB_SENTENCE_SLOW_LAUNCH, {f->time_ns, each});
     return each >= 2 * f->time_ns;
 }
 
@@ -122,7 +122,7 @@ static bool many_launches(const struct lab_advice_facts *f,
     a->weight = 1 - 1 / kernels;
     a->remedy = f->fusable ? LAB_SENTENCE_TRY_ONE_KERNEL_OR_FUSED
                            : LAB_SENTENCE_TRY_ONE_KERNEL;
-    STATE(a, LAB_SENTENCE_SHORT_LAUNCHES, {kernels, f->time_ns / 1e3});
+    STATE(a, LAB_SENTENCE_SHORT_LAUNCHES, {kernels, f->time_ns});
     return f->time_ns < short_kernel_ns && f->kernels >= many_kernels;
 }
 

@@ -4,7 +4,6 @@
 #include "bench/model.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -423,27 +422,11 @@ lab_bench_model_put(struct lab_bench_data *data, int set,
     return to;
 }
 
-/* "128 x 4", without sides of 1. */
-static void put_sides(const int64_t *v, char *out, size_t cap)
-{
-    if (v[0] == LAB_UNKNOWN)
-        snprintf(out, cap, "n/a");
-    else if (v[2] > 1)
-        snprintf(out, cap, "%" PRId64 " x %" PRId64 " x %" PRId64, v[0], v[1],
-                 v[2]);
-    else if (v[1] > 1)
-        snprintf(out, cap, "%" PRId64 " x %" PRId64, v[0], v[1]);
-    else
-        snprintf(out, cap, "%" PRId64, v[0]);
-}
-
 /* A kernel as the store has it: there is no wider one. */
 static void put_kernel(struct lab_bench_result *to,
                        const struct lab_kernel_row *k,
                        const struct lab_counters *c)
 {
-    char grid[64];
-    char block[64];
     double ns = lab_to_real(k->time_ns);
     double dram = c->dram_read_bytes + c->dram_write_bytes;
     to->kernels++;
@@ -452,15 +435,11 @@ static void put_kernel(struct lab_bench_result *to,
     bool longer = isnan(to->kernel_ns) ? !isnan(ns) : ns > to->kernel_ns;
     if (to->kernels > 1 && !longer)
         return;
-    put_sides(k->launch.grid, grid, sizeof(grid));
-    put_sides(k->launch.block, block, sizeof(block));
     to->kernel = visible(k->short_name);
-    snprintf(to->launch, sizeof(to->launch), "%s blocks of %s", grid, block);
+    to->launch = k->launch;
     to->kernel_ns = ns;
     to->occupancy_pct = k->occupancy_pct;
     to->achieved_pct = c->achieved_occupancy_pct;
-    to->registers = lab_to_real(k->launch.registers_per_thread);
-    to->shared_bytes = lab_to_real(k->shared_bytes);
 }
 
 static void put_record(struct lab_bench_result *to,
@@ -472,7 +451,6 @@ static void put_record(struct lab_bench_result *to,
                                  .time_ns = timed ? k->end_ns - k->start_ns
                                                   : LAB_UNKNOWN,
                                  .launch = k->launch,
-                                 .shared_bytes = lab_launch_shared(&k->launch),
                                  .occupancy_pct = k->occupancy_pct};
     put_kernel(to, &row, c);
 }

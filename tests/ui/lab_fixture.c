@@ -74,10 +74,11 @@ static void add_row(int set, int size, int k)
     r->temperature_c = 41;
     r->power_w = 512;
     r->kernel = GPU_KERNELS[k];
-    snprintf(r->launch, sizeof(r->launch), "32 x 32 blocks of 256");
+    r->launch = (struct lab_launch){.grid = {32, 32, 1},
+                                    .block = {256, 1, 1},
+                                    .registers_per_thread = 128,
+                                    .static_shared_bytes = 16384};
     r->kernels = 1;
-    r->registers = 128;
-    r->shared_bytes = 16384;
     r->occupancy_pct = 25;
     fill_row(r, GPU_GFLOPS[k],
              k < 9 ? GPU_GFLOPS[k] * (k == 0 ? 0.8 : 1.1) : (double)NAN,

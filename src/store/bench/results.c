@@ -70,6 +70,13 @@ void lab_prediction_init(struct lab_prediction *p)
 
 void lab_bench_result_init(struct lab_bench_result *r)
 {
+    const struct lab_launch unknown = {
+        .grid = {LAB_UNKNOWN, LAB_UNKNOWN, LAB_UNKNOWN},
+        .block = {LAB_UNKNOWN, LAB_UNKNOWN, LAB_UNKNOWN},
+        .cluster = {LAB_UNKNOWN, LAB_UNKNOWN, LAB_UNKNOWN},
+        .registers_per_thread = LAB_UNKNOWN,
+        .static_shared_bytes = LAB_UNKNOWN,
+        .dynamic_shared_bytes = LAB_UNKNOWN};
     *r = (struct lab_bench_result){.error = NAN,
                                    .share = NAN,
                                    .of_library = NAN,
@@ -77,8 +84,7 @@ void lab_bench_result_init(struct lab_bench_result *r)
                                    .occupancy_pct = NAN,
                                    .achieved_pct = NAN,
                                    .dram_bytes = NAN,
-                                   .registers = NAN,
-                                   .shared_bytes = NAN};
+                                   .launch = unknown};
     lab_counters_init(&r->counted);
     lab_fields_clear(&lab_bench_result_fields, r);
     lab_prediction_init(&r->predicted);

@@ -415,13 +415,15 @@ static void launch_lines(struct page *p, const struct lab_bench_result *r)
 {
     char achieved[48] = "";
     char occupancy[48] = LAB_NA;
-    char registers[48] = LAB_NA;
+    const struct lab_launch *l = &r->launch;
     bool simulated = r->counted.warp_inst > 0;
-    if (!simulated && isnan(r->occupancy_pct) && isnan(r->registers))
+    if (!simulated && isnan(r->occupancy_pct) &&
+        l->registers_per_thread == LAB_UNKNOWN)
         return;
     if (r->kernel)
         line_of(p, r->kernels > 1 && !simulated ? "longest of" : "kernel",
-                "%s, %s%s", r->kernel, r->launch,
+                "%s, %s blocks of %s%s", r->kernel, LAB_DIMS_TEXT(l->grid),
+                LAB_DIMS_TEXT(l->block),
                 r->kernels > 1 && simulated ? ", and more" : "");
     if (simulated)
         simulated_lines(p, r);
@@ -430,10 +432,9 @@ static void launch_lines(struct page *p, const struct lab_bench_result *r)
                  r->achieved_pct);
     if (!isnan(r->occupancy_pct))
         snprintf(occupancy, sizeof(occupancy), "%.4g %%", r->occupancy_pct);
-    if (!isnan(r->registers))
-        snprintf(registers, sizeof(registers), "%.0f", r->registers);
     line_of(p, "occupancy", "%s%s: %s registers a thread, %s shared a block",
-            occupancy, achieved, registers, LAB_BYTES_TEXT(r->shared_bytes));
+            occupancy, achieved, LAB_INT_TEXT(l->registers_per_thread),
+            LAB_BYTES_TEXT(lab_to_real(lab_launch_shared(l))));
     if (!isnan(r->dram_bytes))
         line_of(p, "DRAM", "%s counted", LAB_BYTES_TEXT(r->dram_bytes));
 }

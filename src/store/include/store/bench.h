@@ -89,14 +89,12 @@ struct lab_bench_result {
     struct lab_prediction predicted;
     /* Its kernel, traced once: of several the one that took longest. */
     const char *kernel;
-    char launch[64]; /* "128 x 128 blocks of 16 x 16" */
+    struct lab_launch launch;
     int kernels;
     double kernel_ns;
     double occupancy_pct;        /* theoretical */
     double achieved_pct;         /* counted */
     double dram_bytes;           /* counted, of all kernels */
-    double registers;            /* a thread */
-    double shared_bytes;         /* a block */
     struct lab_counters counted; /* by simulation, of all kernels */
 };
 

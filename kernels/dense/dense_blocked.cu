@@ -100,7 +100,7 @@ template <bool TA, bool TB>
 static void blocked(const struct lab_call *call, float *c, const float *a,
                     const float *b, int64_t rows, int64_t cols, int64_t depth)
 {
-    unsigned blocks = lab_blocks(dense_tiles(rows, cols, SIDE), 1);
+    unsigned blocks = lab_tiles(rows, cols, SIDE, SIDE);
     dense_blocked<TA, TB>
         <<<blocks, THREADS, 0, lab_stream(call)>>>(c, a, b, rows, cols, depth);
 }

@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(DENSE_TILE *DENSE_TILE)
 {
     int64_t row0;
     int64_t col0;
-    dense_tile_start(M, &row0, &col0);
+    lab_tile_start<DENSE_TILE>(M, &row0, &col0);
     float value = dense_tile_element<false, false>(x, W, N, M, K, row0, col0);
     int64_t n = row0 + threadIdx.y;
     int64_t m = col0 + threadIdx.x;
@@ -51,7 +51,7 @@ enum lab_status dense_fused_forward(const struct lab_call *call)
     after.activated = call->n_out > 1 ? lab_out(call, 1) : nullptr;
     after.activation = params ? params->activation : LAB_ACT_NONE;
     after.slope = params ? (float)params->slope : 0.0f;
-    unsigned blocks = lab_blocks(dense_tiles(s.N, s.M, DENSE_TILE), 1);
+    unsigned blocks = lab_tiles(s.N, s.M, DENSE_TILE, DENSE_TILE);
     dense_fused<<<blocks, dim3(DENSE_TILE, DENSE_TILE), 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0), lab_in(call, 1), s.N, s.K, s.M,
         after);

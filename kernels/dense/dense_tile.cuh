@@ -18,7 +18,7 @@
  * shared memory. Its rows are 33 long so that turning it does not send a whole
  * warp to one of the 32 banks. */
 #pragma once
-#include "common/launch.cuh"
+#include "common/tiles.cuh"
 
 enum { DENSE_TILE = 32 };
 
@@ -57,19 +57,4 @@ dense_tile_element(const float *a, const float *b, int64_t rows, int64_t cols,
         __syncthreads(); /* no thread needs them any more */
     }
     return sum;
-}
-
-/* Where the tile of this block starts: tiles are numbered row by row. */
-static __device__ inline void dense_tile_start(int64_t cols, int64_t *row0,
-                                               int64_t *col0)
-{
-    int64_t across = (cols + DENSE_TILE - 1) / DENSE_TILE;
-    *row0 = blockIdx.x / across * DENSE_TILE;
-    *col0 = blockIdx.x % across * DENSE_TILE;
-}
-
-/* Tiles of `side` x `side` in a (rows, cols) matrix. */
-static inline int64_t dense_tiles(int64_t rows, int64_t cols, int64_t side)
-{
-    return ((rows + side - 1) / side) * ((cols + side - 1) / side);
 }

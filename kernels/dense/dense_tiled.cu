@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(DENSE_TILE *DENSE_TILE)
 {
     int64_t row0;
     int64_t col0;
-    dense_tile_start(cols, &row0, &col0);
+    lab_tile_start<DENSE_TILE>(cols, &row0, &col0);
     float sum = dense_tile_element<TA, TB>(a, b, rows, cols, depth, row0, col0);
     int64_t row = row0 + threadIdx.y;
     int64_t col = col0 + threadIdx.x;
@@ -35,7 +35,7 @@ template <bool TA, bool TB>
 static void tiled(const struct lab_call *call, float *c, const float *a,
                   const float *b, int64_t rows, int64_t cols, int64_t depth)
 {
-    unsigned blocks = lab_blocks(dense_tiles(rows, cols, DENSE_TILE), 1);
+    unsigned blocks = lab_tiles(rows, cols, DENSE_TILE, DENSE_TILE);
     dense_tiled<TA, TB>
         <<<blocks, dim3(DENSE_TILE, DENSE_TILE), 0, lab_stream(call)>>>(
             c, a, b, rows, cols, depth);

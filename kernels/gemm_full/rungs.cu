@@ -12,7 +12,7 @@
  * cublas  the vendor's library. It has matrices by columns, and a row-major matrix
  *         is the transpose of that: C^T = op(B)^T op(A)^T, the same memory and
  *         leading dimensions, A and B changing places. */
-#include "common/launch.cuh"
+#include "common/tiles.cuh"
 #include "gemm_full/gemm_full.h"
 #include "library/cublas_exec.h"
 
@@ -21,8 +21,11 @@ enum { SIDE = 16 };
 static __global__ void full_plain(struct lab_gemm_full g, float alpha,
                                   float beta)
 {
-    int64_t col = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
-    int64_t row = blockIdx.y * static_cast<int64_t>(blockDim.y) + threadIdx.y;
+    int64_t row;
+    int64_t col;
+    lab_tile_start<SIDE>(g.N, &row, &col);
+    row += threadIdx.y;
+    col += threadIdx.x;
     if (row >= g.M || col >= g.N)
         return;
     float sum = 0.0f;
@@ -53,8 +56,9 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
 {
     __shared__ float as[SIDE][SIDE + 1];
     __shared__ float bs[SIDE][SIDE + 1];
-    int64_t row0 = blockIdx.y * static_cast<int64_t>(SIDE);
-    int64_t col0 = blockIdx.x * static_cast<int64_t>(SIDE);
+    int64_t row0;
+    int64_t col0;
+    lab_tile_start<SIDE>(g.N, &row0, &col0);
     float sum = 0.0f;
     for (int64_t k0 = 0; k0 < g.K; k0 += SIDE) {
         full_load(as, g.a, row0, k0, g.M, g.K, g.a_row, g.a_col);
@@ -72,27 +76,21 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
     }
 }
 
-static dim3 blocks_of(const struct lab_gemm_full *g)
-{
-    return dim3(static_cast<unsigned>((g->N + SIDE - 1) / SIDE),
-                static_cast<unsigned>((g->M + SIDE - 1) / SIDE));
-}
-
 enum lab_status lab_gemm_full_plain(const struct lab_call *call)
 {
     struct lab_gemm_full g = lab_gemm_full_of(call);
-    full_plain<<<blocks_of(&g), dim3(SIDE, SIDE), 0, lab_stream(call)>>>(
-        g, static_cast<float>(LAB_GEMM_FULL_ALPHA),
-        static_cast<float>(LAB_GEMM_FULL_BETA));
+    full_plain<<<lab_tiles(g.M, g.N, SIDE, SIDE), dim3(SIDE, SIDE), 0,
+                 lab_stream(call)>>>(g, static_cast<float>(LAB_GEMM_FULL_ALPHA),
+                                     static_cast<float>(LAB_GEMM_FULL_BETA));
     return lab_launched("full_plain");
 }
 
 enum lab_status lab_gemm_full_tile(const struct lab_call *call)
 {
     struct lab_gemm_full g = lab_gemm_full_of(call);
-    full_tile<<<blocks_of(&g), dim3(SIDE, SIDE), 0, lab_stream(call)>>>(
-        g, static_cast<float>(LAB_GEMM_FULL_ALPHA),
-        static_cast<float>(LAB_GEMM_FULL_BETA));
+    full_tile<<<lab_tiles(g.M, g.N, SIDE, SIDE), dim3(SIDE, SIDE), 0,
+                lab_stream(call)>>>(g, static_cast<float>(LAB_GEMM_FULL_ALPHA),
+                                    static_cast<float>(LAB_GEMM_FULL_BETA));
     return lab_launched("full_tile");
 }
 

@@ -21,7 +21,7 @@
  * read rows of W that are far apart), dp4a_tile by its instructions, imma here by
  * waiting for its stages, which come while nothing is multiplied. */
 #include "common/half.cuh"
-#include "common/launch.cuh"
+#include "common/tiles.cuh"
 #include "gemm_int8/gemm_int8.h"
 #include "library/cublas_exec.h"
 
@@ -39,8 +39,11 @@ static __device__ __forceinline__ int int8_products(int a, int w, int sum)
 
 template <bool DP4A> static __global__ void int8_element(struct lab_gemm_int8 g)
 {
-    int64_t col = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
-    int64_t row = blockIdx.y * static_cast<int64_t>(blockDim.y) + threadIdx.y;
+    int64_t row;
+    int64_t col;
+    lab_tile_start<SIDE>(g.N, &row, &col);
+    row += threadIdx.y;
+    col += threadIdx.x;
     if (row >= g.M || col >= g.N)
         return;
     const int *a = g.a + row * g.words;
@@ -76,8 +79,9 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
     __shared__ int ws[TILE * PITCH];
     const int x = threadIdx.x % SIDE;
     const int y = threadIdx.x / SIDE;
-    const int64_t row0 = blockIdx.y * static_cast<int64_t>(TILE);
-    const int64_t col0 = blockIdx.x * static_cast<int64_t>(TILE);
+    int64_t row0;
+    int64_t col0;
+    lab_tile_start<TILE>(g.N, &row0, &col0);
     int sum[EACH][EACH] = {};
     for (int64_t k0 = 0; k0 < g.words; k0 += STAGE) {
         int8_stage<SIDE * SIDE, PITCH>(as, g.a, row0, k0, g.M, g.words,
@@ -135,8 +139,9 @@ static __global__ void __launch_bounds__(IMMA_THREADS)
     const int T = threadIdx.x % 4;
     const int row = warp % 2 * 32; /* of this warp in the tile */
     const int col = warp / 2 * 32;
-    const int64_t row0 = blockIdx.y * static_cast<int64_t>(TILE);
-    const int64_t col0 = blockIdx.x * static_cast<int64_t>(TILE);
+    int64_t row0;
+    int64_t col0;
+    lab_tile_start<TILE>(g.N, &row0, &col0);
     int sum[2][4][4] = {};
     for (int64_t k0 = 0; k0 < g.words; k0 += STAGE) {
         int8_stage<IMMA_THREADS, IMMA_PITCH>(as, g.a, row0, k0, g.M, g.words,
@@ -176,40 +181,35 @@ static __global__ void __launch_bounds__(IMMA_THREADS)
 
 /* ---- launchers ---- */
 
-static dim3 blocks_of(const struct lab_gemm_int8 *g, int side)
-{
-    return dim3(static_cast<unsigned>((g->N + side - 1) / side),
-                static_cast<unsigned>((g->M + side - 1) / side));
-}
-
 static enum lab_status bytes(const struct lab_call *call)
 {
     struct lab_gemm_int8 g = lab_gemm_int8_of(call);
-    int8_element<false>
-        <<<blocks_of(&g, SIDE), dim3(SIDE, SIDE), 0, lab_stream(call)>>>(g);
+    int8_element<false><<<lab_tiles(g.M, g.N, SIDE, SIDE), dim3(SIDE, SIDE), 0,
+                          lab_stream(call)>>>(g);
     return lab_launched("int8_element");
 }
 
 static enum lab_status dp4a(const struct lab_call *call)
 {
     struct lab_gemm_int8 g = lab_gemm_int8_of(call);
-    int8_element<true>
-        <<<blocks_of(&g, SIDE), dim3(SIDE, SIDE), 0, lab_stream(call)>>>(g);
+    int8_element<true><<<lab_tiles(g.M, g.N, SIDE, SIDE), dim3(SIDE, SIDE), 0,
+                         lab_stream(call)>>>(g);
     return lab_launched("int8_element");
 }
 
 static enum lab_status dp4a_tile(const struct lab_call *call)
 {
     struct lab_gemm_int8 g = lab_gemm_int8_of(call);
-    int8_dp4a_tile<<<blocks_of(&g, TILE), SIDE * SIDE, 0, lab_stream(call)>>>(
-        g);
+    int8_dp4a_tile<<<lab_tiles(g.M, g.N, TILE, TILE), SIDE * SIDE, 0,
+                     lab_stream(call)>>>(g);
     return lab_launched("int8_dp4a_tile");
 }
 
 static enum lab_status imma(const struct lab_call *call)
 {
     struct lab_gemm_int8 g = lab_gemm_int8_of(call);
-    int8_imma<<<blocks_of(&g, TILE), IMMA_THREADS, 0, lab_stream(call)>>>(g);
+    int8_imma<<<lab_tiles(g.M, g.N, TILE, TILE), IMMA_THREADS, 0,
+                lab_stream(call)>>>(g);
     return lab_launched("int8_imma");
 }
 

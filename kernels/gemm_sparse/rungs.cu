@@ -17,7 +17,7 @@
  * matrix storage"): lane 4 G has those of columns 0..15 of row G and, in its upper
  * half, of row G + 8; lane 4 G + 1 those of columns 16..31. */
 #include "common/half.cuh"
-#include "common/launch.cuh"
+#include "common/tiles.cuh"
 #include "gemm_sparse/gemm_sparse.h"
 
 enum { TILE = 64, THREADS = 128, DEPTH = 32, SIDE = 16 };
@@ -29,8 +29,11 @@ static __global__ void sparse_skip(float *c, const float *kept, const int *meta,
                                    const float *b, int64_t M, int64_t N,
                                    int64_t K)
 {
-    int64_t col = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
-    int64_t row = blockIdx.y * static_cast<int64_t>(blockDim.y) + threadIdx.y;
+    int64_t row;
+    int64_t col;
+    lab_tile_start<SIDE>(N, &row, &col);
+    row += threadIdx.y;
+    col += threadIdx.x;
     if (row >= M || col >= N)
         return;
     float sum = 0.0f;
@@ -149,8 +152,9 @@ static __global__ void __launch_bounds__(THREADS)
     const int G = lane / 4;
     const int row = warp % 2 * 32; /* of this warp in the tile */
     const int col = warp / 2 * 32;
-    const int64_t row0 = blockIdx.y * static_cast<int64_t>(TILE);
-    const int64_t col0 = blockIdx.x * static_cast<int64_t>(TILE);
+    int64_t row0;
+    int64_t col0;
+    lab_tile_start<TILE>(N, &row0, &col0);
     float sum[2][4][4] = {};
     for (int64_t k0 = 0; k0 < K; k0 += DEPTH) {
         load_a<T, SPARSE>(as, bits, kept, meta, k0, row0, M, K);
@@ -204,10 +208,10 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- launchers ---- */
 
-static dim3 blocks_of(const struct lab_call *call, int side)
+static unsigned blocks_of(const struct lab_call *call, int side)
 {
-    return dim3(static_cast<unsigned>((call->out[0].dim[1] + side - 1) / side),
-                static_cast<unsigned>((call->out[0].dim[0] + side - 1) / side));
+    const struct lab_view *c = &call->out[0];
+    return lab_tiles(c->dim[0], c->dim[1], side, side);
 }
 
 static enum lab_status skip(const struct lab_call *call)

@@ -16,15 +16,13 @@
  *         now they write it at about the same time, and it goes to memory
  *         once. */
 #include "transpose/transpose.h"
-#include "common/launch.cuh"
+#include "common/tiles.cuh"
 
 enum { SIDE = 32, LARGE = 64, FEW = 8 };
 
 static unsigned tiles_of(const struct lab_view *x, int side)
 {
-    int64_t down = (x->dim[0] + side - 1) / side;
-    int64_t across = (x->dim[1] + side - 1) / side;
-    return lab_blocks(down * across, 1);
+    return lab_tiles(x->dim[0], x->dim[1], side, side);
 }
 
 static __global__ void transpose_plain(float *y, const float *x, int64_t R,

@@ -71,6 +71,10 @@ fresh_tree
 passes edges edges
 passes headers "$check/headers.sh" "$work/tree"
 passes format "$check/format.sh" "$work/tree"
+printf 'int i = blockIdx.x;\n' >"$work/tree/kernels/k.cu"
+passes grids "$check/grids.sh" "$work/tree"
+printf 'int64_t row = blockIdx.y;\n' >>"$work/tree/kernels/k.cu"
+catches 'rows in y of a grid' 'k.cu:2:' "$check/grids.sh" "$work/tree"
 
 plant trace/one.c '#include "engine/one.h"'
 catches 'trace uses engine' 'trace may not use engine' edges

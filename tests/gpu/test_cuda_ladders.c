@@ -223,6 +223,70 @@ TEST_CASE(notes_have_the_device)
 }
 #endif
 
+/* ---- rows ---- */
+
+static enum lab_status see_rows(void *user, const struct lab_ladder_row *row)
+{
+    int *right = user;
+    struct lab_device_info any = {0};
+    if (row->status == LAB_E_UNSUPPORTED && may_refuse(row->rung, &any))
+        return LAB_OK;
+    if (row->status)
+        fail_msg("%s: %s", row->rung->name, row->reason);
+    assert_true(row->sample_error <= 1);
+    *right += 1;
+    return LAB_OK;
+}
+
+/* In blocks of 16 rows more than the 65,535 that a grid may have in y: on the
+ * simulator, which takes longer, for the first rung; on a GPU for all, in blocks of
+ * 64. */
+TEST_CASE(products_take_many_rows)
+{
+#ifdef LAB_GPU_SIMULATED
+#define ROWS "1048577"
+    enum { RUNGS = 1 };
+#else
+#define ROWS "4194305"
+    enum { RUNGS = 64 };
+#endif
+    static const char *const products[][2] = {{"gemm_full", ROWS "x1x1x1x1x1"},
+                                              {"gemm_int8", ROWS "x1x1"},
+                                              {"gemm_sparse", ROWS "x1x32"}};
+    struct lab_backend *be = NULL;
+    struct lab_ladder_machine machine = {.copy_bytes_s = 1e12,
+                                         .flush_bytes = 1 << 20};
+    if (lab_backend_open(&be, LAB_GPU_BACKEND, 0)) {
+        print_message("%s\n", lab_error());
+        skip();
+    }
+    lab_backend_info(be, &machine.info);
+    for (int i = 0; i < 3; i++) {
+        const struct lab_operation *of = NULL;
+        const struct lab_variant *rungs[RUNGS];
+        struct lab_ladder_size size;
+        int right = 0;
+        assert_ok(lab_ladder_find(products[i][0], &of));
+        assert_ok(
+            lab_ladder_size(of, products[i][1], strlen(products[i][1]), &size));
+        struct lab_ladder_run climb = {
+            .backend = be,
+            .ladder = of,
+            .machine = &machine,
+            .rungs = rungs,
+            .n_rungs = lab_ladder_rungs(be, of, NULL, rungs, RUNGS),
+            .sizes = &size,
+            .n_sizes = 1,
+            .repeats = LAB_LADDER_REPEATS_MIN,
+            .seed = 3,
+            .row = see_rows,
+            .user = &right};
+        assert_ok(lab_ladder_run(&climb));
+        assert_true(right >= 1);
+    }
+    lab_backend_close(be);
+}
+
 /* The tensor core adds less exactly than fp32: the order must still hold. */
 TEST_CASE(errors_fall_as_parts_are_added)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/group.h"
 
 static _Atomic int64_t tried;
 static _Atomic int64_t fail_from;
@@ -143,7 +144,10 @@ int64_t lab_host_memory(void)
 {
     int64_t pages = sysconf(_SC_PHYS_PAGES);
     int64_t page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? pages * page : 0;
+    double limit = lab_group_limit("", "memory.max");
+    int64_t has = pages > 0 && page > 0 ? pages * page : 0;
+    return limit > 0 && (has == 0 || limit < (double)has) ? (int64_t)limit
+                                                          : has;
 }
 
 /* ---- arenas ---- */

@@ -2,51 +2,16 @@
  * cores this process may use. */
 #include "base/parallel.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/group.h"
 #include "base/thread.h"
-
-/* The line of this process's control group, "0::/user.slice/...". */
-static int group_file(char *path, size_t size)
-{
-    char line[512];
-    int found = 0;
-    FILE *f = fopen("/proc/self/cgroup", "r");
-    while (f && !found && fgets(line, sizeof(line), f)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "0::", 3) == 0)
-            found = snprintf(path, size, "/sys/fs/cgroup%s/cpu.max", line + 3) <
-                    (int)size;
-    }
-    if (f)
-        fclose(f);
-    return found;
-}
-
-/* "200000 100000": 200 ms of CPU time in every 100 ms are 2 cores. "max": any. */
-static int group_cores(int most)
-{
-    char path[600];
-    long long quota = 0;
-    long long period = 0;
-    if (!group_file(path, sizeof(path)))
-        return most;
-    FILE *f = fopen(path, "r");
-    int read = f ? fscanf(f, "%lld %lld", &quota, &period) : 0;
-    if (f)
-        fclose(f);
-    if (read != 2 || quota < 1 || period < 1)
-        return most;
-    long long cores = (quota + period - 1) / period;
-    return cores < most ? (int)cores : most;
-}
 
 int lab_cores(void)
 {
@@ -54,7 +19,9 @@ int lab_cores(void)
     int n = sched_getaffinity(0, sizeof(set), &set) == 0
                 ? CPU_COUNT(&set)
                 : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    n = group_cores(n);
+    double limit = lab_group_limit("", "cpu.max");
+    if (limit > 0 && limit < n)
+        n = (int)ceil(limit);
     return n > 0 ? n : 1;
 }
 

@@ -30,8 +30,8 @@ char *lab_strndup(const char *s, size_t bytes);
 int lab_mul_size(size_t a, size_t b, size_t *out);
 int lab_add_size(size_t a, size_t b, size_t *out);
 
-/* Bytes of memory that this machine has, be a container's share of it smaller;
- * 0: not known. */
+/* Bytes of memory that this machine has, or where it is less that its control group
+ * lets this process use (cgroup v2, memory.max); 0: not known. */
 int64_t lab_host_memory(void);
 
 /* For tests: the nth allocation from now (1 = the next) fails, and every one

@@ -27,6 +27,7 @@ LABS = {
     "batched_gemm": [4, 30],
     "layout": [2, 5, 12, 12], "precision": [40, 40, 40],
     "conv": [2, 4, 10, 10, 5, 3], "conv_nhwc": [2, 4, 10, 10, 5, 3],
+    "conv_data": [2, 4, 10, 10, 5, 3], "conv_filter": [2, 4, 10, 10, 5, 3],
     "divergence": [2000, 8], "gemm": [150, 150, 150], "dgemm": [70, 70, 70],
     "gemm_full": [50, 50, 50, 2, 2, 5], "attention": [2, 2, 100, 128],
     "attention_causal": [2, 2, 100, 128], "dot": [5000], "trsv": [100],

@@ -8,7 +8,12 @@
  * (C R R, P Q) takes the windows of one image side by side.
  *
  * The operation conv_nhwc is the same with channels last: x (N,H,W,C), w
- * (K,R,R,C), y (N,P,Q,K), no scratch. */
+ * (K,R,R,C), y (N,P,Q,K), no scratch.
+ *
+ * The operations conv_data and conv_filter are its two gradients, NCHW:
+ *
+ *   dx[n,c,h,v] = sum over k,r,s of dy[n,k,h-r+pad,v-s+pad] w[k,c,r,s]
+ *   dw[k,c,r,s] = sum over n,p,q of x[n,c,p+r-pad,q+s-pad] dy[n,k,p,q] */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,6 +61,24 @@ static inline struct conv_shape conv_shape_of_nhwc(const struct lab_call *call)
     const int64_t *x = call->in[0].dim;
     const int64_t *w = call->in[1].dim;
     const int64_t dim[6] = {x[0], x[3], x[1], x[2], w[0], w[1]};
+    return conv_shape_of_dims(dim);
+}
+
+/* Of a call of conv_data, dy and w to dx, and of conv_filter, x and dy to dw. */
+static inline struct conv_shape conv_shape_of_data(const struct lab_call *call)
+{
+    const int64_t *x = call->out[0].dim;
+    const int64_t *w = call->in[1].dim;
+    const int64_t dim[6] = {x[0], x[1], x[2], x[3], w[0], w[2]};
+    return conv_shape_of_dims(dim);
+}
+
+static inline struct conv_shape
+conv_shape_of_filter(const struct lab_call *call)
+{
+    const int64_t *x = call->in[0].dim;
+    const int64_t *w = call->out[0].dim;
+    const int64_t dim[6] = {x[0], x[1], x[2], x[3], w[0], w[2]};
     return conv_shape_of_dims(dim);
 }
 

@@ -1,4 +1,5 @@
-/* kernels/conv2d/cudnn.cu -- cuDNN's forward algorithms, one a rung.
+/* kernels/conv2d/cudnn.cu -- cuDNN's algorithms of a convolution and of its
+ * gradients, one a rung. Forward:
  *
  *   cudnn_gemm               the windows laid out, then a product
  *   cudnn_implicit_gemm      the product without the matrix in memory
@@ -10,6 +11,15 @@
  *                            (A. Lavin, S. Gray, arXiv:1509.09308), one kernel
  *   cudnn_winograd_nonfused  the same in several kernels
  *
+ * Backward data and backward filter:
+ *
+ *   cudnn_algo_0, cudnn_algo_3  products without the matrix in memory, added by
+ *                            atomics: the bits differ every time; 3 has the
+ *                            places computed beforehand
+ *   cudnn_algo_1             one such product, with the same bits every time
+ *   cudnn_fft ...            as forward; of backward filter WINOGRAD was never
+ *                            written
+ *
  * All are fp32 in fp32 arithmetic (CUDNN_FMA_MATH): the default would let
  * cuDNN round the factors to TF32 for the tensor cores. What each takes as
  * workspace is its note. One that refuses a shape says what cuDNN says. */
@@ -20,6 +30,7 @@
 #include "base/mem.h"
 #include "conv2d/cudnn.cuh"
 #include "conv2d/conv.cuh"
+#include "conv2d/conv2d_cudnn_choice.h"
 
 enum { WAY_X, WAY_Y, WAY_W, WAY_SELF }; /* descriptors of an entry */
 
@@ -69,7 +80,7 @@ static enum lab_status describe(const struct lab_call *call,
 static enum lab_status refuse_coarse(const struct conv_shape &s,
                                      const struct conv_way &way)
 {
-    if (way.algorithm < LAB_CONV_WINOGRAD || s.R == 3)
+    if (!lab_conv_too_coarse(way.pass, way.algorithm, s.R, s.R))
         return LAB_OK;
     return lab_fail(LAB_E_UNSUPPORTED,
                     "[launch.winograd] Winograd's transforms are for 3 x 3; "
@@ -78,16 +89,46 @@ static enum lab_status refuse_coarse(const struct conv_shape &s,
                     (long long)s.R, (long long)s.R);
 }
 
+/* The functions of a pass, and the descriptors of its tensors: two in, one out. */
+struct pass_calls {
+    lab_cudnn_conv_size_fn *size;
+    lab_cudnn_conv_run_fn *run;
+    int a;
+    int b;
+    int c;
+    const char *name;
+};
+
+static struct pass_calls calls_of(const struct lab_cudnn *dnn,
+                                  enum conv_pass pass)
+{
+    switch (pass) {
+    case CONV_PASS_DATA:
+        return {dnn->data_size, dnn->data_run, WAY_W,
+                WAY_Y,          WAY_X,         "cudnnConvolutionBackwardData"};
+    case CONV_PASS_FILTER:
+        return {dnn->filter_size,
+                dnn->filter_run,
+                WAY_X,
+                WAY_Y,
+                WAY_W,
+                "cudnnConvolutionBackwardFilter"};
+    default:
+        return {dnn->forward_size,        dnn->forward_run, WAY_X, WAY_W, WAY_Y,
+                "cudnnConvolutionForward"};
+    }
+}
+
 static enum lab_status size_workspace(const struct lab_call *call,
                                       struct lab_cudnn_entry *e,
                                       const struct conv_way &way, size_t *bytes)
 {
     struct lab_cudnn *dnn = call->exec->cudnn;
     void **d = e->descriptor;
+    struct pass_calls f = calls_of(dnn, way.pass);
     return cudnn_judge(call,
-                       dnn->forward_size(dnn->handle, d[WAY_X], d[WAY_W],
-                                         d[WAY_SELF], d[WAY_Y], way.algorithm,
-                                         bytes),
+                       f.size(dnn->handle, d[f.a], d[f.b], d[WAY_SELF], d[f.c],
+                              way.algorithm, bytes),
                        "the workspace's size");
 }
 
@@ -115,8 +156,8 @@ enum lab_status conv_cudnn_make(const struct lab_call *call,
                                 struct conv_made *out)
 {
     struct cudnn_key key = {{CUDNN_LAB_CONV, way.algorithm, way.math,
-                             way.layout, way.type, s.N, s.C, s.H, s.W, s.K,
-                             s.R}};
+                             way.layout, way.type, s.N, s.C, s.H, s.W, s.K, s.R,
+                             way.pass}};
     enum lab_status st = cudnn_entry_of(call, key, sizeof(size_t), &out->entry);
     if (!st && !out->entry->ready)
         st = cudnn_entry_made(call, out->entry, make(call, out->entry, s, way));
@@ -129,16 +170,18 @@ enum lab_status conv_cudnn_make(const struct lab_call *call,
 
 enum lab_status conv_cudnn_run(const struct lab_call *call,
                                const struct conv_made &made,
-                               const struct conv_way &way, const void *x,
-                               const void *w, void *y)
+                               const struct conv_way &way, const void *a,
+                               const void *b, void *c)
 {
     struct lab_cudnn *dnn = call->exec->cudnn;
     void **d = made.entry->descriptor;
-    int status =
-        dnn->forward_run(dnn->handle, &cudnn_one, d[WAY_X], x, d[WAY_W], w,
-                         d[WAY_SELF], way.algorithm, dnn->workspace,
-                         made.workspace, &cudnn_zero, d[WAY_Y], y);
-    return cudnn_judge(call, status, "cudnnConvolutionForward");
+    struct pass_calls f = calls_of(dnn, way.pass);
+    /* cuDNN takes w before dy */
+    bool swap = way.pass == CONV_PASS_DATA;
+    int status = f.run(dnn->handle, &cudnn_one, d[f.a], swap ? b : a, d[f.b],
+                       swap ? a : b, d[WAY_SELF], way.algorithm, dnn->workspace,
+                       made.workspace, &cudnn_zero, d[f.c], c);
+    return cudnn_judge(call, status, f.name);
 }
 
 /* ---- the rungs: what they prepare, run and report ----
@@ -154,6 +197,9 @@ enum lab_status conv_cudnn_run(const struct lab_call *call,
 static struct conv_shape shape_of(const struct lab_call *call,
                                   const struct conv_way &way)
 {
+    if (way.pass != CONV_PASS_FORWARD)
+        return way.pass == CONV_PASS_DATA ? conv_shape_of_data(call)
+                                          : conv_shape_of_filter(call);
     return way.layout == LAB_CUDNN_NHWC ? conv_shape_of_nhwc(call)
                                         : conv_shape_of(call);
 }
@@ -205,8 +251,9 @@ static void tell_difference(const struct lab_call *call,
                             const struct conv_way &way,
                             struct lab_variant_note *out)
 {
+    /* PRECOMP_GEMM, and ALGO_1 of both gradients */
     struct conv_way exact = {LAB_CONV_PRECOMP_GEMM, LAB_CUDNN_FMA, way.layout,
-                             way.type};
+                             way.type, way.pass};
     int64_t count = call->out[0].count;
     struct conv_made made;
     double difference;

@@ -1,5 +1,5 @@
-/* kernels/conv2d/operation.c -- the operations conv and conv_nhwc: sizes, costs,
- * and the reference in double; see conv.h. dim is N, C, H, W, K, R. */
+/* kernels/conv2d/operation.c -- the operations conv, conv_nhwc, conv_data and
+ * conv_filter: sizes, costs, and the reference in double; see conv.h. dim is N, C, H, W, K, R. */
 #include <stddef.h>
 
 #include "conv2d/conv.h"
@@ -52,11 +52,9 @@ static double bytes(const int64_t *dim, enum lab_precision p)
  * larger tiles. So the tolerance is that of a full window of random numbers
  * (the mean square of their products is 1 / 144), four times over. A term that is
  * left out is 0.06 on average, still 200 times as much for 1,000 terms. */
-static struct lab_ladder_element judged(const struct conv_shape *s,
-                                        double value, enum lab_precision p,
-                                        enum lab_dtype dtype)
+static struct lab_ladder_element
+judged(double terms, double value, enum lab_precision p, enum lab_dtype dtype)
 {
-    double terms = (double)conv_depth(s);
     const struct lab_bench_sum window = {
         .value = value, .squares = terms / 144, .terms = terms};
     struct lab_ladder_element e = lab_bench_sum_element(&window, p, dtype);
@@ -127,7 +125,8 @@ static struct lab_ladder_element element(const struct lab_bench_numbers *n,
     for (int64_t c = 0; c < s.C; c++)
         add_channel(n, &s, i / (s.P * s.Q * s.K), c, k, place / s.Q,
                     place % s.Q, &sum);
-    return judged(&s, sum.value, n->precision, n->tensor[2].dtype);
+    return judged((double)conv_depth(&s), sum.value, n->precision,
+                  n->tensor[2].dtype);
 }
 
 /* A layer's convolution has any window, stride, padding, layout, dilation and
@@ -208,7 +207,8 @@ static struct lab_ladder_element element_nhwc(const struct lab_bench_numbers *n,
                                         n, 1, (k * s.R * s.R + j) * s.C + c));
     }
     (void)out;
-    return judged(&s, sum.value, n->precision, n->tensor[2].dtype);
+    return judged((double)conv_depth(&s), sum.value, n->precision,
+                  n->tensor[2].dtype);
 }
 
 const struct lab_operation lab_operation_conv_nhwc = {
@@ -225,4 +225,126 @@ const struct lab_operation lab_operation_conv_nhwc = {
     .flop = flop,
     .bytes = bytes,
     .element = element_nhwc,
+};
+
+/* ---- the gradients ---- */
+
+static int tensors_data(const int64_t *dim, enum lab_precision p,
+                        struct lab_bench_tensor *out)
+{
+    enum lab_dtype t = lab_bench_dtype(p);
+    struct conv_shape s;
+    if (!shape_check(dim, &s))
+        return 0;
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.K, s.P, s.Q}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.K, s.C, s.R, s.R}};
+    out[2] =
+        (struct lab_bench_tensor){LAB_ROLE_OUT, t, 4, {s.N, s.C, s.H, s.W}};
+    return 3;
+}
+
+static struct lab_ladder_element element_data(const struct lab_bench_numbers *n,
+                                              const int64_t *dim, int out,
+                                              int64_t i)
+{
+    struct conv_shape s = conv_shape_of_dims(dim);
+    struct lab_bench_sum sum = {0};
+    int64_t h = i / s.W % s.H;
+    int64_t v = i % s.W;
+    int64_t c = i / (s.H * s.W) % s.C;
+    int64_t image = i / (s.H * s.W * s.C);
+    for (int64_t j = 0; j < s.R * s.R; j++) {
+        int64_t p = h - j / s.R + s.pad;
+        int64_t q = v - j % s.R + s.pad;
+        if (p < 0 || p >= s.P || q < 0 || q >= s.Q)
+            continue;
+        for (int64_t k = 0; k < s.K; k++)
+            lab_bench_add(
+                &sum,
+                lab_bench_number(n, 0,
+                                 ((image * s.K + k) * s.P + p) * s.Q + q) *
+                    lab_bench_number(n, 1, (k * s.C + c) * s.R * s.R + j));
+    }
+    (void)out;
+    return judged((double)(s.K * s.R * s.R), sum.value, n->precision,
+                  n->tensor[2].dtype);
+}
+
+const struct lab_operation lab_operation_conv_data = {
+    .name = "conv_data",
+    .folder = "conv2d",
+    .title = "dx of a convolution, from dy and w, NCHW, stride 1",
+    .shape = "NxCxHxWxKxR",
+    .dims = 6,
+    .unit = LAB_UNIT_FLOPS,
+    .sizes_cpu = "1x16x32x32x16x3",
+    .sizes_gpu = "1x128x128x128x128x3,32x64x56x56x64x3",
+    .checks = checks,
+    .tensors = tensors_data,
+    .flop = flop,
+    .bytes = bytes,
+    .element = element_data,
+};
+
+static int tensors_filter(const int64_t *dim, enum lab_precision p,
+                          struct lab_bench_tensor *out)
+{
+    enum lab_dtype t = lab_bench_dtype(p);
+    struct conv_shape s;
+    if (!shape_check(dim, &s))
+        return 0;
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.C, s.H, s.W}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.K, s.P, s.Q}};
+    out[2] =
+        (struct lab_bench_tensor){LAB_ROLE_OUT, t, 4, {s.K, s.C, s.R, s.R}};
+    return 3;
+}
+
+/* The terms of one image. */
+static void add_image(const struct lab_bench_numbers *n,
+                      const struct conv_shape *s, int64_t image, int64_t i,
+                      struct lab_bench_sum *sum)
+{
+    int64_t r = i / s->R % s->R - s->pad;
+    int64_t t = i % s->R - s->pad;
+    int64_t x = image * s->C + i / (s->R * s->R) % s->C;
+    int64_t dy = image * s->K + i / (s->R * s->R * s->C);
+    for (int64_t p = 0; p < s->P; p++) {
+        for (int64_t q = 0; q < s->Q; q++) {
+            if (p + r < 0 || p + r >= s->H || q + t < 0 || q + t >= s->W)
+                continue;
+            lab_bench_add(
+                sum, lab_bench_number(n, 0, (x * s->H + p + r) * s->W + q + t) *
+                         lab_bench_number(n, 1, (dy * s->P + p) * s->Q + q));
+        }
+    }
+}
+
+static struct lab_ladder_element
+element_filter(const struct lab_bench_numbers *n, const int64_t *dim, int out,
+               int64_t i)
+{
+    struct conv_shape s = conv_shape_of_dims(dim);
+    struct lab_bench_sum sum = {0};
+    for (int64_t image = 0; image < s.N; image++)
+        add_image(n, &s, image, i, &sum);
+    (void)out;
+    return judged((double)(s.N * s.P * s.Q), sum.value, n->precision,
+                  n->tensor[2].dtype);
+}
+
+const struct lab_operation lab_operation_conv_filter = {
+    .name = "conv_filter",
+    .folder = "conv2d",
+    .title = "dw of a convolution, from x and dy, NCHW, stride 1",
+    .shape = "NxCxHxWxKxR",
+    .dims = 6,
+    .unit = LAB_UNIT_FLOPS,
+    .sizes_cpu = "1x16x32x32x16x3",
+    .sizes_gpu = "1x128x128x128x128x3,32x64x56x56x64x3",
+    .checks = checks,
+    .tensors = tensors_filter,
+    .flop = flop,
+    .bytes = bytes,
+    .element = element_filter,
 };

@@ -1,5 +1,5 @@
-/* kernels/conv2d/rungs.cu -- the CUDA rungs of the convolution: our own, then
- * each of cuDNN's algorithms, then its math types.
+/* kernels/conv2d/rungs.cu -- the CUDA rungs of the convolution and of its
+ * gradients: our own, then each of cuDNN's algorithms, then its math types.
  *
  * The figures of a model are counted from a kernel's inner loop. direct: two
  * loads, the multiply-add, two comparisons and an address. tile and kernels: the
@@ -92,5 +92,65 @@ extern const struct lab_variant lab_cuda_rungs_conv_nhwc[] = {
          LAB_MATH_DEFAULT, LAB_CUDNN_FLOAT),
     NHWC("half", "precomp_gemm, FP16 tensors", LAB_FP16, LAB_MATH_TENSOR_OP,
          LAB_CUDNN_HALF),
+    {},
+};
+
+/* ---- the gradients ---- */
+
+#define BACK(pass_, name_, idea_, algorithm_)                                  \
+    CONV_CUDNN(name_, idea_, LAB_FP32, algorithm_, LAB_CUDNN_FMA,              \
+               LAB_CUDNN_NCHW, LAB_CUDNN_FLOAT, pass_)
+#define BACK_TF32(pass_, name_, idea_, algorithm_, math_)                      \
+    CONV_CUDNN(name_, idea_, LAB_TF32, algorithm_, math_, LAB_CUDNN_NCHW,      \
+               LAB_CUDNN_FLOAT, pass_)
+#define DATA(...) BACK(CONV_PASS_DATA, __VA_ARGS__)
+#define DATA_TF32(...) BACK_TF32(CONV_PASS_DATA, __VA_ARGS__)
+#define FILTER(...) BACK(CONV_PASS_FILTER, __VA_ARGS__)
+#define FILTER_TF32(...) BACK_TF32(CONV_PASS_FILTER, __VA_ARGS__)
+
+extern const struct lab_variant lab_cuda_rungs_conv_data[] = {
+    OWN("direct", lab_conv_data_direct, "a thread for each element of dx",
+        "backward.cu", 2, 6),
+    DATA("cudnn_algo_0", "a product; sums in any order", LAB_DATA_ALGO_0),
+    DATA("cudnn_algo_1", "a product; the same bits every time",
+         LAB_DATA_ALGO_1),
+    DATA("cudnn_fft", "products of Fourier transforms", LAB_DATA_FFT),
+    DATA("cudnn_fft_tiling", "transforms of tiles of 32 x 32",
+         LAB_DATA_FFT_TILING),
+    DATA("cudnn_winograd", "fewer multiplications, one kernel",
+         LAB_DATA_WINOGRAD),
+    DATA("cudnn_winograd_nonfused", "the same in several kernels",
+         LAB_DATA_WINOGRAD_NONFUSED),
+    DATA_TF32("default_math", "algo_1, CUDNN_DEFAULT_MATH", LAB_DATA_ALGO_1,
+              LAB_MATH_DEFAULT),
+    DATA_TF32("tensor_op", "algo_1, CUDNN_TENSOR_OP_MATH", LAB_DATA_ALGO_1,
+              LAB_MATH_TENSOR_OP),
+    DATA_TF32("nonfused_tensor_op", "winograd_nonfused, CUDNN_TENSOR_OP_MATH",
+              LAB_DATA_WINOGRAD_NONFUSED, LAB_MATH_TENSOR_OP),
+    {},
+};
+
+extern const struct lab_variant lab_cuda_rungs_conv_filter[] = {
+    OWN("direct", lab_conv_filter_direct, "a thread for each element of dw",
+        "backward.cu", 2, 6),
+    OWN("block", lab_conv_filter_block, "a block for each element of dw",
+        "backward.cu", 2, 6),
+    FILTER("cudnn_algo_0", "a product; sums in any order", LAB_FILTER_ALGO_0),
+    FILTER("cudnn_algo_1", "a product; the same bits every time",
+           LAB_FILTER_ALGO_1),
+    FILTER("cudnn_algo_3", "algo_0 with places computed beforehand",
+           LAB_FILTER_ALGO_3),
+    FILTER("cudnn_fft", "products of Fourier transforms", LAB_FILTER_FFT),
+    FILTER("cudnn_fft_tiling", "transforms of tiles of 32 x 32",
+           LAB_FILTER_FFT_TILING),
+    FILTER("cudnn_winograd", "a name in cuDNN's list", LAB_FILTER_WINOGRAD),
+    FILTER("cudnn_winograd_nonfused", "fewer multiplications, several kernels",
+           LAB_FILTER_WINOGRAD_NONFUSED),
+    FILTER_TF32("default_math", "algo_1, CUDNN_DEFAULT_MATH", LAB_FILTER_ALGO_1,
+                LAB_MATH_DEFAULT),
+    FILTER_TF32("tensor_op", "algo_1, CUDNN_TENSOR_OP_MATH", LAB_FILTER_ALGO_1,
+                LAB_MATH_TENSOR_OP),
+    FILTER_TF32("nonfused_tensor_op", "winograd_nonfused, CUDNN_TENSOR_OP_MATH",
+                LAB_FILTER_WINOGRAD_NONFUSED, LAB_MATH_TENSOR_OP),
     {},
 };

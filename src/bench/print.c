@@ -505,15 +505,28 @@ static bool first_of_missing(const struct lab_bench *lab, int64_t i)
     return true;
 }
 
-/* A lesson names the GPU's rungs too: which of them the table above lacks. */
+static void print_one_missing(const char **before, const char *name)
+{
+    lab_printf(stdout, "%s%s", *before, name);
+    *before = ", ";
+}
+
+/* A lesson names the GPU's rungs too, and a recorded run has them: which of them
+ * the table above lacks. */
 static void print_missing(const struct lab_bench *lab)
 {
     const char *before = "\nThese rungs need a GPU: ";
-    for (int64_t i = 0; i < lab->data.row_count; i++) {
-        if (!first_of_missing(lab, i))
-            continue;
-        lab_printf(stdout, "%s%s", before, lab->data.rows[i].variant);
-        before = ", ";
+    const char *named = lab->lesson ? lab->lesson->lab.variants : NULL;
+    char name[64];
+    for (const char *at = named; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+        if (!runs_here(lab, name))
+            print_one_missing(&before, name);
+    }
+    for (int64_t i = 0; !named && i < lab->data.row_count; i++) {
+        if (first_of_missing(lab, i))
+            print_one_missing(&before, lab->data.rows[i].variant);
     }
     if (before[0] == ',')
         lab_printf(stdout, ".\n");

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 exe, root, compiler = sys.argv[1:4]
 wrong = 0
@@ -243,7 +244,37 @@ def labs():
             assert status == 0 and "block (0,0,0)" in out, (args, out)
 
 
+def gradients():
+    """The gradients of a convolution: what their labs count."""
+    size = "1x16x32x32x16x3"
+    found = {}
+    for lab in ("conv_data", "conv_filter"):
+        with tempfile.TemporaryDirectory() as place:
+            out, _ = run(["lab", lab, "--backend", "sim", "--sizes", size,
+                          "--json", "--db", place + "/runs.db"])
+        for row in map(json.loads, out.splitlines()):
+            if row["type"] in ("lab_row", "lab_kernel"):
+                found.setdefault((lab, row["variant"]), {}).update(row)
+    data = Lesson("lab-conv-data")
+    direct = found["conv_data", "direct"]
+    data.has(f"formula has {direct['flop']:,.0f} FLOPs")
+    data.has(f"simulator counts {direct['fp32_flop']:,.0f}")
+    assert direct["fp32_flop"] == 2 * 16 * 16 * 94 * 94
+    lesson = Lesson("lab-conv-filter")
+    one = found["conv_filter", "direct"]
+    many = found["conv_filter", "block"]
+    lesson.has(f"starts {one['grid_x']} blocks, so {132 - one['grid_x']} of the 132")
+    lesson.has(f"`block` starts {many['grid_x']:,},")
+    lesson.has("executes {:.1f} times as many".format(
+        many["counted"]["ptx_warp_instructions"] /
+        one["counted"]["ptx_warp_instructions"]))
+    lesson.has("of `block` takes {:.0f} sectors, of `direct` {:.0f}".format(
+        many["counted"]["sectors_per_load"], one["counted"]["sectors_per_load"]))
+    lesson.has("uses {:.3f} and `block` {:.4f}".format(
+        one["sample_error"], many["sample_error"]))
+
+
 for check in (inside_kernel, forgotten_check, missing_barrier, banks, divergence,
-              one_tile, labs):
+              one_tile, labs, gradients):
     check()
 sys.exit(wrong)

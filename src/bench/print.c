@@ -238,20 +238,31 @@ static void print_predictions(const struct page *p)
     print_ratio(p, name, &p->data->sizes[p->size].best, best);
 }
 
-/* Clocks differ from result to result under a power limit: between what. */
+/* Clocks differ from result to result under a power limit: between what. And which
+ * of them does the most work for its power. */
 static void print_clocks(const struct page *p)
 {
+    const struct lab_bench_result *best = NULL;
     double least = INFINITY;
     double most = 0;
     double hot = NAN;
     for (const struct lab_bench_result *r = NULL; (r = next(p, r));) {
+        double work = lab_bench_flop_per_j(r);
         least = fmin(least, r->sm_clock_after_hz);
         most = fmax(most, r->sm_clock_after_hz);
         hot = fmax(hot, r->temperature_c);
+        if (!isnan(work) && (!best || work > lab_bench_flop_per_j(best)))
+            best = r;
     }
     if (most > 0)
         lab_printf(stdout, "  SM clock %.0f to %.0f MHz, at most %.0f C\n",
                    least / 1e6, most / 1e6, hot);
+    if (best)
+        lab_printf(stdout,
+                   "  most work for its power: %s, %.4g GFLOP/s per W at "
+                   "%.0f W\n",
+                   best->variant, lab_bench_flop_per_j(best) / 1e9,
+                   best->power_w);
 }
 
 /* A row's idea breaks under its head where there is room. */

@@ -24,6 +24,7 @@
 #include "base/version.h"
 #include "engine/backend.h"
 #include "engine/generate.h"
+#include "engine/machine_use.h"
 #include "engine/plan.h"
 #include "engine/setup.h"
 #include "lesson/catalog.h"
@@ -157,6 +158,8 @@ struct lab_recording {
     char rate[LAB_RATE_TEXT];      /* its schedule */
     int64_t start_ns;              /* of the run, monotonic; and */
     int64_t start_cpu_ns;          /* processor time of the process by then */
+    double flop;                   /* of an iteration, from the shapes */
+    struct lab_machine_watch *use; /* of `eager`: no one is waited for */
     enum lab_counter_set counters; /* as asked for */
     bool counters_refused;
     char counters_note[NOTE_BYTES]; /* why */
@@ -608,6 +611,7 @@ static void recording_free(struct lab_recording *r)
     lab_free(r->times.gone);
     ran_variants_clear(&r->ran);
     pthread_mutex_destroy(&r->lock);
+    lab_machine_watch_free(r->use);
     pthread_cond_destroy(&r->changed);
     lab_free(r->db);
     lab_free(r);
@@ -742,7 +746,18 @@ static void note_run(struct lab_recording *r, struct lab_walk *walk)
     lab_rate_text(&plan->rate, r->rate);
     r->start_ns = lab_clock_monotonic_ns();
     r->start_cpu_ns = lab_clock_process_ns();
+    r->flop = 0;
+    for (int i = 0; i < plan->n_steps; i++)
+        r->flop += plan->steps[i].flop;
     note_variants(r, walk);
+}
+
+/* A walk waits for its learner; energy and a GPU's use are of runs that go on by
+ * themselves. A simulated GPU has neither. Without memory for it they stay unknown. */
+static void watch_machine(struct lab_recording *r)
+{
+    if (r->eager && !r->use && strcmp(r->backend, "sim") != 0)
+        (void)lab_machine_watch_start(&r->use, &r->device);
 }
 
 /* On a GPU the process's memory and processor time are not what computes. */
@@ -750,7 +765,13 @@ static void note_machine(const struct lab_recording *r,
                          struct lab_run_summary *out)
 {
     struct rusage used;
+    struct lab_machine_use use;
     double wall = (double)(lab_clock_monotonic_ns() - r->start_ns);
+    lab_machine_watch_read(r->use, &use);
+    out->energy_j = use.energy_j;
+    out->memory_peak_bytes = use.memory_peak_bytes;
+    out->utilization_pct = use.utilization_pct;
+    out->iteration_flop = r->flop;
     if (strcmp(r->backend, "cpu") != 0)
         return;
     if (getrusage(RUSAGE_SELF, &used) == 0)
@@ -785,6 +806,7 @@ static void recording_opened(void *recording, struct lab_walk *walk)
             lab_walk_observe(walk, &observer);
     }
     probe_counters(r);
+    watch_machine(r);
     pthread_mutex_lock(&r->lock);
     r->begun = true;
     pthread_mutex_unlock(&r->lock);
@@ -803,7 +825,7 @@ static enum lab_status finish(struct lab_recording *r, struct lab_writer *w,
     struct lab_run_summary whole = *summary;
     struct lab_str variants;
     lab_str_init(&variants);
-    if (isnan(whole.utilization_pct)) /* a restart has noted it before */
+    if (isnan(whole.iteration_flop)) /* a restart has noted it before */
         note_machine(r, &whole);
     pthread_mutex_lock(&r->lock);
     if (ran_variants_text(&r->ran, &variants))

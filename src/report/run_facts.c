@@ -92,9 +92,39 @@ static void add_speed(struct lab_text_table *t, const struct lab_run_row *r)
         lab_text_table_addf(t, "%.6g%s", r->samples_per_s, few);
 }
 
+static double iteration_j(const struct lab_run_row *r)
+{
+    return r->iterations > 0 ? r->energy_j / (double)r->iterations : NAN;
+}
+
+static double flop_per_j(const struct lab_run_row *r)
+{
+    return r->iterations > 0 && r->energy_j > 0
+               ? r->iteration_flop * (double)r->iterations / r->energy_j
+               : NAN;
+}
+
+/* Where power is known. */
+static void add_energy(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    if (isnan(r->energy_j))
+        return;
+    lab_text_table_add(t, "energy");
+    if (r->iterations > 0)
+        lab_text_table_addf(t, "%.4g J, %.4g J an iteration", r->energy_j,
+                            iteration_j(r));
+    else
+        lab_text_table_addf(t, "%.4g J", r->energy_j);
+    if (isnan(flop_per_j(r)))
+        return;
+    lab_text_table_add(t, "work for energy");
+    lab_text_table_addf(t, "%.4g GFLOP/s per W", flop_per_j(r) / 1e9);
+}
+
 void lab_run_figures(struct lab_text_table *t, const struct lab_run_row *r)
 {
     char rate[LAB_RUN_LR_TEXT];
+    bool gpu = r->backend && strcmp(r->backend, "cuda") == 0;
     add_fact(t, "precision", r->precision);
     add_fact(t, "variants", r->variants);
     if (r->variants_from)
@@ -145,14 +175,15 @@ void lab_run_figures(struct lab_text_table *t, const struct lab_run_row *r)
     else
         lab_text_table_addf(t, "%.2f %%", 100 * r->accuracy);
     if (r->memory_peak_bytes != LAB_UNKNOWN) {
-        lab_text_table_add(t, "memory, at most");
+        lab_text_table_add(t, gpu ? "GPU memory, at most" : "memory, at most");
         lab_text_table_addf(t, "%s",
                             LAB_BYTES_TEXT(lab_to_real(r->memory_peak_bytes)));
     }
     if (!isnan(r->utilization_pct)) {
-        lab_text_table_add(t, "threads busy");
+        lab_text_table_add(t, gpu ? "GPU busy" : "threads busy");
         lab_text_table_addf(t, "%.3g %%", r->utilization_pct);
     }
+    add_energy(t, r);
 }
 
 void lab_run_recording(struct lab_text_table *t, const struct lab_run_row *r)

@@ -33,7 +33,7 @@ refused "anna's cut.db" 3 'cut short' 'take a copy from elsewhere, save what'
 # shellcheck disable=SC2016 # the backquotes are those of the message
 saving=$(sed -n 's/.*save what is left with `\([^`]*\)`.*/\1/p' "$err")
 case $saving in
-"sqlite3 'anna'\\''s cut.db' .dump | "*"=9' 'anna'\\''s cut.db.saved'") ;;
+"sqlite3 'anna'\\''s cut.db' .dump | "*"=10' 'anna'\\''s cut.db.saved'") ;;
 *) complain "the command to save is $saving" ;;
 esac
 if command -v sqlite3 >/dev/null; then
@@ -117,7 +117,7 @@ cp "anna's runs.db" "closed/anna's eight.db"
 python 'import sqlite3, sys
 d = sqlite3.connect(sys.argv[1])
 for c in ("optimizer", "rateSchedule", "validation", "earlyStop",
-          "memoryPeak_bytes", "utilization_pct"):
+          "memoryPeak_bytes", "utilization_pct", "energy_j", "iteration_flop"):
     d.execute("ALTER TABLE run DROP COLUMN " + c)
 d.execute("ALTER TABLE loss DROP COLUMN heldLoss")
 d.execute("ALTER TABLE loss DROP COLUMN learningRate")
@@ -125,6 +125,15 @@ d.execute("PRAGMA user_version = 8")
 d.commit()
 d.execute("PRAGMA journal_mode = WAL")
 d.close()' "closed/anna's eight.db"
+cp "anna's runs.db" "closed/anna's nine.db"
+python 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("ALTER TABLE run DROP COLUMN energy_j")
+d.execute("ALTER TABLE run DROP COLUMN iteration_flop")
+d.execute("PRAGMA user_version = 9")
+d.commit()
+d.execute("PRAGMA journal_mode = WAL")
+d.close()' "closed/anna's nine.db"
 cp "closed/anna's eight.db" "closed/anna's six.db"
 python 'import sqlite3, sys
 d = sqlite3.connect(sys.argv[1])
@@ -137,7 +146,7 @@ d.execute("PRAGMA user_version = 6")
 d.commit()
 d.execute("PRAGMA journal_mode = WAL")
 d.close()' "closed/anna's six.db"
-chmod 444 "closed/anna's six.db" "closed/anna's eight.db"
+chmod 444 "closed/anna's six.db" "closed/anna's eight.db" "closed/anna's nine.db"
 chmod 555 closed
 if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups \
     "$LAB_EXE" --version >"$out" 2>"$err"; then
@@ -145,6 +154,10 @@ if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups \
     expect_exit 0
     expect_json 'one("run")["run"] == 1' 'one("run")["optimizer"] is None' \
         'len(of("loss")) > 0' 'all(r["learning_rate"] is None for r in of("loss"))'
+    as_nobody profile show 1 --json --db "closed/anna's nine.db"
+    expect_exit 0
+    expect_json 'one("run")["optimizer"] is not None' \
+        'one("run")["iteration_flop"] is None' 'one("run")["energy_j"] is None'
     for how in list 'show 1'; do
         # shellcheck disable=SC2086 # how is words
         as_nobody profile $how --db "closed/anna's six.db"

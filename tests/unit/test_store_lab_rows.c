@@ -417,4 +417,18 @@ TEST_CASE(every_column_is_a_member)
     lab_database_close(db);
 }
 
+TEST_CASE(work_for_power)
+{
+    struct lab_bench_result r;
+    lab_bench_result_init(&r);
+    assert_true(isnan(lab_bench_flop_per_j(&r)));
+    r.power_w = 500;
+    r.median_ns = 2e6;
+    assert_true(isnan(lab_bench_flop_per_j(&r)));
+    r.flop = 4e9; /* in two milliseconds, of a joule */
+    assert_true(fabs(lab_bench_flop_per_j(&r) - 4e9) < 1);
+    r.power_w = NAN;
+    assert_true(isnan(lab_bench_flop_per_j(&r)));
+}
+
 RUN_TESTS_IN(NULL, sample_cleanup)

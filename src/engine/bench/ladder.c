@@ -6,7 +6,6 @@
  * wrong on purpose. */
 #include "engine/ladder.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -1094,65 +1093,6 @@ static void summarize(struct climb *w, struct lab_ladder_row *row)
     set_rate(w->c, row);
 }
 
-/* ---- what a GPU is doing, by NVML: the library that nvidia-smi reads too. It comes
- * with the driver and is opened at the first question; the declarations are
- * those of nvml.h, by value, so that no header is needed. ---- */
-
-enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, TEMPERATURE_GPU = 0 };
-
-static struct {
-    int (*init)(void);
-    int (*handle)(const char *uuid, void **device);
-    int (*clock)(void *device, int type, unsigned *mhz);
-    int (*temperature)(void *device, int sensor, unsigned *celsius);
-    int (*power)(void *device, unsigned *milliwatts);
-    bool ready;
-} nvml;
-
-static void find_symbol(void *lib, void *slot, const char *name)
-{
-    *(void **)slot = lib ? dlsym(lib, name) : NULL;
-}
-
-static void load_nvml(void)
-{
-    void *lib = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-    find_symbol(lib, &nvml.init, "nvmlInit_v2");
-    find_symbol(lib, &nvml.handle, "nvmlDeviceGetHandleByUUID");
-    find_symbol(lib, &nvml.clock, "nvmlDeviceGetClockInfo");
-    find_symbol(lib, &nvml.temperature, "nvmlDeviceGetTemperature");
-    find_symbol(lib, &nvml.power, "nvmlDeviceGetPowerUsage");
-    nvml.ready = nvml.init && nvml.handle && nvml.init() == 0;
-}
-
-static double nvml_clock_hz(void *device, int type)
-{
-    unsigned mhz = 0;
-    if (!nvml.clock || nvml.clock(device, type, &mhz))
-        return NAN;
-    return 1e6 * mhz;
-}
-
-static void read_state(const struct lab_device_info *info,
-                       struct lab_device_state *out)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    void *device = NULL;
-    unsigned v = 0;
-    *out = (struct lab_device_state){NAN, NAN, NAN, NAN};
-    if (!info->uuid[0]) /* not a GPU */
-        return;
-    pthread_once(&once, load_nvml);
-    if (!nvml.ready || nvml.handle(info->uuid, &device))
-        return;
-    out->sm_clock_hz = nvml_clock_hz(device, CLOCK_SM);
-    out->memory_clock_hz = nvml_clock_hz(device, CLOCK_MEMORY);
-    if (nvml.temperature && nvml.temperature(device, TEMPERATURE_GPU, &v) == 0)
-        out->temperature_c = v;
-    if (nvml.power && nvml.power(device, &v) == 0)
-        out->power_w = v / 1e3;
-}
-
 /* A rung with its tensors, for one who looks at it. */
 struct launch {
     struct lab_ladder_tensors *t;
@@ -1190,13 +1130,13 @@ static enum lab_status time_repeats(struct climb *w,
         st = time_once(w, t, row->ran, &w->ns[0]);
     if (st)
         return st;
-    read_state(info, &row->before);
+    lab_device_state_read(info, &row->before);
     for (int i = 0; i < w->c->repeats && !st; i++) {
         if (stopped(w->c))
             return lab_fail(LAB_E_CANCELLED, "stopped");
         st = time_once(w, t, row->ran, &w->ns[i]);
     }
-    read_state(info, &row->after);
+    lab_device_state_read(info, &row->after);
     if (st)
         return st;
     row->repeats = w->c->repeats;
@@ -1226,7 +1166,7 @@ static void start_row(const struct climb *w, int r, int s,
                       struct lab_ladder_row *row)
 {
     const struct lab_ladder_run *c = w->c;
-    const struct lab_device_state unknown = {NAN, NAN, NAN, NAN};
+    const struct lab_device_state unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     *row = (struct lab_ladder_row){.rung = c->rungs[r],
                                    .ran = c->rungs[r],
                                    .size = c->sizes[s],

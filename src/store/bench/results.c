@@ -90,6 +90,12 @@ void lab_bench_result_init(struct lab_bench_result *r)
     lab_prediction_init(&r->predicted);
 }
 
+double lab_bench_flop_per_j(const struct lab_bench_result *r)
+{
+    double joules = r->power_w * r->median_ns / 1e9;
+    return r->flop > 0 && joules > 0 ? r->flop / joules : NAN;
+}
+
 enum lab_status lab_bench_result_add(struct lab_database *db, int64_t run,
                                      const struct lab_bench_result *row)
 {

@@ -277,14 +277,19 @@ enum lab_status lab_database_check_most(struct lab_database *db,
 /* Step i takes version i to version i + 1. A new database runs them all. Never
  * edit a step that has been released: add one. */
 static const struct lab_migration migrations[] = {
-    {lab_sql_schema},   {lab_sql_schema_2}, {lab_sql_schema_3},
-    {lab_sql_schema_4}, {lab_sql_schema_5}, {lab_sql_schema_6},
-    {lab_sql_schema_7}, {lab_sql_schema_8}, {lab_sql_schema_9},
+    {lab_sql_schema},    {lab_sql_schema_2}, {lab_sql_schema_3},
+    {lab_sql_schema_4},  {lab_sql_schema_5}, {lab_sql_schema_6},
+    {lab_sql_schema_7},  {lab_sql_schema_8}, {lab_sql_schema_9},
+    {lab_sql_schema_10},
 };
 
 /* The oldest version that is read as it is: a connection that only reads has the
  * columns of later versions from temporary views. */
 enum { OLDEST_READ = 8 };
+static const char *const reading[] = {lab_sql_reading_8, lab_sql_reading_9};
+_Static_assert(sizeof(migrations) / sizeof(migrations[0]) ==
+                   OLDEST_READ + sizeof(reading) / sizeof(reading[0]),
+               "a text of queries/reading_N.sql for each older version");
 
 const struct lab_migration *lab_database_migrations(int *count)
 {
@@ -642,7 +647,7 @@ static enum lab_status check_owner(struct lab_database *db)
             "[db.empty] %s: nothing is in it, as where the first writing was "
             "cut off; the next run or import into it makes it whole",
             db->path);
-    db->behind = version < lab_database_schema_version();
+    db->behind = lab_database_schema_version() - (int)version;
     if (db->read_only && version < OLDEST_READ)
         return lab_fail(LAB_E_STATE,
                         "[db.older] %s: of an older program (schema %lld, now "
@@ -781,9 +786,11 @@ static enum lab_status open_for_reading(struct lab_database *db)
     enum lab_status st = connect_for_reading(db);
     if (!st)
         st = check_owner(db);
-    return st || !db->behind
+    enum { VERSIONS = sizeof(reading) / sizeof(reading[0]) };
+    return st || db->behind == 0
                ? st
-               : lab_database_exec(db, lab_sql_reading_8, "reading it");
+               : lab_database_exec(db, reading[VERSIONS - db->behind],
+                                   "reading it");
 }
 
 enum lab_status lab_database_open(struct lab_database **out, const char *path,

@@ -9,7 +9,7 @@ struct lab_database {
     sqlite3 *sql;
     char *path;
     bool read_only;
-    bool behind;       /* of an older version than the program */
+    int behind;        /* versions that it is older than the program */
     const char *query; /* of the URI that it was opened with */
     int busy_timeout_ms;
 };

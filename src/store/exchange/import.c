@@ -1017,6 +1017,8 @@ static const struct run_column {
     {"validation", "NOT validation BETWEEN 0 AND 1", NULL},
     {"earlyStop", "earlyStop < 0", NULL},
     {"memoryPeak_bytes", "memoryPeak_bytes < 0", NULL},
+    {"energy_j", "energy_j < 0", NULL},
+    {"iteration_flop", "iteration_flop < 0", NULL},
     {"kind", "kind NOT IN ('lesson', 'lab')", ""},
     {"importedFrom", NULL, ""},
     {"imported", NULL, ""},
@@ -1037,12 +1039,25 @@ static const struct run_column *run_column(const char *name)
 static enum lab_status load_run_columns(struct lab_import *in)
 {
     enum { FIRST = 42 };
-    static const char *const later[] = {
-        "uuid",           "label",      "importedFrom", "imported",
-        "summed",         "traceState", "learningRate", "lessonLearningRate",
-        "kind",           "threads",    "variantsFrom", "optimizer",
-        "rateSchedule",   "validation", "earlyStop",    "memoryPeak_bytes",
-        "utilization_pct"};
+    static const char *const later[] = {"uuid",
+                                        "label",
+                                        "importedFrom",
+                                        "imported",
+                                        "summed",
+                                        "traceState",
+                                        "learningRate",
+                                        "lessonLearningRate",
+                                        "kind",
+                                        "threads",
+                                        "variantsFrom",
+                                        "optimizer",
+                                        "rateSchedule",
+                                        "validation",
+                                        "earlyStop",
+                                        "memoryPeak_bytes",
+                                        "utilization_pct",
+                                        "energy_j",
+                                        "iteration_flop"};
     bool there;
     enum lab_status st = import_has_table(in, "run", &there);
     if (st == LAB_OK && there)

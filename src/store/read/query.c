@@ -339,6 +339,8 @@ static const struct lab_field run_fields[] = {
     RUN(INT, early_stop, "earlyStop", NULL),
     RUN(INT, memory_peak_bytes, "memoryPeak_bytes", NULL),
     RUN(REAL, utilization_pct, "utilization_pct", NULL),
+    RUN(REAL, energy_j, "energy_j", NULL),
+    RUN(REAL, iteration_flop, "iteration_flop", NULL),
     RUN(INT, iterations, "iterations", NULL),
     RUN(INT, iteration_median_ns, "iterationMedian_ns", NULL),
     RUN(INT, gpu_ns, NULL, "gpu_ns"),

@@ -109,6 +109,8 @@ void lab_run_summary_init(struct lab_run_summary *summary)
         .accuracy = NAN,
         .memory_peak_bytes = LAB_UNKNOWN,
         .utilization_pct = NAN,
+        .energy_j = NAN,
+        .iteration_flop = NAN,
     };
 }
 
@@ -288,7 +290,8 @@ static enum lab_status run_row_end(const struct lab_insert *in,
         "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
         "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
         "variants = nullif(ifnull(?23, variants), ''), "
-        "memoryPeak_bytes = ?24, utilization_pct = ?25, summed = ?26 "
+        "memoryPeak_bytes = ?24, utilization_pct = ?25, summed = ?26, "
+        "energy_j = ?27, iteration_flop = ?28 "
         "WHERE id = ?1");
     sqlite3_stmt *s = stmt.sql;
     lab_utc_text(now, ended);
@@ -320,6 +323,8 @@ static enum lab_status run_row_end(const struct lab_insert *in,
     lab_bind_int(s, 24, u->memory_peak_bytes);
     lab_bind_real(s, 25, u->utilization_pct);
     lab_bind_int(s, 26, open ? LAB_SUMMED_LATER : LAB_UNKNOWN);
+    lab_bind_real(s, 27, u->energy_j);
+    lab_bind_real(s, 28, u->iteration_flop);
     return lab_stmt_once(&stmt, storing_run);
 }
 

@@ -442,11 +442,15 @@ static void launch_lines(struct page *p, const struct lab_bench_result *r)
 static void state_line(struct page *p, const struct lab_bench_result *r)
 {
     char state[96] = "";
+    char work[48] = "";
     if (!isnan(r->sm_clock_after_hz))
         snprintf(state, sizeof(state), "; SM clock %.0f MHz, %.0f C, %.0f W",
                  r->sm_clock_after_hz / 1e6, r->temperature_c, r->power_w);
-    line_of(p, "checked", "error at %.3g %% of tolerance%s",
-            100 * r->check_error, state);
+    if (!isnan(lab_bench_flop_per_j(r)))
+        snprintf(work, sizeof(work), ", %.4g GFLOP/s per W",
+                 lab_bench_flop_per_j(r) / 1e9);
+    line_of(p, "checked", "error at %.3g %% of tolerance%s%s",
+            100 * r->check_error, state, work);
 }
 
 static void prediction_lines(struct page *p, const struct lab_bench_data *lab,

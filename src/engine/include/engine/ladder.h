@@ -16,7 +16,7 @@
  *
  * What is unknown is NaN. Threads: one at a time a backend. */
 #pragma once
-#include "engine/backend.h"
+#include "engine/machine_use.h"
 #include "labs/operation.h"
 #include "common/kernel.h"
 
@@ -29,14 +29,6 @@ enum {
 struct lab_ladder_size {
     int64_t dim[LAB_BENCH_DIMS]; /* 1 past the operation's */
     char text[96];               /* as a person writes it: "4096", "100x20" */
-};
-
-/* What the device was doing; NaN where unknown. */
-struct lab_device_state {
-    double sm_clock_hz;
-    double memory_clock_hz;
-    double temperature_c;
-    double power_w;
 };
 
 /* What a machine can do at best, and so what a model reckons with. */

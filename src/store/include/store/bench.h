@@ -132,6 +132,9 @@ LAB_C_BEGIN
 void lab_bench_result_init(struct lab_bench_result *r);
 void lab_prediction_init(struct lab_prediction *p);
 
+/* FLOPs for a joule, by the power while it was timed; NaN: not known, or it computes
+ * nothing. */
+double lab_bench_flop_per_j(const struct lab_bench_result *r);
 /* Adds one to run `run`; it is stored when this returns. */
 enum lab_status lab_bench_result_add(struct lab_database *db, int64_t run,
                                      const struct lab_bench_result *r);

@@ -115,8 +115,11 @@ struct lab_run_row {
     const char *rate_schedule; /* of the learning rate */
     double validation;         /* share of the samples */
     int64_t early_stop;        /* evaluations; 0: none ends it */
-    int64_t memory_peak_bytes; /* of the process, on the CPU */
-    double utilization_pct;    /* processor time over wall time and threads */
+    int64_t memory_peak_bytes; /* of the process on the CPU, of a GPU in use */
+    double utilization_pct;    /* processor time over wall time and threads; of
+                                  a GPU the time in which a kernel ran */
+    double energy_j;           /* of the whole run */
+    double iteration_flop;     /* from the shapes */
     bool figures_from_rows;    /* it has none: those of the stored losses */
 };
 
@@ -151,6 +154,8 @@ struct lab_run_summary { /* LAB_UNKNOWN and NaN where unknown */
     double accuracy;
     int64_t memory_peak_bytes;
     double utilization_pct;
+    double energy_j;
+    double iteration_flop;
     enum lab_time_source time_source; /* NONE: as in the info */
     enum lab_trace_state trace_state; /* UNKNOWN: as in the info */
     const char *counters;             /* NULL: as in the info */

@@ -474,12 +474,6 @@ void net_same(const struct net *n, const char *what,
              want->position, n->plan->tensors[t].name, how);
 }
 
-void net_said(const char *part)
-{
-    if (!strstr(lab_error(), part))
-        fail_msg("'%s' is not in: %s", part, lab_error());
-}
-
 void net_nodes_of(struct net *n, const char *const *texts)
 {
     for (; *texts; texts++)

@@ -88,6 +88,3 @@ void net_same(const struct net *n, const char *what,
 /* false instead. */
 bool net_is_same(const struct net *n, const struct net_moment *want,
                  const struct net_moment *got);
-
-/* Is `part` in the thread's last error? Ends the test if not. */
-void net_said(const char *part);

@@ -389,12 +389,12 @@ TEST_CASE(inline_batches_must_fit)
     net_loss(&n, "softmax_cross_entropy");
     n.spec.data.batch = 4;
     assert_int_equal(net_build(&n), LAB_E_SHAPE);
-    net_said("net.md:12:3: ");
+    assert_true(error_is("[data.inline.rows] net.md:12:3: "));
     n.spec.data.batch = 10;
     n.spec.data.tensors[2].shape.dim[0] = 9;
     assert_int_equal(net_build(&n), LAB_E_RANGE);
-    net_said("batch 10");
-    net_said("9 rows");
+    assert_true(error_is("[data.inline.batch] batch 10"));
+    assert_non_null(strstr(lab_error(), "9 rows"));
     net_free(&n);
 }
 

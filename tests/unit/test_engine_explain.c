@@ -431,7 +431,7 @@ TEST_CASE(what_is_not_there_is_refused)
                      LAB_E_ARG);
     assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "x"), 12, &e),
                      LAB_E_RANGE);
-    net_said("[3,4]");
+    assert_true(error_is("[formula.element] [3,4]"));
     assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "x"), -1, &e),
                      LAB_E_RANGE);
     assert_int_equal(e.tensor, -9); /* untouched */

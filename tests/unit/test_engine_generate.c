@@ -229,9 +229,9 @@ TEST_CASE(what_cannot_be_begun)
     trained(&n, true, 0);
     assert_ok(lab_generator_new(&g, n.walk));
     assert_int_equal(lab_generator_begin(g, "the b", &how), LAB_E_RANGE);
-    net_said("never uses 'b' (U+0062)");
+    assert_true(error_is("[generate.character] 'b' (U+0062)"));
     assert_int_equal(lab_generator_begin(g, "a\033", &how), LAB_E_RANGE);
-    net_said("'^['");
+    assert_true(error_is("[generate.character] '^['"));
     assert_int_equal(lab_generator_begin(g, "a\xFF", &how), LAB_E_PARSE);
     assert_ok(lab_generator_begin(g, "\xC3\xA9t", &how));
     how.temperature = -1;
@@ -263,7 +263,7 @@ TEST_CASE(networks_that_write_nothing)
     net_loss(&n, "softmax_cross_entropy");
     net_walk(&n, "cpu");
     assert_int_equal(lab_generator_new(&g, n.walk), LAB_E_USAGE);
-    net_said("no text");
+    assert_true(error_is("[generate.data] "));
     assert_null(g);
     net_free(&n);
 }

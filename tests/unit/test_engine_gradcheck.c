@@ -193,7 +193,8 @@ TEST_CASE(unknown_parameters_are_refused)
                                        LAB_CHECK_ELEMENTS, NULL, NULL, &r,
                                        &count),
                          LAB_E_NOTFOUND);
-        net_said(bad[i]);
+        assert_true(error_is("[session.check-parameter] "));
+        assert_non_null(strstr(lab_error(), bad[i]));
     }
     assert_null(r);
     assert_int_equal(count, -1);

@@ -129,8 +129,7 @@ TEST_CASE(no_group_serves_a_mask)
     masked_net(&n, false);
     net_walk_on(&n, join_backend());
     assert_int_equal(lab_walk_choose(n.walk, &here, 1), LAB_E_NOTFOUND);
-    net_said("dot: variant 'whole' does several steps in one, and not for a "
-             "node that has a mask");
+    assert_true(error_is("[variant.group] dot: variant 'whole' "));
     assert_int_equal(lab_walk_choose(n.walk, &all, 1), LAB_E_NOTFOUND);
     assert_int_equal(hidden_at(&n, "dot.softmax", LAB_FORWARD), 1);
     net_free(&n);
@@ -144,8 +143,9 @@ TEST_CASE(a_mask_that_does_not_fit)
     n.spec.data.tensors[2].shape.dim[1] = 3;
     n.spec.data.tensors[2].count = 9;
     assert_int_equal(net_build(&n), LAB_E_SHAPE);
-    net_said("dot (scaled_dot_attention): reads keys [3,5,4] and the mask "
-             "[3,3]");
+    assert_true(error_is(
+        "[op.scaled-dot-attention.mask-shape] dot (scaled_dot_attention): "
+        "reads keys [3,5,4] and the mask [3,3]"));
     net_free(&n);
     net_init(&n);
     net_tensor(&n, "x 3,3,4", NULL);
@@ -154,7 +154,7 @@ TEST_CASE(a_mask_that_does_not_fit)
     net_loss(&n, "weighted_sum");
     net_tensor(&n, "y 3,3,4", NULL);
     assert_int_equal(net_build(&n), LAB_E_PARSE);
-    net_said("'fc' cannot be the mask");
+    assert_true(error_is("[op.scaled-dot-attention.mask] 'fc' "));
     net_free(&n);
 }
 

@@ -61,9 +61,9 @@ TEST_CASE(questions)
     assert_int_equal(lab_near_parse(v, "", terms, &n), LAB_E_PARSE);
     assert_int_equal(lab_near_parse(v, "+ -", terms, &n), LAB_E_PARSE);
     assert_int_equal(lab_near_parse(v, "kin", terms, &n), LAB_E_NOTFOUND);
-    net_said("did you mean 'king'");
+    assert_true(error_is("[near.word] 'king'"));
     assert_int_equal(lab_near_parse(v, "zebra", terms, &n), LAB_E_NOTFOUND);
-    net_said("no word 'zebra'");
+    assert_true(error_is("[near.word] 'zebra'"));
     assert_ok(lab_near_parse(v,
                              "king king king king king king king king "
                              "king king king king king king king king",
@@ -191,12 +191,12 @@ TEST_CASE(a_network_without_words_says_so)
     words_net(&n, false, true);
     net_walk(&n, "cpu");
     assert_int_equal(lab_near_ask(n.walk, "king", &got), LAB_E_NOTFOUND);
-    net_said("has no words");
+    assert_true(error_is("[near.no-words] "));
     net_free(&n);
     words_net(&n, true, false);
     net_walk(&n, "cpu");
     assert_int_equal(lab_near_ask(n.walk, "king", &got), LAB_E_NOTFOUND);
-    net_said("no embedding");
+    assert_true(error_is("[near.no-embedding] "));
     net_free(&n);
 }
 

@@ -200,22 +200,24 @@ TEST_CASE(explanations_have_rate_and_clipping)
     explained("adamw lr=0.3 weight_decay=0.1 warmup=5 clip_norm=0.1");
 }
 
-static void refused(const char *optimizer, const char *what)
+static void refused(const char *optimizer, const char *error)
 {
     struct net n;
     describe(&n, optimizer);
     assert_int_not_equal(net_build(&n), LAB_OK);
-    net_said("net.md:201:");
-    net_said(what);
+    assert_true(error_is(error));
+    assert_ptr_equal(strstr(lab_error(), "net.md:201:"), lab_error());
     net_free(&n);
 }
 
 TEST_CASE(keys_must_fit_their_schedule)
 {
-    refused("sgd lr=0.1 schedule=cosine", "schedule cosine needs over");
-    refused("sgd lr=0.1 schedule=step factor=0.5", "schedule step needs every");
+    refused("sgd lr=0.1 schedule=cosine",
+            "[network.schedule-key-missing] schedule cosine needs over");
+    refused("sgd lr=0.1 schedule=step factor=0.5",
+            "[network.schedule-key-missing] schedule step needs every");
     refused("adam lr=0.1 schedule=cosine over=9 lr_end=0.2",
-            "lr_end 0.2 is above");
+            "[network.lr-end] lr_end 0.2 ");
 }
 
 RUN_TESTS()

@@ -102,14 +102,14 @@ TEST_CASE(there_may_be_all_strings_and_no_more)
 }
 
 static void refused(int64_t length, int64_t alphabet, int64_t rows,
-                    const char *loss, enum lab_status want, const char *said)
+                    const char *loss, enum lab_status want, const char *error)
 {
     struct net n;
     data_of(&n, length, alphabet, rows);
     network(&n, 2, false);
     net_loss(&n, loss);
     assert_int_equal(net_build(&n), want);
-    net_said(said);
+    assert_true(error_is(error));
     net_free(&n);
 }
 
@@ -117,12 +117,15 @@ TEST_CASE(what_cannot_be_is_refused)
 {
     static const char ce[] = "softmax_cross_entropy";
     refused(3, 4, 65, ce, LAB_E_RANGE,
-            "there are only 64 different strings of length 3 over 4 symbols");
-    refused(257, 4, 64, ce, LAB_E_RANGE, "a string has 1 to 256 symbols");
-    refused(3, 37, 64, ce, LAB_E_RANGE, "there are 2 to 36 symbols");
-    refused(3, 4, 1, ce, LAB_E_RANGE, "there are 2 to 1048576 strings");
-    refused(3, 4, 64, "mse", LAB_E_PARSE, "use the loss softmax_cross_entropy");
-    refused(3, 8, 64, ce, LAB_E_RANGE, "the vocabulary of what reads it has 7");
+            "[data.reverse.rows-different] rows 65: there are only 64 ");
+    refused(257, 4, 64, ce, LAB_E_RANGE, "[data.reverse.length] length 257: ");
+    refused(3, 37, 64, ce, LAB_E_RANGE,
+            "[data.reverse.alphabet] alphabet 37: ");
+    refused(3, 4, 1, ce, LAB_E_RANGE, "[data.reverse.rows] rows 1: ");
+    refused(3, 4, 64, "mse", LAB_E_PARSE,
+            "[data.reverse.loss] softmax_cross_entropy");
+    refused(3, 8, 64, ce, LAB_E_RANGE,
+            "[data.ids.vocabulary] x has ids from 0 to 7, ");
     struct net n;
     data_of(&n, 3, 8, 64);
     net_nodes(&n, "emb1 embedding vocab=8 dim=5 from=x", "enc lstm hidden=3",
@@ -130,14 +133,15 @@ TEST_CASE(what_cannot_be_is_refused)
               "dec lstm hidden=3 from=emb2,enc", "fc dense units=8");
     net_loss(&n, ce);
     assert_int_equal(net_build(&n), LAB_E_RANGE);
-    net_said("decoder has ids from 0 to 8, the last one to begin with, but the "
-             "vocabulary of what reads it has 8");
+    assert_true(
+        error_is("[data.ids.vocabulary] decoder has ids from 0 to 8, "));
     net_free(&n);
     data_of(&n, 3, 7, 64);
     network(&n, 3, false);
     net_node(&n, "few dense units=6");
     assert_int_equal(net_build(&n), LAB_E_RANGE);
-    net_said("an alphabet of 7 symbols, but the network's output has 6");
+    assert_true(error_is("[data.reverse.classes] an alphabet of 7 symbols, "));
+    assert_non_null(strstr(lab_error(), "output has 6"));
     net_free(&n);
 }
 

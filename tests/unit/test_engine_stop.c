@@ -257,7 +257,7 @@ TEST_CASE(going_back_ends_on_the_way)
             assert_ok(lab_walk_iterate(n.walk));
         stop_after(&n, &a);
         assert_int_equal(lab_walk_back(n.walk, 1), LAB_E_CANCELLED);
-        net_said("at the start of iteration");
+        assert_true(error_is("[cancelled] iteration "));
         never_stop(&n);
         assert_int_equal(lab_walk_position(n.walk), 0);
         int64_t at = lab_walk_iteration(n.walk);

@@ -173,13 +173,15 @@ TEST_CASE(misfits_are_named)
     train(&b, 2);
     struct net_moment *before = net_keep(&b);
     assert_int_equal(take(&b, LAB_KEPT_LOAD), LAB_E_SHAPE);
-    net_said("fc1.W is [64,5] in it and [64,6] here");
-    net_said("fc3.W [6,10] is not in it");
-    net_said("fc2.b is in it and not in this network");
+    assert_true(
+        error_is("[kept.network] fc1.W is [64,5] in it and [64,6] here"));
+    assert_non_null(strstr(lab_error(), "fc3.W [6,10] "));
+    assert_non_null(strstr(lab_error(), "fc2.b "));
     assert_null(strstr(lab_error(), "fc1.W.m"));
     assert_int_equal(take(&b, LAB_KEPT_CONTINUE), LAB_E_SHAPE);
-    net_said("its optimizer is adam and this one sgd");
-    net_said("its batch is 7 and this one 9");
+    assert_true(
+        error_is("[kept.network] its optimizer is adam and this one sgd"));
+    assert_non_null(strstr(lab_error(), "its batch is 7 and this one 9"));
     struct net_moment *after = net_keep(&b);
     net_same(&b, "after a refusal", before, after);
     net_moment_free(before);
@@ -200,13 +202,13 @@ static void put_file(const char *header, uint64_t length, size_t data)
     assert_int_equal(fclose(f), 0);
 }
 
-static void refused(const char *header, size_t data, const char *what)
+static void refused(const char *header, size_t data, const char *error)
 {
     struct lab_kept *k = NULL;
     put_file(header, strlen(header), data);
     assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
-    net_said(path);
-    net_said(what);
+    assert_true(error_is(error));
+    assert_ptr_equal(strstr(lab_error(), path), lab_error());
 }
 
 #define T(name, from, to)                                                      \
@@ -216,38 +218,41 @@ static void refused(const char *header, size_t data, const char *what)
 TEST_CASE(damaged_files_are_refused)
 {
     struct lab_kept *k = NULL;
-    refused("{" T("a", 0, 4) "}", 3, "a would be bytes 0 to 4 of 3");
-    refused("{" T("a", 4, 0) "}", 8, "a would be bytes 4 to 0 of 8");
-    refused("{" T("a", 0, 8) "," T("b", 4, 8) "}", 8, "a and b overlap");
-    refused("{" T("a", 4, 8) "}", 8, "nothing is in the bytes before a");
-    refused("{" T("a", 0, 4) "}", 8, "4 bytes behind the last tensor");
-    refused("{" T("a", 0, 4) "," T("a", 4, 8) "}", 8, "duplicate");
-    refused("[1, 2]", 0, "no JSON object");
-    refused("{\"a\": 1}", 0, "a has no dtype");
+    refused("{" T("a", 0, 4) "}", 3,
+            "[kept.tensor-outside] a would be bytes 0 to 4 of 3");
+    refused("{" T("a", 4, 0) "}", 8,
+            "[kept.tensor-outside] a would be bytes 4 to 0 of 8");
+    refused("{" T("a", 0, 8) "," T("b", 4, 8) "}", 8,
+            "[kept.tensors-overlap] a and b ");
+    refused("{" T("a", 4, 8) "}", 8, "[kept.tensors-gap] before a");
+    refused("{" T("a", 0, 4) "}", 8, "[kept.bytes-left] 4 bytes ");
+    refused("{" T("a", 0, 4) "," T("a", 4, 8) "}", 8, "[kept.json] '\"a\"'");
+    refused("[1, 2]", 0, "[kept.json] ");
+    refused("{\"a\": 1}", 0, "[kept.tensor-shape] a ");
     refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}",
-            4, "no shape");
+            4, "[kept.tensor-shape] a ");
     refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1],"
             "\"data_offsets\":[0,4]}}",
-            4, "no shape of up to 6");
+            4, "[kept.tensor-shape] of up to 6 ");
     refused("{\"__metadata__\":{\"lesson\":\"a\",\"seed\":\"-1\"}}", 0,
-            "__metadata__ lacks");
-    refused("{" T("\\u001b[31m", 0, 4) "}", 3, "^[[31m would be bytes");
+            "[kept.metadata] __metadata__ ");
+    refused("{" T("\\u001b[31m", 0, 4) "}", 3, "[kept.tensor-outside] ^[[31m ");
     put_file("{" T("a", 0, 4) "}", strlen("{" T("a", 0, 4) "}"), 4);
     assert_int_equal(truncate(path, (off_t)1 << 42), 0); /* never read */
     assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
     assert_string_equal(lab_error_id(), "kept.bytes-left");
     put_file("{}", 100, 0);
     assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
-    net_said("it is cut short");
+    assert_true(error_is("[kept.header-cut] 100 bytes and the file 10"));
     put_file("{}", UINT64_MAX, 0);
     assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
-    net_said("100000000 is the most");
+    assert_true(error_is("[kept.header-size] 18446744073709551615 "));
     assert_int_equal(truncate(path, 3), 0);
     assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
-    net_said("too few for a header");
+    assert_true(error_is("[kept.short] 3 bytes "));
     assert_int_equal(lab_kept_open(&k, "/nonexistent/x"), LAB_E_IO);
     assert_int_equal(lab_kept_open(&k, "/tmp"), LAB_E_IO);
-    net_said("not a regular file");
+    assert_true(error_is("[file.kind] /tmp: "));
 }
 
 /* A file cut anywhere is refused; none crashes. */
@@ -285,12 +290,13 @@ TEST_CASE(another_lesson_is_not_continued)
     assert_ok(lab_kept_open(&k, path));
     assert_ok(lab_kept_check_lesson(k, "net"));
     assert_int_equal(lab_kept_check_lesson(k, "other"), LAB_E_PARSE);
-    net_said("a network of the lesson net, and this is other");
+    assert_true(error_is(
+        "[kept.lesson] a network of the lesson net, and this is other"));
     lab_kept_free(k);
     put_file("{}", 2, 0);
     assert_ok(lab_kept_open(&k, path));
     assert_int_equal(lab_kept_check_lesson(k, "net"), LAB_E_PARSE);
-    net_said("another program wrote it");
+    assert_true(error_is("[kept.foreign] "));
     lab_kept_free(k);
     net_free(&a);
 }

@@ -198,7 +198,7 @@ TEST_CASE(idle_tensor_cores_are_not_asked)
     close_rig(&r);
 }
 
-static void count_fails(const char *said)
+static void count_fails(const char *error)
 {
     struct rig r;
     struct lab_counted c;
@@ -213,7 +213,7 @@ static void count_fails(const char *said)
     assert_int_not_equal(lab_profiler_count(r.profiler, r.net.walk, 0, 3,
                                             LAB_COUNTERS_BASIC, &c),
                          LAB_OK);
-    net_said(said);
+    assert_true(error_is(error));
     assert_int_equal(fake->kinds_on, on);
     assert_int_equal(fake->callbacks_on > 0, 0);
     for (size_t i = 0; i < r.kept->n; i++)
@@ -225,35 +225,38 @@ TEST_CASE(refusals_name_their_remedy)
 {
     static const struct {
         CUptiResult result;
-        const char *said;
+        const char *error;
     } cases[] = {
-        {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "NVreg_RestrictProfiling"},
+        {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
+         "[device] NVreg_RestrictProfiling"},
         {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
-         "enable_profiling=1"},
-        {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, "confidential"},
-        {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, "MIG"},
-        {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "WSL"},
-        {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "another tool"},
-        {CUPTI_ERROR_HARDWARE_BUSY, "another tool"},
+         "[device] enable_profiling=1"},
+        {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
+         "[device] confidential"},
+        {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, "[device] MIG"},
+        {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "[device] WSL"},
+        {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
+         "[state] another tool"},
+        {CUPTI_ERROR_HARDWARE_BUSY, "[state] another tool"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         memset(fake, 0, sizeof(*fake));
         fake->availability_gives = (int)cases[i].result;
-        count_fails(cases[i].said);
+        count_fails(cases[i].error);
         memset(fake, 0, sizeof(*fake));
         fake->start_gives = (int)cases[i].result; /* in the middle */
-        count_fails(cases[i].said);
+        count_fails(cases[i].error);
     }
     memset(fake, 0, sizeof(*fake));
     fake->vgpu = CUPTI_PROFILER_CONFIGURATION_DISABLED;
-    count_fails("virtual GPU");
+    count_fails("[unsupported] virtual GPU");
 }
 
 TEST_CASE(a_kernel_that_is_missing_is_told)
 {
     memset(fake, 0, sizeof(*fake));
     fake->lost_range = 1;
-    count_fails("4 kernels were launched and 3 counted");
+    count_fails("[counters.mismatch] 4 kernels were launched and 3 counted");
 }
 
 TEST_CASE(steps_must_have_run)
@@ -265,7 +268,7 @@ TEST_CASE(steps_must_have_run)
     assert_int_equal(lab_profiler_count(r.profiler, r.net.walk, 0, 3,
                                         LAB_COUNTERS_BASIC, &c),
                      LAB_E_STATE);
-    net_said("has not run");
+    assert_true(error_is("[walk.not-run] "));
     close_rig(&r);
 }
 

@@ -6,10 +6,30 @@
 #include <string.h>
 
 #include "debug/options.h"
+#include "sim/sim.h"
 
 static bool has_list(const struct lab_option *o) /* a closed list of values */
 {
     return o->kind == LAB_KIND_CHOICE || o->kind == LAB_KIND_WORD;
+}
+
+/* The words that complete a value, NULL: none. Those of --device-model are the
+ * simulator's devices, short: "h200 h100 ...". */
+static const char *values_of(const struct lab_option *o)
+{
+    static char models[256];
+    const struct lab_sim_device *d;
+    if (o->values || strcmp(o->name, "device-model") != 0)
+        return o->values;
+    models[0] = '\0';
+    for (int i = 0; (d = lab_sim_device_at(i)); i++) {
+        size_t at = strlen(models);
+        snprintf(models + at, sizeof(models) - at, "%s%s", i ? " " : "",
+                 strrchr(d->name, ' ') + 1);
+    }
+    for (char *c = models; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return models;
 }
 
 static bool is_path(const struct lab_option *o)
@@ -93,8 +113,8 @@ static void write_bash(void)
     }
     printf("    esac\n    case $2 in\n");
     while ((o = next(o))) {
-        if (o->values)
-            printf("    --%s) words='%s' ;;\n", o->name, o->values);
+        if (values_of(o))
+            printf("    --%s) words='%s' ;;\n", o->name, values_of(o));
     }
     printf("    ");
     put_names(is_path, " | ");
@@ -150,17 +170,26 @@ static void write_zsh(void)
             printf("_files");
         else if (o->kind == LAB_KIND_DIRECTORY)
             printf("_files -/");
-        else if (o->values)
-            printf("(%s)", o->values);
+        else if (values_of(o))
+            printf("(%s)", values_of(o));
         printf("' \\\n");
     }
 }
 
 /* ---- the manual page ---- */
 
-/* `bold`, <italics>; a sentence a line. */
+/* "NVIDIA H200, NVIDIA H100 ...": the devices that are simulated. */
+static void put_models(void)
+{
+    const struct lab_sim_device *d;
+    for (int i = 0; (d = lab_sim_device_at(i)); i++)
+        printf("%s%s", i ? ", " : "", d->name);
+}
+
+/* `bold`, <italics>, {models}; a sentence a line. */
 static void put_man(const char *text)
 {
+    static const char models[] = "{models}";
     bool bold = false;
     for (const char *c = text; *c; c++) {
         bool quote =
@@ -173,7 +202,10 @@ static void put_man(const char *text)
         else if (*c == '-' &&
                  (bold || c[1] == '-' || (c > text && c[-1] == '-')))
             printf("\\-");
-        else if (*c == '"' || quote)
+        else if (strncmp(c, models, strlen(models)) == 0) {
+            put_models();
+            c += strlen(models) - 1;
+        } else if (*c == '"' || quote)
             printf(*c == '"' ? "\\(dq" : "\\(aq");
         else
             putchar(*c == ' ' && c > text && c[-1] == '.' &&

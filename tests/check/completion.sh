@@ -58,6 +58,7 @@ offers '--force --format' profile export 3 --fo
 offers '' profile show 3 --fo
 offers '--double' lab gflops --do
 offers '--device --device-model' run --dev
+offers 'h100 h200' sim --device-model h
 offers 'blas blocked' --variant fc1 = bl
 offers 'dense=' run mlp-digits --variant d
 offers 'onednn' lab gemm --variants on

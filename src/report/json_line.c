@@ -179,6 +179,7 @@ json_t *lab_json_fields(json_t *object, const struct lab_fields *fields,
 
 enum lab_status lab_json_write(FILE *to, json_t *object)
 {
+    lab_json_int(object, "format", LAB_JSON_FORMAT);
     char *line = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(object);
     if (lab_json_lacks_memory() || !line) {

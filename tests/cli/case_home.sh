@@ -30,7 +30,7 @@ run run activations --iterations 2 --backend cpu
 expect_exit 0
 screens doctor <<END
 expect Last runs
-expect g has runs recorded on GPUs
+expect P has runs recorded on GPUs
 key d
 expect variants (cpu)
 key q
@@ -72,7 +72,7 @@ key s
 await 10000 next: fc1.bias
 key O
 expect occupancy is of a GPU
-expect home, key g
+expect home, key P
 text :list tensors
 key Enter
 expect fc1.W.grad
@@ -86,7 +86,7 @@ END
 
 # Two runs side by side, of the database that ships with the program.
 screens compare <<END
-key g
+key P
 text /cnn-codelab
 key Enter
 key m
@@ -112,7 +112,7 @@ END
 
 # Where a lab's kernels and a sweep's rows are.
 screens labs <<END
-key g
+key P
 text /lab-gemm-tensor
 key Enter
 key Enter

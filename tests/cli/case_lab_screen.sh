@@ -71,7 +71,7 @@ expect not run
 key Enter
 expect saxpy/cpu.c
 key q
-key g
+key P
 expect recorded on NVIDIA H200
 END
 expect_exit 0
@@ -245,7 +245,7 @@ expect Lab: the matrix product
 key Enter
 await 300000 Predict first
 wait 500
-key g
+key P
 await 300000 recorded on NVIDIA H200
 expect tile
 expect [64]
@@ -257,7 +257,7 @@ key v
 expect Kernel: kernels/gemm/
 key r
 expect these are recorded results
-key g
+key P
 expect naive
 key q
 expect Lessons

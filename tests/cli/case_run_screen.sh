@@ -50,7 +50,7 @@ P
 read -r id threads registers occupancy step <facts
 play <<END
 resize 80 24
-key g
+key P
 expect Recorded runs
 text /$id
 key Enter
@@ -93,7 +93,7 @@ expect_exit 0
 # launch adds up what the first one's blocks have left.
 play <<'END'
 resize 80 24
-key g
+key P
 text /lab-reduction
 key Enter
 key Enter
@@ -118,7 +118,7 @@ P
 )
 play <<END
 resize 80 24
-key g
+key P
 text /products (lab)
 key Enter
 key T

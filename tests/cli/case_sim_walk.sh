@@ -64,7 +64,7 @@ key i
 await 60000 before its first instruction
 expect dense_matmul_fwd_naive
 expect block (0,0,0)  warp 0 of 8  32 of 32 lanes run
-key l
+key n
 await 5000 instructions of warps in this block
 key r
 key e
@@ -97,7 +97,7 @@ await 20000 i goes into the chosen rung's kernel
 key i
 await 60000 before its first instruction
 expect stencil_global
-key l
+key n
 await 5000 instructions of warps in this block
 key q
 await 20000 i goes into the chosen rung's kernel

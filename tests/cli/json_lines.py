@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """json_lines.py FILE [EXPRESSION...] -- checks JSON Lines as the program prints
-them: every line one object with a "type", strict JSON, nothing after the last
-newline. Each EXPRESSION must then be true; it sees
+them: every line one object with a "type" and the "format" that the program has now,
+strict JSON, nothing after the last newline. Each EXPRESSION must then be true; it sees
 
     rows             all objects, in order
     of(TYPE)         those of a type
@@ -18,6 +18,8 @@ import sys
 # What may differ between two runs of the same seed.
 VOLATILE = ("run", "started", "samples_per_s", "step_ms_median",
             "host_pct")
+
+FORMAT = 1  # LAB_JSON_FORMAT
 
 
 def refuse(word):
@@ -37,6 +39,8 @@ def load(path):
             raise ValueError(f"{path}:{number}: {error}: {line[:200]}")
         if not isinstance(row, dict) or not isinstance(row.get("type"), str):
             raise ValueError(f'{path}:{number}: no "type": {line[:200]}')
+        if row.pop("format", None) != FORMAT:
+            raise ValueError(f'{path}:{number}: no "format": {line[-200:]}')
         rows.append(row)
     return rows
 

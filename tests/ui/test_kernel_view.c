@@ -170,7 +170,7 @@ TEST_CASE(shared_memory_fills_up_and_a_race_is_found)
     open_turn(&l);
     plays(&l, "resize 80 24\n"
               "await 5000 before its first instruction\n"
-              "key l\nkey l\nkey 2\n"
+              "key n\nkey n\nkey 2\n"
               "expect [2 shared]\n"
               "key c\nawait 5000 uninitialised: read of what nothing wrote\n"
               "screen kernel_shared_80x24.txt\n"
@@ -193,7 +193,7 @@ TEST_CASE(an_element_its_thread_and_back)
           "await 5000 before its first instruction\n"
           "key 1\nkey 2\nkey 3\nexpect grid 2x1x1\nkey 4\nkey 5\nkey 1\n"
           "resize 80 24\n"
-          "key l\nkey e\nexpect (fc1.xW[3,2]): y[0,0]\nkey ^U\ntext "
+          "key n\nkey e\nexpect (fc1.xW[3,2]): y[0,0]\nkey ^U\ntext "
           "y[1,8]\nkey Enter\n"
           "await 5000 block (1,0,0)\nexpect lane 8 is thread (8,0,0)\n"
           "key E\nawait 5000 reads x[1,8]; writes y[1,8]\n"
@@ -201,7 +201,13 @@ TEST_CASE(an_element_its_thread_and_back)
           "screen kernel_grid_80x24.txt\n"
           "key r\nawait 5000 block (0,0,0)\n"
           "key a\nkey ^U\ntext y[0,40]\nkey Enter\n"
-          "key g\ntext 99\nkey Enter\nexpect not in the block of 64\n"
+          "key t\ntext 99\nkey Enter\nexpect not in the block of 64\n"
+          "key g\nkey Down\nkey B\nexpect comes to line 2\nkey D\n"
+          /* A search in its source: n and N, until another key. */
+          "text /out\nkey Enter\nexpect n next match\nkey n\n"
+          "expect n next match\nkey B\nexpect comes to line 7\n"
+          "absent next match\nexpect n line\nkey D\n"
+          "text /zzz\nkey Enter\nexpect \"zzz\" is not in this source\n"
           /* The lane row begins at column 6 of row 2, line 1 is in row 4. */
           "click 2 9\nexpect lane 3 is thread\n"
           "click 8 40\nkey B\nexpect comes to line 5\n");

@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "ui/kernel.h"
 #include "ui/keymap.h"
 #include "ui/view_text.h"
 #include "ui/view_occupancy.h"
@@ -11,7 +12,8 @@ static const struct lab_screen_ops *const SCREENS[] = {
     &lab_view_source,    &lab_view_text,    &lab_view_help,
     &lab_view_occupancy, &fixture_busy,     &lab_view_timeline,
     &lab_view_roofline,  &lab_view_compare, &lab_view_what_if,
-    &lab_view_flame};
+    &lab_view_flame,     &lab_view_kernel,  &lab_view_tables,
+    &lab_view_facts};
 enum { SCREEN_COUNT = sizeof(SCREENS) / sizeof(SCREENS[0]) };
 
 TEST_CASE(every_table_is_sound)
@@ -43,6 +45,10 @@ TEST_CASE(a_bad_table_is_found)
     assert_int_equal(lab_keymap_check(silent), LAB_E_CHECK);
     assert_int_equal(lab_keymap_check(none), LAB_E_CHECK);
     assert_int_equal(lab_keymap_check(wrong), LAB_E_CHECK);
+    const struct lab_binding other[] = {{"g", true, "go", "x", LAB_ACT_OWN},
+                                        {NULL}};
+    assert_int_equal(lab_keymap_check(other), LAB_E_CHECK);
+    assert_true(error_is("[check] g of \"go\" is \"first\" elsewhere"));
 }
 
 /* The conventions: keys that must work on every screen. */

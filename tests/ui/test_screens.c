@@ -126,7 +126,7 @@ static const char *const OPENERS[] = {
     "key End\nkey Enter\n",
     "key End\nkey Enter\nkey r\nkey Enter\n",
     "key End\nkey Enter\nkey m\nkey v\nkey m\n",
-    "key End\nkey Enter\nkey g\nkey v\nkey v\nkey g\n"};
+    "key End\nkey Enter\nkey P\nkey v\nkey v\nkey P\n"};
 enum { OPENER_COUNT = sizeof(OPENERS) / sizeof(OPENERS[0]) };
 
 static void write_script(const char *path, const char *opener, int from)
@@ -165,7 +165,7 @@ TEST_CASE(survives_any_allocation_failing)
             "key o\n"
             "key w\nresize 90 30\nkey q\nkey q\nkey End\nkey Enter\n"
             "key p\nkey 3\nkey Enter\nkey r\nkey v\nkey v\n"
-            "resize 200 60\nkey g\nkey Down\nkey Enter\nkey q\nkey q\n");
+            "resize 200 60\nkey P\nkey Down\nkey Enter\nkey q\nkey q\n");
     fclose(f);
     lab_mem_fail_from(0);
     assert_ok(play(path, false));

@@ -290,7 +290,7 @@ TEST_CASE_WITH(wrong_names_are_told, setup, teardown)
          "text :print x[9,9]\nkey Enter\nexpect index 9 of axis 0 is outside\n"
          "text :print x[0,0,0]\nkey Enter\nexpect 3 indices are too many\n"
          "text :break nosuch\nkey Enter\nexpect no step 'nosuch'\n"
-         "text /zzz\nkey Enter\nexpect no step or tensor has \"zzz\"\n"
+         "text /zzz\nkey Enter\nexpect \"zzz\" is not in this network\n"
          "key Q\nexpect press ? for help\n");
     for (int i = before; i < f->n_commands; i++)
         assert_true(f->commands[i].kind == LAB_DO_SHOW ||
@@ -327,13 +327,30 @@ TEST_CASE_WITH(search_goes_on_with_n, setup, teardown)
     play(f, "text /bias\nkey Enter\nexpect fc1.bias  forward\nkey n\n"
             "expect fc2.bias  forward\nkey n\nexpect fc2.bias  backward\n"
             "key n\nexpect fc1.bias  forward\nkey N\n"
-            "expect fc2.bias  backward\n");
+            "expect fc2.bias  backward\nkey F8\n");
     assert_int_equal(fixture_count(f, LAB_DO_NEXT), 0);
     play(f, "text /bias\nkey Enter\nkey Esc\nkey n\n");
     assert_int_equal(fixture_count(f, LAB_DO_NEXT), 1);
     /* A tensor's name finds the step that has it, and shows it. */
     play(f, "text /probs\nkey Enter\nkey Esc\n");
     assert_int_equal(f->show.tensor, tensor(f, "block1.attn.probs"));
+}
+
+/* The bar shows which of its two meanings n has; any other key, or a click, ends
+ * the search. */
+TEST_CASE_WITH(another_key_ends_a_search, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text /bias\nkey Enter\nexpect n next match  N match before\n"
+            "absent n next  c cont\nkey n\nexpect n next match\n"
+            "key 2\nexpect n next  c cont\nabsent match\nkey n\n");
+    assert_int_equal(fixture_count(f, LAB_DO_NEXT), 1);
+    play(f, "text /bias\nkey Enter\nexpect n next match\n"
+            "click 8 30\nabsent next match\nkey n\n");
+    assert_int_equal(fixture_count(f, LAB_DO_NEXT), 2);
+    /* What is not found is no search. */
+    play(f, "text /zzz\nkey Enter\nabsent next match\nkey n\n");
+    assert_int_equal(fixture_count(f, LAB_DO_NEXT), 3);
 }
 
 TEST_CASE_WITH(axes_and_slices, setup, teardown)

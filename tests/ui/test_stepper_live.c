@@ -69,7 +69,7 @@ TEST_CASE(training_is_seen_and_stopped)
     assert_ok(play(
         MLP, "resize 80 24\nawait 9000 step 0 of\n"
              "text :train 50000000\nkey Enter\nawait 9000 samples/s\n"
-             "await 9000 validation accuracy\nkey l\nawait 9000 log scale\n"
+             "await 9000 validation accuracy\nkey L\nawait 9000 log scale\n"
              "key q\nawait 9000 training ...\nkey d\nkey x\nkey 4\n"
              "key t\nkey Esc\nawait 9000 train on\n"
              "await 9000 stopped\nkey q\nawait 9000 s goes on\n"
@@ -341,7 +341,7 @@ TEST_CASE(curves_are_smoothed)
                         "text :train 2000\nkey Enter\nawait 20000 done\n"
                         "await 9000 loss, mean of neighbours\n"
                         "expect validation loss\nexpect validation accuracy\n"
-                        "expect (log scale)\nkey l\nabsent (log scale)\n"));
+                        "expect (log scale)\nkey L\nabsent (log scale)\n"));
 }
 
 /* In the stepper and beside a training, which goes on with it. */

@@ -218,7 +218,7 @@ TEST_CASE_WITH(train_curves_wide_with_nan, setup, teardown)
     struct stepper_fixture *f = *state;
     f->curve = 200;
     f->curve_breaks = true;
-    check_screen(f, 200, 60, "key t\nkey l", "train_200x60.txt", false);
+    check_screen(f, 200, 60, "key t\nkey L", "train_200x60.txt", false);
 }
 
 TEST_CASE_WITH(train_curves_ascii, setup, teardown)

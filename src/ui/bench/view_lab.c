@@ -1507,7 +1507,7 @@ static const struct lab_binding bindings[] = {
      turn_log},
     {"m", true, "machine", "CPU, GPU, or recorded results", LAB_ACT_OWN, NULL,
      next_set, false},
-    {"g", false, "recorded",
+    {"P", false, "recorded",
      "results that ship with the program, or this machine's", LAB_ACT_OWN, NULL,
      next_set, true},
     {"Left [", false, "size", "the size before", LAB_ACT_LEFT, NULL, next_size,

@@ -73,8 +73,9 @@ struct kernel_state {
     int32_t cursor; /* the line under the cursor */
     int lane;
     enum kernel_tab tab;
-    int64_t top;    /* first row of shared memory, or of the list, shown */
-    int finding;    /* chosen */
+    int64_t top; /* first row of shared memory, or of the list, shown */
+    int finding; /* chosen */
+    char search[64];
     char note[512]; /* why it stopped */
     struct kernel_work work;
     /* Where things were drawn, for clicks. */
@@ -1280,6 +1281,33 @@ static enum lab_status scroll_pane(struct lab_screen *s, int by)
     return LAB_OK;
 }
 
+/* The next line of the source that has the text, around its end; a new text from
+ * the cursor's own line on. */
+static bool search_source(struct lab_screen *s, const char *text, int dir)
+{
+    struct kernel_state *st = s->state;
+    char line[1024];
+    size_t bytes;
+    if (text[0])
+        snprintf(st->search, sizeof(st->search), "%s", text);
+    if (!st->at || st->file < 0 || !st->search[0])
+        return false;
+    /* Reads the file, so that its length is known. */
+    (void)lab_kernel_source_line(&st->source, st->at->ptx, st->file, 1, &bytes);
+    int32_t n = st->source.lines;
+    for (int32_t i = text[0] ? 0 : 1; i <= n; i++) {
+        int32_t at = (st->cursor - 1 + dir * i + 2 * n) % n + 1;
+        const char *found = lab_kernel_source_line(&st->source, st->at->ptx,
+                                                   st->file, at, &bytes);
+        snprintf(line, sizeof(line), "%.*s", (int)bytes, found);
+        if (!strcasestr(line, st->search))
+            continue;
+        st->cursor = at;
+        return true;
+    }
+    return false;
+}
+
 static bool action(struct lab_screen *s, int act)
 {
     struct kernel_state *st = s->state;
@@ -1382,9 +1410,10 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 }
 
 static const struct lab_binding bindings[] = {
-    {"l F7", true, "line", "to the next source line of this warp", LAB_ACT_OWN,
-     NULL, move, LAB_SIM_LINE},
-    {"s F8", true, "instr", "the next instruction of this warp", LAB_ACT_OWN,
+    {"n F8", true, "line",
+     "to the next source line of this warp; in a search the next match",
+     LAB_ACT_OWN, NULL, move, LAB_SIM_LINE},
+    {"s F7", true, "instr", "the next instruction of this warp", LAB_ACT_OWN,
      NULL, move, LAB_SIM_INSTRUCTION},
     {"b", true, "barrier", "past this warp's next barrier", LAB_ACT_OWN, NULL,
      move, LAB_SIM_BARRIER_NEXT},
@@ -1398,12 +1427,12 @@ static const struct lab_binding bindings[] = {
     {"w", true, "warp", "the next warp of the block", LAB_ACT_OWN, next_warp},
     {"e", true, "element", "go to the thread that writes an element",
      LAB_ACT_OWN, NULL, ask, ASK_ELEMENT},
-    {"g", true, "thread", "look at a thread", LAB_ACT_OWN, NULL, ask,
+    {"t", true, "thread", "look at a thread", LAB_ACT_OWN, NULL, ask,
      ASK_THREAD},
-    {"n", true, "kernel", "the next kernel", LAB_ACT_OWN, next_kernel},
+    {"K", true, "kernel", "the next kernel", LAB_ACT_OWN, next_kernel},
     {"Tab", true, "pane", "the next pane below the source", LAB_ACT_NEXT_PANE,
      NULL, next_tab, 1},
-    {"BackTab", false, "pane before", "the pane before", LAB_ACT_PREV_PANE,
+    {"Shift-Tab", false, "pane before", "the pane before", LAB_ACT_PREV_PANE,
      NULL, next_tab, -1},
     {"1", false, "access", "what the warp touched last, as sectors or banks",
      LAB_ACT_OWN, NULL, show_tab, KERNEL_ACCESS},
@@ -1427,11 +1456,11 @@ static const struct lab_binding bindings[] = {
      LAB_ACT_OWN, elements},
     {"T", false, "follow", "stop at each line that this thread comes to",
      LAB_ACT_OWN, break_thread},
-    {"G", false, "block", "go to the beginning of another block", LAB_ACT_OWN,
+    {"o", false, "block", "go to the beginning of another block", LAB_ACT_OWN,
      NULL, ask, ASK_BLOCK},
-    {"Left", false, "lane", "the lane before", LAB_ACT_LEFT, NULL, next_lane,
+    {"Left h", false, "lane", "the lane before", LAB_ACT_LEFT, NULL, next_lane,
      -1},
-    {"Right", false, "lane", "the next lane", LAB_ACT_RIGHT, NULL, next_lane,
+    {"Right l", false, "lane", "the next lane", LAB_ACT_RIGHT, NULL, next_lane,
      1},
     {"D", false, "clear", "no breakpoints any more", LAB_ACT_OWN, clear_breaks},
     {NULL}};
@@ -1468,6 +1497,8 @@ const struct lab_screen_ops lab_view_kernel = {
     .waits = waits,
     .answer = answer,
     .mouse = mouse,
+    .search = search_source,
+    .place = "source",
     .title_now = title_now,
     .signs = drawn_with,
 };

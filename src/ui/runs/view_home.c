@@ -704,7 +704,7 @@ static const struct lab_binding BINDINGS[] = {
     {"c", true, "continue", "the lesson that was begun last, else the next one",
      LAB_ACT_OWN, go_on},
     {"r F2", true, "runs", "the list of all runs", LAB_ACT_OWN, open_runs},
-    {"g", true, "recorded",
+    {"P", true, "recorded",
      "runs that ship with the program, recorded on a GPU", LAB_ACT_OWN,
      open_recorded},
     {"t", true, "tables", "the tables of the course, and calculators",

@@ -126,7 +126,7 @@ enum lab_status lab_whatif_open(struct lab_live *live, struct lab_ui *ui,
                         "[screen.whatif-cpu] occupancy is of a GPU's "
                         "multiprocessors, and this "
                         "runs on a CPU: recorded GPU runs have it (home, key "
-                        "g; in a run, key O)");
+                        "P; in a run, key O)");
     enum lab_status st = find_kernel(live, exec, &k, &ordinal);
     if (st)
         return st;

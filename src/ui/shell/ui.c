@@ -786,6 +786,7 @@ void lab_prompt_draw(const struct lab_prompt *p, struct lab_canvas *c,
 enum {
     LAB_UI_STACK = 16,
     LAB_UI_BAR_ITEMS = 32,
+    LAB_UI_KEYS_MOST = 96,
     LAB_UI_HISTORIES = 8,
     LAB_UI_OFFERS = 64, /* words that a prompt lists */
     LAB_UI_FRAME_NS = 33 * 1000 * 1000,
@@ -850,6 +851,8 @@ struct lab_ui {
     int offers_page;
     bool offers_more;
 
+    bool matching; /* n and N go to matches, whatever else they are here */
+
     struct { /* where the bar's items are, for clicks */
         int x;
         int w;
@@ -878,9 +881,34 @@ static struct lab_ui_entry *ui_top(const struct lab_ui *ui)
                          : NULL;
 }
 
-const struct lab_binding *lab_ui_keys(const struct lab_screen *s)
+/* The screen's keys after a search: n and N go to its matches, which the bar
+ * shows; any other key ends that. */
+static const struct lab_binding *with_matches(const struct lab_binding *own)
+{
+    static struct lab_binding rows[LAB_UI_KEYS_MOST];
+    const struct lab_binding *n = lab_keymap_find(own, 'n');
+    size_t count = 0;
+    if (!n || n->action == LAB_ACT_SEARCH_NEXT)
+        return own;
+    rows[count++] = (struct lab_binding){
+        n->keys, true, "next match", "to the next match", LAB_ACT_SEARCH_NEXT};
+    rows[count++] = (struct lab_binding){
+        "N", true, "match before", "to the match before", LAB_ACT_SEARCH_PREV};
+    for (; own->keys && count < LAB_UI_KEYS_MOST - 1; own++)
+        if (own != n)
+            rows[count++] = *own;
+    rows[count] = (struct lab_binding){NULL};
+    return rows;
+}
+
+static const struct lab_binding *own_keys(const struct lab_screen *s)
 {
     return s->ops->bindings_now ? s->ops->bindings_now(s) : s->ops->bindings;
+}
+
+const struct lab_binding *lab_ui_keys(const struct lab_screen *s)
+{
+    return s->ui->matching ? with_matches(own_keys(s)) : own_keys(s);
 }
 
 static void close_all(struct lab_ui *ui)
@@ -1396,6 +1424,7 @@ static void search(struct lab_screen *s, const char *text, int dir)
                                      : "text");
     else if (!found)
         lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
+    s->ui->matching = found;
 }
 
 static bool searches(const struct lab_screen *s)
@@ -1650,7 +1679,11 @@ static void ui_handle_key(struct lab_ui *ui, int key)
     const struct lab_binding *b = lab_keymap_find(lab_ui_keys(s), key);
     if (!b)
         b = lab_keymap_find(lab_global_keymap(s->ops->sideways), key);
-    if (b && act(ui, s, b))
+    bool ends = key == LAB_KEY_ESC && lab_ui_keys(s) != own_keys(s);
+    if (!b ||
+        (b->action != LAB_ACT_SEARCH_NEXT && b->action != LAB_ACT_SEARCH_PREV))
+        ui->matching = false;
+    if (ends || (b && act(ui, s, b)))
         return;
     if (!b && s->ops->key && s->ops->key(s, key))
         return;
@@ -1685,6 +1718,7 @@ static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
             }
         }
     } else if (lab_rect_has(f.body, e->y, e->x)) {
+        ui->matching = ui->matching && e->mouse != LAB_MOUSE_CLICK;
         if (s->ops->mouse && s->ops->mouse(s, e->mouse, e->y, e->x)) {
             if (s->ops->after)
                 s->ops->after(s);

@@ -454,7 +454,6 @@ struct lab_stepper {
         struct lab_rect inner; /* and where the rows are */
     } variants;
     char search[64];
-    bool searching;           /* n and N go to matches */
     struct lab_command again; /* the restart that is asked about */
     struct lab_command save;  /* the file that is asked about */
     bool ends_training;       /* for a restart: its message stays */
@@ -3837,7 +3836,6 @@ static void post_walk(struct lab_stepper *v, enum lab_command_kind kind,
 {
     struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
     v->walked = true;
-    v->searching = false;
     /* Walking is for reading on; a pane of kernels that is open stays. */
     if (v->focus == LAB_PANE_STEPS && v->tab == LAB_PANE_EXPLAIN)
         v->tab = LAB_PANE_TEXT;
@@ -4353,16 +4351,16 @@ static bool step_matches(const struct lab_stepper *v, int i, int *tensor)
 }
 
 /* The next step that has, in its name or in that of one of its tensors, the
- * text, around the end. dir 0: from the cursor's own step on. */
-static void search_steps(struct lab_stepper *v, int dir)
+ * text, around the end; a new text from the cursor's own step on. */
+static bool search_steps(struct lab_screen *s, const char *text, int dir)
 {
+    struct lab_stepper *v = s->state;
     int n = v->snap.schedule ? v->snap.schedule->n_steps : 0;
     int tensor;
-    if (!v->search[0] || n == 0)
-        return;
-    int turn = dir < 0 ? -1 : 1;
-    for (int i = 0; i < n; i++) {
-        int at = v->step + dir + turn * i;
+    if (text[0])
+        snprintf(v->search, sizeof(v->search), "%s", text);
+    for (int i = text[0] ? 0 : 1; v->search[0] && i <= n; i++) {
+        int at = v->step + dir * i;
         at = ((at % n) + n) % n;
         if (!step_matches(v, at, &tensor))
             continue;
@@ -4372,27 +4370,14 @@ static void search_steps(struct lab_stepper *v, int dir)
             look_at(v, tensor);
             explain_cursor(v);
         }
-        v->searching = true;
         lab_ui_message(v->ui, LAB_ROLE_DIM,
-                       "/%s   n next, N before, Esc ends the search",
-                       v->search);
-        return;
+                       "/%s   any other key ends the search", v->search);
+        return true;
     }
-    lab_ui_message(v->ui, LAB_ROLE_WARN, "no step or tensor has \"%s\"",
-                   v->search);
+    return false;
 }
 
 /* ---- actions ---- */
-
-static enum lab_status next(struct lab_screen *s)
-{
-    struct lab_stepper *v = s->state;
-    if (v->searching)
-        search_steps(v, 1);
-    else
-        post_walk(v, LAB_DO_NEXT, 1);
-    return LAB_OK;
-}
 
 static enum lab_status to_explained(struct lab_screen *s)
 {
@@ -4411,8 +4396,6 @@ static enum lab_status stop_or_close(struct lab_screen *s)
         lab_ui_message(v->ui, LAB_ROLE_NORMAL, "stopping");
     } else if (v->on_network) {
         v->on_network = false;
-    } else if (v->searching) {
-        v->searching = false;
     } else if (v->zoom) {
         v->zoom = false;
     } else if (v->pinned) {
@@ -4646,7 +4629,7 @@ static bool in_pane(struct lab_screen *s, int action)
 static bool stepper_action(struct lab_screen *s, int action)
 {
     struct lab_stepper *v = s->state;
-    bool forward = action == LAB_ACT_NEXT_PANE || action == LAB_ACT_SEARCH_NEXT;
+    bool forward = action == LAB_ACT_NEXT_PANE;
     if (!v->snap.plan || !v->snap.schedule || v->item < 0)
         return false;
     if (v->variants.n)
@@ -4656,10 +4639,6 @@ static bool stepper_action(struct lab_screen *s, int action)
     case LAB_ACT_PREV_PANE:
         focus_pane(v, ((int)v->focus + (forward ? 1 : LAB_PANE_COUNT - 1)) %
                           LAB_PANE_COUNT);
-        return true;
-    case LAB_ACT_SEARCH_NEXT:
-    case LAB_ACT_SEARCH_PREV:
-        search_steps(v, forward ? 1 : -1);
         return true;
     default:
         return in_pane(s, action);
@@ -4738,11 +4717,7 @@ static void stepper_answer(struct lab_screen *s, int id, const char *text)
     struct lab_stepper *v = s->state;
     if (!text)
         return;
-    if (id == LAB_PROMPT_SEARCH) {
-        if (text[0])
-            snprintf(v->search, sizeof(v->search), "%s", text);
-        search_steps(v, 0);
-    } else if (id == ASK_RESTART) {
+    if (id == ASK_RESTART) {
         restart_now(v);
     } else if (id == ASK_SAVE) {
         v->save.n = 1;
@@ -4877,8 +4852,8 @@ static const struct lab_binding stepper_keys[] = {
     {"s F7", true, "step", "run one step", LAB_ACT_OWN, NULL, walk,
      LAB_DO_STEP},
     {"n F8", true, "next",
-     "run the rest of this node (after a search: to the next match)",
-     LAB_ACT_OWN, next},
+     "run the rest of this node; in a search the next match", LAB_ACT_OWN, NULL,
+     walk, LAB_DO_NEXT},
     {"c F5", true, "cont",
      "continue to a breakpoint, or to the end of the iteration", LAB_ACT_OWN,
      NULL, walk, LAB_DO_CONTINUE},
@@ -5058,6 +5033,8 @@ const struct lab_screen_ops lab_view_stepper = {
     .draw = stepper_draw,
     .action = stepper_action,
     .mouse = stepper_mouse,
+    .search = search_steps,
+    .place = "network",
     .tick = tick,
     .command = stepper_command,
     .answer = stepper_answer,

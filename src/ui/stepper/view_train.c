@@ -1531,7 +1531,7 @@ static const struct lab_binding keys[] = {
     {"i", true, "iterations", "train this many iterations", LAB_ACT_OWN, NULL,
      ask, ASK_ITERATIONS},
     {"Esc x", true, "stop", "stop the training", LAB_ACT_OWN, stop},
-    {"l", true, "log scale", "the loss on a logarithmic scale", LAB_ACT_OWN,
+    {"L", true, "log scale", "the loss on a logarithmic scale", LAB_ACT_OWN,
      turn_log},
     {"o", true, "others",
      "earlier runs of this lesson over the curve, or this one alone",
@@ -1571,7 +1571,7 @@ static const struct lab_binding *keys_now(const struct lab_screen *s)
     static struct lab_binding text_keys[sizeof(keys) / sizeof(keys[0])];
     const struct lab_train_state *v = s->state;
     return v->snap.text
-               ? lab_keymap_bar(keys, "twpdEqil", text_keys) /* E: Esc */
+               ? lab_keymap_bar(keys, "twpdEqiL", text_keys) /* E: Esc */
                : keys;
 }
 

@@ -184,6 +184,18 @@ int lab_key_parse(const char *name)
     return LAB_KEY_NONE;
 }
 
+/* Whether the key means what it does on all screens. Esc and q end what there is
+ * to end, Enter is what a screen does first, h is left or help; n may be gdb's: in a
+ * search the shell takes it for the matches, and shows that. */
+static bool means(const struct lab_binding *row, const struct lab_binding *all,
+                  int key)
+{
+    return row->action == all->action || key == LAB_KEY_ESC || key == 'q' ||
+           key == LAB_KEY_ENTER ||
+           (key == 'h' && row->action == LAB_ACT_LEFT) ||
+           (key == 'n' && (row->act || row->act_with));
+}
+
 static enum lab_status check_row(const struct lab_binding *table,
                                  const struct lab_binding *row)
 {
@@ -197,6 +209,11 @@ static enum lab_status check_row(const struct lab_binding *table,
         char name[LAB_KEY_NAME_BYTES];
         function = function || f;
         letter = letter || !f;
+        const struct lab_binding *all =
+            lab_keymap_find(lab_global_keymap(false), key);
+        if (all && key < LAB_KEY_F1 && !means(row, all, key))
+            return lab_fail(LAB_E_CHECK, "%s of \"%s\" is \"%s\" elsewhere",
+                            lab_key_name(key, name), row->name, all->name);
         if (lab_keymap_find(table, key) != row)
             return lab_fail(LAB_E_CHECK, "%s is bound twice, again as \"%s\"",
                             lab_key_name(key, name), row->name);

@@ -2,7 +2,8 @@
  *
  * Members in the order they are added. Unknown is null; infinities are the
  * strings "inf" and "-inf"; bytes that are not UTF-8 become \xNN; only ASCII is
- * written, so that no recorded name can reach a terminal as a control. */
+ * written, so that no recorded name can reach a terminal as a control. Every line
+ * ends with its "format", LAB_JSON_FORMAT. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,6 +11,10 @@
 #include <jansson.h>
 #include "base/status.h"
 #include "store/row_fields.h"
+
+/* One more when a key goes away or means something else; a new key or a new type
+ * of line changes nothing. */
+enum { LAB_JSON_FORMAT = 1 };
 
 /* From now on a line that lacks something for want of memory is an error and is
  * not printed. Before the first use of jansson. */

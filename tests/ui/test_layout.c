@@ -43,13 +43,14 @@ TEST_CASE(homes_and_runs_never_overlap)
     for (int h = 0; h <= MOST_H; h++) {
         for (int w = 0; w <= MOST_W; w++) {
             struct lab_rect body = {3, 5, h, w};
-            struct lab_home_layout l = lab_home_layout(body);
+            struct lab_home_layout l = lab_home_layout(body, w % 7);
             struct lab_rect home[] = {l.badge, l.lessons, l.about, l.runs};
-            const struct lab_run_want want = {w % 30, h % 50, h % 2};
+            const struct lab_run_want want = {w % 30, h % 50, h % 2,
+                                              w % 3 == 0};
             struct lab_run_layout m = lab_run_layout(body, &want);
-            struct lab_rect run[] = {m.facts, m.steps, m.kernels};
+            struct lab_rect run[] = {m.facts, m.steps, m.kernels, m.flame};
             check_parts(home, 4, body, h >= 14);
-            check_parts(run, 3, body, h >= 12);
+            check_parts(run, 4, body, h >= 12);
             if (h >= 13 && w >= LAB_SCREEN_MIN_W) /* the smallest screen */
                 assert_true(l.lessons.h >= 5 && l.runs.h >= 5 &&
                             m.steps.h >= 5 && m.kernels.h >= (h % 2 ? 4 : 2));
@@ -83,6 +84,31 @@ TEST_CASE(facts_take_what_is_left)
         struct lab_run_layout l = lab_run_layout(body, &cases[i].want);
         if (l.facts.h != cases[i].facts)
             fail_msg("case %d: %d", (int)i, l.facts.h);
+    }
+}
+
+/* A flame graph where the lists are short. */
+TEST_CASE(a_flame_takes_what_is_left)
+{
+    const struct {
+        int h;
+        int w;
+        struct lab_run_want want;
+        int flame; /* rows, with the heading */
+    } cases[] = {
+        {52, 200, {11, 15, 2, true}, 22}, {52, 200, {11, 15, 2, false}, 0},
+        {52, 200, {11, 40, 2, true}, 36}, {52, 200, {11, 40, 40, true}, 0},
+        {52, 100, {11, 15, 2, true}, 18}, {21, 80, {4, 7, 1, true}, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct lab_rect body = {1, 0, cases[i].h, cases[i].w};
+        struct lab_run_layout l = lab_run_layout(body, &cases[i].want);
+        if (l.flame.h != cases[i].flame)
+            fail_msg("case %d: %d", (int)i, l.flame.h);
+        if (l.flame.h > 0) /* the lists are whole, or go on beside it */
+            assert_true(
+                (l.steps.h >= cases[i].want.steps + 2 || l.flame.x > body.x) &&
+                l.kernels.h >= cases[i].want.kernels + 2);
     }
 }
 

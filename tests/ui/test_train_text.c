@@ -109,7 +109,7 @@ TEST_CASE_WITH(the_bar_is_of_the_lesson, setup, teardown)
     struct stepper_fixture *f = *state;
     play(f, "resize 80 24\nkey t\n"
             "expect w write  p prompt  d temp  Esc stop  q stepper\n"
-            "resize 200 60\nexpect i iterations  l log scale\n"
+            "resize 200 60\nexpect i iterations  L log scale\n"
             "key ?\nexpect likeliest character\nexpect logarithmic\n");
     f->text = false;
     play(f, "resize 200 60\nkey t\nabsent w write\nabsent d temp\n"

@@ -3,7 +3,9 @@
  * lessons: runs of one network with other optimizers, rates or batches. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "profile_cmd.h"
@@ -18,7 +20,8 @@ enum { A_BIN = 4, LEAST = 64 };     /* fewer: drawn as they are */
 struct curve {
     int64_t run;
     char lesson[64];
-    char name[96]; /* "optimizer-adam, run 2" */
+    char name[96];  /* "optimizer-adam, run 2" */
+    char label[32]; /* "run 2" */
     double x[POINTS];
     double y[POINTS];
     int n;
@@ -49,6 +52,8 @@ static bool take_run(void *user, const struct lab_run_row *row)
     struct curves *c = user;
     snprintf(c->now->lesson, sizeof(c->now->lesson), "%s",
              row->lesson ? row->lesson : "");
+    snprintf(c->now->label, sizeof(c->now->label), "run %lld",
+             (long long)row->id);
     snprintf(c->now->name, sizeof(c->now->name), "%s, run %lld", c->now->lesson,
              (long long)row->id);
     return true;
@@ -136,12 +141,26 @@ static bool wants_log(const struct curves *all)
     return low > 0 && high > 20 * low;
 }
 
-static enum lab_status put_chart(const struct curves *all, bool ascii)
+/* Whether all curves' names fit into one row, or their labels. */
+static bool fits_a_legend(const struct curves *all, int width, bool names)
+{
+    enum { TITLE_W = 11, SIGN_VALUE_W = 14 };
+    int w = TITLE_W;
+    for (int k = 0; k < all->count; k++) {
+        const struct curve *c = &all->list[k];
+        w += (int)strlen(names ? c->name : c->label) + SIGN_VALUE_W;
+    }
+    return w <= width;
+}
+
+static enum lab_status put_chart(const struct curves *all, bool ascii,
+                                 bool color)
 {
     struct lab_series series[LAB_CHART_SERIES];
     struct lab_canvas canvas;
     const size_t columns = lab_print_columns();
     const int width = columns > 0 ? (int)columns : 80;
+    const bool names = fits_a_legend(all, width, true);
     bool means = false;
     for (int k = 0; k < all->count; k++)
         means = means || all->list[k].each > 1;
@@ -150,22 +169,27 @@ static enum lab_status put_chart(const struct curves *all, bool ascii)
             .x = all->list[k].at,
             .y = all->list[k].drawn,
             .n = all->list[k].n_drawn,
-            .name = all->list[k].name,
+            .name = names ? all->list[k].name : all->list[k].label,
             .role = (enum lab_role)(LAB_ROLE_SERIES_1 + k % 4)};
-    const struct lab_chart chart = {.title = means ? "mean loss" : "loss",
-                                    .series = series,
-                                    .count = all->count,
-                                    .y_min = NAN,
-                                    .y_max = NAN,
-                                    .log_y = wants_log(all),
-                                    .zero_x = true};
+    const struct lab_chart chart = {
+        .title = means ? "mean loss" : "loss",
+        .series = series,
+        .count = all->count,
+        .y_min = NAN,
+        .y_max = NAN,
+        .log_y = wants_log(all),
+        .zero_x = true,
+        .unlisted = !names && !fits_a_legend(all, width, false)};
     enum lab_status st = lab_canvas_init(&canvas, HEIGHT, width, ascii);
     if (st)
         return st;
     lab_chart_draw(&canvas, (struct lab_rect){0, 0, HEIGHT, width}, &chart);
-    char *text = lab_canvas_dump(&canvas);
-    if (text)
-        lab_printf(stdout, "%s\n", text);
+    char *text =
+        color ? lab_canvas_dump_colored(&canvas) : lab_canvas_dump(&canvas);
+    if (text) {
+        lab_print_text(stdout, text);
+        lab_print_text(stdout, "\n");
+    }
     lab_canvas_release(&canvas);
     st = text ? lab_print_check() : lab_no_memory("a chart");
     lab_free(text);
@@ -234,7 +258,10 @@ enum lab_status lab_profile_losses(const struct lab_options *o,
     if (!st && o->json)
         st = print_lines(&all);
     else if (!st)
-        st = put_chart(&all, lab_print_is_ascii());
+        st = put_chart(&all, lab_print_is_ascii(),
+                       !o->plain &&
+                           lab_print_color(o->color, isatty(STDOUT_FILENO),
+                                           getenv("NO_COLOR"), getenv("TERM")));
     if (!st && !o->json)
         st = put_table(&all);
     lab_free(all.list);

@@ -565,23 +565,40 @@ static void draw_blocks(struct kernel_state *st, struct lab_canvas *c,
     lab_canvas_text(c, r.y + y, r.x + x, 1, LAB_ROLE_CURSOR, "#");
 }
 
+/* Threads along x and y as they are drawn: a row a warp, where they are numbered
+ * along x alone. */
+static void thread_shape(const struct kernel_state *st, uint32_t n[3])
+{
+    memcpy(n, st->at->block, 3 * sizeof(*n));
+    if (n[1] > 1 || n[2] > 1 || n[0] <= LANES)
+        return;
+    n[1] = (n[0] + LANES - 1) / LANES;
+    n[0] = LANES;
+}
+
 /* Each thread as the warp that it is of; the warp in focus is lit. */
 static void draw_threads(struct kernel_state *st, struct lab_canvas *c,
                          struct lab_rect r, int warp, const uint32_t at[3])
 {
-    const uint32_t *n = st->at->block;
+    const uint32_t *block = st->at->block;
+    uint32_t n[3];
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     lab_canvas_textf(c, head.y, head.x, head.w, LAB_ROLE_NORMAL,
-                     "block %ux%ux%u: warp %d, thread (%u,%u,%u)", n[0], n[1],
-                     n[2], warp, at[0], at[1], at[2]);
+                     "block %ux%ux%u: warp %d, thread (%u,%u,%u)", block[0],
+                     block[1], block[2], warp, at[0], at[1], at[2]);
+    thread_shape(st, n);
+    const uint32_t here_x = at[0] % n[0];
+    const uint32_t here_y = at[1] + at[0] / n[0];
     st->threads = scaled(r, n, st->per_cell);
     for (int y = 0; y < st->threads.h; y++) {
         for (int x = 0; x < st->threads.w; x++) {
             uint32_t tx = (uint32_t)(x * st->per_cell[0]);
             uint32_t ty = (uint32_t)(y * st->per_cell[1]);
+            if (n[0] != block[0] && tx + n[0] * ty >= block[0])
+                continue; /* the last warp is not full */
             int of = (int)((tx + n[0] * (ty + n[1] * at[2])) / LANES);
-            bool here = (int)at[0] / st->per_cell[0] == x &&
-                        (int)at[1] / st->per_cell[1] == y;
+            bool here = (int)here_x / st->per_cell[0] == x &&
+                        (int)here_y / st->per_cell[1] == y;
             lab_canvas_textf(c, st->threads.y + y, st->threads.x + x, 1,
                              here         ? LAB_ROLE_CURSOR
                              : of == warp ? LAB_ROLE_GOOD
@@ -728,40 +745,114 @@ static void draw_pane(struct kernel_state *st, struct lab_canvas *c,
     panes[st->tab].draw(st, c, r);
 }
 
+/* What each lane of the last access touched, and in which sector or bank. */
+static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
+                         struct lab_rect r)
+{
+    enum { LANE_W = 40 };
+    struct lab_sim_access_view v;
+    struct lab_str text;
+    uint64_t sectors[2 * LANES];
+    lab_sim_debug_access(st->at->debug, kernel_focus(st), &v);
+    bool global = lab_kernel_is_global(&v);
+    int n = global ? sectors_of(&v, sectors) : 0;
+    int columns = r.w / LANE_W > 0 ? r.w / LANE_W : 1;
+    int rows = (LANES + columns - 1) / columns;
+    lab_canvas_heading(c, &r,
+                       v.write ? "lanes: what they wrote last"
+                               : "lanes: what they read last",
+                       false);
+    lab_str_init(&text);
+    for (int l = 0; l < LANES; l++) {
+        struct lab_rect row = {r.y + l % rows, r.x + l / rows * LANE_W, 1,
+                               LANE_W - 1};
+        if (!(v.lanes >> l & 1) || l % rows >= r.h)
+            continue;
+        lab_str_clear(&text);
+        lab_kernel_place_add(&text, st->at->debug, &v, l);
+        int at = 0;
+        while (at < n && sectors[at] != v.address[l] / SECTOR)
+            at++;
+        lab_canvas_add(c, &row,
+                       l == st->lane ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
+                       "%c%2d %-24.24s ", l == st->lane ? '>' : ' ', l,
+                       lab_str_text(&text));
+        if (at < n)
+            lab_canvas_add(c, &row,
+                           at % 2 ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1,
+                           "sector %d", at);
+        else if (v.space == LAB_PTX_SHARED)
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, "bank %d",
+                           (int)(v.address[l] / WORD % BANKS));
+    }
+    lab_str_release(&text);
+}
+
+/* Rows that a pane fills, at most `most`. */
+static int rows_wanted(const struct kernel_state *st, enum kernel_tab tab,
+                       int w, int most)
+{
+    enum { ACCESS_H = 5, HEADS = 2 };
+    uint32_t block[3];
+    uint32_t shape[3];
+    int warps;
+    int each[2];
+    int64_t words;
+    int32_t found;
+    int64_t rows = ACCESS_H;
+    int columns = w / WARP_W > 0 ? w / WARP_W : 1;
+    struct lab_rect room = {0, 0, most - HEADS, w * 2 / 5};
+    (void)warp_of(st, &warps, block);
+    (void)lab_sim_debug_shared_writers(st->at->debug, &words);
+    (void)lab_sim_debug_findings(st->at->debug, &found);
+    if (tab == KERNEL_PLACE) {
+        thread_shape(st, shape);
+        int blocks = scaled(room, st->at->grid, each).h;
+        room.w = w - room.w;
+        int threads = scaled(room, shape, each).h;
+        rows = (blocks > threads ? blocks : threads) + HEADS;
+    } else if (tab == KERNEL_WARPS) {
+        rows = (warps + columns - 1) / columns;
+    } else if (tab == KERNEL_SHARED) {
+        rows = (words + BANKS - 1) / BANKS + 1;
+    } else if (tab == KERNEL_FOUND) {
+        rows = found > 0 ? most : 1;
+    }
+    return rows < most ? (int)rows : most;
+}
+
 static void draw_one_beside(struct kernel_state *st, struct lab_canvas *c,
-                            struct lab_rect r, enum kernel_tab tab)
+                            struct lab_rect *r, enum kernel_tab tab)
 {
     if (tab == st->tab)
         return;
-    lab_canvas_heading(c, &r, panes[tab].title + 2, false);
-    panes[tab].draw(st, c, r);
+    struct lab_rect at =
+        lab_rect_cut_top(r, rows_wanted(st, tab, r->w, r->h / 2) + 1);
+    lab_canvas_heading(c, &at, panes[tab].title + 2, false);
+    panes[tab].draw(st, c, at);
 }
 
-/* The grid and the warps; shared memory, where the kernel has some. */
+/* The grid and the warps; shared memory, where the kernel has some; the lanes. */
 static void draw_beside(struct kernel_state *st, struct lab_canvas *c,
                         struct lab_rect r)
 {
-    uint32_t block[3];
-    int warps;
+    enum { LEAST = 9 };
+    struct lab_sim_access_view v;
     int64_t words;
-    (void)warp_of(st, &warps, block);
     (void)lab_sim_debug_shared_writers(st->at->debug, &words);
-    draw_one_beside(st, c, lab_rect_cut_top(&r, r.h * 2 / 5), KERNEL_PLACE);
-    if (words > 0) {
-        int columns = r.w / WARP_W > 0 ? r.w / WARP_W : 1;
-        int rows = (warps + columns - 1) / columns + 1;
-        rows = rows < r.h / 3 ? rows : r.h / 3;
-        draw_one_beside(st, c, lab_rect_cut_bottom(&r, rows), KERNEL_WARPS);
-        draw_one_beside(st, c, r, KERNEL_SHARED);
-    } else {
-        draw_one_beside(st, c, r, KERNEL_WARPS);
-    }
+    lab_sim_debug_access(st->at->debug, kernel_focus(st), &v);
+    draw_one_beside(st, c, &r, KERNEL_PLACE);
+    draw_one_beside(st, c, &r, KERNEL_WARPS);
+    if (words > 0)
+        draw_one_beside(st, c, &r, KERNEL_SHARED);
+    if (v.lanes != 0 && r.h >= LEAST)
+        draw_touched(st, c, r);
 }
 
 static void draw_all(struct kernel_state *st, struct lab_canvas *c,
                      struct lab_rect body)
 {
-    enum { WIDE = 130, ACCESS_H = 6 };
+    enum { WIDE = 130 };
     struct lab_rect empty = {0, 0, 0, 0};
     st->threads = st->blocks = st->warps = empty;
     draw_head(st, c, lab_rect_cut_top(&body, 1));
@@ -774,7 +865,7 @@ static void draw_all(struct kernel_state *st, struct lab_canvas *c,
         lab_rect_cut_right(&body, 2);
         draw_beside(st, c, right);
     }
-    int h = st->tab == KERNEL_ACCESS ? ACCESS_H : body.h / 2;
+    int h = rows_wanted(st, st->tab, body.w, body.h / 2 - 1) + 1;
     draw_pane(st, c, lab_rect_cut_bottom(&body, h));
     draw_source(st, c, body);
 }
@@ -1335,8 +1426,14 @@ static bool click_thread(struct kernel_state *st, int y, int x)
     int warps;
     lab_sim_debug_where(st->at->debug, block, &warp, &warps);
     lab_sim_debug_thread_of(st->at->debug, warp, st->lane, thread);
+    uint32_t n[3];
+    thread_shape(st, n);
     thread[0] = (uint32_t)((x - st->threads.x) * st->per_cell[0]);
     thread[1] = (uint32_t)((y - st->threads.y) * st->per_cell[1]);
+    if (n[0] != st->at->block[0]) {
+        thread[0] += n[0] * thread[1];
+        thread[1] = 0;
+    }
     if (!lab_sim_debug_thread(st->at->debug, thread, &st->lane))
         look(st);
     return true;

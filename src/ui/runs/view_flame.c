@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "base/mem.h"
+#include "flame.h"
 #include "profiler/roofline.h"
 #include "report/palette.h"
 #include "ui/layout.h"
@@ -452,22 +453,28 @@ static void draw_details(const struct flame_state *st, struct lab_canvas *c,
     lab_canvas_text_cut(c, r.y, r.x, r.w, LAB_ROLE_NORMAL, text);
 }
 
+void lab_flame_draw(struct lab_screen *flame, struct lab_canvas *c,
+                    struct lab_rect r)
+{
+    struct flame_state *st = flame->state;
+    static const struct lab_share parts[LEVELS] = {
+        {1, 1, 3}, {1, 3, 2}, {1, 4, 0}, {1, 4, 1}};
+    int rows[LEVELS];
+    lab_layout_share(r.h, parts, LEVELS, rows);
+    for (int level = 0; level < LEVELS; level++)
+        st->at[level] = lab_rect_cut_top(&r, rows[level]);
+    for (int level = 0; level < LEVELS; level++)
+        if (!lab_rect_empty(st->at[level]))
+            draw_level(st, c, level);
+}
+
 static void flame_draw(struct lab_screen *s, struct lab_canvas *c,
                        struct lab_rect body)
 {
     enum { DETAILS = 3 };
-    struct flame_state *st = s->state;
-    static const struct lab_share parts[LEVELS] = {
-        {1, 1, 3}, {1, 3, 2}, {1, 4, 0}, {1, 4, 1}};
-    int rows[LEVELS];
     struct lab_rect details = lab_rect_cut_bottom(&body, DETAILS);
-    lab_layout_share(body.h, parts, LEVELS, rows);
-    for (int level = 0; level < LEVELS; level++)
-        st->at[level] = lab_rect_cut_top(&body, rows[level]);
-    for (int level = 0; level < LEVELS; level++)
-        if (!lab_rect_empty(st->at[level]))
-            draw_level(st, c, level);
-    draw_details(st, c, details);
+    lab_flame_draw(s, c, body);
+    draw_details(s->state, c, details);
 }
 
 /* ---- keys ---- */
@@ -478,6 +485,22 @@ static void choose(struct flame_state *st, int32_t i)
     st->chosen = i;
     while (st->root > 0 && !is_above(st, st->root, i))
         st->root = st->blocks[st->root].above;
+}
+
+void lab_flame_choose(struct lab_screen *flame, const struct lab_time_sum *step,
+                      const struct lab_time_sum *kernel, bool by_bound)
+{
+    struct flame_state *st = flame->state;
+    st->by_bound = by_bound;
+    st->root = 0;
+    for (int32_t i = 0; i < st->count; i++) {
+        const struct block *b = &st->blocks[i];
+        if (b->level == LEVEL_STEP && is_of(step, b->sum))
+            st->chosen = i;
+        if (kernel && b->level == LEVEL_KERNEL && b->above == st->chosen &&
+            same(b->sum->kernel, kernel->kernel))
+            st->chosen = i;
+    }
 }
 
 /* The next of its level, to one side or the other. */

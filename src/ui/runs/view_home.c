@@ -13,6 +13,7 @@
 #include "trace/record.h"
 #include "ui/diagram.h"
 #include "ui/layout.h"
+#include "ui/pager.h"
 #include "ui/table.h"
 #include "ui/ui.h"
 #include "ui/views.h"
@@ -32,7 +33,13 @@ struct home_state {
     struct lab_home_model *model;
     struct home_row *rows;
     int64_t n_rows;
-    bool *folded; /* by chapter */
+    bool *folded;        /* by chapter */
+    bool folds_chosen;   /* by the reader; else as many are open as have room */
+    int room;            /* rows of the list of lessons, as last drawn */
+    struct lab_doc text; /* how a lesson begins */
+    struct lab_pager pager;
+    int64_t text_of; /* the lesson it is of, -1: none */
+    struct lab_rect text_at;
     struct lab_diagram network;
     int64_t network_of; /* the lesson it is of, -1: none */
     struct lab_table lessons;
@@ -261,6 +268,8 @@ static void home_release(struct lab_screen *s)
     lab_table_release(&st->lessons);
     lab_table_release(&st->runs);
     lab_diagram_release(&st->network);
+    lab_pager_release(&st->pager);
+    lab_doc_release(&st->text);
     lab_free(st->rows);
     lab_free(st->folded);
     lab_str_release(&st->none);
@@ -301,14 +310,47 @@ static int64_t next_lesson(const struct home_state *st)
     return begun >= 0 ? begun : next;
 }
 
-/* The chapter of the next lesson is open, the others are folded. */
-static void select_next_lesson(struct home_state *st)
+/* The chapter of the next lesson is open, and of those behind it, then of those
+ * before it, as many as have room in the list; the others are folded. */
+static void unfold_what_fits(struct home_state *st)
 {
     int64_t next = next_lesson(st);
     int64_t row = next < 0 ? -1 : row_of(st, next);
+    int n = (int)st->model->catalog->n_chapters;
     int open = row < 0 ? 0 : st->rows[row].chapter;
-    for (size_t i = 0; i < st->model->catalog->n_chapters; i++)
-        st->folded[i] = (int)i != open;
+    int64_t used = n;
+    open = open < 0 ? 0 : open;
+    for (int i = 0; i < n; i++) {
+        int chapter = i < n - open ? open + i : n - 1 - i;
+        int64_t lessons;
+        int64_t done;
+        int64_t minutes;
+        count_chapter(st, chapter, &lessons, &done, &minutes);
+        used += lessons;
+        st->folded[chapter] = i > 0 && used > st->room;
+    }
+    lab_table_renew(&st->lessons);
+}
+
+static void select_next_lesson(struct home_state *st)
+{
+    int64_t next = next_lesson(st);
+    unfold_what_fits(st);
+    if (next >= 0)
+        lab_table_select(&st->lessons, row_of(st, next));
+}
+
+/* What is chosen stays in sight: its chapter is open, or the heading remains. */
+static void fit_folds(struct home_state *st, int rows)
+{
+    if (rows == st->room || st->folds_chosen || st->lessons.filter[0] ||
+        st->model->catalog->n_chapters == 0)
+        return;
+    int64_t row = lab_table_row(&st->lessons);
+    st->room = rows;
+    unfold_what_fits(st);
+    if (row >= 0 && st->rows[row].chapter >= 0 && st->rows[row].lesson >= 0)
+        st->folded[st->rows[row].chapter] = false;
     lab_table_renew(&st->lessons);
     if (row >= 0)
         lab_table_select(&st->lessons, row);
@@ -318,7 +360,9 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
 {
     struct home_state *st = s->state;
     st->model = (struct lab_home_model *)(uintptr_t)args;
-    st->network_of = -1;
+    st->network_of = st->text_of = -1;
+    lab_doc_init(&st->text);
+    lab_pager_init(&st->pager, &st->text);
     lab_table_init(&st->lessons, &LESSONS, st);
     lab_record_list_init(&st->run_list, &lab_run_fields, 0);
     lab_table_init(&st->runs, &st->run_list.ops, &st->run_list);
@@ -367,15 +411,19 @@ static bool home_tick(struct lab_screen *s)
     return true;
 }
 
-struct lab_home_layout lab_home_layout(struct lab_rect body)
+struct lab_home_layout lab_home_layout(struct lab_rect body, int64_t runs)
 {
+    enum { HEADS = 2, LEAST_RUNS = 5 };
     struct lab_home_layout l = {0};
     bool wide = body.w >= 120;
     l.badge = lab_rect_cut_top(&body, body.h >= 13 ? 1 : 0);
     if (wide) {
+        int most = body.h - body.h / 2;
+        int want = runs < most ? (int)runs + HEADS : most;
+        want = want > LEAST_RUNS ? want : LEAST_RUNS;
         l.lessons = lab_rect_cut_left(&body, body.w * 11 / 20);
-        l.about = lab_rect_cut_top(&body, body.h / 2);
-        l.runs = body;
+        l.runs = lab_rect_cut_bottom(&body, want < most ? want : most);
+        l.about = body;
         return l;
     }
     int rows[3];
@@ -470,6 +518,27 @@ static void draw_picture(struct home_state *st, struct lab_canvas *c,
                          LAB_ROLE_TITLE);
 }
 
+/* The text of the lesson, as much of it as there is room for. */
+static void draw_beginning(struct home_state *st, struct lab_canvas *c,
+                           struct lab_rect r, int64_t lesson)
+{
+    enum { LEAST = 4, WIDEST = 76 };
+    const struct lab_home_model *m = st->model;
+    int columns = r.w - 2 < WIDEST ? r.w - 2 : WIDEST;
+    if (!m->write_lesson || r.h < LEAST || columns < WIDEST / 2)
+        return;
+    if (st->text_of != lesson || st->text_at.w != r.w || st->text_at.h != r.h) {
+        st->text_of = lesson;
+        st->text_at = r;
+        lab_doc_clear(&st->text);
+        if (m->write_lesson(m->user, m->catalog->items[lesson].lesson, columns,
+                            r.h, &st->text))
+            lab_doc_clear(&st->text);
+        lab_pager_show(&st->pager, &st->text);
+    }
+    lab_pager_draw(&st->pager, c, r);
+}
+
 static void draw_chapter(const struct home_state *st, struct lab_canvas *c,
                          struct lab_rect r, int chapter)
 {
@@ -516,7 +585,10 @@ static void draw_about(struct home_state *st, struct lab_canvas *c,
                              1);
     picture_of(st, st->rows[row].lesson);
     draw_picture(st, c, &r);
-    lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, l->summary);
+    lab_rect_cut_top(&r,
+                     lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, l->summary));
+    lab_rect_cut_top(&r, 1);
+    draw_beginning(st, c, r, st->rows[row].lesson);
 }
 
 /* "Lessons, 12 of 87 done", or what they are filtered by. */
@@ -539,7 +611,9 @@ static void home_draw(struct lab_screen *s, struct lab_canvas *c,
                       struct lab_rect body)
 {
     struct home_state *st = s->state;
-    struct lab_home_layout l = lab_home_layout(body);
+    struct lab_home_layout l = lab_home_layout(body, st->model->run_count);
+    enum { HEADS = 2 };
+    fit_folds(st, l.lessons.h - HEADS);
     lab_canvas_text(c, l.badge.y, l.badge.x + 1, l.badge.w - 1, LAB_ROLE_DIM,
                     !l.badge.h           ? ""
                     : st->model->busy    ? st->model->busy
@@ -576,6 +650,7 @@ static enum lab_status fold(struct home_state *st, bool folded)
     if (chapter < 0)
         return LAB_OK;
     st->folded[chapter] = folded;
+    st->folds_chosen = true;
     for (int64_t i = 0; folded && i < st->n_rows; i++)
         if (st->rows[i].lesson < 0 && st->rows[i].chapter == chapter)
             lab_table_select(&st->lessons, i);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "flame.h"
 #include "record_list.h"
 #include "trace/record.h"
 #include "profiler/roofline.h"
@@ -32,7 +34,9 @@ struct run_state {
     bool simulated;       /* counted by simulation */
     int64_t most_kernels; /* that a step launches, or the run without steps */
     struct lab_str no_steps;
-    bool by_bound; /* what colours mean; else the phase */
+    bool by_bound;           /* what colours mean; else the phase */
+    struct lab_screen flame; /* below the lists; no state: there is none */
+    struct lab_rect flame_at;
 };
 
 /* Kinds of lists of steps and kernels. */
@@ -81,13 +85,13 @@ static bool is_text(const char *a, const char *b)
     return a && strcmp(a, b) == 0;
 }
 
-/* The cursor onto the step that was asked for. */
-static void select_step(struct run_state *st)
+/* The cursor onto the step that is asked for. */
+static void select_step(struct run_state *st, const struct lab_run_args *at)
 {
-    for (int64_t i = 0; st->args.step && i < st->steps.count; i++) {
+    for (int64_t i = 0; at->step && i < st->steps.count; i++) {
         const struct lab_time_sum *row = &st->step_rows[i];
-        if (is_text(lab_time_sum_step(row), st->args.step) &&
-            (!st->args.phase || is_text(row->phase, st->args.phase))) {
+        if (is_text(lab_time_sum_step(row), at->step) &&
+            (!at->phase || is_text(row->phase, at->phase))) {
             lab_table_select(&st->steps, i);
             return;
         }
@@ -125,7 +129,7 @@ static enum lab_status load(struct run_state *st)
         lab_table_action(&st->steps, LAB_ACT_FIRST);
     }
     if (!status)
-        select_step(st);
+        select_step(st, &st->args);
     if (!status)
         status = load_kernels(st);
     if (!status && count == 0) /* another tool's run has kernels of no step */
@@ -135,9 +139,29 @@ static enum lab_status load(struct run_state *st)
     return status ? status : lab_doc_check(&st->doc);
 }
 
+static void close_flame(struct run_state *st)
+{
+    if (st->flame.state)
+        lab_view_flame.release(&st->flame);
+    lab_free(st->flame.state);
+    st->flame.state = NULL;
+}
+
+/* Without times, or memory, there is none. */
+static void open_flame(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    close_flame(st);
+    st->flame = (struct lab_screen){
+        &lab_view_flame, lab_alloc(lab_view_flame.state_bytes), s->ui};
+    if (st->flame.state && lab_view_flame.init(&st->flame, &st->args))
+        close_flame(st);
+}
+
 static void run_release(struct lab_screen *s)
 {
     struct run_state *st = s->state;
+    close_flame(st);
     lab_table_release(&st->steps);
     lab_table_release(&st->kernels);
     lab_str_release(&st->no_steps);
@@ -180,22 +204,58 @@ static enum lab_status run_init(struct lab_screen *s, const void *args)
     lab_pager_init(&st->facts, &st->doc);
     enum lab_status status = load(st);
     say_empty(st);
+    if (!status)
+        open_flame(s);
     return status;
+}
+
+enum { WIDE = 180, MOST_ROWS = 10000, HEADS = 2 };
+
+/* Of both lists with their headings. */
+static int lists_rows(const struct lab_run_want *want, bool wide)
+{
+    int steps =
+        (want->steps < MOST_ROWS ? (int)want->steps : MOST_ROWS) + HEADS;
+    int kernels =
+        (want->kernels < MOST_ROWS ? (int)want->kernels : MOST_ROWS) + HEADS;
+    return !wide ? steps + kernels : steps > kernels ? steps : kernels;
 }
 
 /* Two lines of facts at least, where there are no kernels four. */
 static int facts_rows(struct lab_rect body, const struct lab_run_want *want,
                       bool wide)
 {
-    enum { LEAST = 3, LEAST_CPU = 5, HEADS = 2, MOST = 10000 };
-    int steps = (want->steps < MOST ? (int)want->steps : MOST) + HEADS;
-    int kernels = (want->kernels < MOST ? (int)want->kernels : MOST) + HEADS;
-    int facts = (want->facts < MOST ? (int)want->facts : MOST) + 1;
-    int lists = !wide ? steps + kernels : steps > kernels ? steps : kernels;
+    enum { LEAST = 3, LEAST_CPU = 5 };
+    int facts = (want->facts < MOST_ROWS ? (int)want->facts : MOST_ROWS) + 1;
+    int lists = lists_rows(want, wide);
     int room = body.h - lists > body.h / 5 ? body.h - lists : body.h / 5;
     facts = facts < room ? facts : room;
     int least = want->kernels > 0 ? LEAST : LEAST_CPU;
     return facts > least ? facts : least;
+}
+
+enum { LEAST_FLAME = 12, LEAST_STEPS = 3, LEAST_KERNELS = 2 };
+
+static int flame_rows(int left)
+{
+    return left >= LEAST_FLAME ? left : 0;
+}
+
+/* Rows below lists that are whole; none where these are too few for a picture. */
+static int left_over(struct lab_rect body, const struct lab_run_want *want)
+{
+    struct lab_run_want least = *want;
+    least.steps = want->steps > LEAST_STEPS ? want->steps : LEAST_STEPS;
+    least.kernels =
+        want->kernels > LEAST_KERNELS ? want->kernels : LEAST_KERNELS;
+    return flame_rows(body.h - lists_rows(&least, body.w >= WIDE) - 1);
+}
+
+/* The same below the kernels alone, where they are beside many steps. */
+static int below_kernels(struct lab_rect body, const struct lab_run_want *want)
+{
+    const struct lab_run_want kernels = {0, LEAST_STEPS, want->kernels, true};
+    return flame_rows(body.h - lists_rows(&kernels, true) - 1);
 }
 
 struct lab_run_layout lab_run_layout(struct lab_rect body,
@@ -203,7 +263,7 @@ struct lab_run_layout lab_run_layout(struct lab_rect body,
 {
     struct lab_run_layout l = {0};
     int rows[3];
-    bool wide = body.w >= 180;
+    bool wide = body.w >= WIDE;
     bool gpu = want->kernels > 0;
     /* A step has one or two kernels. */
     const struct lab_share parts[3] = {{facts_rows(body, want, wide), 0, 2},
@@ -211,9 +271,20 @@ struct lab_run_layout lab_run_layout(struct lab_rect body,
                                        {gpu ? 4 : 2, gpu ? 1 : 0, gpu ? 1 : 2}};
     lab_layout_share(body.h, parts, 3, rows);
     l.facts = lab_rect_cut_top(&body, rows[0]);
+    l.flame =
+        lab_rect_cut_bottom(&body, want->flame ? left_over(body, want) : 0);
     if (wide) {
         l.steps = lab_rect_cut_left(&body, body.w * 9 / 20);
+        if (want->flame && l.flame.h == 0)
+            l.flame = lab_rect_cut_bottom(&body, below_kernels(body, want));
         l.kernels = body;
+        return l;
+    }
+    if (l.flame.h > 0) {
+        int kernels =
+            want->kernels > LEAST_KERNELS ? (int)want->kernels : LEAST_KERNELS;
+        l.kernels = lab_rect_cut_bottom(&body, kernels + HEADS);
+        l.steps = body;
         return l;
     }
     l.steps = lab_rect_cut_top(&body, rows[1]);
@@ -244,6 +315,25 @@ static void draw_why(const struct run_state *st, struct lab_canvas *c,
                                   "formula and no counters.");
 }
 
+/* Where the time goes, the chosen step or kernel marked. */
+static void draw_flame(struct run_state *st, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    int64_t step = lab_table_row(&st->steps);
+    int64_t kernel =
+        st->pane == PANE_KERNELS ? lab_table_row(&st->kernels) : -1;
+    st->flame_at = r;
+    if (lab_rect_empty(r))
+        return;
+    lab_canvas_heading(c, &r, "Where the time goes: nodes, steps, kernels",
+                       false);
+    if (step >= 0)
+        lab_flame_choose(&st->flame, &st->step_rows[step],
+                         kernel < 0 ? NULL : &st->kernel_rows[kernel],
+                         st->by_bound);
+    lab_flame_draw(&st->flame, c, r);
+}
+
 static void run_draw(struct lab_screen *s, struct lab_canvas *c,
                      struct lab_rect body)
 {
@@ -253,7 +343,8 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
         draw_why(st, c, lab_rect_cut_bottom(&body, WHY));
     const struct lab_run_want want = {
         (int64_t)lab_pager_lines(&st->facts, body.w, c->ascii), st->steps.count,
-        st->most_kernels};
+        st->all_kernels ? st->kernels.count : st->most_kernels,
+        st->flame.state != NULL};
     struct lab_run_layout l = lab_run_layout(body, &want);
     char title[160] = "Kernels";
     if (st->kernels_of < 0 && st->steps.count > 0)
@@ -266,6 +357,7 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
         lab_canvas_heading(c, &l.facts, "Run", st->pane == PANE_FACTS);
         lab_pager_draw(&st->facts, c, l.facts);
     }
+    draw_flame(st, c, l.flame);
     lab_canvas_heading(c, &l.steps,
                        st->by_bound ? "Steps, colours by bound"
                                     : "Steps, colours by phase",
@@ -304,6 +396,25 @@ static void follow(struct lab_screen *s)
     int64_t step = st->all_kernels ? -1 : lab_table_row(&st->steps);
     if (step != st->kernels_of && load_kernels(st))
         lab_ui_error(s->ui);
+}
+
+/* The flame graph's rows are the model's, which the screen above had its own of. */
+static void run_shown(struct lab_screen *s)
+{
+    open_flame(s);
+}
+
+/* A click on a block chooses its step. */
+static bool run_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
+{
+    struct run_state *st = s->state;
+    struct lab_run_args at;
+    if (what != LAB_MOUSE_CLICK || !lab_rect_has(st->flame_at, y, x))
+        return false;
+    if (lab_view_flame.mouse(&st->flame, what, y, x) &&
+        !lab_view_flame.subject(&st->flame, LAB_OF_STEP, &at))
+        select_step(st, &at);
+    return true;
 }
 
 /* The chosen step, and the chosen kernel; without kernels the model has the
@@ -410,6 +521,8 @@ const struct lab_screen_ops lab_view_run = {
     .draw = run_draw,
     .panes = run_panes,
     .subject = run_subject,
+    .mouse = run_mouse,
+    .shown = run_shown,
     .after = follow,
     .title_now = run_title,
     .signs = SIGNS,

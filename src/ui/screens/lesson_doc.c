@@ -55,6 +55,23 @@ static void add_heading(const struct lab_lesson *lesson,
     lab_str_release(&heading);
 }
 
+enum lab_status lab_lesson_begin(const struct lab_lesson *lesson, int columns,
+                                 int most, bool ascii, struct lab_doc *out)
+{
+    for (int i = 0; i < lesson->n_sections && out->para_count < (size_t)most;
+         i++) {
+        if (i > 0) {
+            lab_doc_blank(out);
+            add_heading(lesson, &lesson->sections[i], out);
+        }
+        enum lab_status st =
+            lab_lesson_add(&lesson->sections[i].doc, columns, ascii, out);
+        if (st)
+            return st;
+    }
+    return lab_doc_check(out);
+}
+
 enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
                                const struct lab_section *at,
                                struct lab_doc *out)

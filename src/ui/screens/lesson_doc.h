@@ -13,6 +13,9 @@ enum lab_status lab_lesson_add(const struct lab_md *text, int columns,
 enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
                                const struct lab_section *at,
                                struct lab_doc *out);
+/* How it begins, without its title: `most` lines or some more. LAB_E_NOMEM. */
+enum lab_status lab_lesson_begin(const struct lab_lesson *lesson, int columns,
+                                 int most, bool ascii, struct lab_doc *out);
 /* A file below the program's data: "kernels/gemm/tile.cu". Errors:
  * LAB_E_IO, LAB_E_NOMEM. */
 enum lab_status lab_lesson_source(const char *file, struct lab_str *out);

@@ -1527,6 +1527,15 @@ static enum lab_status write_doctor(void *user, struct lab_doc *out)
     return LAB_OK;
 }
 
+static enum lab_status write_beginning(void *user,
+                                       const struct lab_lesson *lesson,
+                                       int columns, int most,
+                                       struct lab_doc *out)
+{
+    const struct screens *s = user;
+    return lab_lesson_begin(lesson, columns, most, lab_ui_is_ascii(s->ui), out);
+}
+
 static enum lab_status start_home(struct screens *s)
 {
     enum lab_status st = lab_catalog_load(&s->catalog, NULL);
@@ -1541,6 +1550,7 @@ static enum lab_status start_home(struct screens *s)
                                       .refresh = refresh,
                                       .open_lesson = open_lesson,
                                       .write_doctor = write_doctor,
+                                      .write_lesson = write_beginning,
                                       .all_runs = runs_source_model(s->runs)};
     tables_init(&s->tables, s->options->db);
     s->home.tables = &s->tables.model;

@@ -1105,6 +1105,10 @@ static void draw_all(struct lab_train_state *v, struct lab_canvas *c,
 static void train_draw(struct lab_screen *s, struct lab_canvas *c,
                        struct lab_rect body)
 {
+    enum {
+        HEADS = 6,
+        CURVES_H = 14
+    }; /* below the layers, where there is room */
     struct lab_train_state *v = s->state;
     memset(v->tabs, 0, sizeof(v->tabs));
     v->written = v->losses_at = v->beside_at = v->rate_at =
@@ -1124,6 +1128,10 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
         return;
     }
     draw_tabs(v, c, lab_rect_cut_top(&body, 1));
+    int layers = v->snap.n_figures + HEADS;
+    if (v->page == PAGE_LAYERS && v->snap.losses.n > 0 &&
+        body.h - layers >= CURVES_H)
+        draw_curves(v, c, lab_rect_cut_bottom(&body, body.h - layers));
     draw_page(v, c, body, v->page);
 }
 

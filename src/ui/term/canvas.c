@@ -568,6 +568,43 @@ void lab_canvas_focus(struct lab_canvas *c, int y, int x)
     c->cursor_x = x;
 }
 
+/* A role in a terminal's own 8 colours. */
+static void add_style(struct lab_str *out, enum lab_role role)
+{
+    struct lab_style style =
+        lab_palette_style(LAB_THEME_TERMINAL, LAB_DEPTH_8, role);
+    lab_str_add(out, "\033[0");
+    if (style.attr & LAB_ATTR_BOLD)
+        lab_str_add(out, ";1");
+    if (style.attr & LAB_ATTR_DIM)
+        lab_str_add(out, ";2");
+    if (style.fg >= 0 && style.fg < 8)
+        lab_str_addf(out, ";%d", 30 + style.fg);
+    lab_str_add_char(out, 'm');
+}
+
+char *lab_canvas_dump_colored(const struct lab_canvas *c)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    for (int y = 0; y < c->h; y++) {
+        const struct lab_cell *row = &c->cells[(size_t)y * (size_t)c->w];
+        int role = LAB_ROLE_NORMAL;
+        int end = c->w;
+        while (end > 0 && strcmp(row[end - 1].text, " ") == 0)
+            end--;
+        for (int x = 0; x < end; x++) {
+            if (row[x].role != role && strcmp(row[x].text, " ") != 0) {
+                role = row[x].role;
+                add_style(&s, (enum lab_role)role);
+            }
+            lab_str_add(&s, row[x].text);
+        }
+        lab_str_add(&s, role == LAB_ROLE_NORMAL ? "\n" : "\033[0m\n");
+    }
+    return lab_str_detach(&s);
+}
+
 char *lab_canvas_dump(const struct lab_canvas *c)
 {
     struct lab_str s;

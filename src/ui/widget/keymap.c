@@ -83,8 +83,11 @@ const struct lab_binding *lab_keymap_bar(const struct lab_binding *table,
                                          struct lab_binding *out)
 {
     size_t n = strlen(bar);
+    unsigned taken = 0; /* "L" comes before "Left" */
     for (;; table++) {
         const char *at = table->keys ? strchr(bar, table->keys[0]) : NULL;
+        at = at && !(taken >> (at - bar) & 1) ? at : NULL;
+        taken |= at ? 1u << (at - bar) : 0;
         struct lab_binding *to = at ? &out[at - bar] : &out[n++];
         *to = *table;
         to->bar = at != NULL;

@@ -158,4 +158,6 @@ void lab_canvas_focus(struct lab_canvas *c, int y, int x);
 /* The canvas as lines of text without styles, trailing blanks cut: golden
  * screens. NULL when memory is short; free with lab_free(). */
 char *lab_canvas_dump(const struct lab_canvas *c);
+/* The same with the roles' colours of 8, for lines on a terminal. */
+char *lab_canvas_dump_colored(const struct lab_canvas *c);
 LAB_C_END

@@ -3,6 +3,7 @@
 #include "ui/models.h"
 
 struct lab_catalog;
+struct lab_lesson;
 struct lab_progress;
 struct lab_ui;
 
@@ -29,6 +30,9 @@ struct lab_home_model {
     enum lab_status (*open_lesson)(void *user, struct lab_ui *ui,
                                    const char *id);
     enum lab_status (*write_doctor)(void *user, struct lab_doc *out);
+    /* How a lesson begins: `most` lines of `columns`, or some more. May be NULL. */
+    enum lab_status (*write_lesson)(void *user, const struct lab_lesson *lesson,
+                                    int columns, int most, struct lab_doc *out);
     const struct lab_runs_model *all_runs; /* NULL: no store */
     /* Runs of another machine that ship with the program; NULL: none do. */
     const struct lab_runs_model *recorded;

@@ -92,7 +92,7 @@ const struct lab_binding *lab_keymap_find(const struct lab_binding *table,
 const struct lab_binding *lab_keymap_action(const struct lab_binding *table,
                                             int action);
 
-/* `table` with the rows of which the first name begins with one of `bar` in
+/* `table` with the first row of which the name begins with it for each of `bar` in
  * front, in its order: they are the bar. `out` has room for the table with its
  * end; returns it. */
 const struct lab_binding *lab_keymap_bar(const struct lab_binding *table,

@@ -31,17 +31,20 @@ struct lab_run_layout { /* one run: what it was, its steps, its kernels */
     struct lab_rect facts;
     struct lab_rect steps;
     struct lab_rect kernels;
+    struct lab_rect flame; /* where the time goes, in what the lists leave */
 };
 
 struct lab_run_want { /* what there is to show of it */
     int64_t facts;    /* lines */
     int64_t steps;
     int64_t kernels; /* of the step with the most; 0: no step has any */
+    bool flame;      /* it has times to draw one of */
 };
 
 LAB_C_BEGIN
 struct lab_frame lab_frame_layout(int h, int w);
-struct lab_home_layout lab_home_layout(struct lab_rect body);
+/* `runs`: of how many the last are shown. */
+struct lab_home_layout lab_home_layout(struct lab_rect body, int64_t runs);
 /* Without kernels their part is a line that states it. The facts get the room
  * that the lists leave, and a fifth of the body where these are long. */
 struct lab_run_layout lab_run_layout(struct lab_rect body,

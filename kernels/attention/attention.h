@@ -29,7 +29,7 @@
  * a matrix of Tq x Tk.
  *   forward   out[0] ctx           in[0] q  in[1] k  in[2] v
  *   backward  out[0] dq  out[1] dk  out[2] dv
- *             in[0] dctx  in[1] q  in[2] k  in[3] v  in[4] ctx
+ *             in[0] dctx  in[1] q  in[2] k  in[3] v  in[4] ctx  in[5] probs or none
  *
  * All of these take struct lab_attention_params. Only the op `attention` has:
  *

@@ -195,19 +195,23 @@ static void multiply_blocks(const struct product_kernels *k,
     }
 }
 
-/* On the caller. Where few rows meet many columns that are stored the other way,
- * the transposed product packs the few: c^T = b^T a^T. */
+/* On the caller. Of few rows, and of few columns where a is stored the other way, as
+ * a head of attention has, nothing is packed. Where few rows meet many columns that
+ * are stored the other way, the transposed product packs the few: c^T = b^T a^T; it
+ * stores c number by number, which a long sum is worth. */
 static void multiply_here(struct lab_matrix c, struct lab_matrix a,
                           struct lab_matrix b, int64_t rows, int64_t cols,
                           int64_t inner, float alpha, float beta)
 {
-    enum { FEW = 48 };
+    enum { FEW = 48, NARROW = 32 };
     const struct product_kernels *k = kernels();
     struct block all = {.rows = rows, .cols = cols, .inner = inner};
     struct base base = {beta != 0 ? c.data : c.bias, beta != 0 ? c.ld : 0, 1};
-    if (rows <= FEW && !a.flip && !b.flip && cols % k->lanes == 0) {
+    bool used_seldom =
+        a.flip ? cols <= NARROW && (rows <= FEW || inner <= FEW) : rows <= FEW;
+    if (used_seldom && !b.flip && cols % k->lanes == 0) {
         k->multiply_in_place(c, a, b, &all, alpha, base);
-    } else if (b.flip && rows < cols / 2) {
+    } else if (b.flip && rows < cols / 2 && rows <= inner / 4) {
         all.rows = cols;
         all.cols = rows;
         c.flip = !c.flip;

@@ -32,6 +32,8 @@
     SET(dense_products)                                                        \
     SET(attention_products)                                                    \
     SET(scaled_dot_attention_products)                                         \
+    SET(attention_fused)                                                       \
+    SET(scaled_dot_attention_fused)                                            \
     SET(lstm_products)                                                         \
     SET(lstm_sequence)                                                         \
     SET(rnn_products)

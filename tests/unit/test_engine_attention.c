@@ -286,6 +286,63 @@ TEST_CASE(the_group_hides_three_steps_both_ways)
     join_backend_add(NULL);
 }
 
+/* The way back as one step, of shares that the steps forward have written. */
+TEST_CASE(the_way_back_may_be_a_group_alone)
+{
+    struct net n;
+    block_net(&n);
+    net_walk(&n, "cpu");
+    to_update(&n);
+    double *want = net_read(&n, "emb.W.grad");
+    net_choose(&n, "attention", "fused");
+    assert_int_equal(hidden_at(&n, "block1.attn.softmax", LAB_FORWARD), 1);
+    assert_int_equal(hidden_at(&n, "block1.attn.softmax", LAB_BACKWARD), 3);
+    assert_int_equal(hidden_at(&n, "block2.attn.k", LAB_BACKWARD), 1);
+    net_steps(&n, 0);
+    assert_ok(lab_walk_restart(n.walk));
+    to_update(&n);
+    assert_true(lab_walk_written(n.walk, net_id(&n, "block1.attn.probs")));
+    assert_false(
+        lab_walk_written(n.walk, net_id(&n, "block1.attn.probs.grad")));
+    explain_all(&n);
+    double *got = net_read(&n, "emb.W.grad");
+    for (int64_t i = 0; i < net_at(&n, "emb.W.grad")->count; i++)
+        assert_true(fabs(want[i] - got[i]) <= 1e-6 * (1 + fabs(want[i])));
+    lab_free(want);
+    lab_free(got);
+    net_free(&n);
+}
+
+/* Queries and keys that are data have no gradients: the group is one step, and hides
+ * no step of another node. */
+TEST_CASE(a_group_hides_steps_of_its_node_alone)
+{
+    struct net n;
+    net_init(&n);
+    net_tensor(&n, "q 2,3,4", NULL);
+    net_tensor(&n, "k 2,5,4", NULL);
+    net_tensor(&n, "v 2,5,2", NULL);
+    net_nodes(&n, "fc dense units=2 from=v",
+              "dot scaled_dot_attention from=q,k,fc");
+    net_loss(&n, "weighted_sum");
+    net_tensor(&n, "y 2,3,2", NULL);
+    net_walk(&n, "cpu");
+    to_update(&n);
+    double *want = net_read(&n, "fc.b.grad");
+    net_choose(&n, "dot", "fused");
+    assert_int_equal(hidden_at(&n, "dot.context", LAB_BACKWARD), 1);
+    net_steps(&n, 0);
+    assert_ok(lab_walk_restart(n.walk));
+    to_update(&n);
+    explain_all(&n);
+    double *got = net_read(&n, "fc.b.grad");
+    for (int64_t i = 0; i < net_at(&n, "fc.b.grad")->count; i++)
+        assert_true(fabs(want[i] - got[i]) <= 1e-6 * (1 + fabs(want[i])));
+    lab_free(want);
+    lab_free(got);
+    net_free(&n);
+}
+
 /* ---- refusals ---- */
 
 static void refused(struct net *n, enum lab_status want, const char *a,

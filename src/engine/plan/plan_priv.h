@@ -22,11 +22,11 @@ const char *lab_node_unserved(const struct lab_node *node,
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
                               const struct lab_step_def *def,
                               const char *node_id, bool group);
-/* The step of a group of the node. `absorbed`: as in lab_op_def.group; keeps_parts:
- * of the variant. */
+/* The step of a group of the node in the phase of the variant `v`. `absorbed`: as in
+ * lab_op_def.group. */
 enum lab_status lab_group_fill(struct lab_step *step,
                                const struct lab_plan *plan,
                                const struct lab_node *node,
-                               enum lab_phase phase, bool keeps_parts,
+                               const struct lab_variant *v,
                                const struct lab_node *absorbed);
 void lab_step_release(struct lab_step *s);

@@ -28,15 +28,15 @@ static enum lab_status step_prepare(const struct lab_plan *plan,
 enum lab_status lab_group_fill(struct lab_step *step,
                                const struct lab_plan *plan,
                                const struct lab_node *node,
-                               enum lab_phase phase, bool keeps_parts,
+                               const struct lab_variant *v,
                                const struct lab_node *absorbed)
 {
-    struct lab_group_step g = {.keeps_parts = keeps_parts,
+    struct lab_group_step g = {.keeps_parts = v->keeps_parts,
                                .def = {.name = node->op->name}};
-    node->op->group(plan, node, phase, absorbed, &g);
+    node->op->group(plan, node, v->phase, absorbed, &g);
     *step = (struct lab_step){.op = node->op,
                               .node = (int)(node - plan->nodes),
-                              .phase = phase,
+                              .phase = v->phase,
                               .group = true};
     return lab_step_fill(step, plan, &g.def, node->id, true);
 }
@@ -50,8 +50,7 @@ static enum lab_status group_prepare(const struct lab_plan *plan,
     struct lab_step step;
     if (!v || !v->prepare)
         return LAB_OK;
-    enum lab_status st =
-        lab_group_fill(&step, plan, node, v->phase, v->keeps_parts, NULL);
+    enum lab_status st = lab_group_fill(&step, plan, node, v, NULL);
     if (st)
         return st;
     st = step_prepare(plan, be, &step, v);
@@ -135,9 +134,9 @@ const char *lab_node_unserved(const struct lab_node *node,
 {
     if (node->no_group)
         return node->no_group;
-    return node->parts_read && !(group && group->keeps_parts)
-               ? "has parts that another node reads"
-               : NULL;
+    bool keeps = group && group->keeps_parts && !node->op->parts_read_back;
+    return node->parts_read && !keeps ? "has parts that another node reads"
+                                      : NULL;
 }
 
 /* What the fixed table has for a step; kernel NULL: for a group, nothing. */
@@ -220,7 +219,9 @@ static bool find_twin(struct maker *m, const struct lab_node *node,
     enum lab_phase other =
         group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
     *twin = NULL;
-    if (!node->op->group_both || node->n_steps[other] == 0)
+    if (!node->op->group_both ||
+        (group->keeps_parts && node->op->parts_read_back) ||
+        node->n_steps[other] == 0)
         return true;
     *twin = lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
                                 other, group->name);
@@ -284,6 +285,16 @@ static bool group_starts(const struct maker *m, const struct lab_node *node,
                 : index == node->first_step[step->phase];
 }
 
+/* The steps that a group hides from step `first` on. A node may have fewer than its op:
+ * where data are queries and keys, attention has no gradients of them. */
+static int group_count(const struct lab_node *node, enum lab_phase phase,
+                       int first)
+{
+    int left = node->first_step[phase] + node->n_steps[phase] - first;
+    bool all = !node->op->group_from[phase] || node->op->group_steps > left;
+    return all ? left : node->op->group_steps;
+}
+
 static void append(struct maker *m, const struct lab_step *step,
                    const struct lab_variant *v, enum lab_chosen_by by,
                    int first, int count)
@@ -307,13 +318,11 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
     if (absorbed && has_own_choice(m, absorbed, v))
         absorbed = NULL;
-    enum lab_status st =
-        lab_group_fill(step, m->plan, node, v->phase, v->keeps_parts, absorbed);
+    enum lab_status st = lab_group_fill(step, m->plan, node, v, absorbed);
     if (st)
         return st;
     s->n_groups++;
-    int count = node->op->group_from[v->phase] ? node->op->group_steps
-                                               : node->n_steps[v->phase];
+    int count = group_count(node, v->phase, first);
     if (absorbed)
         count += absorbed->n_steps[v->phase];
     append(m, step, v, by, first, count);
@@ -392,11 +401,11 @@ static int hidden_steps(const struct maker *m, const struct lab_node *node,
                         enum lab_phase phase, int *count)
 {
     int first = node->first_step[phase];
-    *count = node->op->group_from[phase] ? node->op->group_steps
-                                         : node->n_steps[phase];
     for (int i = first; i < first + node->n_steps[phase]; i++) {
-        if (group_starts(m, node, i))
-            return i;
+        if (!group_starts(m, node, i))
+            continue;
+        *count = group_count(node, phase, i);
+        return i;
     }
     return -1;
 }
@@ -422,8 +431,7 @@ static double saved(struct maker *m, const struct lab_node *node,
     int first = hidden_steps(m, node, v->phase, &count);
     const struct lab_node *absorbed =
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
-    if (first < 0 || lab_group_fill(&step, m->plan, node, v->phase,
-                                    v->keeps_parts, absorbed))
+    if (first < 0 || lab_group_fill(&step, m->plan, node, v, absorbed))
         return NAN;
     bool timed = fastest(m, &step, &group) == v;
     lab_step_release(&step);
@@ -526,8 +534,7 @@ static void look_up_group(const struct maker *m,
                  at->hides_from < first + count && !lab_node_unserved(node, v);
     c->serves |= hides;
     if (!hides || !m->tuning ||
-        lab_group_fill(&step, m->plan, node, v->phase, v->keeps_parts,
-                       absorbed))
+        lab_group_fill(&step, m->plan, node, v, absorbed))
         return;
     if (look_up(m, &step, c))
         c->steps = count + (absorbed ? absorbed->n_steps[v->phase] : 0);

@@ -293,9 +293,9 @@ static enum lab_status judge_group(struct test_network *c,
 {
     struct lab_step s;
     for (int keeps = 0; keeps < 2; keeps++) {
+        const struct lab_variant v = {.phase = phase, .keeps_parts = keeps};
         c->keeps_parts = keeps;
-        enum lab_status st =
-            lab_group_fill(&s, c->plan, node, phase, c->keeps_parts, absorbed);
+        enum lab_status st = lab_group_fill(&s, c->plan, node, &v, absorbed);
         if (st)
             return st;
         c->group = true;

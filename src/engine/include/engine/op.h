@@ -182,8 +182,12 @@ struct lab_op_def {
     const char *group_from[LAB_PHASE_COUNT];
     int group_steps;
     /* The group leaves parts unwritten that the other phase's own steps read:
-     * it is taken in both phases or in none. */
+     * it is taken in both phases or in none, but see parts_read_back. */
     bool group_both;
+    /* A group variant that keeps parts is one of the way back alone: it reads what the
+     * forward steps have written, and not what comes back to parts that another node
+     * reads. It runs without a twin, and for no node with such parts. */
+    bool parts_read_back;
     /* The same for an op of several inputs, or of ids. */
     const struct lab_op_test_network *trials;
     int n_trials;

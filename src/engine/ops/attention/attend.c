@@ -220,21 +220,25 @@ static void attend_explain_group(struct lab_explainer *ex, int out_slot,
     }
 }
 
-/* d score[i,j], from in: dctx, q, k, v, ctx. Also the share itself. */
+/* d score[i,j], from in: dctx, q, k, v, ctx. Also the share itself, and the size of
+ * what is subtracted: where a query sees one key, that is all, and nothing is left but
+ * its rounding. */
 static double score_gradient(struct lab_explainer *ex,
                              const struct lab_attention_dims *d, struct place p,
-                             double *share)
+                             double *share, double *before)
 {
     double max;
     double sum;
     int64_t g_at = head_at(d, &p, p.i, d->Tq, d->F);
     *share = 0;
+    *before = 0;
     if (hidden(ex, p.i, p.j))
         return 0;
     row_stats(ex, 1, d, p, &max, &sum);
     *share = exp(score(ex, 1, d, p) - max) / sum;
     double through = dot(ex, 0, g_at, 4, g_at, d->F);
     double dp = dot(ex, 0, g_at, 3, head_at(d, &p, p.j, d->Tk, d->F), d->F);
+    *before = *share * (fabs(dp) + fabs(through));
     return *share * (dp - through);
 }
 
@@ -276,8 +280,10 @@ static void group_query(struct lab_explainer *ex,
     for (p.j = 0; p.j < d->Tk; p.j++) {
         int64_t at = head_at(d, &p, p.j, d->Tk, d->E) + index % d->E;
         double share;
-        double ds = score_gradient(ex, d, p, &share);
+        double before;
+        double ds = score_gradient(ex, d, p, &share, &before);
         double k = lab_explain_in(ex, 2, at);
+        lab_explain_rounds(ex, before * k / root);
         lab_explain_term(ex, ds * k / root, "%.6g*%.6g/%.6g", ds, k, root);
         lab_explain_source(ex, 2, at);
     }
@@ -309,9 +315,11 @@ static void group_key(struct lab_explainer *ex,
     for (p.i = 0; p.i < d->Tq; p.i++) {
         int64_t at = head_at(d, &p, p.i, d->Tq, width) + index % width;
         double share;
-        double ds = score_gradient(ex, d, p, &share);
+        double before;
+        double ds = score_gradient(ex, d, p, &share, &before);
         double x = lab_explain_in(ex, value ? 0 : 1, at);
         double m = value ? share : ds;
+        lab_explain_rounds(ex, value ? 0 : before * x / root);
         if (value)
             lab_explain_term(ex, m * x, "%.6g*%.6g", m, x);
         else
@@ -547,7 +555,8 @@ static int64_t group_width(const struct lab_plan *plan,
     return q->dim[q->rank - 1] / p->heads;
 }
 
-/* The fused kernel recomputes the scores on the way back: 1 product more. */
+/* Without the shares that the forward steps have written, the scores are computed again:
+ * 1 product more. */
 static void group_back(const struct lab_plan *plan, const struct lab_node *node,
                        struct lab_group_step *out)
 {
@@ -563,6 +572,16 @@ static void group_back(const struct lab_plan *plan, const struct lab_node *node,
                 scores ? scores->out[1] : LAB_NO_TENSOR, context->out[1]),
         .flop = context->flop + forward->flop + (scores ? scores->flop : 0),
         .explain = attend_explain_group_back};
+    if (out->keeps_parts) {
+        out->def.in[out->def.n_in++] = context->in[1];
+        out->def.flop -= forward->flop;
+        snprintf(out->formula, sizeof(out->formula),
+                 "dp = $i0 $i3^T; ds = $i5 (dp - rows of $i0 $i4 summed); the "
+                 "gradients are ds $i2 / sqrt(%lld), ds^T $i1 / sqrt(%lld) and "
+                 "$i5^T $i0",
+                 E, E);
+        return;
+    }
     snprintf(out->formula, sizeof(out->formula),
              "p = softmax($i1 $i2^T / sqrt(%lld)); dp = $i0 $i3^T; ds = "
              "p (dp - rows of $i0 $i4 summed); the gradients are ds $i2 / "

@@ -308,6 +308,16 @@ TEST_CASE(axes_have_marks_where_there_is_room)
     dump = chart(&c, 12, 30, 0);
     assert_true(marked(dump, "└─ 100 ─ size ─ 40000"));
     lab_free(dump);
+    /* One x alone: no other is named, and it is in the middle. */
+    s.n = 1;
+    for (int log = 0; log < 2; log++) {
+        c.log_x = log;
+        dump = chart(&c, 12, 50, 0);
+        assert_true(marked(dump, "─ 100 ─"));
+        assert_false(marked(dump, "└─ 100 ─"));
+        assert_false(marked(dump, " 101 ") || marked(dump, " 126 "));
+        lab_free(dump);
+    }
 }
 
 /* Marks of a log axis that are as many rows apart have the same ratio: where

@@ -123,6 +123,13 @@ TEST_CASE(searching_finds_over_row_ends_only)
     draw(&p, 2, 16, NULL);
     assert_true(lab_pager_search(&p, "QUICK BROWN", 1));
     assert_int_equal(p.match, 4); /* over a row's end ... */
+    struct lab_canvas c;          /* where screen readers look */
+    assert_ok(lab_canvas_init(&c, 4, 16, false));
+    lab_pager_draw(&p, &c, (struct lab_rect){1, 0, 2, 16});
+    assert_int_equal(c.cursor_y, 1);
+    assert_int_equal(c.cursor_x, 6);
+    assert_false(c.cursor_shown);
+    lab_canvas_release(&c);
     assert_false(lab_pager_search(&p, "jumpsover", 1)); /* no para's */
     assert_true(lab_pager_search(&p, "o", 1));
     size_t first = p.match;

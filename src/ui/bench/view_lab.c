@@ -575,7 +575,9 @@ static void draw_state(const struct lab_bench_state *st, struct lab_canvas *c,
     const struct lab_bench_set *set = &lab->sets[st->set];
     char text[80];
     int x = row.x;
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s: ", set->name);
+    if (!set->untimed || lab->running >= 0) /* its device's name has it */
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE,
+                              "%s: ", set->name);
     if (lab->running >= 0) {
         int w = row.w > 120 ? 60 : row.w > 76 ? 40 : row.w / 3;
         struct lab_rect gauge = lab_rect_cut_right(&row, w);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "store/fact_table.h"
+#include "ui/chart.h"
 #include "ui/table.h"
 #include "ui/ui.h"
 #include "ui/views.h"
@@ -270,9 +271,56 @@ static void draw_text(const struct facts_state *st, struct lab_canvas *c,
     lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, text ? text : st->t->about);
 }
 
+/* The column under the cursor, or the first of numbers, a bar a row; the longest is
+ * as wide as the pane. */
+static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    enum { VALUE_W = 14 };
+    int column = (int)lab_table_row(&st->columns);
+    int chosen = chosen_row(st);
+    int name_w = key_width(st) + 2;
+    double most = 0;
+    bool below = false;
+    char text[64];
+    if (column < 1 || !st->t->column[column].unit)
+        for (column = 1; column < st->t->columns && !st->t->column[column].unit;
+             column++)
+            ;
+    if (column == st->t->columns)
+        return;
+    for (int i = 0; i < st->count; i++) {
+        double v = (double)lab_fact_at(st->t, st->shown[i], column)->value;
+        most = fmax(most, isfinite(v) ? fabs(v) : 0);
+        below = below || v < 0;
+    }
+    struct lab_str head;
+    lab_str_init(&head);
+    lab_fact_head(st->t, column, &head);
+    lab_canvas_heading(c, &r, lab_str_text(&head), false);
+    lab_str_release(&head);
+    for (int i = 0; i < st->count && r.h > 0 && most > 0; i++) {
+        struct lab_rect row = lab_rect_cut_top(&r, 1);
+        double v = (double)lab_fact_at(st->t, st->shown[i], column)->value;
+        bool here = st->shown[i] == chosen;
+        enum lab_role role = here ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL;
+        lab_canvas_text(c, row.y, row.x, 1, role, here ? ">" : " ");
+        lab_canvas_text_cut(c, row.y, row.x + 1, name_w - 2, role,
+                            lab_fact_key(st->t, st->shown[i]));
+        lab_rect_cut_left(&row, name_w);
+        lab_fact_text(st->t, st->shown[i], column, text, sizeof(text));
+        lab_canvas_textf(c, row.y, row.x, VALUE_W - 2, role, "%*s", VALUE_W - 2,
+                         text);
+        lab_rect_cut_left(&row, VALUE_W);
+        lab_bar_draw(c, row.y, row.x, row.w, v / most, below,
+                     here ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1);
+    }
+}
+
 static void facts_draw(struct lab_screen *s, struct lab_canvas *c,
                        struct lab_rect body)
 {
+    enum { LEAST_BARS = 6 };
     struct facts_state *st = s->state;
     int most = body.h / 2 - 1;
     int rows = st->count + 2 < most ? st->count + 2 : most;
@@ -286,6 +334,9 @@ static void facts_draw(struct lab_screen *s, struct lab_canvas *c,
     lab_table_draw(&st->rows, c, top, st->pane == PANE_ROWS);
     snprintf(heading, sizeof(heading), "%s",
              row < 0 ? "Columns" : lab_fact_key(st->t, row));
+    int columns = st->t->columns + 3;
+    if (body.h - columns >= LEAST_BARS)
+        draw_bars(st, c, lab_rect_cut_bottom(&body, body.h - columns));
     lab_canvas_heading(c, &body, heading, st->pane == PANE_COLUMNS);
     lab_table_draw(&st->columns, c, body, st->pane == PANE_COLUMNS);
     if (text.h > 0)

@@ -112,7 +112,7 @@ static int put_repeats(struct lab_bench_set *set, int repeats)
 {
     if (set->untimed)
         return snprintf(set->note, sizeof(set->note),
-                        "counted by simulation, no times");
+                        "instructions counted, no times");
     return snprintf(set->note, sizeof(set->note), "%d repeats each", repeats);
 }
 

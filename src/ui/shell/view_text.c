@@ -49,6 +49,7 @@ static void text_draw(struct lab_screen *s, struct lab_canvas *c,
                       struct lab_rect body)
 {
     struct text_state *st = s->state;
+    lab_canvas_focus(c, body.y, body.x); /* or the match that it is at */
     lab_pager_draw(&st->pager, c, body);
 }
 

@@ -692,7 +692,7 @@ static void share_rows(struct lab_timeline_state *st, int rows)
         all += weights[st->t->lanes[i].kind];
     for (int i = 0; i < lanes; i++) /* none is higher than it is of use */
         parts[i] = (struct lab_share){1, weights[st->t->lanes[i].kind], 0};
-    lab_layout_share(rows < 2 * all ? rows : 2 * all, parts, lanes, st->lane_h);
+    lab_layout_share(rows < 4 * all ? rows : 4 * all, parts, lanes, st->lane_h);
 }
 
 static void draw_lanes(struct lab_timeline_state *st, struct lab_canvas *c)

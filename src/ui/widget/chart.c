@@ -22,6 +22,8 @@ struct axis {
 struct scale {
     struct axis x;
     struct axis y;
+    double
+        only_x; /* the one x that all points have, in the middle; NaN: many */
 };
 
 /* The value as it is drawn, or NaN for a gap. */
@@ -71,8 +73,13 @@ static bool find_scale(const struct lab_chart *chart, struct scale *sc)
         sc->y.from -= pad;
         sc->y.to = sc->y.from + 2 * pad;
     }
-    if (!(sc->x.to > sc->x.from))
-        sc->x.to = sc->x.from + (sc->x.log ? 0.1 : 1);
+    sc->only_x = NAN;
+    if (!(sc->x.to > sc->x.from)) {
+        double pad = sc->x.log ? 0.05 : 0.5;
+        sc->only_x = chart->zero_x ? NAN : sc->x.from;
+        sc->x.from -= chart->zero_x ? 0 : pad;
+        sc->x.to = sc->x.from + 2 * pad;
+    }
     return isfinite(sc->y.to - sc->y.from) && isfinite(sc->x.to - sc->x.from);
 }
 
@@ -344,6 +351,14 @@ static void draw_x_axis(struct lab_canvas *c, const struct lab_dots *g,
     lab_canvas_fill(c, (struct lab_rect){b.y, b.x, 1, b.w}, "─",
                     LAB_ROLE_BORDER);
     lab_canvas_text(c, b.y, b.x - 1, 1, LAB_ROLE_BORDER, "└");
+    if (!isnan(sc->only_x)) { /* nothing is at other places of the axis */
+        mark_text(&a, sc->only_x, 8, text);
+        put_below(&b, dot_of(&a, sc->only_x, b.w) - (int)strlen(text) / 2 - 1,
+                  text);
+        if (x_name)
+            put_below(&b, b.w - lab_canvas_columns(c, x_name) - 2, x_name);
+        return;
+    }
     put_below(&b, 1, mark_text(&a, a.from, 8, text));
     mark_text(&a, a.to, 8, text);
     put_below(&b, b.w - (int)strlen(text) - 2, text);

@@ -161,6 +161,8 @@ static void mark_matches(const struct lab_pager *p, struct lab_canvas *c,
             (struct lab_rect){y, x + columns_between(p, row->start, from), 1,
                               columns_between(p, from, to)},
             i == p->match ? LAB_ROLE_CURSOR : LAB_ROLE_MARK);
+        if (i == p->match && from == i)
+            lab_canvas_focus(c, y, x + columns_between(p, row->start, from));
     }
 }
 

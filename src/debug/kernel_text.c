@@ -120,6 +120,120 @@ static void add_element(struct lab_str *out, const struct lab_sim_debug *d,
     lab_str_add(out, f.rank > 0 ? "]" : "");
 }
 
+/* ---- who wrote the output ---- */
+
+/* What the warp in focus touched with its last store. */
+static void find_touched(struct lab_kernel_picture *p,
+                         const struct lab_sim_debug *d,
+                         const struct lab_sim_written *t)
+{
+    struct lab_sim_access_view v;
+    uint32_t block[3];
+    int focus;
+    int warps;
+    lab_sim_debug_where(d, block, &focus, &warps);
+    lab_sim_debug_access(d, focus, &v);
+    for (int l = 0; v.write && lab_kernel_is_global(&v) && l < LANES; l++) {
+        struct lab_sim_finding at;
+        if (!(v.lanes >> l & 1) ||
+            !lab_sim_debug_element(d, v.address[l], &at) ||
+            strcmp(at.name, t->label.name) != 0 ||
+            at.argument != t->label.argument)
+            continue;
+        int64_t from = 0;
+        for (int k = 0; k < at.rank; k++)
+            from = from * t->label.dim[k] + at.index[k];
+        int64_t n = v.bytes / t->label.element_bytes;
+        p->from[p->lanes] = from;
+        p->end[p->lanes++] = from + (n > 0 ? n : 1);
+    }
+}
+
+void lab_kernel_picture_make(struct lab_kernel_picture *p,
+                             const struct lab_sim_debug *d,
+                             const struct lab_sim_written *t, int w, int h)
+{
+    const struct lab_sim_label *l = &t->label;
+    int64_t columns = l->rank > 0 ? l->dim[l->rank - 1] : t->count;
+    *p = (struct lab_kernel_picture){.each = {1, 1}};
+    p->columns = columns > 0 && columns <= t->count ? columns : t->count;
+    p->rows = (t->count + p->columns - 1) / p->columns;
+    /* a power of two: the edges of tiles stay edges of cells */
+    while (w > 0 && p->each[0] < p->columns &&
+           (int64_t)p->each[0] * w < p->columns)
+        p->each[0] *= 2;
+    while (h > 0 && p->each[1] < p->rows && (int64_t)p->each[1] * h < p->rows)
+        p->each[1] *= 2;
+    p->w = (int)((p->columns + p->each[0] - 1) / p->each[0]);
+    p->h = (int)((p->rows + p->each[1] - 1) / p->each[1]);
+    for (int64_t i = 0; i < t->count; i++)
+        p->written += t->thread[i] >= 0;
+    find_touched(p, d, t);
+}
+
+static bool is_touched_now(const struct lab_kernel_picture *p, int64_t i)
+{
+    for (int l = 0; l < p->lanes; l++)
+        if (i >= p->from[l] && i < p->end[l])
+            return true;
+    return false;
+}
+
+char lab_kernel_picture_sign(const struct lab_kernel_picture *p,
+                             const struct lab_sim_debug *d,
+                             const struct lab_sim_written *t, int x, int y,
+                             int *warp, bool *now)
+{
+    static const char signs[] = "0123456789abcdefghijklmnopqrstuv";
+    static const char others[] = "+x*=";
+    const uint32_t *n = t->grid;
+    const int64_t threads = (int64_t)t->block[0] * t->block[1] * t->block[2];
+    uint32_t at[3];
+    int focus;
+    int warps;
+    int64_t found = -1;
+    lab_sim_debug_where(d, at, &focus, &warps);
+    int64_t here = at[0] + (int64_t)n[0] * (at[1] + (int64_t)n[1] * at[2]);
+    *warp = -1;
+    *now = false;
+    for (int64_t r = (int64_t)y * p->each[1];
+         r < (int64_t)(y + 1) * p->each[1] && r < p->rows; r++)
+        for (int64_t c = (int64_t)x * p->each[0];
+             c < (int64_t)(x + 1) * p->each[0] && c < p->columns; c++) {
+            int64_t i = r * p->columns + c;
+            if (i >= t->count || t->thread[i] < 0)
+                continue;
+            if (found < 0 || t->thread[i] / threads == here)
+                found = t->thread[i];
+            *now = *now || is_touched_now(p, i);
+        }
+    if (found < 0)
+        return '.';
+    int64_t of = found / threads;
+    if (of != here)
+        return others[(of % n[0] + 2 * (of / n[0] % n[1]) + of / n[0] / n[1]) %
+                      4];
+    *warp = (int)(found % threads / LANES);
+    return signs[*warp % LANES];
+}
+
+void lab_kernel_picture_head(struct lab_str *out,
+                             const struct lab_kernel_picture *p,
+                             const struct lab_sim_written *t)
+{
+    if (t->label.name[0])
+        lab_str_addf(out, "%s", t->label.name);
+    else
+        lab_str_addf(out, "argument %d", t->label.argument);
+    for (int k = 0; k < t->label.rank; k++)
+        lab_str_addf(out, "%s%" PRId64, k ? "," : " [", t->label.dim[k]);
+    lab_str_addf(out, "%s: %" PRId64 " of %" PRId64 " elements are written",
+                 t->label.rank > 0 ? "]" : "", p->written, t->count);
+    if (p->each[0] * p->each[1] > 1)
+        lab_str_addf(out, "; a sign is %d x %d of them", p->each[1],
+                     p->each[0]);
+}
+
 bool lab_kernel_is_global(const struct lab_sim_access_view *v)
 {
     return v->space == LAB_PTX_GLOBAL || v->space == LAB_PTX_GENERIC ||

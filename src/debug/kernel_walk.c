@@ -476,6 +476,32 @@ static enum lab_status do_shared(struct session *s, const char *arg)
     return LAB_OK;
 }
 
+static enum lab_status do_output(struct session *s, const char *arg)
+{
+    enum { COLUMNS = 72, ROWS = 32 };
+    const struct lab_sim_written *t = lab_sim_debug_written(s->w->debug);
+    struct lab_kernel_picture p;
+    struct lab_str text;
+    (void)arg;
+    if (!t)
+        return lab_fail(LAB_E_STATE,
+                        "[kernel.no-output] no block that was walked has "
+                        "written to a tensor yet");
+    lab_str_init(&text);
+    lab_kernel_picture_make(&p, s->w->debug, t, COLUMNS, ROWS);
+    lab_kernel_picture_head(&text, &p, t);
+    for (int i = 0; i < p.w * p.h; i++) {
+        int warp;
+        bool now;
+        char sign = lab_kernel_picture_sign(&p, s->w->debug, t, i % p.w,
+                                            i / p.w, &warp, &now);
+        lab_str_addf(&text, "%s%c", i % p.w ? "" : "\n  ", sign);
+    }
+    lab_str_add(&text, "\n  0 to v: the warp of this block; + x * = another "
+                       "block that was walked; . none\n");
+    return lab_print_str(&text);
+}
+
 static enum lab_status do_list(struct session *s, const char *arg)
 {
     struct lab_sim_warp_view v;
@@ -564,6 +590,8 @@ static const struct word {
     {"registers", "", "all registers that hold a value, of one lane",
      do_registers},
     {"shared", "[WORD]", "shared memory, as floats", do_shared},
+    {"output", "", "which block and warp wrote each element of the output",
+     do_output},
     {"list", "[LINE]", "source, with how often each line ran", do_list},
     {"findings", "", "what the checks have found", do_findings},
     {"help", "", "these words", do_help},

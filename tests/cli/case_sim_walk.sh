@@ -46,6 +46,50 @@ expect_stdout 'what is watched was touched'
 expect_stdout 'all warps of the block have ended'
 expect_stdout 'the kernel has no register %nothing'
 
+# Who wrote each element of the output so far: a picture that grows from block to block,
+# and a block that is walked again begins with nothing.
+walk <<'WORDS'
+output
+continue
+continue
+continue
+continue
+continue
+continue
+output
+block 1
+output
+continue
+continue
+continue
+continue
+continue
+continue
+output
+back
+back
+back
+back
+back
+back
+output
+WORDS
+expect_exit 0
+grep -q 'no block that was walked has written to a tensor yet' "$out" ||
+    complain "an output before it was written"
+# A sign is two elements: 32 of a block of 64 threads, 16 of a warp.
+of_warps=00000000000000001111111111111111
+other=++++++++++++++++++++++++++++++++
+none=................................
+grep -E '^  [0-9a-v.+x*=]{64}$' "$out" | tr -d ' ' >pictures
+printf '%s\n' "$of_warps$none" "$other$none" \
+    "$other$of_warps" >want
+head -3 pictures | cmp -s - want || complain "$(cat pictures)"
+[ "$(sed -n 4p pictures)" != "$(sed -n 3p pictures)" ] ||
+    complain "what was gone back over is still written"
+expect_stdout 'argument 1 [128]: 64 of 128 elements are written; a sign is 1 x 2'
+expect_stdout 'argument 1 [128]: 128 of 128 elements are written'
+
 "$LAB_EXE" step mlp-digits --backend cpu --into fc1.matmul </dev/null \
     >"$out" 2>"$err"
 status=$?

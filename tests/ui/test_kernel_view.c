@@ -184,6 +184,26 @@ TEST_CASE(shared_memory_fills_up_and_a_race_is_found)
     close_launch(&l);
 }
 
+/* Each element as the warp that wrote it; another block's beside; and going back. */
+TEST_CASE(the_output_by_who_wrote_it)
+{
+    struct launch l;
+    open_turn(&l);
+    plays(&l, "resize 80 24\n"
+              "await 5000 before its first instruction\n"
+              "key 6\nexpect nothing is written to a tensor yet\n"
+              "key e\nkey ^U\ntext y[1,40]\nkey Enter\n"
+              "await 5000 block (1,0,0)\n"
+              "await 5000 y [2,64]: \n"
+              "screen kernel_output_80x24.txt\n"
+              "resize 200 60\nkey 1\n"
+              "expect 0 to v the warp of this block\n"
+              "resize 80 24\nkey 6\nkey r\nawait 5000 block (0,0,0)\n"
+              "expect y [2,64]: \n");
+    same_as_golden("kernel_output_80x24.txt");
+    close_launch(&l);
+}
+
 TEST_CASE(an_element_its_thread_and_back)
 {
     struct launch l;

@@ -42,6 +42,14 @@ struct breakpoint {
     struct line last; /* of the thread */
 };
 
+/* Elements of a tensor by the thread that wrote them. */
+struct written {
+    struct lab_sim_written view;
+    uint64_t base;
+    int64_t *thread; /* the view's; owned. NULL: it could not be had */
+};
+enum { WRITTEN = 4, WRITTEN_MOST = 1 << 20 };
+
 struct lab_sim_debug {
     struct lab_sim_launch launch;
     struct lab_sim_options options;
@@ -79,6 +87,10 @@ struct lab_sim_debug {
     struct lab_sim_access_view access[SIM_WARPS];
     int32_t *writers; /* of each word of shared memory: a thread; -1: none */
     int64_t writer_count;
+    struct written written[WRITTEN];
+    int written_count;
+    int written_last;          /* the tensor that was written to last */
+    unsigned char *walked;     /* a bit a block; NULL: no memory for them */
     struct lab_sim_touch *log; /* of one thread, while it is asked for */
     int log_most;
     int log_count;
@@ -104,6 +116,86 @@ static void note_writers(struct lab_sim_debug *d, const struct sim_warp *w,
         for (uint64_t k = a->addr[lane] / 4; k <= last; k++)
             if (k < (uint64_t)d->writer_count)
                 d->writers[k] = w->index * SIM_LANES + lane;
+    }
+}
+
+/* The tensor of a store's address; NULL: it has no name, or there are too many. */
+static struct written *written_at(struct lab_sim_debug *d, uint64_t address)
+{
+    for (int i = 0; i < d->written_count; i++) {
+        struct written *t = &d->written[i];
+        uint64_t bytes =
+            (uint64_t)t->view.count * (uint64_t)t->view.label.element_bytes;
+        if (address >= t->base && address - t->base < bytes) {
+            d->written_last = i;
+            return t;
+        }
+    }
+    const struct sim_alloc *a = sim_memory_before(d->memory, address);
+    const struct sim_named *n =
+        a && !a->freed && sim_holds(a, address, 1)
+            ? sim_memory_name(a, address - (uint64_t)(uintptr_t)a->base)
+            : NULL;
+    if (!n || n->label.element_bytes < 1 || d->written_count == WRITTEN)
+        return NULL;
+    struct written *t = &d->written[d->written_count];
+    *t = (struct written){
+        .view = {.label = n->label,
+                 .count = (int64_t)n->bytes / n->label.element_bytes},
+        .base = (uint64_t)(uintptr_t)a->base + n->from};
+    memcpy(t->view.grid, d->launch.grid, sizeof(t->view.grid));
+    memcpy(t->view.block, d->launch.block, sizeof(t->view.block));
+    if (t->view.count <= WRITTEN_MOST)
+        t->thread = lab_alloc_array((size_t)t->view.count, sizeof(*t->thread));
+    for (int64_t i = 0; t->thread && i < t->view.count; i++)
+        t->thread[i] = -1;
+    t->view.thread = t->thread;
+    d->written_last = d->written_count++;
+    return t;
+}
+
+static int64_t block_threads(const struct lab_sim_debug *d)
+{
+    const uint32_t *n = d->launch.block;
+    return (int64_t)n[0] * n[1] * n[2];
+}
+
+static void note_written(struct lab_sim_debug *d, const struct sim_warp *w,
+                         const struct sim_access *a, uint32_t lanes)
+{
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        struct written *t = written_at(d, a->addr[lane]);
+        if (!t || !t->thread)
+            continue;
+        uint64_t size = (uint64_t)t->view.label.element_bytes;
+        uint64_t from = a->addr[lane] - t->base;
+        for (uint64_t k = from / size; k * size < from + (uint64_t)a->bytes &&
+                                       k < (uint64_t)t->view.count;
+             k++)
+            t->thread[k] = (int64_t)d->number * block_threads(d) +
+                           w->index * SIM_LANES + lane;
+    }
+}
+
+/* The block begins: what it wrote when it was walked before is as if not written. */
+static void forget_written(struct lab_sim_debug *d)
+{
+    const uint32_t *n = d->launch.grid;
+    uint64_t blocks = (uint64_t)n[0] * n[1] * n[2];
+    if (!d->walked && blocks <= WRITTEN_MOST)
+        d->walked = lab_alloc(blocks / 8 + 1);
+    if (!d->walked)
+        return;
+    bool before = d->walked[d->number / 8] >> d->number % 8 & 1;
+    d->walked[d->number / 8] |= (unsigned char)(1u << d->number % 8);
+    int64_t first = (int64_t)d->number * block_threads(d);
+    for (int i = 0; i < d->written_count && before; i++) {
+        struct written *t = &d->written[i];
+        for (int64_t k = 0; t->thread && k < t->view.count; k++)
+            if (t->thread[k] >= first &&
+                t->thread[k] < first + block_threads(d))
+                t->thread[k] = -1;
     }
 }
 
@@ -147,6 +239,8 @@ static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
                   a->space == LAB_PTX_CONST;
     if (a->space == LAB_PTX_SHARED && v->write)
         note_writers(d, w, a, lanes);
+    if (global && v->write)
+        note_written(d, w, a, lanes);
     if (global && d->log && d->number == d->log_block &&
         w->index == d->log_warp && lanes >> d->log_lane & 1)
         note_touch(d, v);
@@ -266,6 +360,7 @@ static enum lab_status start(struct lab_sim_debug *d, bool again)
     d->focus = 0;
     d->touched = -1;
     d->found = false;
+    forget_written(d);
     return launch(d);
 }
 
@@ -383,6 +478,9 @@ void lab_sim_debug_close(struct lab_sim_debug *d)
     lab_free(d->marks);
     lab_free(d->breaks);
     lab_free(d->writers);
+    for (int i = 0; i < d->written_count; i++)
+        lab_free(d->written[i].thread);
+    lab_free(d->walked);
     lab_free(d->findings);
     lab_free(d);
 }
@@ -1072,6 +1170,13 @@ const int32_t *lab_sim_debug_shared_writers(const struct lab_sim_debug *d,
 {
     *words = d->writer_count;
     return d->writers;
+}
+
+const struct lab_sim_written *
+lab_sim_debug_written(const struct lab_sim_debug *d)
+{
+    const struct written *t = &d->written[d->written_last];
+    return d->written_count > 0 && t->thread ? &t->view : NULL;
 }
 
 void lab_sim_debug_counts(const struct lab_sim_debug *d, int32_t file,

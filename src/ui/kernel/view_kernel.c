@@ -30,6 +30,7 @@ enum kernel_tab {
     KERNEL_PLACE,
     KERNEL_WARPS,
     KERNEL_FOUND,
+    KERNEL_OUTPUT,
     KERNEL_TABS
 };
 
@@ -643,6 +644,48 @@ static void draw_place(struct kernel_state *st, struct lab_canvas *c,
     draw_threads(st, c, r, warp, thread);
 }
 
+/* ---- the output, by who wrote it ---- */
+
+static void draw_output(struct kernel_state *st, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    enum { COLOURS = 6, NAMED = 60 };
+    const struct lab_sim_written *t = lab_sim_debug_written(st->at->debug);
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    struct lab_rect foot = lab_rect_cut_bottom(&r, 1);
+    struct lab_kernel_picture p;
+    struct lab_str text;
+    if (!t) {
+        lab_canvas_text(c, head.y, head.x, head.w, LAB_ROLE_DIM,
+                        "nothing is written to a tensor yet");
+        return;
+    }
+    lab_str_init(&text);
+    lab_kernel_picture_make(&p, st->at->debug, t, r.w, r.h);
+    lab_kernel_picture_head(&text, &p, t);
+    lab_canvas_text_cut(c, head.y, head.x, head.w, LAB_ROLE_NORMAL,
+                        lab_str_text(&text));
+    lab_str_release(&text);
+    for (int y = 0; y < p.h && y < r.h; y++)
+        for (int x = 0; x < p.w && x < r.w; x++) {
+            int warp;
+            bool now;
+            char sign = lab_kernel_picture_sign(&p, st->at->debug, t, x, y,
+                                                &warp, &now);
+            enum lab_role role =
+                now ? LAB_ROLE_CURSOR
+                : warp >= 0
+                    ? (enum lab_role)(LAB_ROLE_SERIES_1 + warp % COLOURS)
+                    : LAB_ROLE_DIM;
+            lab_canvas_textf(c, r.y + y, r.x + x, 1, role, "%c", sign);
+        }
+    lab_canvas_text_cut(c, foot.y, foot.x, foot.w, LAB_ROLE_DIM,
+                        foot.w >= NAMED
+                            ? "0 to v the warp of this block, + x * = other "
+                              "blocks that were walked"
+                            : "0 to v its warp, + x * = other blocks");
+}
+
 /* ---- warps, findings ---- */
 
 enum { WARP_W = 26 }; /* columns of a warp in the list */
@@ -722,6 +765,7 @@ static const struct pane {
     [KERNEL_PLACE] = {"3 grid", draw_place},
     [KERNEL_WARPS] = {"4 warps", draw_warps},
     [KERNEL_FOUND] = {"5 findings", draw_findings},
+    [KERNEL_OUTPUT] = {"6 output", draw_output},
 };
 
 static void draw_pane(struct kernel_state *st, struct lab_canvas *c,
@@ -817,6 +861,12 @@ static int rows_wanted(const struct kernel_state *st, enum kernel_tab tab,
         rows = (words + BANKS - 1) / BANKS + 1;
     } else if (tab == KERNEL_FOUND) {
         rows = found > 0 ? most : 1;
+    } else if (tab == KERNEL_OUTPUT) {
+        const struct lab_sim_written *t = lab_sim_debug_written(st->at->debug);
+        struct lab_kernel_picture p = {.h = 0};
+        if (t)
+            lab_kernel_picture_make(&p, st->at->debug, t, w, room.h);
+        rows = p.h + HEADS;
     }
     return rows < most ? (int)rows : most;
 }
@@ -832,7 +882,8 @@ static void draw_one_beside(struct kernel_state *st, struct lab_canvas *c,
     panes[tab].draw(st, c, at);
 }
 
-/* The grid and the warps; shared memory, where the kernel has some; the lanes. */
+/* The grid and the warps; shared memory, where the kernel has some; the output, once
+ * something of it is written; the lanes. */
 static void draw_beside(struct kernel_state *st, struct lab_canvas *c,
                         struct lab_rect r)
 {
@@ -845,6 +896,8 @@ static void draw_beside(struct kernel_state *st, struct lab_canvas *c,
     draw_one_beside(st, c, &r, KERNEL_WARPS);
     if (words > 0)
         draw_one_beside(st, c, &r, KERNEL_SHARED);
+    if (lab_sim_debug_written(st->at->debug) && r.h >= LEAST)
+        draw_one_beside(st, c, &r, KERNEL_OUTPUT);
     if (v.lanes != 0 && r.h >= LEAST)
         draw_touched(st, c, r);
 }
@@ -1543,6 +1596,8 @@ static const struct lab_binding bindings[] = {
     {"5", false, "findings",
      "what the checks have found here; Enter goes to the line", LAB_ACT_OWN,
      NULL, show_tab, KERNEL_FOUND},
+    {"6", false, "output", "the output: each element as who wrote it",
+     LAB_ACT_OWN, NULL, show_tab, KERNEL_OUTPUT},
     {"[", false, "up", "the pane: up by a row", LAB_ACT_OWN, NULL, scroll_pane,
      -1},
     {"]", false, "down", "the pane: down by a row", LAB_ACT_OWN, NULL,

@@ -33,6 +33,35 @@ const char *lab_kernel_source_line(struct lab_kernel_source *s,
 /* "dense.cu"; "?": not known. */
 const char *lab_kernel_source_name(const struct lab_ptx *ptx, int32_t file);
 
+/* A picture of a tensor that a kernel writes: its last dimension along x, all others
+ * along y, and a cell for each[0] x each[1] elements. */
+struct lab_kernel_picture {
+    int64_t rows;
+    int64_t columns;
+    int each[2];
+    int w; /* cells */
+    int h;
+    int64_t written; /* elements */
+    int lanes; /* elements that the last store of the warp in focus touched */
+    int64_t from[32];
+    int64_t end[32];
+};
+/* In at most w x h cells. */
+void lab_kernel_picture_make(struct lab_kernel_picture *p,
+                             const struct lab_sim_debug *d,
+                             const struct lab_sim_written *t, int w, int h);
+/* A cell's sign: the warp of the block in focus that wrote there, 0 to 9 and a to v;
+ * another block's + x * =, by turns, so that its tile has an edge; . no block that was
+ * walked. *warp is -1 but of the block in focus. *now: of the elements
+ * are some that the warp in focus has touched last. */
+char lab_kernel_picture_sign(const struct lab_kernel_picture *p,
+                             const struct lab_sim_debug *d,
+                             const struct lab_sim_written *t, int x, int y,
+                             int *warp, bool *now);
+/* "C [64,64]: 256 of 4096 elements are written". */
+void lab_kernel_picture_head(struct lab_str *out,
+                             const struct lab_kernel_picture *p,
+                             const struct lab_sim_written *t);
 bool lab_kernel_is_global(const struct lab_sim_access_view *v);
 /* Pieces of 32 bytes that the lanes' bytes lie in. */
 int lab_kernel_sectors(const struct lab_sim_access_view *v);

@@ -74,6 +74,16 @@ struct lab_sim_touch {
     int64_t times;
 };
 
+/* A tensor that the walk has written to, and who wrote each element of it last. */
+struct lab_sim_written {
+    struct lab_sim_label label;
+    uint32_t grid[3]; /* of the launch */
+    uint32_t block[3];
+    int64_t count; /* elements */
+    /* Number of the thread in the grid, block by block; -1: none that was walked. */
+    const int64_t *thread;
+};
+
 LAB_C_BEGIN
 /* Is before the first instruction of a block. `launch` and what it names must
  * outlive it. Errors as lab_sim_run(); LAB_E_RANGE: no such block. */
@@ -159,6 +169,11 @@ const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
  * none did. Until the next move. */
 const int32_t *lab_sim_debug_shared_writers(const struct lab_sim_debug *d,
                                             int64_t *words);
+/* The named tensor that was written to last, by the blocks that were walked, until the
+ * next move. A block that is walked again begins with nothing. NULL: none yet, or it
+ * has more than a million elements. */
+const struct lab_sim_written *
+lab_sim_debug_written(const struct lab_sim_debug *d);
 /* What a global address belongs to, by the newest label: name, argument, rank and
  * index of *out. false: to no label. */
 bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,

@@ -129,3 +129,9 @@ expect_exit 0
 expect_stderr 'not kept in the database'
 run table gpus --db "$work/own.csv"
 expect_exit 3
+
+# A line for each place that numbers come from, not for each number.
+run table energy
+expect_stdout 'naive, work, time, power: recorded run'
+[ "$(grep -c 'recorded run [0-9]' "$out")" -eq 8 ] ||
+    complain "a line for each number of a row"

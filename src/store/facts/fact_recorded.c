@@ -75,9 +75,25 @@ static enum lab_status find_value(struct lab_database *db,
     return lab_stmt_end(&s);
 }
 
+/* Columns of a row that have their number from one place; "" and none at first. */
+struct source {
+    char columns[160];
+    char from[160];
+};
+
+/* The line of the columns so far. */
+static void end_source(struct source *s, const struct lab_fact_table *t,
+                       int row, struct lab_str *note)
+{
+    if (s->columns[0])
+        lab_str_addf(note, "%s, %s: %s.\n", lab_fact_key(t, row), s->columns,
+                     s->from);
+    *s = (struct source){.columns = ""};
+}
+
 static enum lab_status take_cell(const struct lab_fact_table *t, int row,
                                  int column, struct lab_database *db,
-                                 struct lab_str *note)
+                                 struct source *source, struct lab_str *note)
 {
     struct lab_fact_cell *cell = lab_fact_at(t, row, column);
     char part[PARTS][PART_BYTES];
@@ -109,13 +125,20 @@ static enum lab_status take_cell(const struct lab_fact_table *t, int row,
     if (st)
         return st;
     cell->value = (long double)value * (long double)factor / unit;
-    if (isnan(value))
+    if (isnan(value)) {
         lab_str_addf(note, "%s: no run that ships has %s.\n",
                      lab_fact_key(t, row), cell->recorded + 1);
-    else
-        lab_str_addf(note, "%s, %s: recorded run %lld, %s, %s at %s.\n",
-                     lab_fact_key(t, row), t->column[column].name,
-                     (long long)run, part[0], part[1], part[2]);
+        return LAB_OK;
+    }
+    char from[sizeof(source->from)];
+    snprintf(from, sizeof(from), "recorded run %lld, %s, %s at %s",
+             (long long)run, part[0], part[1], part[2]);
+    if (strcmp(from, source->from) != 0)
+        end_source(source, t, row, note);
+    memcpy(source->from, from, sizeof(from));
+    size_t used = strlen(source->columns);
+    snprintf(source->columns + used, sizeof(source->columns) - used, "%s%s",
+             used ? ", " : "", t->column[column].name);
     return LAB_OK;
 }
 
@@ -136,10 +159,13 @@ enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
     if (!has_recorded(t))
         return LAB_OK;
     enum lab_status st = lab_database_open(&db, path, &options);
-    for (int row = 0; !st && row < t->rows; row++)
+    for (int row = 0; !st && row < t->rows; row++) {
+        struct source source = {.columns = ""};
         for (int i = 0; !st && i < t->columns; i++)
             if (lab_fact_at(t, row, i)->recorded)
-                st = take_cell(t, row, i, db, note);
+                st = take_cell(t, row, i, db, &source, note);
+        end_source(&source, t, row, note);
+    }
     lab_database_close(db);
     return st ? st : lab_fact_compute(t);
 }

@@ -265,6 +265,37 @@ static void add_point(struct picture *p, struct line *l, double x, double y)
     p->x1 = isnan(p->x1) || x > p->x1 ? x : p->x1;
 }
 
+/* Have two sizes of the set the same first side, as products that are transposed
+ * or not? Then the axis is the order of the sizes. */
+static bool in_order(const struct lab_bench_chart *chart)
+{
+    const struct lab_bench_data *lab = chart->lab;
+    for (int i = 0; i < lab->size_count; i++)
+        for (int k = 0; k < i; k++)
+            if (lab->sizes[i].set == chart->set &&
+                lab->sizes[k].set == chart->set &&
+                lab->sizes[i].x == lab->sizes[k].x)
+                return true;
+    return false;
+}
+
+/* Along the axis: the first side, or 1, 2 ...; 0: it has no place there. */
+static double place_of(const struct lab_bench_chart *chart, int size)
+{
+    const struct lab_bench_data *lab = chart->lab;
+    int at = 0;
+    if (!in_order(chart))
+        return lab->sizes[size].x;
+    for (int i = 0; i < lab->size_count; i++) {
+        if (lab->sizes[i].set != chart->set)
+            continue;
+        at++;
+        if (strcmp(lab->sizes[i].text, lab->sizes[size].text) == 0)
+            return at;
+    }
+    return 0;
+}
+
 static struct line *add_line(struct picture *p, const char *name)
 {
     if (p->count == p->most)
@@ -318,7 +349,7 @@ static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
     for (int64_t i = 0; l && i < lab->row_count; i++) {
         const struct lab_bench_result *r = &lab->rows[i];
         if (is_rung(r, of) && r->state == LAB_BENCH_DONE)
-            add_point(p, l, lab->sizes[r->size_index].x,
+            add_point(p, l, place_of(chart, r->size_index),
                       is_counted(lab, r->set) ? value_of(lab, r)
                                               : axis_value(lab, r->rate));
     }
@@ -364,16 +395,17 @@ static void add_own(struct picture *p, const struct lab_bench_chart *chart,
 }
 
 /* The best of every size that another set has. */
-static void add_set(struct picture *p, const struct lab_bench_data *lab,
+static void add_set(struct picture *p, const struct lab_bench_chart *chart,
                     int set)
 {
+    const struct lab_bench_data *lab = chart->lab;
     char name[96];
     snprintf(name, sizeof(name), "best of %s", lab->sets[set].name);
     struct line *l = add_line(p, name);
     for (int s = 0; l && s < lab->size_count; s++) {
         const struct lab_bench_result *best = lab_bench_best(lab, s);
         if (lab->sizes[s].set == set && best)
-            add_point(p, l, lab->sizes[s].x, axis_value(lab, best->rate));
+            add_point(p, l, place_of(chart, s), axis_value(lab, best->rate));
     }
     p->count += l && l->n > 0;
 }
@@ -433,8 +465,8 @@ static void fill_picture(struct picture *p, const struct lab_bench_chart *chart,
     p->most = LINES - 1; /* the last is the ceiling's */
     for (int s = 0; others && s < chart->lab->set_count; s++)
         if (s != chart->set && p->count < LINES - 2)
-            add_set(p, chart->lab, s);
-    if (others)
+            add_set(p, chart, s);
+    if (others && !in_order(chart))
         add_slides(p, chart->lab);
     p->most = LINES;
     add_ceiling(p, chart);
@@ -495,13 +527,16 @@ static void make_rates(struct rates *t, struct lab_canvas *c, struct lab_rect r,
     int most = r.h > 3 ? r.h / 2 : 1; /* a name left out is a line unknown */
     t->names = lab_rect_cut_bottom(&r, rows < most ? rows : most);
     t->lines = r;
-    t->chart = (struct lab_chart){.x_name = chart->log ? "size, log" : "size",
+    bool order = in_order(chart);
+    t->chart = (struct lab_chart){.x_name = order ? "size, in their order"
+                                            : chart->log ? "size, log"
+                                                         : "size",
                                   .series = t->series,
                                   .count = p->count,
                                   .y_min = chart->log ? (double)NAN : 0,
                                   .y_max = NAN,
                                   .log_y = chart->log,
-                                  .log_x = chart->log,
+                                  .log_x = chart->log && !order,
                                   .unlisted = true};
 }
 
@@ -537,7 +572,7 @@ int64_t lab_bench_rates_find(struct lab_rect r,
         char name[96];
         rung_name(chart, row, name, sizeof(name));
         if (row->set == chart->set && row->state == LAB_BENCH_DONE &&
-            lab->sizes[row->size_index].x == l->x[point] &&
+            place_of(chart, row->size_index) == l->x[point] &&
             strcmp(name, l->name) == 0)
             return i;
     }

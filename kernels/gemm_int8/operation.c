@@ -96,6 +96,7 @@ const struct lab_operation lab_operation_gemm_int8 = {
     .shape = "MxNxK",
     .dims = 3,
     .unit = LAB_UNIT_FLOPS,
+    .arithmetic = "int8",
     .sizes_cpu = "64,200",
     .sizes_gpu = "1024,4096,8192",
     .checks = checks,

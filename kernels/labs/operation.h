@@ -80,8 +80,11 @@ struct lab_operation {
     const char *shape;        /* how a size is written: "MxNxK" */
     int dims;                 /* 1 to LAB_BENCH_DIMS */
     enum lab_bench_unit unit; /* of its rates */
-    const char *item;         /* LAB_UNIT_TIME: what is counted, "access" */
-    const char *sizes_cpu;    /* when none are named: "100,4000" */
+    /* What its rungs multiply where that is no enum lab_precision: "int8". Their
+     * precision is LAB_FP32 then, that of the result. NULL: as they state. */
+    const char *arithmetic;
+    const char *item;      /* LAB_UNIT_TIME: what is counted, "access" */
+    const char *sizes_cpu; /* when none are named: "100,4000" */
     const char *sizes_gpu;
     const char *const
         *checks; /* odd sizes, compared before timing; NULL ends */

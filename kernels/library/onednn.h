@@ -11,6 +11,7 @@
 #include <dnnl_debug.h>
 #include "common/image.h"
 #include "common/kernel.h"
+#include "library/onednn_abi.h"
 
 /* The ops that have rows. Not here: what oneDNN has no primitive for (dropout,
  * embedding, the losses). */
@@ -31,7 +32,8 @@
     F(layer_norm)                                                              \
     F(add)                                                                     \
     F(lstm)                                                                    \
-    F(rnn)
+    F(rnn)                                                                     \
+    F(gemm_int8)
 
 LAB_C_BEGIN
 #define LAB_ONEDNN_SET(op) extern const struct lab_kernel_set lab_onednn_##op;

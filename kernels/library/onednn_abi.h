@@ -7,7 +7,9 @@
 #include "common/kernel.h"
 
 #define LAB_ONEDNN_MODULE "lapenna-lab-onednn.so"
-enum { LAB_ONEDNN_ABI = 4 };
+enum { LAB_ONEDNN_ABI = 5 };
+/* A set with this before its name has rungs of that lab, no rows of an op. */
+#define LAB_ONEDNN_LAB "lab:"
 
 /* Called on the thread of the failing call, before it returns `st`. */
 typedef void lab_onednn_report_fn(enum lab_status st, const char *id,

@@ -48,9 +48,9 @@ const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
         for (int i = 0; i < lab->n_rungs; i++)
             there = there || lab->rungs[i]->precision == (enum lab_precision)p;
         if (there && used < size)
-            used += (size_t)snprintf(out + used, size - used, "%s%s",
-                                     used ? ", " : "",
-                                     lab_precision_name((enum lab_precision)p));
+            used += (size_t)snprintf(
+                out + used, size - used, "%s%s", used ? ", " : "",
+                lab_ladder_precision(lab->ladder, (enum lab_precision)p));
     }
     return out;
 }

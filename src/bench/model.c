@@ -213,6 +213,14 @@ static void take_unit(struct lab_bench_data *data,
 {
     data->unit = ladder->unit;
     data->item = ladder->item;
+    data->arithmetic = ladder->arithmetic;
+}
+
+const char *lab_bench_precision_text(const struct lab_bench_data *data,
+                                     const struct lab_bench_result *r)
+{
+    bool fp32 = strcmp(r->precision, lab_precision_name(LAB_FP32)) == 0;
+    return data->arithmetic && fp32 ? data->arithmetic : r->precision;
 }
 
 static void describe(struct lab_bench_result *r, const struct lab_variant *rung)
@@ -297,7 +305,7 @@ void lab_bench_model_ceilings(struct lab_bench_data *data, int set,
             m->flops[p] <= to->ceiling)
             continue;
         snprintf(name, sizeof(name), "%s %s",
-                 lab_precision_name((enum lab_precision)p),
+                 lab_ladder_precision(lab->ladder, (enum lab_precision)p),
                  p == LAB_FP32 && m->fp32_by_fma ? "multiply-adds" : "product");
         name_ceiling(to, m->flops[p], name);
     }
@@ -385,7 +393,8 @@ void lab_bench_result_of(const struct lab_bench *lab,
     out->gain_model = row->gain_model;
     out->share = row->share;
     out->ceiling_copy = lab->machine.copy_bytes_s;
-    out->ceiling_fp32 = lab->machine.flops[LAB_FP32];
+    out->ceiling_fp32 =
+        lab->ladder->arithmetic ? (double)NAN : lab->machine.flops[LAB_FP32];
     out->sm_clock_before_hz = row->before.sm_clock_hz;
     out->sm_clock_after_hz = row->after.sm_clock_hz;
     out->memory_clock_hz = row->after.memory_clock_hz;

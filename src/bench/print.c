@@ -43,7 +43,7 @@ static void print_head(const struct lab_bench *lab)
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
         if (!isnan(m->flops[p]))
             lab_printf(stdout, ", %s %s %.4g GFLOP/s",
-                       lab_precision_name((enum lab_precision)p),
+                       lab_ladder_precision(lab->ladder, (enum lab_precision)p),
                        p == LAB_FP32 && m->fp32_by_fma ? "multiply-adds"
                                                        : "product",
                        m->flops[p] / 1e9);
@@ -362,7 +362,7 @@ static enum lab_status json_run(const struct lab_bench *lab)
     for (int p = 0; p < LAB_FP64; p++) {
         char key[32];
         snprintf(key, sizeof(key), "%s_flop_per_s",
-                 lab_precision_name((enum lab_precision)p));
+                 lab_ladder_precision(lab->ladder, (enum lab_precision)p));
         lab_json_real(line, key, m->flops[p]);
     }
     return lab_json_print(line);
@@ -373,7 +373,7 @@ enum lab_status lab_bench_print_run(const struct lab_bench *lab)
     if (lab->options->json)
         return json_run(lab);
     print_head(lab);
-    return LAB_OK;
+    return lab_print_check(); /* what comes next takes its time */
 }
 
 static enum lab_status json_result(const struct lab_bench *lab,
@@ -430,7 +430,7 @@ static void add_rates(struct lab_text_table *t,
                       int n)
 {
     lab_text_table_add(t, of->variant);
-    lab_text_table_add(t, of->precision);
+    lab_text_table_add(t, lab_bench_precision_text(data, of));
     for (int c = 0; c < n; c++) {
         char text[64] = LAB_NA;
         for (int64_t i = 0; i < data->row_count; i++) {

@@ -323,7 +323,7 @@ void lab_bench_measure_ceilings(struct lab_bench *lab)
     unsigned precisions = 0;
     for (int i = 0; i < lab->n_rungs; i++)
         precisions |= 1u << lab->rungs[i]->precision;
-    lab_ladder_measure(lab->backend, precisions, &lab->machine);
+    lab_ladder_measure(lab->backend, lab->ladder, precisions, &lab->machine);
 }
 
 /* ---- the kernels ----
@@ -453,7 +453,8 @@ static void add_kernel(struct tracing *t, const struct lab_kernel_record *k,
     char limit[64];
     lab_text_table_add(table, t->row->rung->name);
     if (lab_bench_has_precisions(t->lab))
-        lab_text_table_add(table, lab_precision_name(t->row->rung->precision));
+        lab_text_table_add(table, lab_ladder_precision(
+                                      t->lab->ladder, t->row->rung->precision));
     const char *name = lab_intern_text(k->short_name);
     lab_text_table_addf(table, "%.40s", name ? name : LAB_NA);
     lab_text_table_add(table, LAB_DIMS_TEXT(k->launch.grid));

@@ -24,7 +24,14 @@ static const struct product products[LAB_CEILING_COUNT] = {
                           LAB_CUBLAS_COMPUTE_F32},
     [LAB_CEILING_FP16] = {8192, LAB_F16, LAB_CUBLAS_F16,
                           LAB_CUBLAS_COMPUTE_F32},
+    /* four numbers a word; the result has a word for each */
+    [LAB_CEILING_INT8] = {8192, LAB_I32, LAB_CUBLAS_I8, LAB_CUBLAS_COMPUTE_I32},
 };
+
+static bool is_int8(const struct product *p)
+{
+    return p->type == LAB_CUBLAS_I8;
+}
 
 /* Fills device memory with one megabyte of random numbers over and over. */
 static cudaError_t fill(void *to, size_t bytes, enum lab_dtype dtype,
@@ -33,7 +40,9 @@ static cudaError_t fill(void *to, size_t bytes, enum lab_dtype dtype,
     size_t chunk = (size_t)SEED_FLOATS * lab_dtype_bytes(dtype);
     void *host = lab_alloc(chunk);
     cudaError_t err = host ? cudaSuccess : cudaErrorMemoryAllocation;
-    for (size_t i = 0; host && i < SEED_FLOATS; i++)
+    for (size_t i = 0; host && i < SEED_FLOATS && dtype == LAB_I32; i++)
+        ((uint32_t *)host)[i] = lab_random_word(1, 0, 0, i);
+    for (size_t i = 0; host && i < SEED_FLOATS && dtype != LAB_I32; i++)
         lab_number_put(
             host, dtype, (int64_t)i,
             (double)(lab_random_unit(lab_random_word(1, 0, 0, i)) - 0.5f));
@@ -65,6 +74,8 @@ static enum lab_status do_once(const struct work *w)
 {
     const float one = 1;
     const float zero = 0;
+    const int whole_one = 1;
+    const int whole_zero = 0;
     const struct lab_cublas *b = w->exec->cublas;
     if (w->blocks > 0)
         return lab_multiply_adds((float *)(void *)w->memory, w->blocks,
@@ -76,10 +87,13 @@ static enum lab_status do_once(const struct work *w)
             "copy");
     int n = w->product->side;
     int t = w->product->type;
-    int status =
-        b->gemm_ex(b->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, n, n, n, &one,
-                   w->memory, t, n, w->memory + w->bytes, t, n, &zero,
-                   w->memory + 2 * w->bytes, t, n, w->product->compute, -1);
+    bool int8 = is_int8(w->product); /* cuBLAS wants the depth side by side */
+    int status = b->gemm_ex(
+        b->handle, int8 ? LAB_CUBLAS_T : LAB_CUBLAS_N, LAB_CUBLAS_N, n, n, n,
+        int8 ? (const void *)&whole_one : &one, w->memory, t, n,
+        w->memory + w->bytes, t, n, int8 ? (const void *)&whole_zero : &zero,
+        w->memory + 2 * w->bytes, int8 ? LAB_CUBLAS_I32 : t, n,
+        w->product->compute, -1);
     return status == 0
                ? LAB_OK
                : lab_fail(LAB_E_UNSUPPORTED, "[cuda.cublas-ceiling] cuBLAS: %s",
@@ -163,15 +177,18 @@ enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
         return fma_ceiling(exec, out);
     bool copy = ceiling == LAB_CEILING_COPY;
     const struct product *p = &products[ceiling];
+    bool int8 = !copy && is_int8(p);
     struct work w = {.exec = exec,
                      .product = copy ? NULL : p,
                      .bytes = copy ? (size_t)1 << 30
                                    : (size_t)p->side * (size_t)p->side *
                                          lab_dtype_bytes(p->dtype)};
+    if (int8)
+        w.bytes /= sizeof(int32_t);
     if (!copy && !exec->cublas)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "[cuda.no-cublas] cuBLAS is not there");
-    size_t parts = copy ? 2 : 3;
+    size_t parts = copy ? 2 : int8 ? 2 + sizeof(int32_t) : 3;
     void *memory = NULL;
     cudaError_t err = cudaMalloc(&memory, parts * w.bytes);
     if (err != cudaSuccess)

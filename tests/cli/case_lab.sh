@@ -297,3 +297,36 @@ expect_exit 2
 run lab gemm --backend cpu --sizes 999999 --db untimed.db
 run profile show 1 --db untimed.db
 expect_stderr 'no rung of it was timed; the rows above have the reasons'
+
+# A lab of whole numbers: no fp32 in its title, nor fp32's ceiling for its rates.
+run lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --db int8.db
+expect_exit 0
+expect_stdout 'C = scale A W^T of numbers of 8 bits, int8, on '
+grep -q 'ceilings measured now: copy [0-9.]* GB/s$' "$out" ||
+    complain "a ceiling of another arithmetic"
+grep -Eq '^integers .* n/a ' "$out" || complain "a part of a ceiling that is none"
+run lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --db int8.db --json
+expect_json 'one("lab")["precision"] == "int8"' 'one("lab")["int8_flop_per_s"] is None' \
+    '"fp32_flop_per_s" not in one("lab")' \
+    'all(r["ceiling_fp32_flop_per_s"] is None for r in of("lab_row"))'
+
+# The heading is there while the first rung is measured, also in a pipe.
+"$LAB_EXE" lab gemm --backend cpu --sizes 4096 --db slow.db >slow 2>/dev/null &
+slow=$!
+for _ in $(seq 300); do
+    [ -s slow ] && break
+    sleep 0.1
+done
+kill -0 $slow 2>/dev/null || complain 'a product of 4096 was too fast to look at'
+grep -q '^ceilings measured now' slow || complain 'no heading while it measures'
+kill -KILL $slow
+wait $slow 2>/dev/null
+
+# Sizes with one first side are beside each other, not above each other.
+run lab gemm_full --backend cpu --repeat 20 --chart --db full.db \
+    --sizes 16x16x16x1x1x1,16x16x16x2x1x1,16x16x16x1x2x1
+expect_exit 0
+expect_stdout 'size, in their order'
+run lab gemm_full --backend cpu --repeat 20 --chart --db full.db \
+    --sizes 16x16x16x1x1x1,24x24x24x1x1x1
+expect_stdout 'size, log'

@@ -68,8 +68,8 @@ TEST_CASE(a_backend_without_any)
 
 TEST_CASE(names_are_stable)
 {
-    static const char *const names[] = {"copy", "fp32", "tf32",
-                                        "bf16", "fp16", "fma"};
+    static const char *const names[] = {"copy", "fp32", "tf32", "bf16",
+                                        "fp16", "fma",  "int8"};
     for (int i = 0; i < LAB_CEILING_COUNT; i++) {
         assert_string_equal(lab_ceiling_name((enum lab_ceiling)i), names[i]);
         assert_true(lab_ceiling_text((enum lab_ceiling)i)[0] != '\0');

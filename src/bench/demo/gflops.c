@@ -224,7 +224,7 @@ static enum lab_status measure(struct gflops *g, int machine)
     struct measuring m = {g, machine};
     if (!lab)
         return LAB_OK;
-    lab_ladder_measure(lab->backend, 0, &lab->machine);
+    lab_ladder_measure(lab->backend, lab->ladder, 0, &lab->machine);
     if (!g->o.json)
         lab_printf(stdout, "%s: %s\n", machine == GPU ? "GPU" : "CPU",
                    lab->machine.info.name);

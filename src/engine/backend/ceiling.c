@@ -22,6 +22,9 @@ static const struct {
                           "FLOP/s"},
     [LAB_CEILING_FMA] = {"fma", "multiply-adds in fp32, in registers alone",
                          "FLOP/s"},
+    [LAB_CEILING_INT8] = {"int8",
+                          "a product in int8, summed in whole numbers of 32",
+                          "FLOP/s"},
 };
 
 const char *lab_ceiling_name(enum lab_ceiling ceiling)

@@ -334,11 +334,18 @@ double lab_ladder_model(const struct lab_ladder_machine *m,
     return isnan(busy) ? NAN : l->flop(s->dim) / fmax(seconds, busy);
 }
 
-void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
-                        struct lab_ladder_machine *out)
+const char *lab_ladder_precision(const struct lab_operation *l,
+                                 enum lab_precision p)
 {
-    static const enum lab_ceiling ceiling_of[LAB_PRECISION_COUNT] = {
-        [LAB_FP32] = LAB_CEILING_FP32,
+    return l->arithmetic && p == LAB_FP32 ? l->arithmetic
+                                          : lab_precision_name(p);
+}
+
+void lab_ladder_measure(struct lab_backend *be, const struct lab_operation *l,
+                        unsigned precisions, struct lab_ladder_machine *out)
+{
+    const enum lab_ceiling ceiling_of[LAB_PRECISION_COUNT] = {
+        [LAB_FP32] = l->arithmetic ? LAB_CEILING_INT8 : LAB_CEILING_FP32,
         [LAB_TF32] = LAB_CEILING_TF32,
         [LAB_BF16] = LAB_CEILING_BF16,
         [LAB_FP16] = LAB_CEILING_FP16,
@@ -360,7 +367,8 @@ void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
             !lab_backend_ceiling(be, ceiling_of[p], &r))
             out->flops[p] = r.median;
     }
-    out->fp32_by_fma = !lab_backend_ceiling(be, LAB_CEILING_FMA, &r) &&
+    out->fp32_by_fma = !l->arithmetic &&
+                       !lab_backend_ceiling(be, LAB_CEILING_FMA, &r) &&
                        !(out->flops[LAB_FP32] >= r.median);
     if (out->fp32_by_fma)
         out->flops[LAB_FP32] = r.median;

@@ -133,6 +133,8 @@ static void put_words(const struct lab_bench_state *st,
         lab_prediction_text(&st->lab, &r->predicted, out, cap);
     } else if (column == COL_RATIO) {
         lab_prediction_ratio_short(st->lab.unit, &r->predicted, r, out, cap);
+    } else if (column == COL_PRECISION) {
+        snprintf(out, cap, "%s", lab_bench_precision_text(&st->lab, r));
     } else if (column != COL_MEDIAN) {
         bool failed = column == COL_IDEA && r->reason;
         snprintf(out, cap, "%s", failed ? r->reason : text(r, column));
@@ -510,7 +512,7 @@ static void bench_profile_draw(const struct lab_bench_state *st,
     if (!row || lab_rect_empty(r))
         return;
     snprintf(title, sizeof(title), "Profile: %s, %s, size %s", row->variant,
-             row->precision, row->size);
+             lab_bench_precision_text(&st->lab, row), row->size);
     lab_canvas_heading(c, &p.r, title, false);
     profile_lines(&p, &st->lab, row);
     bool failed = row->state == LAB_BENCH_FAILED;

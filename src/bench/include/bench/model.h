@@ -66,7 +66,8 @@ struct lab_bench_slide {
 struct lab_bench_data {
     int64_t version;
     enum lab_bench_unit unit;
-    const char *item; /* LAB_UNIT_TIME: what one is; else NULL */
+    const char *item;       /* LAB_UNIT_TIME: what one is; else NULL */
+    const char *arithmetic; /* the operation's; NULL: each row's precision */
     struct lab_bench_set sets[LAB_BENCH_SETS];
     int set_count;
     int running; /* a set, or -1 */
@@ -250,6 +251,9 @@ const char *lab_bench_model_passed(enum lab_bench_unit unit, double rate,
 enum { LAB_BENCH_SLIDE_TEXT = 512 };
 const char *lab_bench_slide_text(const struct lab_bench_slide *slide, char *out,
                                  size_t cap);
+/* What a row multiplies, as it is shown: "fp32", "int8". */
+const char *lab_bench_precision_text(const struct lab_bench_data *data,
+                                     const struct lab_bench_result *r);
 /* "not run", "checking", "timing", or "" when the time needs no word. */
 const char *lab_bench_state_text(enum lab_bench_progress state);
 /* Why a rate is above its ceiling, for shares past what noise explains; else

@@ -19,6 +19,7 @@
 #include "engine/backend.h"
 #include "labs/cpu_rungs.h"
 #include "library/blas.h"
+#include "library/onednn_abi.h"
 
 /* ---- what this processor can do at best, on one thread, as every CPU kernel of the
  * program runs: a copy of memory or y = 2 x + y, a product by OpenBLAS, and
@@ -254,11 +255,19 @@ struct cpu_backend {
     int n_f32;
 };
 
+/* The lab that a set of oneDNN is for; NULL: an op's set. */
+static const char *lab_of(const struct lab_kernel_set *set)
+{
+    const size_t n = strlen(LAB_ONEDNN_LAB);
+    return strncmp(set->op, LAB_ONEDNN_LAB, n) == 0 ? set->op + n : NULL;
+}
+
 static void add_sets(struct cpu_backend *cpu,
                      const struct lab_kernel_set *const *sets, int count)
 {
     for (int i = 0; i < count && cpu->n_f32 < MAX_SETS; i++)
-        cpu->f32[cpu->n_f32++] = sets[i];
+        if (!lab_of(sets[i]))
+            cpu->f32[cpu->n_f32++] = sets[i];
 }
 
 static void collect_sets(struct cpu_backend *cpu)
@@ -374,16 +383,35 @@ static void cpu_info(struct lab_backend *be, struct lab_device_info *out)
     out->memory_bytes = lab_host_memory();
 }
 
-/* An operation's own rungs, then OpenBLAS's. */
+/* Rung i of those that oneDNN has for a lab; NULL past the last. */
+static const struct lab_variant *onednn_rung(const char *operation, int i)
+{
+    const struct lab_kernel_set *const *sets;
+    int count;
+    lab_onednn_open(&sets, &count);
+    for (int k = 0; k < count; k++) {
+        const char *lab = lab_of(sets[k]);
+        if (lab && strcmp(lab, operation) == 0)
+            return i < sets[k]->count ? &sets[k]->variants[i] : NULL;
+    }
+    return NULL;
+}
+
+/* An operation's own rungs, then OpenBLAS's, then oneDNN's. */
 static const struct lab_variant *cpu_rung(struct lab_backend *be,
                                           const char *operation, int i)
 {
     int own = 0;
+    int blas = 0;
     (void)be;
     while (lab_cpu_rung(operation, own))
         own++;
-    return i < own ? lab_cpu_rung(operation, i)
-                   : lab_blas_rung(operation, i - own);
+    if (i < own)
+        return lab_cpu_rung(operation, i);
+    while (lab_blas_rung(operation, blas))
+        blas++;
+    return i < own + blas ? lab_blas_rung(operation, i - own)
+                          : onednn_rung(operation, i - own - blas);
 }
 
 const struct lab_backend_ops lab_backend_cpu = {

@@ -51,7 +51,8 @@ enum lab_ceiling {
     LAB_CEILING_TF32,
     LAB_CEILING_BF16,
     LAB_CEILING_FP16,
-    LAB_CEILING_FMA, /* in fp32, touching no memory: raises the roof of fp32 */
+    LAB_CEILING_FMA,  /* in fp32, touching no memory: raises the roof of fp32 */
+    LAB_CEILING_INT8, /* products of 8 bits, for labs: no roof of a lesson's */
     LAB_CEILING_COUNT,                  /* as a ceiling: none */
     LAB_CEILING_ROOFS = LAB_CEILING_FMA /* those before are roofs */
 };

@@ -153,10 +153,14 @@ int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
  * anything of it is called. */
 enum lab_status lab_ladder_serves(const struct lab_device_info *info,
                                   const struct lab_variant *rung);
-/* Measures the ceilings that the models need, a second or two: memory, fp32,
- * and the precisions p with bit 1 << p set. */
-void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
-                        struct lab_ladder_machine *out);
+/* What a rung of that precision multiplies: "fp32", or the operation's "int8". */
+const char *lab_ladder_precision(const struct lab_operation *l,
+                                 enum lab_precision p);
+/* Measures the ceilings that the models of `l` need, a second or two: memory, fp32,
+ * and the precisions p with bit 1 << p set. Where `l` has an arithmetic of its own,
+ * flops[LAB_FP32] is that one's. */
+void lab_ladder_measure(struct lab_backend *be, const struct lab_operation *l,
+                        unsigned precisions, struct lab_ladder_machine *out);
 /* Bytes that the rung asks of L2 and memory: the blocked-access model, each
  * tensor read again for each tile; NaN where there is no model. */
 double lab_ladder_traffic(const struct lab_operation *l,

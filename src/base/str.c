@@ -151,10 +151,21 @@ static bool is_shown(unsigned code, bool keep_lines)
                       !hides_text(code);
 }
 
+/* How many bytes at the start are printable ASCII, which is nearly all text. */
+static size_t ascii_bytes(const char *s, size_t n, bool keep_lines)
+{
+    size_t i = 0;
+    while (i < n && ((s[i] >= 0x20 && s[i] < 0x7F) ||
+                     (keep_lines && (s[i] == '\n' || s[i] == '\t'))))
+        i++;
+    return i;
+}
+
 bool lab_is_visible(const char *s, size_t n, bool keep_lines)
 {
     unsigned code;
-    for (size_t i = 0, len; i < n; i += len) {
+    for (size_t i = ascii_bytes(s, n, keep_lines), len; i < n;
+         i += len, i += ascii_bytes(s + i, n - i, keep_lines)) {
         len = lab_utf8_next(s + i, n - i, &code);
         if (len == 0 || !is_shown(code, keep_lines))
             return false;
@@ -167,6 +178,11 @@ void lab_str_add_visible(struct lab_str *s, const char *bytes, size_t n,
 {
     for (size_t i = 0; i < n;) {
         unsigned code = 0;
+        size_t ascii = ascii_bytes(bytes + i, n - i, keep_lines);
+        lab_str_add_bytes(s, bytes + i, ascii);
+        i += ascii;
+        if (i == n)
+            break;
         size_t len = lab_utf8_next(bytes + i, n - i, &code);
         if (len == 0)
             lab_str_addf(s, "\\x%02X", (unsigned char)bytes[i]);

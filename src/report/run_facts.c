@@ -80,7 +80,10 @@ static void add_speed(struct lab_text_table *t, const struct lab_run_row *r)
     char few[128];
     few_text(r, few, sizeof(few));
     lab_text_table_add(t, "iteration");
-    if (r->iteration_median_ns == LAB_UNKNOWN)
+    if (r->iteration_median_ns == LAB_UNKNOWN && r->backend &&
+        strcmp(r->backend, "sim") == 0)
+        lab_text_table_add(t, "n/a: a simulation has no times");
+    else if (r->iteration_median_ns == LAB_UNKNOWN)
         lab_text_table_add(t, NULL);
     else
         lab_text_table_addf(t, "%s%s",

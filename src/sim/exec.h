@@ -133,9 +133,10 @@ void sim_same(struct sim_warp *w, const struct sim_instr *i,
               const struct sim_access *a,
               const unsigned char *const data[SIM_LANES]);
 
-/* What was just stored in shared memory was itself what nothing wrote: its bytes count
- * as not written. */
-void sim_shared_unset(struct sim_warp *w, uint64_t addr, int bytes);
+/* What `i` just stored in shared memory was itself what nothing wrote: its bytes count
+ * as not written, and who reads them is shown the line of `i`. */
+void sim_shared_unset(struct sim_warp *w, const struct sim_instr *i,
+                      uint64_t addr, int bytes);
 
 /* A finding of the warp's current instruction, for the first lane of `lanes`.
  * `f` may be NULL; else its address, name and index are taken. */
@@ -261,6 +262,9 @@ void sim_set(struct sim_warp *w, const struct sim_operand *o, uint32_t mask,
  * comes back, or has a finding of `check`: return at once, having done nothing. */
 bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
                 enum lab_sim_check check);
+/* `lanes` of the active ones execute this instruction alone, the others after them or
+ * before; all meet behind it. Return at once, having done nothing. */
+void sim_part(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes);
 
 /* ---- a block, a grid ---- */
 

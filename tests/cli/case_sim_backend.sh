@@ -59,6 +59,8 @@ expect_exit 0
 run profile show 1 --db "$db"
 expect_exit 0
 expect_stdout 'NVIDIA H200 (simulated)'
+expect_stdout 'iteration        n/a: a simulation has no times'
+expect_stdout 'counted by simulation, which has no times'
 run profile kernels 1 --db "$db" --json
 expect_exit 0
 expect_json 'any("dense" in r["name"] for r in of("kernel"))' \
@@ -126,6 +128,10 @@ if grep -q '^registers and occupancy n/a: ' "$out"; then
     run lab saxpy --backend sim --device-model 'NVIDIA A100' --sizes 1000
     expect_exit 0
     expect_stdout 'registers and occupancy n/a: '
+    run run small.md --backend sim --device-model 'NVIDIA A100' --iterations 1 --db a.db
+    run profile kernels last --db a.db
+    expect_exit 0
+    expect_stdout 'registers and occupancy: n/a where no ptxas has counted'
 fi
 
 # A ladder: values, counts, and no time; a finding is exit code 1.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """faults.py COMPILER -- kernels with faults that were put in: is each found, at its line?
 
-faults/*.cu are ten kernels. Each begins with the arguments of its launch, and its macro
-FAULT=n puts a fault in, 0 none. A line with `// fault n: CHECK...` is where the fault has to
+faults/*.cu are kernels. Each begins with the words of its launches, and its macro FAULT=n
+puts a fault in, 0 none. A line with `// fault n: CHECK...` is where the fault has to
 be found, by one of these checks. Compiled by COMPILER (nvcc or clang) and run by LAB_EXE.
 """
 import glob
@@ -15,8 +15,18 @@ import sys
 LEAST = 38 / 40  # of all faults
 
 
-def simulate(path, fault, words, compiler):
+def simulate(path, fault, launches, compiler):
     """The findings, and None or what went wrong."""
+    findings = []
+    for words in launches:
+        rows, wrong = launch(path, fault, words, compiler)
+        if wrong:
+            return [], wrong
+        findings += rows
+    return findings, None
+
+
+def launch(path, fault, words, compiler):
     end = subprocess.run(
         [os.environ["LAB_EXE"], "sim", path, "--json", "--compiler", compiler,
          "--define", f"FAULT={fault}", *words],
@@ -39,7 +49,8 @@ def main():
     for path in sorted(glob.glob(os.path.join(here, "faults", "*.cu"))):
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
-        words = lines[0].removeprefix("// run: ").split()
+        words = [line.removeprefix("// run: ").split() for line in lines
+                 if line.startswith("// run: ")]
         wanted = {}
         for number, line in enumerate(lines, 1):
             for fault, checks in re.findall(r"// fault (\d+): ([a-z ]*[a-z])", line):

@@ -449,6 +449,29 @@ TEST_CASE(a_read_of_what_nothing_wrote_is_found)
     bench_close(b);
 }
 
+/* A variable that nothing wrote was stored: who reads it is shown where. What the
+ * block before left is not taken for it. */
+TEST_CASE(an_unwritten_variable_in_shared_memory_has_the_line_of_its_store)
+{
+    struct bench *b = bench_open(1, ALL, false);
+    begin(b);
+    do_access(b, 0, 3, SIM_STORE, LAB_PTX_SHARED, SIM_FULL, 4, 0, 4);
+    sim_shared_unset(&b->warps[0], &b->instrs[2], 8, 4);
+    do_access(b, 0, 4, SIM_LOAD, LAB_PTX_SHARED, 3, 4, 0, 4);
+    do_access(b, 0, 5, SIM_LOAD, LAB_PTX_SHARED, 4, 4, 0, 4);
+    next_block(b, 1);
+    do_access(b, 0, 6, SIM_LOAD, LAB_PTX_SHARED, 4, 4, 0, 4);
+    do_access(b, 0, 7, SIM_STORE, LAB_PTX_SHARED, SIM_FULL, 4, 0, 4);
+    do_access(b, 0, 8, SIM_LOAD, LAB_PTX_SHARED, SIM_FULL, 4, 0, 4);
+    end(b);
+    findings_are(b, 2);
+    found(b, 0, LAB_SIM_UNINITIALISED, 5, 0, 2,
+          "read of a variable that nothing wrote, which line 3 stored: shared "
+          "memory, byte 8 of");
+    found(b, 1, LAB_SIM_UNINITIALISED, 6, 1, 2, "read of what nothing wrote");
+    bench_close(b);
+}
+
 TEST_CASE(a_tensor_that_is_all_written_needs_no_bits)
 {
     struct bench *b = bench_open(1, ALL, false);

@@ -315,6 +315,8 @@ TEST_CASE(a_place_knows_what_it_is_inlined_at)
     assert_int_equal(places[inner].inlined_at, outer);
     check_place(ptx, f->instrs[6].place, 0, 22, 5, NULL);
     assert_int_equal(f->instrs[13].place, -1); /* line 0 */
+    assert_int_equal(f->instrs[13].near, f->instrs[12].place);
+    assert_true(f->instrs[12].place >= 0);
     check_place(ptx, f->instrs[18].place, 0, 24, 1, NULL);
     assert_int_equal(f->instrs[6].text_line, 66);
     lab_ptx_free(ptx);

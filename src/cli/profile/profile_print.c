@@ -74,6 +74,7 @@ struct printing {
     int64_t rows;
     int64_t most;       /* of a table; 0: all */
     bool cut;           /* there were more */
+    bool no_registers;  /* of some kernel they are not known */
     enum lab_status st; /* of printing */
 };
 
@@ -311,6 +312,7 @@ static bool add_step_row(void *user, const struct lab_time_sum *r)
 static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
 {
     struct printing *p = user;
+    p->no_registers |= r->launch.registers_per_thread == LAB_UNKNOWN;
     return add_row(p, &lab_kernel_fields, r,
                    lab_counted_kernel(&p->counted, r->row), NAN);
 }
@@ -339,6 +341,10 @@ static enum lab_status end_table(struct printing *p, const char *above)
     lab_str_init(&text);
     if (!st && p->counted.simulated) {
         lab_str_add(&text, LAB_COUNTED_BY_SIMULATION "\n");
+        if (p->no_registers)
+            lab_str_add(&text, "registers and occupancy: n/a where no ptxas "
+                               "has counted a kernel's registers for the "
+                               "device (`lapenna-lab doctor`)\n");
         return lab_print_str(&text);
     }
     if (st || p->counted.count > 0)

@@ -168,7 +168,8 @@ static enum lab_status step_row_serves(struct lab_backend *be,
     struct lab_device_info info = {0};
     struct step_call call;
     int major = v->capability / 10;
-    be->ops->info(be, &info);
+    if (v->capability) /* costs files that are read, on a CPU */
+        be->ops->info(be, &info);
     int has = info.compute_major * 10 + info.compute_minor;
     if (v->capability_only ? info.compute_major != major : has < v->capability)
         return lab_fail(LAB_E_UNSUPPORTED,

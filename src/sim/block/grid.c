@@ -234,12 +234,16 @@ static void over_budget(struct launch *l, uint64_t number, uint32_t thread,
     pthread_cond_broadcast(&g->moved);
 }
 
-/* The block is where the budget ends. */
+/* The block is where the budget ends: in the warp that executed most. */
 static void over_in(struct launch *l, const struct sim_block *b)
 {
     const struct sim_warp *w = &b->warps[0];
-    for (int k = 0; k < b->warp_count && w->state == SIM_DONE; k++)
-        w = &b->warps[k];
+    for (int k = 1; k < b->warp_count; k++) {
+        const struct sim_warp *other = &b->warps[k];
+        if (other->state != SIM_DONE &&
+            (w->state == SIM_DONE || other->steps > w->steps))
+            w = other;
+    }
     uint32_t lanes = w->active ? w->active : w->lanes;
     uint32_t thread = (uint32_t)(w->index * SIM_LANES + __builtin_ctz(lanes));
     pthread_mutex_lock(&l->lock);
@@ -458,14 +462,25 @@ static void end_block(struct queue *q, size_t at)
     q->idle[q->idle_count++] = b;
 }
 
-/* A block's turn, with what is left of the budget. */
-static enum sim_progress run_turn(struct launch *l, struct sim_block *b)
+static const struct sim_block *busiest(const struct queue *q)
+{
+    const struct sim_block *most = q->live[0];
+    for (size_t k = 1; k < q->count; k++)
+        if (steps_of(q->live[k]) > steps_of(most))
+            most = q->live[k];
+    return most;
+}
+
+/* A block's turn, with what is left of the budget: nothing, and the block that used
+ * most of it, which may not be this one, is shown. */
+static enum sim_progress run_turn(struct launch *l, const struct queue *q,
+                                  struct sim_block *b)
 {
     struct budget *g = &l->budget;
     const int64_t before = steps_of(b);
     const int64_t left = g->all ? g->all - g->spent : INT64_MAX;
     if (left <= 0) {
-        over_in(l, b);
+        over_in(l, busiest(q));
         return SIM_ENDED;
     }
     enum sim_progress p =
@@ -491,7 +506,7 @@ static enum lab_status run_queue(struct launch *l, struct queue *q,
                 break;
         } else if (at >= q->count)
             at = 0;
-        if (run_turn(l, q->live[at]) == SIM_ENDED)
+        if (run_turn(l, q, q->live[at]) == SIM_ENDED)
             end_block(q, at);
         else
             at++;

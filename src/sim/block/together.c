@@ -41,15 +41,51 @@ static bool together(struct sim_warp *w, const struct sim_instr *i,
     return true;
 }
 
+/* An instruction for lanes that name the same members. */
+typedef void group_fn(struct sim_warp *w, const struct sim_instr *i,
+                      uint32_t mask, uint32_t members);
+
+/* The lanes of `mask` that name what the first of them does. */
+static uint32_t first_group(const uint64_t named[SIM_LANES], uint32_t mask)
+{
+    const uint32_t members = (uint32_t)named[__builtin_ctz(mask)];
+    uint32_t group = 0;
+    for (int l = 0; l < SIM_LANES; l++)
+        group |= (uint32_t)((uint32_t)named[l] == members) << l;
+    return group & mask;
+}
+
+/* `o` names the members. Tiles of a warp, as cooperative groups have them, execute one
+ * instruction with a mask each: they do not wait for each other. */
+static void by_group(struct sim_warp *w, const struct sim_instr *i,
+                     uint32_t mask, const struct sim_operand *o, group_fn *run)
+{
+    uint64_t named[SIM_LANES];
+    uint32_t missing = 0;
+    sim_values(w, o, named);
+    const uint32_t first = first_group(named, mask);
+    for (uint32_t rest = mask & ~first; rest; rest &= ~first_group(named, rest))
+        missing |= (uint32_t)named[__builtin_ctz(rest)];
+    if (first != mask)
+        missing |= (uint32_t)named[__builtin_ctz(mask)];
+    if (missing & w->alive & ~w->active) {
+        sim_part(w, i, first);
+        return;
+    }
+    for (uint32_t rest = mask; rest;) {
+        const uint32_t group = first_group(named, rest);
+        run(w, i, group, (uint32_t)named[__builtin_ctz(group)]);
+        rest &= ~group;
+    }
+}
+
 /* ---- shfl ---- */
 
 enum shuffle { UP, DOWN, BFLY, IDX };
 
-static void shfl(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+static void shfl_group(struct sim_warp *w, const struct sim_instr *i,
+                       uint32_t mask, uint32_t members)
 {
-    uint32_t members = i->more[1].source == SIM_NONE
-                           ? mask
-                           : value_of_first(w, &i->more[1], mask);
     if (!together(w, i, mask, members))
         return;
     SIM_FETCH(u32, a, &i->a);
@@ -93,6 +129,14 @@ static void shfl(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     sim_put_pred(w, &i->more[0], inside, mask);
     if (i->then && w->block->grid->kernel->tracked)
         sim_unwritten_shuffled(w, i, mask, reads);
+}
+
+static void shfl(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+{
+    if (i->more[1].source == SIM_NONE)
+        shfl_group(w, i, mask, mask);
+    else
+        by_group(w, i, mask, &i->more[1], shfl_group);
 }
 
 static enum lab_status lower_shfl(struct sim_lowering *l,
@@ -154,10 +198,9 @@ static void put_same(struct sim_warp *w, const struct sim_operand *d,
     sim_put32(w, d, r, mask);
 }
 
-static void vote(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+static void vote_group(struct sim_warp *w, const struct sim_instr *i,
+                       uint32_t mask, uint32_t members)
 {
-    uint32_t members =
-        i->b.source == SIM_NONE ? mask : value_of_first(w, &i->b, mask);
     if (!together(w, i, mask, members))
         return;
     uint32_t bits = sim_pred(w, &i->a) & mask;
@@ -171,9 +214,18 @@ static void vote(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         sim_put_pred(w, &i->d, yes ? ~0u : 0, mask);
 }
 
-static void match(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+static void vote(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
-    if (!together(w, i, mask, value_of_first(w, &i->b, mask)))
+    if (i->b.source == SIM_NONE)
+        vote_group(w, i, mask, mask);
+    else
+        by_group(w, i, mask, &i->b, vote_group);
+}
+
+static void match_group(struct sim_warp *w, const struct sim_instr *i,
+                        uint32_t mask, uint32_t members)
+{
+    if (!together(w, i, mask, members))
         return;
     uint64_t v[SIM_LANES];
     uint32_t r[SIM_LANES] = {0};
@@ -189,6 +241,11 @@ static void match(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         sim_put32(w, &i->d, r, mask);
 }
 
+static void match(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+{
+    by_group(w, i, mask, &i->b, match_group);
+}
+
 static void activemask(struct sim_warp *w, const struct sim_instr *i,
                        uint32_t mask)
 {
@@ -197,9 +254,10 @@ static void activemask(struct sim_warp *w, const struct sim_instr *i,
 
 enum redux { ADD, MIN, MAX, AND, OR, XOR };
 
-static void redux(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+static void redux_group(struct sim_warp *w, const struct sim_instr *i,
+                        uint32_t mask, uint32_t members)
 {
-    if (!together(w, i, mask, value_of_first(w, &i->b, mask)))
+    if (!together(w, i, mask, members))
         return;
     SIM_FETCH(u32, a, &i->a);
     uint32_t r = a_lanes[__builtin_ctz(mask)];
@@ -229,6 +287,11 @@ static void redux(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         }
     }
     put_same(w, &i->d, r, mask);
+}
+
+static void redux(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
+{
+    by_group(w, i, mask, &i->b, redux_group);
 }
 
 /* The one of `names` that a modifier is; -1: none. */
@@ -320,10 +383,16 @@ static enum lab_status lower_redux(struct sim_lowering *l,
 
 /* ---- barriers and fences ---- */
 
+static void bar_warp_group(struct sim_warp *w, const struct sim_instr *i,
+                           uint32_t mask, uint32_t members)
+{
+    together(w, i, mask, members);
+}
+
 static void bar_warp(struct sim_warp *w, const struct sim_instr *i,
                      uint32_t mask)
 {
-    together(w, i, mask, value_of_first(w, &i->a, mask));
+    by_group(w, i, mask, &i->a, bar_warp_group);
 }
 
 /* a: number, b: threads, c: the value of bar.red; i->flags enum sim_bar_kind. */

@@ -311,11 +311,13 @@ static uint32_t access_local(struct sim_warp *w, const struct sim_instr *i,
         at[lane] = w->local + offset;
         if (!c->launch->shadow || (a->async && a->issued))
             continue;
-        unsigned char *set =
-            c->local + (size_t)w->index * SIM_LANES * (size_t)each + offset;
+        unsigned char *own =
+            c->local +
+            ((size_t)w->index * SIM_LANES + (size_t)lane) * (size_t)each;
+        unsigned char *set = own + a->addr[lane];
         unsigned char *unset = memchr(set, 0, bytes);
         if (a->kind != SIM_STORE && unset &&
-            !sim_is_padding(i, is_set_local, set, 0))
+            !sim_is_padding(i, is_set_local, own, (size_t)a->addr[lane]))
             sim_find_unset(w, i, LAB_PTX_LOCAL, lane,
                            a->addr[lane] + (uint64_t)(unset - set), a->bytes,
                            NOT_WRITTEN);

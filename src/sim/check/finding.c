@@ -39,7 +39,7 @@ static uint32_t thread_of(const struct sim_warp *w, int lane)
 
 static int32_t place_of(const struct sim_instr *i)
 {
-    return i && i->ptx ? i->ptx->place : -1;
+    return i && i->ptx ? i->ptx->near : -1;
 }
 
 /* ---- what an address is called ---- */
@@ -388,11 +388,18 @@ void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
 
 /* A struct has bytes between its members that nothing writes, and a copy of it reads
  * them all the same: no fault where the value is only stored again, and of each
- * element of the access that has such bytes others were written. */
+ * element of the access that has such bytes others were written. nvcc copies the rest
+ * of a struct as several numbers of 8 or 16 bits: it comes behind a member, and a word
+ * of 8 bytes begins with one. */
 bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,
                     const void *arg, size_t from)
 {
-    if (!i->copies || i->bytes < 2)
+    enum { NARROW = 2, WORD = 8 };
+    if (!i->copies)
+        return false;
+    if (i->bytes <= NARROW && i->count > 1)
+        return is_set(arg, from) || (from % WORD != 0 && is_set(arg, from - 1));
+    if (i->bytes < 2)
         return false;
     for (int e = 0; e < i->count; e++) {
         int set = 0;

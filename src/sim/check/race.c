@@ -32,6 +32,7 @@
  * other, and a block knows of another what a fence and an atomic released. */
 #include "check/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ static struct sim_stamp stamp(const struct sim_check *c,
                               const struct sim_access *a)
 {
     struct sim_stamp s = {c->now, (uint32_t)w->index * SIM_LANES};
-    int32_t place = i->ptx ? i->ptx->place : -1;
+    int32_t place = i->ptx ? i->ptx->near : -1;
     if (place >= 0 && place < PLACE_MOST - 1)
         s.who |= (uint32_t)(place + 1) << PLACE_SHIFT;
     if (a->synchronises || a->kind == SIM_ATOMIC)
@@ -253,7 +254,7 @@ static void find_race(struct sim_check *c, struct sim_warp *w,
                                .block = w->block->number,
                                .thread =
                                    (uint32_t)(w->index * SIM_LANES + lane),
-                               .place = i->ptx ? i->ptx->place : -1,
+                               .place = i->ptx ? i->ptx->near : -1,
                                .bytes = a->bytes,
                                .write = a->kind != SIM_LOAD,
                                .e = *e,
@@ -638,14 +639,17 @@ static void put_stamp(struct sim_check *c, enum field when, size_t cell,
     field(c, when + 1)[cell] = who;
 }
 
-void sim_shared_unset(struct sim_warp *w, uint64_t addr, int bytes)
+/* A write at `start`, which is no access: by the instruction that stored it. */
+void sim_shared_unset(struct sim_warp *w, const struct sim_instr *i,
+                      uint64_t addr, int bytes)
 {
     struct sim_check *c = sim_check_of(w);
     if (!c->shared_cells || c->granule == 0)
         return;
     const uint64_t last = (addr + (uint64_t)bytes - 1) / c->granule;
     for (uint64_t k = addr / c->granule; k <= last && k < c->shared_cells; k++)
-        put_stamp(c, WRITE_WHEN, (size_t)k, 0, 0);
+        put_stamp(c, WRITE_WHEN, (size_t)k, c->start,
+                  (uint32_t)sim_index(w, i));
 }
 
 /* Cells of half the size: what was true of a word is true of its halves. */
@@ -690,6 +694,22 @@ static void find_unwritten(const struct shared_access *s, int lane, size_t cell,
                    (uint64_t)cell * s->c->granule, s->a->bytes, what);
 }
 
+static void find_never_written(const struct shared_access *s, int lane,
+                               size_t cell, struct sim_stamp old)
+{
+    const struct lab_sim_kernel *k = s->w->block->grid->kernel;
+    const int32_t place =
+        old.when < s->start
+            ? -1
+            : lab_ptx_user_place(k->ptx, k->instrs[old.who].ptx->near);
+    char what[80] = "what nothing wrote";
+    if (place >= 0 && k->ptx->places[place].line > 0)
+        snprintf(what, sizeof(what),
+                 "a variable that nothing wrote, which line %d stored",
+                 (int)k->ptx->places[place].line);
+    find_unwritten(s, lane, cell, what);
+}
+
 static bool is_set_shared(const void *arg, size_t at)
 {
     const struct shared_access *s = arg;
@@ -704,7 +724,7 @@ static void after_write(const struct shared_access *s, int lane, size_t cell)
     if (old.when <= s->start) {
         if (s->a->kind != SIM_STORE &&
             !sim_is_padding(s->i, is_set_shared, s, (size_t)s->a->addr[lane]))
-            find_unwritten(s, lane, cell, "what nothing wrote");
+            find_never_written(s, lane, cell, old);
         return;
     }
     if (in_order(s->c, s->w, lane, old, s->me.who) ||
@@ -1467,8 +1487,9 @@ bool sim_race_block_begin(struct sim_check *c)
         c->now = 0;
         c->copies = false; /* that may not have arrived */
     }
-    /* 0 means never: the first access is number 1 or later. */
-    c->start = c->now;
+    /* 0 means never, `start` what sim_shared_unset() puts: the first access comes
+     * after both. */
+    c->start = ++c->now;
     for (int w = 0; w < SIM_WARPS; w++) {
         c->fence_when[w] = c->start;
         c->wide_when[w] = c->start;

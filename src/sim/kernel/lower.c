@@ -347,7 +347,7 @@ static enum lab_status assign_registers(struct sim_lowering *l)
 
 /* What a function runs into at its end. */
 static const struct lab_ptx_instr end_of_function = {
-    .opcode = "ret", .guard = -1, .place = -1};
+    .opcode = "ret", .guard = -1, .place = -1, .near = -1};
 
 static enum lab_status lower_part(struct sim_lowering *l, struct sim_part *p,
                                   struct sim_instr *code)

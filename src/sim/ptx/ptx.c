@@ -187,7 +187,8 @@ struct reader {
 
     /* of the function */
     int32_t function; /* its number among those with a body, from 1 */
-    int32_t place;
+    int32_t place;    /* of the instructions that come; -1: none */
+    int32_t near;     /* the last one that was known, of this function */
     struct list regs;
     struct list instrs;
     struct list locals;
@@ -1228,6 +1229,7 @@ static bool take_instruction(struct reader *r, const char *from, int32_t guard,
     in->guard = guard;
     in->guard_negated = negated;
     in->place = r->place;
+    in->near = r->near = r->place >= 0 ? r->place : r->near;
     in->text_line = line;
     in->operands = close_operands(r, first, &in->operand_count);
     return in->operands != NULL;
@@ -2125,7 +2127,7 @@ static bool finish_uses(struct reader *r, struct list *uses,
 /* '{' was read, the parameters are bound. */
 static bool take_body(struct reader *r, struct lab_ptx_function *f)
 {
-    r->place = -1;
+    r->place = r->near = -1;
     r->function++;
     for (;;) {
         char c = peek(r);
@@ -2501,7 +2503,7 @@ enum lab_status lab_ptx_read(const char *text, size_t bytes, const char *name,
     r->line = 1;
     r->file = name;
     r->module = module;
-    r->place = -1;
+    r->place = r->near = -1;
     module->ptx.name = lab_arena_text(&module->arena, name, strlen(name));
     bool ok = module->ptx.name ? read_module(r) : no_memory(r);
     enum lab_status st = r->st;

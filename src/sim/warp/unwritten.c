@@ -142,7 +142,7 @@ static void unset(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         struct lanes l = lanes_of(w, o->part_count > k ? &o->parts[k] : o);
         for (uint32_t rest = l.any & mask; rest; rest &= rest - 1) {
             int lane = __builtin_ctz(rest);
-            sim_shared_unset(w, addr[lane] + (uint64_t)(i->bytes * k),
+            sim_shared_unset(w, i, addr[lane] + (uint64_t)(i->bytes * k),
                              i->bytes);
         }
     }

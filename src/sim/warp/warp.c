@@ -359,6 +359,15 @@ static void uncount(struct sim_warp *w, const struct sim_instr *i)
     t->lanes -= __builtin_popcount(guarded(w, i));
 }
 
+void sim_part(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes)
+{
+    int32_t pc = sim_index(w, i);
+    uncount(w, i);
+    w->pc = pc;
+    split(w, i, lanes, pc, pc + 1);
+    w->block->tally[pc].divergent--; /* it is no branch */
+}
+
 /* The lowest join that both have above them; -1: none. A call is not passed. */
 static bool common(const struct sim_stack *s, int a, int b, int *out)
 {

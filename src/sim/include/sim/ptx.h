@@ -105,7 +105,8 @@ struct lab_ptx_instr {
     const struct lab_ptx_operand *operands; /* the destination first */
     int32_t guard; /* the predicate register of @%p, -1: none */
     bool guard_negated;
-    int32_t place;     /* into lab_ptx.places, -1: none */
+    int32_t place; /* into lab_ptx.places, -1: none */
+    int32_t near; /* the same, or that of the last one before it that has one */
     int32_t text_line; /* of the PTX, from 1 */
 };
 

@@ -51,9 +51,8 @@ enum { LAB_COUNTED_SIMULATED = 11 };
 extern const struct lab_fields lab_counted_fields;
 /* The line below such a table. */
 #define LAB_COUNTED_BY_SIMULATION                                              \
-    "counted by simulation: lanes is how many of a warp's 32 an instruction "  \
-    "of "                                                                      \
-    "PTX has active"
+    "counted by simulation, which has no times: lanes is how many of a "       \
+    "warp's 32 an instruction of PTX has active"
 
 LAB_C_BEGIN
 /* A run without counters has no items. */

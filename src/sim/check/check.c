@@ -127,12 +127,28 @@ static bool is_set_local(const void *arg, size_t at)
     return ((const unsigned char *)arg)[at] != 0;
 }
 
+/* Whether all is written that the lanes read, a word each. */
+static bool are_words_set(const struct sim_access *a, const struct sim_alloc *g,
+                          uint32_t lanes)
+{
+    unsigned char all = SIM_ALL_SET;
+    size_t odd = 0;
+    for (uint32_t rest = g->whole ? 0 : lanes; rest; rest &= rest - 1) {
+        const size_t offset = offset_in(g, a->addr[__builtin_ctz(rest)]);
+        odd |= offset % 4;
+        all &= atomic_load_explicit(&g->set[offset / 4], memory_order_relaxed);
+    }
+    return all == SIM_ALL_SET && !odd;
+}
+
 static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
                         const struct sim_access *a, struct sim_alloc *g,
                         uint32_t lanes)
 {
     const size_t bytes = (size_t)a->bytes;
-    const bool row = sim_check_of(w)->pattern == SIM_ROW && lanes == a->mask;
+    const enum sim_pattern pattern = sim_check_of(w)->pattern;
+    const bool row = pattern == SIM_ROW && lanes == a->mask;
+    const bool same = pattern == SIM_SAME && lanes == a->mask;
     const size_t run = bytes * (size_t)sim_count_lanes(lanes);
     const size_t start = offset_in(g, a->addr[__builtin_ctz(lanes)]);
     /* A copy reads when it is issued, and has written when it has arrived. */
@@ -143,6 +159,9 @@ static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
         return;
     }
     if (row && a->kind == SIM_LOAD && sim_memory_unset(g, start, run) == run)
+        return;
+    if (a->kind == SIM_LOAD && bytes == 4 &&
+        are_words_set(a, g, same ? lanes & (~lanes + 1) : lanes))
         return;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);

@@ -40,18 +40,40 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many different ones there are. Most warps walk upwards; only the others
- * are sorted. */
+enum { NEAR = 4096 }; /* as one bit each they are counted sooner than sorted */
+
+/* How many different ones there are, of which none is NEAR above `least`. */
+static int distinct_near(const uint64_t *v, int n, uint64_t least,
+                         uint64_t most)
+{
+    uint64_t bits[NEAR / 64];
+    int count = 0;
+    memset(bits, 0, (size_t)((most - least) / 64 + 1) * sizeof(bits[0]));
+    for (int i = 0; i < n; i++) {
+        const uint64_t at = v[i] - least;
+        count += !(bits[at / 64] >> at % 64 & 1);
+        bits[at / 64] |= UINT64_C(1) << at % 64;
+    }
+    return count;
+}
+
+/* How many different ones there are. Most warps walk upwards. */
 static int distinct(uint64_t *v, int n)
 {
     bool sorted = true;
     int count = n > 0;
+    uint64_t least = n > 0 ? v[0] : 0;
+    uint64_t most = least;
     for (int i = 1; i < n; i++) {
         sorted &= v[i - 1] <= v[i];
         count += v[i - 1] != v[i];
+        least = v[i] < least ? v[i] : least;
+        most = v[i] > most ? v[i] : most;
     }
     if (sorted)
         return count;
+    if (most - least < NEAR)
+        return distinct_near(v, n, least, most);
     qsort(v, (size_t)n, sizeof(v[0]), by_value);
     return distinct(v, n);
 }

@@ -78,16 +78,26 @@ static int32_t place_of(uint32_t who)
     return (int32_t)(who >> PLACE_SHIFT) - 1;
 }
 
+/* Of lanes that access memory now; `strong` or not. */
+static struct sim_stamp stamp_of(const struct sim_check *c,
+                                 const struct sim_warp *w,
+                                 const struct sim_instr *i, bool strong)
+{
+    struct sim_stamp s = {c->now, (uint32_t)w->index * SIM_LANES};
+    int32_t place = i->ptx ? i->ptx->near : -1;
+    if (place >= 0 && place < PLACE_MOST - 1)
+        s.who |= (uint32_t)(place + 1) << PLACE_SHIFT;
+    s.who |= strong ? STRONG : 0;
+    return s;
+}
+
 /* What all lanes of an access share. */
 static struct sim_stamp stamp(const struct sim_check *c,
                               const struct sim_warp *w,
                               const struct sim_instr *i,
                               const struct sim_access *a)
 {
-    struct sim_stamp s = {c->now, (uint32_t)w->index * SIM_LANES};
-    int32_t place = i->ptx ? i->ptx->near : -1;
-    if (place >= 0 && place < PLACE_MOST - 1)
-        s.who |= (uint32_t)(place + 1) << PLACE_SHIFT;
+    struct sim_stamp s = stamp_of(c, w, i, false);
     if (a->synchronises || a->kind == SIM_ATOMIC)
         s.who |= a->is_volatile ? STRONG | VOLATILE : STRONG;
     if (a->async)
@@ -1200,7 +1210,8 @@ static void set_conflict(const struct global_access *s)
         atomic_store_explicit(&s->r->conflict, true, memory_order_relaxed);
 }
 
-static void note(const struct global_access *s, struct mark *m, uint32_t who)
+SIM_INLINE void note(const struct global_access *s, struct mark *m,
+                     uint32_t who)
 {
     const uint64_t base = s->l->base;
     const uint64_t key = s->block << 32 | who;
@@ -1223,8 +1234,8 @@ static void note(const struct global_access *s, struct mark *m, uint32_t who)
 
 /* The touch before this one that must be looked at, of another warp or lane of
  * this block, or, where blocks run in order, of another block. false: none. */
-static bool earlier_of(const struct global_access *s, const struct mark *m,
-                       struct sim_stamp *old, uint64_t *block)
+SIM_INLINE bool earlier_of(const struct global_access *s, const struct mark *m,
+                           struct sim_stamp *old, uint64_t *block)
 {
     const uint64_t first = get(&m->first);
     *block = block_of(first);
@@ -1275,8 +1286,8 @@ static uint32_t who_in_line(uint32_t who, size_t offset)
 }
 
 /* A lane's granule at `offset` against what touches of a kind left there. */
-static void cell_against(const struct global_access *s, int lane, size_t offset,
-                         enum kind kind)
+SIM_INLINE void cell_against(const struct global_access *s, int lane,
+                             size_t offset, enum kind kind)
 {
     struct sim_stamp old;
     uint64_t block;
@@ -1323,8 +1334,8 @@ static void touch_line(const struct global_access *s, struct mark *lines,
             line_against(s, lane, line, k, who);
 }
 
-static void touch_cell(const struct global_access *s, struct mark *cells,
-                       size_t offset, int lane)
+SIM_INLINE void touch_cell(const struct global_access *s, struct mark *cells,
+                           size_t offset, int lane)
 {
     if (s->kind == WRITE)
         cell_against(s, lane, offset, WRITE);
@@ -1376,7 +1387,6 @@ void sim_race_global(struct sim_check *c, struct sim_warp *w,
     c->now++;
     if (strong)
         meet(c, w, a, lanes, LAB_PTX_GLOBAL);
-    const struct sim_access plain = {.kind = a->kind, .synchronises = strong};
     const struct global_access s = {.c = c,
                                     .l = l,
                                     .w = w,
@@ -1384,7 +1394,7 @@ void sim_race_global(struct sim_check *c, struct sim_warp *w,
                                     .a = a,
                                     .g = g,
                                     .r = races_of(l, g),
-                                    .me = stamp(c, w, i, &plain),
+                                    .me = stamp_of(c, w, i, strong),
                                     .kind = wide                  ? ATOMIC
                                             : a->kind == SIM_LOAD ? READ
                                                                   : WRITE,

@@ -1,6 +1,6 @@
 -- profiles/schema_9.sql -- from version 8 of a profile database to version 9:
 -- how a run was trained, and what it took of the machine. A program of this version
--- reads databases of version 8 as they are: profiles/queries/reading_8.sql.
+-- reads databases of version 8 as they are.
 
 -- NULL: recorded before version 9, or a lab; or not known.
 ALTER TABLE run ADD COLUMN optimizer TEXT;       -- sgd, adam ...

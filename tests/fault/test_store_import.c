@@ -153,12 +153,11 @@ TEST_CASE_WITH(version_one_comes_in_once, NULL, import_cleanup)
     struct lab_database db = {0};
     struct lab_database *opened;
     struct seen s;
-    int count;
     char path[600];
     snprintf(path, sizeof(path), "%s", old);
     db.path = path;
     assert_int_equal(sqlite3_open(old, &db.sql), SQLITE_OK);
-    assert_ok(lab_database_migrate(&db, lab_database_migrations(&count), 1));
+    assert_ok(lab_database_migrate(&db, lab_sql_migrations, 1));
     sqlite3_close(db.sql);
     sample_sql(
         old,

@@ -125,8 +125,8 @@ TEST_CASE_WITH(kill_in_a_migration_changes_nothing, NULL, sample_cleanup)
 TEST_CASE_WITH(new_and_migrated_are_the_same, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
-    int count;
-    const struct lab_migration *steps = lab_database_migrations(&count);
+    const struct lab_migration *steps = lab_sql_migrations;
+    const int count = lab_sql_migration_count;
     assert_int_equal(count, lab_database_schema_version());
     /* version by version, as a database that has seen every release */
     struct lab_database *db = open_raw(path);
@@ -177,8 +177,7 @@ TEST_CASE_WITH(version_one_gets_names_and_sums, NULL, sample_cleanup)
     char uuid[2][64];
     int64_t medians[2] = {0, 0};
     struct lab_database *db;
-    int count;
-    const struct lab_migration *steps = lab_database_migrations(&count);
+    const struct lab_migration *steps = lab_sql_migrations;
     for (int i = 0; i < 2; i++) { /* the same run in two files */
         db = open_raw(both[i]);
         assert_ok(lab_database_migrate(db, steps, 1));
@@ -224,8 +223,8 @@ TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, sample_cleanup)
         "step";
     char name[16];
     char uuid[64];
-    int count;
-    const struct lab_migration *steps = lab_database_migrations(&count);
+    const int count = lab_sql_migration_count;
+    const struct lab_migration *steps = lab_sql_migrations;
     for (int from = 1; from < count; from++) {
         struct lab_database *db;
         struct lab_counted_run c;
@@ -272,8 +271,7 @@ TEST_CASE_WITH(version_four_learns_kinds, NULL, sample_cleanup)
 {
     const char *path = sample_path("four.db");
     struct lab_database *db;
-    int count;
-    const struct lab_migration *steps = lab_database_migrations(&count);
+    const struct lab_migration *steps = lab_sql_migrations;
     db = open_raw(path);
     assert_ok(lab_database_migrate(db, steps, 4));
     lab_database_close(db);

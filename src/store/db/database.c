@@ -274,29 +274,6 @@ enum lab_status lab_database_check_most(struct lab_database *db,
                     : LAB_OK;
 }
 
-/* Step i takes version i to version i + 1. A new database runs them all. Never
- * edit a step that has been released: add one. */
-static const struct lab_migration migrations[] = {
-    {lab_sql_schema},    {lab_sql_schema_2}, {lab_sql_schema_3},
-    {lab_sql_schema_4},  {lab_sql_schema_5}, {lab_sql_schema_6},
-    {lab_sql_schema_7},  {lab_sql_schema_8}, {lab_sql_schema_9},
-    {lab_sql_schema_10},
-};
-
-/* The oldest version that is read as it is: a connection that only reads has the
- * columns of later versions from temporary views. */
-enum { OLDEST_READ = 8 };
-static const char *const reading[] = {lab_sql_reading_8, lab_sql_reading_9};
-_Static_assert(sizeof(migrations) / sizeof(migrations[0]) ==
-                   OLDEST_READ + sizeof(reading) / sizeof(reading[0]),
-               "a text of queries/reading_N.sql for each older version");
-
-const struct lab_migration *lab_database_migrations(int *count)
-{
-    *count = (int)(sizeof(migrations) / sizeof(migrations[0]));
-    return migrations;
-}
-
 enum lab_status lab_database_migrate(struct lab_database *db,
                                      const struct lab_migration *steps,
                                      int count)
@@ -357,9 +334,7 @@ const char *lab_database_path(const struct lab_database *db)
 
 int lab_database_schema_version(void)
 {
-    int count;
-    lab_database_migrations(&count);
-    return count;
+    return lab_sql_migration_count;
 }
 
 /* The usual place is the user's own: runs name machines and users. Others may
@@ -648,7 +623,7 @@ static enum lab_status check_owner(struct lab_database *db)
             "cut off; the next run or import into it makes it whole",
             db->path);
     db->behind = lab_database_schema_version() - (int)version;
-    if (db->read_only && version < OLDEST_READ)
+    if (db->read_only && version < lab_sql_oldest_read)
         return lab_fail(LAB_E_STATE,
                         "[db.older] %s: of an older program (schema %lld, now "
                         "%d); record a run into it to bring it up to date",
@@ -748,7 +723,6 @@ static enum lab_status refuse_read_only(const struct lab_database *db)
 
 static enum lab_status open_for_writing(struct lab_database *db)
 {
-    int count;
     enum lab_status st = make_parents(db->path);
     if (st == LAB_OK)
         st = check_place(db->path);
@@ -771,8 +745,7 @@ static enum lab_status open_for_writing(struct lab_database *db)
     st = begin_log(db);
     if (st)
         return st;
-    const struct lab_migration *steps = lab_database_migrations(&count);
-    st = lab_database_migrate(db, steps, count);
+    st = lab_database_migrate(db, lab_sql_migrations, lab_sql_migration_count);
     if (st)
         return st;
     return mark_interrupted(db);
@@ -786,11 +759,11 @@ static enum lab_status open_for_reading(struct lab_database *db)
     enum lab_status st = connect_for_reading(db);
     if (!st)
         st = check_owner(db);
-    enum { VERSIONS = sizeof(reading) / sizeof(reading[0]) };
-    return st || db->behind == 0
-               ? st
-               : lab_database_exec(db, reading[VERSIONS - db->behind],
-                                   "reading it");
+    if (st || db->behind == 0)
+        return st;
+    int version = lab_sql_migration_count - db->behind;
+    return lab_database_exec(
+        db, lab_sql_readings[version - lab_sql_oldest_read], "reading it");
 }
 
 enum lab_status lab_database_open(struct lab_database **out, const char *path,

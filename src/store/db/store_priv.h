@@ -14,11 +14,6 @@ struct lab_database {
     int busy_timeout_ms;
 };
 
-/* One step of the schema: from version `its index` to the next. */
-struct lab_migration {
-    const char *sql;
-};
-
 /* The order of runs: by when they were begun, for one that was imported has a
  * later number than those here. What another tool recorded may not know when;
  * then it is as old as its import. */
@@ -34,7 +29,6 @@ struct lab_migration {
 enum lab_status lab_database_migrate(struct lab_database *db,
                                      const struct lab_migration *steps,
                                      int count);
-const struct lab_migration *lab_database_migrations(int *count);
 
 /* Turns the connection's last error into lab_fail() with path and remedy. */
 enum lab_status lab_database_error(struct lab_database *db, const char *doing);

@@ -1,18 +1,19 @@
 /* store_sql.h -- the texts of profiles/, built into the program. */
 #pragma once
 
+/* Step i takes version i to version i + 1; a new database runs them all. The first is
+ * lab_sql_schema. Never edit a step that has been released: add one. */
+struct lab_migration {
+    const char *sql;
+};
+extern const struct lab_migration lab_sql_migrations[];
+extern const int lab_sql_migration_count;
+/* The oldest version that is read as it is, and what gives a connection that only
+ * reads, from that version on, the columns of later ones: temporary views. */
+extern const int lab_sql_oldest_read;
+extern const char *const lab_sql_readings[];
+
 extern const char lab_sql_schema[];
-extern const char lab_sql_schema_2[];
-extern const char lab_sql_schema_3[];
-extern const char lab_sql_schema_4[];
-extern const char lab_sql_schema_5[];
-extern const char lab_sql_schema_6[];
-extern const char lab_sql_schema_7[];
-extern const char lab_sql_schema_8[];
-extern const char lab_sql_schema_9[];
-extern const char lab_sql_schema_10[];
-extern const char lab_sql_reading_8[];
-extern const char lab_sql_reading_9[];
 extern const char lab_sql_nsys_schema[];
 extern const char lab_devices_csv[];
 extern const char lab_sql_kernels[];

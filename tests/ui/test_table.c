@@ -249,4 +249,33 @@ TEST_CASE(states_that_alarm)
     }
 }
 
+static bool is_second(const void *user, const void *row)
+{
+    return ((const struct lab_run_row *)row)->id == *(const int64_t *)user;
+}
+
+/* What matters little recedes; what alarms does not. */
+TEST_CASE(a_row_may_be_faint)
+{
+    const struct lab_run_row rows[] = {{.id = 1, .status = "done"},
+                                       {.id = 2, .status = "done"},
+                                       {.id = 2, .status = "failed"}};
+    static const enum lab_role want[] = {LAB_ROLE_NORMAL, LAB_ROLE_DIM,
+                                         LAB_ROLE_BAD};
+    const int64_t second = 2;
+    struct lab_record_list list;
+    lab_record_list_init(&list, &lab_run_fields, 0);
+    list.rows = rows;
+    list.faint = is_second;
+    list.color_user = &second;
+    for (int64_t i = 0; i < 3; i++)
+        for (int k = 0; k < list.ops.column_count; k++) {
+            char text[LAB_TABLE_CELL_BYTES];
+            enum lab_role role = LAB_ROLE_NORMAL;
+            lab_record_cell(&list, i, k, text, sizeof(text), &role);
+            if (strcmp(text, rows[i].status) == 0)
+                assert_int_equal(role, want[i]);
+        }
+}
+
 RUN_TESTS()

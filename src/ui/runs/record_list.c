@@ -108,6 +108,9 @@ void lab_record_cell(const void *user, int64_t row, int column, char *out,
         *role = LAB_ROLE_DIM;
     else if (f->show == LAB_SHOW_VERDICT)
         *role = role_of(out);
+    if (*role == LAB_ROLE_NORMAL && list->faint &&
+        list->faint(list->color_user, record))
+        *role = LAB_ROLE_DIM;
 }
 
 static bool bar(const void *user, int64_t row, int column,

@@ -11,10 +11,12 @@ struct lab_record_list {
     const struct lab_fields *fields;
     /* The colour of a row's bars, and the letter that has its meaning. */
     enum lab_role (*color)(const void *user, const void *row, char *letter);
-    const void *color_user;
-    double longest;       /* what a whole bar is: lab_record_list_scale() */
-    const void *rows;     /* the caller's; set it before the table's count */
-    const int64_t *shown; /* indices of rows; NULL: all of them */
+    /* Rows that matter little recede. NULL: none. */
+    bool (*faint)(const void *user, const void *row);
+    const void *color_user; /* of both */
+    double longest;         /* what a whole bar is: lab_record_list_scale() */
+    const void *rows;       /* the caller's; set it before the table's count */
+    const int64_t *shown;   /* indices of rows; NULL: all of them */
 };
 
 /* `kind`: of the lists of the record, as its table counts them. A table is

@@ -126,6 +126,13 @@ static enum lab_role color_of(const void *user, const void *row, char *letter)
     }
 }
 
+static bool is_same(const void *user, const void *row)
+{
+    const struct lab_compare_row *r = row;
+    (void)user;
+    return r->verdict == LAB_VERDICT_SAME;
+}
+
 /* From the top: what differs most is what was asked for. */
 static enum lab_status show_level(struct compare_state *st)
 {
@@ -197,6 +204,7 @@ static enum lab_status compare_init(struct lab_screen *s, const void *args)
                  (const int64_t[]){st->args.run[0].id, st->args.run[1].id});
     lab_table_init(&st->table, &st->columns.list.ops, &st->columns.list);
     st->columns.list.color = color_of;
+    st->columns.list.faint = is_same;
     lab_table_sort(&st->table, DIFFERENCE, true);
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);

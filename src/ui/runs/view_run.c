@@ -59,6 +59,14 @@ static enum lab_role color_of(const void *user, const void *row, char *letter)
     return lab_role_of_phase((enum lab_phase)s->phase_id);
 }
 
+/* Those of 95 % of the time are the ones to look at. */
+static bool is_little(const void *user, const void *row)
+{
+    const struct lab_time_sum *s = row;
+    (void)user;
+    return s->cumulative - s->share >= 0.95;
+}
+
 /* When it fails there are none: those that were shown are gone. */
 static enum lab_status load_kernels(struct run_state *st)
 {
@@ -199,6 +207,7 @@ static enum lab_status run_init(struct lab_screen *s, const void *args)
     lab_table_init(&st->steps, &st->step_list.ops, &st->step_list);
     lab_table_init(&st->kernels, &st->kernel_list.ops, &st->kernel_list);
     st->step_list.color = st->kernel_list.color = color_of;
+    st->step_list.faint = st->kernel_list.faint = is_little;
     st->step_list.color_user = st->kernel_list.color_user = st;
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
@@ -508,7 +517,8 @@ static const struct lab_sign SIGNS[] = {
     {"M C L H ?", "after b: memory or cache, compute, latency, launches by the "
                   "host, unknown"},
     {"share", "of the time of all: the median, as often as it ran"},
-    {"cum.", "its share with those of all that take longer"},
+    {"cum.", "its share with those of all that take longer; beyond 95 % rows "
+             "are faint"},
     {NULL, NULL}};
 
 const struct lab_screen_ops lab_view_run = {

@@ -24,13 +24,19 @@ LAB_VECTOR static double squares_row(const float *x, double mean, int64_t D)
     return sum;
 }
 
-LAB_VECTOR static double dot_row(const float *a, const float *b, int64_t D)
+/* Of dxhat, and of dxhat xhat. */
+LAB_VECTOR static void sums_back(const float *dxhat, const float *xhat,
+                                 int64_t D, double *sum, double *sum_xhat)
 {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t d = 0; d < D; d++)
-        sum += (double)a[d] * (double)b[d];
-    return sum;
+    double a = 0;
+    double b = 0;
+#pragma omp simd reduction(+ : a, b)
+    for (int64_t d = 0; d < D; d++) {
+        a += (double)dxhat[d];
+        b += (double)dxhat[d] * (double)xhat[d];
+    }
+    *sum = a;
+    *sum_xhat = b;
 }
 
 static void stats_rows(const void *arg, int64_t from, int64_t to)
@@ -134,12 +140,15 @@ LAB_VECTOR static void normalize_rows_back(const void *arg, int64_t from,
         const float *dxhat = (const float *)call->in[0].data + r * D;
         const float *xhat = (const float *)call->in[1].data + r * D;
         float *dx = (float *)call->out[0].data + r * D;
-        double through_mean = sum_row(dxhat, D) / (double)D;
-        double through_rstd = dot_row(dxhat, xhat, D) / (double)D;
+        double sum;
+        double sum_xhat;
+        sums_back(dxhat, xhat, D, &sum, &sum_xhat);
+        float through_mean = (float)(sum / (double)D);
+        float through_rstd = (float)(sum_xhat / (double)D);
 #pragma omp simd
         for (int64_t d = 0; d < D; d++)
-            dx[d] = (float)((double)rstd[r] * ((double)dxhat[d] - through_mean -
-                                               (double)xhat[d] * through_rstd));
+            dx[d] =
+                rstd[r] * (dxhat[d] - through_mean - xhat[d] * through_rstd);
     }
 }
 

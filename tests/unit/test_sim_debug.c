@@ -29,7 +29,10 @@ static const char text[] =
     "setp.gt.s32 %p1, %r1, 47;\n@%p1 bra $end;\n"
     ".loc 1 7 9\n"
     "sub.s32 %r5, 252, %r2;\nadd.s32 %r6, %r3, %r5;\n"
-    "ld.shared.f32 %f2, [%r6];\nadd.s64 %rd5, %rd1, %rd3;\n"
+    "ld.shared.f32 %f2, [%r6];\n"
+    ".loc 1 0 9\n" /* of no line: clang has many */
+    "add.s64 %rd5, %rd1, %rd3;\n"
+    ".loc 1 7 9\n"
     "st.global.f32 [%rd5], %f2;\n"
     "$end:\n"
     ".loc 1 8 1\n"
@@ -104,6 +107,27 @@ static struct lab_sim_stop go(struct walk *w, enum lab_sim_move move)
     struct lab_sim_stop stop;
     assert_ok(lab_sim_debug_move(w->d, move, &stop));
     return stop;
+}
+
+/* An instruction of no line is shown with the line before it, and is no stop. */
+TEST_CASE(an_instruction_without_a_line_is_passed)
+{
+    struct walk w;
+    struct lab_sim_warp_view v;
+    int stops[9] = {0};
+    open_walk(&w);
+    for (int k = 0; k < 40; k++) {
+        go(&w, LAB_SIM_LINE);
+        lab_sim_debug_warp(w.d, 0, &v);
+        if (v.done)
+            break;
+        assert_true(v.place >= 0 && line(&w, 0) <= 8);
+        stops[line(&w, 0)]++;
+    }
+    assert_true(v.done);
+    assert_int_equal(stops[6], 1);
+    assert_int_equal(stops[7], 1);
+    close_walk(&w);
 }
 
 TEST_CASE(lines_and_instructions)

@@ -231,7 +231,7 @@ static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
         .space = a->space,
         .bytes = a->bytes,
         .lanes = lanes,
-        .place = i->ptx ? i->ptx->place : -1,
+        .place = i->ptx ? i->ptx->near : -1,
         .text_line = i->ptx ? i->ptx->text_line : 0,
     };
     memcpy(v->address, a->addr, sizeof(v->address));
@@ -508,9 +508,9 @@ static struct line line_of(const struct lab_sim_debug *d, int warp)
     const struct lab_ptx_instr *i = next_of(d, warp);
     if (!i)
         return (struct line){-1, -1};
-    if (i->place < 0)
+    if (i->near < 0)
         return (struct line){-1, i->text_line};
-    const struct lab_ptx_place *p = &ptx_of(d)->places[i->place];
+    const struct lab_ptx_place *p = &ptx_of(d)->places[i->near];
     return (struct line){p->file, p->line};
 }
 
@@ -1009,7 +1009,7 @@ void lab_sim_debug_warp(const struct lab_sim_debug *d, int warp,
                                       .at_barrier = w->state == SIM_AT_BARRIER,
                                       .waiting = w->state == SIM_WAITING,
                                       .done = w->state == SIM_DONE,
-                                      .place = i ? i->place : -1,
+                                      .place = i ? i->near : -1,
                                       .text_line = i ? i->text_line : 0,
                                       .executed = w->steps};
 }

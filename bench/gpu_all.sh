@@ -53,7 +53,7 @@ part golden 200 python3 "$here/../tests/golden/check_step.py" "$lab" \
     --backend cuda --variants naive,cublas,cudnn --jobs 14
 part golden_rungs 300 python3 "$here/../tests/golden/check_step.py" "$lab" \
     --backend cuda --jobs 14 \
-    --variants fused,tiled,blocked,warp,block,tile,split,vector
+    --variants fused,tiled,blocked,warp,block,tile,split,vector,cublas_lt,cublas_seq
 
 # test_cuda_kernels has a launch that is refused on purpose: two errors.
 for test in cudnn image reduce; do

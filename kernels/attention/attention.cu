@@ -8,16 +8,6 @@
 #include "attention/attention_cuda.cuh"
 #include "common/columns.cuh"
 #include "dense/dense_cuda.cuh"
-#include "common/vector.cuh"
-
-/* y[r,m] += b[m]: 8 bytes an element. */
-static __global__ void attention_add_bias(float *y, const float *b,
-                                          int64_t count, int64_t M)
-{
-    int64_t i = lab_element();
-    if (i < count)
-        y[i] += b[i % M];
-}
 
 /* y[r,m] = sum_k x[r,k] W[k,m] + b[m], a thread an element. */
 static __global__ void attention_project_fwd(float *y, const float *x,
@@ -89,36 +79,9 @@ template <lab_kernel_fn *PRODUCT>
 static enum lab_status project_forward_by(const struct lab_call *call)
 {
     enum lab_status st = PRODUCT(call);
+    float *y = lab_out(call, 0);
     const float *b = lab_in(call, 2);
-    int64_t count = call->out[0].count;
-    if (st || !b)
-        return st;
-    int64_t M = lab_view_cols(&call->out[0]);
-    if (vector_rows_fit(call, count, M)) {
-        vector_run(call, lab_out(call, 0), lab_out(call, 0), nullptr,
-                   vector_bias{b, (unsigned)M}, count);
-        return lab_launched("vector_map");
-    }
-    attention_add_bias<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 0), b, count, M);
-    return lab_launched("attention_add_bias");
-}
-
-/* Product and bias by cuBLASLt in one kernel, where it has one: the bias is added
- * while the result is still in registers. */
-static enum lab_status project_forward_cublas(const struct lab_call *call)
-{
-    const struct lab_cublas *cublas = call->exec->cublas;
-    struct dense_shape s = dense_shape_of(&call->in[0], &call->in[1]);
-    const float *b = lab_in(call, 2);
-    if (b && cublas && cublas->sgemm_bias && s.N <= INT32_MAX &&
-        s.K <= INT32_MAX && s.M <= INT32_MAX &&
-        cublas->sgemm_bias(call->exec, LAB_CUBLAS_N, LAB_CUBLAS_N, (int)s.M,
-                           (int)s.N, (int)s.K, lab_in(call, 1), (int)s.M,
-                           lab_in(call, 0), (int)s.K, b, lab_out(call, 0),
-                           (int)s.M) == 0)
-        return LAB_OK;
-    return project_forward_by<dense_cublas_forward>(call);
+    return st || !b ? st : dense_add_bias(call, y, y, b);
 }
 
 /* dense_fused takes the parameters of a dense layer, or none. */
@@ -184,9 +147,9 @@ static const char source[] = "kernels/attention/attention.cu";
         lab_row("blocked", step, LAB_FORWARD,                                  \
                 project_forward_by<dense_blocked_forward>, source,             \
                 "project_forward_by"),                                         \
-        lab_prefer(lab_row("cublas", step, LAB_FORWARD,                        \
-                           project_forward_cublas, source,                     \
-                           "project_forward_cublas")),                         \
+        lab_prefer(lab_row("cublas", step, LAB_FORWARD, dense_cublas_layer,    \
+                           "kernels/dense/dense_cublas.cu",                    \
+                           "dense_cublas_layer")),                             \
         lab_row("fused", step, LAB_FORWARD, project_forward_fused, source,     \
                 "project_forward_fused"),                                      \
         lab_row("naive", step, LAB_BACKWARD, project_backward, source,         \
@@ -197,9 +160,10 @@ static const char source[] = "kernels/attention/attention.cu";
         lab_row("blocked", step, LAB_BACKWARD,                                 \
                 project_backward_by<dense_blocked_backward>, source,           \
                 "project_backward_by"),                                        \
-        lab_prefer(lab_row("cublas", step, LAB_BACKWARD,                       \
-                           project_backward_by<dense_cublas_backward>, source, \
-                           "project_backward_by")),                            \
+        lab_apart(                                                             \
+            lab_prefer(lab_row("cublas", step, LAB_BACKWARD,                   \
+                               project_backward_by<dense_cublas_backward>,     \
+                               source, "project_backward_by"))),               \
         lab_row("fused", step, LAB_BACKWARD,                                   \
                 project_backward_by<dense_blocked_backward>, source,           \
                 "project_backward_by")

@@ -169,7 +169,7 @@ static const struct lab_variant rows[] = {
      .run = attention_fused_backward,
      .source = "kernels/attention/attention_fused_vector.c",
      .symbol = "attention_fused_backward",
-     .keeps_parts = true},
+     .one_way = true},
 };
 const struct lab_kernel_set lab_vector_attention_fused = {"attention", rows, 1};
 const struct lab_kernel_set lab_vector_scaled_dot_attention_fused = {

@@ -153,6 +153,15 @@ struct lab_variant {
      * node reads, as a recurrent layer's last state: it writes these parts too.
      * Without it such a node runs by steps. */
     bool keeps_parts;
+    /* Group variants only: serves its phase without a twin in the other. Forward it
+     * writes all that the steps of the backward pass read; backward it reads what the
+     * steps forward have written. */
+    bool one_way;
+    /* Backward rows: any of its outputs may be left out, NULL, and it keeps
+     * nothing outside of its call but in the workspace and the cuBLAS handle of
+     * its exec. Then the gradients of parameters, which nothing reads before the
+     * update, can be computed beside the steps that follow. */
+    bool apart;
     /* NULL: nothing to prepare. Called once for each shape before the first
      * `run`: makes memory, chooses algorithms, describes tensors. Of a step the
      * views have sizes and no memory; one that is not wanted has no elements.

@@ -130,6 +130,13 @@ static constexpr struct lab_variant lab_prefer(struct lab_variant row)
     return row;
 }
 
+/* A row whose outputs can be asked for one by one (lab_variant.apart). */
+static constexpr struct lab_variant lab_apart(struct lab_variant row)
+{
+    row.apart = true;
+    return row;
+}
+
 template <int COUNT>
 static constexpr struct lab_kernel_set
 lab_set(const char *op, const struct lab_variant (&variants)[COUNT])

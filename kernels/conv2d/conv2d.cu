@@ -230,6 +230,8 @@ static __global__ void conv2d_bias_slice(double *part, const float *dout,
 
 static enum lab_status bias_backward_split(const struct lab_call *call)
 {
+    if (!lab_out(call, 0))
+        return LAB_OK;
     bool nhwc = lab_params<lab_conv2d_params>(call)->window.nhwc;
     struct lab_image y = lab_image_of(call->in[0].dim, nhwc);
     columns_plain terms = {lab_out(call, 0), lab_in(call, 0)};
@@ -272,15 +274,16 @@ static const struct lab_variant variants[] = {
             "conv2d_bias_bwd"),
     lab_prefer(lab_row("vector", "bias", LAB_FORWARD, bias_forward_vector,
                        naive, "bias_forward_vector")),
-    lab_prefer(lab_row("split", "bias", LAB_BACKWARD, bias_backward_split,
-                       naive, "conv2d_bias_slice")),
+    lab_apart(
+        lab_prefer(lab_row("split", "bias", LAB_BACKWARD, bias_backward_split,
+                           naive, "conv2d_bias_slice"))),
     lab_row("naive", "conv", LAB_BACKWARD, naive_backward, naive,
             "conv2d_dW_naive"),
     lab_row("tile", "conv", LAB_BACKWARD, conv2d_tile_backward, tile,
             "conv2d_tile", false, lab_conv2d_plain),
-    lab_prefer(lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward,
-                       im2col, "conv2d_im2col_backward", false,
-                       lab_conv2d_plain)),
+    lab_apart(lab_prefer(
+        lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward, im2col,
+                "conv2d_im2col_backward", false, lab_conv2d_plain))),
 };
 
 const struct lab_kernel_set lab_cuda_conv2d = lab_set("conv2d", variants);

@@ -146,15 +146,24 @@ static enum lab_status dense_bias_forward(const struct lab_call *call)
     return lab_launched("dense_bias_fwd");
 }
 
-static enum lab_status dense_bias_forward_vector(const struct lab_call *call)
+enum lab_status dense_add_bias(const struct lab_call *call, float *out,
+                               const float *xW, const float *b)
 {
     int64_t count = call->out[0].count;
-    int64_t M = call->in[1].count;
-    if (!vector_rows_fit(call, count, M))
-        return dense_bias_forward(call);
-    vector_run(call, lab_out(call, 0), lab_in(call, 0), nullptr,
-               vector_bias{lab_in(call, 1), (unsigned)M}, count);
-    return lab_launched("vector_map");
+    int64_t M = lab_view_cols(&call->out[0]);
+    if (vector_rows_fit(call, count, M)) {
+        vector_run(call, out, xW, nullptr, vector_bias{b, (unsigned)M}, count);
+        return lab_launched("vector_map");
+    }
+    dense_bias_fwd<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
+        out, xW, b, count, M);
+    return lab_launched("dense_bias_fwd");
+}
+
+static enum lab_status dense_bias_forward_vector(const struct lab_call *call)
+{
+    return dense_add_bias(call, lab_out(call, 0), lab_in(call, 0),
+                          lab_in(call, 1));
 }
 
 static enum lab_status dense_bias_backward_naive(const struct lab_call *call)
@@ -167,6 +176,8 @@ static enum lab_status dense_bias_backward_naive(const struct lab_call *call)
 
 static enum lab_status dense_bias_backward_block(const struct lab_call *call)
 {
+    if (!lab_out(call, 0))
+        return LAB_OK;
     int64_t M = call->out[0].count;
     dense_bias_bwd_block<<<lab_blocks(M, 32), dim3(32, 32), 0,
                            lab_stream(call)>>>(
@@ -176,6 +187,8 @@ static enum lab_status dense_bias_backward_block(const struct lab_call *call)
 
 static enum lab_status dense_bias_backward_split(const struct lab_call *call)
 {
+    if (!lab_out(call, 0))
+        return LAB_OK;
     int64_t M = call->out[0].count;
     columns_sum(call, columns_plain{lab_out(call, 0), lab_in(call, 0)},
                 call->in[0].count / M, M);
@@ -202,20 +215,24 @@ static const struct lab_variant variants[] = {
                        naive, "dense_bias_forward_vector")),
     lab_row("naive", "bias", LAB_BACKWARD, dense_bias_backward_naive, naive,
             "dense_bias_bwd_naive"),
-    lab_row("block", "bias", LAB_BACKWARD, dense_bias_backward_block, naive,
-            "dense_bias_bwd_block"),
-    lab_prefer(lab_row("split", "bias", LAB_BACKWARD, dense_bias_backward_split,
-                       "kernels/common/columns.cuh", "columns_slice")),
+    lab_apart(lab_row("block", "bias", LAB_BACKWARD, dense_bias_backward_block,
+                      naive, "dense_bias_bwd_block")),
+    lab_apart(lab_prefer(
+        lab_row("split", "bias", LAB_BACKWARD, dense_bias_backward_split,
+                "kernels/common/columns.cuh", "columns_slice"))),
     lab_row("naive", "matmul", LAB_BACKWARD, dense_naive_backward, naive,
             "dense_matmul_dW_naive"),
     lab_row("tiled", "matmul", LAB_BACKWARD, dense_tiled_backward, tiled,
             "dense_tiled"),
     lab_row("blocked", "matmul", LAB_BACKWARD, dense_blocked_backward, blocked,
             "dense_blocked"),
-    lab_prefer(lab_row("cublas", "matmul", LAB_BACKWARD, dense_cublas_backward,
-                       cublas, "dense_cublas_backward")),
+    lab_apart(lab_prefer(lab_row("cublas", "matmul", LAB_BACKWARD,
+                                 dense_cublas_backward, cublas,
+                                 "dense_cublas_backward"))),
     lab_row("fused", nullptr, LAB_FORWARD, dense_fused_forward,
             "kernels/dense/dense_fused.cu", "dense_fused", true),
+    lab_row("cublas_lt", nullptr, LAB_FORWARD, dense_cublas_layer, cublas,
+            "dense_cublas_layer"),
 };
 
 const struct lab_kernel_set lab_cuda_dense = lab_set("dense", variants);

@@ -59,6 +59,24 @@ enum lab_status dense_cublas_forward(const struct lab_call *call)
     return sgemm(call, &xW);
 }
 
+/* Product and bias by cuBLASLt in one kernel, where it has one: the bias is added
+ * while the result is still in registers. Else in two. */
+enum lab_status dense_cublas_layer(const struct lab_call *call)
+{
+    const struct lab_cublas *cublas = call->exec->cublas;
+    struct dense_shape s = dense_shape_of(&call->in[0], &call->in[1]);
+    const float *b = call->n_in > 2 ? lab_in(call, 2) : nullptr;
+    float *out = lab_out(call, 0);
+    if (b && cublas && cublas->sgemm_bias && s.N <= INT32_MAX &&
+        s.K <= INT32_MAX && s.M <= INT32_MAX &&
+        cublas->sgemm_bias(call->exec, LAB_CUBLAS_N, LAB_CUBLAS_N, (int)s.M,
+                           (int)s.N, (int)s.K, lab_in(call, 1), (int)s.M,
+                           lab_in(call, 0), (int)s.K, b, out, (int)s.M) == 0)
+        return LAB_OK;
+    enum lab_status st = dense_cublas_forward(call);
+    return st || !b ? st : dense_add_bias(call, out, out, b);
+}
+
 enum lab_status dense_cublas_backward(const struct lab_call *call)
 {
     struct dense_shape s = dense_shape_of(&call->in[1], &call->in[2]);
@@ -66,7 +84,7 @@ enum lab_status dense_cublas_backward(const struct lab_call *call)
     struct product dW = {
         LAB_CUBLAS_N, LAB_CUBLAS_T,    s.M, s.K, s.N, dxW, s.M, lab_in(call, 1),
         s.K,          lab_out(call, 0)};
-    enum lab_status st = sgemm(call, &dW);
+    enum lab_status st = lab_out(call, 0) ? sgemm(call, &dW) : LAB_OK;
     if (st || !lab_out(call, 1))
         return st;
     struct product dx = {LAB_CUBLAS_T, LAB_CUBLAS_N,    s.K, s.N,

@@ -21,10 +21,15 @@ static inline struct dense_shape dense_shape_of(const struct lab_view *x,
     return {lab_view_rows(x), lab_view_cols(x), lab_view_cols(W)};
 }
 
+/* out = xW + b, the sizes as out[0] of the call; out may be xW. */
+enum lab_status dense_add_bias(const struct lab_call *call, float *out,
+                               const float *xW, const float *b);
 lab_kernel_fn dense_tiled_forward;
 lab_kernel_fn dense_tiled_backward;
 lab_kernel_fn dense_blocked_forward;
 lab_kernel_fn dense_blocked_backward;
 lab_kernel_fn dense_cublas_forward;
 lab_kernel_fn dense_cublas_backward;
+/* The whole layer, bias and all (dense.h: group); its params are not read. */
+lab_kernel_fn dense_cublas_layer;
 lab_kernel_fn dense_fused_forward;

@@ -190,6 +190,8 @@ static enum lab_status gather_backward(const struct lab_call *call)
 /* The workspace: V + 1 starts, then the ranks and the order of a piece of rows. */
 static enum lab_status gather_backward_sorted(const struct lab_call *call)
 {
+    if (!lab_out(call, 0))
+        return LAB_OK;
     int64_t D = lab_view_cols(&call->out[0]);
     int64_t V = lab_view_rows(&call->out[0]);
     int64_t R = call->in[1].count;
@@ -221,6 +223,8 @@ static enum lab_status gather_backward_sorted(const struct lab_call *call)
 
 static enum lab_status gather_backward_split(const struct lab_call *call)
 {
+    if (!lab_out(call, 0))
+        return LAB_OK;
     int64_t V = lab_view_rows(&call->out[0]);
     int64_t D = lab_view_cols(&call->out[0]);
     int64_t R = call->in[1].count;
@@ -249,10 +253,11 @@ static const struct lab_variant variants[] = {
             "embedding_gather_bwd"),
     lab_row("block", "gather", LAB_BACKWARD, gather_backward<8>, source,
             "embedding_gather_bwd"),
-    lab_row("sorted", "gather", LAB_BACKWARD, gather_backward_sorted, source,
-            "embedding_sorted"),
-    lab_prefer(lab_row("split", "gather", LAB_BACKWARD, gather_backward_split,
-                       source, "embedding_gather_slice")),
+    lab_apart(lab_row("sorted", "gather", LAB_BACKWARD, gather_backward_sorted,
+                      source, "embedding_sorted")),
+    lab_apart(lab_prefer(lab_row("split", "gather", LAB_BACKWARD,
+                                 gather_backward_split, source,
+                                 "embedding_gather_slice"))),
 };
 
 const struct lab_kernel_set lab_cuda_embedding = lab_set("embedding", variants);

@@ -45,6 +45,8 @@ static enum lab_status add_forward(const struct lab_call *call)
 
 static enum lab_status add_backward(const struct lab_call *call)
 {
+    if (!lab_out(call, 0))
+        return LAB_OK;
     int64_t table = call->out[0].count;
     position_add_bwd<<<lab_blocks(table), LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0), call->in[0].count,
@@ -57,8 +59,8 @@ static const char source[] = "kernels/embedding/positional_embedding.cu";
 static const struct lab_variant variants[] = {
     lab_row("naive", "add", LAB_FORWARD, add_forward, source,
             "position_add_fwd"),
-    lab_row("naive", "add", LAB_BACKWARD, add_backward, source,
-            "position_add_bwd"),
+    lab_apart(lab_row("naive", "add", LAB_BACKWARD, add_backward, source,
+                      "position_add_bwd")),
 };
 
 const struct lab_kernel_set lab_cuda_positional_embedding =

@@ -253,7 +253,9 @@ struct layer_norm_terms {
     }
     __device__ void put(int64_t d, int k, float value) const
     {
-        (k == 0 ? dgamma : dbeta)[d] = value;
+        float *out = k == 0 ? dgamma : dbeta;
+        if (out)
+            out[d] = value;
     }
 };
 
@@ -262,10 +264,11 @@ static enum lab_status scale_backward_split(const struct lab_call *call)
     int64_t count = call->in[0].count;
     int64_t R = lab_view_rows(&call->in[0]);
     int64_t D = lab_view_cols(&call->in[0]);
-    columns_sum(call,
-                layer_norm_terms{lab_out(call, 1), lab_out(call, 2),
-                                 lab_in(call, 0), lab_in(call, 1)},
-                R, D);
+    if (lab_out(call, 1) || lab_out(call, 2))
+        columns_sum(call,
+                    layer_norm_terms{lab_out(call, 1), lab_out(call, 2),
+                                     lab_in(call, 0), lab_in(call, 1)},
+                    R, D);
     if (lab_out(call, 0) && vector_rows_fit(call, count, D)) {
         vector_run(call, lab_out(call, 0), lab_in(call, 0), nullptr,
                    layer_norm_quad{layer_norm_quad::DXHAT, lab_in(call, 2),
@@ -313,8 +316,9 @@ static const struct lab_variant variants[] = {
             "layer_norm_columns"),
     lab_row("block", "scale", LAB_BACKWARD, scale_backward<32>, source,
             "layer_norm_columns"),
-    lab_prefer(lab_row("split", "scale", LAB_BACKWARD, scale_backward_split,
-                       "kernels/common/columns.cuh", "columns_slice")),
+    lab_apart(
+        lab_prefer(lab_row("split", "scale", LAB_BACKWARD, scale_backward_split,
+                           "kernels/common/columns.cuh", "columns_slice"))),
     lab_row("naive", "normalize", LAB_BACKWARD,
             normalize_backward<LAB_GROUP_NAIVE>, source,
             "layer_norm_normalize_bwd"),

@@ -10,8 +10,11 @@
  *   cell    neighbours differ in j: every read and write is of whole lines;
  *           bound by memory, 4 reads and 6 writes an element
  *
- * cuBLAS takes the products over (sequence_cublas.cu); the cell stays ours. */
+ * cuBLAS takes the products over (sequence_cublas.cu); the cell stays ours. The
+ * last row, cublas_seq, does the forward pass as a whole: the product with x, which
+ * waits for no time step, is taken out of the loop, which has half as much left. */
 #include "activation/activation.cuh"
+#include "library/cublas_exec.h"
 #include "recurrent/lstm.h"
 #include "recurrent/sequence.cuh"
 
@@ -43,18 +46,28 @@ struct lstm_cell {
     float *h;
 };
 
+/* The four gates' parts of z: a row of each is `ld` numbers from one to the next.
+ * They may lie where the gates go. */
+struct lstm_sums {
+    const float *a;
+    const float *i;
+    const float *f;
+    const float *o;
+    int64_t ld;
+};
+
 /* a, i, f, o from z; c = a i + f cp; h = tanh(c) o */
-static __global__ void lstm_cell_fwd(struct lstm_cell out, const float *z,
+static __global__ void lstm_cell_fwd(struct lstm_cell out, struct lstm_sums z,
                                      const float *cp, int64_t count, int64_t H)
 {
     int64_t e = lab_element();
     if (e >= count)
         return;
-    const float *of = z + e / H * 4 * H + e % H;
-    float a = tanhf(of[0]);
-    float i = sigmoid_value(of[H]);
-    float f = sigmoid_value(of[2 * H]);
-    float o = sigmoid_value(of[3 * H]);
+    int64_t at = e / H * z.ld + e % H;
+    float a = tanhf(z.a[at]);
+    float i = sigmoid_value(z.i[at]);
+    float f = sigmoid_value(z.f[at]);
+    float o = sigmoid_value(z.o[at]);
     float c = a * i + f * cp[e];
     out.a[e] = a;
     out.i[e] = i;
@@ -163,9 +176,11 @@ static enum lab_status lstm_cell_forward(const struct lab_call *call)
                             lab_out(call, 2), lab_out(call, 3),
                             lab_out(call, 4), lab_out(call, 5)};
     int64_t count = call->in[1].count;
+    int64_t H = lab_view_cols(&call->in[1]);
+    const float *z = lab_in(call, 0);
     lstm_cell_fwd<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
-        out, lab_in(call, 0), lab_in(call, 1), count,
-        lab_view_cols(&call->in[1]));
+        out, lstm_sums{z, z + H, z + 2 * H, z + 3 * H, 4 * H}, lab_in(call, 1),
+        count, H);
     return lab_launched("lstm_cell_fwd");
 }
 
@@ -222,6 +237,139 @@ static enum lab_status lstm_gates_forward_cublas(const struct lab_call *call)
     return sequence_cublas_forward(call, true);
 }
 
+/* ---- all time steps of the forward pass in one ---- */
+
+struct lstm_layer {
+    const struct lab_call *call;
+    int64_t N;
+    int64_t T;
+    int64_t D;
+    int64_t H;
+    float *gate[4]; /* a, i, f, o (T, N, H): first their parts of z */
+    float *c;
+    float *h;
+    float *xs; /* (T, N, D) */
+};
+
+/* cuBLASLt takes its matrices and the bias to start at multiples of so many bytes;
+ * a gate's part of W and of b does where a row of a gate has as many. */
+enum { LT_ALIGNED = 256 };
+
+/* Each gate's part of z is xs W^T + b: x does not wait for h, so that the products
+ * of all time steps are one. */
+static enum lab_status lstm_input_products(const struct lstm_layer *l)
+{
+    const struct lab_exec *exec = l->call->exec;
+    const struct lab_cublas *blas = exec->cublas;
+    const float one = 1.0f;
+    int H = (int)l->H;
+    int D = (int)l->D;
+    int rows = (int)(l->T * l->N);
+    enum lab_status st = LAB_OK;
+    for (int k = 0; k < 4 && !st; k++) {
+        const float *W = lab_in(l->call, 1) + k * l->H * l->D;
+        const float *b = lab_in(l->call, 3) + k * l->H;
+        if (blas->sgemm_bias && l->H * sizeof(float) % LT_ALIGNED == 0 &&
+            blas->sgemm_bias(exec, LAB_CUBLAS_T, LAB_CUBLAS_N, H, rows, D, W, D,
+                             l->xs, D, b, l->gate[k], H) == 0)
+            continue;
+        int64_t count = l->T * l->N * l->H;
+        sequence_start<<<lab_blocks(count), LAB_BLOCK, 0,
+                         lab_stream(l->call)>>>(l->gate[k], b, count, l->H);
+        st = lab_launched("sequence_start");
+        if (!st)
+            st = lab_cublas_judge(blas,
+                                  blas->sgemm(blas->handle, LAB_CUBLAS_T,
+                                              LAB_CUBLAS_N, H, rows, D, &one, W,
+                                              D, l->xs, D, &one, l->gate[k], H),
+                                  "sgemm");
+    }
+    return st;
+}
+
+/* Adds h U^T of one time step to the four parts of z, which lie the same distance
+ * from one to the next, or do not. */
+static enum lab_status lstm_state_products(const struct lstm_layer *l,
+                                           int64_t at, const float *h)
+{
+    const struct lab_cublas *blas = l->call->exec->cublas;
+    const float *U = lab_in(l->call, 2);
+    const float one = 1.0f;
+    int H = (int)l->H;
+    int N = (int)l->N;
+    int64_t next = l->gate[1] - l->gate[0];
+    if (l->gate[2] - l->gate[1] == next && l->gate[3] - l->gate[2] == next)
+        return lab_cublas_judge(blas,
+                                blas->sgemm_strided_batched(
+                                    blas->handle, LAB_CUBLAS_T, LAB_CUBLAS_N, H,
+                                    N, H, &one, U, H, l->H * l->H, h, H, 0,
+                                    &one, l->gate[0] + at, H, next, 4),
+                                "sgemm");
+    enum lab_status st = LAB_OK;
+    for (int k = 0; k < 4 && !st; k++)
+        st = lab_cublas_judge(
+            blas,
+            blas->sgemm(blas->handle, LAB_CUBLAS_T, LAB_CUBLAS_N, H, N, H, &one,
+                        U + k * l->H * l->H, H, h, H, &one, l->gate[k] + at, H),
+            "sgemm");
+    return st;
+}
+
+static void turn_sequence(const struct lab_call *call, float *out,
+                          const float *in, int64_t A, int64_t B, int64_t C)
+{
+    sequence_turn<<<lab_blocks(A * B * C), LAB_BLOCK, 0, lab_stream(call)>>>(
+        out, in, A, B, C);
+}
+
+static enum lab_status lstm_forward_cublas(const struct lab_call *call)
+{
+    const int64_t *x = call->in[0].dim;
+    struct lstm_layer l = {call, x[0], x[1], x[2], call->in[2].dim[1]};
+    const int64_t sides[] = {l.T * l.N, l.D, l.H};
+    enum lab_status st = lab_cublas_ask(call->exec->cublas, sides, 3);
+    if (st)
+        return st;
+    for (int k = 0; k < 4; k++)
+        l.gate[k] = lab_out(call, 2 + k);
+    l.h = lab_out(call, 1);
+    l.c = lab_out(call, 6);
+    l.xs = lab_out(call, 7);
+    turn_sequence(call, l.xs, lab_in(call, 0), l.N, l.T, l.D);
+    st = lab_launched("sequence_turn");
+    if (!st)
+        st = lstm_input_products(&l);
+    int64_t each = l.N * l.H;
+    for (int64_t t = 0; t < l.T && !st; t++) {
+        int64_t at = t * each;
+        st = lstm_state_products(&l, at,
+                                 t > 0 ? l.h + at - each : lab_in(call, 4));
+        if (st)
+            return st;
+        struct lstm_cell cell = {l.gate[0] + at, l.gate[1] + at, l.gate[2] + at,
+                                 l.gate[3] + at, l.c + at,       l.h + at};
+        lstm_cell_fwd<<<lab_blocks(each), LAB_BLOCK, 0, lab_stream(call)>>>(
+            cell, lstm_sums{cell.a, cell.i, cell.f, cell.o, l.H},
+            t > 0 ? l.c + at - each : lab_in(call, 5), each, l.H);
+        st = lab_launched("lstm_cell_fwd");
+    }
+    if (st)
+        return st;
+    if (call->out[0].rank == 3)
+        turn_sequence(call, lab_out(call, 0), l.h, l.T, l.N, l.H);
+    else
+        turn_sequence(call, lab_out(call, 0), l.h + (l.T - 1) * each, 1, 1,
+                      each);
+    return lab_launched("sequence_turn");
+}
+
+static constexpr struct lab_variant lstm_one_way(struct lab_variant row)
+{
+    row.keeps_parts = true;
+    row.one_way = true;
+    return row;
+}
+
 static enum lab_status lstm_gates_backward_cublas(const struct lab_call *call)
 {
     return sequence_cublas_backward(call, false);
@@ -264,12 +412,15 @@ static const struct lab_variant variants[] = {
                        "sequence_cublas_backward")),
     lab_row("naive", "weights", LAB_BACKWARD, lstm_weights_backward, turn,
             "sequence_dW_naive"),
-    lab_prefer(lab_row("cublas", "weights", LAB_BACKWARD, lstm_weights_cublas,
-                       cublas, "sequence_cublas_weights")),
+    lab_apart(lab_prefer(lab_row("cublas", "weights", LAB_BACKWARD,
+                                 lstm_weights_cublas, cublas,
+                                 "sequence_cublas_weights"))),
     lab_row("naive", "input", LAB_BACKWARD, lstm_input_backward, own,
             "lstm_input_bwd_naive"),
     lab_prefer(lab_row("cublas", "input", LAB_BACKWARD, lstm_input_cublas,
                        cublas, "sequence_cublas_input")),
+    lstm_one_way(lab_row("cublas_seq", nullptr, LAB_FORWARD,
+                         lstm_forward_cublas, own, "lstm_forward_cublas")),
 };
 
 const struct lab_kernel_set lab_cuda_lstm = lab_set("lstm", variants);

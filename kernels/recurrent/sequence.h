@@ -29,6 +29,7 @@
  * A group that keeps parts (struct lab_variant) leaves all but z, and serves a layer
  * that another starts from:
  * forward of lstm also has   out[2..6] a, i, f, o, c (T, N, H)
+ * and, where it is one way,  out[7] xs (T, N, D)
  * backward also has   out[6] dz (T, N, 4H)   in[8..12] a, i, f, o, c
  *   in[13], in[14] dh, dc (N, H) that a layer left which starts from the last state,
  *   or NULL; in[0] may be NULL then */

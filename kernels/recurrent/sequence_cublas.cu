@@ -137,10 +137,10 @@ enum lab_status sequence_cublas_weights(const struct lab_call *call, bool flip)
     enum lab_status st;
     sequence_sum_rows(call, &s);
     st = lab_launched("columns_slice");
-    if (!st)
+    if (!st && lab_out(call, 0))
         st = flip ? outer(call, lab_out(call, 0), dz, s.K, xs, s.D, s.rows, 0)
                   : outer(call, lab_out(call, 0), xs, s.D, dz, s.K, s.rows, 0);
-    for (int i = 0; i < 2 && !st; i++) {
+    for (int i = 0; i < 2 && dU && !st; i++) {
         int64_t rows = i == 0 ? s.N : s.rows - s.N;
         const float *from = i == 0 ? dz : dz + s.N * s.K;
         st = flip ? outer(call, dU, from, s.K, h[i], s.H, rows, (float)i)

@@ -47,7 +47,7 @@ static struct lab_kernel_set kept_sets[SET_COUNT];
 
 static bool needs_cublas(const struct lab_variant *v)
 {
-    return strcmp(v->name, "cublas") == 0;
+    return strncmp(v->name, "cublas", strlen("cublas")) == 0;
 }
 
 /* A copy of the set without the rows that need cuBLAS, at kept_rows[*used]. */
@@ -211,10 +211,31 @@ struct lab_cuda_graphs {
     cudaEvent_t
         reached[LAB_GRAPH_LANES + 1]; /* of a lane; last: of all before */
     bool forked;
+    struct lab_exec side; /* of what lies beside; no stream: there is none */
+    struct lab_cublas side_cublas;
+    void *side_cublas_workspace;
+    cudaEvent_t side_reached[2]; /* of the main stream, of the side's */
+    bool is_beside;
+    bool has_side; /* something of this capture lies beside */
 };
 
 _Static_assert((int)LAB_GRAPH_AHEAD < (int)LAB_GRAPH_LINES,
                "a line is read before it is written again");
+
+static void side_close(struct lab_cuda_graphs *g)
+{
+    lab_cublas_close(&g->side_cublas);
+    (void)cudaFree(g->side.workspace);
+    (void)cudaFree(g->side_cublas_workspace);
+    for (int i = 0; i < 2 && g->side_reached[i]; i++)
+        (void)cudaEventDestroy(g->side_reached[i]);
+    if (g->side.stream)
+        (void)cudaStreamDestroy(g->side.stream);
+    (void)cudaGetLastError();
+    g->side = (struct lab_exec){0};
+    g->side_cublas_workspace = NULL;
+    g->side_reached[0] = g->side_reached[1] = NULL;
+}
 
 static void cuda_graphs_close(struct lab_cuda_graphs *g)
 {
@@ -224,6 +245,7 @@ static void cuda_graphs_close(struct lab_cuda_graphs *g)
         (void)cudaStreamDestroy(g->lanes[i]);
     for (int i = 0; i <= LAB_GRAPH_LANES && g->reached[i]; i++)
         (void)cudaEventDestroy(g->reached[i]);
+    side_close(g);
     (void)cudaFree(g->state);
     (void)cudaFreeHost(g->lines);
     (void)cudaGetLastError();
@@ -245,6 +267,36 @@ static cudaError_t make_lanes(struct lab_cuda_graphs *g)
     for (int i = 0; i <= LAB_GRAPH_LANES && err == cudaSuccess; i++)
         err = cudaEventCreateWithFlags(&g->reached[i], cudaEventDisableTiming);
     return err;
+}
+
+/* A stream with a workspace and a cuBLAS handle of its own. A device without the
+ * memory does without. */
+static void side_open(struct lab_cuda_graphs *g, const struct lab_exec *like)
+{
+    g->side = *like;
+    g->side.stream = NULL;
+    g->side.workspace = NULL;
+    g->side.cublas = NULL;
+    g->side.cudnn = NULL;
+    g->side.cusolver = NULL;
+    cudaError_t err =
+        cudaStreamCreateWithFlags(&g->side.stream, cudaStreamNonBlocking);
+    for (int i = 0; i < 2 && err == cudaSuccess; i++)
+        err = cudaEventCreateWithFlags(&g->side_reached[i],
+                                       cudaEventDisableTiming);
+    if (err == cudaSuccess)
+        err = cudaMalloc(&g->side.workspace, WORKSPACE_BYTES);
+    if (err == cudaSuccess && like->cublas)
+        err = cudaMalloc(&g->side_cublas_workspace, WORKSPACE_BYTES);
+    bool whole = err == cudaSuccess;
+    if (whole && like->cublas) {
+        whole = lab_cublas_open(&g->side_cublas, g->side.stream,
+                                g->side_cublas_workspace,
+                                WORKSPACE_BYTES) == LAB_OK;
+        g->side.cublas = &g->side_cublas;
+    }
+    if (!whole)
+        side_close(g);
 }
 
 static enum lab_status graphs_open(struct lab_backend *be)
@@ -276,6 +328,7 @@ static enum lab_status graphs_open(struct lab_backend *be)
         err = make_lanes(g);
     if (err != cudaSuccess)
         return graph_fail(g, err);
+    side_open(g, &of(be)->exec);
     *slot = g;
     return LAB_OK;
 }
@@ -323,8 +376,9 @@ static enum lab_status begin(struct lab_backend *be)
         return lab_cuda_fail(err, "cannot capture an iteration");
     struct lab_cuda_graphs *g = of(be)->graphs;
     g->main = exec->stream;
-    g->forked = false;
+    g->forked = g->is_beside = g->has_side = false;
     exec->iteration = &g->state->iteration;
+    g->side.iteration = exec->iteration;
     return lab_cuda_graph_advance(g->state, exec->stream);
 }
 
@@ -362,6 +416,36 @@ static enum lab_status lane(struct lab_backend *be, int number)
     g->forked = number >= 0;
     exec->stream = number >= 0 ? g->lanes[number] : g->main;
     return LAB_OK;
+}
+
+/* What is queued on `to` from now on comes after what `from` has. */
+static enum lab_status follow(cudaStream_t to, cudaStream_t from,
+                              cudaEvent_t reached)
+{
+    cudaError_t err = cudaEventRecord(reached, from);
+    if (err == cudaSuccess)
+        err = cudaStreamWaitEvent(to, reached, 0);
+    return lab_cuda_judge(err, "cannot capture an iteration");
+}
+
+static enum lab_status beside(struct lab_backend *be, bool on)
+{
+    struct lab_cuda_graphs *g = of(be)->graphs;
+    if (!g->side.stream)
+        return LAB_OK;
+    g->is_beside = on;
+    if (!on)
+        return LAB_OK;
+    g->has_side = true;
+    return follow(g->side.stream, g->main, g->side_reached[0]);
+}
+
+static enum lab_status join(struct lab_backend *be)
+{
+    struct lab_cuda_graphs *g = of(be)->graphs;
+    bool had = g->has_side;
+    g->has_side = false;
+    return had ? follow(g->main, g->side.stream, g->side_reached[1]) : LAB_OK;
 }
 
 static enum lab_status count(struct lab_backend *be, int64_t *nodes)
@@ -417,6 +501,7 @@ static enum lab_status end(struct lab_backend *be, const void *loss,
         return LAB_OK; /* it never began */
     if (g->main)
         exec->stream = g->main;
+    g->is_beside = false;
     if (out)
         st = lab_cuda_graph_report(g->lines_dev, g->state, loss, exec->stream);
     exec->iteration = NULL;
@@ -515,6 +600,8 @@ static const struct lab_graph_ops graph_ops = {
     .upload = upload,
     .begin = begin,
     .lane = lane,
+    .beside = beside,
+    .join = join,
     .count = count,
     .end = end,
     .free = graph_free,
@@ -746,7 +833,8 @@ static enum lab_status cuda_run(struct lab_backend *be,
     enum lab_status st = enter(cuda);
     if (st)
         return st;
-    call->exec = &cuda->exec;
+    struct lab_cuda_graphs *g = cuda->graphs;
+    call->exec = g && g->is_beside ? &g->side : &cuda->exec;
     return v->run(call);
 }
 

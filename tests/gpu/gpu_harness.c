@@ -250,6 +250,7 @@ struct setup {
     const struct gpu_case *c;
     double through; /* what outputs are computed from; 0: from no larger */
     double units;   /* of the tolerance that the variant has */
+    bool activates; /* a group with an activation, which not all rows take in */
     int n_in;
     int n_out;
     struct place in[CASE_TENSORS];
@@ -446,7 +447,8 @@ static int check_set(struct setup *s, const struct lab_kernel_set *set)
     int found = 0;
     for (int i = 0; i < set->count; i++) {
         if (!gpu_fits(&set->variants[i], s->c->step, s->c->phase) ||
-            set->variants[i].wrong_on_purpose)
+            set->variants[i].wrong_on_purpose ||
+            (s->activates && !set->variants[i].absorbs_activation))
             continue;
         if (check_variant(s, &set->variants[i]))
             gpu_note_served(&set->variants[i]);
@@ -535,6 +537,7 @@ void gpu_check_fused(const struct gpu_case *c, const char *activation_op,
     assert_non_null(s);
     setup_open(s, c);
     fused_reference(s, activation_op, activation_params);
+    s->activates = activation_op != NULL;
     check_all(s);
     setup_close(s);
 }

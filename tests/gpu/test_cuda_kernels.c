@@ -297,7 +297,9 @@ TEST_CASE(a_refused_launch_is_reported_once)
 TEST_CASE(cublas_says_when_it_is_not_there)
 {
     struct lab_exec without = {.cublas = NULL};
-    struct lab_view one = {.rank = 2, .dim = {1, 1}, .count = 1};
+    float number = 0;
+    struct lab_view one = {
+        .data = &number, .rank = 2, .dim = {1, 1}, .count = 1};
     struct lab_view three[3] = {one, one, one};
     struct lab_call call = {
         .in = three, .n_in = 3, .out = three, .n_out = 2, .exec = &without};

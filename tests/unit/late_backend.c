@@ -24,9 +24,13 @@ struct kept_call {
     struct lab_view out[LAB_STEP_OUT];
 };
 
+/* What lies beside runs as late as it may: when it is joined. */
 struct lab_graph {
     struct kept_call calls[MOST_CALLS];
     int n;
+    struct kept_call beside[MOST_CALLS];
+    int n_beside;
+    bool is_beside;
     const float *loss;
 };
 
@@ -58,6 +62,19 @@ static struct late *of(struct lab_backend *be)
     return (struct late *)be;
 }
 
+/* Memory for what is left out of the outputs: kernels here write all. */
+static void *left_out(const struct kept_call *k, int out)
+{
+    static double scratch[LAB_STEP_OUT][1 << 17];
+    const struct lab_view *v = &k->out[out];
+    if (v->data || v->count == 0)
+        return v->data;
+    assert_true(k->variant->apart);
+    assert_true((size_t)v->count <=
+                sizeof(scratch[0]) / lab_dtype_bytes(v->dtype));
+    return scratch[out];
+}
+
 static void do_job(struct late *late)
 {
     struct job j = late->jobs[late->first++ % MOST_JOBS];
@@ -69,8 +86,12 @@ static void do_job(struct late *late)
     for (int i = 0; i < j.graph->n; i++) {
         struct kept_call *k = &j.graph->calls[i];
         ns += late_call_ns ? late_call_ns(k->variant) : 0;
+        struct lab_view out[LAB_STEP_OUT];
+        memcpy(out, k->out, sizeof(out));
+        for (int o = 0; o < k->call.n_out; o++)
+            out[o].data = left_out(k, o);
         k->call.in = k->in;
-        k->call.out = k->out;
+        k->call.out = out;
         k->call.iteration = j.iteration;
         if (k->updates) {
             k->params.lr = j.rate;
@@ -135,8 +156,9 @@ static enum lab_status late_run(struct lab_backend *be,
         flush(of(be));
         return lab_backend_run(of(be)->cpu, v, call);
     }
-    assert_true(g->n < MOST_CALLS);
-    struct kept_call *k = &g->calls[g->n++];
+    assert_true(g->n + g->n_beside < MOST_CALLS);
+    struct kept_call *k =
+        g->is_beside ? &g->beside[g->n_beside++] : &g->calls[g->n++];
     k->variant = v;
     k->call = *call;
     k->updates = strcmp(v->step ? v->step : "", "update") == 0;
@@ -153,10 +175,30 @@ static enum lab_status late_sync(struct lab_backend *be)
     return LAB_OK;
 }
 
+/* Those of the CPU, whose backward rows can leave outputs out here. */
 static const struct lab_kernel_set *const *
 late_sets(struct lab_backend *be, enum lab_dtype real, int *count)
 {
-    return of(be)->cpu->ops->sets(of(be)->cpu, real, count);
+    enum { MOST_SETS = 512, MOST_ROWS = 2048 };
+    static struct lab_kernel_set sets[MOST_SETS];
+    static const struct lab_kernel_set *list[MOST_SETS];
+    static struct lab_variant rows[MOST_ROWS];
+    const struct lab_kernel_set *const *cpu =
+        of(be)->cpu->ops->sets(of(be)->cpu, real, count);
+    int used = 0;
+    assert_true(*count <= MOST_SETS);
+    for (int i = 0; i < *count; i++) {
+        sets[i] = *cpu[i];
+        sets[i].variants = &rows[used];
+        list[i] = &sets[i];
+        for (int r = 0; r < cpu[i]->count; r++) {
+            assert_true(used < MOST_ROWS);
+            rows[used] = cpu[i]->variants[r];
+            rows[used].apart = rows[used].phase == LAB_BACKWARD;
+            used++;
+        }
+    }
+    return list;
 }
 
 static void late_info(struct lab_backend *be, struct lab_device_info *out)
@@ -202,11 +244,29 @@ static enum lab_status lane(struct lab_backend *be, int number)
     return LAB_OK; /* one after the other is right, too */
 }
 
+static enum lab_status beside(struct lab_backend *be, bool on)
+{
+    assert_non_null(of(be)->capturing);
+    of(be)->capturing->is_beside = on;
+    return LAB_OK;
+}
+
+static enum lab_status join(struct lab_backend *be)
+{
+    struct lab_graph *g = of(be)->capturing;
+    assert_false(g->is_beside);
+    late_counts.beside += g->n_beside;
+    for (int i = 0; i < g->n_beside; i++)
+        g->calls[g->n++] = g->beside[i];
+    g->n_beside = 0;
+    return LAB_OK;
+}
+
 /* As CUDA would have it: one node before the first step, one for each call. */
 static enum lab_status count(struct lab_backend *be, int64_t *nodes)
 {
     assert_non_null(of(be)->capturing);
-    *nodes = 1 + of(be)->capturing->n;
+    *nodes = 1 + of(be)->capturing->n + of(be)->capturing->n_beside;
     return LAB_OK;
 }
 
@@ -214,6 +274,7 @@ static enum lab_status end(struct lab_backend *be, const void *loss,
                            struct lab_graph **out)
 {
     struct lab_graph *g = of(be)->capturing;
+    assert_true(!out || !g || g->n_beside == 0); /* CUDA refuses that */
     of(be)->capturing = NULL;
     if (!out || !g || late_failures > 0) {
         late_failures--;
@@ -265,6 +326,8 @@ static const struct lab_graph_ops graph_ops = {
     .upload = upload,
     .begin = begin,
     .lane = lane,
+    .beside = beside,
+    .join = join,
     .count = count,
     .end = end,
     .free = graph_free,

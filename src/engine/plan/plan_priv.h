@@ -22,8 +22,8 @@ const char *lab_node_unserved(const struct lab_node *node,
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
                               const struct lab_step_def *def,
                               const char *node_id, bool group);
-/* The step of a group of the node in the phase of the variant `v`. `absorbed`: as in
- * lab_op_def.group. */
+/* The step of a group of the node. `absorbed`: as in lab_op_def.group; of the
+ * variant phase, keeps_parts and one_way. */
 enum lab_status lab_group_fill(struct lab_step *step,
                                const struct lab_plan *plan,
                                const struct lab_node *node,

@@ -31,8 +31,7 @@ enum lab_status lab_group_fill(struct lab_step *step,
                                const struct lab_variant *v,
                                const struct lab_node *absorbed)
 {
-    struct lab_group_step g = {.keeps_parts = v->keeps_parts,
-                               .def = {.name = node->op->name}};
+    struct lab_group_step g = {.variant = v, .def = {.name = node->op->name}};
     node->op->group(plan, node, v->phase, absorbed, &g);
     *step = (struct lab_step){.op = node->op,
                               .node = (int)(node - plan->nodes),
@@ -134,9 +133,9 @@ const char *lab_node_unserved(const struct lab_node *node,
 {
     if (node->no_group)
         return node->no_group;
-    bool keeps = group && group->keeps_parts && !node->op->parts_read_back;
-    return node->parts_read && !keeps ? "has parts that another node reads"
-                                      : NULL;
+    return node->parts_read && !(group && group->keeps_parts)
+               ? "has parts that another node reads"
+               : NULL;
 }
 
 /* What the fixed table has for a step; kernel NULL: for a group, nothing. */
@@ -219,9 +218,7 @@ static bool find_twin(struct maker *m, const struct lab_node *node,
     enum lab_phase other =
         group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
     *twin = NULL;
-    if (!node->op->group_both ||
-        (group->keeps_parts && node->op->parts_read_back) ||
-        node->n_steps[other] == 0)
+    if (!node->op->group_both || group->one_way || node->n_steps[other] == 0)
         return true;
     *twin = lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
                                 other, group->name);

@@ -99,12 +99,12 @@ struct test_network {
     struct lab_plan *plan;      /* float */
     struct reference_run truth; /* double: the same tensors and steps */
     struct lab_backend *be;
-    void *arena;      /* of plan, on be */
-    char *before;     /* truth's persistent part before the step */
-    char *first;      /* the same before the phase: groups start there */
-    bool group;       /* a group is being judged */
-    bool keeps_parts; /* its variants keep the parts */
-    float *host;      /* room for the largest tensor */
+    void *arena;  /* of plan, on be */
+    char *before; /* truth's persistent part before the step */
+    char *first;  /* the same before the phase: groups start there */
+    const struct lab_variant
+        *group;  /* the kind that is being judged, or NULL */
+    float *host; /* room for the largest tensor */
     struct lab_str *report;
 };
 
@@ -201,9 +201,11 @@ static enum lab_status compare(struct test_network *c, int tensor,
     return st;
 }
 
+/* The outputs whose bits are set in `wanted`; the others are left out. */
 static enum lab_status try_variant(struct test_network *c,
                                    const struct lab_step *s,
-                                   const struct lab_variant *v, double *worst)
+                                   const struct lab_variant *v, unsigned wanted,
+                                   double *worst)
 {
     struct lab_step_call k;
     enum lab_status st = LAB_OK;
@@ -217,6 +219,10 @@ static enum lab_status try_variant(struct test_network *c,
             st = hand_over(c, s->out[i], true);
     }
     lab_step_call(&k, c->plan, s, c->arena, c->arena);
+    for (int i = 0; i < s->n_out; i++) {
+        if (!(wanted >> i & 1))
+            k.out[i].data = NULL;
+    }
     if (!st)
         st = lab_backend_prepare(c->be, v, &k.call);
     if (!st)
@@ -224,7 +230,7 @@ static enum lab_status try_variant(struct test_network *c,
     if (!st)
         st = lab_backend_sync(c->be);
     for (int i = 0; i < s->n_out && !st; i++) {
-        if (s->out[i] >= 0)
+        if (s->out[i] >= 0 && wanted >> i & 1)
             st = compare(c, s->out[i], worst);
     }
     return st;
@@ -240,7 +246,11 @@ static void judge(struct test_network *c, const struct lab_step *s,
     double worst = 0;
     if (lab_variant_disabled(v))
         return;
-    enum lab_status st = try_variant(c, s, v, &worst);
+    enum lab_status st = try_variant(c, s, v, ~0u, &worst);
+    for (int i = 0; v->apart && i < s->n_out && !st && worst <= 1; i++) {
+        if (s->out[i] >= 0)
+            st = try_variant(c, s, v, 1u << i, &worst);
+    }
     if (v->precision == LAB_TF32)
         worst /= TF32_TOLERANCE;
     bool refused = st == LAB_E_UNSUPPORTED && v->prepare;
@@ -275,7 +285,8 @@ static void judge_all(struct test_network *c, const struct lab_step *s,
                                           : kernel == v->step;
             const struct lab_node *node = &c->plan->nodes[s->node];
             if (s->group && (lab_node_unserved(node, v) ||
-                             v->keeps_parts != c->keeps_parts))
+                             v->keeps_parts != c->group->keeps_parts ||
+                             v->one_way != c->group->one_way))
                 continue;
             if (v->phase == s->phase && same &&
                 (v->absorbs_activation || !activation))
@@ -292,15 +303,19 @@ static enum lab_status judge_group(struct test_network *c,
                                    const struct lab_node *absorbed)
 {
     struct lab_step s;
-    for (int keeps = 0; keeps < 2; keeps++) {
-        const struct lab_variant v = {.phase = phase, .keeps_parts = keeps};
-        c->keeps_parts = keeps;
-        enum lab_status st = lab_group_fill(&s, c->plan, node, &v, absorbed);
+    const struct lab_variant kinds[] = {
+        {.phase = phase},
+        {.phase = phase, .keeps_parts = true},
+        {.phase = phase, .one_way = true},
+        {.phase = phase, .keeps_parts = true, .one_way = true}};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        enum lab_status st =
+            lab_group_fill(&s, c->plan, node, &kinds[i], absorbed);
         if (st)
             return st;
-        c->group = true;
+        c->group = &kinds[i];
         judge_all(c, &s, NULL, absorbed != NULL);
-        c->group = false;
+        c->group = NULL;
         lab_step_release(&s);
     }
     return LAB_OK;

@@ -467,14 +467,19 @@ static const void *params_now(const struct lab_walk *w,
     return room;
 }
 
-/* `base` is another arena during an evaluation. */
-static enum lab_status walk_run_schedule_step(struct lab_walk *w,
-                                              const struct lab_schedule_step *s,
-                                              void *base, bool training)
+/* `base` is another arena during an evaluation. Only outputs whose bit of `wanted`
+ * is set; all but for rows that can leave some out (lab_variant.apart). */
+static enum lab_status run_outputs(struct lab_walk *w,
+                                   const struct lab_schedule_step *s,
+                                   void *base, bool training, unsigned wanted)
 {
     struct lab_step_call c;
     union rated room;
     lab_step_call(&c, w->plan, s->step, w->arena, base);
+    for (int i = 0; i < s->step->n_out; i++) {
+        if (!(wanted >> i & 1))
+            c.out[i].data = NULL;
+    }
     c.call.params = params_now(w, s->step, &room);
     c.call.training = training;
     c.call.iteration = (uint64_t)w->iteration;
@@ -482,6 +487,13 @@ static enum lab_status walk_run_schedule_step(struct lab_walk *w,
     return st ? lab_fail_context(st, "step %s, variant %s", s->step->name,
                                  s->variant->name)
               : LAB_OK;
+}
+
+static enum lab_status walk_run_schedule_step(struct lab_walk *w,
+                                              const struct lab_schedule_step *s,
+                                              void *base, bool training)
+{
+    return run_outputs(w, s, base, training, ~0u);
 }
 
 static enum lab_status read_loss(struct lab_walk *w)
@@ -1404,22 +1416,91 @@ static bool stands_alone(const struct lab_schedule_step *s)
     return s->step->op->kind == LAB_KIND_OPTIMIZER;
 }
 
+/* Does a step after `index` and before the update write, or else read, a byte of
+ * any of the tensors? */
+static bool used_later(const struct lab_walk *w, int index, bool write,
+                       const int *tensors, int n)
+{
+    const struct lab_tensor *all = w->plan->tensors;
+    for (int i = index + 1; i < w->schedule->phase_first[LAB_UPDATE]; i++) {
+        const struct lab_step *s = w->schedule->steps[i].step;
+        const int *used = write ? s->out : s->in;
+        for (int k = 0; k < (write ? s->n_out : s->n_in) * n; k++) {
+            int a = used[k / n];
+            int b = tensors[k % n];
+            if (a >= 0 && b >= 0 &&
+                all[a].offset < all[b].offset + lab_tensor_bytes(&all[b]) &&
+                all[b].offset < all[a].offset + lab_tensor_bytes(&all[a]))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Output i of a step: does its kernel write it? It does not where the plan takes
+ * another tensor's memory for it. */
+static bool is_written(const struct lab_walk *w, const struct lab_step *s,
+                       int i)
+{
+    const struct lab_tensor *t = w->plan->tensors;
+    return s->out[i] >= 0 && (t[s->out[i]].alias_of < 0 || t[s->out[i]].slice);
+}
+
+/* The outputs of a step of the backward pass that may be computed beside those
+ * that follow: parameters' gradients, a bit each. */
+static unsigned waits_for_update(const struct lab_walk *w, int index)
+{
+    const struct lab_schedule_step *s = &w->schedule->steps[index];
+    unsigned found = 0;
+    if (!s->variant->apart || s->step->phase != LAB_BACKWARD ||
+        used_later(w, index, true, s->step->in, s->step->n_in))
+        return 0;
+    for (int i = 0; i < s->step->n_out; i++) {
+        if (is_written(w, s->step, i) &&
+            !used_later(w, index, false, &s->step->out[i], 1))
+            found |= 1u << i;
+    }
+    return found;
+}
+
+static enum lab_status capture_step(struct lab_walk *w, int index)
+{
+    const struct lab_schedule_step *s = &w->schedule->steps[index];
+    unsigned later = waits_for_update(w, index);
+    bool now = false;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < s->step->n_out; i++)
+        now |= is_written(w, s->step, i) && !(later >> i & 1);
+    if (later)
+        st = judge(w, graphs(w)->beside(w->be, true));
+    if (!st && later)
+        st = run_outputs(w, s, w->arena, true, later);
+    if (!st && later)
+        st = judge(w, graphs(w)->beside(w->be, false));
+    if (!st && now)
+        st = run_outputs(w, s, w->arena, true, ~later);
+    return st ? st : walk_nodes_step(w, index);
+}
+
 static enum lab_status capture_steps(struct lab_walk *w)
 {
     enum lab_status st = LAB_OK;
     int lane = -1;
     for (int i = 0; i < w->schedule->n_steps && !st; i++) {
-        const struct lab_schedule_step *s = &w->schedule->steps[i];
         int before = lane;
-        lane = stands_alone(s) ? (lane + 1) % LAB_GRAPH_LANES : -1;
-        if (lane != before)
+        lane = stands_alone(&w->schedule->steps[i])
+                   ? (lane + 1) % LAB_GRAPH_LANES
+                   : -1;
+        if (i == w->schedule->phase_first[LAB_UPDATE])
+            st = judge(w, graphs(w)->join(w->be));
+        if (!st && lane != before)
             st = judge(w, graphs(w)->lane(w->be, lane));
         if (!st)
-            st = walk_run_schedule_step(w, s, w->arena, true);
-        if (!st)
-            st = walk_nodes_step(w, i);
+            st = capture_step(w, i);
     }
-    return st || lane < 0 ? st : judge(w, graphs(w)->lane(w->be, -1));
+    if (!st && lane >= 0)
+        st = judge(w, graphs(w)->lane(w->be, -1));
+    return st ? st : judge(w, graphs(w)->join(w->be));
 }
 
 static enum lab_status capture(struct lab_walk *w)

@@ -66,7 +66,7 @@ struct lab_attr {
  * phase that is being built: forward() of a layer or a loss, backward(),
  * update(). ---- */
 
-enum { LAB_STEP_IN = 16, LAB_STEP_OUT = 7 };
+enum { LAB_STEP_IN = 16, LAB_STEP_OUT = 8 };
 enum { LAB_NO_TENSOR = -1 };
 
 typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
@@ -105,7 +105,7 @@ struct lab_step_def {
 enum { LAB_GROUP_PARAMS = 64, LAB_GROUP_FORMULA = 400 };
 
 struct lab_group_step {
-    bool keeps_parts; /* given: of the variant, as in struct lab_variant */
+    const struct lab_variant *variant; /* given: keeps_parts, one_way */
     struct lab_step_def def; /* its params may point to `params`, its formula */
     char formula[LAB_GROUP_FORMULA]; /* here */
     union {
@@ -182,12 +182,8 @@ struct lab_op_def {
     const char *group_from[LAB_PHASE_COUNT];
     int group_steps;
     /* The group leaves parts unwritten that the other phase's own steps read:
-     * it is taken in both phases or in none, but see parts_read_back. */
+     * it is taken in both phases or in none, but see lab_variant.one_way. */
     bool group_both;
-    /* A group variant that keeps parts is one of the way back alone: it reads what the
-     * forward steps have written, and not what comes back to parts that another node
-     * reads. It runs without a twin, and for no node with such parts. */
-    bool parts_read_back;
     /* The same for an op of several inputs, or of ids. */
     const struct lab_op_test_network *trials;
     int n_trials;

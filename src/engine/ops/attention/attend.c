@@ -572,7 +572,7 @@ static void group_back(const struct lab_plan *plan, const struct lab_node *node,
                 scores ? scores->out[1] : LAB_NO_TENSOR, context->out[1]),
         .flop = context->flop + forward->flop + (scores ? scores->flop : 0),
         .explain = attend_explain_group_back};
-    if (out->keeps_parts) {
+    if (out->variant->one_way) {
         out->def.in[out->def.n_in++] = context->in[1];
         out->def.flop -= forward->flop;
         snprintf(out->formula, sizeof(out->formula),

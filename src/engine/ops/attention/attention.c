@@ -142,6 +142,5 @@ const struct lab_op_def lab_op_attention = {
     .group_from = {[LAB_FORWARD] = "scores", [LAB_BACKWARD] = "context"},
     .group_steps = 3,
     .group_both = true,
-    .parts_read_back = true,
     LAB_TRIALS(trials),
     LAB_AXES(axes)};

@@ -270,7 +270,8 @@ static void explain_part(struct lab_explainer *ex, const struct replay *r,
     lab_explain_value(ex, y);
 }
 
-/* h of one time step: out[n,t,j], out[n,j] or h[t,n,j]; or a part of it. */
+/* h of one time step: out[n,t,j], out[n,j] or h[t,n,j]; or a part of it; or
+ * xs[t,n,d]. */
 static void recurrent_explain_group(struct lab_explainer *ex, int out_slot,
                                     int64_t index)
 {
@@ -279,6 +280,14 @@ static void recurrent_explain_group(struct lab_explainer *ex, int out_slot,
     int64_t at[LAB_MAX_RANK];
     struct replay r;
     lab_shape_unravel(out, index, at);
+    if (out_slot == 7) {
+        int64_t from = (at[1] * T + at[0]) * out->dim[2] + at[2];
+        lab_explain_let(ex, "x", 0, from);
+        lab_explain_symbolic(ex, "x");
+        lab_explain_source(ex, 0, from);
+        lab_explain_value(ex, lab_explain_in(ex, 0, from));
+        return;
+    }
     int64_t n = at[out_slot >= 1];
     int64_t t = out->rank == 2 ? T - 1 : at[out_slot == 0];
     int64_t j = at[out->rank - 1];
@@ -580,17 +589,20 @@ void lab_recurrent_group(const struct lab_plan *plan,
     (void)absorbed;
     def->flop = lab_group_flop(plan, node, phase);
     if (phase == LAB_BACKWARD) {
-        group_back(plan, node, out->keeps_parts, def);
+        group_back(plan, node, out->variant->keeps_parts, def);
         return;
     }
     add_layer(plan, node, def, 0);
     def->out[0] = find(plan, node, LAB_FORWARD, "return", false)->out[0];
     def->out[1] = whole_h(plan, node);
     def->n_out = 2;
-    if (out->keeps_parts) {
+    if (out->variant->keeps_parts) {
         add_parts(plan, node, def->out + 2);
         def->n_out = 7;
     }
+    if (out->variant->one_way)
+        def->out[def->n_out++] =
+            find(plan, node, LAB_FORWARD, "input", false)->out[0];
     if (def->in[5] >= 0)
         def->formula = "step by step: a = tanh, i, f, o = sigmoid of $i0 $i1^T "
                        "+ h $i2^T + $i3; c = a i + f c; h = tanh(c) o; $o0 is "

@@ -281,9 +281,9 @@ static const struct lab_variant variants[] = {
             "conv2d_dW_naive"),
     lab_row("tile", "conv", LAB_BACKWARD, conv2d_tile_backward, tile,
             "conv2d_tile", false, lab_conv2d_plain),
-    lab_apart(lab_prefer(
-        lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward, im2col,
-                "conv2d_im2col_backward", false, lab_conv2d_plain))),
+    lab_prefer(lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward,
+                       im2col, "conv2d_im2col_backward", false,
+                       lab_conv2d_plain)),
 };
 
 const struct lab_kernel_set lab_cuda_conv2d = lab_set("conv2d", variants);

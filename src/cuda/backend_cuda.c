@@ -649,10 +649,15 @@ static void cuda_close(struct lab_backend *be)
     lab_free(cuda);
 }
 
+/* The side stream of graphs has the least priority: the steps that others wait for
+ * come first. */
 static enum lab_status make_resources(struct cuda_backend *cuda)
 {
-    cudaError_t err =
-        cudaStreamCreateWithFlags(&cuda->exec.stream, cudaStreamNonBlocking);
+    int greatest = 0;
+    cudaError_t err = cudaDeviceGetStreamPriorityRange(NULL, &greatest);
+    if (err == cudaSuccess)
+        err = cudaStreamCreateWithPriority(&cuda->exec.stream,
+                                           cudaStreamNonBlocking, greatest);
     if (err == cudaSuccess)
         err = cudaEventCreate(&cuda->begin);
     if (err == cudaSuccess)

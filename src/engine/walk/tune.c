@@ -128,23 +128,44 @@ static bool has_graphs(const struct tuner *u)
     return lab_walk_backend(u->w)->ops->graph != NULL;
 }
 
-/* The next step, timed where `name` does it: in a graph, where there are any,
- * once for all steps of its shapes. */
+/* Has the step no other variant? Its time is wanted all the same: it is a part of
+ * what a group would save. */
+static bool is_only(const struct tuner *u, const struct lab_schedule_step *s)
+{
+    struct lab_backend *be = lab_walk_backend(u->w);
+    enum lab_dtype real = lab_walk_plan(u->w)->real;
+    const char *own[MAX_NAMES];
+    int rows = 0;
+    int n =
+        lab_backend_variant_names(be, real, s->step->op->name, own, MAX_NAMES);
+    for (int i = 0; i < n && !s->step->group; i++) {
+        const struct lab_variant *v =
+            lab_backend_variant(be, real, s->step->op->name, s->step->kernel,
+                                s->step->phase, own[i]);
+        rows += v && lab_tune_competes(v);
+    }
+    return rows == 1;
+}
+
+/* The next step, timed where `name` does it, or nothing else can: in a graph,
+ * where there are any, once for all steps of its shapes. */
 static enum lab_status step_timed(struct tuner *u, const char *name)
 {
     char key[LAB_TUNE_KEY];
     int i = lab_walk_position(u->w);
+    const struct lab_schedule_step *s = step_at(u, i);
+    const char *by = s->variant->name;
     int64_t exec;
     int64_t ns;
-    bool timed = counts(step_at(u, i), name) &&
-                 !(has_graphs(u) && (known(u, i, name, key) || time_is_up(u)));
+    bool timed = (counts(s, name) || (has_graphs(u) && is_only(u, s))) &&
+                 !(has_graphs(u) && (known(u, i, by, key) || time_is_up(u)));
     lab_walk_time_in_graph(u->w, timed);
     enum lab_status st = lab_walk_step(u->w);
     lab_walk_time_in_graph(u->w, false);
     if (st || !timed)
         return st;
     lab_walk_step_status(u->w, i, &exec, &ns);
-    return note(u, i, name, (double)ns);
+    return note(u, i, by, (double)ns);
 }
 
 /* An iteration, or what the budget has of it. */
@@ -223,26 +244,28 @@ static enum lab_status measure(struct tuner *u, struct contender *c, int n)
     return st;
 }
 
-/* Hands what was found to the keeper. */
-static void hand(const struct tuner *u, const char *name)
+/* Hands what was found to the keeper, but for names that were not measured to the
+ * end. */
+static void hand(const struct tuner *u, const struct contender *c, int n,
+                 int enough)
 {
     const struct lab_tune_time *t;
     for (int i = 0; u->keeper->keep && (t = lab_tuning_time(u->t, i)); i++) {
-        if (t->is_new && strcmp(t->variant, name) == 0)
+        bool whole = t->is_new;
+        for (int k = 0; k < n; k++)
+            whole &=
+                c[k].rounds >= enough || strcmp(t->variant, c[k].name) != 0;
+        if (whole)
             u->keeper->keep(u->keeper->user, t);
     }
 }
 
-/* Marks what `name` was not reached for, and keeps all of it. */
-static enum lab_status keep(struct tuner *u, const char *name)
+/* Marks what `name` was not reached for. */
+static enum lab_status mark(struct tuner *u, const char *name)
 {
     const struct lab_variant_choice choice = {"*", name};
     enum lab_status st = lab_walk_choose(u->w, &choice, 1);
-    if (!st)
-        st = note_left_out(u, name);
-    if (!st)
-        hand(u, name);
-    return st;
+    return st ? st : note_left_out(u, name);
 }
 
 /* The reference does 1e9 FLOPs a second at best. */
@@ -281,8 +304,10 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
     lab_error_keep(&why);
     for (int i = 0; i < n && !kept; i++) {
         if (found[i].rounds >= enough)
-            kept = keep(&u, found[i].name);
+            kept = mark(&u, found[i].name);
     }
+    if (!kept)
+        hand(&u, found, n, enough);
     st = st ? lab_error_again(st, &why) : kept;
     enum lab_status back = n > 0 ? lab_walk_restart(w) : LAB_OK;
     if (!back)

@@ -448,6 +448,7 @@ static int check_set(struct setup *s, const struct lab_kernel_set *set)
     for (int i = 0; i < set->count; i++) {
         if (!gpu_fits(&set->variants[i], s->c->step, s->c->phase) ||
             set->variants[i].wrong_on_purpose ||
+            set->variants[i].keeps_parts != s->c->keeps_parts ||
             (s->activates && !set->variants[i].absorbs_activation))
             continue;
         if (check_variant(s, &set->variants[i]))

@@ -26,7 +26,7 @@
     }                                                                          \
     static void gpu_##name(void)
 
-enum { CASE_TENSORS = 17, CASE_OUT = 6 };
+enum { CASE_TENSORS = 17, CASE_OUT = 8 };
 
 enum fill {
     FILL_NULL,      /* the plan does not want it */
@@ -65,6 +65,7 @@ struct gpu_case {
     struct tensor in[CASE_TENSORS]; /* up to the first without fill and rank */
     struct tensor out[CASE_OUT];
     bool inout;
+    bool keeps_parts; /* the outputs are those of a group that keeps parts */
     lab_kernel_fn *derive; /* inputs from the others, in double; may be NULL */
     const void *params;
     bool not_cudnn;  /* its rows document that they differ here */

@@ -1,5 +1,5 @@
-/* rnn and lstm by cuDNN, a whole sequence in one step, against the layer in
- * double. LAB_TEST_SEED repeats a run. */
+/* rnn and lstm, a whole sequence in one step, by cuDNN and by cuBLAS, against the
+ * layer in double. LAB_TEST_SEED repeats a run. */
 #include "base/mem.h"
 #include "gpu_harness.h"
 
@@ -104,6 +104,21 @@ static void layer_run(struct layer *l)
     }
 }
 
+/* What a group that keeps parts leaves of row (t, n): a, i, f, o, c and x. */
+static void put_parts(const struct layer *l, const struct lab_call *call,
+                      int64_t t, int64_t n)
+{
+    int64_t row = t * l->N + n;
+    for (int64_t j = 0; j < l->H; j++) {
+        for (int k = 0; k < 4; k++)
+            out_of(call, 2 + k)[row * l->H + j] =
+                l->gate[row * l->K + k * l->H + j];
+        out_of(call, 6)[row * l->H + j] = l->c[(row + l->N) * l->H + j];
+    }
+    memcpy(out_of(call, 7) + row * l->D, l->x + (n * l->T + t) * l->D,
+           (size_t)l->D * sizeof(double));
+}
+
 static enum lab_status layer_forward(const struct lab_call *call)
 {
     struct layer l;
@@ -114,6 +129,8 @@ static enum lab_status layer_forward(const struct lab_call *call)
         for (int64_t n = 0; n < l.N; n++) {
             size_t bytes = (size_t)l.H * sizeof(double);
             const double *h = l.h + ((t + 1) * l.N + n) * l.H;
+            if (call->n_out > 2)
+                put_parts(&l, call, t, n);
             memcpy(out_of(call, 1) + (t * l.N + n) * l.H, h, bytes);
             if (!last)
                 memcpy(out_of(call, 0) + (n * l.T + t) * l.H, h, bytes);
@@ -245,6 +262,14 @@ static void check_layer(const char *op, const struct sizes *s, bool last,
                                          .out = {out, h},
                                          .evaluation = !dx},
                       layer_forward);
+    if (lstm)
+        gpu_check_against(&(struct gpu_case){.op = op,
+                                             .phase = LAB_FORWARD,
+                                             .in = {x, W, U, b, state, c0},
+                                             .out = {out, h, h, h, h, h, h,
+                                                     T3(s->T, s->N, s->D)},
+                                             .keeps_parts = true},
+                          layer_forward);
     gpu_check_against(
         &(struct gpu_case){.op = op,
                            .phase = LAB_BACKWARD,

@@ -8,11 +8,12 @@
  *   gates   neighbours differ in k: they read W and U a row apart, 32
  *           transactions where one would do, while x[n,d] is the same for all
  *   cell    neighbours differ in j: every read and write is of whole lines;
- *           bound by memory, 4 reads and 6 writes an element
+ *           bound by memory, 5 reads and 6 writes an element
  *
  * cuBLAS takes the products over (sequence_cublas.cu); the cell stays ours. The
  * last row, cublas_seq, does the forward pass as a whole: the product with x, which
- * waits for no time step, is taken out of the loop, which has half as much left. */
+ * waits for no time step, is taken out of the loop: where x is as wide as h, half of the
+ * loop's work. */
 #include "activation/activation.cuh"
 #include "library/cublas_exec.h"
 #include "recurrent/lstm.h"

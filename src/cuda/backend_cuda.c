@@ -269,8 +269,8 @@ static cudaError_t make_lanes(struct lab_cuda_graphs *g)
     return err;
 }
 
-/* A stream with a workspace and a cuBLAS handle of its own. A device without the
- * memory does without. */
+/* A stream with a workspace and a cuBLAS handle of its own. Without memory there
+ * is no side stream. */
 static void side_open(struct lab_cuda_graphs *g, const struct lab_exec *like)
 {
     g->side = *like;

@@ -428,6 +428,137 @@ TEST_CASE(candidates_of_a_group)
     net_free(&n);
 }
 
+/* ---- groups of one phase ---- */
+
+static enum lab_status not_run(const struct lab_call *call)
+{
+    (void)call;
+    return lab_fail(LAB_E_INTERNAL, "only its time is of interest");
+}
+
+static const struct lab_variant forward_alone = {.name = "alone",
+                                                 .phase = LAB_FORWARD,
+                                                 .run = not_run,
+                                                 .keeps_parts = true,
+                                                 .one_way = true};
+static const struct lab_kernel_set alone_set = {"lstm", &forward_alone, 1};
+static const struct lab_backend_ops *cpu_ops;
+
+/* The CPU's and that row. */
+static const struct lab_kernel_set *const *
+sets_and_alone(struct lab_backend *be, enum lab_dtype real, int *count)
+{
+    enum { MOST_SETS = 512 };
+    static const struct lab_kernel_set *list[MOST_SETS];
+    const struct lab_kernel_set *const *cpu = cpu_ops->sets(be, real, count);
+    assert_true(*count < MOST_SETS);
+    memcpy(list, cpu, (size_t)*count * sizeof(*list));
+    list[(*count)++] = &alone_set;
+    return list;
+}
+
+static void small_lstm(struct net *n, struct lab_backend_ops *ops)
+{
+    struct lab_backend *be;
+    assert_ok(lab_backend_open(&be, "cpu", 0));
+    cpu_ops = be->ops;
+    *ops = *be->ops;
+    ops->sets = sets_and_alone;
+    be->ops = ops;
+    net_init(n);
+    net_labels(n, "x 3,5", 7);
+    net_labels(n, "y 3,5", 7);
+    net_nodes(n, "emb embedding vocab=7 dim=4", "lstm1 lstm hidden=3",
+              "fc dense units=7");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+    net_walk_on(n, be);
+}
+
+/* false: this machine has no such group. */
+static bool add_group(struct net *n, struct lab_tuning *t, const char *variant,
+                      enum lab_phase phase, double ns)
+{
+    const struct lab_variant_choice choice = {"lstm1", variant};
+    struct lab_tune_time time = {.ns = ns};
+    if (lab_walk_choose(n->walk, &choice, 1))
+        return false;
+    const struct lab_schedule *s = lab_walk_schedule(n->walk);
+    for (int i = 0; i < s->n_steps; i++) {
+        if (!s->steps[i].step->group || s->steps[i].step->phase != phase)
+            continue;
+        lab_tune_key(n->plan, s->steps[i].step, time.step);
+        snprintf(time.variant, sizeof(time.variant), "%s", variant);
+        assert_ok(lab_tuning_add(t, &time));
+        return true;
+    }
+    return false;
+}
+
+/* A microsecond for each step of lstm1, whatever runs it. */
+static void add_steps(struct net *n, struct lab_tuning *t)
+{
+    enum { MOST_NAMES = 64 };
+    const char *names[MOST_NAMES];
+    struct lab_backend *be = lab_walk_backend(n->walk);
+    for (int i = 0; i < n->plan->n_steps; i++) {
+        const struct lab_step *s = &n->plan->steps[i];
+        if (strcmp(s->op->name, "lstm") != 0)
+            continue;
+        int count = lab_backend_variant_names(be, n->plan->real, "lstm", names,
+                                              MOST_NAMES);
+        for (int k = 0; k < count; k++) {
+            struct lab_tune_time time = {.ns = 1000};
+            lab_tune_key(n->plan, s, time.step);
+            snprintf(time.variant, sizeof(time.variant), "%s", names[k]);
+            if (lab_backend_variant(be, n->plan->real, "lstm", s->kernel,
+                                    s->phase, names[k]))
+                assert_ok(lab_tuning_add(t, &time));
+        }
+    }
+}
+
+/* The group of lstm1 in a phase, or NULL. */
+static const char *group_of(struct net *n, enum lab_phase phase)
+{
+    const struct lab_schedule *s = lab_walk_schedule(n->walk);
+    for (int i = 0; i < s->n_steps; i++) {
+        if (s->steps[i].step->group && s->steps[i].step->phase == phase &&
+            strcmp(s->steps[i].step->op->name, "lstm") == 0)
+            return s->steps[i].variant->name;
+    }
+    return NULL;
+}
+
+/* A group of both phases runs in both or in none, whatever saves most in one. */
+TEST_CASE(groups_of_both_phases_agree)
+{
+    const struct {
+        double back; /* what the pair takes in the backward pass */
+        const char *forward;
+        const char *backward;
+    } cases[] = {{500, "sequence", "sequence"}, {1e6, "alone", NULL}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct net n;
+        struct lab_backend_ops ops;
+        small_lstm(&n, &ops);
+        struct lab_tuning *t = new_tuning();
+        add_steps(&n, t);
+        assert_true(add_group(&n, t, "alone", LAB_FORWARD, 10));
+        bool pair = add_group(&n, t, "sequence", LAB_FORWARD, 500) &&
+                    add_group(&n, t, "sequence", LAB_BACKWARD, cases[i].back);
+        choose_by(&n, t, NULL, 0);
+        const char *forward = group_of(&n, LAB_FORWARD);
+        const char *backward = group_of(&n, LAB_BACKWARD);
+        assert_non_null(forward);
+        assert_string_equal(forward, pair ? cases[i].forward : "alone");
+        if (pair && cases[i].backward)
+            assert_string_equal(backward, cases[i].backward);
+        else
+            assert_null(backward);
+        net_free(&n);
+    }
+}
+
 /* Who had the last word. */
 TEST_CASE(a_step_says_by_what_it_was_chosen)
 {

@@ -447,22 +447,18 @@ static bool has_choice(const struct maker *m, const struct lab_node *node)
     return false;
 }
 
-/* The group that saves most time, over both phases where it serves both; NULL: the
- * steps are faster, or a variant was chosen for the node or its activation. */
-static const struct lab_variant *fastest_group(struct maker *m,
-                                               const struct lab_node *node,
-                                               enum lab_phase phase)
+/* The group of a phase that saves more than *most, over both phases where it serves
+ * both, or *best as it was; *most is what it saves. */
+static void most_saving(struct maker *m, const struct lab_node *node,
+                        enum lab_phase phase, const struct lab_variant **best,
+                        double *most)
 {
     enum { MOST_NAMES = 64 };
     const char *names[MOST_NAMES];
-    const struct lab_variant *best = NULL;
-    double most = 0;
     const struct lab_node *next = absorbable(m, node, phase);
-    if (!m->tuning || !node->op->group || has_choice(m, node))
-        return NULL;
     int n = lab_backend_variant_names(m->be, m->plan->real, node->op->name,
                                       names, MOST_NAMES);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n && node->n_steps[phase] > 0; i++) {
         const struct lab_variant *twin;
         const struct lab_variant *v = lab_backend_variant(
             m->be, m->plan->real, node->op->name, NULL, phase, names[i]);
@@ -470,12 +466,31 @@ static const struct lab_variant *fastest_group(struct maker *m,
             (v->absorbs_activation && next && has_choice(m, next)))
             continue;
         double ns = saved(m, node, v) + (twin ? saved(m, node, twin) : 0);
-        if (ns > most) {
-            most = ns;
-            best = v;
+        if (ns > *most) {
+            *most = ns;
+            *best = v;
         }
     }
-    return best;
+}
+
+/* The group that runs a phase: of all of both phases, where they depend on each
+ * other, the one that saves most time, or its twin; NULL: the steps are faster, or
+ * a variant was chosen for the node or its activation. */
+static const struct lab_variant *fastest_group(struct maker *m,
+                                               const struct lab_node *node,
+                                               enum lab_phase phase)
+{
+    enum lab_phase other = phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
+    const struct lab_variant *best = NULL;
+    double most = 0;
+    if (!m->tuning || !node->op->group || has_choice(m, node))
+        return NULL;
+    most_saving(m, node, phase, &best, &most);
+    const struct lab_variant *mine = best;
+    if (node->op->group_both)
+        most_saving(m, node, other, &best, &most);
+    /* A pair saves the same, seen from either: then the other's best is one way. */
+    return best == mine ? best : NULL;
 }
 
 /* ---- what a step could run as ---- */

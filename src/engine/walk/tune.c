@@ -306,8 +306,7 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
         if (found[i].rounds >= enough)
             kept = mark(&u, found[i].name);
     }
-    if (!kept)
-        hand(&u, found, n, enough);
+    hand(&u, found, n, enough);
     st = st ? lab_error_again(st, &why) : kept;
     enum lab_status back = n > 0 ? lab_walk_restart(w) : LAB_OK;
     if (!back)

@@ -1466,8 +1466,9 @@ static unsigned waits_for_update(const struct lab_walk *w, int index)
 static enum lab_status capture_step(struct lab_walk *w, int index)
 {
     const struct lab_schedule_step *s = &w->schedule->steps[index];
-    unsigned later = waits_for_update(w, index);
-    bool now = false;
+    /* Nodes are launched for their times, which would overlap beside others. */
+    unsigned later = w->speed.nodes ? 0 : waits_for_update(w, index);
+    bool now = !later;
     enum lab_status st = LAB_OK;
     for (int i = 0; i < s->step->n_out; i++)
         now |= is_written(w, s->step, i) && !(later >> i & 1);

@@ -1017,8 +1017,10 @@ static const struct run_column {
     {"validation", "NOT validation BETWEEN 0 AND 1", NULL},
     {"earlyStop", "earlyStop < 0", NULL},
     {"memoryPeak_bytes", "memoryPeak_bytes < 0", NULL},
-    {"energy_j", "energy_j < 0", NULL},
-    {"iteration_flop", "iteration_flop < 0", NULL},
+    /* The program's own threads beside those that compute make it more than 100. */
+    {"utilization_pct", "utilization_pct NOT BETWEEN 0 AND 1e5", NULL},
+    {"energy_j", "energy_j NOT BETWEEN 0 AND 1e18", NULL},
+    {"iteration_flop", "iteration_flop NOT BETWEEN 0 AND 1e18", NULL},
     {"kind", "kind NOT IN ('lesson', 'lab')", ""},
     {"importedFrom", NULL, ""},
     {"imported", NULL, ""},

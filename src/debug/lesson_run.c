@@ -27,6 +27,7 @@
 #include "engine/machine_use.h"
 #include "engine/plan.h"
 #include "engine/setup.h"
+#include "engine/tune.h"
 #include "lesson/catalog.h"
 #include "report/exit.h"
 #include "report/suggest.h"
@@ -159,7 +160,7 @@ struct lab_recording {
     int64_t start_ns;              /* of the run, monotonic; and */
     int64_t start_cpu_ns;          /* processor time of the process by then */
     double flop;                   /* of an iteration, from the shapes */
-    struct lab_machine_watch *use; /* of `eager`: no one is waited for */
+    struct lab_machine_watch *use; /* of `eager`: it runs without pauses */
     enum lab_counter_set counters; /* as asked for */
     bool counters_refused;
     char counters_note[NOTE_BYTES]; /* why */
@@ -746,9 +747,7 @@ static void note_run(struct lab_recording *r, struct lab_walk *walk)
     lab_rate_text(&plan->rate, r->rate);
     r->start_ns = lab_clock_monotonic_ns();
     r->start_cpu_ns = lab_clock_process_ns();
-    r->flop = 0;
-    for (int i = 0; i < plan->n_steps; i++)
-        r->flop += plan->steps[i].flop;
+    r->flop = lab_tune_flop(plan);
     note_variants(r, walk);
 }
 
@@ -818,14 +817,15 @@ static void recording_opened(void *recording, struct lab_walk *walk)
         r->status = LAB_OK;
 }
 
-/* Finishes the run, with the variants that were timed. */
+/* Finishes the run, with the variants that were timed. `noted`: the summary has
+ * what the machine used (note_machine). */
 static enum lab_status finish(struct lab_recording *r, struct lab_writer *w,
-                              const struct lab_run_summary *summary)
+                              const struct lab_run_summary *summary, bool noted)
 {
     struct lab_run_summary whole = *summary;
     struct lab_str variants;
     lab_str_init(&variants);
-    if (isnan(whole.iteration_flop)) /* a restart has noted it before */
+    if (!noted)
         note_machine(r, &whole);
     pthread_mutex_lock(&r->lock);
     if (ran_variants_text(&r->ran, &variants))
@@ -836,11 +836,12 @@ static enum lab_status finish(struct lab_recording *r, struct lab_writer *w,
     return st;
 }
 
-/* Ends a writer that no thread holds and no record reaches any more. */
+/* Ends a writer that no thread holds and no record reaches any more; the restart
+ * has noted the machine for it. */
 static void end_writer(struct lab_recording *r, struct lab_writer *w,
                        const struct lab_run_summary *summary)
 {
-    if (finish(r, w, summary)) {
+    if (finish(r, w, summary, true)) {
         char what[64];
         snprintf(what, sizeof(what), "run %lld was not stored whole",
                  (long long)lab_writer_run(w));
@@ -1022,7 +1023,7 @@ enum lab_status lab_recording_finish(struct lab_recording *r,
     struct lab_run_summary whole = *summary;
     whole.trace_state = lab_recording_trace_state(r);
     whole.time_source = r->time_source;
-    enum lab_status st = w ? finish(r, w, &whole) : LAB_OK;
+    enum lab_status st = w ? finish(r, w, &whole, false) : LAB_OK;
     release_writer(r);
     return st;
 }

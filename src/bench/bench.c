@@ -304,11 +304,12 @@ static enum lab_status keep_precisions(struct lab_bench *lab)
         if (wanted >> p & 1)
             lab_str_addf(&asked, "%s%s", asked.len ? "," : "",
                          lab_precision_name((enum lab_precision)p));
-    enum lab_status st =
-        lab_fail(LAB_E_NOT_BUILT,
-                 "[lab.precision] --precision %s: the rungs of %s that are "
-                 "measured here compute in %s",
-                 lab_str_text(&asked), lab->ladder->name, there);
+    enum lab_status st = lab_fail(
+        LAB_E_NOT_BUILT,
+        "[lab.precision] --precision %s: the rungs of %s that are "
+        "measured here compute in %s%s",
+        lab_str_text(&asked), lab->ladder->name, there,
+        lab->ladder->arithmetic ? ", which --precision calls fp32" : "");
     lab_str_release(&asked);
     return st;
 }

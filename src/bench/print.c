@@ -384,6 +384,9 @@ static enum lab_status json_result(const struct lab_bench *lab,
     row.repeats = r->repeats ? r->repeats : LAB_UNKNOWN;
     json_t *line = lab_json_fields(lab_json_new("lab_row"),
                                    &lab_bench_result_fields, &row);
+    const char *arithmetic = lab_bench_precision_text(&lab->data, r);
+    if (strcmp(arithmetic, r->precision) != 0)
+        lab_json_text(line, "arithmetic", arithmetic);
     lab_json_real(line, "traffic_bytes_model", r->traffic_bytes);
     lab_json_text(line, "idea", r->idea);
     lab_json_text(line, "source", r->source[0] ? r->source : NULL);
@@ -502,12 +505,34 @@ static bool runs_here(const struct lab_bench *lab, const char *variant)
     return false;
 }
 
+static bool has_rung(const struct lab_backend_ops *backend, const char *op,
+                     const char *variant)
+{
+    const struct lab_variant *r;
+    for (int i = 0; (r = backend->rung(NULL, op, i)); i++)
+        if (strcmp(r->name, variant) == 0)
+            return true;
+    return false;
+}
+
+/* A CUDA rung that does not run here. Without the CUDA module: one that the CPU's
+ * table does not have. */
+static bool needs_gpu(const struct lab_bench *lab, const char *variant)
+{
+    const struct lab_cuda_module *module = NULL;
+    const char *op = lab->ladder->name;
+    if (runs_here(lab, variant))
+        return false;
+    return lab_cuda_load(&module) ? !has_rung(&lab_backend_cpu, op, variant)
+                                  : has_rung(module->backend, op, variant);
+}
+
 /* Is row `i` the first of a rung that this machine has not? */
 static bool first_of_missing(const struct lab_bench *lab, int64_t i)
 {
     const struct lab_bench_data *data = &lab->data;
     const struct lab_bench_result *r = &data->rows[i];
-    if (data->sets[r->set].runs || runs_here(lab, r->variant))
+    if (data->sets[r->set].runs || !needs_gpu(lab, r->variant))
         return false;
     for (int64_t k = 0; k < i; k++)
         if (!data->sets[data->rows[k].set].runs &&
@@ -532,7 +557,7 @@ static void print_missing(const struct lab_bench *lab)
     for (const char *at = named; at; at = strchr(at, ',')) {
         at += *at == ',';
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
-        if (!runs_here(lab, name))
+        if (needs_gpu(lab, name))
             print_one_missing(&before, name);
     }
     for (int64_t i = 0; !named && i < lab->data.row_count; i++) {

@@ -308,7 +308,39 @@ grep -Eq '^integers .* n/a ' "$out" || complain "a part of a ceiling that is non
 run lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --db int8.db --json
 expect_json 'one("lab")["precision"] == "int8"' 'one("lab")["int8_flop_per_s"] is None' \
     '"fp32_flop_per_s" not in one("lab")' \
-    'all(r["ceiling_fp32_flop_per_s"] is None for r in of("lab_row"))'
+    'all(r["ceiling_fp32_flop_per_s"] is None for r in of("lab_row"))' \
+    'all(r["precision"] == "fp32" and r["arithmetic"] == "int8" for r in of("lab_row"))'
+run lab gemm_int8 --backend cpu --sizes 16 --precision tf32 --db int8.db
+expect_exit 3
+expect_stderr 'compute in int8, which --precision calls fp32'
+run lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --precision fp32 --db int8.db
+expect_exit 0
+run lab gemm --backend cpu --sizes 16 --repeat 20 --variants naive --db int8.db --json
+expect_json '"arithmetic" not in one("lab_row")'
+
+# A library of the CPU that is not on this machine is not a rung that needs a GPU.
+modules=$(dirname "$LAB_EXE")/../lib
+if [ -f "$modules/lapenna-lab-cuda.so" ]; then
+    lesson lab-bytes <<'END'
+---
+format: 1
+kind: lab
+title: Bytes
+lab: gemm_int8
+cpu_sizes: [16]
+variants: [onednn, dp4a]
+repeat: 20
+---
+Text.
+END
+    mkdir cuda-alone
+    ln -s "$(cd "$modules" && pwd)/lapenna-lab-cuda.so" cuda-alone/
+    export LAPENNA_LAB_MODULE_DIR="$PWD/cuda-alone"
+    run lab ./lab-bytes.md --backend cpu --db int8.db
+    unset LAPENNA_LAB_MODULE_DIR
+    expect_exit 0
+    expect_stdout 'These rungs need a GPU: dp4a.'
+fi
 
 # The heading is there while the first rung is measured, also in a pipe.
 "$LAB_EXE" lab gemm --backend cpu --sizes 4096 --db slow.db >slow 2>/dev/null &

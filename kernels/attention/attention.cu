@@ -1,10 +1,10 @@
 /* kernels/attention/attention.cu -- the projections of attention, x W + b, and the table.
  *
  * A projection is a dense layer, and the same kernels do it, a rung each: what
- * is new is that product and bias are one step. `fused` adds the bias in the
- * product's kernel; the other rungs add it in a second one, in place. Between
- * the projections: scaled_dot_attention.cu, attention_cublas.cu and
- * attention_fused.cu. */
+ * is new is that product and bias are one step. `naive`, `fused` and `cublas` (by
+ * cuBLASLt, where it can) add the bias in the product's kernel; `tiled` and
+ * `blocked` add it in a second one, in place. Between the projections:
+ * scaled_dot_attention.cu, attention_cublas.cu and attention_fused.cu. */
 #include "attention/attention_cuda.cuh"
 #include "common/columns.cuh"
 #include "dense/dense_cuda.cuh"

@@ -12,7 +12,8 @@
  *                         sums are added as a tree in shared memory. The order is
  *                         fixed, so the bits are the same every time.
  *
- * All are limited by the loads: two, and four comparisons, a multiply-add. */
+ * All are limited by the loads: two, and two comparisons (four in filter_block),
+ * a multiply-add. */
 #include "conv2d/conv.cuh"
 
 static __global__ void conv_data_direct(float *dx, const float *dy,

@@ -1,5 +1,6 @@
 /* kernels/conv2d/operation.c -- the operations conv, conv_nhwc, conv_data and
- * conv_filter: sizes, costs, and the reference in double; see conv.h. dim is N, C, H, W, K, R. */
+ * conv_filter: sizes, costs, and the reference in double; see conv.h.
+ * dim is N, C, H, W, K, R. */
 #include <stddef.h>
 
 #include "conv2d/conv.h"

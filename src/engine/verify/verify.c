@@ -240,24 +240,27 @@ static enum lab_status try_variant(struct test_network *c,
  * factor (docs/measurements.md, "Rows of a lab under a step"). */
 enum { TF32_TOLERANCE = 500 };
 
-static void judge(struct test_network *c, const struct lab_step *s,
-                  const struct lab_variant *v)
+/* LAB_E_NOMEM: nothing was found out. */
+static enum lab_status judge(struct test_network *c, const struct lab_step *s,
+                             const struct lab_variant *v)
 {
     double worst = 0;
     if (lab_variant_disabled(v))
-        return;
+        return LAB_OK;
     enum lab_status st = try_variant(c, s, v, ~0u, &worst);
     for (int i = 0; v->apart && i < s->n_out && !st && worst <= 1; i++) {
         if (s->out[i] >= 0)
             st = try_variant(c, s, v, 1u << i, &worst);
     }
+    if (st == LAB_E_NOMEM)
+        return st;
     if (v->precision == LAB_TF32)
         worst /= TF32_TOLERANCE;
     bool refused = st == LAB_E_UNSUPPORTED && v->prepare;
     if (v->prepare)
         lab_variant_tally(v, !refused);
     if (refused || (!st && worst <= 1))
-        return; /* choosing it for a shape that it refuses is an error then */
+        return LAB_OK; /* choosing it for a shape that it refuses is an error */
     lab_variant_withdraw(v);
     lab_str_addf(c->report, "%s %s %s, variant %s: ", s->op->name,
                  v->step ? v->step : "(group)", lab_phase_name(v->phase),
@@ -269,12 +272,15 @@ static void judge(struct test_network *c, const struct lab_step *s,
                      "is %.2g times the tolerance off the reference; "
                      "withdrawn\n",
                      worst);
+    return LAB_OK;
 }
 
 /* activation: the group is called with one, which some cannot take in. */
-static void judge_all(struct test_network *c, const struct lab_step *s,
-                      const char *kernel, bool activation)
+static enum lab_status judge_all(struct test_network *c,
+                                 const struct lab_step *s, const char *kernel,
+                                 bool activation)
 {
+    enum lab_status st = LAB_OK;
     const struct lab_kernel_set *set;
     for (int i = 0; (set = lab_backend_set(c->be, LAB_F32, i)); i++) {
         if (strcmp(set->op, s->op->name) != 0)
@@ -290,9 +296,12 @@ static void judge_all(struct test_network *c, const struct lab_step *s,
                 continue;
             if (v->phase == s->phase && same &&
                 (v->absorbs_activation || !activation))
-                judge(c, s, v);
+                st = judge(c, s, v);
+            if (st)
+                return st;
         }
     }
+    return st;
 }
 
 /* ---- groups: judged when the steps that they hide have run ---- */
@@ -314,9 +323,11 @@ static enum lab_status judge_group(struct test_network *c,
         if (st)
             return st;
         c->group = &kinds[i];
-        judge_all(c, &s, NULL, absorbed != NULL);
+        st = judge_all(c, &s, NULL, absorbed != NULL);
         c->group = NULL;
         lab_step_release(&s);
+        if (st)
+            return st;
     }
     return LAB_OK;
 }
@@ -367,7 +378,7 @@ static enum lab_status walk_truth(struct test_network *c)
         memcpy(c->before, c->truth.arena, c->truth.plan->persistent_bytes);
         st = reference_step(&c->truth, i, 0);
         if (!st)
-            judge_all(c, s, s->kernel, false);
+            st = judge_all(c, s, s->kernel, false);
         /* Before the update changes parameters. */
         bool last = i + 1 == c->plan->n_steps ||
                     c->plan->steps[i + 1].phase != s->phase;

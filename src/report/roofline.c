@@ -113,12 +113,14 @@ static bool is_of(const struct lab_time_sum *kernel,
            same(kernel->backend, step->backend);
 }
 
-/* A lab's run has a precision for each of its rungs. */
+/* A lab's run has a precision for each of its rungs; where it multiplies numbers
+ * of 8 bits they say fp32, and no roof here is its own. */
 static enum lab_ceiling arithmetic_of(const struct lab_roofline *r,
                                       const struct lab_bench_name *rung)
 {
-    return lab_roofline_precision(rung && rung->precision[0] ? rung->precision
-                                                             : r->precision);
+    bool of_rung =
+        rung && rung->precision[0] && strcmp(r->precision, "int8") != 0;
+    return lab_roofline_precision(of_rung ? rung->precision : r->precision);
 }
 
 /* A library's rung of which the kernels are known; else what was stored. */

@@ -163,6 +163,13 @@ TEST_CASE_WITH(a_rung_that_beats_a_roof_raises_it, NULL, sample_cleanup)
     assert_int_equal(r.origin, LAB_ROOF_RUNG);
     assert_true(r.per_s == 56.7e12);
     assert_string_equal(r.source, "run 1: gemm four 4096");
+    /* rows of products of 8 bits say fp32, too */
+    sample_sql(path, "UPDATE run SET precision = 'int8'");
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
+    assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 51e12);
+    sample_sql(path, "UPDATE run SET precision = NULL");
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
+    assert_true(r.origin == LAB_ROOF_RUNG && r.per_s == 56.7e12);
     /* of another precision, of a path through the caches, on another card */
     r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "bf16");
     assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 8e14);

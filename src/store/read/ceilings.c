@@ -161,7 +161,8 @@ static enum lab_status find_ceiling(struct lab_database *db,
 }
 
 /* The fastest first: one with fewer FLOPs than its formula's, or that has
- * more than one core, does not count. */
+ * more than one core, does not count; nor do products of 8 bits, whose rows
+ * say fp32: the run has their word. */
 static enum lab_status raise_by_rungs(struct lab_database *db,
                                       const struct lab_ceiling_device *device,
                                       const char *name, struct lab_roof *roof)
@@ -171,9 +172,10 @@ static enum lab_status raise_by_rungs(struct lab_database *db,
         "SELECT rung, rate, run.id, lab, size FROM lab_row JOIN run ON run.id "
         "= runId WHERE backend = ?1 AND device = ?2 AND iif(?3 <> '', (SELECT "
         "uuid FROM TARGET_INFO_GPU AS g WHERE g.runId = run.id LIMIT 1) = ?3, "
-        "ifnull(hostname, '') = ?4) AND lab_row.precision = ?5 AND unit = "
-        "'FLOP/s' AND lab_row.status = 'done' AND rate > ?6 AND rate < 9e99 "
-        "ORDER BY rate DESC",
+        "ifnull(hostname, '') = ?4) AND lab_row.precision = ?5 AND "
+        "ifnull(run.precision, '') <> 'int8' AND unit = 'FLOP/s' AND "
+        "lab_row.status = 'done' AND rate > ?6 AND rate < 9e99 ORDER BY rate "
+        "DESC",
         device, name);
     sqlite3_bind_double(s.sql, 6, roof->per_s);
     while (lab_stmt_next(&s)) {

@@ -94,11 +94,21 @@ static bool was_switched(const struct ran_variants *v, uint32_t node)
     return false;
 }
 
+/* A node's name stands for its first step; the others have their own. */
+static uint32_t name_of(const struct ran_variants *v,
+                        const struct ran_variant *r)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->list[i].node == r->node && v->list[i].index < r->index)
+            return r->name;
+    return r->node;
+}
+
 /* What one pass over the node of step `at` adds, from that step on. */
 static void add_pass(const struct ran_variants *v, size_t at,
                      struct lab_str *out)
 {
-    const struct ran_variant *first = NULL;
+    const struct ran_variant *first = NULL; /* named as the node */
     bool switched = was_switched(v, v->list[at].node);
     for (size_t i = at; i < v->n; i++) {
         const struct ran_variant *r = &v->list[i];
@@ -107,9 +117,10 @@ static void add_pass(const struct ran_variants *v, size_t at,
             (first && r->variant == first->variant) ||
             (strcmp(name, "naive") == 0 && (first || !switched)))
             continue;
-        lab_str_addf(out, "%s%s=%s", out->len ? " " : "",
-                     lab_intern_text(first ? r->name : r->node), name);
-        if (!first)
+        uint32_t of = name_of(v, r);
+        lab_str_addf(out, "%s%s=%s", out->len ? " " : "", lab_intern_text(of),
+                     name);
+        if (of == r->node)
             first = r;
     }
 }

@@ -87,6 +87,14 @@ run profile compare 2 1 --db "$db" --json
 expect_json 'all(r["verdict"] in ("unknown", "only b") for r in of("comparison"))' \
     'all(r["run_b"]["counted"]["counted_by"] == "simulation"
          for r in of("comparison") if r["level"] == "step")'
+# A step behind a naive one has its own name: the node's is that of its first step.
+run run mlp-digits --backend sim --iterations 1 --db digits.db
+expect_exit 0
+run profile show 1 --db digits.db --json
+expect_json '[s["variant"] for s in of("step") if s["name"] == "fc1.matmul"
+              and s["phase"] == "forward"] == ["naive"]' \
+    '"fc1.bias=vector" in one("run")["variants"].split()' \
+    '"fc1=" not in one("run")["variants"]'
 for format in csv html; do
     run profile export 1 --db "$db" --format "$format" --output - --force
     expect_exit 0

@@ -324,7 +324,7 @@ static enum lab_status conv_filter_rows(const struct lab_call *call)
 #define RUNG(label, fn, text)                                                  \
     {                                                                          \
         .name = label, .idea = text, .run = fn,                                \
-        .source = "kernels/conv2d/cpu.c"                                       \
+        .source = "kernels/conv2d/cpu.c", .symbol = #fn                        \
     }
 
 const struct lab_variant lab_cpu_rungs_conv[] = {
@@ -334,6 +334,7 @@ const struct lab_variant lab_cpu_rungs_conv[] = {
      .idea = "the windows laid out, then a product",
      .run = conv_im2col,
      .source = "kernels/conv2d/cpu.c",
+     .symbol = "conv_im2col",
      .scratch = true},
     {0}};
 

@@ -274,6 +274,11 @@ static enum lab_status show(struct gflops *g)
 {
     bool gpu = strcmp(g->o.backend, "cpu") != 0;
     bool cpu = strcmp(g->o.backend, "cuda") != 0;
+    if (strcmp(g->o.backend, "sim") == 0)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[demo.gflops-sim] --backend sim: this measures times "
+                        "alone, and a simulated GPU has none: use auto, cpu or "
+                        "cuda");
     enum lab_status st = lab_ladder_find(g->name, &g->operation);
     if (!st && cpu)
         st = check_sizes(g, CPU);

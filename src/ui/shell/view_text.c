@@ -694,6 +694,7 @@ static const struct lab_binding source_keys[] = {
     {"t F2", true, "function", "to a function by its name", LAB_ACT_OWN,
      ask_symbol},
     {"/ F3", true, "search", "search for text", LAB_ACT_SEARCH},
+    {"n", true, "next", "to the next match", LAB_ACT_SEARCH_NEXT},
     {"w", true, "wrap", "wrap or cut long lines", LAB_ACT_OWN, turn_wrap},
     {NULL}};
 

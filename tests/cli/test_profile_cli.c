@@ -27,12 +27,12 @@ static bool is_null(const json_t *o, const char *key)
 TEST_CASE_WITH(ceilings_are_measured_and_kept, NULL, sample_cleanup)
 {
     const char *db = sample_path("runs.db");
-    static const char *const names[] = {"copy", "fp32", "tf32",
-                                        "bf16", "fp16", "fma"};
+    static const char *const names[] = {"copy", "fp32", "tf32", "bf16",
+                                        "fp16", "fma",  "int8"};
     /* the database is made */
     assert_int_equal(profile(db, "ceilings --backend cpu --json @"), 0);
     assert_string_equal(errors, "");
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         json_t *o = line_object(i);
         assert_string_equal(text_of(o, "type"), "ceiling");
         assert_string_equal(text_of(o, "name"), names[i]);
@@ -49,7 +49,7 @@ TEST_CASE_WITH(ceilings_are_measured_and_kept, NULL, sample_cleanup)
         assert_true(is_null(o, "datasheet_per_s")); /* no processor has one */
         json_decref(o);
     }
-    assert_null(line_object(6));
+    assert_null(line_object(7));
     assert_rows(db, 3, "ceiling WHERE hostname <> '' AND version IS NOT NULL");
     assert_int_equal(profile(db, "ceilings --backend cpu @"), 0);
     assert_rows(db, 6, "ceiling");

@@ -211,12 +211,12 @@ struct lab_cuda_graphs {
     cudaEvent_t
         reached[LAB_GRAPH_LANES + 1]; /* of a lane; last: of all before */
     bool forked;
-    struct lab_exec side; /* of what lies beside; no stream: there is none */
+    struct lab_exec side; /* of the side stream; stream NULL: there is none */
     struct lab_cublas side_cublas;
     void *side_cublas_workspace;
     cudaEvent_t side_reached[2]; /* of the main stream, of the side's */
     bool is_beside;
-    bool has_side; /* something of this capture lies beside */
+    bool has_side; /* this capture has something on the side stream */
 };
 
 _Static_assert((int)LAB_GRAPH_AHEAD < (int)LAB_GRAPH_LINES,

@@ -24,7 +24,7 @@ struct kept_call {
     struct lab_view out[LAB_STEP_OUT];
 };
 
-/* What lies beside runs as late as it may: when it is joined. */
+/* The side stream runs as late as it may: when it is joined. */
 struct lab_graph {
     struct kept_call calls[MOST_CALLS];
     int n;

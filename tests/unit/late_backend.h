@@ -11,7 +11,7 @@ struct late_counts {
     int captures;
     int launches;
     int most_waiting; /* launches that had not been told */
-    int beside;       /* calls that lay beside others, in all captures */
+    int beside;       /* calls on the side stream, in all captures */
 };
 extern struct late_counts late_counts;
 /* What a call in a graph takes in reports, in ns; NULL: 9 for the whole graph. */

@@ -467,8 +467,9 @@ static const void *params_now(const struct lab_walk *w,
     return room;
 }
 
-/* `base` is another arena during an evaluation. Only outputs whose bit of `wanted`
- * is set; all but for rows that can leave some out (lab_variant.apart). */
+/* `base` is another arena during an evaluation. Computes the outputs whose bits are
+ * set in `wanted`: all of them, but for a row that can leave some out
+ * (lab_variant.apart). */
 static enum lab_status run_outputs(struct lab_walk *w,
                                    const struct lab_schedule_step *s,
                                    void *base, bool training, unsigned wanted)

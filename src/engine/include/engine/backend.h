@@ -105,12 +105,13 @@ struct lab_graph_ops {
      * before the first lane. -1: what follows comes after all of them. Steps
      * that use the workspace have no lane of their own. */
     enum lab_status (*lane)(struct lab_backend *be, int lane);
-    /* During a capture, true: what is queued from now on comes after all that was
-     * queued before, and what is queued after the next `false` does not wait for
-     * it. Its exec has a workspace and a cuBLAS handle of its own, and no cuDNN.
-     * Where there is no memory for these it is queued as ever. */
+    /* During a capture, true: what is queued from now on goes to a side stream. It
+     * comes after all that was queued before, and what is queued after the next
+     * `false` does not wait for it. Its exec has a workspace and a cuBLAS handle of
+     * its own, and no cuDNN. Without memory for these there is no side stream, and
+     * the main one takes it. */
     enum lab_status (*beside)(struct lab_backend *be, bool on);
-    /* During a capture: what follows comes after all that lies beside. */
+    /* During a capture: what follows comes after all of the side stream. */
     enum lab_status (*join)(struct lab_backend *be);
     /* During a capture: nodes so far. */
     enum lab_status (*count)(struct lab_backend *be, int64_t *nodes);

@@ -1,7 +1,16 @@
 /* kernels/library/cublas_exec.h -- what launchers of cuBLAS ask before a call and tell
  * after it (struct lab_cublas: cuda_exec.h). */
 #pragma once
+#include <string.h>
+
 #include "common/cuda_exec.h"
+#include "common/kernel.h"
+
+/* Is it a row that calls cuBLAS? `cublas`, or `cublas_` and more. */
+static inline bool lab_cublas_row(const struct lab_variant *v)
+{
+    return strncmp(v->name, "cublas", strlen("cublas")) == 0;
+}
 
 LAB_C_BEGIN
 /* May a product with these sides be asked for? LAB_E_UNSUPPORTED: `blas` is NULL;

@@ -316,13 +316,6 @@ static enum lab_status lstm_state_products(const struct lstm_layer *l,
     return st;
 }
 
-static void turn_sequence(const struct lab_call *call, float *out,
-                          const float *in, int64_t A, int64_t B, int64_t C)
-{
-    sequence_turn<<<lab_blocks(A * B * C), LAB_BLOCK, 0, lab_stream(call)>>>(
-        out, in, A, B, C);
-}
-
 static enum lab_status lstm_forward_cublas(const struct lab_call *call)
 {
     const int64_t *x = call->in[0].dim;
@@ -336,7 +329,7 @@ static enum lab_status lstm_forward_cublas(const struct lab_call *call)
     l.h = lab_out(call, 1);
     l.c = lab_out(call, 6);
     l.xs = lab_out(call, 7);
-    turn_sequence(call, l.xs, lab_in(call, 0), l.N, l.T, l.D);
+    sequence_turn_run(call, l.xs, lab_in(call, 0), l.N, l.T, l.D);
     st = lab_launched("sequence_turn");
     if (!st)
         st = lstm_input_products(&l);
@@ -357,10 +350,10 @@ static enum lab_status lstm_forward_cublas(const struct lab_call *call)
     if (st)
         return st;
     if (call->out[0].rank == 3)
-        turn_sequence(call, lab_out(call, 0), l.h, l.T, l.N, l.H);
+        sequence_turn_run(call, lab_out(call, 0), l.h, l.T, l.N, l.H);
     else
-        turn_sequence(call, lab_out(call, 0), l.h + (l.T - 1) * each, 1, 1,
-                      each);
+        sequence_turn_run(call, lab_out(call, 0), l.h + (l.T - 1) * each, 1, 1,
+                          each);
     return lab_launched("sequence_turn");
 }
 

@@ -21,6 +21,14 @@ static __global__ void sequence_turn(float *out, const float *in, int64_t A,
     out[i] = in[(a * B + b) * C + c];
 }
 
+static inline void sequence_turn_run(const struct lab_call *call, float *out,
+                                     const float *in, int64_t A, int64_t B,
+                                     int64_t C)
+{
+    sequence_turn<<<lab_blocks(A * B * C), LAB_BLOCK, 0, lab_stream(call)>>>(
+        out, in, A, B, C);
+}
+
 /* A matrix, the last step of a sequence, is copied as it is. */
 static inline enum lab_status sequence_turn_naive(const struct lab_call *call)
 {
@@ -28,8 +36,7 @@ static inline enum lab_status sequence_turn_naive(const struct lab_call *call)
     int64_t A = in->rank == 3 ? in->dim[0] : 1;
     int64_t B = in->rank == 3 ? in->dim[1] : 1;
     int64_t C = in->rank == 3 ? in->dim[2] : in->count;
-    sequence_turn<<<lab_blocks(in->count), LAB_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 0), lab_in(call, 0), A, B, C);
+    sequence_turn_run(call, lab_out(call, 0), lab_in(call, 0), A, B, C);
     return lab_launched("sequence_turn");
 }
 

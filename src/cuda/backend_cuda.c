@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cuda_priv.h"
 #include "common/graph.h"
+#include "library/cublas_exec.h"
 #include "library/cudnn_exec.h"
 #include "library/cusolver_exec.h"
 #include "labs/cuda_rungs.h"
@@ -45,18 +46,13 @@ static int offered_count;
 static struct lab_variant kept_rows[MAX_ROWS];
 static struct lab_kernel_set kept_sets[SET_COUNT];
 
-static bool needs_cublas(const struct lab_variant *v)
-{
-    return strncmp(v->name, "cublas", strlen("cublas")) == 0;
-}
-
 /* A copy of the set without the rows that need cuBLAS, at kept_rows[*used]. */
 static void keep_rows(const struct lab_kernel_set *set,
                       struct lab_kernel_set *kept, int *used)
 {
     *kept = (struct lab_kernel_set){set->op, &kept_rows[*used], 0};
     for (int i = 0; i < set->count && *used < MAX_ROWS; i++) {
-        if (needs_cublas(&set->variants[i]))
+        if (lab_cublas_row(&set->variants[i]))
             continue;
         kept_rows[(*used)++] = set->variants[i];
         kept->count++;
@@ -70,7 +66,7 @@ static void collect_sets(void)
     for (int s = 0; s < SET_COUNT; s++) {
         bool whole = true;
         for (int i = 0; i < all[s]->count; i++)
-            whole = whole && !needs_cublas(&all[s]->variants[i]);
+            whole = whole && !lab_cublas_row(&all[s]->variants[i]);
         offered[s] = all[s];
         if (cublas || whole)
             continue;

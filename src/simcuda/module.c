@@ -9,6 +9,7 @@
 #include "simcuda_priv.h"
 #include "common/cuda_sets.h"
 #include "labs/cuda_rungs.h"
+#include "library/cublas_exec.h"
 
 static const struct lab_kernel_set *const all[] = {
 #define LAB_OP(id) &lab_cuda_##id,
@@ -32,7 +33,7 @@ static void collect(void)
         own[s] = (struct lab_kernel_set){all[s]->op, &rows[used], 0};
         offered[s] = &own[s];
         for (int i = 0; i < all[s]->count && used < MAX_ROWS; i++) {
-            if (strncmp(all[s]->variants[i].name, "cublas", 6) == 0)
+            if (lab_cublas_row(&all[s]->variants[i]))
                 continue;
             rows[used++] = all[s]->variants[i];
             own[s].count++;

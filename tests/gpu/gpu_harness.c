@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
+#include "library/cublas_exec.h"
 #include "library/cudnn_exec.h"
 
 /* Not the same around inputs and outputs: a kernel that goes one too far would
@@ -420,7 +421,7 @@ static bool check_variant(struct setup *s, const struct lab_variant *v)
     for (int d = 0; d < c->in[0].rank; d++)
         at += snprintf(what + at, sizeof(what) - (size_t)at, " %lld",
                        (long long)c->in[0].dim[d]);
-    if (strncmp(v->name, "cublas", 6) == 0 && !gpu.exec.cublas)
+    if (lab_cublas_row(v) && !gpu.exec.cublas)
         return false;
     /* Winograd adds and takes away before and after its products: over 800,000
      * places an H200 is 1.8 units off. The lab's convolution allows 4 as well. */

@@ -78,19 +78,37 @@ static const char *const checks[] = {"1x1x1x1x1x1",
                                      "1x8x16x16x16x3",
                                      NULL};
 
-static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_bench_tensor *out)
+/* What a place of a tensor list holds. */
+enum part { X, W, Y };
+
+/* Two inputs and the result of an NCHW operation. 0: the size has no meaning. */
+static int three_tensors(const int64_t *dim, enum lab_precision p,
+                         const enum part *order, struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_bench_dtype(p);
     struct conv_shape s;
     if (!shape_check(dim, &s))
         return 0;
-    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.C, s.H, s.W}};
-    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.K, s.C, s.R, s.R}};
-    out[2] =
-        (struct lab_bench_tensor){LAB_ROLE_OUT, t, 4, {s.N, s.K, s.P, s.Q}};
+    const int64_t sides[][4] = {
+        {s.N, s.C, s.H, s.W}, {s.K, s.C, s.R, s.R}, {s.N, s.K, s.P, s.Q}};
+    for (int i = 0; i < 3; i++) {
+        const int64_t *d = sides[order[i]];
+        out[i] = (struct lab_bench_tensor){i < 2 ? LAB_ROLE_IN : LAB_ROLE_OUT,
+                                           lab_bench_dtype(p),
+                                           4,
+                                           {d[0], d[1], d[2], d[3]}};
+    }
+    return 3;
+}
+
+static int tensors(const int64_t *dim, enum lab_precision p,
+                   struct lab_bench_tensor *out)
+{
+    const enum part order[] = {X, W, Y};
+    if (!three_tensors(dim, p, order, out))
+        return 0;
+    struct conv_shape s = conv_shape_of_dims(dim);
     out[3] = (struct lab_bench_tensor){
-        LAB_ROLE_SCRATCH, t, 2, {conv_depth(&s), s.P * s.Q}};
+        LAB_ROLE_SCRATCH, lab_bench_dtype(p), 2, {conv_depth(&s), s.P * s.Q}};
     return 4;
 }
 
@@ -233,15 +251,8 @@ const struct lab_operation lab_operation_conv_nhwc = {
 static int tensors_data(const int64_t *dim, enum lab_precision p,
                         struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_bench_dtype(p);
-    struct conv_shape s;
-    if (!shape_check(dim, &s))
-        return 0;
-    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.K, s.P, s.Q}};
-    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.K, s.C, s.R, s.R}};
-    out[2] =
-        (struct lab_bench_tensor){LAB_ROLE_OUT, t, 4, {s.N, s.C, s.H, s.W}};
-    return 3;
+    const enum part order[] = {Y, W, X};
+    return three_tensors(dim, p, order, out);
 }
 
 static struct lab_ladder_element element_data(const struct lab_bench_numbers *n,
@@ -290,15 +301,8 @@ const struct lab_operation lab_operation_conv_data = {
 static int tensors_filter(const int64_t *dim, enum lab_precision p,
                           struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_bench_dtype(p);
-    struct conv_shape s;
-    if (!shape_check(dim, &s))
-        return 0;
-    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.C, s.H, s.W}};
-    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.K, s.P, s.Q}};
-    out[2] =
-        (struct lab_bench_tensor){LAB_ROLE_OUT, t, 4, {s.K, s.C, s.R, s.R}};
-    return 3;
+    const enum part order[] = {X, Y, W};
+    return three_tensors(dim, p, order, out);
 }
 
 /* The terms of one image. */

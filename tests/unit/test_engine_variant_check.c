@@ -124,7 +124,7 @@ static enum lab_status prepare_nothing(const struct lab_call *call)
 static enum lab_status prepare_breaks(const struct lab_call *call)
 {
     (void)call;
-    return lab_fail(LAB_E_NOMEM, "no room");
+    return lab_fail(LAB_E_DEVICE, "no luck");
 }
 
 static enum lab_status relu_when_prepared(const struct lab_call *call)
@@ -170,7 +170,47 @@ TEST_CASE_WITH(a_variant_may_refuse_sizes, back_to_start, back_to_start)
     assert_null(strstr(lab_str_text(&said), "choosy"));
     assert_null(strstr(lab_str_text(&said), "never"));
     assert_non_null(
-        strstr(lab_str_text(&said), "variant breaks: failed (no room)"));
+        strstr(lab_str_text(&said), "variant breaks: failed (no luck)"));
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
+static bool room;
+static int asked;
+
+static enum lab_status prepare_with_room(const struct lab_call *call)
+{
+    (void)call;
+    asked++;
+    return room ? LAB_OK : lab_fail(LAB_E_NOMEM, "no room");
+}
+
+static const struct lab_variant large_rows[] = {
+    {.name = "large",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_is_right,
+     .prepare = prepare_with_room},
+};
+static const struct lab_kernel_set large_set = {"relu", large_rows, 1};
+
+/* Without memory the check fails and withdraws nothing; the next one asks the
+ * variant again. */
+TEST_CASE_WITH(no_memory_is_no_verdict, back_to_start, back_to_start)
+{
+    struct lab_str said;
+    room = false;
+    join_backend_add(&large_set);
+    struct lab_backend *be = join_backend();
+    lab_str_init(&said);
+    assert_int_equal(lab_backend_check(be, &said), LAB_E_NOMEM);
+    assert_false(lab_variant_disabled(&large_rows[0]));
+    assert_string_equal(lab_str_text(&said), "");
+    room = true;
+    asked = 0;
+    assert_ok(lab_backend_check(be, &said));
+    assert_true(asked > 0);
+    assert_false(lab_variant_disabled(&large_rows[0]));
     lab_str_release(&said);
     lab_backend_close(be);
 }

@@ -7,7 +7,8 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(NCURSESW REQUIRED IMPORTED_TARGET ncursesw)
 pkg_check_modules(MD4C REQUIRED IMPORTED_TARGET md4c)
-pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+# Its header; the library is loaded at run time (kernels/library/openblas.h).
+pkg_check_modules(OPENBLAS REQUIRED openblas)
 
 # oneDNN is optional: many machines have none. kernels/CMakeLists.txt reports
 # whether its module is built.
@@ -15,5 +16,6 @@ find_path(DNNL_INCLUDE dnnl.h)
 find_library(DNNL_LIBRARY dnnl)
 
 # Text in PNG pictures is optional: without these they are SVG.
-pkg_check_modules(FREETYPE QUIET IMPORTED_TARGET freetype2)
-pkg_check_modules(FONTCONFIG QUIET IMPORTED_TARGET fontconfig)
+# Their headers; the libraries are loaded with the first picture.
+pkg_check_modules(FREETYPE QUIET freetype2)
+pkg_check_modules(FONTCONFIG QUIET fontconfig)

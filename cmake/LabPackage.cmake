@@ -24,6 +24,12 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
     "Walk the forward pass, the loss, the backward pass and the update of MLP,
 CNN, LSTM and transformer lessons one step at a time, see the kernels that ran,
 swap the implementation under a step, and compare runs.")
+# Loaded at run time, so that dpkg-shlibdeps does not see them.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS libopenblas0)
+if(FREETYPE_FOUND AND FONTCONFIG_FOUND)
+    string(APPEND CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS
+        ", libfontconfig1, libfreetype6")
+endif()
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS
     "lapenna-lab-onednn, lapenna-lab-sim, fonts-dejavu-core")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS lapenna-lab-cuda)

@@ -49,7 +49,6 @@ static enum lab_status job_of(const struct lab_call *call,
     j->M = j->s.y.C;
     j->places = j->s.y.H * j->s.y.W;
     j->room = BUFFER / j->K;
-    lab_blas_start();
     if (j->room < 1)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "[launch.blas-window] conv2d blas: a window of %lld "

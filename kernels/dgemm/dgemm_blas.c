@@ -1,8 +1,7 @@
 /* kernels/dgemm/dgemm_blas.c -- the product in fp64 by OpenBLAS, on one core and
  * on all. */
-#include <cblas.h>
-
 #include "library/blas.h"
+#include "library/openblas.h"
 
 static enum lab_status blas_dgemm(const struct lab_call *call)
 {
@@ -11,9 +10,10 @@ static enum lab_status blas_dgemm(const struct lab_call *call)
     int64_t N = call->in[1].dim[1];
     enum lab_status st = lab_blas_check(M, K, N);
     if (!st)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)M, (int)N,
-                    (int)K, 1.0, call->in[0].data, (int)K, call->in[1].data,
-                    (int)N, 0.0, call->out[0].data, (int)N);
+        lab_openblas()->dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)M,
+                              (int)N, (int)K, 1.0, call->in[0].data, (int)K,
+                              call->in[1].data, (int)N, 0.0, call->out[0].data,
+                              (int)N);
     return st;
 }
 

@@ -1,9 +1,8 @@
 /* kernels/gemm_full/gemm_full_blas.c -- C = alpha op(A) op(B) + beta C by OpenBLAS:
  * its arguments are the size's. */
-#include <cblas.h>
-
 #include "gemm_full/gemm_full.h"
 #include "library/blas.h"
+#include "library/openblas.h"
 
 static enum lab_status blas_full(const struct lab_call *call)
 {
@@ -14,10 +13,11 @@ static enum lab_status blas_full(const struct lab_call *call)
     if (!st)
         st = lab_blas_check(g.lda, g.ldb, g.ldc);
     if (!st)
-        cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans,
-                    tb ? CblasTrans : CblasNoTrans, (int)g.M, (int)g.N,
-                    (int)g.K, (float)LAB_GEMM_FULL_ALPHA, g.a, (int)g.lda, g.b,
-                    (int)g.ldb, (float)LAB_GEMM_FULL_BETA, g.c, (int)g.ldc);
+        lab_openblas()->sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans,
+                              tb ? CblasTrans : CblasNoTrans, (int)g.M,
+                              (int)g.N, (int)g.K, (float)LAB_GEMM_FULL_ALPHA,
+                              g.a, (int)g.lda, g.b, (int)g.ldb,
+                              (float)LAB_GEMM_FULL_BETA, g.c, (int)g.ldc);
     return st;
 }
 

@@ -1,7 +1,6 @@
 /* kernels/gemv/gemv_blas.c -- a matrix times a vector by OpenBLAS. */
-#include <cblas.h>
-
 #include "library/blas.h"
+#include "library/openblas.h"
 
 static enum lab_status blas_gemv(const struct lab_call *call)
 {
@@ -9,9 +8,9 @@ static enum lab_status blas_gemv(const struct lab_call *call)
     int64_t N = call->in[0].dim[1];
     enum lab_status st = lab_blas_check(M, N, 1);
     if (!st)
-        cblas_sgemv(CblasRowMajor, CblasNoTrans, (int)M, (int)N, 1.0f,
-                    call->in[0].data, (int)N, call->in[1].data, 1, 0.0f,
-                    call->out[0].data, 1);
+        lab_openblas()->sgemv(CblasRowMajor, CblasNoTrans, (int)M, (int)N, 1.0f,
+                              call->in[0].data, (int)N, call->in[1].data, 1,
+                              0.0f, call->out[0].data, 1);
     return st;
 }
 

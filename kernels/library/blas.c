@@ -1,29 +1,53 @@
-/* kernels/library/blas.c -- what the rows of OpenBLAS share: one thread, sides
- * that fit, the product. BLAS speaks of columns first, but its C interface takes
- * row-major matrices as they are; a transposed factor is a flag, not a copy. */
+/* kernels/library/blas.c -- what the rows of OpenBLAS share: the library, loaded
+ * with the first of them, on one thread; sides that fit, the product. BLAS speaks
+ * of columns first, but its C interface takes row-major matrices as they are; a
+ * transposed factor is a flag, not a copy. */
 #include "library/blas.h"
 
-#include <cblas.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-static void use_one_thread(void)
+#include "library/openblas.h"
+
+/* The second is where the build found it. */
+static const char *const names[] = {"libopenblas.so.0", LAB_OPENBLAS_LIBRARY};
+
+static struct lab_openblas openblas;
+
+static void load(void)
 {
-    openblas_set_num_threads(1);
+    void *lib = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !lib; i++)
+        lib = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+    if (!lib)
+        return;
+    /* ISO C has no cast from void * to a function; POSIX promises that it works. */
+    bool whole = true;
+#define FIND(prefix, name)                                                     \
+    *(void **)&openblas.name = dlsym(lib, #prefix #name);                      \
+    whole = whole && openblas.name;
+    LAB_OPENBLAS(FIND)
+#undef FIND
+    if (!whole) {
+        dlclose(lib);
+        return;
+    }
+    openblas.library = lib;
+    openblas.set_num_threads(1);
 }
 
-void lab_blas_start(void)
+const struct lab_openblas *lab_openblas(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, use_one_thread);
+    pthread_once(&once, load);
+    return openblas.library ? &openblas : NULL;
 }
 
 enum lab_status lab_blas_check(int64_t N, int64_t K, int64_t M)
 {
-    lab_blas_start();
     if (N > INT_MAX || K > INT_MAX || M > INT_MAX)
         return lab_fail(
             LAB_E_RANGE,
@@ -37,10 +61,9 @@ enum lab_status lab_blas_all_cores(lab_kernel_fn *fn,
                                    const struct lab_call *call)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    lab_blas_start(); /* before, or it would undo it */
-    openblas_set_num_threads(cores > 1 ? (int)cores : 1);
+    lab_openblas()->set_num_threads(cores > 1 ? (int)cores : 1);
     enum lab_status st = fn(call);
-    use_one_thread();
+    lab_openblas()->set_num_threads(1);
     return st;
 }
 
@@ -51,10 +74,10 @@ static void multiply(struct lab_matrix c, struct lab_matrix a,
     for (int64_t r = 0; c.bias && r < rows; r++)
         memcpy(c.data + r * c.ld, c.bias, (size_t)cols * sizeof(*c.data));
     beta = c.bias ? 1 : beta;
-    cblas_sgemm(CblasRowMajor, a.flip ? CblasTrans : CblasNoTrans,
-                b.flip ? CblasTrans : CblasNoTrans, (int)rows, (int)cols,
-                (int)inner, alpha, a.data, (int)a.ld, b.data, (int)b.ld, beta,
-                c.data, (int)c.ld);
+    lab_openblas()->sgemm(CblasRowMajor, a.flip ? CblasTrans : CblasNoTrans,
+                          b.flip ? CblasTrans : CblasNoTrans, (int)rows,
+                          (int)cols, (int)inner, alpha, a.data, (int)a.ld,
+                          b.data, (int)b.ld, beta, c.data, (int)c.ld);
 }
 
 void lab_blas_multiply(struct lab_matrix c, struct lab_matrix a,
@@ -67,7 +90,7 @@ void lab_blas_multiply(struct lab_matrix c, struct lab_matrix a,
 
 enum lab_status lab_lapack_find(const char *name, void *fn)
 {
-    void *address = dlsym(RTLD_DEFAULT, name);
+    void *address = dlsym(lab_openblas()->library, name);
     *(void **)fn = address;
     return address ? LAB_OK
                    : lab_fail(LAB_E_UNSUPPORTED,
@@ -83,6 +106,12 @@ enum lab_status lab_lapack_judge(int info, const char *name)
                      : lab_fail(LAB_E_CHECK, "%s: info %d", name, info);
 }
 
+const char *lab_blas_version(void)
+{
+    const struct lab_openblas *blas = lab_openblas();
+    return blas ? blas->get_config() : NULL;
+}
+
 /* ---- the tables ---- */
 
 const struct lab_kernel_set *const *lab_blas_sets(int *count)
@@ -90,7 +119,7 @@ const struct lab_kernel_set *const *lab_blas_sets(int *count)
 #define LAB_BLAS_SET(op) &lab_blas_##op,
     static const struct lab_kernel_set *const sets[] = {
         LAB_BLAS_SETS(LAB_BLAS_SET)};
-    *count = sizeof(sets) / sizeof(sets[0]);
+    *count = lab_openblas() ? sizeof(sets) / sizeof(sets[0]) : 0;
     return sets;
 }
 
@@ -101,7 +130,8 @@ const struct lab_variant *lab_blas_rung(const char *operation, int i)
         const char *operation;
         const struct lab_variant *rungs;
     } tables[] = {LAB_BLAS_RUNGS(LAB_BLAS_RUNG)};
-    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
+    for (size_t t = 0; lab_openblas() && t < sizeof(tables) / sizeof(tables[0]);
+         t++) {
         if (strcmp(tables[t].operation, operation) != 0)
             continue;
         for (const struct lab_variant *r = tables[t].rungs; r->name; r++) {

@@ -40,15 +40,15 @@ LAB_BLAS_RUNGS(LAB_BLAS_RUNG)
 #undef LAB_BLAS_SET
 #undef LAB_BLAS_RUNG
 
-/* All sets, an array of *count pointers. */
+/* All sets, an array of *count pointers: none where OpenBLAS is not installed. */
 const struct lab_kernel_set *const *lab_blas_sets(int *count);
-/* Row i of an operation in the order of its table, NULL past the last. */
+/* OpenBLAS's version and how it was built; NULL where it is not installed. */
+const char *lab_blas_version(void);
+/* Row i of an operation in the order of its table, NULL past the last; none where
+ * OpenBLAS is not installed. */
 const struct lab_variant *lab_blas_rung(const char *operation, int i);
 
-/* Sets OpenBLAS to one thread, once; any number of calls. */
-void lab_blas_start(void);
-/* The same, and refuses sides that BLAS's 32-bit sizes do not hold
- * (LAB_E_RANGE). */
+/* Refuses sides that BLAS's 32-bit sizes do not hold (LAB_E_RANGE). */
 enum lab_status lab_blas_check(int64_t N, int64_t K, int64_t M);
 /* fn(call) with OpenBLAS on all cores. */
 enum lab_status lab_blas_all_cores(lab_kernel_fn *fn,

@@ -1,7 +1,6 @@
 /* kernels/saxpy/saxpy_blas.c -- y = 2 x + y by OpenBLAS. */
-#include <cblas.h>
-
 #include "library/blas.h"
+#include "library/openblas.h"
 #include "saxpy/saxpy.h"
 
 static enum lab_status blas_saxpy(const struct lab_call *call)
@@ -9,8 +8,8 @@ static enum lab_status blas_saxpy(const struct lab_call *call)
     int64_t n = call->out[0].count;
     enum lab_status st = lab_blas_check(n, 1, 1);
     if (!st)
-        cblas_saxpy((int)n, LAB_SAXPY_A, call->in[0].data, 1, call->out[0].data,
-                    1);
+        lab_openblas()->saxpy((int)n, LAB_SAXPY_A, call->in[0].data, 1,
+                              call->out[0].data, 1);
     return st;
 }
 

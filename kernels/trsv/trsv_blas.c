@@ -1,9 +1,9 @@
 /* kernels/trsv/trsv_blas.c -- forward substitution by OpenBLAS, which solves in
  * place: b is copied first. */
-#include <cblas.h>
 #include <string.h>
 
 #include "library/blas.h"
+#include "library/openblas.h"
 
 static enum lab_status blas_trsv(const struct lab_call *call)
 {
@@ -12,8 +12,9 @@ static enum lab_status blas_trsv(const struct lab_call *call)
     if (st)
         return st;
     memcpy(call->out[0].data, call->in[1].data, (size_t)n * sizeof(double));
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n,
-                call->in[0].data, (int)n, call->out[0].data, 1);
+    lab_openblas()->dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit,
+                          (int)n, call->in[0].data, (int)n, call->out[0].data,
+                          1);
     return LAB_OK;
 }
 

@@ -38,6 +38,11 @@ for deb in "$work"/*.deb; do
         while read -r file; do
             readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
         done | sort -u >"$work/needed"
+    # The program loads these at run time, pictures' where it was built with them.
+    program=$work/$name/usr/bin/lapenna-lab
+    [ ! -f "$program" ] || grep -aoE \
+        'lib(openblas|freetype|fontconfig)\.so\.[0-9]+' "$program" |
+        sort -u >>"$work/needed"
     while read -r library; do
         # Where a link leads to is another package's (libopenblas0-pthread), which
         # provides the one that is named (libopenblas0).

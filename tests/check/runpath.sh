@@ -30,7 +30,7 @@ exe=$build/bin/lapenna-lab
 mkdir "$work/planted"
 ldd "$exe" "$build"/lib/*.so "$build"/lib/lapenna-lab/*.so 2>/dev/null |
     awk '$2 == "=>" { print $1 }' >"$work/libraries"
-for name in libnvidia-ml.so.1 libcuda.so.1 libcublas.so.13 libcudnn.so.9; do
+for name in libopenblas.so.0 libnvidia-ml.so.1 libcuda.so.1 libcublas.so.13 libcudnn.so.9; do
     echo "$name"
 done >>"$work/libraries"
 echo '__attribute__((constructor)) static void run(void)

@@ -34,6 +34,30 @@ expect_json 'all(r["status"] == "missing" for r in rows
     'all("/none" in r["detail"] for r in rows if r["name"] == "CUDA module")'
 [ ! -e "$XDG_STATE_HOME/lapenna-lab" ] || complain "doctor wrote something"
 
+# OpenBLAS is loaded at run time: without it, here with another library in its
+# place, its variants are not offered, and every step has one that runs.
+mkdir planted
+other=$(ldd "$LAB_EXE" | sed -n 's/.*libmd4c.* => \(.*\) (.*/\1/p')
+cp "$other" planted/libopenblas.so.0
+export LD_LIBRARY_PATH="$work/planted"
+run doctor --json
+expect_exit 0
+expect_json '[r["status"] for r in rows if r["name"] == "OpenBLAS"] ==
+    ["missing"]'
+run step mlp-digits --json --backend cpu --db none.db
+expect_exit 0
+expect_no_stderr
+expect_json 'all(r["variant"] != "blas" for r in of("step"))'
+run step mlp-digits --backend cpu --db none.db --variant fc1=blas
+expect_exit 2
+run lab dot --backend cpu --size 1000 --db none.db
+expect_exit 0
+expect_stdout plain
+if grep -q openblas "$out"; then
+    complain "a lab measures OpenBLAS, which is not there"
+fi
+unset LD_LIBRARY_PATH
+
 # The database: none yet, one with runs, one that is none, a place without
 # rights.
 inline_lesson small

@@ -2,7 +2,6 @@
  * and database, and reports what is missing and how to get it. */
 #include "ui/doctor.h"
 
-#include <dlfcn.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "profiler/gpu.h"
 #include "report/suggest.h"
 #include "lesson/catalog.h"
+#include "library/blas.h"
 #include "store/query.h"
 #include "store/tuned.h"
 #include "store/variant_times.h"
@@ -119,16 +119,17 @@ static void check_variants(struct lab_doctor *d, struct lab_backend *be)
 
 static void check_openblas(struct lab_doctor *d, struct lab_backend *be)
 {
-    /* OpenBLAS reports its version, where the linked BLAS is OpenBLAS. */
-    char *(*config)(void);
-    *(void **)&config = dlsym(RTLD_DEFAULT, "openblas_get_config");
-    if (offers(be, "dense", "blas"))
-        ok(d, "OpenBLAS",
-           config ? config() : "a BLAS that does not report its version");
+    const char *version = lab_blas_version();
+    if (!version)
+        report(d, "OpenBLAS", LAB_DOCTOR_MISSING,
+               "install libopenblas0; steps run without it",
+               "not found, so no step offers the variant blas");
+    else if (offers(be, "dense", "blas"))
+        ok(d, "OpenBLAS", version);
     else
         report(d, "OpenBLAS", LAB_DOCTOR_WARNING,
                "see the line of the variants",
-               "linked, but no step offers the variant blas");
+               "loaded, but no step offers the variant blas");
 }
 
 static void check_onednn(struct lab_doctor *d, struct lab_backend *be)

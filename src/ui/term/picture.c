@@ -4,9 +4,11 @@
 #include "ui/picture.h"
 
 #ifdef LAB_HAVE_FONTS
+#include <dlfcn.h>
 #include <fontconfig/fontconfig.h>
 #include <ft2build.h>
 #include FT_FREETYPE_H
+#include <pthread.h>
 #endif
 #include <errno.h>
 #include <jansson.h>
@@ -37,6 +39,49 @@ struct glyph {
 
 #ifdef LAB_HAVE_FONTS
 
+/* FreeType and Fontconfig, loaded with the first picture: they and what they load
+ * are six libraries, which no other start of the program needs. */
+#define FREETYPE(F)                                                            \
+    F(FT_Done_Face)                                                            \
+    F(FT_Done_FreeType)                                                        \
+    F(FT_Get_Char_Index)                                                       \
+    F(FT_Init_FreeType)                                                        \
+    F(FT_Load_Char)                                                            \
+    F(FT_New_Face)                                                             \
+    F(FT_Set_Pixel_Sizes)
+#define FONTCONFIG(F)                                                          \
+    F(FcConfigSubstitute)                                                      \
+    F(FcDefaultSubstitute)                                                     \
+    F(FcFini)                                                                  \
+    F(FcFontSetDestroy)                                                        \
+    F(FcFontSort)                                                              \
+    F(FcNameParse)                                                             \
+    F(FcPatternDestroy)                                                        \
+    F(FcPatternGetInteger)                                                     \
+    F(FcPatternGetString)
+
+static struct {
+    bool whole;
+#define FUNCTION(name) __typeof__(name) *name;
+    FREETYPE(FUNCTION)
+    FONTCONFIG(FUNCTION)
+#undef FUNCTION
+} fonts;
+
+static void load_fonts(void)
+{
+    void *lib = dlopen("libfreetype.so.6", RTLD_LAZY | RTLD_LOCAL);
+    fonts.whole = lib != NULL;
+    /* ISO C has no cast from void * to a function; POSIX promises that it works. */
+#define FIND(name)                                                             \
+    *(void **)&fonts.name = lib ? dlsym(lib, #name) : NULL;                    \
+    fonts.whole = fonts.whole && fonts.name;
+    FREETYPE(FIND)
+    lib = dlopen("libfontconfig.so.1", RTLD_LAZY | RTLD_LOCAL);
+    FONTCONFIG(FIND)
+#undef FIND
+}
+
 /* The first of each weight is of fixed width; the others have what it lacks. */
 enum { FACES = 6 };
 
@@ -55,9 +100,9 @@ static bool size_faces(struct font *f, FT_Face *faces, int n)
 {
     int size = f->h;
     for (; size > 3; size--) {
-        FT_Set_Pixel_Sizes(faces[0], 0, (FT_UInt)size);
+        fonts.FT_Set_Pixel_Sizes(faces[0], 0, (FT_UInt)size);
         const FT_Size_Metrics *m = &faces[0]->size->metrics;
-        if (FT_Load_Char(faces[0], 'M', FT_LOAD_DEFAULT) == 0 &&
+        if (fonts.FT_Load_Char(faces[0], 'M', FT_LOAD_DEFAULT) == 0 &&
             (faces[0]->glyph->advance.x + 32) >> 6 <= f->w &&
             (m->ascender - m->descender) >> 6 <= f->h + 2)
             break;
@@ -66,39 +111,39 @@ static bool size_faces(struct font *f, FT_Face *faces, int n)
     long high = (m->ascender - m->descender) >> 6;
     f->baseline = (int)((f->h - high) / 2 + (m->ascender >> 6));
     for (int i = 1; i < n; i++)
-        FT_Set_Pixel_Sizes(faces[i], 0, (FT_UInt)size);
+        fonts.FT_Set_Pixel_Sizes(faces[i], 0, (FT_UInt)size);
     return size > 3;
 }
 
 static void open_faces(struct font *f, int weight)
 {
     FcResult result;
-    FcPattern *p =
-        FcNameParse((const FcChar8 *)(weight ? "monospace:bold" : "monospace"));
+    FcPattern *p = fonts.FcNameParse(
+        (const FcChar8 *)(weight ? "monospace:bold" : "monospace"));
     if (!p)
         return;
-    FcConfigSubstitute(NULL, p, FcMatchPattern);
-    FcDefaultSubstitute(p);
-    FcFontSet *set = FcFontSort(NULL, p, FcTrue, NULL, &result);
+    fonts.FcConfigSubstitute(NULL, p, FcMatchPattern);
+    fonts.FcDefaultSubstitute(p);
+    FcFontSet *set = fonts.FcFontSort(NULL, p, FcTrue, NULL, &result);
     for (int i = 0; set && i < set->nfont && f->count[weight] < FACES; i++) {
         FcChar8 *path;
         int index = 0;
         FT_Face *face = &f->faces[weight][f->count[weight]];
-        FcPatternGetInteger(set->fonts[i], FC_INDEX, 0, &index);
-        if (FcPatternGetString(set->fonts[i], FC_FILE, 0, &path) !=
+        fonts.FcPatternGetInteger(set->fonts[i], FC_INDEX, 0, &index);
+        if (fonts.FcPatternGetString(set->fonts[i], FC_FILE, 0, &path) !=
                 FcResultMatch ||
-            FT_New_Face(f->library, (const char *)path, index, face) != 0)
+            fonts.FT_New_Face(f->library, (const char *)path, index, face) != 0)
             continue;
         if (f->count[weight] == 0 && !FT_IS_FIXED_WIDTH(*face)) {
-            FT_Done_Face(*face);
+            fonts.FT_Done_Face(*face);
             continue;
         }
         if (f->count[weight]++ == 0 && weight == 0)
             snprintf(f->path, sizeof(f->path), "%s", (const char *)path);
     }
     if (set)
-        FcFontSetDestroy(set);
-    FcPatternDestroy(p);
+        fonts.FcFontSetDestroy(set);
+    fonts.FcPatternDestroy(p);
 }
 
 /* NULL is allowed. */
@@ -108,23 +153,26 @@ static void font_close(struct font *f)
         return;
     for (int weight = 0; weight < 2; weight++)
         for (int i = 0; i < f->count[weight]; i++)
-            FT_Done_Face(f->faces[weight][i]);
+            fonts.FT_Done_Face(f->faces[weight][i]);
     if (f->library)
-        FT_Done_FreeType(f->library);
+        fonts.FT_Done_FreeType(f->library);
     lab_free(f);
-    FcFini(); /* pictures are rare, and its caches are large */
+    if (fonts.whole)
+        fonts.FcFini(); /* pictures are rare, and its caches are large */
 }
 
 /* The system's font of fixed width so that a character fits into h by w pixels.
  * LAB_E_UNSUPPORTED: none; LAB_E_NOMEM. */
 static enum lab_status font_open(struct font **out, int h, int w)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct font *f = lab_alloc(sizeof(*f));
     if (!f)
         return lab_no_memory("the font");
+    pthread_once(&once, load_fonts);
     f->h = h;
     f->w = w;
-    bool usable = FT_Init_FreeType(&f->library) == 0;
+    bool usable = fonts.whole && fonts.FT_Init_FreeType(&f->library) == 0;
     for (int weight = 0; usable && weight < 2; weight++)
         open_faces(f, weight);
     usable =
@@ -158,8 +206,8 @@ static bool font_glyph(struct font *f, unsigned code, bool bold,
     int weight = bold && f->count[1] > 0;
     for (int i = 0; i < f->count[weight]; i++) {
         FT_Face face = f->faces[weight][i];
-        if (FT_Get_Char_Index(face, code) == 0 ||
-            FT_Load_Char(face, code, FT_LOAD_RENDER) != 0 ||
+        if (fonts.FT_Get_Char_Index(face, code) == 0 ||
+            fonts.FT_Load_Char(face, code, FT_LOAD_RENDER) != 0 ||
             face->glyph->bitmap.pixel_mode != FT_PIXEL_MODE_GRAY)
             continue;
         const FT_Bitmap *b = &face->glyph->bitmap;

@@ -46,9 +46,10 @@ struct simulation {
     struct lab_sim_module *module;
     const struct lab_ptx *text;
     const struct lab_sim_kernel *kernel;
-    const char *symbol; /* of the kernel in the PTX */
-    char *types;        /* demangled */
-    char name[256];     /* as a person calls it */
+    const char *symbol;                   /* of the kernel in the PTX */
+    char *types;                          /* demangled */
+    char name[256];                       /* as a person calls it */
+    struct lab_sim_parameter *parameters; /* of the source; NULL: not known */
     struct lab_sim_result result;
     /* The file of the lines that are quoted last. */
     struct lab_kernel_source source;
@@ -79,15 +80,11 @@ static bool read_sides(const char *text, int64_t out[3])
     return false;
 }
 
-static void need_sides(struct argp_state *state, const char *name,
-                       const char *text, int64_t out[3])
+/* Those that are missing are named once the kernel is known. */
+static void check_sides(struct argp_state *state, const char *name,
+                        const char *text, int64_t out[3])
 {
-    if (!text)
-        lab_usage_error(
-            state,
-            "[sim.sides] --%s is needed: one to three numbers, as 256 or 16,16",
-            name);
-    else if (!read_sides(text, out))
+    if (text && !read_sides(text, out))
         lab_usage_error(state,
                         "[option.sides] --%s '%s': one to three whole numbers "
                         "from 1 to %d, as 256 or 16,16",
@@ -117,8 +114,8 @@ static void check_words(struct lab_options *o, struct argp_state *state)
             o->n_words ? o->words[1] : "");
     if (!is_here(o->words[0]))
         return; /* that is reported, and not what else is missing */
-    need_sides(state, "grid", o->grid, sides);
-    need_sides(state, "block", o->block, sides);
+    check_sides(state, "grid", o->grid, sides);
+    check_sides(state, "block", o->block, sides);
 }
 
 static const struct lab_command_line usage = {
@@ -197,8 +194,10 @@ static enum lab_status read_words(struct simulation *s)
 {
     const struct lab_options *o = s->o;
     enum lab_status st = find_device(s);
-    read_sides(o->grid, s->grid);
-    read_sides(o->block, s->block);
+    if (o->grid)
+        read_sides(o->grid, s->grid);
+    if (o->block)
+        read_sides(o->block, s->block);
     if (!st)
         st = find_checks(s);
     s->args = lab_alloc_array((size_t)o->n_arg + 1, sizeof(*s->args));
@@ -323,9 +322,13 @@ static enum lab_status no_kernel(struct simulation *s, int found)
                  "[sim.kernel] %s has no kernel '%s'; it has:%s",
                  lab_str_text(&s->file), name, lab_str_text(&list));
     else
-        lab_fail(LAB_E_NOTFOUND,
-                 "[sim.kernels] %s has %d kernels, choose one with --kernel:%s",
-                 lab_str_text(&s->file), kernels, lab_str_text(&list));
+        lab_fail(
+            LAB_E_NOTFOUND,
+            "[sim.kernels] %s has %d kernels, choose one with --kernel%s:%s",
+            lab_str_text(&s->file), kernels,
+            s->o->grid && s->o->block ? ""
+                                      : "; --grid and --block are needed, too",
+            lab_str_text(&list));
     lab_str_release(&list);
     return LAB_E_NOTFOUND;
 }
@@ -359,6 +362,60 @@ static enum lab_status find_kernel(struct simulation *s)
         lab_kernel_short_name(s->name, sizeof(s->name), s->types);
     enum lab_status st = lab_sim_kernel_find(s->module, s->symbol, &s->kernel);
     return st == LAB_E_UNSUPPORTED ? LAB_E_PARSE : st;
+}
+
+/* ---- its parameters ---- */
+
+/* As the source has them: it is one of the files that PTX names lines of. */
+static enum lab_status find_parameters(struct simulation *s)
+{
+    char base[256];
+    int count = lab_sim_kernel_function(s->kernel)->param_count;
+    lab_kernel_short_name(base, sizeof(base), s->types);
+    base[strcspn(base, "<")] = '\0';
+    const char *scope = strrchr(base, ':');
+    s->parameters = lab_alloc_array((size_t)count + 1, sizeof(*s->parameters));
+    if (!s->parameters)
+        return lab_no_memory("the parameters of a kernel");
+    bool found = false;
+    for (int32_t i = 0; i < s->text->file_count && !found; i++) {
+        size_t n;
+        (void)lab_kernel_source_line(&s->source, s->text, i, 1, &n);
+        found = lab_sim_source_parameters(
+            lab_str_text(&s->source.text), s->source.text.len,
+            scope ? scope + 1 : base, s->parameters, count);
+    }
+    if (!found)
+        memset(s->parameters, 0, (size_t)count * sizeof(*s->parameters));
+    for (int i = 0; i < s->arg_count && i < count; i++)
+        if (s->parameters[i].name[0])
+            s->args[i].name = s->parameters[i].name;
+    return LAB_OK;
+}
+
+/* All that the command line has not, at once. */
+static enum lab_status check_missing(const struct simulation *s)
+{
+    const struct lab_options *o = s->o;
+    const struct lab_ptx_function *f = lab_sim_kernel_function(s->kernel);
+    struct lab_str takes;
+    char args[80] = "";
+    enum lab_status st = LAB_OK;
+    if (o->grid && o->block)
+        return LAB_OK;
+    lab_str_init(&takes);
+    lab_sim_parameters_add(&takes, f, s->types, s->parameters);
+    if (f->param_count > s->arg_count)
+        snprintf(args, sizeof(args), ", and %d --arg more, one a parameter",
+                 f->param_count - s->arg_count);
+    st = lab_fail(LAB_E_USAGE,
+                  "[sim.sides] %s%s%s %s needed, one to three numbers, as 256 "
+                  "or 16,16%s; the kernel is %s%s",
+                  o->grid ? "" : "--grid", o->grid || o->block ? "" : " and ",
+                  o->block ? "" : "--block", o->grid || o->block ? "is" : "are",
+                  args, s->name, lab_str_text(&takes));
+    lab_str_release(&takes);
+    return st;
 }
 
 /* ---- the launch ---- */
@@ -401,6 +458,19 @@ static enum lab_status walk(struct simulation *s,
     return st;
 }
 
+static enum lab_status check_arguments(const struct simulation *s)
+{
+    struct lab_str notes;
+    lab_str_init(&notes);
+    enum lab_status st =
+        lab_sim_arguments_check(lab_sim_kernel_function(s->kernel), s->types,
+                                s->parameters, s->args, s->arg_count, &notes);
+    if (!st && notes.len)
+        lab_warn_lines(lab_str_text(&notes));
+    lab_str_release(&notes);
+    return st;
+}
+
 static enum lab_status launch(struct simulation *s)
 {
     const struct lab_options *o = s->o;
@@ -419,8 +489,7 @@ static enum lab_status launch(struct simulation *s)
         lab_alloc_array((size_t)s->arg_count + 1, sizeof(*values));
     enum lab_status st = values ? LAB_OK : lab_no_memory("arguments");
     if (!st)
-        st = lab_sim_arguments_check(lab_sim_kernel_function(s->kernel),
-                                     s->types, s->args, s->arg_count);
+        st = check_arguments(s);
     for (int i = 0; i < s->arg_count && !st; i++) {
         struct lab_sim_argument *a = &s->args[i];
         st = lab_sim_argument_make(s->memory, a, i, o->seed, random_word);
@@ -738,6 +807,8 @@ static enum lab_status print_output(const struct simulation *s, int number)
     int64_t n = lab_sim_argument_unwritten(s->memory, a, &first);
     lab_str_init(&out);
     lab_str_addf(&out, "\nargument %d, ", number);
+    if (a->name)
+        lab_str_addf(&out, "%s, ", a->name);
     lab_sim_shape_add(&out, a);
     lab_str_add(&out, ":");
     for (int64_t i = 0; i < a->count; i++) {
@@ -804,6 +875,10 @@ static enum lab_status simulate(struct simulation *s)
     if (!st)
         st = find_kernel(s);
     if (!st)
+        st = find_parameters(s);
+    if (!st)
+        st = check_missing(s);
+    if (!st)
         st = launch(s);
     /* Also of a launch that was stopped: what came before. */
     if ((!st || st == LAB_E_CANCELLED) && !s->o->walk && s->result.counted) {
@@ -833,6 +908,7 @@ static int cmd_sim(int argc, char **argv)
     lab_sim_memory_close(s.memory);
     lab_free(s.types);
     lab_free(s.args);
+    lab_free(s.parameters);
     lab_kernel_source_release(&s.source);
     lab_str_release(&s.ptx);
     lab_str_release(&s.file);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/datadir.h"
 #include "base/mem.h"
 #include "base/kernel_name.h"
 #include "engine/sim_backend.h"
@@ -45,21 +46,34 @@ void lab_kernel_name(const char *symbol, char *out, size_t cap)
     lab_free(types);
 }
 
-/* A file that PTX names, from here or from the folder of `beside`. */
-static FILE *open_source(const char *beside, const char *path)
+static FILE *open_file(const char *path)
 {
     struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb")
+                                                             : NULL;
+}
+
+/* A file that PTX names: from here, from the folder of `beside`, or one of the
+ * program's own kernels, which ship with it and may have been compiled elsewhere. */
+static FILE *open_source(const char *beside, const char *path)
+{
+    static const char own[] = "kernels/";
     struct lab_str there;
     const char *slash = beside ? strrchr(beside, '/') : NULL;
+    const char *tail = strstr(path, own);
+    FILE *f = open_file(path);
+    if (f)
+        return f;
     lab_str_init(&there);
-    if (slash && path[0] != '/')
+    if (slash && path[0] != '/') {
         lab_str_add_bytes(&there, beside, (size_t)(slash + 1 - beside));
-    lab_str_add(&there, path);
-    const char *const paths[] = {path, lab_str_text(&there)};
-    FILE *f = NULL;
-    for (int i = 0; i < 2 && !f; i++) {
-        if (stat(paths[i], &about) == 0 && S_ISREG(about.st_mode))
-            f = fopen(paths[i], "rb");
+        lab_str_add(&there, path);
+        f = open_file(lab_str_text(&there));
+    }
+    for (; !f && tail; tail = strstr(tail + 1, own)) {
+        lab_str_clear(&there);
+        if ((tail == path || tail[-1] == '/') && !lab_data_path(tail, &there))
+            f = open_file(lab_str_text(&there));
     }
     lab_str_release(&there);
     return f;
@@ -192,6 +206,7 @@ char lab_kernel_picture_sign(const struct lab_kernel_picture *p,
     int focus;
     int warps;
     int64_t found = -1;
+    bool several = false;
     lab_sim_debug_where(d, at, &focus, &warps);
     int64_t here = at[0] + (int64_t)n[0] * (at[1] + (int64_t)n[1] * at[2]);
     *warp = -1;
@@ -203,7 +218,12 @@ char lab_kernel_picture_sign(const struct lab_kernel_picture *p,
             int64_t i = r * p->columns + c;
             if (i >= t->count || t->thread[i] < 0)
                 continue;
-            if (found < 0 || t->thread[i] / threads == here)
+            bool ours = t->thread[i] / threads == here;
+            several = several || (ours && *warp >= 0 &&
+                                  *warp != t->thread[i] % threads / LANES);
+            if (ours)
+                *warp = (int)(t->thread[i] % threads / LANES);
+            if (found < 0 || ours)
                 found = t->thread[i];
             *now = *now || is_touched_now(p, i);
         }
@@ -213,8 +233,9 @@ char lab_kernel_picture_sign(const struct lab_kernel_picture *p,
     if (of != here)
         return others[(of % n[0] + 2 * (of / n[0] % n[1]) + of / n[0] / n[1]) %
                       4];
-    *warp = (int)(found % threads / LANES);
-    return signs[*warp % LANES];
+    if (several)
+        *warp = -1;
+    return several ? '#' : signs[*warp % LANES];
 }
 
 void lab_kernel_picture_head(struct lab_str *out,

@@ -497,8 +497,8 @@ static enum lab_status do_output(struct session *s, const char *arg)
                                             i / p.w, &warp, &now);
         lab_str_addf(&text, "%s%c", i % p.w ? "" : "\n  ", sign);
     }
-    lab_str_add(&text, "\n  0 to v: the warp of this block; + x * = another "
-                       "block that was walked; . none\n");
+    lab_str_add(&text, "\n  0 to v: the warp of this block, # several; + x * "
+                       "= another block that was walked; . none\n");
     return lab_print_str(&text);
 }
 

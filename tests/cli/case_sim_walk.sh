@@ -7,8 +7,8 @@ walk() { # words on standard input
     cat >words
     command="lapenna-lab sim turn.ptx --walk"
     status=0
-    "$LAB_EXE" sim turn.ptx --grid 2 --block 64 --walk --arg 'in:float[128]=iota' \
-        --arg 'out:float[128]' <words >"$out" 2>"$err" || status=$?
+    "$LAB_EXE" sim turn.ptx --grid 2 --block 64 --walk --arg 'in:int[128]=iota' \
+        --arg 'out:int[128]' <words >"$out" 2>"$err" || status=$?
 }
 
 walk <<'WORDS'
@@ -40,7 +40,7 @@ expect_stdout 'this is where the walk began'
 expect_stdout 'the kernel has no code of line 1000'
 expect_stdout "no word 'foo'"
 expect_stdout '1[40] is written by lane 8, thread (40,0,0)'
-expect_stdout 'argument 1[40]'
+expect_stdout 'out[40]'
 expect_stdout 'uninitialised: read of what nothing wrote: shared memory'
 expect_stdout 'what is watched was touched'
 expect_stdout 'all warps of the block have ended'
@@ -87,8 +87,22 @@ printf '%s\n' "$of_warps$none" "$other$none" \
 head -3 pictures | cmp -s - want || complain "$(cat pictures)"
 [ "$(sed -n 4p pictures)" != "$(sed -n 3p pictures)" ] ||
     complain "what was gone back over is still written"
-expect_stdout 'argument 1 [128]: 64 of 128 elements are written; a sign is 1 x 2'
-expect_stdout 'argument 1 [128]: 128 of 128 elements are written'
+expect_stdout 'out [128]: 64 of 128 elements are written; a sign is 1 x 2'
+expect_stdout 'out [128]: 128 of 128 elements are written'
+# A sign for elements of several warps is no warp's.
+"$LAB_EXE" sim turn.ptx --grid 2 --block 64 --arg 'in:int[128]' \
+    --arg 'out:int[8192]' --walk >"$out" 2>"$err" <<'WORDS'
+continue
+continue
+continue
+continue
+continue
+continue
+output
+WORDS
+status=$?
+expect_exit 0
+grep -q '^  #\.\{63\}$' "$out" || complain "the sign of several warps"
 
 "$LAB_EXE" step mlp-digits --backend cpu --into fc1.matmul </dev/null \
     >"$out" 2>"$err"
@@ -145,6 +159,21 @@ key n
 await 5000 instructions of warps in this block
 key q
 await 20000 i goes into the chosen rung's kernel
+KEYS
+expect_exit 0
+# A key that comes before the lab is opened waits for it.
+play lab-saxpy --backend sim <<'KEYS'
+key i
+resize 80 24
+await 60000 before its first instruction
+KEYS
+expect_exit 0
+# The source is the program's own where its place at the build is not there.
+play lab-stencil --backend sim <<'KEYS'
+resize 80 24
+key i
+await 60000 before its first instruction
+expect __global__
 KEYS
 expect_exit 0
 # A rung of a lab, whose race is found when it then runs.

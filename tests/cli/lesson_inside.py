@@ -89,10 +89,10 @@ def inside_kernel():
                .counts["global_sectors"] - 4 for n in (1, 8)]
     assert touched[1] == 4, touched
     lesson.has(f"touch {touched[0]} sectors in place of {touched[1]}")
-    walk = lesson.walk("saxpy", "watch 1[5]\ncontinue\nthread 5\nelements\n"
-                                "writer 0[5]\nback\naccess\n")
-    lesson.expect(walk, "argument 1[0] to argument 1[31]: 4 sectors")
-    lesson.expect(walk, "reads argument 1[5]\nwrites argument 0[5]")
+    walk = lesson.walk("saxpy", "watch x[5]\ncontinue\nthread 5\nelements\n"
+                                "writer y[5]\nback\naccess\n")
+    lesson.expect(walk, "x[0] to x[31]: 4 sectors")
+    lesson.expect(walk, "reads x[5]\nwrites y[5]")
     lesson.expect(walk, "written by lane 5, thread (5,0,0)")
     short = run([*lesson.command("saxpy", ("int:32", "int:20")), "--walk"],
                 "break 8\ncontinue\n")[0]
@@ -168,7 +168,7 @@ def banks():
     lesson.has(f"kernel {padded.counts['shared_wavefronts']} in place of "
                f"{plain.counts['shared_wavefronts']:,}")
     for kernel, apart in (("plain", 128), ("padded", 132)):
-        walk = lesson.walk(kernel, "writer 0[1,0]\n" + "instruction\n" * 16)
+        walk = lesson.walk(kernel, "writer y[1,0]\n" + "instruction\n" * 16)
         first, last = re.findall(r"read 4 bytes each of shared memory, "
                                  r"byte (\d+) to byte (\d+)", walk)[0]
         assert int(last) - int(first) == 31 * apart, walk
@@ -214,11 +214,10 @@ def one_tile():
     lesson.has(f"{flops:,} FLOP and {tiled.counts['global_bytes']:,} bytes")
     moved = tiled.counts["global_bytes"] // 4
     lesson.has(f"{moved:,} numbers: {flops / moved:.1f}.")
-    walk = lesson.walk("tiled", "break 27\ncontinue\nwriter 0[9,3]\nback\n"
+    walk = lesson.walk("tiled", "break 27\ncontinue\nwriter c[9,3]\nback\n"
                                 "thread 0,0\nelements\ndelete\nbreak 32\ncontinue\n")
     lesson.expect(walk, "block (0,1,0)")
-    lesson.expect(walk, "reads argument 1[0,0], argument 1[0,8]\n"
-                        "reads argument 2[0,0], argument 2[8,0]\n")
+    lesson.expect(walk, "reads a[0,0], a[0,8]\nreads b[0,0], b[8,0]\n")
     lesson.expect(walk, ">   32")
 
 

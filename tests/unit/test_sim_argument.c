@@ -300,6 +300,9 @@ static const struct lab_ptx_variable params[] = {
     {.type = LAB_PTX_B8, .elements = 16},
 };
 
+static const struct lab_sim_parameter *of_source; /* of the calls of fits() */
+static char noted[256];                           /* by the last one */
+
 static void fits(const char *types, int count, const char *specs[],
                  const char *words)
 {
@@ -309,7 +312,12 @@ static void fits(const char *types, int count, const char *specs[],
     int n = 0;
     for (; specs[n]; n++)
         a[n] = read_word(specs[n]);
-    enum lab_status st = lab_sim_arguments_check(&kernel, types, a, n);
+    struct lab_str notes;
+    lab_str_init(&notes);
+    enum lab_status st =
+        lab_sim_arguments_check(&kernel, types, of_source, a, n, &notes);
+    snprintf(noted, sizeof(noted), "%s", lab_str_text(&notes));
+    lab_str_release(&notes);
     assert_int_equal(st, words ? LAB_E_RANGE : LAB_OK);
     if (words && !error_is(words))
         fail_msg("'%s' is not in: %s", words, lab_error());
@@ -347,6 +355,37 @@ TEST_CASE(arguments_are_compared_with_parameters)
          "[sim.arg-kind] parameter 0, long, is no pointer");
     fits("k(float (*) [32], float, int)", 3,
          SPECS("in:int[4]", "float:1", "int:4"), NULL);
+    fits(types, 3, SPECS("inout:double[4]=zero", "float:1", "int:4"),
+         "[sim.arg-type] parameter 0, float const*, points to float, not to "
+         "double: write inout:float[...]");
+    assert_string_equal(noted, "");
+    fits(types, 3, SPECS("in:int[4]", "float:1", "int:4"), NULL);
+    assert_string_equal(noted, "--arg 'in:int[4]': parameter 0, float const*, "
+                               "points to float: the kernel reads the bits of "
+                               "int as float");
+    fits("k(int*, float, int)", 3, SPECS("in:float[4]", "float:1", "int:4"),
+         NULL);
+    assert_non_null(strstr(noted, "the bits of float as int"));
+    fits("k(unsigned int*, float, int)", 3,
+         SPECS("in:int[4]", "float:1", "int:4"), NULL);
+    fits("k(unsigned int*, float, int)", 3,
+         SPECS("in:float[4]", "float:1", "int:4"), NULL);
+    fits("k(unsigned char*, float, int)", 3,
+         SPECS("in:float[4]", "float:1", "int:4"), NULL);
+    assert_string_equal(noted, "");
+    fits("k(unsigned long long*, float, int)", 3,
+         SPECS("in:int[4]", "float:1", "int:4"), "[sim.arg-type] to ulong");
+    fits("k(float4 const*, float, int)", 3,
+         SPECS("in:float[4]", "float:1", "int:4"), NULL);
+    fits("k(float4*, float, int)", 3, SPECS("in:half[4]", "float:1", "int:4"),
+         "[sim.arg-type] points to float");
+    /* Bytes of anything, and what has another name. */
+    fits("k(void*, float, int)", 3, SPECS("in:half[4]", "float:1", "int:4"),
+         NULL);
+    fits("k(pair*, float, int)", 3, SPECS("in:half[4]", "float:1", "int:4"),
+         NULL);
+    fits("k(float**, float, int)", 3, SPECS("in:long[4]", "float:1", "int:4"),
+         NULL);
     fits(NULL, 5, SPECS("in:int[4]", "float:1", "int:4", "half:1", "int:1"),
          "[sim.arg-kind] is a structure");
     fits(NULL, 4, SPECS("in:int[4]", "float:1", "int:4", "float:1"),
@@ -354,6 +393,75 @@ TEST_CASE(arguments_are_compared_with_parameters)
     /* A name that was not demangled says nothing. */
     fits("_Z1kPKffi", 3, SPECS("in:float[4]", "float:1", "int:4"), NULL);
     fits("k(float const*)", 3, SPECS("long:4", "float:1", "int:4"), NULL);
+}
+
+/* ---- parameters of a source ---- */
+
+static void source_has(const char *text, const char *name, int count,
+                       const char *want)
+{
+    struct lab_sim_parameter p[8];
+    char got[512] = "";
+    size_t n = 0;
+    if (!lab_sim_source_parameters(text, strlen(text), name, p, count)) {
+        assert_null(want);
+        return;
+    }
+    assert_non_null(want);
+    for (int i = 0; i < count; i++)
+        n += (size_t)snprintf(got + n, sizeof(got) - n, "%s%s|%s",
+                              i ? "; " : "", p[i].type, p[i].name);
+    assert_string_equal(got, want);
+}
+
+TEST_CASE(a_source_names_its_parameters)
+{
+    source_has("__global__ void k(const float *x, float *__restrict__ y, int n)"
+               "{}",
+               "k", 3, "const float *|x; float *__restrict__|y; int|n");
+    source_has("template <typename T, int N>\n__global__ void\n"
+               "__launch_bounds__(256, 2) k(T const * __restrict__ in,\n"
+               "   T out[], pair<int, T> p = {1, 2}, unsigned n = N)\n{\n}",
+               "k", 4,
+               "T const * __restrict__|in; T *|out; pair<int, T>|p; "
+               "unsigned|n");
+    source_has("__global__ void k(float (*tile)[32], const int) {}", "k", 2,
+               "|tile; const int|");
+    /* Comments, strings, directives, calls and other functions. */
+    source_has("// __global__ void k(int a)\n/* __global__ void k(int b) */\n"
+               "#define K __global__ void k(int c) \\\n , __global__ k(int d)\n"
+               "const char *s = \"__global__ void k(int e)\";\n"
+               "__device__ void k(int f) {}\nvoid go() { k(1); }\n"
+               "__global__ void kk(int g) {}\n"
+               "__global__ void k(int /* not h */ i) { k(2); }",
+               "k", 1, "int|i");
+    source_has("__global__ void k() {}", "k", 0, "");
+    source_has("__global__ void k(void) {}", "k", 0, "");
+    source_has("__global__ void k(int a, int b) {}", "k", 1, NULL);
+    source_has("KERNEL(k, int a)", "k", 1, NULL);
+    source_has("__global__ void k(int a", "k", 1, NULL);
+    source_has("__global__ void k(int a /*", "k", 1, NULL);
+    source_has("", "k", 1, NULL);
+    /* Two that differ. */
+    source_has("#if A\n__global__ void k(int a, float *x) {}\n#else\n"
+               "__global__ void k(int b, float *x) {}\n#endif",
+               "k", 2, "int|; float *|x");
+}
+
+/* Where the mangled name has no types, the source's are known. */
+TEST_CASE(types_of_a_source_are_compared)
+{
+    static const struct lab_sim_parameter source[] = {
+        {"const float *__restrict__", "x"}, {"float", "a"}, {"int", "n"}};
+    of_source = source;
+    fits("k", 3, SPECS("in:float[4]", "float:1", "int:4"), NULL);
+    fits("k", 3, SPECS("in:double[4]", "float:1", "int:4"),
+         "[sim.arg-type] parameter 0, const float *__restrict__ x, points to "
+         "float, not to double");
+    fits("k", 3, SPECS("in:float[4]"),
+         "[sim.args-count] takes 3 arguments (const float *__restrict__ x, "
+         "float a, int n), and 1 is given");
+    of_source = NULL;
 }
 
 RUN_TESTS_IN(make_path, remove_path)

@@ -546,11 +546,41 @@ static int64_t parameter_bytes(const struct lab_ptx_variable *p)
     return p->elements * lab_ptx_type_bytes(p->type);
 }
 
-/* "(float const* x, int n)", or with the types of PTX. */
-static void add_parameters(struct lab_str *out,
-                           const struct lab_ptx_function *kernel,
-                           const char *list)
+/* The list of the demangled name, where it is one of the kernel's parameters. */
+static const char *list_of(const struct lab_ptx_function *kernel,
+                           const char *types_text)
 {
+    const char *list = parameter_list(types_text);
+    const char *text;
+    size_t n;
+    /* A list that is no list of these: a name that was not demangled. */
+    if (list && kernel->param_count > 0 &&
+        (!parameter_text(list, kernel->param_count - 1, &text, &n) ||
+         parameter_text(list, kernel->param_count, &text, &n)))
+        return NULL;
+    return list;
+}
+
+/* The type of parameter i, as C++ or the source has it; NULL: not known. */
+static const char *type_of(const char *list,
+                           const struct lab_sim_parameter *source, int i,
+                           size_t *n)
+{
+    const char *text;
+    if (list && parameter_text(list, i, &text, n))
+        return text;
+    if (!source || !source[i].type[0])
+        return NULL;
+    *n = strlen(source[i].type);
+    return source[i].type;
+}
+
+void lab_sim_parameters_add(struct lab_str *out,
+                            const struct lab_ptx_function *kernel,
+                            const char *types_text,
+                            const struct lab_sim_parameter *source)
+{
+    const char *list = list_of(kernel, types_text);
     static const char *const names[LAB_PTX_TYPE_COUNT] = {
         [LAB_PTX_F32] = "float",
         [LAB_PTX_F64] = "double",
@@ -560,17 +590,108 @@ static void add_parameters(struct lab_str *out,
     lab_str_add(out, "(");
     for (int i = 0; i < kernel->param_count; i++) {
         const struct lab_ptx_variable *p = &kernel->params[i];
-        const char *text;
         size_t n;
+        const char *text = type_of(list, source, i, &n);
         lab_str_add(out, i ? ", " : "");
-        if (list && parameter_text(list, i, &text, &n))
+        if (text)
             lab_str_add_bytes(out, text, n);
         else if (p->elements == 1 && names[p->type])
             lab_str_add(out, names[p->type]);
         else
             lab_str_addf(out, "%lld bytes", (long long)parameter_bytes(p));
+        if (source && source[i].name[0])
+            lab_str_addf(
+                out, "%s%s",
+                text && n > 1 && memcmp(text + n - 2, " *", 2) == 0 ? "" : " ",
+                source[i].name);
     }
     lab_str_add(out, ")");
+}
+
+/* The type that a word of C++ names, of those that --arg has: -1 none. */
+static int type_of_words(const char *text, size_t n)
+{
+    static const struct {
+        const char *words;
+        enum lab_sim_type type;
+    } names[] = {{"float", LAB_SIM_TYPE_FLOAT},
+                 {"double", LAB_SIM_TYPE_DOUBLE},
+                 {"float2", LAB_SIM_TYPE_FLOAT},
+                 {"float4", LAB_SIM_TYPE_FLOAT},
+                 {"double2", LAB_SIM_TYPE_DOUBLE},
+                 {"__half", LAB_SIM_TYPE_HALF},
+                 {"half", LAB_SIM_TYPE_HALF},
+                 {"__half2", LAB_SIM_TYPE_HALF},
+                 {"half2", LAB_SIM_TYPE_HALF},
+                 {"__nv_bfloat16", LAB_SIM_TYPE_BFLOAT16},
+                 {"__nv_bfloat162", LAB_SIM_TYPE_BFLOAT16},
+                 {"int", LAB_SIM_TYPE_INT},
+                 {"unsigned int", LAB_SIM_TYPE_UNSIGNED},
+                 {"unsigned", LAB_SIM_TYPE_UNSIGNED},
+                 {"uint32_t", LAB_SIM_TYPE_UNSIGNED},
+                 {"int32_t", LAB_SIM_TYPE_INT},
+                 {"long", LAB_SIM_TYPE_LONG},
+                 {"long long", LAB_SIM_TYPE_LONG},
+                 {"int64_t", LAB_SIM_TYPE_LONG},
+                 {"unsigned long", LAB_SIM_TYPE_ULONG},
+                 {"unsigned long long", LAB_SIM_TYPE_ULONG},
+                 {"size_t", LAB_SIM_TYPE_ULONG},
+                 {"uint64_t", LAB_SIM_TYPE_ULONG},
+                 {"short", LAB_SIM_TYPE_SHORT},
+                 {"unsigned short", LAB_SIM_TYPE_USHORT},
+                 {"char", LAB_SIM_TYPE_CHAR},
+                 {"signed char", LAB_SIM_TYPE_CHAR},
+                 {"unsigned char", LAB_SIM_TYPE_UCHAR},
+                 {"bool", LAB_SIM_TYPE_BOOL}};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strlen(names[i].words) == n && memcmp(names[i].words, text, n) == 0)
+            return (int)names[i].type;
+    return -1;
+}
+
+/* What a pointer points to, less const and its kind: "float const*" and "const float
+ * *__restrict__" to float; -1: not known, or none of --arg's types. */
+static int pointee(const char *text, size_t n)
+{
+    static const char *const ignored[] = {"const", "volatile", "__restrict__",
+                                          "__restrict"};
+    char words[64] = "";
+    size_t used = 0;
+    int stars = 0;
+    for (size_t i = 0; i < n;) {
+        size_t k = 0;
+        bool skipped = text[i] == ' ' || text[i] == '*';
+        stars += text[i] == '*';
+        while (i + k < n && text[i + k] != ' ' && text[i + k] != '*')
+            k++;
+        for (size_t w = 0; w < sizeof(ignored) / sizeof(ignored[0]); w++)
+            skipped = skipped || (strlen(ignored[w]) == k &&
+                                  memcmp(ignored[w], text + i, k) == 0);
+        if (!skipped && (stars > 0 || used + k + 2 > sizeof(words)))
+            return -1;
+        if (!skipped) {
+            used +=
+                (size_t)snprintf(words + used, sizeof(words) - used, "%s%.*s",
+                                 used ? " " : "", (int)k, text + i);
+        }
+        i += k > 0 ? k : 1;
+    }
+    return stars == 1 ? type_of_words(words, used) : -1;
+}
+
+/* Elements of other sizes than what a pointer points to. Bytes may be of anything. */
+static bool is_other_size(int of, enum lab_sim_type type)
+{
+    return of >= 0 && types[of].bytes > 1 &&
+           types[of].bytes != types[type].bytes;
+}
+
+/* Real numbers for whole ones, or the other way. Without a sign these are bits. */
+static bool is_other_kind(int of, enum lab_sim_type type)
+{
+    return of >= 0 && (types[of].exponent > 0 || types[of].is_signed) &&
+           types[of].bytes > 1 && types[of].exponent != types[type].exponent &&
+           (types[of].exponent > 0 || types[type].exponent > 0);
 }
 
 /* Why an argument is not what a parameter takes; NULL: it is. */
@@ -609,21 +730,15 @@ static const char *mismatch(const struct lab_ptx_variable *p, const char *text,
 
 enum lab_status lab_sim_arguments_check(const struct lab_ptx_function *kernel,
                                         const char *types_text,
+                                        const struct lab_sim_parameter *source,
                                         const struct lab_sim_argument *args,
-                                        int count)
+                                        int count, struct lab_str *notes)
 {
-    const char *list = parameter_list(types_text);
+    const char *list = list_of(kernel, types_text);
     struct lab_str takes;
     enum lab_status st = LAB_OK;
-    const char *text = NULL;
-    size_t n = 0;
-    /* A list that is no list of these: a name that was not demangled. */
-    if (list && kernel->param_count > 0 &&
-        (!parameter_text(list, kernel->param_count - 1, &text, &n) ||
-         parameter_text(list, kernel->param_count, &text, &n)))
-        list = NULL;
     lab_str_init(&takes);
-    add_parameters(&takes, kernel, list);
+    lab_sim_parameters_add(&takes, kernel, types_text, source);
     if (count != kernel->param_count)
         st = lab_fail(LAB_E_RANGE,
                       "[sim.args-count] the kernel takes %d argument%s %s, and "
@@ -632,19 +747,36 @@ enum lab_status lab_sim_arguments_check(const struct lab_ptx_function *kernel,
                       kernel->param_count, kernel->param_count == 1 ? "" : "s",
                       lab_str_text(&takes), count, count == 1 ? "is" : "are");
     for (int i = 0; i < count && !st; i++) {
-        const char *type = NULL;
-        if (list && parameter_text(list, i, &text, &n))
-            type = text;
-        const char *wrong =
-            mismatch(&kernel->params[i], type, type ? n : 0, &args[i]);
+        size_t n = 0;
+        const char *type = type_of(list, source, i, &n);
+        const char *name = source ? source[i].name : "";
+        /* What the source writes may be another name of a pointer. */
+        const char *wrong = mismatch(&kernel->params[i], list ? type : NULL,
+                                     list ? n : 0, &args[i]);
+        int of =
+            type && args[i].direction != LAB_SIM_VALUE ? pointee(type, n) : -1;
         if (wrong)
             st = lab_fail(LAB_E_RANGE,
-                          "[sim.arg-kind] --arg '%s': parameter %d%s%.*s%s %s; "
-                          "the kernel "
-                          "takes %s",
-                          args[i].spec, i, type ? ", " : "", type ? (int)n : 0,
-                          type ? type : "", type ? "," : "", wrong,
-                          lab_str_text(&takes));
+                          "[sim.arg-kind] --arg '%s': parameter %d%s%.*s%s%s%s "
+                          "%s; the kernel takes %s",
+                          args[i].spec, i, type ? ", " : "", (int)n,
+                          type ? type : "", name[0] ? " " : "", name,
+                          type ? "," : "", wrong, lab_str_text(&takes));
+        else if (is_other_size(of, args[i].type))
+            st = lab_fail(LAB_E_RANGE,
+                          "[sim.arg-type] --arg '%s': parameter %d, %.*s%s%s, "
+                          "points to %s, not to %s: write %.*s:%s[...]",
+                          args[i].spec, i, (int)n, type, name[0] ? " " : "",
+                          name, types[of].name, types[args[i].type].name,
+                          (int)strcspn(args[i].spec, ":"), args[i].spec,
+                          types[of].name);
+        else if (is_other_kind(of, args[i].type))
+            lab_str_addf(notes,
+                         "%s--arg '%s': parameter %d, %.*s%s%s, points to %s: "
+                         "the kernel reads the bits of %s as %s",
+                         notes->len ? "\n" : "", args[i].spec, i, (int)n, type,
+                         name[0] ? " " : "", name, types[of].name,
+                         types[args[i].type].name, types[of].name);
     }
     if (!st)
         st = lab_str_check(&takes, "the parameters of a kernel");
@@ -758,7 +890,10 @@ enum lab_status lab_sim_argument_make(struct lab_sim_memory *m,
         st = fill(a, number, seed, random);
     if (!st && a->fill != LAB_SIM_FILL_NONE)
         st = lab_sim_written(m, a->data, (size_t)bytes);
-    snprintf(label.name, sizeof(label.name), "argument %d", number);
+    if (a->name)
+        snprintf(label.name, sizeof(label.name), "%s", a->name);
+    else
+        snprintf(label.name, sizeof(label.name), "argument %d", number);
     memcpy(label.dim, a->dim, sizeof(label.dim));
     return st ? st : lab_sim_label(m, a->data, (size_t)bytes, &label);
 }

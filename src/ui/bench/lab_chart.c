@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "lesson/lesson.h"
 #include "ui/chart.h"
@@ -100,7 +101,7 @@ static void bar_words(const struct lab_bench_data *lab,
         return;
     }
     if (is_counted(lab, r->set)) {
-        snprintf(out, cap, "%14.0f", r->counted.warp_inst);
+        snprintf(out, cap, "%14s", LAB_INT_TEXT((int64_t)r->counted.warp_inst));
         return;
     }
     if (!isnan(r->share))
@@ -151,9 +152,10 @@ static void bars_title(const struct lab_bench_chart *chart,
         return;
     }
     if (is_counted(lab, chart->set)) {
-        snprintf(out, cap, "size %s, %s%.4g to %.4g instructions of warps",
+        snprintf(out, cap, "size %s, %s%s to %s instructions of warps",
                  lab->sizes[chart->size].text, s->log ? "log from " : "",
-                 s->log ? s->low : 0, s->high);
+                 LAB_INT_TEXT(s->log ? (int64_t)s->low : 0),
+                 LAB_INT_TEXT((int64_t)s->high));
         return;
     }
     lab_bench_rate_text(lab, s->high, most, sizeof(most));

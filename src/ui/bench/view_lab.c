@@ -1553,6 +1553,20 @@ static void title_now(struct lab_screen *s, char *out, size_t cap)
         snprintf(out, cap, "%s", st->model->title);
 }
 
+/* What needs a ladder waits until the labs are opened: a key that comes early is not
+ * lost. Esc drops it. */
+static bool waits(struct lab_screen *s, int key)
+{
+    struct lab_bench_state *st = s->state;
+    bool opening =
+        st->lab.set_count == 0 && !st->lab.problem[0] && !st->lab.command[0];
+    if (opening)
+        (void)renew(s);
+    return opening && st->lab.set_count == 0 && !st->lab.problem[0] &&
+           (key == 'r' || key == LAB_KEY_F1 + 4 || key == 'i' || key == 'p' ||
+            key == 'e' || key == 'm' || key == 'P');
+}
+
 const struct lab_screen_ops lab_view_lab = {
     .name = "lab",
     .title = "Lab",
@@ -1570,4 +1584,5 @@ const struct lab_screen_ops lab_view_lab = {
     .tick = tick,
     .answer = answer,
     .title_now = title_now,
+    .waits = waits,
 };

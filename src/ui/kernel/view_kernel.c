@@ -681,9 +681,9 @@ static void draw_output(struct kernel_state *st, struct lab_canvas *c,
         }
     lab_canvas_text_cut(c, foot.y, foot.x, foot.w, LAB_ROLE_DIM,
                         foot.w >= NAMED
-                            ? "0 to v the warp of this block, + x * = other "
-                              "blocks that were walked"
-                            : "0 to v its warp, + x * = other blocks");
+                            ? "0 to v the warp of this block, # several, "
+                              "+ x * = other blocks walked"
+                            : "0 to v its warp, # several, + x * = others");
 }
 
 /* ---- warps, findings ---- */

@@ -266,6 +266,7 @@ static void open_all(struct lab_bench_screen *s)
     struct lab_bench *found[LAB_SCREEN_LABS] = {NULL, NULL};
     char why[LAB_BENCH_TEXT] = "";
     bool simulated = strcmp(asked, "sim") == 0;
+    snprintf(why, sizeof(why), "backend %s has no labs", asked);
     for (int i = 0; i < LAB_SCREEN_LABS; i++) {
         const char *backend = simulated && i == 0 ? "sim" : backends[i];
         if (strcmp(asked, "auto") != 0 && strcmp(asked, backend) != 0)

@@ -50,10 +50,10 @@ struct lab_kernel_picture {
 void lab_kernel_picture_make(struct lab_kernel_picture *p,
                              const struct lab_sim_debug *d,
                              const struct lab_sim_written *t, int w, int h);
-/* A cell's sign: the warp of the block in focus that wrote there, 0 to 9 and a to v;
- * another block's + x * =, by turns, so that its tile has an edge; . no block that was
- * walked. *warp is -1 but of the block in focus. *now: of the elements
- * are some that the warp in focus has touched last. */
+/* A cell's sign: the warp of the block in focus that wrote there, 0 to 9 and a to v, or
+ * # where several of its warps did; another block's + x * =, by turns, so that its tile
+ * has an edge; . no block that was walked. *warp is -1 but for one warp of the block in
+ * focus. *now: of the elements are some that the warp in focus has touched last. */
 char lab_kernel_picture_sign(const struct lab_kernel_picture *p,
                              const struct lab_sim_debug *d,
                              const struct lab_sim_written *t, int x, int y,

@@ -53,6 +53,7 @@ enum lab_sim_fill {
 
 struct lab_sim_argument {
     const char *spec; /* as it was written; not owned */
+    const char *name; /* of the parameter; NULL: not known. Not owned */
     enum lab_sim_direction direction;
     enum lab_sim_type type;
     int rank; /* of memory, from 1 */
@@ -65,6 +66,12 @@ struct lab_sim_argument {
     void *data;   /* of memory: where the kernel finds it */
 };
 
+/* A kernel's parameter as its source writes it; "" is not known. */
+struct lab_sim_parameter {
+    char type[96]; /* "const float *" */
+    char name[40];
+};
+
 /* A random word: number i of argument `argument`. */
 typedef uint32_t lab_sim_word_fn(uint64_t seed, int argument, uint64_t i);
 
@@ -73,13 +80,28 @@ LAB_C_BEGIN
 enum lab_status lab_sim_argument_read(const char *spec,
                                       struct lab_sim_argument *out);
 
-/* Do they fit the kernel's parameters, in number, kind and bytes? `types` is the
- * kernel's demangled name, or NULL: it has the types of C++. LAB_E_RANGE with the
- * parameters that it takes. */
+/* The parameters of the kernel `name`, which has `count`, in the text of a source;
+ * false where that defines no such kernel. Of several of one name (overloads, #if)
+ * what they agree on. */
+bool lab_sim_source_parameters(const char *text, size_t bytes, const char *name,
+                               struct lab_sim_parameter *out, int count);
+
+/* "(float const* x, int n)", or with the types of PTX. `types` and `source` as below. */
+void lab_sim_parameters_add(struct lab_str *out,
+                            const struct lab_ptx_function *kernel,
+                            const char *types,
+                            const struct lab_sim_parameter *source);
+
+/* Do they fit the kernel's parameters, in number, kind, bytes and, where it is known,
+ * in the size of what a pointer points to? `types` is the kernel's demangled name, or
+ * NULL: it has the types of C++. `source` is its parameters in the source, or NULL.
+ * LAB_E_RANGE with the parameters that it takes. `notes` gets a line for each memory of
+ * whole numbers that is read as real ones, or the other way. */
 enum lab_status lab_sim_arguments_check(const struct lab_ptx_function *kernel,
                                         const char *types,
+                                        const struct lab_sim_parameter *source,
                                         const struct lab_sim_argument *args,
-                                        int count);
+                                        int count, struct lab_str *notes);
 
 /* Takes memory for an argument, fills and labels it; a value needs none. LAB_E_RANGE:
  * more than this machine has, or the file does not fit. LAB_E_IO, LAB_E_PARSE: the

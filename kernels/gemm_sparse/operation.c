@@ -9,7 +9,7 @@
 
 static const char *const checks[] = {"1x1x32",    "3x5x64",   "17x33x32",
                                      "64x64x64",  "65x70x96", "130x129x160",
-                                     "64x8x1024", NULL};
+                                     "64x8x1024", "32x48x96", NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out)

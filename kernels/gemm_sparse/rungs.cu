@@ -9,6 +9,9 @@
  *         pairs of bits, and picks the numbers of B that they name. One instruction
  *         of the cost of m16n8k16 makes the product of twice the depth, and A is
  *         read at 9/16 of its bytes.
+ * cusparselt  the vendor's library, where the machine has it. It stores A in an
+ *         order of its own: its zeros are put back and A is compressed before the
+ *         clock starts.
  * Both mma rungs: four warps make 64 x 64 of C, each of them 32 x 32, a stage is 32
  * deep, compute capability 8.0. What limits them is the same: stages come while
  * nothing is multiplied; the difference of the two is the sparsity alone.
@@ -19,6 +22,9 @@
 #include "common/half.cuh"
 #include "common/tiles.cuh"
 #include "gemm_sparse/gemm_sparse.h"
+#include "library/cusparselt_exec.h"
+
+#include <stdio.h>
 
 enum { TILE = 64, THREADS = 128, DEPTH = 32, SIDE = 16 };
 /* Numbers of a row in shared memory: 16 bytes more than it has, so that the rows of
@@ -244,6 +250,61 @@ template <bool SPARSE> static enum lab_status mma(const struct lab_call *call)
                : launch<__half, SPARSE>(call);
 }
 
+/* ---- the vendor's library ---- */
+
+const struct lab_cusparselt *lab_cusparselt;
+
+/* Of the size that was prepared; one at a time. */
+static struct lab_sparse_bytes stored;
+
+static struct lab_sparse_product product_of(const struct lab_call *call)
+{
+    const struct lab_view *c = &call->out[0];
+    return {call->in[0].dtype == LAB_BFLOAT16 ? LAB_CUBLAS_BF16
+                                              : LAB_CUBLAS_F16,
+            c->dim[0],
+            c->dim[1],
+            call->in[2].dim[0],
+            call->in[0].data,
+            static_cast<const int32_t *>(call->in[1].data),
+            call->in[2].data,
+            c->data};
+}
+
+static enum lab_status cusparselt_prepare(const struct lab_call *call)
+{
+    const struct lab_sparse_product of = product_of(call);
+    return lab_cusparselt
+               ? lab_cusparselt->prepare(call->exec, &of, &stored)
+               : lab_fail(LAB_E_UNSUPPORTED,
+                          "[launch.cusparselt-gpu] cuSPARSELt runs on a GPU");
+}
+
+static enum lab_status cusparselt(const struct lab_call *call)
+{
+    const struct lab_sparse_product of = product_of(call);
+    return lab_cusparselt->product(call->exec, &of);
+}
+
+static enum lab_status cusparselt_release(const struct lab_call *call)
+{
+    (void)call;
+    lab_cusparselt->release();
+    return LAB_OK;
+}
+
+static void cusparselt_note(const struct lab_call *call,
+                            struct lab_variant_note *out)
+{
+    (void)call;
+    out->workspace_bytes = static_cast<int64_t>(stored.workspace);
+    snprintf(out->text, sizeof(out->text),
+             "A in %zu bytes, %.1f %% of those with its zeros",
+             stored.compressed,
+             100.0 * static_cast<double>(stored.compressed) /
+                 static_cast<double>(stored.dense));
+}
+
 #define ROWS(PRECISION)                                                        \
     {.name = "mma",                                                            \
      .idea = "the tensor core, with the zeros",                                \
@@ -253,12 +314,22 @@ template <bool SPARSE> static enum lab_status mma(const struct lab_call *call)
      .model = {},                                                              \
      .precision = PRECISION,                                                   \
      .capability = 80},                                                        \
+        {.name = "mma_sp",                                                     \
+         .idea = "without them: 16 x 8 x 32 an instruction, half of A",        \
+         .run = mma<true>,                                                     \
+         .source = "kernels/gemm_sparse/rungs.cu",                             \
+         .symbol = "sparse_mma",                                               \
+         .model = {},                                                          \
+         .precision = PRECISION,                                               \
+         .gain = 2,                                                            \
+         .capability = 80},                                                    \
     {                                                                          \
-        .name = "mma_sp",                                                      \
-        .idea = "without them: 16 x 8 x 32 an instruction, half of A",         \
-        .run = mma<true>, .source = "kernels/gemm_sparse/rungs.cu",            \
-        .symbol = "sparse_mma", .model = {}, .precision = PRECISION,           \
-        .gain = 2, .capability = 80                                            \
+        .name = "cusparselt", .idea = "the vendor's library",                  \
+        .needs = "cuSPARSELt", .run = cusparselt,                              \
+        .source = "kernels/gemm_sparse/rungs.cu", .symbol = "cusparselt",      \
+        .model = {.library = true}, .precision = PRECISION, .capability = 80,  \
+        .prepare = cusparselt_prepare, .release = cusparselt_release,          \
+        .note = cusparselt_note                                                \
     }
 
 extern const struct lab_variant lab_cuda_rungs_gemm_sparse[] = {

@@ -14,6 +14,7 @@
 #include "library/cublas_exec.h"
 #include "library/cudnn_exec.h"
 #include "library/cusolver_exec.h"
+#include "library/cusparselt_exec.h"
 #include "labs/cuda_rungs.h"
 #include "common/cuda_sets.h"
 #include "library/cudnn_sets.h"
@@ -671,6 +672,7 @@ static enum lab_status make_resources(struct cuda_backend *cuda)
         cuda->exec.cudnn = &cuda->cudnn;
     if (cusolver_open(&cuda->cusolver))
         cuda->exec.cusolver = &cuda->cusolver;
+    lab_cusparselt = &lab_cuda_cusparselt;
     if (!lab_cublas_available(NULL))
         return LAB_OK;
     err = cudaMalloc(&cuda->cublas_workspace, WORKSPACE_BYTES);

@@ -59,6 +59,11 @@ bool lab_cudnn_available(const char **report);
  * lab_cudnn_release() ends it. false: cuDNN is not there. */
 bool lab_cudnn_open(struct lab_cudnn *out);
 
+/* ---- cusparselt.c ---- */
+
+/* Loads the library with the first product (library/cusparselt_exec.h). */
+extern const struct lab_cusparselt lab_cuda_cusparselt;
+
 /* ---- cudnn_calls.c ---- */
 
 lab_conv_calls_fn lab_cudnn_conv_calls; /* engine/backend.h */

@@ -18,9 +18,9 @@ static bool starts_with_one(const char *text, const char *const *starts)
 /* "threads" is OpenBLAS on all cores. */
 bool lab_variant_is_library(const char *variant)
 {
-    static const char *const starts[] = {"blas",   "openblas", "lapack",
-                                         "onednn", "threads",  "cublas",
-                                         "cudnn",  "cusolver", NULL};
+    static const char *const starts[] = {
+        "blas",   "openblas", "lapack",   "onednn",     "threads",
+        "cublas", "cudnn",    "cusolver", "cusparselt", NULL};
     return starts_with_one(variant, starts);
 }
 

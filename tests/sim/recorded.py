@@ -27,7 +27,7 @@ EXACT = {"activations": None, "leaky-relu": None, "tanh": None, "softplus": None
          "edge-kernels": None, "embedding-product": None, "embedding-gather": None,
          "scaled-dot-product": None, "one-tile": None, "forgotten-check": None,
          "cnn-digits": SOME}
-LIBRARIES = {"cublas", "cublaslt", "cudnn"}
+LIBRARIES = {"cublas", "cublaslt", "cudnn", "cusparselt"}
 RUNS = """SELECT r.id, r.lesson, r.seed, r.batch, r.variantsFrom,
 (SELECT group_concat(DISTINCT v.value) FROM step s
  JOIN StringIds v ON v.id = s.variantId WHERE s.runId = r.id)

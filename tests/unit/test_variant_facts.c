@@ -13,6 +13,7 @@ TEST_CASE(libraries_by_their_names)
     assert_false(lab_variant_is_library("thread_1d"));
     assert_true(lab_variant_is_library("cublaslt"));
     assert_true(lab_variant_is_library("cudnn_fft"));
+    assert_true(lab_variant_is_library("cusparselt"));
     assert_false(lab_variant_is_library("blocked"));
     assert_false(lab_variant_is_library("naive"));
     assert_false(lab_variant_is_library(NULL));

@@ -324,7 +324,9 @@ static enum lab_status product(const struct lab_exec *exec,
     const float zero = 0.0f;
     cudaStream_t stream = exec->stream;
     if (!made.has_plan)
-        return lab_fail(LAB_E_STATE, "cuSPARSELt's product was not prepared");
+        return lab_fail(LAB_E_STATE,
+                        "[launch.cusparselt-unprepared] the product by "
+                        "cuSPARSELt was not prepared");
     int status =
         api.matmul(&made.handle, &made.plan, &one, made.compressed, of->b,
                    &zero, of->c, of->c, exec->workspace, &stream, 1);

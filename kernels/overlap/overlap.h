@@ -6,3 +6,8 @@
 #define LAB_OVERLAP_A 0.998f
 #define LAB_OVERLAP_C 0.001f
 enum { LAB_OVERLAP_STEPS = 65536, LAB_OVERLAP_STREAMS = 8 /* at most */ };
+
+/* How the note of a rung begins: what each part takes alone. `number` is "%.3f" to
+ * write it, "%lf" to read it. */
+#define LAB_OVERLAP_ALONE(number)                                              \
+    "alone: in " number " + kernel " number " + out " number " ms"

@@ -264,8 +264,7 @@ static void note(struct lab_variant_note *out, int streams)
         static_cast<double>(ready.in_ms) + ready.kernel_ms + ready.back_ms;
     double most = fmax(fmax(ready.in_ms, ready.kernel_ms), ready.back_ms);
     snprintf(out->text, sizeof(out->text),
-             "alone: in %.3f + kernel %.3f + out %.3f ms; together %.3f ms by "
-             "the model",
+             LAB_OVERLAP_ALONE("%.3f") "; together %.3f ms by the model",
              static_cast<double>(ready.in_ms),
              static_cast<double>(ready.kernel_ms),
              static_cast<double>(ready.back_ms),

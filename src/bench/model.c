@@ -18,6 +18,7 @@
 #include "base/unknown.h"
 #include "bench/bench.h"
 #include "lesson/lesson.h"
+#include "overlap/overlap.h"
 #include "profiler/roofline.h"
 #include "report/suggest.h"
 #include "report/variant_facts.h"
@@ -113,6 +114,40 @@ lab_bench_gain_over(const struct lab_bench_data *data,
             r->state == LAB_BENCH_DONE)
             over = r;
     return over;
+}
+
+/* "streams_4" is 4; the rungs that are one part have other names. */
+static int parts_of(const char *variant)
+{
+    int parts = 1;
+    if (sscanf(variant, "streams_%d", &parts) != 1)
+        return 1;
+    return parts < 1 || parts > LAB_LANE_PARTS ? 0 : parts;
+}
+
+bool lab_bench_lanes(const struct lab_bench_result *row,
+                     struct lab_bench_lanes *out)
+{
+    double alone[LAB_LANES];
+    if (row->state != LAB_BENCH_DONE || !row->note ||
+        sscanf(row->note, LAB_OVERLAP_ALONE("%lf"), &alone[LAB_LANE_IN],
+               &alone[LAB_LANE_KERNEL], &alone[LAB_LANE_OUT]) != LAB_LANES)
+        return false;
+    out->parts = parts_of(row->variant);
+    for (int lane = 0; lane < LAB_LANES; lane++)
+        if (!isfinite(alone[lane]) || alone[lane] < 0)
+            return false;
+    for (int part = 0; part < out->parts; part++) {
+        double before = 0; /* the end of this part in the lane before */
+        for (int lane = 0; lane < LAB_LANES; lane++) {
+            double free = part > 0 ? out->end_ms[lane][part - 1] : 0;
+            out->begin_ms[lane][part] = fmax(before, free);
+            before = out->begin_ms[lane][part] + alone[lane] / out->parts;
+            out->end_ms[lane][part] = before;
+        }
+        out->ms = before;
+    }
+    return out->parts > 0 && out->ms > 0;
 }
 
 void lab_bench_relate(struct lab_bench_data *data, int size)

@@ -951,8 +951,97 @@ static enum lab_status keep(struct lab_bench *lab,
     return st ? st : lab_tuned_add(lab->db, &row);
 }
 
+/* ---- the map: candidates against sizes ---- */
+
+/* What was measured of one tuned variant. */
+struct tuning_map {
+    const struct lab_variant *rung; /* NULL: nothing yet */
+    char candidate[LAB_BENCH_RUNGS][LAB_BENCH_NAME];
+    int candidates;
+    char size[LAB_TEXT_TABLE_COLUMNS - 1][CLASS];
+    int sizes;
+    double rate[LAB_BENCH_RUNGS][LAB_TEXT_TABLE_COLUMNS - 1]; /* NaN: none */
+};
+
+/* The row of that name; a new one has no rates yet. -1: there is no room. */
+static int map_row(struct tuning_map *m, const char *name)
+{
+    int at = 0;
+    while (at < m->candidates && strcmp(m->candidate[at], name) != 0)
+        at++;
+    if (at < m->candidates)
+        return at;
+    if (at == LAB_BENCH_RUNGS)
+        return -1;
+    snprintf(m->candidate[at], sizeof(m->candidate[at]), "%s", name);
+    for (int s = 0; s < LAB_TEXT_TABLE_COLUMNS - 1; s++)
+        m->rate[at][s] = NAN;
+    return m->candidates++;
+}
+
+static void map_size(struct tuning_map *m, const struct lab_bench *lab,
+                     const struct lab_tune_job *job)
+{
+    if (m->sizes == LAB_TEXT_TABLE_COLUMNS - 1)
+        return;
+    m->rung = job->rung;
+    class_of(lab, &lab->sizes[job->size], m->size[m->sizes]);
+    for (int64_t i = 0; i < lab->data.row_count; i++) {
+        const struct lab_bench_result *r = &lab->data.rows[i];
+        int at = r->state == LAB_BENCH_DONE ? map_row(m, r->variant) : -1;
+        if (at >= 0)
+            m->rate[at][m->sizes] = r->rate;
+    }
+    m->sizes++;
+}
+
+/* A bar, and the percent of the size's fastest; more is better, of times less. */
+static void add_map_cell(struct lab_text_table *t, const struct tuning_map *m,
+                         int row, int size, bool less)
+{
+    enum { BAR = 5 };
+    char text[64] = "";
+    double best = NAN;
+    for (int i = 0; i < m->candidates; i++)
+        best =
+            less ? fmin(best, m->rate[i][size]) : fmax(best, m->rate[i][size]);
+    double share = less ? best / m->rate[row][size] : m->rate[row][size] / best;
+    if (isnan(share)) {
+        lab_text_table_add(t, NULL);
+        return;
+    }
+    for (int i = 0; i < BAR; i++)
+        strcat(text, i >= lround(share * BAR) ? " "
+                     : lab_print_is_ascii()   ? "#"
+                                              : "\u2588");
+    lab_text_table_addf(t, "%s %3.0f%s", text, 100 * share,
+                        share >= 1 ? " *" : "");
+}
+
+static enum lab_status print_map(const struct lab_bench *lab,
+                                 const struct tuning_map *m)
+{
+    const char *heads[LAB_TEXT_TABLE_COLUMNS + 1] = {"candidate"};
+    struct lab_text_table t;
+    if (lab->options->json || m->candidates < 2)
+        return LAB_OK;
+    for (int s = 0; s < m->sizes; s++)
+        heads[s + 1] = m->size[s];
+    lab_text_table_init(&t, heads);
+    for (int i = 0; i < m->candidates; i++) {
+        lab_text_table_add(&t, m->candidate[i]);
+        for (int s = 0; s < m->sizes; s++)
+            add_map_cell(&t, m, i, s, lab->ladder->unit == LAB_UNIT_TIME);
+    }
+    lab_printf(stdout,
+               "\nthe tuning map of %s %s: %% of the fastest at a size (*)\n",
+               lab->ladder->name, lab_precision_name(m->rung->precision));
+    return lab_text_table_put(&t, "");
+}
+
 static enum lab_status measure(struct lab_bench *lab,
-                               const struct lab_tune_job *job)
+                               const struct lab_tune_job *job,
+                               struct tuning_map *map)
 {
     struct lab_tuned_found found = {.candidate = ""};
     int64_t timed = 0;
@@ -965,6 +1054,7 @@ static enum lab_status measure(struct lab_bench *lab,
         timed += lab->data.rows[i].state == LAB_BENCH_DONE;
     if (st || timed == 0)
         return st; /* the rows say why */
+    map_size(map, lab, job);
     const struct lab_bench_result *best = lab_bench_best(&lab->data, job->size);
     st = keep(lab, job, best, timed);
     if (st)
@@ -977,8 +1067,19 @@ static enum lab_status measure(struct lab_bench *lab,
 
 enum lab_status lab_bench_tune(struct lab_bench *lab)
 {
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < lab->to_tune && !st; i++)
-        st = measure(lab, &lab->tune[i]);
+    struct tuning_map *map = lab_alloc(sizeof(*map));
+    enum lab_status st =
+        map ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory for a tuning's map");
+    for (int i = 0; i < lab->to_tune && !st; i++) {
+        if (map->rung && map->rung != lab->tune[i].rung) {
+            st = print_map(lab, map);
+            *map = (struct tuning_map){.rung = NULL};
+        }
+        if (!st)
+            st = measure(lab, &lab->tune[i], map);
+    }
+    if (!st)
+        st = print_map(lab, map);
+    lab_free(map);
     return st;
 }

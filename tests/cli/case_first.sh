@@ -17,3 +17,20 @@ expect_exit 0
 expect_json '[r["wrong_elements"] for r in of("lab_row") if "wrong_elements" in r] == [168]' \
     '[r["median_ns"] for r in of("lab_row") if "wrong_elements" in r] == [None]' \
     'sum(r["status"] == "done" for r in of("lab_row")) == 2'
+
+# The launch as a picture: a row a block, a warp's lanes side by side, and which
+# threads have no element.
+has_line() {
+    grep -qxF -e "$1" "$out" || complain "no line '$1'"
+}
+run lab hello --backend cpu --grid 2 --block 10 --ascii
+has_line 'block      1  ##########......................'
+has_line 'a group is a warp, a cell 1 lane: # thread, . no thread'
+run lab vectors --backend cpu --grid 3 --block 48 --elements 100 --ascii
+has_line 'block      0  ################################ ################................'
+has_line 'block      2  ####oooooooooooooooooooooooooooo oooooooooooooooo................'
+run lab vectors --backend cpu --ascii
+has_line 'block    195  #### #### ##oo oooo oooo oooo oooo oooo'
+has_line 'a group is a warp, a cell 8 lanes: # thread, o without an element'
+run lab vectors --backend cpu --json
+! grep -q 'block .*#' "$out" || complain "a picture beside JSON"

@@ -111,6 +111,15 @@ expect_json 'len(of("lab_row")) == 8' 'len(of("lab_tuned")) == 1' \
     'of("lab_tuned")[0]["candidates"] == 8' \
     'of("lab_tuned")[0]["size_class"] == "~32"' \
     'min(of("lab_row"), key=lambda r: r["median_ns"])["variant"] == of("lab_tuned")[0]["candidate"]'
+# As text a map: candidates against sizes, the fastest of each marked.
+run lab tune gemm --backend cpu --sizes 40,80 --repeat 20 --retune --ascii --db map.db
+expect_exit 0
+expect_stdout 'the tuning map of gemm fp32: % of the fastest at a size'
+grep -q '^candidate  ~32  *~64' "$out" || complain "no sizes over the map"
+[ "$(sed -n '/^the tuning map/,$p' "$out" | grep -o '##### 100 \*' | wc -l)" = 2 ] ||
+    complain "one winner a size"
+[ "$(sed -n '/^the tuning map/,$p' "$out" | grep -c '^[0-9]*x[0-9]* .* [0-9]')" = 8 ] ||
+    complain "eight candidates"
 run lab tune gemm --backend cpu --sizes 36 --repeat 20 --json --db t.db
 expect_exit 0
 expect_json 'len(rows) == 1' 'of("lab_tuned")[0]["measured_now"] is False'

@@ -326,6 +326,93 @@ TEST_CASE(small_pictures_have_the_lines_that_matter)
     lab_bench_data_release(&lab);
 }
 
+/* ---- what runs beside what ---- */
+
+static struct lab_bench_result overlapped(const char *variant, const char *note)
+{
+    return (struct lab_bench_result){.state = LAB_BENCH_DONE,
+                                     .variant = variant,
+                                     .note = note,
+                                     .median_ns = 5e6};
+}
+
+/* In k parts: a k-th of all three, and k - 1 of k of the longest. */
+TEST_CASE(lanes_follow_the_lessons_formula)
+{
+    static const char note[] =
+        "alone: in 1.200 + kernel 2.400 + out 0.800 ms; together 0 ms by the "
+        "model";
+    static const int parts[] = {1, 2, 4, 8};
+    static const char *const names[] = {"pinned", "streams_2", "streams_4",
+                                        "streams_8"};
+    for (int i = 0; i < 4; i++) {
+        struct lab_bench_result r = overlapped(names[i], note);
+        struct lab_bench_lanes l;
+        double k = parts[i];
+        assert_true(lab_bench_lanes(&r, &l));
+        assert_int_equal(l.parts, parts[i]);
+        assert_true(fabs(l.ms - (4.4 / k + (k - 1) * 2.4 / k)) < 1e-9);
+        for (int p = 0; p < l.parts; p++) {
+            assert_true(l.begin_ms[LAB_LANE_KERNEL][p] >=
+                        l.end_ms[LAB_LANE_IN][p]);
+            assert_true(l.begin_ms[LAB_LANE_OUT][p] >=
+                        l.end_ms[LAB_LANE_KERNEL][p]);
+            for (int lane = 0; lane < LAB_LANES && p > 0; lane++)
+                assert_true(l.begin_ms[lane][p] >= l.end_ms[lane][p - 1]);
+        }
+    }
+}
+
+TEST_CASE(other_rows_have_no_lanes)
+{
+    struct lab_bench_lanes l;
+    struct lab_bench_result r = overlapped("streams_2", NULL);
+    assert_false(lab_bench_lanes(&r, &l));
+    r.note = "algorithm 3";
+    assert_false(lab_bench_lanes(&r, &l));
+    r = overlapped("streams_9", "alone: in 1 + kernel 1 + out 1 ms");
+    assert_false(lab_bench_lanes(&r, &l));
+    r = overlapped("pinned", "alone: in 0 + kernel 0 + out 0 ms");
+    assert_false(lab_bench_lanes(&r, &l));
+    r = overlapped("pinned", "alone: in 1 + kernel nan + out 1 ms");
+    assert_false(lab_bench_lanes(&r, &l));
+    r = overlapped("pinned", "alone: in 1 + kernel 1 + out 1 ms");
+    r.state = LAB_BENCH_FAILED;
+    assert_false(lab_bench_lanes(&r, &l));
+}
+
+TEST_CASE(lanes_are_below_the_bars)
+{
+    struct lab_bench_data lab;
+    fixture_lab();
+    fixture_lab_finish();
+    assert_ok(fixture_lab_data(&lab));
+    struct lab_bench_chart chart = {
+        .lab = &lab, .set = 1, .size = 5, .chosen = 36};
+    lab.rows[36].variant = "streams_2";
+    lab.rows[36].note = "alone: in 1.000 + kernel 1.000 + out 1.000 ms";
+    char *text = drawn(&chart, false, 24, 50, true);
+    assert_non_null(
+        strstr(text, " streams_2, 2 parts: 0 to 2 ms by each lane"));
+    assert_non_null(strstr(text, " copy in  11111111112222222222.........."));
+    assert_non_null(strstr(text, " kernel   ..........11111111112222222222"));
+    assert_non_null(strstr(text, " copy out ....................1111111111"));
+    lab_free(text);
+    /* A kernel that is shorter than a cell keeps one. */
+    lab.rows[36].note = "alone: in 1.000 + kernel 0.002 + out 1.000 ms";
+    text = drawn(&chart, false, 24, 50, true);
+    const char *lane = strstr(text, " kernel   .");
+    assert_non_null(lane);
+    assert_int_equal(strcspn(lane, "1"), 10 + 13);
+    assert_int_equal(strcspn(lane, "2"), 10 + 26);
+    lab_free(text);
+    /* The words first go without room, then the lanes; the bars stay. */
+    text = drawn(&chart, false, 9, 50, true);
+    assert_null(strstr(text, "copy in"));
+    lab_free(text);
+    lab_bench_data_release(&lab);
+}
+
 /* What was recorded elsewhere is not this machine's. */
 TEST_CASE(a_figure_says_whose_ours_is)
 {

@@ -205,6 +205,83 @@ static enum lab_status demo_head(const struct lab_demo *d)
     return st;
 }
 
+/* ---- the launch as a picture ----
+ *
+ * A row is a block, its warps one beside the other. A cell is one lane, or as many
+ * as it takes for a block to have room. */
+
+enum { WARP = 32, PICTURE_CELLS = 66, PICTURE_FIRST = 3 };
+
+enum lane { LANE_EMPTY, LANE_IDLE, LANE_BUSY, LANES };
+
+static const char *lane_sign(enum lane lane)
+{
+    static const char *const signs[LANES][2] = {
+        {".", "\u00b7"}, {"o", "\u2592"}, {"#", "\u2588"}};
+    return signs[lane][lab_print_is_ascii() ? 0 : 1];
+}
+
+/* What lane `lane` of a block does; `elements` below 0: every thread has work. */
+static enum lane lane_of(const struct lab_demo *d, int64_t block, int64_t lane,
+                         int64_t elements)
+{
+    int64_t threads = lab_first_count(d->launch.block);
+    if (lane >= threads)
+        return LANE_EMPTY;
+    return elements < 0 || block * threads + lane < elements ? LANE_BUSY
+                                                             : LANE_IDLE;
+}
+
+static void add_block(const struct lab_demo *d, struct lab_str *out,
+                      int64_t block, int64_t elements, int lanes)
+{
+    int64_t warps = (lab_first_count(d->launch.block) + WARP - 1) / WARP;
+    lab_str_addf(out, "block %6lld  ", (long long)block);
+    for (int64_t lane = 0; lane < warps * WARP; lane += lanes) {
+        enum lane most = LANE_EMPTY;
+        for (int i = 0; i < lanes; i++) {
+            enum lane one = lane_of(d, block, lane + i, elements);
+            most = one > most ? one : most;
+        }
+        lab_str_add(out, lane > 0 && lane % WARP == 0 ? " " : "");
+        lab_str_add(out, lane_sign(most));
+    }
+    lab_str_add(out, "\n");
+}
+
+static enum lab_status print_launch(const struct lab_demo *d, int64_t elements)
+{
+    int64_t blocks = lab_first_count(d->launch.grid);
+    int64_t threads = lab_first_count(d->launch.block);
+    int64_t warps = (threads + WARP - 1) / WARP;
+    int lanes = 1;
+    struct lab_str out;
+    if (d->options->json)
+        return LAB_OK;
+    while (lanes < WARP && warps * (WARP / lanes + 1) > PICTURE_CELLS)
+        lanes *= 2;
+    lab_str_init(&out);
+    for (int64_t b = 0; b < blocks; b++) {
+        if (b == PICTURE_FIRST && blocks > PICTURE_FIRST + 1) {
+            lab_str_add(&out, "...\n");
+            b = blocks - 1;
+        }
+        add_block(d, &out, b, elements, lanes);
+    }
+    lab_str_addf(&out, "a group is a warp, a cell %d lane%s: %s thread", lanes,
+                 lanes == 1 ? "" : "s", lane_sign(LANE_BUSY));
+    if (elements >= 0 && elements < blocks * threads)
+        lab_str_addf(&out, ", %s without an element", lane_sign(LANE_IDLE));
+    if (warps * WARP - threads >= lanes)
+        lab_str_addf(&out, ", %s no thread", lane_sign(LANE_EMPTY));
+    lab_str_add(&out, "\n");
+    enum lab_status st = lab_str_check(&out, "a picture of the launch");
+    if (!st)
+        lab_print_text(stdout, lab_str_text(&out));
+    lab_str_release(&out);
+    return st;
+}
+
 /* `lab hello`: a line from every thread; `lab scalar_add`: 2 + 7. */
 
 /* ---- hello ---- */
@@ -281,6 +358,8 @@ static enum lab_status demo_hello(struct lab_demo *d)
     enum lab_status st = demo_check(d, LINES, "lines", "grid or block");
     if (!st)
         st = demo_head(d);
+    if (!st)
+        st = print_launch(d, -1);
     if (st)
         return st;
     st = capture_begin(&c);
@@ -380,6 +459,8 @@ static enum lab_status demo_scalar_add(struct lab_demo *d)
     enum lab_status st = demo_check(d, ADDERS, "threads", "grid or block");
     if (!st)
         st = demo_head(d);
+    if (!st)
+        st = print_launch(d, -1);
     if (!st)
         st = add_scalars(&s);
     if (!st)
@@ -548,6 +629,8 @@ static enum lab_status run(struct vectors *v)
     v->idle = (int32_t *)(void *)(v->c + v->n);
     fill(v);
     st = demo_head(v->d);
+    if (!st)
+        st = print_launch(v->d, v->n);
     if (!st && !v->d->options->json)
         lab_printf(stdout,
                    "inputs: rand() of the GNU C library from seed 1, over "

@@ -192,14 +192,11 @@ static int first_bar(const struct lab_bench_chart *chart, int h)
     return at + (h + 1) / 2 > n ? n - h : at - h / 2;
 }
 
-void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
-                         const struct lab_bench_chart *chart)
+static void draw_bars(struct lab_canvas *c, struct lab_rect r,
+                      const struct lab_bench_chart *chart)
 {
     char title[200];
     struct span s = find_span(chart);
-    if (lab_rect_empty(r) || chart->size < 0 ||
-        chart->size >= chart->lab->size_count)
-        return;
     bars_title(chart, &s, title, sizeof(title));
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     lab_canvas_text_cut(c, head.y, head.x, head.w, LAB_ROLE_DIM, title);
@@ -213,9 +210,108 @@ void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
     }
 }
 
+/* ---- lanes: what runs beside what ---- */
+
+enum { LANES_H = LAB_LANES + 1, LANE_NAME_W = 10, LANE_LEAST = 16 };
+
+/* The row that lanes are drawn of: the chosen one, else the fastest. */
+static const struct lab_bench_result *
+lanes_row(const struct lab_bench_chart *chart, struct lab_bench_lanes *out)
+{
+    const struct lab_bench_result *row =
+        chart->chosen >= 0 ? &chart->lab->rows[chart->chosen]
+                           : lab_bench_best(chart->lab, chart->size);
+    return row && shown(chart, row) && lab_bench_lanes(row, out) ? row : NULL;
+}
+
+/* The part that has most of [from, to); -1: none runs then. A short one keeps its
+ * cell. */
+static int part_between(const struct lab_bench_lanes *l, int lane, double from,
+                        double to)
+{
+    int best = -1;
+    double most = (to - from) * 1e-6; /* less is where two cells meet */
+    for (int part = 0; part < l->parts; part++) {
+        double has = fmin(l->end_ms[lane][part], to) -
+                     fmax(l->begin_ms[lane][part], from);
+        if (has > most) {
+            most = has;
+            best = part;
+        }
+    }
+    return best;
+}
+
+/* A part is written by its digit; a point: the lane waits. */
+static void draw_lane(struct lab_canvas *c, struct lab_rect row,
+                      const struct lab_bench_lanes *l, int lane)
+{
+    static const char *const names[LAB_LANES] = {"copy in", "kernel",
+                                                 "copy out"};
+    struct lab_rect name = lab_rect_cut_left(&row, LANE_NAME_W);
+    lab_canvas_text(c, name.y, name.x + 1, name.w - 1, LAB_ROLE_NORMAL,
+                    names[lane]);
+    for (int x = 0; x < row.w; x++) {
+        double cell = l->ms / row.w;
+        int part = part_between(l, lane, x * cell, (x + 1) * cell);
+        if (part < 0)
+            lab_canvas_text(c, row.y, row.x + x, 1, LAB_ROLE_DIM, ".");
+        else
+            lab_canvas_textf(
+                c, row.y, row.x + x, 1,
+                (enum lab_role)(LAB_ROLE_SERIES_1 + part % COLOURS), "%d",
+                part + 1);
+    }
+}
+
+static void draw_lanes(struct lab_canvas *c, struct lab_rect r,
+                       const struct lab_bench_result *row,
+                       const struct lab_bench_lanes *l)
+{
+    for (int lane = 0; lane < LAB_LANES; lane++)
+        draw_lane(c, lab_rect_cut_top(&r, 1), l, lane);
+    if (r.h < 1)
+        return;
+    lab_canvas_textf(c, r.y, r.x + 1, r.w - 1, LAB_ROLE_DIM,
+                     "%s, %d part%s: 0 to %.3g ms by each lane alone; measured "
+                     "%.3g ms",
+                     row->variant, l->parts, l->parts == 1 ? "" : "s", l->ms,
+                     row->median_ns / 1e6);
+}
+
+/* Takes the rows of the lanes off the bars' rectangle. false: no lanes, or no room
+ * for them below all bars. */
+static bool cut_lanes(struct lab_rect *r, const struct lab_bench_chart *chart)
+{
+    struct lab_bench_lanes l;
+    int bars = bars_height(chart->lab, chart->size);
+    if (r->h < bars + LAB_LANES || r->w < LANE_NAME_W + LANE_LEAST ||
+        !lanes_row(chart, &l))
+        return false;
+    r->h = r->h > bars + LANES_H ? bars + 1 : bars;
+    return true;
+}
+
+void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
+                         const struct lab_bench_chart *chart)
+{
+    struct lab_bench_lanes l;
+    if (lab_rect_empty(r) || chart->size < 0 ||
+        chart->size >= chart->lab->size_count)
+        return;
+    struct lab_rect below = r;
+    if (cut_lanes(&r, chart)) {
+        lab_rect_cut_top(&below, r.h);
+        draw_lanes(c, below, lanes_row(chart, &l), &l);
+    }
+    draw_bars(c, r, chart);
+}
+
 int64_t lab_bench_bars_find(struct lab_rect r,
                             const struct lab_bench_chart *chart, int y)
 {
+    if (chart->size >= 0 && chart->size < chart->lab->size_count)
+        (void)cut_lanes(&r, chart);
     int at = y - r.y - 1; /* below the heading */
     if (at < 0 || y >= r.y + r.h || r.w < NAME_W + VALUE_W + BARS_LEAST)
         return -1;
@@ -606,7 +702,10 @@ enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
     chart.size = last_size(lab, set, &count);
     if (chart.size < 0)
         return LAB_OK;
+    struct lab_bench_lanes lanes;
     int bars = bars_height(lab, chart.size);
+    if (lanes_row(&chart, &lanes))
+        bars += LANES_H + 1;
     int h = bars + (count > 1 ? RATES_H + 1 : 0);
     enum lab_status st = lab_canvas_init(&c, h, columns, ascii);
     if (st)

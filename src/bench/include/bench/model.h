@@ -132,6 +132,20 @@ const struct lab_bench_result *lab_bench_best(const struct lab_bench_data *data,
 const struct lab_bench_result *
 lab_bench_gain_over(const struct lab_bench_data *data,
                     const struct lab_bench_result *row);
+/* What runs beside what in a row of the lab overlap: the parts of its vector in
+ * three lanes, each lane one part after the other, a part's kernel after its copy.
+ * Times from those of each lane alone, as the row's note has them. */
+enum { LAB_LANE_IN, LAB_LANE_KERNEL, LAB_LANE_OUT, LAB_LANES };
+enum { LAB_LANE_PARTS = 8 };
+struct lab_bench_lanes {
+    int parts;
+    double begin_ms[LAB_LANES][LAB_LANE_PARTS];
+    double end_ms[LAB_LANES][LAB_LANE_PARTS];
+    double ms; /* of all */
+};
+/* false: the row is none of that lab, or was not timed. */
+bool lab_bench_lanes(const struct lab_bench_result *row,
+                     struct lab_bench_lanes *out);
 /* The size of a set by its text; -1: there is none. */
 int lab_bench_size_find(const struct lab_bench_data *data, int set,
                         const char *text);

@@ -19,7 +19,8 @@ struct lab_bench_chart {
 
 LAB_C_BEGIN
 /* A heading, then a row for each rung. '|' in a bar is what the rung's model
- * states, '?' the prediction. */
+ * states, '?' the prediction. Below them, where there is room, the lanes of the
+ * chosen row or the fastest, of a lab that has them (lab_bench_lanes()). */
 void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
                          const struct lab_bench_chart *chart);
 /* "Rates: GFLOP/s against the size" */

@@ -17,6 +17,7 @@ struct lab_ring {
     size_t capacity; /* a power of two */
     size_t record_bytes;
     int64_t wait_ns;
+    uint64_t first; /* the position that is slot 0 */
 
     pthread_mutex_t lock;
     pthread_cond_t not_empty;
@@ -31,8 +32,8 @@ struct lab_ring {
 
 static unsigned char *slot_at(const struct lab_ring *ring, uint64_t pos)
 {
-    return ring->slots +
-           (size_t)(pos & (ring->capacity - 1)) * ring->record_bytes;
+    return ring->slots + (size_t)((pos - ring->first) & (ring->capacity - 1)) *
+                             ring->record_bytes;
 }
 
 static size_t filled(const struct lab_ring *ring)
@@ -169,6 +170,9 @@ size_t lab_ring_pop(struct lab_ring *ring, void *records, size_t max,
                ring->record_bytes);
     pthread_mutex_lock(&ring->lock);
     ring->stats.popped += n;
+    /* An empty ring begins at its first slot: memory that the caches have. */
+    if (filled(ring) == 0)
+        ring->first = ring->stats.pushed;
     if (ring->producers_sleep > 0)
         pthread_cond_broadcast(&ring->not_full);
     pthread_mutex_unlock(&ring->lock);

@@ -18,6 +18,7 @@
 #include "base/signals.h"
 #include "debug/training.h"
 #include "base/format.h"
+#include "base/mem.h"
 
 static const struct lab_command_line usage = {
     .name = "lapenna-lab run",
@@ -40,25 +41,72 @@ struct progress {
     int64_t done; /* iterations */
 };
 
+/* A line that waits until it is stored. */
+struct line {
+    int64_t iteration;
+    double loss;
+    double rate;   /* printed where `rated` */
+    json_t *whole; /* of an evaluation: the line */
+};
+
+struct lines {
+    struct line *list;
+    size_t n;
+    size_t room;
+};
+
 struct printer {
     struct lab_lesson_run *w;
     struct lab_training_lines lines;
-    json_t *pending;   /* lines that are not printed yet, */
-    json_t *marked;    /* and those before them, of which the records are */
-    int64_t mark;      /* before this mark */
+    bool rated;           /* each iteration has its own learning rate */
+    struct lines pending; /* lines that are not printed yet, */
+    struct lines marked;  /* and those before them, of which the records are */
+    int64_t mark;         /* before this mark */
     int64_t marked_ns; /* when that was set, or all was printed; 0: not yet */
+    int64_t looked_ns; /* when it was asked last whether they are stored */
     struct progress progress;
 };
+
+static void forget_lines(struct lines *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        json_decref(l->list[i].whole);
+    l->n = 0;
+}
+
+static enum lab_status write_object(const struct printer *t,
+                                    const struct line *l)
+{
+    json_t *line = lab_json_new("iteration");
+    lab_json_int(line, "iteration", l->iteration);
+    lab_json_value(line, "loss", l->loss);
+    if (t->rated)
+        lab_json_real(line, "learning_rate", l->rate);
+    return lab_json_write(stdout, line);
+}
+
+static enum lab_status write_line(const struct printer *t, const struct line *l)
+{
+    const struct lab_json_member m[] = {
+        {.key = "iteration", .whole = l->iteration, .is_whole = true},
+        {.key = "loss", .value = l->loss},
+        {.key = "learning_rate", .value = l->rate}};
+    if (l->whole)
+        return lab_json_write(stdout, json_incref(l->whole));
+    if (!isfinite(l->loss) || (t->rated && !isfinite(l->rate)))
+        return write_object(t, l);
+    return lab_json_write_numbers(stdout, "iteration", m, t->rated ? 3 : 2);
+}
 
 /* A line that is printed is stored first: a program that reads these lines and
  * kills this one finds them in the database. A database that refuses does not stop the
  * training; the summary states it. */
-static enum lab_status print_lines(json_t *lines)
+static enum lab_status print_lines(struct printer *t, struct lines *lines)
 {
     enum lab_status st = LAB_OK;
-    for (size_t i = 0; i < json_array_size(lines) && !st; i++)
-        st = lab_json_write(stdout, json_incref(json_array_get(lines, i)));
-    json_array_clear(lines);
+    for (size_t i = 0; i < lines->n && !st; i++)
+        st = write_line(t, &lines->list[i]);
+    forget_lines(lines);
     return st ? st : lab_print_check();
 }
 
@@ -66,18 +114,18 @@ static enum lab_status print_pending(struct printer *t)
 {
     lab_recording_flush(t->w->recording);
     t->marked_ns = lab_clock_monotonic_ns();
-    enum lab_status st = print_lines(t->marked);
-    return st ? st : print_lines(t->pending);
+    enum lab_status st = print_lines(t, &t->marked);
+    return st ? st : print_lines(t, &t->pending);
 }
 
 /* The lines so far wait for their records. */
-static void mark_pending(struct printer *t)
+static void mark_pending(struct printer *t, int64_t now)
 {
-    json_t *empty = t->marked;
+    struct lines empty = t->marked;
     t->marked = t->pending;
     t->pending = empty;
     t->mark = lab_recording_mark(t->w->recording);
-    t->marked_ns = lab_clock_monotonic_ns();
+    t->marked_ns = now;
 }
 
 /* The training does not wait for the database: lines are marked, and printed when
@@ -87,44 +135,67 @@ static enum lab_status print_stored(struct printer *t)
 {
     enum { MOST_PENDING = 4096, SLOW = 10 };
     const int64_t patience_ns = 20000000;
-    int64_t since = lab_clock_monotonic_ns() - t->marked_ns;
+    const int64_t look_ns = 1000000;
+    int64_t now = lab_clock_monotonic_ns();
+    int64_t since = now - t->marked_ns;
     enum lab_status st = LAB_OK;
-    if (json_array_size(t->marked) > 0 &&
-        lab_recording_stored(t->w->recording, t->mark))
-        st = print_lines(t->marked);
+    if (t->marked.n > 0 && now - t->looked_ns >= look_ns) {
+        t->looked_ns = now;
+        if (lab_recording_stored(t->w->recording, t->mark))
+            st = print_lines(t, &t->marked);
+    }
     if (!st && since >= SLOW * patience_ns)
         st = print_pending(t);
-    else if (!st && json_array_size(t->marked) == 0 && since >= patience_ns)
-        mark_pending(t);
-    if (!st && json_array_size(t->pending) >= MOST_PENDING)
+    else if (!st && t->marked.n == 0 && since >= patience_ns)
+        mark_pending(t, now);
+    if (!st && t->pending.n >= MOST_PENDING)
         st = print_pending(t);
     return st;
+}
+
+static enum lab_status add_line(struct printer *t, const struct line *line)
+{
+    struct lines *to = &t->pending;
+    enum lab_status st =
+        lab_grow(&to->list, to->n, &to->room, sizeof(*to->list), "a line");
+    if (!st)
+        to->list[to->n++] = *line;
+    else
+        json_decref(line->whole);
+    return st ? st : print_stored(t);
+}
+
+static enum lab_status evaluation_json(struct printer *t, int64_t iteration,
+                                       double loss, double accuracy)
+{
+    struct lab_decoded decoded;
+    json_t *line = lab_json_new("evaluation");
+    lab_walk_decoded(t->w->walk, &decoded);
+    lab_json_int(line, "iteration", iteration);
+    lab_json_value(line, "loss", loss);
+    if (t->lines.facts.valid_rows > 0)
+        lab_json_text(line, "set", "validation");
+    lab_json_real(line, "accuracy", accuracy);
+    if (t->lines.facts.text)
+        lab_json_real(line, "bits_per_char",
+                      lab_data_bits(&t->lines.facts, loss));
+    if (!isnan(decoded.exact))
+        lab_json_real(line, "exact", decoded.exact);
+    if (!line)
+        return lab_no_memory("a line of JSON");
+    return add_line(t, &(struct line){.whole = line});
 }
 
 static enum lab_status on_json(void *user, int64_t iteration, double loss,
                                double accuracy)
 {
     struct printer *t = user;
-    struct lab_decoded decoded;
-    bool evaluation = !isnan(accuracy);
-    json_t *line = lab_json_new(evaluation ? "evaluation" : "iteration");
-    lab_walk_decoded(t->w->walk, &decoded);
-    lab_json_int(line, "iteration", iteration);
-    lab_json_value(line, "loss", loss);
-    if (!evaluation && lab_rate_changes(&t->w->plan->rate))
-        lab_json_real(line, "learning_rate",
-                      lab_walk_rate(t->w->walk, iteration));
-    if (evaluation && t->lines.facts.valid_rows > 0)
-        lab_json_text(line, "set", "validation");
-    if (evaluation)
-        lab_json_real(line, "accuracy", accuracy);
-    if (evaluation && t->lines.facts.text)
-        lab_json_real(line, "bits_per_char",
-                      lab_data_bits(&t->lines.facts, loss));
-    if (evaluation && !isnan(decoded.exact))
-        lab_json_real(line, "exact", decoded.exact);
-    json_array_append_new(t->pending, line);
-    return print_stored(t);
+    if (!isnan(accuracy))
+        return evaluation_json(t, iteration, loss, accuracy);
+    struct line line = {.iteration = iteration, .loss = loss};
+    if (t->rated)
+        line.rate = lab_walk_rate(t->w->walk, iteration);
+    return add_line(t, &line);
 }
 
 static void clear_progress(struct progress *p)
@@ -257,8 +328,8 @@ static bool has_cursor(int fd)
 static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
 {
     const struct lab_options *o = w->options;
-    struct printer printer = {
-        .w = w, .pending = json_array(), .marked = json_array()};
+    struct printer printer = {.w = w,
+                              .rated = lab_rate_changes(&w->plan->rate)};
     lab_training_lines_init(&printer.lines, w, o->epochs, "");
     printer.progress.on = !o->json && has_cursor(STDERR_FILENO);
     printer.progress.begun_ns = lab_clock_monotonic_ns();
@@ -269,8 +340,10 @@ static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
     clear_progress(&printer.progress);
     if (!st && o->json)
         st = print_pending(&printer);
-    json_decref(printer.pending);
-    json_decref(printer.marked);
+    forget_lines(&printer.pending);
+    forget_lines(&printer.marked);
+    lab_free(printer.pending.list);
+    lab_free(printer.marked.list);
     if (!st && w->generator && !t->interrupted)
         st = lab_sample_text_print(w->generator, w, t->iterations);
     return st;

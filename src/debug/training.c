@@ -173,7 +173,7 @@ struct times {
     int64_t seen;
     int64_t every;
     int64_t last_ns;  /* the end of the last iteration; 0: other work since */
-    int64_t steps_ns; /* of iterations that were not observed, */
+    int64_t steps_ns; /* of timed iterations that were not observed, */
     int64_t unobserved_ns; /* and they in whole */
 };
 
@@ -226,7 +226,7 @@ static enum lab_status take_news(struct lab_lesson_run *w, struct times *times,
         times->last_ns = n.end_ns;
         if (n.steps_ns >= 0) {
             times->steps_ns += n.steps_ns;
-            times->unobserved_ns += n.end_ns - start_ns;
+            times->unobserved_ns += n.end_ns - start_ns - n.readings_ns;
         }
         out->seconds += ms / 1e3;
         out->loss_last = n.loss;

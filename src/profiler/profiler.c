@@ -38,17 +38,20 @@ struct lab_profiler {
     enum lab_status counters_status;
     char counters_text[LAB_GPU_TEXT]; /* the chip, or why not */
 
-    int64_t wall_offset_ns; /* moment = monotonic + this */
+    int64_t wall_offset_ns; /* moment = monotonic + this, */
+    int64_t anchored_ns;    /* as it was then; 0: never */
     struct lab_open_range open[LAB_RANGE_LEVEL_COUNT];
     int n_open;
     enum lab_phase phase;
-    int64_t step_start_ns; /* monotonic */
-    bool loss_ran;         /* in this iteration */
-    double rate;           /* learning rate of the iteration that ends */
-    bool pushed;           /* a step's exec is pushed in the GPU's profiler */
-    bool graph;            /* the exec of a graph that is being launched */
-    bool between;          /* under it, LAB_EXEC_BETWEEN */
-    int unreported;        /* times that LAB_EXEC_DROPPED is pushed */
+    int64_t step_start_ns;   /* monotonic */
+    bool loss_ran;           /* in this iteration */
+    double rate;             /* learning rate of the iteration that ends */
+    uint64_t run;            /* its number in this process, from 1 */
+    uint32_t iteration_text; /* "iteration"; 0: not interned yet */
+    bool pushed;             /* a step's exec is pushed in the GPU's profiler */
+    bool graph;              /* the exec of a graph that is being launched */
+    bool between;            /* under it, LAB_EXEC_BETWEEN */
+    int unreported;          /* times that LAB_EXEC_DROPPED is pushed */
 
     atomic_uint_fast64_t steps;
     atomic_uint_fast64_t not_stored;
@@ -170,28 +173,37 @@ static void profiler_trace_again(struct lab_profiler *p)
 enum { TEXT_BYTES = 64 };
 
 /* Moments are made from the monotonic clock and one offset, so that ranges nest
- * even when the wall clock is set; the offset is taken anew at each
- * iteration, so that they stay near CUPTI's moments. */
-static void profiler_moments_anchor(struct lab_profiler *p)
+ * even when the wall clock is set; the offset is taken anew at the iteration that
+ * begins a millisecond later, so that they stay near CUPTI's moments. */
+static void profiler_moments_anchor(struct lab_profiler *p, int64_t before)
 {
-    int64_t before = lab_clock_monotonic_ns();
+    const int64_t holds_ns = 1000000; /* the clocks' difference */
+    if (p->anchored_ns > 0 && before - p->anchored_ns < holds_ns)
+        return;
+    p->anchored_ns = before = lab_clock_monotonic_ns();
     int64_t wall = lab_clock_wall_ns();
     int64_t after = lab_clock_monotonic_ns();
     p->wall_offset_ns = wall - (before + (after - before) / 2);
 }
 
-/* nsys: hardware id, virtual machine, process and thread in one number. */
-static int64_t global_tid(void)
+/* nsys: hardware id, virtual machine, process and thread in one number. Asked of the
+ * system once a thread and run. */
+static int64_t global_tid(const struct lab_profiler *p)
 {
     static _Thread_local int64_t id;
-    static _Thread_local pid_t of;
-    pid_t pid = getpid();
-    if (of != pid) {
+    static _Thread_local uint64_t of;
+    if (of != p->run) {
         int64_t tid = (int64_t)syscall(SYS_gettid);
-        id = ((int64_t)(pid & 0xFFFFFF) << 24) | (tid & 0xFFFFFF);
-        of = pid;
+        id = ((int64_t)(getpid() & 0xFFFFFF) << 24) | (tid & 0xFFFFFF);
+        of = p->run;
     }
     return id;
+}
+
+static void count_run(struct lab_profiler *p)
+{
+    static atomic_uint_fast64_t runs;
+    p->run = atomic_fetch_add(&runs, 1) + 1;
 }
 
 static void push_record(struct lab_profiler *p, const struct lab_record *r)
@@ -209,7 +221,7 @@ static void range_record(struct lab_profiler *p,
         .end_ns = now + p->wall_offset_ns,
         .text = open->text,
         .level = open->level,
-        .global_tid = global_tid(),
+        .global_tid = global_tid(p),
         .number =
             open->level == LAB_RANGE_ITERATION ? open->number : LAB_UNKNOWN,
     };
@@ -237,8 +249,11 @@ static void open_range(struct lab_profiler *p, int level, const char *text,
     struct lab_open_range *open = &p->open[p->n_open++];
     open->level = level;
     /* A name lives as long as the process: none is made for each iteration. */
-    bool numbered = level == LAB_RANGE_ITERATION;
-    open->text = p->ranges ? lab_intern(numbered ? "iteration" : text) : 0;
+    if (level == LAB_RANGE_ITERATION && p->ranges && !p->iteration_text)
+        p->iteration_text = lab_intern("iteration");
+    open->text = !p->ranges                     ? 0
+                 : level == LAB_RANGE_ITERATION ? p->iteration_text
+                                                : lab_intern(text);
     open->number = value;
     open->start_ns = now;
     if (p->gpu) {
@@ -288,7 +303,8 @@ static void run_begin(void *user, const char *name)
     struct lab_profiler *p = user;
     int64_t now = lab_clock_monotonic_ns();
     profiler_close_all(p);
-    profiler_moments_anchor(p);
+    count_run(p);
+    profiler_moments_anchor(p, now);
     open_range(p, LAB_RANGE_RUN, name, LAB_UNKNOWN, now);
     p->was = p->tracing ? 1u << p->records : 0;
     p->between = p->tracing;
@@ -310,8 +326,10 @@ static void iteration_begin(void *user, int64_t iteration)
     char text[TEXT_BYTES];
     int64_t now = lab_clock_monotonic_ns();
     close_to(p, LAB_RANGE_ITERATION, now);
-    profiler_moments_anchor(p);
-    snprintf(text, sizeof(text), "iteration %lld", (long long)iteration);
+    profiler_moments_anchor(p, now);
+    text[0] = '\0';
+    if (p->gpu)
+        snprintf(text, sizeof(text), "iteration %lld", (long long)iteration);
     open_range(p, LAB_RANGE_ITERATION, text, iteration, now);
     p->loss_ran = false;
     count_time(p, now);
@@ -364,7 +382,7 @@ static void iteration_done(void *user, int64_t iteration, double loss,
     struct lab_profiler *p = user;
     int64_t now = lab_clock_monotonic_ns();
     close_to(p, LAB_RANGE_ITERATION, now);
-    profiler_moments_anchor(p);
+    profiler_moments_anchor(p, now);
     struct lab_open_range range = {.level = LAB_RANGE_ITERATION,
                                    .text =
                                        p->ranges ? lab_intern("iteration") : 0,
@@ -409,9 +427,9 @@ static void between_end(void *user)
 static void unreported_begin(void *user)
 {
     struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
     if (!profiler_records(p))
         return;
+    int64_t now = lab_clock_monotonic_ns();
     p->gpu->push(LAB_EXEC_DROPPED);
     p->unreported++;
     count_time(p, now);
@@ -420,9 +438,9 @@ static void unreported_begin(void *user)
 static void unreported_end(void *user)
 {
     struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
     if (p->unreported == 0)
         return;
+    int64_t now = lab_clock_monotonic_ns();
     p->gpu->pop();
     p->unreported--;
     count_time(p, now);
@@ -652,7 +670,8 @@ enum lab_status lab_profiler_new(struct lab_profiler **out,
         p->gpu = config->gpu;
     p->ranges = !config->no_ranges && !is_simulated(p);
     p->time_source = LAB_TIME_CPU_CLOCK;
-    profiler_moments_anchor(p);
+    count_run(p);
+    profiler_moments_anchor(p, 0);
     p->gpu_run = !runs_on_host(config->backend);
     if (p->gpu_run) {
         enum lab_status st = start_trace(p, config);

@@ -177,6 +177,11 @@ json_t *lab_json_fields(json_t *object, const struct lab_fields *fields,
     return object;
 }
 
+static enum lab_status cannot_write(void)
+{
+    return lab_fail(LAB_E_IO, "[output.line] cannot write the output");
+}
+
 enum lab_status lab_json_write(FILE *to, json_t *object)
 {
     lab_json_int(object, "format", LAB_JSON_FORMAT);
@@ -188,9 +193,59 @@ enum lab_status lab_json_write(FILE *to, json_t *object)
     }
     bool written = fputs(line, to) >= 0 && putc('\n', to) != EOF;
     free(line);
-    return written
-               ? LAB_OK
-               : lab_fail(LAB_E_IO, "[output.line] cannot write the output");
+    return written ? LAB_OK : cannot_write();
+}
+
+/* As jansson writes it: 17 digits, a point or an exponent, and of that neither a
+ * plus nor leading zeros. */
+static int put_real(char *out, size_t size, double v)
+{
+    int n = snprintf(out, size, "%.17g", v);
+    char *e = strchr(out, 'e');
+    if (!e && !strchr(out, '.'))
+        return n + snprintf(out + n, size - (size_t)n, ".0");
+    if (!e)
+        return n;
+    char *digits = e + 1 + (e[1] == '-');
+    char *from = e + 2; /* behind the sign, which %g always writes */
+    while (*from == '0')
+        from++;
+    memmove(digits, from, strlen(from) + 1);
+    return (int)strlen(out);
+}
+
+/* Every iteration has such a line: the rest of it is put together by hand. */
+static char *put_text(char *to, char *end, const char *text)
+{
+    while (*text && to < end)
+        *to++ = *text++;
+    return to;
+}
+
+enum lab_status lab_json_write_numbers(FILE *to, const char *type,
+                                       const struct lab_json_member *m, int n)
+{
+    char line[512];
+    char number[40];
+    char *end = line + sizeof(line);
+    char *at = put_text(line, end, "{\"type\":\"");
+    at = put_text(at, end, type);
+    at = put_text(at, end, "\"");
+    for (int i = 0; i < n; i++) {
+        if (m[i].is_whole)
+            snprintf(number, sizeof(number), "%lld", (long long)m[i].whole);
+        else
+            put_real(number, sizeof(number), m[i].value);
+        at = put_text(at, end, ",\"");
+        at = put_text(at, end, m[i].key);
+        at = put_text(at, end, "\":");
+        at = put_text(at, end, number);
+    }
+    snprintf(number, sizeof(number), ",\"format\":%d}\n", LAB_JSON_FORMAT);
+    at = put_text(at, end, number);
+    size_t bytes = (size_t)(at - line);
+    return at < end && fwrite(line, 1, bytes, to) == bytes ? LAB_OK
+                                                           : cannot_write();
 }
 
 enum lab_status lab_json_print(json_t *object)

@@ -157,6 +157,67 @@ TEST_CASE(the_same_bits_on_the_gpu)
         changed_in_between(families[i], "cuda");
 }
 
+/* Beside walked iterations: at speed most are not observed, and their calls are made
+ * once for a schedule. */
+static void many_iterations(family_fn *family)
+{
+    struct net a;
+    struct net b;
+    assert_true(open_net(&a, family, "cpu"));
+    assert_true(open_net(&b, family, "cpu"));
+    for (int part = 0; part < 4; part++) {
+        iterate(&a, 30);
+        net_steps(&b, 30 * net_steps_of(&b));
+        same(&a, &b, "thirty more");
+        if (part == 0) {
+            assert_ok(lab_walk_set_lr(a.walk, 0.003));
+            assert_ok(lab_walk_set_lr(b.walk, 0.003));
+        } else if (part == 1) {
+            net_choose(&a, "dense", "blas");
+            net_choose(&b, "dense", "blas");
+        } else if (part == 2) {
+            assert_ok(lab_walk_back(a.walk, 40 * net_steps_of(&a)));
+            assert_ok(lab_walk_back(b.walk, 40 * net_steps_of(&b)));
+        }
+    }
+    assert_ok(lab_walk_restart(a.walk));
+    assert_ok(lab_walk_restart(b.walk));
+    iterate(&a, 40);
+    net_steps(&b, 40 * net_steps_of(&b));
+    same(&a, &b, "after a restart");
+    net_free(&a);
+    net_free(&b);
+}
+
+TEST_CASE(the_same_bits_as_walked)
+{
+    for (int i = 0; i < FAMILIES; i++)
+        many_iterations(families[i]);
+}
+
+/* Of some iterations that are not observed the steps are timed. */
+TEST_CASE(some_iterations_are_timed)
+{
+    enum { COUNT = 120 };
+    struct net n;
+    struct lab_iteration_progress news;
+    int timed = 0;
+    assert_true(open_net(&n, mlp, "cpu"));
+    for (int i = 0; i < COUNT; i++) {
+        iterate(&n, 1);
+        assert_true(lab_walk_poll(n.walk, &news));
+        if (news.steps_ns < 0)
+            continue;
+        timed++;
+        assert_false(lab_walk_samples(i));
+        assert_true(news.readings_ns > 0);
+        assert_true(news.steps_ns + news.readings_ns / 2 <=
+                    news.end_ns - news.start_ns);
+    }
+    assert_in_range(timed, 5, COUNT / 7 + 1);
+    net_free(&n);
+}
+
 /* What the observers hear. */
 struct heard {
     int64_t iterations[64];

@@ -37,4 +37,36 @@ TEST_CASE(what_json_has_no_number_for)
     has(o, "\"list\":[1.5,\"nan\",\"inf\",\"-inf\"]");
 }
 
+static void line_of(char text[256], json_t *object,
+                    const struct lab_json_member *m, int n)
+{
+    FILE *to = fmemopen(text, 256, "w");
+    assert_non_null(to);
+    assert_ok(object ? lab_json_write(to, object)
+                     : lab_json_write_numbers(to, "t", m, n));
+    assert_int_equal(fclose(to), 0);
+}
+
+/* A line of numbers is the same with and without an object. */
+TEST_CASE(a_line_of_numbers)
+{
+    static const double v[] = {
+        0,      -0.0,        1,       -17,    2.5,      1e15,    1e16,
+        1e17,   123456789e8, 1e22,    1e-4,   1e-5,     1.25e-7, 3e-300,
+        -1e300, 0.1,         2.0 / 3, 5e-324, -2.5e-10, 1e100,   65536.0};
+    char by_object[256];
+    char plain[256];
+    for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
+        const struct lab_json_member m[] = {
+            {.key = "n", .whole = (int64_t)i - 3, .is_whole = true},
+            {.key = "v", .value = v[i]}};
+        json_t *o = lab_json_new("t");
+        lab_json_int(o, "n", (int64_t)i - 3);
+        lab_json_value(o, "v", v[i]);
+        line_of(by_object, o, NULL, 0);
+        line_of(plain, NULL, m, 2);
+        assert_string_equal(by_object, plain);
+    }
+}
+
 RUN_TESTS()

@@ -56,6 +56,36 @@ TEST_CASE(keeps_order_and_bytes)
     lab_ring_free(ring);
 }
 
+/* Whatever was in it before it was empty: all its slots, in order. */
+TEST_CASE(an_emptied_ring_holds_as_much)
+{
+    enum { SLOTS = 8 };
+    struct lab_ring *ring;
+    int64_t out[SLOTS];
+    int64_t next = 0;
+    int64_t want = 0;
+    assert_ok(lab_ring_new(&ring, SLOTS, sizeof(next), 0));
+    for (int before = 0; before < 2 * SLOTS; before++) {
+        for (int i = 0; i < before % SLOTS; i++, next++)
+            assert_true(lab_ring_push(ring, &next));
+        want += (int64_t)lab_ring_pop(ring, out, SLOTS, 0);
+        assert_int_equal(want, next);
+        for (int i = 0; i < SLOTS; i++, next++)
+            assert_true(lab_ring_push(ring, &next));
+        assert_false(lab_ring_push(ring, &next));
+        assert_int_equal(lab_ring_pop(ring, out, SLOTS / 2, 0), SLOTS / 2);
+        assert_true(lab_ring_push(ring, &next));
+        next++;
+        assert_int_equal(lab_ring_pop(ring, out + SLOTS / 2, SLOTS / 2, 0),
+                         SLOTS / 2);
+        for (int i = 0; i < SLOTS; i++, want++)
+            assert_int_equal(out[i], want);
+        assert_int_equal(lab_ring_pop(ring, out, SLOTS, 0), 1);
+        assert_int_equal(out[0], want++);
+    }
+    lab_ring_free(ring);
+}
+
 TEST_CASE(full_ring_waits_then_drops)
 {
     struct lab_ring *ring;

@@ -44,9 +44,26 @@ struct lab_walk_speed {
     int64_t clock_offset_ns; /* host's less device's */
     bool clock_known;
     int64_t data_of; /* the iteration of the arena's data; -1: none */
+    struct lab_ready_call *ready;  /* of the schedule's steps; NULL: not made */
+    struct lab_arena ready_memory; /* owns them */
+    int64_t clock_ns; /* a reading of the clock takes; 0: unknown */
+    int64_t quiet_ns; /* the last that ran by these calls took; 0: unknown */
     struct lab_iteration_progress news[LAB_WALK_NEWS]; /* a ring */
     int64_t news_first;
     int64_t news_end;
+};
+
+/* A copy of an optimizer's parameters, with the rate of the iteration. */
+union lab_rated {
+    double lr;
+    struct lab_sgd_params sgd;
+    struct lab_adam_params adam;
+};
+
+/* The call of a step in the walk's arena, made once for many iterations. */
+struct lab_ready_call {
+    struct lab_call call; /* its iteration, and the rate, are set each time */
+    union lab_rated rated;
 };
 
 /* Before plan step `at` of an iteration; n_steps of the plan: its end. */
@@ -425,8 +442,6 @@ static void enter(struct lab_walk *w, const struct lab_step *s)
     if (w->muted)
         return;
     open_iteration(w);
-    if (w->quiet)
-        return;
     if (w->open_phase != (int)s->phase) {
         close_phase(w);
         w->open_phase = (int)s->phase;
@@ -445,26 +460,29 @@ static void tell_step(struct lab_walk *w, const struct lab_step_event *e,
     const struct lab_observer *o = &w->observer;
     void (*tell)(void *, const struct lab_step_event *) =
         begin ? o->step_begin : o->step_end;
-    if (tell && !w->muted && !w->quiet)
+    if (tell && !w->muted)
         tell(o->user, e);
 }
 
-/* A copy of an optimizer's parameters, with the rate of the iteration. */
-union rated {
-    double lr;
-    struct lab_sgd_params sgd;
-    struct lab_adam_params adam;
-};
-
 /* The step's parameters, or `room` with them where they hold a learning rate. */
 static const void *params_now(const struct lab_walk *w,
-                              const struct lab_step *s, union rated *room)
+                              const struct lab_step *s, union lab_rated *room)
 {
     if (s->op->kind != LAB_KIND_OPTIMIZER)
         return s->params;
     memcpy(room, s->params, s->params_bytes);
     room->lr = lab_rate_at(&w->plan->rate, w->lr, w->iteration);
     return room;
+}
+
+static enum lab_status run_call(struct lab_walk *w,
+                                const struct lab_schedule_step *s,
+                                struct lab_call *call)
+{
+    enum lab_status st = lab_backend_run(w->be, s->variant, call);
+    return st ? lab_fail_context(st, "step %s, variant %s", s->step->name,
+                                 s->variant->name)
+              : LAB_OK;
 }
 
 /* `base` is another arena during an evaluation. Computes the outputs whose bits are
@@ -475,7 +493,7 @@ static enum lab_status run_outputs(struct lab_walk *w,
                                    void *base, bool training, unsigned wanted)
 {
     struct lab_step_call c;
-    union rated room;
+    union lab_rated room;
     lab_step_call(&c, w->plan, s->step, w->arena, base);
     for (int i = 0; i < s->step->n_out; i++) {
         if (!(wanted >> i & 1))
@@ -484,10 +502,7 @@ static enum lab_status run_outputs(struct lab_walk *w,
     c.call.params = params_now(w, s->step, &room);
     c.call.training = training;
     c.call.iteration = (uint64_t)w->iteration;
-    enum lab_status st = lab_backend_run(w->be, s->variant, &c.call);
-    return st ? lab_fail_context(st, "step %s, variant %s", s->step->name,
-                                 s->variant->name)
-              : LAB_OK;
+    return run_call(w, s, &c.call);
 }
 
 static enum lab_status walk_run_schedule_step(struct lab_walk *w,
@@ -609,13 +624,94 @@ static enum lab_status time_in_graph(struct lab_walk *w,
     return st;
 }
 
+/* ---- steps at speed: nothing but their calls ---- */
+
+static void forget_ready(struct lab_walk_speed *s)
+{
+    lab_arena_release(&s->ready_memory);
+    s->ready = NULL;
+}
+
+static bool make_ready_call(struct lab_walk *w, const struct lab_step *step,
+                            struct lab_ready_call *out)
+{
+    struct lab_step_call c;
+    lab_step_call(&c, w->plan, step, w->arena, w->arena);
+    size_t n_in = (size_t)step->n_in;
+    size_t n_out = (size_t)step->n_out;
+    struct lab_view *views =
+        lab_arena_array(&w->speed.ready_memory, n_in + n_out, sizeof(*views));
+    if (!views)
+        return false;
+    memcpy(views, c.in, n_in * sizeof(*views));
+    memcpy(views + n_in, c.out, n_out * sizeof(*views));
+    out->call = c.call;
+    out->call.in = views;
+    out->call.out = views + n_in;
+    out->call.params = params_now(w, step, &out->rated);
+    return true;
+}
+
+/* The time that a reading of the clock takes, the least of some. */
+static int64_t clock_reading_ns(void)
+{
+    enum { TIMES = 8, READINGS = 64 };
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < TIMES; i++) {
+        int64_t start = lab_clock_monotonic_ns();
+        int64_t now = start;
+        for (int k = 0; k < READINGS; k++)
+            now = lab_clock_monotonic_ns();
+        least = now - start < least ? now - start : least;
+    }
+    return least / READINGS;
+}
+
+/* Makes the calls where there are none, and gives them this iteration. */
+static enum lab_status ready_calls(struct lab_walk *w)
+{
+    struct lab_walk_speed *s = &w->speed;
+    int n = w->schedule->n_steps;
+    bool made = s->ready != NULL;
+    if (!made)
+        s->ready =
+            lab_arena_array(&s->ready_memory, (size_t)n + 1, sizeof(*s->ready));
+    bool whole = s->ready != NULL;
+    for (int i = 0; i < n && whole && !made; i++)
+        whole = make_ready_call(w, w->schedule->steps[i].step, &s->ready[i]);
+    if (!whole) {
+        forget_ready(s);
+        return lab_no_memory("the calls of the steps");
+    }
+    if (s->clock_ns == 0)
+        s->clock_ns = clock_reading_ns();
+    double lr = lab_rate_at(&w->plan->rate, w->lr, w->iteration);
+    for (int i = 0; i < n; i++) {
+        s->ready[i].call.iteration = (uint64_t)w->iteration;
+        s->ready[i].rated.lr = lr;
+    }
+    return LAB_OK;
+}
+
+static enum lab_status run_ready(struct lab_walk *w, bool timed)
+{
+    const struct lab_schedule_step *s = &w->schedule->steps[w->position];
+    int64_t start = timed ? lab_clock_monotonic_ns() : 0;
+    enum lab_status st = run_call(w, s, &w->speed.ready[w->position].call);
+    if (timed)
+        w->steps_ns += lab_clock_monotonic_ns() - start;
+    if (!st)
+        walk_mark_written(w, s, LAB_EVENT_NO_TIME);
+    return st;
+}
+
 static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
 {
     const struct lab_schedule_step *s = &w->schedule->steps[index];
-    if (!w->muted && !w->quiet)
+    if (!w->muted)
         w->exec++;
     struct lab_step_event e = event_of(w, index, w->exec);
-    bool events = w->use_events && !w->muted && !w->quiet;
+    bool events = w->use_events && !w->muted;
     enter(w, s->step);
     tell_step(w, &e, true);
     if (events)
@@ -627,7 +723,6 @@ static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
     if (!st && walking)
         st = lab_backend_sync(w->be);
     int64_t ns = lab_clock_monotonic_ns() - start;
-    w->steps_ns += ns;
     if (events)
         ns = e.device_ns;
     if (w->be->untimed)
@@ -1177,6 +1272,7 @@ static void follow_schedule(struct lab_walk *w, struct lab_schedule *schedule)
         graphs(w)->free(w->be, s->graph);
     lab_schedule_release(s->of);
     walk_nodes_forget(w);
+    forget_ready(s);
     s->graph = NULL;
     s->of = lab_schedule_retain(schedule);
     s->warm = s->failed = false;
@@ -1644,9 +1740,12 @@ static enum lab_status look_for_cut(const struct lab_walk *w, int64_t *until)
     return st && now >= *until ? st : LAB_OK;
 }
 
-/* A step at a time, as when walking, but without waiting after each. */
+/* A step at a time, as when walking, but without waiting after each. Of every
+ * seventh iteration that is not observed the steps are timed: by that a copy for going
+ * back, which every sixteenth makes, has its share. */
 static enum lab_status by_steps(struct lab_walk *w, bool keep)
 {
+    enum { TIMED_EVERY = 7 };
     int64_t start = lab_clock_monotonic_ns();
     int64_t until = 0;
     enum lab_status st = lab_walk_look_for_stop(w);
@@ -1658,10 +1757,15 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     w->steps_ns = 0;
     /* An iteration that began as a walk goes on as one. */
     w->quiet = whole && !lab_walk_samples(w->iteration - w->first);
-    if (w->quiet)
+    bool timed = w->quiet && !graphs(w) && w->iteration % TIMED_EVERY == 0;
+    if (w->quiet) {
+        st = ready_calls(w);
         walk_report_unobserved(w, true);
+        open_iteration(w);
+    }
     while (!st && !lab_walk_at_end(w)) {
-        st = walk_run_at(w, w->position, false);
+        st =
+            w->quiet ? run_ready(w, timed) : walk_run_at(w, w->position, false);
         w->position += st == LAB_OK;
         if (!st && !lab_walk_at_end(w))
             st = look_for_cut(w, &until);
@@ -1679,19 +1783,40 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     if (st)
         return st;
     w->speed.warm |= whole;
-    struct lab_iteration_progress n = {
-        w->iteration, w->loss, start, lab_clock_monotonic_ns(),
-        whole && !observed && !graphs(w) ? w->steps_ns : -1};
+    int64_t readings_ns = w->schedule->n_steps * w->speed.clock_ns;
+    struct lab_iteration_progress n = {.iteration = w->iteration,
+                                       .loss = w->loss,
+                                       .start_ns = start,
+                                       .end_ns = lab_clock_monotonic_ns(),
+                                       .steps_ns = -1};
+    if (timed) { /* from the start of a reading to that of the next is its time, too */
+        n.steps_ns = w->steps_ns - readings_ns;
+        n.readings_ns = 2 * readings_ns;
+    }
+    if (!observed)
+        w->speed.quiet_ns = n.end_ns - start;
     w->speed.last_end_ns = n.end_ns;
     add_news(w, &n);
     return LAB_OK;
 }
 
+/* What is between two copies runs again on the way back: of short iterations more
+ * are, where that takes no longer than a frame. */
+static int64_t copy_every(const struct lab_walk *w)
+{
+    enum { FEWEST = 16, MOST = 256 };
+    const int64_t frame_ns = 16000000;
+    int64_t every = FEWEST;
+    while (every < MOST && w->speed.quiet_ns > 0 &&
+           2 * every * w->speed.quiet_ns <= frame_ns)
+        every *= 2;
+    return every;
+}
+
 enum lab_status lab_walk_iterate(struct lab_walk *w)
 {
-    enum { COPY_EVERY = 16 };
     int64_t next = next_iteration(w);
-    bool keep = next % COPY_EVERY == 0;
+    bool keep = next % copy_every(w) == 0;
     follow_schedule(w, w->schedule);
     if (may_launch(w)) {
         if (!w->speed.graph)
@@ -2157,7 +2282,7 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
         step >= 0 ? &w->schedule->steps[step] : NULL;
     const struct lab_variant *ran = s ? w->ran[s->hides_from].as : NULL;
     /* With the learning rate of its iteration. */
-    union rated room;
+    union lab_rated room;
     struct lab_step rated;
     if (s) {
         rated = *s->step;

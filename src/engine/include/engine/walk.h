@@ -175,9 +175,10 @@ enum lab_status lab_walk_iterate(struct lab_walk *w);
 struct lab_iteration_progress {
     int64_t iteration;
     double loss;
-    int64_t start_ns; /* when it was begun, or the one before it had ended */
-    int64_t end_ns;   /* monotonic clock */
-    int64_t steps_ns; /* within its steps; -1: observed, or a device's */
+    int64_t start_ns;    /* when it was begun, or the one before it had ended */
+    int64_t end_ns;      /* monotonic clock */
+    int64_t steps_ns;    /* within its steps; -1: not timed, or a device's */
+    int64_t readings_ns; /* what timing them took, in and between them */
 };
 bool lab_walk_poll(struct lab_walk *w, struct lab_iteration_progress *out);
 /* Waits until all that was launched has been reported. */

@@ -46,3 +46,13 @@ json_t *lab_json_fields(json_t *object, const struct lab_fields *fields,
 enum lab_status lab_json_print(json_t *object);
 /* The same into a file, not flushed. */
 enum lab_status lab_json_write(FILE *to, json_t *object);
+/* The line of lab_json_new(type), lab_json_int(key) and lab_json_value(key) in turn,
+ * made without an object: of finite numbers, and less than 512 bytes. */
+struct lab_json_member {
+    const char *key;
+    double value; /* or, where it is whole, */
+    int64_t whole;
+    bool is_whole;
+};
+enum lab_status lab_json_write_numbers(FILE *to, const char *type,
+                                       const struct lab_json_member *m, int n);

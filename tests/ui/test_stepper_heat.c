@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/mem.h"
+#include "stepper/labels.h"
 #include "stepper/step_tree.h"
 #include "stepper_plan.h"
 #include "ui/heat.h"
@@ -180,6 +181,46 @@ TEST_CASE(large_cells_have_numbers_signs_and_outlines)
     assert_int_equal(c.cells[8].paper, lab_tint_diverging(1, 1));
     assert_int_equal(c.cells[7].role, LAB_ROLE_NORMAL);
     lab_canvas_release(&c);
+}
+
+/* Labels are at their cells, whatever size these have. */
+TEST_CASE(labels_are_at_their_cells)
+{
+    struct lab_label names[4] = {
+        {.text = "a"}, {.text = "b"}, {.text = "c"}, {.text = "de"}};
+    const struct lab_plane p = {
+        .rows = 4, .cols = 4, .row_label = names, .col_label = names};
+    struct lab_heat_grid g = {.count = 16,
+                              .rows = 4,
+                              .cols = 4,
+                              .block_rows = 1,
+                              .block_cols = 1,
+                              .cells_h = 4,
+                              .cells_w = 4,
+                              .cell_h = 1,
+                              .cell_w = 1};
+    const struct {
+        int unit;
+        const char *screen;
+    } sizes[] = {{1, "      d\n   abce\n a\n c\n"}, /* a line has two rows */
+                 {2, "          d\n    a b c e\n a\n b\n c\nde\n"},
+                 {5, "                    d\n     a    b    c    e\n\n\n"}};
+    struct lab_canvas c;
+    assert_int_equal(lab_labels_height(&p, 4), 1); /* a third */
+    assert_int_equal(lab_labels_height(&p, 9), 2);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(lab_canvas_init(&c, i == 1 ? 6 : 4, 24, false));
+        g.cell_h = g.cell_w = sizes[i].unit;
+        lab_labels_draw(&c, &p, (struct lab_rect){2, 3, 4, 21}, &g,
+                        i < 2 ? (struct lab_rect){2, 0, 4, 3}
+                              : (struct lab_rect){0},
+                        (struct lab_rect){0, 3, 2, 21}, 15);
+        assert_int_equal(lab_labels_width(&p, &c), 3);
+        char *dump = lab_canvas_dump(&c);
+        assert_string_equal(dump, sizes[i].screen);
+        lab_free(dump);
+        lab_canvas_release(&c);
+    }
 }
 
 /* A picture that is made smaller fades; a matrix keeps what is large. */

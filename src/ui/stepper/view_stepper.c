@@ -14,6 +14,7 @@
 #include "engine/board.h"
 #include "board.h"
 #include "engine/setup.h"
+#include "labels.h"
 #include "engine/sim_backend.h"
 #include "report/counters_text.h"
 #include "report/doc.h"
@@ -1323,89 +1324,7 @@ static enum lab_status turn_picture(struct lab_screen *s)
     return LAB_OK;
 }
 
-/* ---- labels: the symbols of the sequence at rows and columns ---- */
-
-enum { LABEL_W = 8, LABEL_H = 4 };
-
-/* Columns that the rows' labels take, with the space behind them. */
-static int gutter_of(const struct lab_plane *p, const struct lab_canvas *c)
-{
-    int most = 0;
-    for (int64_t i = 0; p->row_label && i < p->rows; i++) {
-        int w = lab_canvas_columns(c, p->row_label[i].text);
-        most = w > most ? w : most;
-    }
-    return most == 0 ? 0 : (most > LABEL_W ? LABEL_W : most) + 1;
-}
-
-static size_t char_bytes(const char *text)
-{
-    unsigned code;
-    size_t len = lab_utf8_next(text, strlen(text), &code);
-    return len ? len : 1;
-}
-
-static int characters(const char *text)
-{
-    int n = 0;
-    for (; *text; text += char_bytes(text))
-        n++;
-    return n;
-}
-
-static int header_of(const struct lab_plane *p, int h)
-{
-    int most = 0;
-    for (int64_t i = 0; p->col_label && i < p->cols; i++) {
-        int n = characters(p->col_label[i].text);
-        most = n > most ? n : most;
-    }
-    most = most > LABEL_H ? LABEL_H : most;
-    return most > h / 3 ? h / 3 : most;
-}
-
-/* A label from top to bottom, so that it needs one cell; it ends above its
- * column. */
-static void draw_down(struct lab_canvas *c, struct lab_rect above, int x,
-                      const char *text, enum lab_role role)
-{
-    int n = characters(text);
-    int y = above.y + (n < above.h ? above.h - n : 0);
-    for (; *text && y < above.y + above.h; y++) {
-        char one[8] = "";
-        size_t len = char_bytes(text);
-        memcpy(one, text, len);
-        lab_canvas_text(c, y, x + (lab_canvas_columns(c, one) < 2), 2, role,
-                        one);
-        text += len;
-    }
-}
-
-static void draw_labels(const struct lab_stepper *v, struct lab_canvas *c,
-                        struct lab_rect r, const struct lab_heat_grid *g,
-                        struct lab_rect side, struct lab_rect above)
-{
-    const struct lab_plane *p = &v->snap.plane;
-    int64_t row = -1;
-    int64_t col = -1;
-    if (v->cursor >= 0)
-        lab_heat_place(g, v->cursor, &row, &col);
-    for (int y = 0; p->row_label && side.w > 0 && y < g->cells_h; y++) {
-        int64_t i = y * g->block_rows;
-        bool here = row >= i && row < i + g->block_rows;
-        const char *text = p->row_label[i].text;
-        int w = lab_canvas_columns(c, text);
-        int x = side.w - 1 - (w < side.w - 1 ? w : side.w - 1);
-        lab_canvas_text(c, r.y + lab_heat_top(g, y), side.x + x, side.w - 1 - x,
-                        here ? LAB_ROLE_TITLE : LAB_ROLE_DIM, text);
-    }
-    for (int x = 0; p->col_label && above.h > 0 && x < g->cells_w; x++) {
-        int64_t i = x * g->block_cols;
-        bool here = col >= i && col < i + g->block_cols;
-        draw_down(c, above, r.x + x * g->cell_w, p->col_label[i].text,
-                  here ? LAB_ROLE_TITLE : LAB_ROLE_DIM);
-    }
-}
+/* ---- what is said of the plane ---- */
 
 static void draw_cursor_labels(const struct lab_stepper *v,
                                struct lab_canvas *c, struct lab_rect *row)
@@ -1637,8 +1556,8 @@ static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
     const struct lab_plane *p = &v->snap.plane;
     struct lab_rect above;
     struct lab_rect side = {0};
-    int gutter = gutter_of(p, c);
-    above = lab_rect_cut_top(&r, header_of(p, r.h));
+    int gutter = lab_labels_width(p, c);
+    above = lab_rect_cut_top(&r, lab_labels_height(p, r.h));
     if (gutter > 0 && r.w >= 4 * gutter)
         side = lab_rect_cut_left(&r, gutter);
     v->room = room_of(v, c, r);
@@ -1652,7 +1571,7 @@ static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
     v->room = room_of(v, c, r);
     struct lab_heat m = heat_now(v);
     if (!m.grid.folded)
-        draw_labels(v, c, r, &m.grid, side, above);
+        lab_labels_draw(c, p, r, &m.grid, side, above, v->cursor);
     draw_edges(v, c, r, &m.grid, e);
     lab_heat_draw(c, r.y, r.x, &m);
     outline_sources(v, c, r, &m.grid);
@@ -1781,7 +1700,7 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     int64_t last = p->rows > 1 ? look->show.row_first + p->rows - 1
                                : look->show.col_first + p->cols - 1;
     int label = 1 + snprintf(NULL, 0, "%lld", (long long)last);
-    label += gutter_of(p, c);
+    label += lab_labels_width(p, c);
     int64_t wide = (r.w - label) / NUMBER_W;
     wide = wide < 1 ? 1 : wide;
     struct lab_heat_grid g =

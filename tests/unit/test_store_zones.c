@@ -243,6 +243,19 @@ TEST_CASE_WITH(unknown_columns_come_as_recorded, NULL, sample_cleanup)
     }
 }
 
+/* Names without the columns that have where a zone ends. */
+TEST_CASE_WITH(names_need_no_other_column, NULL, sample_cleanup)
+{
+    const char *path = sample_path("runs.db");
+    record(path, KERNELS, 7);
+    record(path, KERNELS, 8);
+    list_all(path, whole);
+    sample_sql(path, "DELETE FROM kernel_zone");
+    list_all(path, found);
+    assert_true(sample_count(path, "kernel_zone_name") > 100);
+    compare_pages();
+}
+
 TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,
                sample_cleanup)
 {

@@ -4,6 +4,10 @@
  * iteration as differences to those of the one before, the sign in the lowest
  * bit. */
 #include "index.h"
+
+#include <math.h>
+#include <string.h>
+
 #include "varint.h"
 
 /* ---- iterations ---- */
@@ -392,6 +396,15 @@ static enum lab_status close_zone(struct lab_index *x)
     }
     x->rows = x->names = 0;
     return zone->st ? zone->st : name->st;
+}
+
+int64_t lab_zone_value(double v)
+{
+    int64_t bits;
+    if (isnan(v))
+        return LAB_UNKNOWN;
+    memcpy(&bits, &v, sizeof(bits));
+    return bits < 0 ? -(bits & INT64_MAX) : bits;
 }
 
 static void widen_range(struct lab_zone_range *r, int64_t v)

@@ -4,8 +4,9 @@
  * Zones: the kernels of a run are stored in the order in which they ended. For
  * every LAB_ZONE_ROWS of them kernel_zone has the least and the greatest value
  * of each column that kernels are sorted by, and kernel_zone_name their names.
- * The first n rows of a sort are in the n zones with the best values, and only
- * these are read (G. Moerkotte, Small Materialized Aggregates, 1998). SQLite's
+ * The first rows of a sort are in the zones with the best values: these are read
+ * until the next zone cannot have a better row (G. Moerkotte, Small Materialized
+ * Aggregates, 1998). SQLite's
  * own indexes were measured and left out: docs/measurements.md, "A large
  * database".
  *
@@ -76,6 +77,10 @@ struct lab_index_kernel {
     int64_t name; /* StringIds */
     int64_t value[LAB_KERNEL_SORT_COUNT];
 };
+
+/* The bits of a double, turned so that integers compare as it does; NaN:
+ * LAB_UNKNOWN. */
+int64_t lab_zone_value(double v);
 
 /* What an earlier index of the run had is deleted. */
 enum lab_status lab_index_begin(struct lab_index *x, struct lab_database *db,

@@ -165,55 +165,33 @@ static void read_kernel(struct lab_stmt *s, struct lab_kernel_row *r)
     r->shared_bytes = lab_launch_shared(&r->launch);
 }
 
-/* Adds a subquery to `sql`: `first` and `last` row of the zones of run ?1 that
- * have the first ?4 rows of the sort, if so many have a value. No rows:
- * the run has no zones. */
-static void add_zones(struct lab_str *sql, enum lab_kernel_sort sort,
-                      bool descending)
-{
-    const char *turn = descending ? "DESC" : "ASC";
-    if (sort == LAB_KERNEL_BY_NAME)
-        lab_str_addf(
-            sql,
-            "(SELECT first, last FROM (SELECT first, best, lead(first, 1, "
-            "0x7FFFFFFFFFFFFFFF) OVER (ORDER BY first) - 1 AS last FROM "
-            "(SELECT n.kernelRowFirst AS first, %s(t.value) AS best FROM "
-            "kernel_zone_name AS n JOIN StringIds AS t ON t.id = n.nameId "
-            "WHERE n.runId = ?1 GROUP BY first)) ORDER BY best %s, first LIMIT "
-            "?4)",
-            descending ? "max" : "min", turn);
-    else
-        lab_str_addf(
-            sql,
-            "(SELECT first, ifnull((SELECT min(kernelRowFirst) FROM "
-            "kernel_zone WHERE runId = ?1 AND sort = %d AND kernelRowFirst > "
-            "first), 0x7FFFFFFFFFFFFFFF) - 1 AS last FROM (SELECT "
-            "kernelRowFirst AS first FROM kernel_zone WHERE runId = ?1 AND "
-            "sort = %d ORDER BY %s %s, first LIMIT ?4))",
-            sort, sort, descending ? "greatest" : "least", turn);
-}
-
 /* ---- the rows of a page ---- */
 
-struct page {
-    int64_t *rows;
-    int64_t n;
+/* A row with its key, in the order of the zones' values (index/index.h). */
+struct place {
+    int64_t row;
+    int64_t key;
 };
 
-/* A narrow query: without the names and steps of every row. `zones`: of the
- * zones that have the page (index/index.h), and of kernels with a value; the
- * others come last, and may be in no zone. */
-static void make_pick(const struct lab_kernel_filter *f, bool zones,
-                      struct lab_str *sql)
+struct page {
+    struct place *rows;
+    int64_t n;
+    int64_t limit;
+    bool descending;
+};
+
+/* The rows that a run's kernels are in. */
+struct span {
+    int64_t first;
+    int64_t last;
+};
+
+/* Adds a narrow query: without the names and steps of every row. */
+static void add_pick(struct lab_str *sql, enum lab_kernel_sort sort)
 {
-    char table = sorts[f->sort].table;
-    const char *key = sorts[f->sort].key;
-    lab_str_add(sql, "SELECT o.kernelRow FROM ");
-    if (zones) {
-        add_zones(sql, f->sort, f->descending);
-        lab_str_add(sql, " AS z CROSS JOIN ");
-    }
-    lab_str_add(sql, "op_kernel AS o ");
+    char table = sorts[sort].table;
+    lab_str_addf(sql, "SELECT o.kernelRow, %s AS key FROM op_kernel AS o ",
+                 sorts[sort].key);
     if (table == 'k' || table == 'd')
         lab_str_add(sql, "CROSS JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
                          "k.kernelRow = o.kernelRow ");
@@ -225,20 +203,7 @@ static void make_pick(const struct lab_kernel_filter *f, bool zones,
                          "= o.stepExec ");
     lab_str_add(sql, "WHERE o.kernelRow BETWEEN ?2 AND ?3 AND o.runId = ?1 AND "
                      "o.stepExec IS NOT -1 ");
-    if (zones)
-        lab_str_addf(sql,
-                     "AND o.kernelRow BETWEEN z.first AND z.last AND %s "
-                     "NOTNULL ",
-                     key);
-    lab_str_addf(sql, "ORDER BY %s %s NULLS LAST, o.kernelRow LIMIT ?4", key,
-                 f->descending ? "DESC" : "ASC");
 }
-
-/* The rows that a run's kernels are in. */
-struct span {
-    int64_t first;
-    int64_t last;
-};
 
 static enum lab_status find_span(struct lab_database *db, int64_t run,
                                  struct span *out)
@@ -256,28 +221,170 @@ static enum lab_status find_span(struct lab_database *db, int64_t run,
     return lab_stmt_end(&s);
 }
 
-static void bind(sqlite3_stmt *stmt, int64_t run,
-                 const struct lab_kernel_filter *f, const struct span *at)
+static void bind(sqlite3_stmt *stmt, int64_t run, int64_t limit,
+                 const struct span *at)
 {
     sqlite3_bind_int64(stmt, 1, run);
     sqlite3_bind_int64(stmt, 2, at->first);
     sqlite3_bind_int64(stmt, 3, at->last);
-    sqlite3_bind_int64(stmt, 4, f->limit > 0 ? f->limit : -1);
+    sqlite3_bind_int64(stmt, 4, limit > 0 ? limit : -1);
 }
 
-static enum lab_status pick_rows(struct lab_database *db, int64_t run,
-                                 const struct lab_kernel_filter *f,
-                                 const struct span *at, bool zones,
-                                 struct page *page)
+static bool comes_before(const struct page *p, struct place a, struct place b)
+{
+    if (a.key != b.key)
+        return p->descending ? a.key > b.key : a.key < b.key;
+    return a.row < b.row;
+}
+
+/* The page is a heap with its last row on top while zones are read. */
+static void sink_top(struct page *p)
+{
+    struct place top = p->rows[0];
+    int64_t at = 0;
+    for (int64_t child = 1; child < p->n; child = 2 * at + 1) {
+        if (child + 1 < p->n &&
+            comes_before(p, p->rows[child], p->rows[child + 1]))
+            child++;
+        if (!comes_before(p, top, p->rows[child]))
+            break;
+        p->rows[at] = p->rows[child];
+        at = child;
+    }
+    p->rows[at] = top;
+}
+
+static void add_place(struct page *p, struct place new)
+{
+    if (p->n == p->limit) {
+        if (comes_before(p, new, p->rows[0])) {
+            p->rows[0] = new;
+            sink_top(p);
+        }
+        return;
+    }
+    int64_t at = p->n++;
+    for (; at > 0 && comes_before(p, p->rows[(at - 1) / 2], new);
+         at = (at - 1) / 2)
+        p->rows[at] = p->rows[(at - 1) / 2];
+    p->rows[at] = new;
+}
+
+static void sort_page(struct page *p)
+{
+    int64_t n = p->n;
+    while (p->n > 1) {
+        struct place last = p->rows[0];
+        p->rows[0] = p->rows[--p->n];
+        sink_top(p);
+        p->rows[p->n] = last;
+    }
+    p->n = n;
+}
+
+/* Zones from the best value on, until the page is full and the next zone's best
+ * row would come behind its last one. Kernels without a value are left out: they
+ * come last, and may be in no zone. */
+static enum lab_status pick_by_value(struct lab_database *db, int64_t run,
+                                     enum lab_kernel_sort sort,
+                                     struct page *page)
+{
+    const char *best = page->descending ? "greatest" : "least";
+    struct lab_str sql;
+    lab_str_init(&sql);
+    lab_str_addf(&sql,
+                 "SELECT kernelRowFirst, kernelRowLast, %s FROM kernel_zone "
+                 "WHERE runId = ?1 AND sort = %d ORDER BY %s %s, "
+                 "kernelRowFirst LIMIT ?4",
+                 best, sort, best, page->descending ? "DESC" : "ASC");
+    struct lab_stmt zones = lab_stmt_built(db, &sql);
+    add_pick(&sql, sort);
+    lab_str_add(&sql, "AND key NOTNULL");
+    struct lab_stmt rows = lab_stmt_built(db, &sql);
+    bind(zones.sql, run, page->limit, &(struct span){0, 0});
+    while (!rows.st && lab_stmt_next(&zones)) {
+        struct span at;
+        at.first = lab_column_int(&zones);
+        at.last = lab_column_int(&zones);
+        const struct place first = {at.first, lab_column_int(&zones)};
+        if (page->n == page->limit && comes_before(page, page->rows[0], first))
+            break;
+        bind(rows.sql, run, 0, &at);
+        while (lab_stmt_next(&rows)) {
+            struct place new = {.row = lab_column_int(&rows)};
+            new.key = sort == LAB_KERNEL_BY_OCCUPANCY
+                          ? lab_zone_value(lab_column_real(&rows))
+                          : lab_column_int(&rows);
+            add_place(page, new);
+        }
+        sqlite3_reset(rows.sql);
+    }
+    sort_page(page);
+    enum lab_status st = lab_stmt_end(&rows);
+    enum lab_status ended = lab_stmt_end(&zones);
+    return st ? st : ended;
+}
+
+/* One name after the other, and of each its zones in the order of their rows.
+ * Where a zone ends stands with its starts; without these it goes on to the
+ * name's next zone. */
+static enum lab_status pick_by_name(struct lab_database *db, int64_t run,
+                                    struct page *page)
+{
+    struct lab_str sql;
+    lab_str_init(&sql);
+    lab_str_addf(
+        &sql,
+        "WITH RECURSIVE name(id) AS (SELECT min(nameId) FROM kernel_zone_name "
+        "WHERE runId = ?1 UNION ALL SELECT (SELECT min(nameId) FROM "
+        "kernel_zone_name WHERE runId = ?1 AND nameId > name.id) FROM name "
+        "WHERE name.id NOTNULL) SELECT t.id FROM name JOIN StringIds AS t ON "
+        "t.id = name.id ORDER BY t.value %s",
+        page->descending ? "DESC" : "ASC");
+    struct lab_stmt names = lab_stmt_built(db, &sql);
+    lab_str_addf(
+        &sql,
+        "SELECT o.kernelRow FROM kernel_zone_name AS n CROSS JOIN op_kernel AS "
+        "o CROSS JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = "
+        "o.kernelRow WHERE n.runId = ?1 AND n.nameId = ?2 AND o.kernelRow "
+        "BETWEEN n.kernelRowFirst AND coalesce((SELECT z.kernelRowLast FROM "
+        "kernel_zone AS z WHERE z.runId = ?1 AND z.sort = %d AND "
+        "z.kernelRowFirst = n.kernelRowFirst), (SELECT "
+        "min(next.kernelRowFirst) - 1 FROM kernel_zone_name AS next WHERE "
+        "next.runId = ?1 AND next.nameId = ?2 AND next.kernelRowFirst > "
+        "n.kernelRowFirst), 0x7FFFFFFFFFFFFFFF) AND k.demangledName = ?2 AND "
+        "o.runId = ?1 AND o.stepExec IS NOT -1 ORDER BY n.kernelRowFirst, "
+        "o.kernelRow",
+        LAB_KERNEL_BY_START);
+    struct lab_stmt rows = lab_stmt_built(db, &sql);
+    sqlite3_bind_int64(names.sql, 1, run);
+    sqlite3_bind_int64(rows.sql, 1, run);
+    while (!rows.st && page->n < page->limit && lab_stmt_next(&names)) {
+        sqlite3_bind_int64(rows.sql, 2, lab_column_int(&names));
+        while (page->n < page->limit && lab_stmt_next(&rows))
+            page->rows[page->n++].row = lab_column_int(&rows);
+        sqlite3_reset(rows.sql);
+    }
+    enum lab_status st = lab_stmt_end(&rows);
+    enum lab_status ended = lab_stmt_end(&names);
+    return st ? st : ended;
+}
+
+/* By reading every row. */
+static enum lab_status pick_all(struct lab_database *db, int64_t run,
+                                enum lab_kernel_sort sort,
+                                const struct span *at, struct page *page)
 {
     struct lab_str sql;
     page->n = 0;
     lab_str_init(&sql);
-    make_pick(f, zones, &sql);
+    add_pick(&sql, sort);
+    lab_str_addf(&sql, "ORDER BY key %s NULLS LAST, o.kernelRow LIMIT ?4",
+                 page->descending ? "DESC" : "ASC");
     struct lab_stmt s = lab_stmt_built(db, &sql);
-    bind(s.sql, run, f, at);
-    while (page->n < f->limit && lab_stmt_next(&s))
-        page->rows[page->n++] = sqlite3_column_int64(s.sql, 0);
+    bind(s.sql, run, page->limit, at);
+    while (page->n < page->limit && lab_stmt_next(&s))
+        page->rows[page->n++].row = lab_column_int(&s);
     return lab_stmt_end(&s);
 }
 
@@ -322,7 +429,7 @@ static enum lab_status query_all(struct lab_database *db, int64_t run,
                                  const struct taker *taker)
 {
     struct lab_stmt s = prepare_kernels(db, filter);
-    bind(s.sql, run, filter, at);
+    bind(s.sql, run, filter->limit, at);
     while (lab_stmt_next(&s) && give(taker, &s))
         ;
     return lab_stmt_end(&s);
@@ -336,8 +443,8 @@ static enum lab_status query_page(struct lab_database *db, int64_t run,
     struct lab_stmt s = prepare_kernels(db, &one);
     bool more = true;
     for (int64_t i = 0; i < page->n && more && !s.st; i++) {
-        const struct span at = {page->rows[i], page->rows[i]};
-        bind(s.sql, run, &one, &at);
+        const struct span at = {page->rows[i].row, page->rows[i].row};
+        bind(s.sql, run, 0, &at);
         if (lab_stmt_next(&s))
             more = give(taker, &s);
         sqlite3_reset(s.sql);
@@ -352,7 +459,8 @@ static enum lab_status query(struct lab_database *db, int64_t run,
 {
     enum { MOST = 100000 };
     struct span at;
-    struct page page = {.n = 0};
+    struct page page = {.limit = filter->limit,
+                        .descending = filter->descending};
     enum lab_status st = find_span(db, run, &at);
     if (st)
         return st;
@@ -362,9 +470,11 @@ static enum lab_status query(struct lab_database *db, int64_t run,
     page.rows = lab_alloc_array((size_t)filter->limit, sizeof(*page.rows));
     if (!page.rows)
         return lab_no_memory("a page of kernels");
-    st = pick_rows(db, run, filter, &at, true, &page);
-    if (st == LAB_OK && page.n < filter->limit)
-        st = pick_rows(db, run, filter, &at, false, &page);
+    st = filter->sort == LAB_KERNEL_BY_NAME
+             ? pick_by_name(db, run, &page)
+             : pick_by_value(db, run, filter->sort, &page);
+    if (st == LAB_OK && page.n < page.limit)
+        st = pick_all(db, run, filter->sort, &at, &page);
     if (st == LAB_OK)
         st = query_page(db, run, &page, taker);
     lab_free(page.rows);
@@ -390,7 +500,8 @@ enum lab_status lab_query_launch(struct lab_database *db, int64_t run,
 {
     struct one one = {each, user, false};
     struct taker taker = {.each = take_one, .user = &one};
-    const struct page page = {&row, 1};
+    struct place place = {.row = row};
+    const struct page page = {.rows = &place, .n = 1};
     enum lab_status st = lab_bench_names_load(&taker.rungs, db, run);
     if (st)
         return st;

@@ -770,17 +770,6 @@ static int64_t read_size(int64_t kept[3], struct lab_stmt *s, bool first)
     return lab_launch_size(v);
 }
 
-/* The bits of a double, turned so that integers compare as it does; NaN:
- * LAB_UNKNOWN. */
-static int64_t order_of(double v)
-{
-    int64_t bits;
-    if (isnan(v))
-        return LAB_UNKNOWN;
-    memcpy(&bits, &v, sizeof(bits));
-    return bits < 0 ? -(bits & INT64_MAX) : bits;
-}
-
 static void read_launch(struct lab_time_sum *s, struct lab_stmt *c,
                         int64_t value[LAB_KERNEL_SORT_COUNT])
 {
@@ -796,7 +785,7 @@ static void read_launch(struct lab_time_sum *s, struct lab_stmt *c,
     value[LAB_KERNEL_BY_SHARED] = lab_add_known(of_static, lab_column_int(c));
     merge(&s->shared_bytes, value[LAB_KERNEL_BY_SHARED], first);
     double occupancy = lab_column_real(c);
-    value[LAB_KERNEL_BY_OCCUPANCY] = order_of(occupancy);
+    value[LAB_KERNEL_BY_OCCUPANCY] = lab_zone_value(occupancy);
     s->occupancy_pct = first || s->occupancy_pct == occupancy ? occupancy : NAN;
     merge(&s->occupancy_limit, lab_column_int(c), first);
 }

@@ -299,7 +299,7 @@ enum lab_status lab_kept_check_lesson(const struct lab_kept *k,
         return lab_fail(
             LAB_E_PARSE,
             "[kept.lesson] %s: it is a network of the lesson %s, and this is "
-            "%s: --load takes its parameters where names and shapes fit",
+            "%s: --load takes its parameters if all names and shapes fit",
             k->path, of, lesson);
     return LAB_OK;
 }

@@ -31,26 +31,59 @@ run lab layers
 expect_exit 2
 expect_stderr 'one network: a lesson'
 
-# Within half a point of fp32 in 8 bits, within a point with half of the weights.
+# Within half a point of fp32 in 8 bits, within a point with half of the weights, and
+# within one of a whole network that was trained as long.
 near() {
     expect_exit 0
     expect_json "abs(of('inference_form')[0]['accuracy'] - one('inference')['accuracy_as_trained']) < 1e-9" \
         "abs(of('inference_form')[1]['accuracy'] - of('inference_form')[0]['accuracy']) <= 0.005" \
         "of('inference_form')[-1]['accuracy'] - of('inference_form')[0]['accuracy'] >= -0.01" \
         "of('inference_form')[-2]['accuracy'] < of('inference_form')[0]['accuracy']" \
+        "of('inference_form')[-3]['form'] == 'fused, fp32, trained on'" \
+        "of('inference_form')[-3]['weight_bytes'] == of('inference_form')[0]['weight_bytes']" \
+        "of('inference_form')[-1]['accuracy'] - of('inference_form')[-3]['accuracy'] >= -0.01" \
         "of('inference_form')[1]['weight_bytes'] < 0.3 * of('inference_form')[0]['weight_bytes']" \
         "all(r['row_min_ns'] <= r['row_quarter_ns'] <= r['row_ns'] <= r['row_three_quarters_ns'] for r in of('inference_form'))" \
         "abs(2 * one('inference')['zeros'] / one('inference')['weights'] - 1) < 0.01"
 }
 run lab inference mlp-digits --epochs 10 --json
 near
-run lab inference inference --epochs 2 --json
+run lab inference inference --json
 near
 run run mlp-digits --backend cpu --no-tune --db runs.db --iterations 40 \
     --save kept
 run lab inference mlp-digits --load kept --iterations 1
 expect_exit 0
 expect_stdout 'fused, int8'
+expect_stdout 'mlp-digits: loaded from kept, then inference on'
+! grep -q 'iterations of training' "$out" || complain 'a loaded network was trained'
+# What is trained on, is trained as long as both trainings are, and not pruned.
+run run mlp-digits --backend cpu --no-tune --db runs.db --iterations 80
+long=$(sed -n 's/^80 iterations .*, \([0-9.]*\) % of the held-back .*/\1/p' "$out")
+run lab inference mlp-digits --iterations 40
+grep -q "^fused, fp32, trained on  *$long" "$out" || complain "80 iterations have $long %"
+# A sum of three numbers has no four to leave two out of.
+lesson narrow <<'END'
+---
+format: 1
+title: Narrow layers
+summary: A sum of two numbers.
+order: 1
+minutes: 1
+seed: 1
+data: {source: digits, batch: 16, split: 0.8, shuffle: true}
+network:
+  - {id: fc1, op: dense, units: 2}
+  - {id: fc2, op: dense, units: 10}
+loss: {op: softmax_cross_entropy}
+optimizer: {op: sgd, lr: 0.1}
+run: {epochs: 1}
+---
+Text.
+END
+run lab inference ./narrow.md --iterations 5
+expect_exit 0
+expect_stdout 'fc2.W stays whole: its sums have 2 numbers, 2:4 needs four'
 run lab inference gpt
 expect_exit 2
 run lab inference optimizer-sgd
@@ -94,6 +127,16 @@ expect_stdout '- no derivative'
 run lab mixing lstm-text
 expect_exit 0
 expect_stdout 'the first 32 of 64 positions'
+# A last state, a context: one vector of all positions.
+run lab mixing rnn-fibonacci --json
+expect_exit 0
+expect_json "[(r['layer'], len(r['norm']), r['positions']) for r in of('mixing')] == [('rnn1', 1, 3)]" \
+    "all(v > 0 for v in of('mixing')[0]['norm'][0])" \
+    "of('mixing')[0]['others'] is None and not of('mixing')[0]['later']"
+run lab mixing bahdanau-attention
+expect_exit 0
+grep -q '^att1  *bahdanau_attention  one vector, of all  *n/a$' "$out" ||
+    complain 'no context of all positions'
 # The rows of an image are no positions, nor are its channels.
 run lab mixing cnn-digits
 expect_exit 2

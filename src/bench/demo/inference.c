@@ -67,7 +67,8 @@ struct inference {
     int pruned;      /* parameters */
     int64_t weights; /* numbers that they have */
     int64_t zeros;
-    unsigned char **mask; /* of each tensor, or NULL */
+    unsigned char **mask;  /* of each tensor, or NULL */
+    struct lab_kept *kept; /* the network was loaded; NULL: it is trained */
     struct device device;
     int64_t simulated_rows; /* 0: all rows */
 };
@@ -174,10 +175,31 @@ static enum lab_status prune(struct inference *g)
         lab_free(mask);
         lab_free(v);
     }
-    if (!st && g->pruned == 0)
-        st = lab_fail(LAB_E_UNSUPPORTED, "[demo.no-prune] no layer sums four "
-                                         "numbers or more: there is nothing to "
-                                         "prune by 2:4");
+    return st;
+}
+
+/* ---- the network ---- */
+
+static enum lab_status begin(void *user, struct lab_walk *walk)
+{
+    return lab_kept_take(user, walk, LAB_KEPT_LOAD, NULL);
+}
+
+static enum lab_status open_network(struct inference *g)
+{
+    struct lab_str notice;
+    bool other =
+        strcmp(g->o->backend, "cpu") != 0 && strcmp(g->o->backend, "auto") != 0;
+    struct lab_setup setup = {.spec = &g->spec,
+                              .backend = "cpu",
+                              .data = g->o->data,
+                              .begin = g->kept ? begin : NULL,
+                              .user = g->kept,
+                              /* The CPU's number is 0. */
+                              .device = other ? 0 : g->o->device};
+    lab_str_init(&notice);
+    enum lab_status st = lab_setup_open(&setup, &g->walk, &g->plan, &notice);
+    lab_str_release(&notice);
     return st;
 }
 
@@ -353,7 +375,7 @@ static enum lab_status measure_on_device(struct inference *g)
         g->simulated_rows = rows = SIMULATED_ROWS;
     if (g->simulated_rows)
         st = measure_simulated_rows(g);
-    for (int i = 0; d->be && !st && g->n_rows + 2 < MOST_FORMS; i++) {
+    for (int i = 0; d->be && !st && g->n_rows + 3 < MOST_FORMS; i++) {
         char name[64];
         d->variant = lab_backend_rung(d->be, "gemm_int8", i);
         if (!d->variant)
@@ -384,6 +406,33 @@ static enum lab_status measure_on_device(struct inference *g)
     return st;
 }
 
+/* Pruning comes with as long a training once more: what that alone is worth shows a
+ * second network, which is trained so long and not pruned. */
+static enum lab_status measure_trained_on(struct inference *g)
+{
+    struct lab_walk *walk = g->walk;
+    struct lab_plan *plan = g->plan;
+    unsigned char **mask = g->mask;
+    g->walk = NULL;
+    g->plan = NULL;
+    g->mask = NULL;
+    enum lab_status st = open_network(g);
+    if (!st)
+        st = train(g, g->kept ? g->iterations : 2 * g->iterations);
+    if (!st)
+        st = renew(g);
+    if (!st)
+        st = measure(g, "fused, fp32, trained on", LAB_INFER_FP32);
+    lab_infer_free(g->infer);
+    g->infer = NULL;
+    lab_walk_free(g->walk);
+    lab_plan_free(g->plan);
+    g->walk = walk;
+    g->plan = plan;
+    g->mask = mask;
+    return st;
+}
+
 static enum lab_status measure_all(struct inference *g)
 {
     struct lab_infer_facts facts;
@@ -402,6 +451,9 @@ static enum lab_status measure_all(struct inference *g)
         st = measure_on_device(g);
     if (!st)
         st = prune(g);
+    if (st || g->pruned == 0)
+        return st;
+    st = measure_trained_on(g);
     if (!st)
         st = renew(g);
     if (!st)
@@ -427,6 +479,29 @@ static int64_t right_of(const struct inference *g, int64_t rows)
 
 /* ---- output ---- */
 
+/* Which weights have too short sums, and what was left out of the others. */
+static void print_pruned(const struct inference *g)
+{
+    for (int t = 0; t < g->plan->n_tensors; t++) {
+        int64_t depth = g->plan->tensors[t].role == LAB_TENSOR_PARAM
+                            ? lab_infer_depth(g->plan, t)
+                            : 0;
+        if (depth > 0 && !g->mask[t])
+            lab_printf(stdout,
+                       "%s stays whole: its sums have %lld numbers, 2:4 needs "
+                       "four\n",
+                       g->plan->tensors[t].name, (long long)depth);
+    }
+    if (g->pruned == 0)
+        return;
+    lab_printf(stdout,
+               "2:4 leaves out %lld of %lld weights of %d layers; each kept "
+               "one has 2 bits for its place\ntrained on, trained again: as "
+               "long once more, %lld iterations\n",
+               (long long)g->zeros, (long long)g->weights, g->pruned,
+               (long long)g->iterations);
+}
+
 static enum lab_status print_text(const struct inference *g, double engine)
 {
     static const char *const heads[] = {"form",    ">accuracy", ">off fp32",
@@ -436,12 +511,17 @@ static enum lab_status print_text(const struct inference *g, double engine)
     struct lab_str text;
     lab_str_init(&text);
     lab_print_wrap(lab_print_columns(), 0);
+    if (g->kept)
+        lab_printf(stdout, "%s: loaded from %s", g->o->lesson, g->o->load);
+    else
+        lab_printf(stdout, "%s: %lld iterations of training", g->o->lesson,
+                   (long long)g->iterations);
     lab_printf(stdout,
-               "%s: %lld iterations of training, then inference on %lld rows "
-               "that were held back, on one core\n%lld layers, %lld after "
-               "fusing; as trained, the network's accuracy is %.2f %%\n\n",
-               g->o->lesson, (long long)g->iterations, (long long)g->rows,
-               (long long)g->layers, (long long)g->left, 100 * engine);
+               ", then inference on %lld rows that were held back, on one "
+               "core\n%lld layers, %lld after fusing; as %s, the network's "
+               "accuracy is %.2f %%\n\n",
+               (long long)g->rows, (long long)g->layers, (long long)g->left,
+               g->kept ? "loaded" : "trained", 100 * engine);
     lab_text_table_init(&t, heads);
     for (int i = 0; i < g->n_rows; i++) {
         const struct form_row *r = &g->row[i];
@@ -473,9 +553,9 @@ static enum lab_status print_text(const struct inference *g, double engine)
                "over the largest score of its row\n"
                "bytes: of the weights; a row: its time, median of %d passes "
                "over the rows\nspread: interquartile range of the passes over "
-               "the median\n2:4 leaves out %lld of %lld weights of %d layers; "
-               "each kept one has 2 bits for its place\n",
-               PASSES, (long long)g->zeros, (long long)g->weights, g->pruned);
+               "the median\n",
+               PASSES);
+    print_pruned(g);
     for (int i = 0; i < g->n_rows; i++)
         if (g->row[i].refused[0])
             lab_printf(stdout, "%s: %s\n", g->row[i].name, g->row[i].refused);
@@ -525,6 +605,7 @@ static enum lab_status print_json(const struct inference *g, double engine)
     json_t *line = lab_json_new("inference");
     lab_json_text(line, "lesson", g->o->lesson);
     lab_json_int(line, "iterations", g->iterations);
+    lab_json_text(line, "loaded", g->kept ? g->o->load : NULL);
     lab_json_int(line, "rows", g->rows);
     lab_json_int(line, "simulated_rows", g->simulated_rows);
     lab_json_real(line, "accuracy_as_trained", engine);
@@ -537,40 +618,25 @@ static enum lab_status print_json(const struct inference *g, double engine)
 
 /* ---- the command ---- */
 
-static enum lab_status begin(void *user, struct lab_walk *walk)
+static enum lab_status run(struct inference *g)
 {
-    return lab_kept_take(user, walk, LAB_KEPT_LOAD, NULL);
-}
-
-static enum lab_status run(struct inference *g, struct lab_kept *kept)
-{
-    struct lab_str notice;
-    struct lab_setup setup = {.spec = &g->spec,
-                              .backend = "cpu",
-                              .data = g->o->data,
-                              .begin = kept ? begin : NULL,
-                              .user = kept};
     struct lab_data_facts facts;
     double engine = NAN;
     double loss;
-    lab_str_init(&notice);
     bool other =
         strcmp(g->o->backend, "cpu") != 0 && strcmp(g->o->backend, "auto") != 0;
-    if (!other)
-        setup.device = g->o->device; /* the CPU's number is 0 */
     /* First: a training would be for nothing where there is no such device. */
-    enum lab_status st = LAB_OK;
-    st = lab_backend_open(&g->device.be, other ? g->o->backend : "cpu",
-                          other ? g->o->device : 0);
+    enum lab_status st = lab_backend_open(
+        &g->device.be, other ? g->o->backend : "cpu", other ? g->o->device : 0);
     if (!st)
-        st = lab_setup_open(&setup, &g->walk, &g->plan, &notice);
+        st = open_network(g);
     if (!st)
         st = read_held(g);
     if (!st) {
         lab_data_get_facts(lab_walk_data(g->walk), &facts);
         g->iterations = lab_train_iterations(&g->spec, &facts, g->o->epochs,
                                              g->o->iterations);
-        if (!kept)
+        if (!g->kept)
             st = train(g, g->iterations);
     }
     if (!st)
@@ -579,6 +645,9 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
         st = measure_all(g);
     if (!st)
         st = g->o->json ? print_json(g, engine) : print_text(g, engine);
+    if (!st && g->pruned == 0)
+        st = lab_fail(LAB_E_RANGE, "[demo.no-prune] no layer sums four numbers "
+                                   "or more: there is nothing to prune by 2:4");
     for (int t = 0; g->mask && t < g->plan->n_tensors; t++)
         lab_free(g->mask[t]);
     lab_free(g->mask);
@@ -589,7 +658,6 @@ static enum lab_status run(struct inference *g, struct lab_kept *kept)
     lab_free(g->held);
     lab_free(g->label);
     lab_free(g->scores);
-    lab_str_release(&notice);
     return st;
 }
 
@@ -610,13 +678,13 @@ static int cmd_inference(int argc, char **argv)
         .commands = LAB_FOR_INFERENCE,
         .takes = LAB_FOR_INFERENCE,
         .args = "LESSON",
-        .doc =
-            "A lesson's network trained, or loaded, and then run for "
-            "inference: fused, in 8 bits, and with two of each four weights "
-            "left out, before and after the others were trained again for "
-            "as long. On the CPU, the 8-bit products besides by oneDNN where "
-            "it is; with --backend cuda or sim by each kernel of the lab "
-            "gemm_int8. Nothing is recorded.",
+        .doc = "A lesson's network trained, or loaded, and then run for "
+               "inference: fused, in 8 bits, and with two of each four weights "
+               "left out, before and after the others were trained again for "
+               "as long, beside the whole network trained on as long. On the "
+               "CPU, the 8-bit products besides by oneDNN where "
+               "it is; with --backend cuda or sim by each kernel of the lab "
+               "gemm_int8. Nothing is recorded.",
         .check = take_lesson};
     struct lab_options o;
     struct lab_lesson *lesson = NULL;
@@ -635,7 +703,8 @@ static int cmd_inference(int argc, char **argv)
         g.spec = lesson->spec;
         if (o.given.seed)
             g.spec.seed = o.seed;
-        st = run(&g, kept);
+        g.kept = kept;
+        st = run(&g);
     }
     lab_kept_free(kept);
     lab_lesson_free(lesson);

@@ -32,7 +32,8 @@ static const float step_size = 1e-2f;
  * position i, as the root of their squares' sum. */
 struct mixed {
     int node;
-    int positions;    /* that were looked at */
+    int rows;         /* output positions: as many, or one vector of all */
+    int positions;    /* input positions that were looked at */
     int64_t sequence; /* positions that there are */
     double norm[MOST_POSITIONS][MOST_POSITIONS];
 };
@@ -54,18 +55,34 @@ static bool over_positions(const struct lab_plan *plan, int tensor)
     return t->dtype == LAB_F32 && t->shape.rank == 3 && t->shape.dim[1] > 1;
 }
 
+/* [batch, width]: the last state of a recurrent layer, a context, a mean. */
+static bool is_one_vector(const struct lab_tensor *t)
+{
+    return t->dtype == LAB_F32 && t->shape.rank == 2;
+}
+
 static bool wanted(const struct mixing *m, int node)
 {
     const struct lab_node *n = &m->plan->nodes[node];
     const struct lab_tensor *out = &m->plan->tensors[n->out];
+    bool one = is_one_vector(out);
+    int64_t length = one ? 0 : out->shape.dim[1];
+    bool reads = false;
     if (!lab_node_is_layer(n) || n->n_in < 1 ||
-        !over_positions(m->plan, n->out))
+        (!one && !over_positions(m->plan, n->out)))
         return false;
-    for (int k = 0; k < n->n_in; k++)
+    for (int k = 0; k < n->n_in; k++) {
+        const struct lab_tensor *in = &m->plan->tensors[n->in[k]];
+        /* Beside a sequence one vector may be read, as attention's query. */
+        if (one && is_one_vector(in))
+            continue;
         if (!over_positions(m->plan, n->in[k]) ||
-            m->plan->tensors[n->in[k]].shape.dim[1] != out->shape.dim[1])
+            (length > 0 && in->shape.dim[1] != length))
             return false;
-    return true;
+        length = in->shape.dim[1];
+        reads = true;
+    }
+    return reads;
 }
 
 static enum lab_status forward(struct mixing *m, int steps)
@@ -96,8 +113,8 @@ static int64_t width_of(const struct lab_tensor *t)
 static void add_differences(struct mixed *l, int at, const struct lab_tensor *t,
                             const float *was, const float *changed)
 {
-    int64_t width = width_of(t);
-    for (int o = 0; o < l->positions; o++) {
+    int64_t width = is_one_vector(t) ? t->shape.dim[1] : width_of(t);
+    for (int o = 0; o < l->rows; o++) {
         double sum = 0;
         for (int64_t k = o * width; k < (o + 1) * width; k++)
             sum +=
@@ -152,13 +169,16 @@ static enum lab_status derive(struct mixing *m, int node, int steps)
     float *was = lab_alloc_array((size_t)out->count, sizeof(*was));
     enum lab_status st = was ? lab_walk_read(m->walk, n->out, false, was)
                              : lab_no_memory("derivatives");
-    *l = (struct mixed){.node = node,
-                        .sequence = out->shape.dim[1],
-                        .positions = out->shape.dim[1] < MOST_POSITIONS
-                                         ? (int)out->shape.dim[1]
-                                         : MOST_POSITIONS};
+    *l = (struct mixed){.node = node};
     for (int k = 0; k < n->n_in && !st; k++) {
+        const struct lab_tensor *in = &m->plan->tensors[n->in[k]];
         bool again = false; /* the same tensor twice is one input */
+        if (is_one_vector(in))
+            continue;
+        l->sequence = in->shape.dim[1];
+        l->positions =
+            l->sequence < MOST_POSITIONS ? (int)l->sequence : MOST_POSITIONS;
+        l->rows = is_one_vector(out) ? 1 : l->positions;
         for (int j = 0; j < k; j++)
             again |= n->in[j] == n->in[k];
         if (!again)
@@ -189,11 +209,12 @@ static enum lab_status derive_all(struct mixing *m)
             st = derive(m, node, end - i);
     }
     if (!st && m->n_layers == 0)
-        st = lab_fail(LAB_E_USAGE,
-                      "[demo.mixing-sequence] no layer of %s reads and gives a "
-                      "vector for each position of a sequence, as those of "
-                      "transformer-block do",
-                      m->o->lesson);
+        st =
+            lab_fail(LAB_E_USAGE,
+                     "[demo.mixing-sequence] no layer of %s reads a vector for "
+                     "each position of a sequence, as those of "
+                     "transformer-block do",
+                     m->o->lesson);
     return st;
 }
 
@@ -211,22 +232,24 @@ static struct reach reach_of(const struct mixed *l)
     struct reach r = {.all = true};
     double all = 0;
     double others = 0;
-    for (int o = 0; o < l->positions; o++) {
+    for (int o = 0; o < l->rows; o++) {
         for (int i = 0; i < l->positions; i++) {
             double square = l->norm[o][i] * l->norm[o][i];
             all += square;
             others += i != o ? square : 0;
-            r.earlier |= i < o && square > 0;
-            r.later |= i > o && square > 0;
+            r.earlier |= l->rows > 1 && i < o && square > 0;
+            r.later |= l->rows > 1 && i > o && square > 0;
             r.all &= square > 0;
         }
     }
-    r.others = all > 0 ? others / all : NAN;
+    r.others = all > 0 && l->rows > 1 ? others / all : NAN;
     return r;
 }
 
-static const char *text_of(const struct reach *r)
+static const char *text_of(const struct mixed *l, const struct reach *r)
 {
+    if (l->rows == 1)
+        return r->all ? "one vector, of all" : "one vector, of some";
     return r->earlier && r->later ? (r->all ? "all" : "its own and some others")
            : r->earlier           ? "its own and earlier ones"
            : r->later             ? "its own and later ones"
@@ -251,7 +274,7 @@ static const char *shade_of(double v, double most)
 static double most_of(const struct mixed *l)
 {
     double most = 0;
-    for (int i = 0; i < l->positions * l->positions; i++)
+    for (int i = 0; i < l->rows * l->positions; i++)
         most = fmax(most, l->norm[i / l->positions][i % l->positions]);
     return most;
 }
@@ -277,8 +300,7 @@ static void print_pictures(const struct mixing *m)
         }
         int lines = 0;
         for (int k = first; k < end; k++)
-            lines =
-                m->layers[k].positions > lines ? m->layers[k].positions : lines;
+            lines = m->layers[k].rows > lines ? m->layers[k].rows : lines;
         for (int line = -1; line < lines; line++) {
             struct lab_str text;
             lab_str_init(&text);
@@ -290,7 +312,7 @@ static void print_pictures(const struct mixing *m)
                     lab_str_add(&text, name_of(m, l));
                 for (int i = 0; line >= 0 && i < l->positions; i++)
                     lab_str_addf(&text, "%s ",
-                                 line < l->positions
+                                 line < l->rows
                                      ? shade_of(l->norm[line][i], most_of(l))
                                      : " ");
                 size_t have = line < 0 ? name : width;
@@ -327,7 +349,7 @@ static enum lab_status print_text(const struct mixing *m)
         struct reach r = reach_of(l);
         lab_text_table_add(&t, name_of(m, l));
         lab_text_table_add(&t, m->plan->nodes[l->node].op->name);
-        lab_text_table_add(&t, text_of(&r));
+        lab_text_table_add(&t, text_of(l, &r));
         lab_text_table_add_share(&t, r.others);
     }
     enum lab_status st = lab_text_table_format(&t, &text);
@@ -362,7 +384,7 @@ static enum lab_status print_json(const struct mixing *m)
         struct reach r = reach_of(l);
         json_t *line = lab_json_new("mixing");
         json_t *rows = json_array();
-        for (int o = 0; o < l->positions; o++) {
+        for (int o = 0; o < l->rows; o++) {
             json_t *row = json_array();
             for (int k = 0; k < l->positions; k++)
                 json_array_append_new(row, lab_json_number(l->norm[o][k]));
@@ -422,7 +444,8 @@ static int cmd_mixing(int argc, char **argv)
         .doc =
             "Which positions of a sequence each layer of a network mixes: the "
             "derivatives of every position of its output by every position "
-            "of its input, as a picture. On the CPU; nothing is recorded.",
+            "of its input, as a picture; a row alone where the output is one "
+            "vector, as a last state. On the CPU; nothing is recorded.",
         .check = take_lesson};
     struct lab_options o;
     struct lab_lesson *lesson = NULL;

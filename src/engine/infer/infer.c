@@ -370,6 +370,14 @@ static unsigned keep_two(const float *w, int64_t step)
     return 1u << first | 1u << second;
 }
 
+int64_t lab_infer_depth(const struct lab_plan *plan, int tensor)
+{
+    int64_t M;
+    int64_t K;
+    bool rows;
+    return product_shape(plan, tensor, &M, &K, &rows) ? K : 0;
+}
+
 bool lab_infer_mask(const struct lab_plan *plan, int tensor,
                     const float *values, unsigned char *mask)
 {

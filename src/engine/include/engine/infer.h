@@ -119,6 +119,9 @@ enum lab_status lab_infer_row(struct lab_infer *f, enum lab_infer_form form,
  * the first; NaN where one of the numbers is. */
 double lab_infer_difference(const float *a, const float *b, int64_t n);
 
+/* The numbers that an element of a product with this parameter sums; 0: it is not
+ * the weight of a product. */
+int64_t lab_infer_depth(const struct lab_plan *plan, int tensor);
 /* Zeros of 2:4 in a parameter "<conv2d or dense>.W" of the plan: of each four along
  * what one filter sums, the two smallest. `mask` gets 1 for what is kept; a rest of
  * fewer than four is kept. false: it is no such parameter, or one filter sums fewer

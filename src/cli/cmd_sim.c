@@ -369,22 +369,14 @@ static enum lab_status find_kernel(struct simulation *s)
 /* As the source has them: it is one of the files that PTX names lines of. */
 static enum lab_status find_parameters(struct simulation *s)
 {
-    char base[256];
     int count = lab_sim_kernel_function(s->kernel)->param_count;
+    char base[256];
     lab_kernel_short_name(base, sizeof(base), s->types);
-    base[strcspn(base, "<")] = '\0';
-    const char *scope = strrchr(base, ':');
     s->parameters = lab_alloc_array((size_t)count + 1, sizeof(*s->parameters));
     if (!s->parameters)
         return lab_no_memory("the parameters of a kernel");
-    bool found = false;
-    for (int32_t i = 0; i < s->text->file_count && !found; i++) {
-        size_t n;
-        (void)lab_kernel_source_line(&s->source, s->text, i, 1, &n);
-        found = lab_sim_source_parameters(
-            lab_str_text(&s->source.text), s->source.text.len,
-            scope ? scope + 1 : base, s->parameters, count);
-    }
+    bool found =
+        lab_kernel_parameters(&s->source, s->text, base, s->parameters, count);
     if (!found)
         memset(s->parameters, 0, (size_t)count * sizeof(*s->parameters));
     for (int i = 0; i < s->arg_count && i < count; i++)

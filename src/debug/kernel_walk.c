@@ -127,14 +127,21 @@ static void show(struct session *s)
         list(s, p->file, p->line - AROUND, p->line + AROUND, p->line);
 }
 
+/* One of a check and a line, and how often; of those from `from` on. */
 static void print_findings(const struct session *s, int32_t from)
 {
     int32_t n;
     const struct lab_sim_finding *f = lab_sim_debug_findings(s->w->debug, &n);
-    for (int32_t i = from; i < n; i++)
-        lab_printf(stdout, "%s: %s, thread (%u,%u,%u)\n",
+    for (int32_t i = from; i < n;) {
+        int32_t same = lab_kernel_same_finding(f, n, i);
+        lab_printf(stdout, "%s: %s, thread (%u,%u,%u)",
                    lab_sim_check_id(f[i].check), f[i].message,
                    f[i].at.thread[0], f[i].at.thread[1], f[i].at.thread[2]);
+        if (same - i > 1)
+            lab_printf(stdout, "; %d times on this line", same - i);
+        lab_printf(stdout, "\n");
+        i = same;
+    }
 }
 
 static void print_stop(struct session *s, const struct lab_sim_stop *stop)
@@ -433,21 +440,17 @@ static enum lab_status do_print(struct session *s, const char *arg)
 /* Registers that hold a value here, as the lane in focus has them. */
 static enum lab_status do_registers(struct session *s, const char *arg)
 {
-    const struct lab_ptx_function *f = lab_sim_debug_function(s->w->debug);
-    int shown = 0;
+    enum { ALL = 1 << 20 };
+    struct lab_str out;
     (void)arg;
-    for (int32_t i = 0; i < f->reg_count; i++) {
-        uint64_t values[LANES];
-        enum lab_ptx_type type;
-        if (lab_sim_debug_register(s->w->debug, focus(s), f->regs[i].name,
-                                   values, &type))
-            continue;
-        lab_printf(stdout, "%s%s", shown++ % 4 ? "   " : "\n  ",
-                   f->regs[i].name);
-        print_value(values[s->lane], type);
-    }
-    lab_printf(stdout, "%s\n", shown ? "" : "no register holds a value here");
-    return LAB_OK;
+    lab_str_init(&out);
+    if (lab_kernel_values_add(&out, &s->source, s->w->ptx, s->w->debug, s->lane,
+                              0, ALL) == 0)
+        lab_str_add(&out, "no register holds a value here\n");
+    lab_print_lines(&out);
+    enum lab_status st = lab_str_check(&out, "the registers of a thread");
+    lab_str_release(&out);
+    return st;
 }
 
 static enum lab_status do_shared(struct session *s, const char *arg)
@@ -587,7 +590,9 @@ static const struct word {
     {"lanes", "", "the warp's threads and what each touched", do_lanes},
     {"access", "", "what the warp touched last", do_access},
     {"print", "%R", "a register of the PTX in each lane", do_print},
-    {"registers", "", "all registers that hold a value, of one lane",
+    {"registers", "",
+     "all registers that hold a value in one lane, and the line that computed "
+     "each",
      do_registers},
     {"shared", "[WORD]", "shared memory, as floats", do_shared},
     {"output", "", "which block and warp wrote each element of the output",

@@ -89,6 +89,22 @@ head -3 pictures | cmp -s - want || complain "$(cat pictures)"
     complain "what was gone back over is still written"
 expect_stdout 'out [128]: 64 of 128 elements are written; a sign is 1 x 2'
 expect_stdout 'out [128]: 128 of 128 elements are written'
+# A race is one sentence, however many threads are in it; registers have their line.
+"$LAB_EXE" sim turn.ptx --grid 1 --block 64 --arg 'in:int[64]' \
+    --arg 'out:int[64]' --walk >"$out" 2>"$err" <<'WORDS'
+step
+registers
+continue
+continue
+continue
+findings
+WORDS
+status=$?
+expect_exit 0
+expect_stdout '= &out[0]'
+expect_stdout 'out, a parameter'
+[ "$(grep -c '^race: read' "$out")" -le 4 ] || complain "a line for each thread"
+expect_stdout 'times on this line'
 # A sign for elements of several warps is no warp's.
 "$LAB_EXE" sim turn.ptx --grid 2 --block 64 --arg 'in:int[128]' \
     --arg 'out:int[8192]' --walk >"$out" 2>"$err" <<'WORDS'

@@ -382,6 +382,49 @@ TEST_CASE(every_wrong_address_is_explained)
     bench_close(b);
 }
 
+/* Tensors in one allocation: what lies between them is nobody's. */
+TEST_CASE(a_bounded_tensor_ends_where_it_ends)
+{
+    struct bench *b = bench_open(1, ALL, false);
+    void *p;
+    assert_ok(lab_sim_alloc(b->memory, 4096, &p));
+    assert_ok(lab_sim_written(b->memory, p, 4096));
+    float *all = p;
+    struct lab_sim_label l = {.name = "W",
+                              .element_bytes = 4,
+                              .rank = 2,
+                              .dim = {8, 32},
+                              .bounded = true};
+    assert_ok(lab_sim_label(b->memory, all + 64, 1024, &l));
+    snprintf(l.name, sizeof(l.name), "b");
+    l.rank = 1;
+    l.dim[0] = 64;
+    assert_ok(lab_sim_label(b->memory, all + 384, 256, &l));
+    begin(b);
+    /* Whole rows of each, a row over the end, and one between the two. */
+    assert_int_equal(do_access(b, 0, 1, SIM_LOAD, LAB_PTX_GLOBAL, SIM_FULL, 4,
+                               (uintptr_t)(all + 64), 4),
+                     SIM_FULL);
+    assert_int_equal(do_access(b, 0, 2, SIM_STORE, LAB_PTX_GLOBAL, SIM_FULL, 4,
+                               (uintptr_t)(all + 416), 4),
+                     SIM_FULL);
+    assert_int_equal(do_access(b, 0, 3, SIM_LOAD, LAB_PTX_GLOBAL, SIM_FULL, 4,
+                               (uintptr_t)(all + 64 + 256 - 8), 4),
+                     0xff);
+    assert_int_equal(do_access(b, 0, 4, SIM_STORE, LAB_PTX_GLOBAL, 1, 4,
+                               (uintptr_t)(all + 62), 4),
+                     0);
+    /* Lanes in different tensors. */
+    assert_int_equal(do_access(b, 0, 5, SIM_LOAD, LAB_PTX_GLOBAL, 3, 4,
+                               (uintptr_t)(all + 64), 1280),
+                     3);
+    end(b);
+    findings_are(b, 2);
+    found(b, 0, LAB_SIM_MEMORY, 4, 0, 0, "8 bytes before the start of W");
+    found(b, 1, LAB_SIM_MEMORY, 3, 0, 8, "0 bytes after the end of W");
+    bench_close(b);
+}
+
 TEST_CASE(memory_knows_its_own_allocations_only)
 {
     struct lab_sim_memory *m;

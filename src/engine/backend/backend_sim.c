@@ -306,7 +306,8 @@ static enum lab_status label_view(struct sim_backend *sim,
     struct lab_sim_label l = {.argument = argument,
                               .element_bytes = (int)lab_dtype_bytes(v->dtype),
                               .rank = v->rank,
-                              .read_only = strcmp(role, "input") == 0};
+                              .read_only = strcmp(role, "input") == 0,
+                              .bounded = true};
     const struct named *named = named_at(sim, v->data);
     size_t bytes = (size_t)v->count * lab_dtype_bytes(v->dtype);
     if (!v->data || bytes == 0)

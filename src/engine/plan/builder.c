@@ -1649,13 +1649,14 @@ static void check_names(struct lab_builder *b)
 
 /* ---- memory ---- */
 
+/* A gap follows, so that an index past the end is in no other tensor. */
 static void place_one(struct lab_builder *b, struct lab_tensor *t, size_t *at)
 {
-    enum { ALIGN = 256 };
+    enum { ALIGN = 256, GAP = 16 };
     size_t bytes;
     t->offset = *at;
     if (!lab_mul_size((size_t)t->count, lab_dtype_bytes(t->dtype), &bytes) ||
-        !lab_add_size(bytes, ALIGN - 1, &bytes) ||
+        !lab_add_size(bytes, GAP + ALIGN - 1, &bytes) ||
         !lab_add_size(*at, bytes & ~(size_t)(ALIGN - 1), at)) {
         refuse(b, no_place, LAB_E_SHAPE,
                "[network.memory] the tensors up to '%s' are larger than any "

@@ -98,17 +98,25 @@ static uint32_t bound(struct sim_warp *w, const struct sim_instr *i,
 
 /* ---- global memory ---- */
 
-/* The allocation that holds an access; NULL: none does. */
+/* The allocation that holds an access, and of a bounded one the label; NULL: none
+ * does. */
 static struct sim_alloc *alloc_of(struct sim_check *c, uint64_t addr,
                                   size_t bytes)
 {
     struct sim_alloc *a = c->last;
-    if (a && sim_holds(a, addr, bytes))
+    size_t from;
+    size_t end;
+    if (a && addr - c->last_from <= c->last_bytes &&
+        bytes <= c->last_bytes - (addr - c->last_from))
         return a;
     a = sim_memory_before(c->block->grid->memory, addr);
-    if (!a || a->freed || !sim_holds(a, addr, bytes))
+    if (!a || a->freed || !sim_holds(a, addr, bytes) ||
+        !sim_memory_bounds(a, (size_t)(addr - (uint64_t)(uintptr_t)a->base),
+                           bytes, &from, &end))
         return NULL;
     c->last = a;
+    c->last_from = (uint64_t)(uintptr_t)a->base + from;
+    c->last_bytes = end - from;
     return a;
 }
 

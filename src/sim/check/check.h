@@ -51,7 +51,9 @@ struct sim_check {
     struct sim_check *free; /* those that no block uses */
     struct sim_launch_check *launch;
     struct sim_block *block;
-    struct sim_alloc *last;   /* where the access before was */
+    struct sim_alloc *last; /* where the access before was */
+    uint64_t last_from;     /* and all around it that may be touched */
+    size_t last_bytes;
     enum sim_pattern pattern; /* of the access */
 
     /* Found by this one, one a source line; merged at the end. */

@@ -110,12 +110,18 @@ static void describe_alloc(const struct sim_grid *g, const struct sim_alloc *a,
 {
     const int64_t bytes = (int64_t)a->bytes;
     const int64_t at = (int64_t)(addr - (uint64_t)(uintptr_t)a->base);
-    const bool inside = at >= 0 && at < bytes;
     /* Past the end: what the last byte is called; before: the first. */
-    size_t nearest = inside                 ? (size_t)at
+    size_t nearest = at >= 0 && at < bytes  ? (size_t)at
                      : at < 0 || bytes == 0 ? 0
                                             : a->bytes - 1;
     const struct sim_named *named = sim_memory_name(a, nearest);
+    if (!named && a->bounded)
+        named = sim_memory_nearest(a, nearest);
+    /* What is its: of an allocation with several tensors the tensor. */
+    const int64_t from = a->bounded && named ? (int64_t)named->from : 0;
+    const int64_t end =
+        a->bounded && named ? from + (int64_t)named->bytes : bytes;
+    const bool inside = at >= from && at < end;
     int element_bytes = 1;
     int64_t offset = at;
     if (named) {
@@ -137,12 +143,12 @@ static void describe_alloc(const struct sim_grid *g, const struct sim_alloc *a,
                  (long long)bytes);
     if (inside)
         describe_inside(f, offset, element_bytes, words);
-    else if (at < 0)
+    else if (at < from)
         sim_append(words, SIM_WORDS, 0, "%lld bytes before the start of %s",
-                   -(long long)at, f->name);
+                   (long long)(from - at), f->name);
     else
         sim_append(words, SIM_WORDS, 0, "%lld bytes after the end of %s",
-                   (long long)(at - bytes), f->name);
+                   (long long)(at - end), f->name);
     if (a->freed)
         sim_append(words, SIM_WORDS, strlen(words), ", which was freed");
 }

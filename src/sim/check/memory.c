@@ -367,11 +367,14 @@ int64_t lab_sim_count_unwritten(const struct lab_sim_memory *m, const void *p,
 
 /* ---- names ---- */
 
-static void look_for_read_only(struct sim_alloc *a)
+static void look_at_names(struct sim_alloc *a)
 {
     a->read_only = false;
-    for (size_t i = 0; i < a->name_count; i++)
+    a->bounded = false;
+    for (size_t i = 0; i < a->name_count; i++) {
         a->read_only |= a->names[i].label.read_only;
+        a->bounded |= a->names[i].label.bounded;
+    }
     a->constant = a->read_only && a->name_count == 1 && a->names[0].from == 0 &&
                   a->names[0].bytes == a->bytes;
 }
@@ -411,7 +414,7 @@ enum lab_status lab_sim_label(struct lab_sim_memory *m, void *p, size_t bytes,
         a->names[a->name_count] = (struct sim_named){from, bytes, *label};
         a->names[a->name_count++].label.name[LAB_SIM_NAME - 1] = '\0';
     }
-    look_for_read_only(a);
+    look_at_names(a);
     return LAB_OK;
 }
 
@@ -422,6 +425,39 @@ const struct sim_named *sim_memory_name(const struct sim_alloc *a,
         if (offset - a->names[i].from < a->names[i].bytes)
             return &a->names[i];
     return NULL;
+}
+
+bool sim_memory_bounds(const struct sim_alloc *a, size_t offset, size_t bytes,
+                       size_t *from, size_t *end)
+{
+    *from = 0;
+    *end = a->bytes;
+    for (size_t i = a->bounded ? a->name_count : 0; i-- > 0;) {
+        const struct sim_named *n = &a->names[i];
+        if (offset < n->from || offset - n->from > n->bytes ||
+            bytes > n->bytes - (offset - n->from))
+            continue;
+        *from = n->from;
+        *end = n->from + n->bytes;
+        return true;
+    }
+    return !a->bounded;
+}
+
+const struct sim_named *sim_memory_nearest(const struct sim_alloc *a,
+                                           size_t offset)
+{
+    const struct sim_named *before = NULL;
+    const struct sim_named *behind = NULL;
+    for (size_t i = a->name_count; i-- > 0;) {
+        const struct sim_named *n = &a->names[i];
+        if (n->from > offset) {
+            if (!behind || n->from < behind->from)
+                behind = n;
+        } else if (!before || n->from + n->bytes > before->from + before->bytes)
+            before = n;
+    }
+    return before ? before : behind;
 }
 
 enum lab_ptx_space sim_generic(uint64_t *addr)

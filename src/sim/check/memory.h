@@ -29,6 +29,7 @@ struct sim_alloc {
     uint64_t freed_when; /* order of the frees */
     bool read_only;      /* a label says so of some of it */
     bool constant;       /* and of all of it, and nothing else */
+    bool bounded;        /* a label says that it is used by labels alone */
     bool whole;          /* every byte was written; `set` is NULL then */
     sim_set_t *set;
     struct sim_named *names; /* the newest last */
@@ -59,6 +60,13 @@ struct sim_alloc *sim_memory_near(const struct lab_sim_memory *m,
 /* The newest name of a byte; NULL: none. */
 const struct sim_named *sim_memory_name(const struct sim_alloc *a,
                                         size_t offset);
+/* The bytes around these that an access may touch: the allocation's, or those of the
+ * newest label that holds them. false: none does. */
+bool sim_memory_bounds(const struct sim_alloc *a, size_t offset, size_t bytes,
+                       size_t *from, size_t *end);
+/* Of a bounded allocation, the name before a byte, or the first behind it. */
+const struct sim_named *sim_memory_nearest(const struct sim_alloc *a,
+                                           size_t offset);
 /* Notes that bytes were written, as lab_sim_written() does. */
 void sim_memory_set(struct sim_alloc *a, size_t offset, size_t bytes);
 /* The first byte of these that was not; `bytes`: all were. */

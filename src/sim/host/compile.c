@@ -136,12 +136,12 @@ enum lab_status lab_sim_compiler(const char *wanted, struct lab_str *out)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "[sim.compiler-name] there is no compiler %s", wanted);
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "[sim.no-compiler] no compiler of CUDA C++: %s is not on "
+                    "[sim.no-compiler] no compiler of CUDA C++: %s on "
                     "PATH%s; install "
                     "it, in Debian and Ubuntu: %s%s%s",
-                    !clang  ? "nvcc"
-                    : !nvcc ? "clang"
-                            : "neither nvcc nor clang",
+                    !clang  ? "nvcc is not"
+                    : !nvcc ? "clang is not"
+                            : "neither nvcc nor clang is",
                     nvcc ? ", nor nvcc in CUDA_HOME or /usr/local/cuda" : "",
                     clang ? "`apt install clang`" : "",
                     any ? " (or nvcc: " : "",

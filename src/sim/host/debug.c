@@ -11,6 +11,7 @@
 #include "block/block.h"
 #include "check/check.h"
 #include "check/memory.h"
+#include "kernel/flow.h"
 
 /* An allocation as it was before the launch. */
 struct saved {
@@ -1030,6 +1031,20 @@ void lab_sim_debug_thread_of(const struct lab_sim_debug *d, int warp, int lane,
     thread[2] = number / n[0] / n[1];
 }
 
+/* What a register holds in a lane; false: nothing where the warp is. */
+static bool bits_of(const struct lab_sim_debug *d, const struct sim_warp *w,
+                    int32_t reg, int lane, uint64_t *out)
+{
+    const struct sim_home *h = &d->kernel->homes[reg];
+    enum lab_ptx_type type = d->kernel->function->regs[reg].type;
+    if (h->slot < 0 || w->pc < h->from || w->pc > h->to)
+        return false;
+    *out = type == LAB_PTX_PRED            ? w->preds[h->slot] >> lane & 1
+           : lab_ptx_type_bytes(type) == 8 ? sim_r64(w, h->slot)[lane]
+                                           : sim_r32(w, h->slot)[lane];
+    return true;
+}
+
 enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
                                        const char *name, uint64_t values[32],
                                        enum lab_ptx_type *type)
@@ -1039,23 +1054,87 @@ enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
     for (int32_t r = 0; r < f->reg_count; r++) {
         if (strcmp(f->regs[r].name, name) != 0)
             continue;
-        const struct sim_home *h = &d->kernel->homes[r];
         *type = f->regs[r].type;
-        if (h->slot < 0 || w->pc < h->from || w->pc > h->to)
-            return lab_fail(LAB_E_STATE,
-                            "[kernel.no-value] %s holds no value here", name);
-        for (int l = 0; l < SIM_LANES; l++) {
-            if (*type == LAB_PTX_PRED)
-                values[l] = w->preds[h->slot] >> l & 1;
-            else if (lab_ptx_type_bytes(*type) == 8)
-                values[l] = sim_r64(w, h->slot)[l];
-            else
-                values[l] = sim_r32(w, h->slot)[l];
-        }
+        for (int l = 0; l < SIM_LANES; l++)
+            if (!bits_of(d, w, r, l, &values[l]))
+                return lab_fail(LAB_E_STATE,
+                                "[kernel.no-value] %s holds no value here",
+                                name);
         return LAB_OK;
     }
     return lab_fail(LAB_E_NOTFOUND,
                     "[kernel.register] the kernel has no register %s", name);
+}
+
+/* Of each register the instruction that computed it; -1: none. */
+struct made {
+    int32_t *by;
+    int32_t now;
+    int32_t pc;
+};
+
+static void note_made(void *arg, int32_t reg)
+{
+    struct made *m = arg;
+    int32_t before = m->by[reg];
+    if (before < 0 || m->now < m->pc || before >= m->pc)
+        m->by[reg] = m->now;
+}
+
+/* The parameter that a register has, or the address of what one points to. */
+static int32_t parameter_of(const struct lab_sim_debug *d, const int32_t *by,
+                            int32_t reg)
+{
+    enum { MOVES = 4 };
+    const struct lab_ptx_function *f = d->kernel->function;
+    for (int k = 0; k < MOVES && reg >= 0 && by[reg] >= 0; k++) {
+        const struct lab_ptx_instr *in = d->kernel->instrs[by[reg]].ptx;
+        const struct lab_ptx_operand *o =
+            in->operand_count > 1 ? &in->operands[1] : NULL;
+        if (!o || in->operands[0].kind != LAB_PTX_OPERAND_REG)
+            return -1;
+        if (o->kind == LAB_PTX_OPERAND_ADDRESS && o->part_count == 1 &&
+            strcmp(in->opcode, "ld") == 0) {
+            const struct lab_ptx_variable *v = o->parts[0].variable;
+            bool own = v >= f->params && v < f->params + f->param_count;
+            return own && v->elements == 1 ? (int32_t)(v - f->params) : -1;
+        }
+        if (o->kind != LAB_PTX_OPERAND_REG ||
+            (strcmp(in->opcode, "cvta") != 0 && strcmp(in->opcode, "mov") != 0))
+            return -1;
+        reg = o->reg;
+    }
+    return -1;
+}
+
+int lab_sim_debug_values(const struct lab_sim_debug *d, int warp, int lane,
+                         struct lab_sim_value *out, int most)
+{
+    const struct lab_sim_kernel *k = d->kernel;
+    const struct lab_ptx_function *f = k->function;
+    const struct sim_warp *w = &d->block.warps[warp];
+    struct made m = {lab_alloc_array((size_t)f->reg_count + 1, sizeof(*m.by)),
+                     0, w->pc};
+    int n = 0;
+    for (int32_t r = 0; m.by && r < f->reg_count; r++)
+        m.by[r] = -1;
+    for (m.now = 0; m.by && m.now < f->instr_count; m.now++)
+        if (k->instrs[m.now].ptx)
+            sim_each_changed(f, k->instrs[m.now].ptx, note_made, &m);
+    /* Backwards from where the warp is, round the kernel's end. */
+    for (int32_t i = 1; m.by && i <= f->instr_count; i++) {
+        int32_t at = (w->pc - i + 2 * f->instr_count) % f->instr_count;
+        for (int32_t r = 0; n < most && r < f->reg_count; r++) {
+            uint64_t bits;
+            if (m.by[r] != at || !bits_of(d, w, r, lane, &bits))
+                continue;
+            out[n++] = (struct lab_sim_value){f->regs[r].name, f->regs[r].type,
+                                              bits, k->instrs[at].ptx->near,
+                                              parameter_of(d, m.by, r)};
+        }
+    }
+    lab_free(m.by);
+    return n;
 }
 
 const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,

@@ -148,11 +148,14 @@ static void unset(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     }
 }
 
-/* Lanes whose value is stored where others see it: in global memory. */
+/* Lanes whose value is stored where others see it: in global memory, and the sums of a
+ * tensor core's tile anywhere. */
 static uint32_t kept(const struct sim_warp *w, const struct sim_instr *i)
 {
     uint64_t addr[SIM_LANES];
     uint32_t lanes = 0;
+    if (is(i->ptx, "wmma") && lab_ptx_has_modifier(i->ptx, "store"))
+        return ~0u;
     if (!is(i->ptx, "st") && !is(i->ptx, "red") && !is(i->ptx, "atom"))
         return 0;
     if (i->space != LAB_PTX_GENERIC || !is(i->ptx, "st"))

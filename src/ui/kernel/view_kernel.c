@@ -31,6 +31,7 @@ enum kernel_tab {
     KERNEL_WARPS,
     KERNEL_FOUND,
     KERNEL_OUTPUT,
+    KERNEL_VALUES,
     KERNEL_TABS
 };
 
@@ -74,8 +75,12 @@ struct kernel_state {
     int32_t cursor; /* the line under the cursor */
     int lane;
     enum kernel_tab tab;
-    int64_t top; /* first row of shared memory, or of the list, shown */
-    int finding; /* chosen */
+    int64_t top;    /* first row of shared memory, or of the list, shown */
+    int finding;    /* chosen */
+    int value;      /* the first that is shown */
+    bool of_thread; /* the note is of the thread in focus */
+    bool stays;     /* K: also where the step has no other kernel */
+    bool over;      /* it has none */
     char search[64];
     char note[512]; /* why it stopped */
     struct kernel_work work;
@@ -686,6 +691,30 @@ static void draw_output(struct kernel_state *st, struct lab_canvas *c,
                             : "0 to v its warp, # several, + x * = others");
 }
 
+/* ---- registers ---- */
+
+static void draw_values(struct kernel_state *st, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    int first = st->value;
+    int n = lab_kernel_values_add(&text, &st->source, st->at->ptx,
+                                  st->at->debug, st->lane, first, r.h);
+    const char *line = lab_str_text(&text);
+    if (n == 0)
+        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
+                        "no register of this lane holds a value yet");
+    for (int y = 0; y < r.h && *line; y++) {
+        char one[256];
+        size_t bytes = strcspn(line, "\n");
+        snprintf(one, sizeof(one), "%.*s", (int)bytes, line);
+        lab_canvas_text_cut(c, r.y + y, r.x, r.w, LAB_ROLE_NORMAL, one);
+        line += bytes + (line[bytes] == '\n');
+    }
+    lab_str_release(&text);
+}
+
 /* ---- warps, findings ---- */
 
 enum { WARP_W = 26 }; /* columns of a warp in the list */
@@ -717,16 +746,6 @@ static void draw_warps(struct kernel_state *st, struct lab_canvas *c,
     }
 }
 
-/* The first finding behind `i` that is of another check or line; n: none. */
-static int32_t kernel_same_finding(const struct lab_sim_finding *f, int32_t n,
-                                   int32_t i)
-{
-    int32_t k = i + 1;
-    while (k < n && f[k].check == f[i].check && f[k].at.place == f[i].at.place)
-        k++;
-    return k;
-}
-
 static void draw_findings(struct kernel_state *st, struct lab_canvas *c,
                           struct lab_rect r)
 {
@@ -739,7 +758,7 @@ static void draw_findings(struct kernel_state *st, struct lab_canvas *c,
         st->finding = n > 0 ? n - 1 : 0;
     for (int32_t i = st->finding; i < n && r.h > 0;) {
         struct lab_str text;
-        int32_t same = kernel_same_finding(f, n, i);
+        int32_t same = lab_kernel_same_finding(f, n, i);
         lab_str_init(&text);
         lab_kernel_finding_add(&text, st->at->ptx, &f[i]);
         if (same - i > 1)
@@ -766,6 +785,7 @@ static const struct pane {
     [KERNEL_WARPS] = {"4 warps", draw_warps},
     [KERNEL_FOUND] = {"5 findings", draw_findings},
     [KERNEL_OUTPUT] = {"6 output", draw_output},
+    [KERNEL_VALUES] = {"7 values", draw_values},
 };
 
 static void draw_pane(struct kernel_state *st, struct lab_canvas *c,
@@ -836,7 +856,7 @@ static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
 static int rows_wanted(const struct kernel_state *st, enum kernel_tab tab,
                        int w, int most)
 {
-    enum { ACCESS_H = 5, HEADS = 2 };
+    enum { ACCESS_H = 5, HEADS = 2, MOST_VALUES = 64 };
     uint32_t block[3];
     uint32_t shape[3];
     int warps;
@@ -867,6 +887,11 @@ static int rows_wanted(const struct kernel_state *st, enum kernel_tab tab,
         if (t)
             lab_kernel_picture_make(&p, st->at->debug, t, w, room.h);
         rows = p.h + HEADS;
+    } else if (tab == KERNEL_VALUES) {
+        struct lab_sim_value v[MOST_VALUES];
+        rows = lab_sim_debug_values(st->at->debug, kernel_focus(st), st->lane,
+                                    v, MOST_VALUES);
+        rows = rows < 1 ? 1 : rows;
     }
     return rows < most ? (int)rows : most;
 }
@@ -898,6 +923,8 @@ static void draw_beside(struct kernel_state *st, struct lab_canvas *c,
         draw_one_beside(st, c, &r, KERNEL_SHARED);
     if (lab_sim_debug_written(st->at->debug) && r.h >= LEAST)
         draw_one_beside(st, c, &r, KERNEL_OUTPUT);
+    if (r.h >= LEAST)
+        draw_one_beside(st, c, &r, KERNEL_VALUES);
     if (v.lanes != 0 && r.h >= LEAST)
         draw_touched(st, c, r);
 }
@@ -933,12 +960,22 @@ enum {
 
 /* ---- where it is ---- */
 
+/* What was said of a thread is not said of another. */
+static void other_thread(struct kernel_state *st)
+{
+    if (st->of_thread)
+        st->note[0] = '\0';
+    st->of_thread = false;
+}
+
 /* The source line of the warp in focus, and the cursor on it. */
 static void look(struct kernel_state *st)
 {
     enum { ABOVE = 2 };
     struct lab_sim_warp_view v;
     struct lab_sim_access_view a;
+    other_thread(st);
+    st->value = 0;
     lab_sim_debug_warp(st->at->debug, kernel_focus(st), &v);
     if (v.place >= 0) {
         const struct lab_ptx_place *p = &st->at->ptx->places[v.place];
@@ -969,7 +1006,7 @@ static void note_stop(struct kernel_state *st, const struct lab_sim_stop *stop)
         snprintf(st->note, sizeof(st->note), "%s: %s",
                  lab_sim_check_id(f[n - 1].check), f[n - 1].message);
         st->finding = 0;
-        for (int32_t i = 0; i < n; i = kernel_same_finding(f, n, i))
+        for (int32_t i = 0; i < n; i = lab_kernel_same_finding(f, n, i))
             st->finding = i; /* the last of another line */
     } else
         snprintf(st->note, sizeof(st->note),
@@ -982,7 +1019,9 @@ static bool ready(struct lab_screen *s)
 {
     struct kernel_state *st = s->state;
     if (!st->at)
-        lab_ui_message(s->ui, LAB_ROLE_DIM, "no kernel waits to be walked yet");
+        lab_ui_message(s->ui, LAB_ROLE_DIM,
+                       st->over ? "no kernel is left: q goes back"
+                                : "no kernel waits to be walked yet");
     return st->at != NULL;
 }
 
@@ -1039,9 +1078,12 @@ static void work_ended(struct lab_screen *s)
     w->running = false;
     bool stopped = w->status == LAB_E_CANCELLED;
     if (w->job == KERNEL_ELEMENTS && !w->status) {
-        snprintf(st->note, sizeof(st->note), "%.*s",
-                 w->text.len > 2 ? (int)w->text.len - 2 : 0,
+        uint32_t at[3];
+        lab_sim_debug_thread_of(st->at->debug, w->warp, w->lane, at);
+        snprintf(st->note, sizeof(st->note), "thread (%u,%u,%u) %.*s", at[0],
+                 at[1], at[2], w->text.len > 2 ? (int)w->text.len - 2 : 0,
                  lab_str_text(&w->text));
+        st->of_thread = true;
         return;
     }
     if (w->job == KERNEL_WRITER && !w->status)
@@ -1179,6 +1221,12 @@ static bool tick(struct lab_screen *s)
         st->at = NULL;
         return true;
     }
+    if (!now && !st->of.running(st->of.user) && st->stays) {
+        bool first = !st->over;
+        st->over =
+            true; /* a key for a kernel is not one for the screen before */
+        return first;
+    }
     if (!now && !st->of.running(st->of.user)) {
         lab_ui_message(s->ui, LAB_ROLE_NORMAL, "the %s %s", st->of.what,
                        st->number > 0 ? "has run"
@@ -1193,7 +1241,12 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
                  struct lab_rect body)
 {
     struct kernel_state *st = s->state;
-    if (!st->at)
+    if (!st->at && st->over)
+        lab_canvas_textf(c, body.y, body.x, body.w, LAB_ROLE_NORMAL,
+                         "the %s has run: it has no kernel behind this one; q "
+                         "goes back",
+                         st->of.what);
+    else if (!st->at)
         lab_canvas_textf(c, body.y, body.x, body.w, LAB_ROLE_DIM,
                          "the %s runs; its next kernel stops here ...",
                          st->of.what);
@@ -1286,6 +1339,7 @@ static enum lab_status next_lane(struct lab_screen *s, int by)
 {
     struct kernel_state *st = s->state;
     st->lane = (st->lane + by + KERNEL_LANES) % KERNEL_LANES;
+    other_thread(st);
     return LAB_OK;
 }
 
@@ -1299,14 +1353,19 @@ static enum lab_status elements(struct lab_screen *s)
 
 static enum lab_status ask(struct lab_screen *s, int what)
 {
-    static const char *const labels[] = {
-        [ASK_THREAD] = "thread x,y,z: ",
-        [ASK_BLOCK] = "block x,y,z: ",
-        [ASK_ELEMENT] = "which thread writes (fc1.xW[3,2]): ",
-        [ASK_ACCESS] = "stop when this is touched (fc1.W[3,2]): "};
+    static const char *const labels[] = {[ASK_THREAD] = "thread x,y,z",
+                                         [ASK_BLOCK] = "block x,y,z",
+                                         [ASK_ELEMENT] = "which thread writes",
+                                         [ASK_ACCESS] =
+                                             "stop when this is touched"};
     const struct kernel_state *st = s->state;
-    bool element = what == ASK_ELEMENT || what == ASK_ACCESS;
-    lab_ui_prompt(s->ui, what, labels[what], element ? st->of.element : NULL);
+    bool element =
+        (what == ASK_ELEMENT || what == ASK_ACCESS) && st->of.element[0];
+    char label[160];
+    snprintf(label, sizeof(label), "%s%s%.60s%s: ", labels[what],
+             element ? " (Enter: " : "", element ? st->of.element : "",
+             element ? ")" : "");
+    lab_ui_prompt(s->ui, what, label, NULL);
     return LAB_OK;
 }
 
@@ -1314,6 +1373,7 @@ static enum lab_status next_kernel(struct lab_screen *s)
 {
     struct kernel_state *st = s->state;
     st->at = NULL;
+    st->stays = true;
     lab_kernel_pause_next();
     lab_ui_redraw(s->ui);
     return LAB_OK;
@@ -1354,6 +1414,8 @@ static enum lab_status take_answer(struct lab_screen *s, int id,
     struct kernel_state *st = s->state;
     uint32_t three[3];
     enum lab_status failed = LAB_OK;
+    if ((id == ASK_ACCESS || id == ASK_ELEMENT) && !text[0])
+        text = st->of.element;
     if (id == ASK_ACCESS)
         return watch(s, text);
     if (id == ASK_ELEMENT) {
@@ -1401,20 +1463,33 @@ static void next_finding(struct kernel_state *st, int by)
     int32_t n;
     int32_t before = 0;
     const struct lab_sim_finding *f = lab_sim_debug_findings(st->at->debug, &n);
-    int32_t next = st->finding < n ? kernel_same_finding(f, n, st->finding) : n;
+    int32_t next =
+        st->finding < n ? lab_kernel_same_finding(f, n, st->finding) : n;
     if (by > 0) {
         st->finding = next < n ? next : st->finding;
         return;
     }
-    for (int32_t i = 0; i < st->finding; i = kernel_same_finding(f, n, i))
+    for (int32_t i = 0; i < st->finding; i = lab_kernel_same_finding(f, n, i))
         before = i;
     st->finding = before;
+}
+
+static void next_value(struct kernel_state *st, int by)
+{
+    struct lab_sim_value v[256];
+    int n =
+        lab_sim_debug_values(st->at->debug, kernel_focus(st), st->lane, v, 256);
+    int to = st->value + by;
+    st->value = to >= n ? n - 1 : to;
+    st->value = st->value < 0 ? 0 : st->value;
 }
 
 static void scroll(struct kernel_state *st, int by)
 {
     if (st->tab == KERNEL_FOUND)
         next_finding(st, by);
+    else if (st->tab == KERNEL_VALUES)
+        next_value(st, by);
     else
         st->top += by;
 }
@@ -1523,6 +1598,7 @@ static bool click(struct lab_screen *s, int y, int x)
     }
     if (lab_rect_has(st->lanes, y, x)) {
         st->lane = x - st->lanes.x;
+        other_thread(st);
         return true;
     }
     if (lab_rect_has(st->threads, y, x))
@@ -1598,6 +1674,9 @@ static const struct lab_binding bindings[] = {
      NULL, show_tab, KERNEL_FOUND},
     {"6", false, "output", "the output: each element as who wrote it",
      LAB_ACT_OWN, NULL, show_tab, KERNEL_OUTPUT},
+    {"7", false, "values",
+     "registers of the lane in focus, and the line that computed each",
+     LAB_ACT_OWN, NULL, show_tab, KERNEL_VALUES},
     {"[", false, "up", "the pane: up by a row", LAB_ACT_OWN, NULL, scroll_pane,
      -1},
     {"]", false, "down", "the pane: down by a row", LAB_ACT_OWN, NULL,

@@ -2,6 +2,7 @@
  * text and for a screen. Threads: one. */
 #pragma once
 #include "base/str.h"
+#include "sim/argument.h"
 #include "sim/debug.h"
 
 /* A source file, read when a line of it is asked for. */
@@ -62,6 +63,22 @@ char lab_kernel_picture_sign(const struct lab_kernel_picture *p,
 void lab_kernel_picture_head(struct lab_str *out,
                              const struct lab_kernel_picture *p,
                              const struct lab_sim_written *t);
+/* The parameters of the kernel `name`, which has `count`, as the first of the files that
+ * the PTX names has them. false: none has, or it cannot be read. */
+bool lab_kernel_parameters(struct lab_kernel_source *s,
+                           const struct lab_ptx *ptx, const char *name,
+                           struct lab_sim_parameter *out, int count);
+/* Of the registers that hold a value for a lane, a line each, the last ones first:
+ * "%f11 = 0.134   dense.cu:31  sum += a[k] * b[k];". PTX has no names of variables: the
+ * line is where it was computed, or "n, a parameter". `most` lines at most, from the
+ * `from`th on. Returns how many there are. */
+int lab_kernel_values_add(struct lab_str *out, struct lab_kernel_source *s,
+                          const struct lab_ptx *ptx,
+                          const struct lab_sim_debug *d, int lane, int from,
+                          int most);
+/* The first finding behind `i` that is of another check or line; n: none. */
+int32_t lab_kernel_same_finding(const struct lab_sim_finding *f, int32_t n,
+                                int32_t i);
 bool lab_kernel_is_global(const struct lab_sim_access_view *v);
 /* Pieces of 32 bytes that the lanes' bytes lie in. */
 int lab_kernel_sectors(const struct lab_sim_access_view *v);

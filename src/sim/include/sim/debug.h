@@ -74,6 +74,17 @@ struct lab_sim_touch {
     int64_t times;
 };
 
+/* A register that holds a value, and where that was computed: by the instruction before
+ * the next one in the text, or, round a loop, the last one behind it. */
+struct lab_sim_value {
+    const char *name; /* in the PTX */
+    enum lab_ptx_type type;
+    uint64_t bits;
+    int32_t place; /* -1: not known */
+    int32_t
+        parameter; /* whose value it is, or that as an address; -1: none's */
+};
+
 /* A tensor that the walk has written to, and who wrote each element of it last. */
 struct lab_sim_written {
     struct lab_sim_label label;
@@ -162,6 +173,10 @@ void lab_sim_debug_thread_of(const struct lab_sim_debug *d, int warp, int lane,
 enum lab_status lab_sim_debug_register(const struct lab_sim_debug *d, int warp,
                                        const char *name, uint64_t values[32],
                                        enum lab_ptx_type *type);
+/* The registers that hold a value for a lane where its warp is, those that were computed
+ * last first; `most` at most. Returns how many; 0 also where memory is short. */
+int lab_sim_debug_values(const struct lab_sim_debug *d, int warp, int lane,
+                         struct lab_sim_value *out, int most);
 /* The block's shared memory. */
 const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
                                           int64_t *bytes);

@@ -26,6 +26,8 @@ struct lab_sim_label {
     int rank;
     int64_t dim[LAB_SIM_MAX_RANK];
     bool read_only; /* a write to it is a finding */
+    bool
+        bounded; /* an access to its allocation outside of every label is one */
 };
 
 struct lab_sim_memory;

@@ -488,10 +488,8 @@ static enum lab_status print_columns(const struct lab_bench_data *data, int set,
 static enum lab_status print_set(const struct lab_bench_data *data, int set)
 {
     enum lab_status st = LAB_OK;
-    bool shipped = strncmp(data->sets[set].badge, "recorded", 8) == 0;
-    lab_printf(
-        stdout, "\n%s, %s%s:", data->sets[set].badge, data->sets[set].note,
-        shipped ? " (the lesson's text may have figures of another run)" : "");
+    lab_printf(stdout, "\n%s, %s:", data->sets[set].badge,
+               data->sets[set].note);
     for (int at = 0; at < data->size_count && !st;)
         st = print_columns(data, set, &at);
     return st;

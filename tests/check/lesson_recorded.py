@@ -1,118 +1,317 @@
-"""The figures that lab lessons print are those of the recorded runs that ship.
+"""The figures that lessons print of our own machines are those of the recorded
+runs that ship.
 
 usage: lesson_recorded.py SOURCE_DIR
+
+A paragraph that prints figures names the run that they are of, "run 36 of what
+ships" or "runs 7 and 34"; it counts for the paragraphs and tables below it too, up
+to the next heading or the next run that is named. There each number with a unit,
+with a decimal point or a comma, or behind the name of a rung must be one of that run:
+a time, a rate, a ceiling, a size, a workspace, a number of a row's note, or, with %
+or "times", a ratio of two that belong together (of one size, of one rung, of a row
+and its model or its ceiling). A number behind a rung's name must be that rung's, and
+in a table one of the rung, precision and size that its row and its column name. A
+time or a rate in a paragraph without a run is an error: what no run that ships has
+is said in words. The questions of "Predict first" give figures and claim none.
+
+When a recording gives the runs other numbers, or other figures, this check has a
+line for each: put the run's new number and its figures into the text.
+`lapenna-lab lab LESSON --backend cpu` prints both, below the table of the CPU.
 """
 import glob
+import os
 import re
 import sqlite3
 import sys
 
+# What a lesson may print although no run has it: its number, words (a regular
+# expression) that are not looked at, and where they come from.
+COURSE = "the course's figure"
+DERIVED = "follows from figures of the paragraph or of the text's own sizes"
+READER = "said of the reader's machine, about how long a lesson takes"
+SHEET = "the data sheet's figure"
+ALLOWED = [
+    ("114", r"about 35 ms", READER),
+    ("170", r"about 95 ms|it is 55 ms", READER),
+    ("204", r"prints at N = 6000, in fp32: 7,077 GFLOP/s", COURSE),
+    ("230", r"0\.47 milliseconds are 10\.3 TFLOP/s", COURSE),
+    ("230", r"trains 2\.5 times", COURSE),
+    ("240", r"67\.77, 68\.90 and .*?69\.96, 69\.99 and 70\.84; 7,077", COURSE),
+    ("240", r"228 ms for N = 2000|course's 7,077", COURSE),
+    ("242", r"\(7,077\)|P100's 4,537", COURSE),
+    ("242", r"cuBLAS reaches 4,537 GFLOP/s|is 4\.76 TFLOP/s", COURSE),
+    ("243", r"43\.5 GFLOP/s|P100 has 43\.5, 218 and 838", COURSE),
+    ("257", r"multiprocessors 16,896|half of 92 GB/s, the|a way of 367 nanoseconds",
+     DERIVED),
+    ("257", r"341 nanoseconds|5\.4 kB", DERIVED),
+    ("259", r"55 GB/s|0\.2 ms short", DERIVED),
+    ("258", r"67 TFLOP/s", SHEET),
+]
+# Columns of a table that are not of our machines.
+COURSE_COLUMNS = ("GV100",)
+
+# What the text calls a rung, and what the run calls it.
+NAMES = {"cuBLAS": "cublas", "cuSOLVER": "cusolver", "cuDNN": "cudnn"}
+IN_TABLES = {
+    "GEMM": "cudnn_gemm", "IMPLICIT_GEMM": "cudnn_implicit_gemm",
+    "IMPLICIT_PRECOMP_GEMM": "cudnn_precomp_gemm", "FFT": "cudnn_fft",
+    "FFT_TILING": "cudnn_fft_tiling", "WINOGRAD": "cudnn_winograd",
+    "WINOGRAD_NONFUSED": "cudnn_winograd_nonfused",
+}
+
+DIGITS = r"(?<![\w.,/^])(?<!e-)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w^]|,\d|\.\d)"
+NUMBER = re.compile(DIGITS)
+UNITS = [
+    ("byte/s", 1e9, r"GB/s"), ("byte/s", 1e12, r"TB/s"),
+    ("flop/s", 1e9, r"GFLOP/s"), ("flop/s", 1e12, r"TFLOP/s"),
+    ("ns", 1, r"ns\b|nanoseconds?"), ("ns", 1e3, r"us\b|microseconds?"),
+    ("ns", 1e6, r"ms\b|milliseconds?"),
+    ("top", .01, r"%\s+of\s+the\s+copy"), ("ratio", .01, r"%"), ("ratio", 1, r"times\b"),
+    ("count", 1, r"samples a second"),
+]
+LIST = r"(?:(?:,\s|\s(?:and|to)\s)\s*[\d.]+)*"  # 1.1, 1.2 and 1.3 ms
+MEASURED = re.compile(DIGITS + r"\s+(?:[GT](?:B|FLOP)/s|[mun]s\b|"
+                      r"(?:milli|micro|nano)seconds?\b)")
+# Behind these a number is a count or a setting.
+COUNTED = re.compile(
+    r"\s*(?:x\s*\d|of them\b|(?:MiB|KiB|kB|MB|bytes?|MHz|GHz|numbers?|elements?|"
+    r"threads?|blocks?|warps?|tiles?|multiprocessors?|places?|results?|parameters?|"
+    r"launches|products|addresses|channels|kernels|rows|cycles|rounds?|queries|"
+    r"accesses|branches|operations|registers|keys|bits|streams|multiply-adds)\b)")
+
 root = sys.argv[1]
 db = sqlite3.connect(f"file:{root}/profiles/recorded/h200.db?mode=ro", uri=True)
-
-
-def column(lesson, what, size, rung, precision="fp32"):
-    rows = db.execute(
-        f"SELECT {what} FROM lab_row JOIN run ON id = runId WHERE lesson = ? AND "
-        "size = ? AND rung = ? AND lab_row.precision = ?",
-        (lesson, size, rung, precision)).fetchall()
-    assert len(rows) == 1, (lesson, size, rung, rows)
-    return rows[0][0]
-
-
-def rate(lesson, size, rung, scale=1e9, precision="fp32"):
-    return column(lesson, "rate", size, rung, precision) / scale
-
-
-def access(size, rung):
-    size = f"{size}x16384"
-    return column("lab-pointer-chase", "median_ns", size, rung) / 16384
-
-
-def sweep(kind, x, what):
-    (value,), = db.execute(
-        f"SELECT {what} FROM sweep_row WHERE sweep = ? AND x = ?",
-        (kind, x)).fetchall()
-    return value
-
-
-def whole(v):
-    return f"{v:,.0f}"
-
-
-claims = []
-for rung in ("plain", "tile", "padded", "rows", "large", "down", "fours"):
-    claims.append(("202", f"`{rung}` " + whole(
-        rate("lab-transpose", "8192", rung))))
-for rung in ("large", "down"):
-    claims.append(("202", f"`{rung}` " + whole(
-        rate("lab-transpose", "8191x8193", rung))))
-for rung in ("tile", "thread_1d", "thread_2d", "vector", "warp", "double"):
-    claims.append(("204", f"`{rung}` " + whole(rate("lab-gemm", "4096", rung))))
-for rung in ("wide", "even", "cublas"):
-    claims.append(("204", f"| {rung} | " + " | ".join(
-        whole(rate("lab-gemm", n, rung)) for n in ("4096", "6000"))))
-for warps in (1, 2, 4, 8, 16, 32, 64):
-    claims.append(("257", f"| {warps} | " + " | ".join(
-        whole(rate("lab-warps-copy", f"33554432x{warps}", r))
-        for r in ("one", "two", "four")) + " |"))
-for size, rung, phrase in (
-        (4096, "shared", "shared memory {:.1f}"), (4096, "global", "L1 {:.1f}"),
-        (131072, "global", "{:.1f} at 128 KiB"),
-        (1048576, "l2", "L2 {:.0f} ("), (8388608, "l2", "{:.0f} at 8 MiB"),
-        (33554432, "l2", "{:.0f} at 32 MiB"),
-        (268435456, "l2", "DRAM {:.0f} at 256 MiB"),
-        (1073741824, "l2", "and {:.0f} ("),
-        (32768, "constant", "Constant memory {:.0f}"),
-        (67108864, "l2", "an access takes {:.0f} on")):
-    claims.append(("253", phrase.format(access(size, rung))))
-for rung, precision, digits in (("unfused", "fp32", 1), ("fused", "fp32", 1),
-                                ("mma", "bf16", 0), ("wgmma", "bf16", 0),
-                                ("cudnn", "bf16", 0)):
-    claims.append(("280", "{:.{}f} TFLOP/s".format(
-        rate("lab-attention", "4x16x4096x64", rung, 1e12, precision), digits)))
-claims.append(("291", "{:.1f} microseconds at batch 1".format(
-    sweep("batch-size", 1, "median_ns") / 1e3)))
-claims.append(("291", "{:.1f} at batch 1024".format(
-    sweep("batch-size", 1024, "median_ns") / 1e3)))
-claims.append(("291", "{:.2f}, batch 1 has {:.2f}".format(
-    sweep("batch-size", 1024, "lossIterations"),
-    sweep("batch-size", 1, "lossIterations"))))
-claims.append(("291", "batch 4 ({:.2f})".format(
-    sweep("batch-size", 4, "loss"))))
-for width in (1, 64, 1024):
-    claims.append(("292", "{:.1f} ".format(
-        sweep("network-size", width, "median_ns") / 1e3)))
-
-for size, rung, digits, phrase in (
-        ("1000x16", "looped", 2, "`looped` {} milliseconds"),
-        ("1000x16", "streams", 2, "8 streams {},"),
-        ("1000x16", "blocks", 4, "one launch for all {}:"),
-        ("1000x16", "cublas_looped", 2, "cuBLAS in a loop takes {},"),
-        ("1000x16", "cublas_batched", 4, "batched {},"),
-        ("1000x16", "cublas_strided", 4, "strided {}:"),
-        ("1000x128", "looped", 1, "the loop takes {} milliseconds"),
-        ("1000x128", "streams", 2, "the streams {},"),
-        ("1000x128", "blocks", 3, "ours {} and"),
-        ("1000x128", "cublas_strided", 3, "cuBLAS {}.")):
-    claims.append(("245", phrase.format("{:.{}f}".format(
-        column("lab-batched", "median_ns", size, rung) / 1e6, digits))))
-claims.append(("245", "{:.0f} times less".format(
-    column("lab-batched", "median_ns", "1000x16", "looped") /
-    column("lab-batched", "median_ns", "1000x16", "blocks"))))
-for rung, phrase in (("looped", "{} GFLOP/s looped"), ("streams", "{} on streams"),
-                     ("blocks", "{} in one launch"),
-                     ("cublas_looped", "cuBLAS {} looped"),
-                     ("cublas_strided", "and {} strided")):
-    claims.append(("245", phrase.format(whole(
-        rate("lab-batched", "50x512", rung)))))
-
+db.row_factory = sqlite3.Row
 wrong = 0
-for number, phrase in claims:
-    name, = glob.glob(f"{root}/lessons/{number}-*.md")
+
+
+def complain(name, what):
+    global wrong
+    print(f"{os.path.relpath(name, root)}: {what}")
+    wrong = 1
+
+
+class Run:
+    """A run's values: kind, value, and the rung, precision and size of each, which
+    are empty where it is of the whole run."""
+
+    def __init__(self, number):
+        self.number = number
+        self.values = []
+        self.rows = db.execute("SELECT * FROM lab_row WHERE runId = ? AND "
+                               "status = 'done'", (number,)).fetchall()
+        run = db.execute("SELECT * FROM run WHERE id = ?", (number,)).fetchone()
+        self.ships = run is not None
+        if run:
+            self.add("ns", run["iterationMedian_ns"])
+            self.steps(number)
+        self.rungs = {r["rung"] for r in self.rows}
+        self.precisions = {r["precision"] for r in self.rows}
+        self.sizes = {r["size"] for r in self.rows}
+        for r in self.rows:
+            self.row(r)
+        for r in db.execute("SELECT * FROM sweep_row WHERE runId = ? AND "
+                            "status = 'done'", (number,)):
+            self.add("ns", r["median_ns"])
+            self.add("ratio", r["share"])
+            for column in ("samples_per_s", "parameters", "x", "loss",
+                           "lossIterations"):
+                self.add("count", r[column])
+        for share, in db.execute(
+                "SELECT a.flop / sum(b.flop) FROM sweep_row a JOIN sweep_row b "
+                "USING (runId, lesson) WHERE a.runId = ? GROUP BY a.runId, a.place",
+                (number,)):
+            self.add("ratio", share)
+
+    def add(self, kind, value, row=None):
+        if value is not None:
+            self.values.append((kind, value, row["rung"] if row else "",
+                                row["precision"] if row else "",
+                                row["size"] if row else ""))
+
+    def steps(self, number):
+        """An iteration's steps, as `profile compare` has them."""
+        for ns, in db.execute("SELECT median_ns FROM time_sum WHERE runId = ? AND "
+                              "level = 0", (number,)):
+            self.add("ns", ns)
+
+    def row(self, r):
+        unit = "byte/s" if r["unit"] == "B/s" else "flop/s"
+        top = r["ceilingCopy_B_s" if unit == "byte/s" else "ceilingFp32_FLOP_s"]
+        time = r["median_ns"]
+        first = int(re.match(r"\d+", r["size"]).group())
+        self.add(unit, r["rate"], r)
+        self.add(unit, r["rateModel"], r)
+        self.add("flop/s", r["flop"] and r["flop"] / time * 1e9, r)
+        self.add("ns", time, r)
+        self.add("ns", r["bytes"] and r["bytes"] / r["ceilingCopy_B_s"] * 1e9, r)
+        # Of one element, product or launch; of one of a chain of accesses.
+        self.add("ns", time / first, r)
+        if r["unit"] == "s/access":
+            self.add("ns", time / int(r["size"].split("x")[1]), r)
+        if r["workspace_bytes"]:
+            self.add("count", r["workspace_bytes"] / (1 << 20), r)
+        for n in re.findall(r"\d+\.\d+", r["note"] or ""):
+            self.add("count", float(n), r)
+            self.add("ns", float(n) * 1e6, r)
+            self.add("ratio", float(n) / 100, r)
+        self.add("byte/s", r["ceilingCopy_B_s"])
+        self.add("flop/s", r["ceilingFp32_FLOP_s"])
+        for n in re.findall(r"\d+", r["size"]):
+            self.add("count", int(n))
+        for other in (r["rateModel"], top):
+            if r["rate"] and other:
+                self.add("ratio", r["rate"] / other, r)
+        self.add("top", r["rate"] and top and r["rate"] / top, r)
+        for b in self.rows:
+            if b["place"] != r["place"] and (
+                    b["size"] == r["size"] or
+                    (b["rung"], b["precision"]) == (r["rung"], r["precision"])):
+                self.add("ratio", b["median_ns"] / time, r)
+                self.add("ratio", time / b["median_ns"], r)
+                for column in ("rate", "rateModel"):
+                    if r[column] and b[column]:
+                        self.add("ratio", r[column] / b[column], r)
+
+    def has(self, number, slack, unit, rung, precision, size):
+        for kind, value, r, p, s in self.values:
+            if (rung and r != rung) or (precision and p and p != precision) or \
+                    (size and s and s != size):
+                continue
+            for k, scale, _ in [unit] if unit else UNITS:
+                if k != kind or (not unit and k in ("ratio", "top")):
+                    continue
+                shown = [value / scale]
+                if kind == "ratio" and scale < 1:  # 7 % more, 7 % less
+                    shown += [abs(value - 1) / scale]
+                if any(abs(v - number) <= slack * 1.000001 for v in shown):
+                    return True
+        return False
+
+
+runs = {}
+
+
+def run_of(number):
+    if number not in runs:
+        runs[number] = Run(number)
+    return runs[number]
+
+
+def pairs(named):
+    """The ratio of the same row in two runs."""
+    return [("ratio", a["median_ns"] / b["median_ns"])
+            for x in named for y in named if x is not y
+            for a in x.rows for b in y.rows
+            if (a["rung"], a["size"], a["precision"]) ==
+            (b["rung"], b["size"], b["precision"])]
+
+
+def check_number(name, text, m, named, where, always):
+    """`where`: rung, precision and size, each "" where any will do."""
+    whole, fraction = m.group(1), m.group(2) or ""
+    digits = whole.replace(",", "")
+    unit, listed = (next((u for u in UNITS if re.match(
+        before + r"\s*(?:" + u[2] + ")", text[m.end():])), None) for before in ("", LIST))
+    if not unit and (COUNTED.match(text[m.end():]) or
+                     re.search(r"\bx\s*$|[=(]\s*$", text[:m.start()]) and
+                     not fraction and "," not in whole):
+        return
+    bare = not unit and not fraction and "," not in whole
+    if bare and (not always or len(digits) < 2 or
+                 any(digits in re.findall(r"\d+", s) for r in named for s in r.sizes)):
+        return
+    number = float(digits + fraction)
+    # 31,500 is rounded to hundreds, but no number to fewer than three digits.
+    slack = .5 * 10 ** (1 - len(fraction)) if fraction else \
+        min(.5 * 10 ** (len(digits) - len(digits.rstrip("0"))),
+            max(.005 * number, .5))
+    if any(r.has(number, slack, u, *where) for r in named for u in (unit, unit or listed)):
+        return
+    if unit and unit[0] == "ratio" and any(
+            abs(v / unit[1] - number) <= slack for _, v in pairs(named)):
+        return
+    if len(named) == 2 and unit and unit[0] == "ratio":
+        sums = [v for r in named for k, v, g, _, _ in r.values if k == "ns" and not g]
+        if any(abs(a / b / unit[1] - number) <= slack for a in sums for b in sums):
+            return
+    around = re.sub(r"\s+", " ", text[max(0, m.start() - 30):m.end() + 15]).strip()
+    of = " of " + " ".join(w for w in where if w) if any(where) else ""
+    complain(name, f"{m.group(0)}{of} is not in run " +
+             " or ".join(str(r.number) for r in named) + f": {around}")
+
+
+def check_text(name, text, named):
+    rungs = set().union(*(r.rungs for r in named))
+    rung = ""
+    for m in re.finditer(r"`([^`]*)`|\b(" + "|".join(NAMES) + r")\b|([.;]\s|:\s)|" +
+                         DIGITS, text):
+        if m.group(3):
+            rung = ""
+        elif m.group(1) is not None or m.group(2):
+            word = m.group(1) if m.group(1) is not None else NAMES[m.group(2)]
+            rung = word if word in rungs else ""
+        else:
+            check_number(name, text, NUMBER.match(text, m.start()), named,
+                         (rung, "", ""), rung)
+
+
+def check_table(name, text, named):
+    def place(cell, at, kinds=("rungs", "precisions", "sizes")):
+        word = cell.strip("` ")
+        word = NAMES.get(word, IN_TABLES.get(word, word))
+        for i, of in enumerate(("rungs", "precisions", "sizes")):
+            if of in kinds and any(word in getattr(r, of) for r in named):
+                at = at[:i] + (word,) + at[i + 1:]
+        return at
+
+    lines = [[c.strip() for c in line.strip().strip("|").split("|")]
+             for line in text.strip().splitlines()]
+    for cells in lines[2:]:
+        at = ("", "", "")
+        at = place(cells[0], at, ("rungs", "sizes"))
+        at = place(cells[1], at, ("precisions", "sizes"))
+        for column, cell in enumerate(cells):
+            if lines[0][column] in COURSE_COLUMNS or place(cell, ("", "", ""))[:2] != ("", ""):
+                continue
+            here = place(lines[0][column], at) if column else at
+            for m in NUMBER.finditer(cell):
+                check_number(name, cell, m, named, here, here[0])
+
+
+for name in sorted(glob.glob(f"{root}/lessons/*.md")):
+    number = os.path.basename(name).split("-")[0]
     with open(name, encoding="utf-8") as f:
-        text = re.sub(r"\s+", " ", f.read())
-    if phrase not in text:
-        print(f"{name}: the recorded run says: {phrase}")
-        wrong = 1
+        text = f.read()
+    text = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.S)
+    for lesson, words, _ in ALLOWED:
+        if lesson == number:
+            text, found = re.subn(words.replace(" ", r"\s+"), " ", text, flags=re.S)
+            if not found:
+                complain(name, f"ALLOWED has words that are not there: {words}")
+    named, question = [], False
+    for paragraph in re.split(r"\n[ \t]*\n", text):
+        if paragraph.startswith("#"):
+            named, question = [], paragraph.startswith("## Predict first")
+            continue
+        if paragraph.startswith("    ") or question:
+            continue
+        here = re.findall(r"\bruns? (\d+)(?: and (\d+))?\b", paragraph)
+        if here:
+            named = [run_of(n) for n in sorted({int(n) for p in here for n in p if n})]
+            for r in named:
+                if not r.ships:
+                    complain(name, f"run {r.number} does not ship: a recording has given "
+                             "the runs other numbers")
+            named = [r for r in named if r.ships]
+        words = re.sub(r"\bruns? \d+(?: and \d+)?\b|--recorded( \d+)+", " ", paragraph)
+        words = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", " ", words, flags=re.S)
+        if not named:
+            for m in MEASURED.finditer(words):
+                complain(name, f"{m.group(0)!r} is of no run that is named: " + re.sub(
+                    r"\s+", " ", words[max(0, m.start() - 40):m.end() + 10]).strip())
+        elif words.lstrip().startswith("|"):
+            check_table(name, words, named)
+        else:
+            check_text(name, words, named)
 sys.exit(wrong)

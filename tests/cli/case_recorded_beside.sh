@@ -7,7 +7,6 @@ for size in 4096 33554432 268435456 1073741824; do
     expect_stdout " ${size}x16384"
 done
 expect_stdout '341 ns / access'
-expect_stdout '(the lesson'"'"'s text may have figures of another run):'
 run lab lab-launch --backend cpu --db beside.db --repeat 20
 expect_stdout 67108864x256x196608
 run lab batch-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db

@@ -1,11 +1,15 @@
 /* Pictures in pixels: sixels, kitty's protocol and PNG are decoded here and compared
  * with what went in; answers of terminals; images over a canvas. */
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "test.h"
 
 #include "base/mem.h"
 #include "term/graphics.h"
+#include "term/painter.h"
 #include "ui/canvas.h"
 #include "ui/heat.h"
 #include "ui/picture.h"
@@ -26,6 +30,98 @@ static struct lab_bitmap sample(void)
         pixels[i] = (unsigned char)(i % W < 12 ? 3 : (seed >> 16) % 5 * 50);
     }
     return (struct lab_bitmap){H, W, pixels, colors};
+}
+
+/* ---- the painter: images encoded by a thread ---- */
+
+static struct lab_painting painted(int x, uint64_t sum)
+{
+    return (struct lab_painting){.at = {1, x, 1, 2}, .sum = sum};
+}
+
+static unsigned char *copy_of_pixels(void)
+{
+    unsigned char *px = lab_alloc_array(H, W);
+    assert_non_null(px);
+    memcpy(px, pixels, sizeof(pixels));
+    return px;
+}
+
+/* Waits for the wake and for image `nth`. */
+static struct lab_painting await_image(struct lab_painter *p, int wake, int nth)
+{
+    struct lab_painting out;
+    struct pollfd fd = {.fd = wake, .events = POLLIN};
+    uint64_t count;
+    int got = lab_painter_take(p, &out);
+    for (int i = 0; i < 100 && got < 0; i++) {
+        assert_true(poll(&fd, 1, 10000) == 1);
+        assert_int_equal(read(wake, &count, sizeof(count)), sizeof(count));
+        got = lab_painter_take(p, &out);
+    }
+    assert_int_equal(got, nth);
+    return out;
+}
+
+TEST_CASE(the_painter_encodes_what_it_is_given)
+{
+    const enum lab_graphics both[] = {LAB_GRAPHICS_SIXEL, LAB_GRAPHICS_KITTY};
+    const struct lab_bitmap b = sample();
+    for (int k = 0; k < 2; k++) {
+        struct lab_painter *p;
+        struct lab_str want;
+        int wake = eventfd(0, EFD_NONBLOCK);
+        const struct lab_painting what = painted(4, 77);
+        assert_int_equal(lab_painter_new(&p, both[k], colors, wake), LAB_OK);
+        lab_painter_give(p, 5, &what, copy_of_pixels(), H, W);
+        struct lab_painting got = await_image(p, wake, 5);
+        lab_str_init(&want);
+        lab_str_add(&want, "\0337\033[2;5H");
+        if (both[k] == LAB_GRAPHICS_SIXEL)
+            lab_sixel_add(&want, &b);
+        else
+            lab_kitty_add(&want, &b, 6, 1, 2);
+        lab_str_add(&want, "\0338");
+        assert_string_equal(lab_str_text(&got.text), lab_str_text(&want));
+        assert_true(got.sum == 77);
+        assert_int_equal(lab_painter_take(p, &got), -1);
+        lab_str_release(&want);
+        lab_str_release(&got.text);
+        lab_painter_free(p);
+        close(wake);
+    }
+}
+
+/* A newer image of a number replaces the older one, ready or not; one that is
+ * dropped does not come; what is left at the end is freed. */
+TEST_CASE(the_painter_keeps_the_newest_image)
+{
+    struct lab_painter *p;
+    int wake = eventfd(0, EFD_NONBLOCK);
+    sample();
+    assert_int_equal(lab_painter_new(&p, LAB_GRAPHICS_SIXEL, colors, wake),
+                     LAB_OK);
+    for (int i = 1; i <= 50; i++) {
+        const struct lab_painting dropped = painted(9, 1);
+        const struct lab_painting what = painted(4, (uint64_t)i);
+        lab_painter_give(p, 3, &dropped, copy_of_pixels(), H, W);
+        lab_painter_drop(p, 3);
+        lab_painter_give(p, 8, &what, copy_of_pixels(), H, W);
+    }
+    uint64_t last = 0;
+    while (last < 50) {
+        struct lab_painting got = await_image(p, wake, 8);
+        assert_true(got.sum > last);
+        last = got.sum;
+        lab_str_release(&got.text);
+    }
+    for (int i = 0; i < 3; i++) {
+        const struct lab_painting what = painted(4, 1);
+        lab_painter_give(p, i, &what, copy_of_pixels(), H, W);
+    }
+    lab_painter_free(p);
+    lab_painter_free(NULL);
+    close(wake);
 }
 
 /* ---- sixel ---- */

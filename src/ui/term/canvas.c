@@ -367,15 +367,17 @@ unsigned char *lab_canvas_image_pixels(const struct lab_canvas *c, int image)
     size_t row = (size_t)(m->at.w * c->px_w);
     unsigned char *out = lab_alloc_array((size_t)(m->at.h * c->px_h), row);
     for (int y = 0; out && y < m->at.h; y++) {
-        for (int x = 0; x < m->at.w; x++) {
-            size_t cell =
-                (size_t)(m->at.y + y) * (size_t)c->w + (size_t)(m->at.x + x);
-            if (c->cells[cell].image != image)
-                continue;
-            for (int i = 0; i < c->px_h; i++) {
+        const struct lab_cell *cells =
+            c->cells + (size_t)(m->at.y + y) * (size_t)c->w + m->at.x;
+        for (int x = 0, n; x < m->at.w; x += n) {
+            bool covered = cells[x].image == image;
+            for (n = 1;
+                 x + n < m->at.w && (cells[x + n].image == image) == covered;)
+                n++;
+            for (int i = 0; covered && i < c->px_h; i++) {
                 size_t at =
                     (size_t)(y * c->px_h + i) * row + (size_t)(x * c->px_w);
-                memcpy(out + at, m->px + at, (size_t)c->px_w);
+                memcpy(out + at, m->px + at, (size_t)(n * c->px_w));
             }
         }
     }

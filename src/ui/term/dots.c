@@ -71,6 +71,7 @@ static void pixel_line(struct lab_dots *d, double x0, double y0, double x1,
 
 void lab_dots_set(struct lab_dots *d, int x, int y, int owner)
 {
+    d->owners = owner < d->owners ? d->owners : owner + 1;
     set_dot(d, x, y, owner);
     if (d->px)
         set_pixel(d, x * d->px_w / d->w, y * d->px_h / d->h, owner);
@@ -79,6 +80,7 @@ void lab_dots_set(struct lab_dots *d, int x, int y, int owner)
 void lab_dots_line(struct lab_dots *d, double x0, double y0, double x1,
                    double y1, int owner)
 {
+    d->owners = owner < d->owners ? d->owners : owner + 1;
     const int fx = (int)lround(x0);
     const int fy = (int)ceil(y0 - 0.5); /* halves go up, where y is smaller */
     const int dx = (int)lround(x1) - fx;
@@ -112,14 +114,19 @@ static const char *cell_text(const struct lab_canvas *c, unsigned dots,
     return out;
 }
 
-/* Over the characters, which stay for where no image can be. */
+/* Over the characters, which stay for where no image can be. The table has the
+ * roles of the owners, 0 for no owner: no branch for each of a million pixels. */
 static void show_pixels(const struct lab_dots *d, struct lab_canvas *c,
                         const enum lab_role *roles)
 {
+    unsigned char pixel[256] = {LAB_TINT_NONE};
     unsigned char *px = d->px ? lab_canvas_image(c, d->plot) : NULL;
-    for (size_t i = 0; px && i < (size_t)d->px_h * (size_t)d->px_w; i++)
-        if (d->px[i])
-            px[i] = (unsigned char)(LAB_PIXEL_OF_ROLE + roles[d->px[i] - 1]);
+    if (!px)
+        return;
+    for (int k = 0; k < d->owners; k++)
+        pixel[k + 1] = (unsigned char)(LAB_PIXEL_OF_ROLE + roles[k]);
+    for (size_t i = 0; i < (size_t)d->px_h * (size_t)d->px_w; i++)
+        px[i] = pixel[d->px[i]];
 }
 
 void lab_dots_show(const struct lab_dots *d, struct lab_canvas *c,

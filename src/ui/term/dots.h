@@ -13,6 +13,7 @@ struct lab_dots {
     int h;
     unsigned char *dots; /* bit y*2+x of a cell */
     unsigned char *owner;
+    int owners;        /* so many at least have drawn: roles[] has as many */
     unsigned char *px; /* of each pixel the owner, plus 1; NULL: no pixels */
     int px_h;          /* in all */
     int px_w;

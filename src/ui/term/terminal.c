@@ -34,6 +34,7 @@
 #include "report/print.h"
 #include "ui/canvas.h"
 #include "term/graphics.h"
+#include "term/painter.h"
 #include "ui/keymap.h"
 
 /* Is there a terminal that a screen can use? Looked at before curses starts. */
@@ -418,12 +419,6 @@ enum {
 
 enum { MOUSE_EVENTS = 8 };
 
-/* An image as the terminal has it. */
-struct image_shown {
-    struct lab_rect at;
-    uint64_t sum; /* of its pixels */
-};
-
 struct lab_terminal {
     SCREEN *screen;
     const char *type; /* of the terminfo database */
@@ -458,8 +453,11 @@ struct lab_terminal {
     int n_mouse;
     int pressed_y; /* where a button last was */
     int pressed_x;
-    struct image_shown images[LAB_CANVAS_IMAGES];
-    int n_images;
+    struct lab_painter *painter; /* NULL: no image yet */
+    struct lab_painting shown_images[LAB_CANVAS_IMAGES]; /* as the terminal has
+                                                     them; no text: none */
+    struct lab_painting wanted[LAB_CANVAS_IMAGES]; /* given to the painter; an
+                                                      empty rectangle: none */
     struct lab_cell *frame; /* the canvas without what images cover */
 };
 
@@ -768,25 +766,48 @@ out_input:
     return st;
 }
 
-/* ---- images ---- */
+/* ---- images: the painter encodes them, and each one is sent when it is ready.
+ * Until then the terminal keeps the last one of that place. ---- */
+
+static bool is_shown(const struct lab_terminal *t, int nth)
+{
+    return t->shown_images[nth].text.len > 0;
+}
+
+/* The terminal has it no more, or is to take it away by `out`. */
+static void forget_image(struct lab_terminal *t, int nth, struct lab_str *out)
+{
+    if (is_shown(t, nth) && t->graphics == LAB_GRAPHICS_KITTY)
+        lab_kitty_remove(out, (unsigned)nth + 1);
+    lab_str_release(&t->shown_images[nth].text);
+}
+
+static void drop_wanted(struct lab_terminal *t, int nth)
+{
+    if (t->painter && !lab_rect_empty(t->wanted[nth].at))
+        lab_painter_drop(t->painter, nth);
+    t->wanted[nth].at = (struct lab_rect){0};
+}
 
 /* The terminal has none any more. */
 static void drop_images(struct lab_terminal *t)
 {
     struct lab_str out;
     lab_str_init(&out);
-    for (int i = 0; i < t->n_images && t->graphics == LAB_GRAPHICS_KITTY; i++)
-        lab_kitty_remove(&out, (unsigned)i + 1);
+    for (int i = 0; i < LAB_CANVAS_IMAGES; i++) {
+        forget_image(t, i, &out);
+        drop_wanted(t, i);
+    }
     write_out(lab_str_text(&out), out.len);
     lab_str_release(&out);
-    t->n_images = 0;
 }
 
 /* After a change of size, which a terminal may answer with a clean screen. */
 static void forget_images(struct lab_terminal *t)
 {
-    if (t->n_images > 0)
-        clearok(stdscr, TRUE);
+    for (int i = 0; i < LAB_CANVAS_IMAGES; i++)
+        if (is_shown(t, i))
+            clearok(stdscr, TRUE);
     drop_images(t);
 }
 
@@ -802,55 +823,110 @@ static uint64_t sum_of(const unsigned char *px, size_t n)
     return sum;
 }
 
-static bool same_image(const struct image_shown *a, const struct image_shown *b)
+static bool same_place(const struct lab_painting *a,
+                       const struct lab_painting *b)
 {
-    return memcmp(&a->at, &b->at, sizeof(a->at)) == 0 && a->sum == b->sum;
+    return memcmp(&a->at, &b->at, sizeof(a->at)) == 0;
 }
 
-/* Sends images that have changed, behind the characters; `px` is each one's pixels,
- * which are freed. */
-static void send_images(struct lab_terminal *t, const struct lab_canvas *c,
-                        unsigned char *const *px, const struct image_shown *now)
+/* Images that the canvas has and the painter has not got yet. Without memory there
+ * is none. */
+static void want_images(struct lab_terminal *t, const struct lab_canvas *c,
+                        int h, int w)
+{
+    if (c->n_images > 0 && !t->painter && has_graphics(t) &&
+        lab_painter_new(&t->painter, t->graphics, t->pixel_color, guard.fd))
+        return;
+    for (int i = 0; i < LAB_CANVAS_IMAGES; i++) {
+        const struct lab_rect at =
+            i < c->n_images ? c->images[i].at : (struct lab_rect){0};
+        struct lab_painting now = {.at = at};
+        unsigned char *px = NULL;
+        /* A canvas from before a change of size: the next frame has it. */
+        if (!lab_rect_empty(at) && has_graphics(t) && c->px_h == t->px_h &&
+            c->px_w == t->px_w && at.y + at.h <= h && at.x + at.w <= w)
+            px = lab_canvas_image_pixels(c, i + 1);
+        if (!px) {
+            drop_wanted(t, i);
+            continue;
+        }
+        size_t n = (size_t)(at.h * t->px_h) * (size_t)(at.w * t->px_w);
+        now.sum = sum_of(px, n);
+        if (same_place(&now, &t->wanted[i]) && now.sum == t->wanted[i].sum) {
+            lab_free(px);
+            continue;
+        }
+        t->wanted[i] = now;
+        lab_painter_give(t->painter, i, &now, px, at.h * t->px_h,
+                         at.w * t->px_w);
+    }
+}
+
+/* Sixels stay until characters are written over them: the rows of image `nth` are
+ * written again, and `again` gets the other images in these rows. */
+static void wipe(struct lab_terminal *t, int nth, bool *again)
+{
+    const struct lab_rect at = t->shown_images[nth].at;
+    if (!is_shown(t, nth) || t->graphics != LAB_GRAPHICS_SIXEL)
+        return;
+    wredrawln(stdscr, at.y, at.h);
+    for (int k = 0; k < LAB_CANVAS_IMAGES; k++) {
+        const struct lab_rect other = t->shown_images[k].at;
+        again[k] |= is_shown(t, k) && k != nth && other.y < at.y + at.h &&
+                    at.y < other.y + other.h;
+    }
+}
+
+/* Images that are gone or elsewhere now; their numbers are known by `again`. */
+static void wipe_unwanted(struct lab_terminal *t, struct lab_str *out,
+                          bool *again)
+{
+    for (int i = 0; i < LAB_CANVAS_IMAGES; i++) {
+        if (!is_shown(t, i) || same_place(&t->shown_images[i], &t->wanted[i]))
+            continue;
+        wipe(t, i, again);
+        forget_image(t, i, out);
+    }
+}
+
+static void send_again(const struct lab_terminal *t, const bool *again,
+                       struct lab_str *out)
+{
+    for (int i = 0; i < LAB_CANVAS_IMAGES; i++)
+        if (again[i] && is_shown(t, i))
+            lab_str_add_bytes(out, lab_str_text(&t->shown_images[i].text),
+                              t->shown_images[i].text.len);
+    if (!out->failed)
+        write_out(lab_str_text(out), out->len);
+}
+
+/* Images that the painter has ready, unless their place is another's by now. */
+static void show_ready(struct lab_terminal *t)
 {
     struct lab_str out;
+    struct lab_painting ready;
+    bool again[LAB_CANVAS_IMAGES] = {false};
+    bool any = false;
+    int nth;
+    if (!t->painter || atomic_load(&crashed))
+        return;
     lab_str_init(&out);
-    for (int i = 0; i < c->n_images; i++) {
-        const struct lab_rect at = now[i].at;
-        const struct lab_bitmap b = {at.h * t->px_h, at.w * t->px_w, px[i],
-                                     t->pixel_color};
-        if (!px[i] || (i < t->n_images && same_image(&now[i], &t->images[i])))
+    while ((nth = lab_painter_take(t->painter, &ready)) >= 0) {
+        if (!same_place(&ready, &t->wanted[nth])) {
+            lab_str_release(&ready.text);
             continue;
-        lab_str_addf(&out, "\0337\033[%d;%dH", at.y + 1, at.x + 1);
-        if (t->graphics == LAB_GRAPHICS_KITTY)
-            lab_kitty_add(&out, &b, (unsigned)i + 1, at.h, at.w);
-        else
-            lab_sixel_add(&out, &b);
-        lab_str_add(&out, "\0338");
-    }
-    for (int i = c->n_images;
-         i < t->n_images && t->graphics == LAB_GRAPHICS_KITTY; i++)
-        lab_kitty_remove(&out, (unsigned)i + 1);
-    if (!out.failed)
-        write_out(lab_str_text(&out), out.len);
-    lab_str_release(&out);
-    memcpy(t->images, now, sizeof(t->images));
-    t->n_images = c->n_images;
-}
-
-/* Sixels stay until characters are written over them: the rows of those that are
- * gone or have changed are written again. */
-static void touch_images(struct lab_terminal *t, const struct lab_canvas *c,
-                         const struct image_shown *now)
-{
-    for (int i = 0; i < t->n_images && t->graphics == LAB_GRAPHICS_SIXEL; i++)
-        if (i >= c->n_images || !same_image(&now[i], &t->images[i])) {
-            const struct lab_rect at = t->images[i].at;
-            wredrawln(stdscr, at.y, at.h);
-            for (int k = 0; k < t->n_images; k++) /* beside it: sent again */
-                if (k != i && t->images[k].at.y < at.y + at.h &&
-                    at.y < t->images[k].at.y + t->images[k].at.h)
-                    t->images[k].sum = 0;
         }
+        wipe(t, nth, again);
+        lab_str_release(&t->shown_images[nth].text);
+        t->shown_images[nth] = ready;
+        again[nth] = true;
+        any = true;
+    }
+    if (any) {
+        refresh();
+        send_again(t, again, &out);
+    }
+    lab_str_release(&out);
 }
 
 void lab_terminal_close(struct lab_terminal *t)
@@ -859,6 +935,7 @@ void lab_terminal_close(struct lab_terminal *t)
         return;
     await_answers(t);
     drop_images(t);
+    lab_painter_free(t->painter);
     curs_set(1);
     endwin();
     delscreen(t->screen);
@@ -972,8 +1049,8 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
 {
     int h;
     int w;
-    struct image_shown now[LAB_CANVAS_IMAGES] = {0};
-    unsigned char *px[LAB_CANVAS_IMAGES] = {NULL};
+    struct lab_str out;
+    bool again[LAB_CANVAS_IMAGES] = {false};
     if (atomic_load(&crashed))
         return;
     getmaxyx(stdscr, h, w);
@@ -983,33 +1060,22 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
     }
     if (t->shown_h < 0)
         drop_images(t); /* the screen is cleared */
+    want_images(t, c, h, w);
     const struct lab_cell *cells = cells_to_show(t, c);
     for (int y = 0; y < h && y < c->h; y++)
         if (!row_is_shown(t, c, cells, y))
             show_row(t, &cells[(size_t)y * (size_t)c->w], y,
                      c->w < w ? c->w : w);
     keep_shown(t, c, cells);
-    for (int i = 0; i < c->n_images; i++) {
-        const struct lab_rect at = c->images[i].at;
-        now[i].at = at;
-        /* A canvas from before a change of size: the next frame has it. */
-        if (has_graphics(t) && c->px_h == t->px_h && c->px_w == t->px_w &&
-            at.y + at.h <= h && at.x + at.w <= w)
-            px[i] = lab_canvas_image_pixels(c, i + 1);
-        if (px[i])
-            now[i].sum = sum_of(px[i], (size_t)(at.h * t->px_h) *
-                                           (size_t)(at.w * t->px_w));
-    }
-    touch_images(t, c, now);
+    lab_str_init(&out);
+    wipe_unwanted(t, &out, again);
     bool placed = c->cursor_y >= 0 && c->cursor_y < h && c->cursor_x < w;
     if (placed)
         move(c->cursor_y, c->cursor_x);
     curs_set(placed && c->cursor_shown);
     refresh();
-    if (c->n_images > 0 || t->n_images > 0)
-        send_images(t, c, px, now);
-    for (int i = 0; i < c->n_images; i++)
-        lab_free(px[i]);
+    send_again(t, again, &out);
+    lab_str_release(&out);
 }
 
 void lab_terminal_redraw(struct lab_terminal *t)
@@ -1168,6 +1234,7 @@ static bool pending(struct lab_terminal *t, struct lab_event *out)
         out->signal = quit;
         return true;
     }
+    show_ready(t);
     if (stop || resume)
         stop_or_resume(t, stop);
     else if (read_event(t, out))

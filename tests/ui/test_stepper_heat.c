@@ -129,7 +129,11 @@ TEST_CASE(small_pictures_are_enlarged)
     assert_int_equal(g.cell_w, 8); /* with room for a number */
     assert_int_equal(g.cell_h, 4);
     assert_int_equal(lab_heat_height(&g), 16);
-    assert_int_equal(fit(1, 64, 8, 15, 39).cell_w, 2);
+    g = fit(1, 64, 8, 15, 39); /* wider than high, for the number */
+    assert_int_equal(g.cell_h, 2);
+    assert_int_equal(g.cell_w, 8);
+    g = fit(1, 64, 8, 15, 16); /* as far as there is room */
+    assert_int_equal(g.cell_w, 4);
     assert_int_equal(fit(100, 100, 0, 16, 39).cell_w, 2);
     assert_ok(lab_canvas_init(&c, 2, 12, false));
     lab_heat_draw_cell(&c, (struct lab_rect){0, 0, 2, 4}, 1, 1, false);
@@ -139,6 +143,18 @@ TEST_CASE(small_pictures_are_enlarged)
     assert_string_equal(dump, "████[██] ·\n████████\n");
     assert_int_equal(c.cells[1].role, LAB_ROLE_POSITIVE);
     assert_int_equal(c.cells[5].role, LAB_ROLE_NEGATIVE);
+    lab_free(dump);
+    lab_canvas_release(&c);
+    /* Of one row: signs, or numbers. */
+    assert_ok(lab_canvas_init(&c, 2, 20, false));
+    const double row[5] = {1, -1, 0.5, -0.1, 0};
+    for (int i = 0; i < 5; i++)
+        lab_heat_draw_cell(&c, (struct lab_rect){0, 4 * i, 1, 4}, row[i], 1,
+                           i == 2);
+    lab_heat_draw_cell(&c, (struct lab_rect){1, 0, 1, 9}, -0.51234, 1, false);
+    lab_heat_draw_cell(&c, (struct lab_rect){1, 9, 1, 9}, 0.25, 1, true);
+    dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, " ███-███[▓▓]-░░░ ·\n▓▓▓-0.51▓[▒▒0.25▒]\n");
     lab_free(dump);
     lab_canvas_release(&c);
 }

@@ -148,6 +148,10 @@ static void check_board(struct lab_rect r, const struct lab_board_want *want,
         const struct lab_board_at *at = &l.at[i];
         const struct lab_board_at *c = &l.at[n - 1];
         assert_true(lab_rect_inside(at->cells, r));
+        assert_true(lab_rect_inside(at->side, r));
+        assert_true(lab_rect_inside(at->above, r));
+        if (want[i].picture)
+            assert_int_equal(l.cell_h, l.cell_w);
         assert_true(at->block_rows * at->cells_h >= want[i].rows);
         assert_true(at->block_cols * at->cells_w >= want[i].cols);
         for (int k = 0; k < i; k++) {
@@ -155,6 +159,10 @@ static void check_board(struct lab_rect r, const struct lab_board_want *want,
             assert_false(lab_rect_overlap(at->title, l.at[k].cells));
             assert_false(lab_rect_overlap(at->cells, l.at[k].title));
             assert_false(lab_rect_overlap(at->title, l.at[k].title));
+            assert_false(lab_rect_overlap(at->side, l.at[k].cells));
+            assert_false(lab_rect_overlap(at->above, l.at[k].cells));
+            assert_false(lab_rect_overlap(at->cells, l.at[k].side));
+            assert_false(lab_rect_overlap(at->cells, l.at[k].above));
         }
         /* Rows of A beside rows of C, columns of B above columns of C. */
         if (cross && want[i].place == LAB_BOARD_LEFT)
@@ -174,13 +182,19 @@ TEST_CASE(a_board_has_no_overlap_at_any_size)
         int64_t n = sizes[i % N];
         int64_t k = sizes[i / N % N];
         int64_t m = sizes[i / N / N];
-        const struct lab_board_want want[] = {{LAB_BOARD_LEFT, n, k, 14},
-                                              {LAB_BOARD_ABOVE, k, m, 14},
-                                              {LAB_BOARD_ABOVE, 1, m, 8},
-                                              {LAB_BOARD_BESIDE, n, m, 9},
-                                              {LAB_BOARD_RESULT, n, m, 12}};
+        struct lab_board_want want[] = {
+            {.place = LAB_BOARD_LEFT, .rows = n, .cols = k, .title_w = 14},
+            {.place = LAB_BOARD_ABOVE, .rows = k, .cols = m, .title_w = 14},
+            {.place = LAB_BOARD_ABOVE, .rows = 1, .cols = m, .title_w = 40},
+            {.place = LAB_BOARD_BESIDE, .rows = n, .cols = m, .title_w = 9},
+            {.place = LAB_BOARD_RESULT, .rows = n, .cols = m, .title_w = 12}};
         for (int h = 0; h < 64; h += 5)
             for (int w = 0; w < 210; w += 13) {
+                for (int p = 0; p < 5; p++) { /* some have symbols */
+                    want[p].label_w = (h + p) % 3 ? 0 : 1 + p;
+                    want[p].label_h = (h + p) % 2 ? 0 : 1 + p % 3;
+                    want[p].picture = h % 4 == 3;
+                }
                 struct lab_rect r = {2, 5, h, w};
                 check_board(r, want, 5, true, w % 2);
                 check_board(r, want, 5, false, w % 2);
@@ -188,22 +202,46 @@ TEST_CASE(a_board_has_no_overlap_at_any_size)
     }
 }
 
+/* Cells grow in the direction that has room, but those of a picture stay square. */
 TEST_CASE(a_small_board_is_whole)
 {
-    const struct lab_board_want want[] = {{LAB_BOARD_LEFT, 4, 6, 10},
-                                          {LAB_BOARD_ABOVE, 6, 5, 10},
-                                          {LAB_BOARD_RESULT, 4, 5, 10}};
-    struct lab_board_layout l =
-        lab_board_place((struct lab_rect){0, 0, 30, 90}, want, 3, true, false);
-    assert_int_equal(l.cell_w, 4);
+    struct lab_board_want want[] = {
+        {.place = LAB_BOARD_LEFT, .rows = 4, .cols = 6, .title_w = 10},
+        {.place = LAB_BOARD_ABOVE, .rows = 6, .cols = 5, .title_w = 10},
+        {.place = LAB_BOARD_RESULT, .rows = 4, .cols = 5, .title_w = 10}};
+    const struct lab_rect r = {0, 0, 30, 90};
+    struct lab_board_layout l = lab_board_place(r, want, 3, true, false);
+    assert_int_equal(l.cell_h, 4);
+    assert_int_equal(l.cell_w, 7); /* with room for a number */
     for (int i = 0; i < 3; i++) {
         assert_int_equal(l.at[i].block_rows, 1);
         assert_int_equal(l.at[i].block_cols, 1);
         assert_int_equal(l.at[i].cells.h, 2 * want[i].rows);
-        assert_int_equal(l.at[i].cells.w, 4 * want[i].cols);
+        assert_int_equal(l.at[i].cells.w, 7 * want[i].cols);
     }
+    want[1].picture = true;
+    l = lab_board_place(r, want, 3, true, false);
+    assert_int_equal(l.cell_h, 4);
+    assert_int_equal(l.cell_w, 4);
     l = lab_board_place((struct lab_rect){0, 0, 5, 9}, want, 3, true, false);
     assert_int_equal(l.cell_w, 0);
+}
+
+/* As wide as its title where the board has the columns; else some for each. */
+TEST_CASE(titles_of_a_board_are_whole_where_there_is_room)
+{
+    const struct lab_board_want want[] = {
+        {.place = LAB_BOARD_LEFT, .rows = 16, .cols = 10, .title_w = 16},
+        {.place = LAB_BOARD_ABOVE, .rows = 10, .cols = 10, .title_w = 18},
+        {.place = LAB_BOARD_RESULT, .rows = 16, .cols = 10, .title_w = 17}};
+    struct lab_board_layout l =
+        lab_board_place((struct lab_rect){0, 0, 24, 94}, want, 3, true, true);
+    for (int i = 0; i < 3; i++)
+        assert_true(l.at[i].title.w >= want[i].title_w);
+    l = lab_board_place((struct lab_rect){0, 0, 24, 30}, want, 3, true, true);
+    assert_true(l.cell_w > 0);
+    assert_true(l.at[0].title.w >= 10 && l.at[2].title.w >= 10);
+    assert_int_equal(l.at[0].title.w + l.at[2].title.w, 28);
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "labels.h"
 #include "ui/heat.h"
 
 /* ---- where ---- */
@@ -24,6 +25,11 @@ enum {
 static int64_t up(int64_t a, int64_t b)
 {
     return a / b + (a % b != 0);
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
 }
 
 /* Shares `total` among n sizes: none gets more than it has. */
@@ -53,11 +59,13 @@ static void share(int64_t total, const int64_t *size, int n, int64_t *out)
     }
 }
 
-/* A line of parts that share a width or a height. */
+/* Parts that share a width or a height. */
 struct line {
     int64_t size[LAB_BOARD_PARTS]; /* elements */
     int64_t cells[LAB_BOARD_PARTS];
-    int least[LAB_BOARD_PARTS]; /* columns of the title, rows: 0 */
+    int title[LAB_BOARD_PARTS];  /* columns of the title; rows: 0 */
+    int least[LAB_BOARD_PARTS];  /* and what it has at least */
+    int before[LAB_BOARD_PARTS]; /* columns or rows before the cells */
     int n;
 };
 
@@ -67,25 +75,38 @@ static int extent_of(int64_t cells, int unit, bool down)
     return (int)(down ? up(cells * unit, 2) : cells * unit);
 }
 
+/* With what is before them. */
 static int slot_of(const struct line *l, int i, int unit, bool down)
 {
-    int w = extent_of(l->cells[i], unit, down);
+    int w = l->before[i] + extent_of(l->cells[i], unit, down);
     return w > l->least[i] ? w : l->least[i];
 }
 
-/* Fits the line into `room`, without what lies between. */
+/* Fits the line into `room`, which has GAP columns between two parts. */
 static void fit_line(struct line *l, int room, int unit, bool down)
 {
-    share(down ? (int64_t)room * 2 / unit : room / unit, l->size, l->n,
+    int cells = room;
+    for (int i = 0; i < l->n; i++)
+        cells -= l->before[i] + (!down && i ? GAP : 0);
+    share(down ? (int64_t)cells * 2 / unit : cells / unit, l->size, l->n,
           l->cells);
+    room -= down || l->n == 0 ? 0 : (l->n - 1) * GAP;
     for (;;) {
-        int used = 0;
+        int left = room;
         int most = 0;
         for (int i = 0; i < l->n; i++) {
-            used += slot_of(l, i, unit, down);
+            left -= slot_of(l, i, unit, down);
             most = l->cells[i] > l->cells[most] ? i : most;
         }
-        if (used <= room || l->n == 0 || l->cells[most] <= 0)
+        for (int i = 0; left > 0 && i < l->n; i++) { /* titles take the rest */
+            int slot = slot_of(l, i, unit, down);
+            int more = l->title[i] - slot < left ? l->title[i] - slot : left;
+            if (more <= 0)
+                continue;
+            l->least[i] = slot + more;
+            left -= more;
+        }
+        if (left >= 0 || l->n == 0 || l->cells[most] <= 0)
             return;
         l->cells[most]--;
     }
@@ -105,203 +126,296 @@ static double shown(const struct line *l)
     return least;
 }
 
+/* ---- a size of the cells, tried ---- */
+
+struct task {
+    struct lab_rect r;
+    const struct lab_board_want *want;
+    int n;
+    bool cross;
+    bool halves;
+};
+
+struct trial {
+    int cell_h; /* half rows */
+    int cell_w;
+    int shelves; /* rows of parts, where it is no product */
+    bool titles; /* none is cut */
+    double shown;
+    int64_t cells;                       /* in all lines */
+    int first[LAB_BOARD_PARTS + 1];      /* part of a shelf */
+    struct line across[LAB_BOARD_PARTS]; /* of a product: one */
+    int part_across[LAB_BOARD_PARTS];    /* of a product */
+    int part_down[LAB_BOARD_PARTS];
+    struct line down; /* of a product: upper operands, the result */
+};
+
+static int margin_of(const struct lab_board_want *w)
+{
+    return larger(MARGIN, w->label_w);
+}
+
+static void add(struct line *l, int64_t size, int title, bool whole, int before)
+{
+    l->title[l->n] = title;
+    l->least[l->n] = whole || title < LEAST_TITLE ? title : LEAST_TITLE;
+    l->before[l->n] = before;
+    l->size[l->n++] = size;
+}
+
+/* Left operands, the result and what is beside share the width; those above the
+ * result have its columns, and share the height with it. */
+static void fit_cross(struct trial *t, const struct task *k)
+{
+    static const enum lab_board_place order[] = {
+        LAB_BOARD_LEFT, LAB_BOARD_RESULT, LAB_BOARD_BESIDE};
+    const struct lab_board_want *want = k->want;
+    int64_t tall = 0;
+    int title = 0; /* at the crossing */
+    int margin = 0;
+    int head = 0;
+    for (int i = 0; i < k->n; i++) {
+        if (want[i].place == LAB_BOARD_ABOVE ||
+            want[i].place == LAB_BOARD_RESULT) {
+            title = larger(title, want[i].title_w);
+            margin = larger(margin, margin_of(&want[i]));
+        }
+        if (want[i].place == LAB_BOARD_ABOVE) {
+            t->part_down[t->down.n] = i;
+            add(&t->down, want[i].rows, 0, true, HEAD + want[i].label_h);
+        } else if (want[i].place != LAB_BOARD_BESIDE) {
+            tall = want[i].rows > tall ? want[i].rows : tall;
+            head = larger(head, want[i].label_h);
+        }
+    }
+    add(&t->down, tall, 0, true, HEAD + head);
+    for (int o = 0; o < 3; o++) {
+        bool crossing = order[o] == LAB_BOARD_RESULT;
+        for (int i = 0; i < k->n; i++) {
+            if (want[i].place != order[o])
+                continue;
+            t->part_across[t->across[0].n] = i;
+            add(&t->across[0], want[i].cols, crossing ? title : want[i].title_w,
+                t->titles, crossing ? margin : margin_of(&want[i]));
+        }
+    }
+    t->shelves = 1;
+}
+
+static void fit_shelves(struct trial *t, const struct task *k)
+{
+    const struct lab_board_want *want = k->want;
+    int each = (k->n + t->shelves - 1) / t->shelves;
+    t->shelves = 0;
+    for (int i = 0; i < k->n; i += each) {
+        int64_t tall = 0;
+        int head = 0;
+        t->first[t->shelves] = i;
+        for (int m = i; m < k->n && m < i + each; m++) {
+            add(&t->across[t->shelves], want[m].cols, want[m].title_w,
+                t->titles, margin_of(&want[m]));
+            tall = want[m].rows > tall ? want[m].rows : tall;
+            head = larger(head, want[m].label_h);
+        }
+        t->shelves++;
+        add(&t->down, tall, 0, true, HEAD + head);
+    }
+    t->first[t->shelves] = k->n;
+}
+
+static struct trial try_cells(const struct task *k, int shelves, bool titles,
+                              int cell_h, int cell_w)
+{
+    struct trial t = {.cell_h = cell_h,
+                      .cell_w = cell_w,
+                      .shelves = shelves,
+                      .titles = titles};
+    if (k->cross)
+        fit_cross(&t, k);
+    else
+        fit_shelves(&t, k);
+    fit_line(&t.down, k->r.h, cell_h, true);
+    t.shown = shown(&t.down);
+    for (int i = 0; i < t.shelves; i++) {
+        fit_line(&t.across[i], k->r.w, cell_w, false);
+        double part = shown(&t.across[i]);
+        t.shown = part < t.shown ? part : t.shown;
+        for (int m = 0; m < t.across[i].n; m++)
+            t.cells += t.across[i].cells[m];
+    }
+    for (int i = 0; i < t.down.n; i++)
+        t.cells += t.down.cells[i];
+    return t;
+}
+
+/* ---- the largest cells ---- */
+
+/* Square ones: a smaller cell may show more. */
+static struct trial largest_square(const struct task *k, int shelves,
+                                   bool titles)
+{
+    struct trial best = {.shown = 0};
+    for (int unit = LARGEST;
+         unit > 0 && best.shown<1; unit = unit> 2 ? unit - 2 : unit - 1) {
+        if (unit == 1 && !k->halves)
+            break;
+        struct trial t = try_cells(k, shelves, titles, unit, unit);
+        if (t.shown > best.shown)
+            best = t;
+    }
+    return best;
+}
+
+static bool has_picture(const struct task *k)
+{
+    for (int i = 0; i < k->n; i++)
+        if (k->want[i].picture)
+            return true;
+    return false;
+}
+
+/* Wider, then higher, as long as no part shows less. */
+static void stretch(struct trial *t, const struct task *k)
+{
+    int64_t cells = t->cells;
+    for (int w = lab_heat_widest(t->cell_h); w > t->cell_w; w--) {
+        struct trial next = try_cells(k, t->shelves, t->titles, t->cell_h, w);
+        if (next.cells >= cells)
+            *t = next;
+    }
+    for (int h = lab_heat_highest(t->cell_w); h > t->cell_h; h -= 2) {
+        struct trial next = try_cells(k, t->shelves, t->titles, h, t->cell_w);
+        if (next.cells >= cells)
+            *t = next;
+    }
+}
+
+static double size_of(const struct trial *t)
+{
+    bool numbers = lab_heat_has_numbers(t->cell_h, t->cell_w);
+    return (numbers ? 2.0 : 1.0) * t->cell_h * t->cell_w;
+}
+
+static struct trial best_trial(const struct task *k, bool titles)
+{
+    struct trial best = {.shown = 0};
+    for (int shelves = 1; shelves <= (k->cross ? 1 : k->n); shelves++) {
+        struct trial t = largest_square(k, shelves, titles);
+        if (t.shown > 0 && !has_picture(k))
+            stretch(&t, k);
+        if (t.shown > best.shown || (t.shown > 0 && t.shown == best.shown &&
+                                     size_of(&t) > size_of(&best)))
+            best = t;
+    }
+    return best;
+}
+
+/* ---- rectangles ---- */
+
+/* Its corner is that of its title; `before`: columns and rows before its cells. */
 static void put(struct lab_board_at *at, int y, int x, int slot_w,
                 const struct lab_board_want *want, int64_t cells_h,
-                int64_t cells_w, int unit)
+                int64_t cells_w, const struct trial *t, int before_w,
+                int before_h)
 {
     at->block_rows = up(want->rows, cells_h > 0 ? cells_h : 1);
     at->block_cols = up(want->cols, cells_w > 0 ? cells_w : 1);
     at->cells_h = (int)up(want->rows, at->block_rows);
     at->cells_w = (int)up(want->cols, at->block_cols);
-    at->title = (struct lab_rect){y, x, 1, slot_w + MARGIN};
-    at->cells = (struct lab_rect){y + HEAD, x + MARGIN,
-                                  extent_of(at->cells_h, unit, true),
-                                  extent_of(at->cells_w, unit, false)};
+    at->title = (struct lab_rect){y, x, 1, slot_w};
+    at->cells = (struct lab_rect){y + before_h, x + before_w,
+                                  extent_of(at->cells_h, t->cell_h, true),
+                                  extent_of(at->cells_w, t->cell_w, false)};
+    at->side = (struct lab_rect){at->cells.y, at->cells.x - want->label_w,
+                                 at->cells.h, want->label_w};
+    at->above = (struct lab_rect){at->cells.y - 1 - want->label_h, at->cells.x,
+                                  want->label_h, at->cells.w};
 }
 
-/* ---- a product ---- */
-
-struct cross {
-    struct line across; /* left operands, the result, what is beside */
-    struct line down;   /* upper operands, the result */
-    int part_across[LAB_BOARD_PARTS];
-    int part_down[LAB_BOARD_PARTS];
-};
-
-static void add(struct line *l, int *parts, int part, int64_t size, int least)
-{
-    parts[l->n] = part;
-    l->least[l->n] = least;
-    l->size[l->n++] = size;
-}
-
-static int title_least(const struct lab_board_want *w)
-{
-    return w->title_w < LEAST_TITLE ? w->title_w : LEAST_TITLE;
-}
-
-static double fit_cross(struct cross *x, struct lab_rect r,
-                        const struct lab_board_want *want, int n, int unit)
-{
-    static const enum lab_board_place order[] = {
-        LAB_BOARD_LEFT, LAB_BOARD_RESULT, LAB_BOARD_BESIDE};
-    int64_t tall = 0;
-    memset(x, 0, sizeof(*x));
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < n; i++)
-            if (want[i].place == order[k])
-                add(&x->across, x->part_across, i, want[i].cols,
-                    title_least(&want[i]));
-    for (int i = 0; i < n; i++) {
-        if (want[i].place == LAB_BOARD_ABOVE)
-            add(&x->down, x->part_down, i, want[i].rows, 0);
-        else if (want[i].place != LAB_BOARD_BESIDE && want[i].rows > tall)
-            tall = want[i].rows;
-    }
-    add(&x->down, x->part_down, -1, tall, 0);
-    fit_line(&x->across, r.w - x->across.n * MARGIN - (x->across.n - 1) * GAP,
-             unit, false);
-    fit_line(&x->down, r.h - x->down.n * HEAD, unit, true);
-    double a = shown(&x->across);
-    double d = shown(&x->down);
-    return a < d ? a : d;
-}
-
-static void place_cross(const struct cross *x, struct lab_rect r,
-                        const struct lab_board_want *want, int unit,
+static void place_cross(const struct trial *t, const struct task *k,
                         struct lab_board_layout *out)
 {
+    const struct lab_board_want *want = k->want;
+    const struct line *across = &t->across[0];
+    const struct line *down = &t->down;
     int crossing = 0;
-    int64_t cols = 1;
-    int left = r.x;
-    int top = r.y;
-    for (int i = 0; i < x->across.n; i++) {
-        if (want[x->part_across[i]].place == LAB_BOARD_RESULT)
+    int left = k->r.x;
+    int top = k->r.y;
+    for (int i = 0; i < across->n; i++)
+        if (want[t->part_across[i]].place == LAB_BOARD_RESULT)
             crossing = i;
-    }
     for (int i = 0; i < crossing; i++)
-        left += slot_of(&x->across, i, unit, false) + MARGIN + GAP;
-    cols = x->across.cells[crossing];
-    for (int i = 0; i + 1 < x->down.n; i++) {
-        int part = x->part_down[i];
+        left += slot_of(across, i, t->cell_w, false) + GAP;
+    for (int i = 0; i + 1 < down->n; i++) {
+        int part = t->part_down[i];
         put(&out->at[part], top, left,
-            slot_of(&x->across, crossing, unit, false), &want[part],
-            x->down.cells[i], cols, unit);
+            slot_of(across, crossing, t->cell_w, false), &want[part],
+            down->cells[i], across->cells[crossing], t,
+            across->before[crossing], down->before[i]);
         top = out->at[part].cells.y + out->at[part].cells.h;
     }
-    left = r.x;
-    for (int i = 0; i < x->across.n; i++) {
-        int part = x->part_across[i];
-        int slot = slot_of(&x->across, i, unit, false);
-        bool beside = want[part].place == LAB_BOARD_BESIDE;
-        int64_t rows = x->down.cells[x->down.n - 1];
-        int64_t room = ((int64_t)(r.h - HEAD) * 2) / unit;
+    left = k->r.x;
+    for (int i = 0; i < across->n; i++) {
+        const struct lab_board_want *w = &want[t->part_across[i]];
+        int slot = slot_of(across, i, t->cell_w, false);
+        bool beside = w->place == LAB_BOARD_BESIDE;
+        int head = beside ? HEAD + w->label_h : down->before[down->n - 1];
+        int64_t rows = down->cells[down->n - 1];
+        int64_t room = (int64_t)(k->r.h - head) * 2 / t->cell_h;
         if (beside)
-            rows = want[part].rows < room ? want[part].rows : room;
-        put(&out->at[part], beside ? r.y : top, left, slot, &want[part], rows,
-            x->across.cells[i], unit);
-        left += slot + MARGIN + GAP;
+            rows = w->rows < room ? w->rows : room;
+        put(&out->at[t->part_across[i]], beside ? k->r.y : top, left, slot, w,
+            rows, across->cells[i], t, across->before[i], head);
+        left += slot + GAP;
     }
 }
 
-/* ---- rows of parts ---- */
-
-struct shelves {
-    int n;
-    int first[LAB_BOARD_PARTS + 1];
-    struct line across[LAB_BOARD_PARTS];
-    struct line down;
-};
-
-static double fit_shelves(struct shelves *s, struct lab_rect r,
-                          const struct lab_board_want *want, int n, int shelves,
-                          int unit)
-{
-    int each = (n + shelves - 1) / shelves;
-    int unused[LAB_BOARD_PARTS];
-    double least = 1;
-    memset(s, 0, sizeof(*s));
-    for (int i = 0; i < n; i += each) {
-        struct line *l = &s->across[s->n];
-        int64_t tall = 0;
-        s->first[s->n] = i;
-        for (int k = i; k < n && k < i + each; k++) {
-            add(l, unused, k, want[k].cols, title_least(&want[k]));
-            tall = want[k].rows > tall ? want[k].rows : tall;
-        }
-        fit_line(l, r.w - l->n * MARGIN - (l->n - 1) * GAP, unit, false);
-        double part = shown(l);
-        least = part < least ? part : least;
-        add(&s->down, unused, s->n++, tall, 0);
-    }
-    s->first[s->n] = n;
-    fit_line(&s->down, r.h - s->n * HEAD, unit, true);
-    double part = shown(&s->down);
-    return part < least ? part : least;
-}
-
-static void place_shelves(const struct shelves *s, struct lab_rect r,
-                          const struct lab_board_want *want, int unit,
+static void place_shelves(const struct trial *t, const struct task *k,
                           struct lab_board_layout *out)
 {
-    int top = r.y;
-    for (int k = 0; k < s->n; k++) {
-        int left = r.x;
+    int top = k->r.y;
+    for (int s = 0; s < t->shelves; s++) {
+        int left = k->r.x;
         int tall = 0;
-        for (int i = s->first[k]; i < s->first[k + 1]; i++) {
-            int at = i - s->first[k];
-            int slot = slot_of(&s->across[k], at, unit, false);
-            int64_t rows = want[i].rows < s->down.cells[k] ? want[i].rows
-                                                           : s->down.cells[k];
-            put(&out->at[i], top, left, slot, &want[i], rows,
-                s->across[k].cells[at], unit);
-            int h = out->at[i].cells.h;
-            tall = h > tall ? h : tall;
-            left += slot + MARGIN + GAP;
+        for (int i = t->first[s]; i < t->first[s + 1]; i++) {
+            int at = i - t->first[s];
+            int slot = slot_of(&t->across[s], at, t->cell_w, false);
+            int64_t rows = k->want[i].rows < t->down.cells[s]
+                               ? k->want[i].rows
+                               : t->down.cells[s];
+            put(&out->at[i], top, left, slot, &k->want[i], rows,
+                t->across[s].cells[at], t, t->across[s].before[at],
+                t->down.before[s]);
+            tall = larger(tall, out->at[i].cells.h);
+            left += slot + GAP;
         }
-        top += HEAD + tall;
+        top += t->down.before[s] + tall;
     }
 }
-
-/* ---- the largest cells ---- */
 
 struct lab_board_layout lab_board_place(struct lab_rect r,
                                         const struct lab_board_want *want,
                                         int n, bool cross, bool halves)
 {
     struct lab_board_layout out = {.cell_w = 0};
-    struct cross x;
-    struct shelves s;
-    double best = 0;
-    int shelves = 0;
+    const struct task k = {r, want, n, cross, halves};
+    enum { WORTH = 3 }; /* times smaller cells, for titles that are whole */
     if (n < 1 || n > LAB_BOARD_PARTS)
         return out;
-    for (int unit = LARGEST;
-         unit > 0 && best<1; unit = unit> 2 ? unit - 2 : unit - 1) {
-        if (unit == 1 && !halves)
-            break;
-        best = 0; /* a smaller cell shows more */
-        for (int k = 1; k <= (cross ? 1 : n); k++) {
-            double part = cross ? fit_cross(&x, r, want, n, unit)
-                                : fit_shelves(&s, r, want, n, k, unit);
-            if (part <= best)
-                continue;
-            best = part;
-            shelves = k;
-            out.cell_w = unit;
-        }
+    struct trial t = best_trial(&k, true);
+    if (t.shown < 1 || !lab_heat_has_numbers(t.cell_h, t.cell_w)) {
+        struct trial cut = best_trial(&k, false);
+        if (cut.shown > t.shown || size_of(&cut) > WORTH * size_of(&t))
+            t = cut;
     }
-    if (best <= 0) {
-        out.cell_w = 0;
+    if (t.shown <= 0)
         return out;
-    }
-    if (cross) {
-        fit_cross(&x, r, want, n, out.cell_w);
-        place_cross(&x, r, want, out.cell_w, &out);
-    } else {
-        fit_shelves(&s, r, want, n, shelves, out.cell_w);
-        place_shelves(&s, r, want, out.cell_w, &out);
-    }
+    out.cell_h = t.cell_h;
+    out.cell_w = t.cell_w;
+    if (cross)
+        place_cross(&t, &k, &out);
+    else
+        place_shelves(&t, &k, &out);
     return out;
 }
 
@@ -390,7 +504,8 @@ static void draw_marks(const struct lab_board_view *b, struct lab_canvas *c,
     const struct lab_shape *shape = shape_of(b, i);
     int64_t rows = size_along(shape, p->show.row_axis);
     int64_t cols = size_along(shape, p->show.col_axis);
-    int unit = b->layout.cell_w;
+    int cell_h = b->layout.cell_h;
+    int cell_w = b->layout.cell_w;
     struct lab_reach down;
     struct lab_reach across;
     if (!lab_board_lit(p, &down, &across))
@@ -399,8 +514,8 @@ static void draw_marks(const struct lab_board_view *b, struct lab_canvas *c,
     bool marks_rows = rows > 1 && down.last - down.first + 1 < rows;
     bool marks_cols = cols > 1 && across.last - across.first + 1 < cols;
     for (int y = 0; marks_rows && y < at->cells_h; y++) {
-        int first = y * unit / 2;
-        int end = (y + 1) * unit / 2;
+        int first = y * cell_h / 2;
+        int end = (y + 1) * cell_h / 2;
         if (is_lit(down, at->block_rows, y))
             for (int k = first; k < end || k == first; k++)
                 lab_canvas_text(c, at->cells.y + k, at->cells.x - 1, 1,
@@ -408,23 +523,25 @@ static void draw_marks(const struct lab_board_view *b, struct lab_canvas *c,
     }
     for (int x = 0; marks_cols && x < at->cells_w; x++)
         if (is_lit(across, at->block_cols, x))
-            for (int k = 0; k < unit; k++)
-                lab_canvas_text(c, at->cells.y - 1, at->cells.x + x * unit + k,
-                                1, LAB_ROLE_MARK, "▾");
+            for (int k = 0; k < cell_w; k++)
+                lab_canvas_text(c, at->cells.y - 1,
+                                at->cells.x + x * cell_w + k, 1, LAB_ROLE_MARK,
+                                "▾");
 }
 
-static struct lab_heat_grid grid_of(const struct lab_board_at *at,
-                                    const struct lab_plane *p, int unit)
+struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
+                                    int64_t rows, int64_t cols)
 {
-    return (struct lab_heat_grid){.count = p->rows * p->cols,
-                                  .rows = p->rows,
-                                  .cols = p->cols,
+    const struct lab_board_at *at = &b->layout.at[part];
+    return (struct lab_heat_grid){.count = rows * cols,
+                                  .rows = rows,
+                                  .cols = cols,
                                   .block_rows = at->block_rows,
                                   .block_cols = at->block_cols,
                                   .cells_h = at->cells_h,
                                   .cells_w = at->cells_w,
-                                  .cell_h = unit,
-                                  .cell_w = unit};
+                                  .cell_h = b->layout.cell_h,
+                                  .cell_w = b->layout.cell_w};
 }
 
 /* The row and column of the plane where the cursor is; false: it is not. */
@@ -462,7 +579,7 @@ static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
                        int i, const struct lab_plane *p)
 {
     const struct lab_board_at *at = &b->layout.at[i];
-    struct lab_heat m = {.grid = grid_of(at, p, b->layout.cell_w),
+    struct lab_heat m = {.grid = lab_board_grid(b, i, p->rows, p->cols),
                          .value = p->value,
                          .most = lab_heat_scale(p->value, p->rows * p->cols),
                          .diverging =
@@ -472,6 +589,7 @@ static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
     int64_t col = -1;
     if (cursor_in(b, i, &row, &col))
         m.cursor = lab_heat_index(&m.grid, row, col);
+    lab_labels_draw(c, p, at->cells, &m.grid, at->side, at->above, m.cursor);
     lab_heat_draw(c, at->cells.y, at->cells.x, &m);
     if (m.cursor < 0)
         outline_lit(b, c, i, &m.grid);
@@ -507,6 +625,7 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
 {
     struct lab_board_want want[LAB_BOARD_PARTS];
     char title[LAB_BOARD_PARTS][96];
+    enum { LABELS = 3 }; /* the most of the height that labels may take */
     for (int i = 0; i < b->board.n; i++) {
         const struct lab_board_part *p = &b->board.part[i];
         title_of(b, i, title[i], sizeof(title[i]));
@@ -514,7 +633,14 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
             .place = p->place,
             .rows = size_along(shape_of(b, i), p->show.row_axis),
             .cols = size_along(shape_of(b, i), p->show.col_axis),
-            .title_w = lab_canvas_columns(c, title[i])};
+            .title_w = lab_canvas_columns(c, title[i]),
+            .picture = lab_holds_pictures(b->snap->plan,
+                                          &b->snap->plan->tensors[p->tensor])};
+        const struct lab_plane *plane = lab_board_plane(b, i);
+        if (!plane || !plane->written)
+            continue;
+        want[i].label_w = lab_labels_width(plane, c);
+        want[i].label_h = lab_labels_height(plane, r.h / LABELS);
     }
     b->layout = lab_board_place(r, want, b->board.n, b->board.cross,
                                 c->tints && !c->ascii);
@@ -526,8 +652,7 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
 struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x)
 {
     struct lab_element none = {-1, -1};
-    int unit = b->layout.cell_w;
-    for (int i = 0; i < b->board.n && unit > 0; i++) {
+    for (int i = 0; i < b->board.n && b->layout.cell_w > 0; i++) {
         const struct lab_board_at *at = &b->layout.at[i];
         const struct lab_show *show = &b->board.part[i].show;
         const struct lab_shape *shape = shape_of(b, i);
@@ -537,9 +662,10 @@ struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x)
         memcpy(place, show->fixed, sizeof(place));
         if (show->row_axis >= 0)
             place[show->row_axis] =
-                (y - at->cells.y) * 2 / unit * at->block_rows;
+                (y - at->cells.y) * 2 / b->layout.cell_h * at->block_rows;
         if (show->col_axis >= 0)
-            place[show->col_axis] = (x - at->cells.x) / unit * at->block_cols;
+            place[show->col_axis] =
+                (x - at->cells.x) / b->layout.cell_w * at->block_cols;
         return (struct lab_element){show->tensor,
                                     lab_shape_ravel(shape, place, shape->rank)};
     }

@@ -3,26 +3,34 @@
  * A product has its left operands at the left of the result, their rows beside
  * its rows, and the others above it, their columns above its columns; what is
  * beside comes at the right. Else all are in rows, the result last. All pictures
- * have cells of one size, the largest at which every tensor is whole; where none
- * is small enough a cell covers several elements. Each has a line for its title
- * and, above and at the left of its cells, a line for the marks of what is lit.
+ * have cells of one size, the largest at which every tensor is whole, wider or
+ * higher than square where there is room; where none is small enough a cell covers
+ * several elements. Each has a line for its title, which is whole unless the cells
+ * would be much smaller then, and, above and at the left of its cells, the symbols
+ * of a sequence and a line for the marks of what is lit.
  * The layout is pure; threads: any. */
 #pragma once
 #include "engine/board.h"
 #include "engine/snapshot.h"
 #include "ui/canvas.h"
+#include "ui/heat.h"
 #include "ui/layout.h"
 
 struct lab_board_want { /* a part: elements down and across */
     enum lab_board_place place;
     int64_t rows;
     int64_t cols;
-    int title_w; /* columns of its title */
+    int title_w;  /* columns of its title */
+    int label_w;  /* columns at its rows and rows at its columns for their */
+    int label_h;  /* symbols; 0: none */
+    bool picture; /* cells of the board stay square */
 };
 
 struct lab_board_at { /* w 0: there was no room for it */
     struct lab_rect title;
     struct lab_rect cells; /* one line below the marks, one column right */
+    struct lab_rect side;  /* the rows' symbols; w 0: none */
+    struct lab_rect above; /* the columns'; h 0: none */
     int64_t block_rows;    /* elements that share a cell */
     int64_t block_cols;
     int cells_h;
@@ -31,7 +39,8 @@ struct lab_board_at { /* w 0: there was no room for it */
 
 struct lab_board_layout {
     struct lab_board_at at[LAB_BOARD_PARTS];
-    int cell_w; /* columns; a cell is as many half rows high; 0: no room */
+    int cell_h; /* half rows */
+    int cell_w; /* columns; 0: no room */
 };
 
 /* On a canvas: its tensors as pictures, with marks at the rows and columns that belong
@@ -53,6 +62,9 @@ struct lab_board_layout lab_board_place(struct lab_rect r,
 /* What there is no room for is not drawn; false: nothing is. */
 bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
                     struct lab_rect r);
+/* The cells of a part whose plane has these elements. */
+struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
+                                    int64_t rows, int64_t cols);
 /* The part of a tensor; -1: it is not drawn. */
 int lab_board_part_of(const struct lab_board_view *b, int tensor);
 /* The element that a place of the screen shows; tensor -1: none. */

@@ -764,18 +764,8 @@ static struct lab_heat_grid grid_now(const struct lab_stepper *v)
     int64_t cols;
     int part = board_part_now(v);
     plane_size(v, &rows, &cols);
-    if (part >= 0) {
-        const struct lab_board_at *at = &v->board.view.layout.at[part];
-        return (struct lab_heat_grid){.count = rows * cols,
-                                      .rows = rows,
-                                      .cols = cols,
-                                      .block_rows = at->block_rows,
-                                      .block_cols = at->block_cols,
-                                      .cells_h = at->cells_h,
-                                      .cells_w = at->cells_w,
-                                      .cell_h = v->board.view.layout.cell_w,
-                                      .cell_w = v->board.view.layout.cell_w};
-    }
+    if (part >= 0)
+        return lab_board_grid(&v->board.view, part, rows, cols);
     return v->numbers
                ? lab_heat_fold(rows, cols, fold_of(v), v->cells.w / NUMBER_W)
                : lab_heat_fit(rows, cols, fold_of(v), &v->room);

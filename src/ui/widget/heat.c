@@ -8,8 +8,6 @@
 
 #include "base/format.h"
 
-enum { NUMBER_W = 6 }; /* columns of a number inside a cell */
-
 /* ---- the grid ---- */
 
 static int64_t up(int64_t a, int64_t b)
@@ -42,8 +40,30 @@ struct lab_heat_room lab_heat_room(const struct lab_canvas *c,
         .h = r.h, .w = r.w, .halves = c->tints && !c->ascii};
 }
 
-/* Cells are multiples of a unit, which looks square. A number needs a row of its
- * own and some columns: cells of two rows and more are widened to have it. */
+enum {
+    LONGEST = 2,  /* a side of a cell, in terms of the other */
+    NUMBER_W = 6, /* columns of a number inside a cell, at least */
+    SPACED_W = 8  /* with space around it */
+};
+
+int lab_heat_widest(int cell_h)
+{
+    int w = LONGEST * cell_h;
+    return cell_h >= 2 && w < SPACED_W ? SPACED_W : w;
+}
+
+int lab_heat_highest(int cell_w)
+{
+    return LONGEST * cell_w;
+}
+
+bool lab_heat_has_numbers(int cell_h, int cell_w)
+{
+    return cell_h >= 2 && cell_w >= NUMBER_W;
+}
+
+/* Cells are multiples of a unit, which looks square; those of a matrix then grow
+ * in the direction that has room left. */
 static void size_cells(struct lab_heat_grid *g,
                        const struct lab_heat_room *room, int unit_w, int unit_h,
                        int h, int w)
@@ -54,10 +74,17 @@ static void size_cells(struct lab_heat_grid *g,
     times = times < 1 ? 1 : times;
     g->cell_h = times * unit_h;
     g->cell_w = times * unit_w;
+    if (room->square)
+        return;
+    int most = lab_heat_widest(g->cell_h);
     int wide = room->w / g->cells_w;
-    if (!room->square && g->block_rows * g->block_cols == 1 && g->cell_h >= 4 &&
-        g->cell_w < NUMBER_W + 2 && wide >= NUMBER_W + 2)
-        g->cell_w = NUMBER_W + 2;
+    wide = wide < most ? wide : most;
+    g->cell_w = wide > g->cell_w ? wide : g->cell_w;
+    most = lab_heat_highest(g->cell_w);
+    int high = room->h * 2 / g->cells_h;
+    high = high < most ? high : most;
+    high -= high % 2; /* whole rows, which outlines and numbers need */
+    g->cell_h = high > g->cell_h ? high : g->cell_h;
 }
 
 struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
@@ -213,14 +240,37 @@ const char *lab_heat_full(const struct lab_canvas *c)
     return shade(c, 1, 1);
 }
 
-static void draw_number(struct lab_canvas *c, struct lab_rect cell, double v,
+/* With as many digits as `w` columns have room for; false: not even one. */
+static bool number_text(double v, int w, char *out, size_t cap)
+{
+    for (int digits = 6; digits > 0; digits--) {
+        snprintf(out, cap, "%.*g", digits, v);
+        char *exponent = strchr(out, 'e'); /* e-05: the 0 says nothing */
+        if (exponent && exponent[2] == '0')
+            memmove(exponent + 2, exponent + 3, strlen(exponent + 2));
+        if ((int)strlen(out) <= w)
+            return true;
+    }
+    return false;
+}
+
+/* In the middle of the cell, with blanks around it where it has room for them;
+ * false: there is no room. */
+static bool draw_number(struct lab_canvas *c, struct lab_rect cell, double v,
                         enum lab_role role)
 {
-    const char *text = LAB_VALUE_TEXT(v, NUMBER_W);
-    int w = lab_canvas_columns(c, text);
-    lab_canvas_textf(c, cell.y + (cell.h - 1) / 2,
-                     cell.x + (cell.w - w - 1) / 2, -1, role, "%s%s",
-                     v < 0 ? "" : " ", text);
+    char text[32];
+    int most = cell.w - 2 < NUMBER_W ? cell.w - 2 : NUMBER_W;
+    if (cell.w == NUMBER_W)
+        most = cell.w - 1;
+    if (!number_text(v, most, text, sizeof(text)) &&
+        !number_text(v, cell.w, text, sizeof(text)))
+        return false;
+    int left = (cell.w - (int)strlen(text) + (v >= 0)) / 2;
+    int last = cell.w - (int)strlen(text);
+    lab_canvas_text(c, cell.y + (cell.h - 1) / 2,
+                    cell.x + (left < last ? left : last), -1, role, text);
+    return true;
 }
 
 void lab_heat_draw_cell(struct lab_canvas *c, struct lab_rect cell, double v,
@@ -231,7 +281,9 @@ void lab_heat_draw_cell(struct lab_canvas *c, struct lab_rect cell, double v,
                                  : LAB_ROLE_DIM;
     const char *sign = v < 0 ? "-" : " ";
     const char *body = "";
-    bool large = cell.w > 2;
+    bool number = cell.w >= NUMBER_W + 2 && isfinite(v);
+    bool wide = cell.w > 2;
+    bool large = wide && (cell.h > 1 || number); /* no column for a sign */
     if (isnan(v)) {
         body = "N";
         sign = "N";
@@ -243,21 +295,28 @@ void lab_heat_draw_cell(struct lab_canvas *c, struct lab_rect cell, double v,
     } else {
         body = shade(c, v, most);
     }
-    if (large && v > 0 && isfinite(v))
-        sign = body; /* wide enough to be all shade */
-    if (large && v != 0)
-        lab_canvas_fill(c, cell, body, role);
+    if (large && isfinite(v) && (v > 0 || (v < 0 && cell.h == 1)))
+        sign = body;
+    if (wide && v != 0)
+        lab_canvas_fill(
+            c,
+            large ? cell
+                  : (struct lab_rect){cell.y, cell.x + 1, cell.h, cell.w - 1},
+            body, role);
     lab_canvas_text(c, cell.y, cell.x, 1, cursor ? LAB_ROLE_CURSOR : role,
                     cursor ? "[" : sign);
     lab_canvas_text(c, cell.y, cell.x + 1, 1,
-                    cursor && !large ? LAB_ROLE_CURSOR : role, body);
-    if (cursor && large)
+                    cursor && !wide ? LAB_ROLE_CURSOR : role, body);
+    if (cursor && wide)
         lab_canvas_text(c, cell.y, cell.x + cell.w - 1, 1, LAB_ROLE_CURSOR,
                         "]");
-    if (cell.h >= 2 && cell.w >= NUMBER_W + 2 && isfinite(v))
-        draw_number(c,
-                    (struct lab_rect){cell.y + 1, cell.x, cell.h - 1, cell.w},
-                    v, cursor ? LAB_ROLE_CURSOR : LAB_ROLE_NORMAL);
+    if (!number)
+        return;
+    if (cell.h > 1)
+        lab_rect_cut_top(&cell, 1);
+    else /* behind the shade */
+        cell = (struct lab_rect){cell.y, cell.x + 2, 1, cell.w - 2 - cursor};
+    draw_number(c, cell, v, cursor ? LAB_ROLE_CURSOR : LAB_ROLE_NORMAL);
 }
 
 /* ---- cells of colour ---- */
@@ -312,13 +371,19 @@ static void write_cell(struct lab_canvas *c, struct lab_rect r, double v,
                        bool cursor, bool number, bool zeros)
 {
     int y = r.y + (r.h - 1) / 2;
-    if (number && isfinite(v))
-        draw_number(c, r, v, cursor ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL);
-    else if (!isfinite(v))
+    struct lab_rect inner = r;
+    if (cursor) { /* its marks are at both ends */
+        inner.x++;
+        inner.w -= 2;
+    }
+    bool written =
+        number && isfinite(v) &&
+        draw_number(c, inner, v, cursor ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL);
+    if (!isfinite(v))
         lab_canvas_text(c, y, r.x, 1, LAB_ROLE_TITLE, isnan(v) ? "N" : "I");
-    else if (v < 0)
+    else if (v < 0 && !written)
         lab_canvas_text(c, y, r.x, 1, LAB_ROLE_NORMAL, "-");
-    else if (v == 0 && zeros) /* as what a ReLU has cut off */
+    else if (v == 0 && zeros && !written) /* as what a ReLU has cut off */
         lab_canvas_text(c, y, r.x, 1, LAB_ROLE_DIM, "·");
     if (cursor)
         mark_cell(c, r);
@@ -361,7 +426,7 @@ static void draw_tints(struct lab_canvas *c, int y, int x,
             double v = lab_heat_cell_value(g, m->value, cy, cx, &present);
             if (present && r.h > 0)
                 write_cell(c, r, v, has_cursor(m, cy, cx),
-                           r.w >= NUMBER_W + 2 && g->cell_h >= 4, m->diverging);
+                           lab_heat_has_numbers(g->cell_h, r.w), m->diverging);
         }
     }
 }

@@ -54,6 +54,12 @@ struct lab_heat_grid lab_heat_fold(int64_t rows, int64_t cols, int64_t fold,
 /* The same with the cells that fill the place. */
 struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
                                   const struct lab_heat_room *room);
+/* How far a cell may be wider or higher than square to fill its place: as far as
+ * it is still seen as a cell, or has room for its number. Columns, half rows. */
+int lab_heat_widest(int cell_h);
+int lab_heat_highest(int cell_w);
+/* Whether cells of this size have room for their numbers. */
+bool lab_heat_has_numbers(int cell_h, int cell_w);
 /* What a canvas allows in a rectangle. */
 struct lab_heat_room lab_heat_room(const struct lab_canvas *c,
                                    struct lab_rect r);

@@ -113,34 +113,62 @@ const struct lab_tune_time *lab_tuning_of(const struct lab_tuning *t,
     return *n ? &t->times[first] : NULL;
 }
 
-/* "128x784"; a tensor that is not there is "-". */
-static int put_shape(char *out, size_t size, const struct lab_plan *plan, int t)
+/* A key is asked for at every step of every schedule that is tried: snprintf()
+ * took a quarter of opening a lesson. What has no room is cut off. */
+struct key {
+    char *text;
+    size_t len;
+};
+
+static void add_text(struct key *key, const char *text)
 {
-    int at = 0;
-    if (t < 0)
-        return snprintf(out, size, "-");
+    while (*text && key->len + 1 < LAB_TUNE_KEY)
+        key->text[key->len++] = *text++;
+}
+
+static void add_number(struct key *key, int64_t n)
+{
+    char digits[24];
+    char *first = digits + sizeof(digits) - 1;
+    *first = '\0';
+    do
+        *--first = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    add_text(key, first);
+}
+
+/* "128x784"; a tensor that is not there is "-". */
+static void add_shape(struct key *key, const struct lab_plan *plan, int t)
+{
+    if (t < 0) {
+        add_text(key, "-");
+        return;
+    }
     const struct lab_view v = lab_plan_view(plan, t, NULL);
     if (v.rank == 0)
-        return snprintf(out, size, "1");
-    for (int d = 0; d < v.rank && at < (int)size; d++)
-        at += snprintf(out + at, size - (size_t)at, "%s%lld", d ? "x" : "",
-                       (long long)v.dim[d]);
-    return at;
+        add_text(key, "1");
+    for (int d = 0; d < v.rank; d++) {
+        add_text(key, d ? "x" : "");
+        add_number(key, v.dim[d]);
+    }
 }
 
 void lab_tune_key(const struct lab_plan *plan, const struct lab_step *step,
-                  char key[LAB_TUNE_KEY])
+                  char text[LAB_TUNE_KEY])
 {
-    int at =
-        snprintf(key, LAB_TUNE_KEY, "%s.%s %s ", step->op->name,
-                 step->group ? "*" : step->kernel, lab_phase_name(step->phase));
-    for (int i = 0; i < step->n_in + step->n_out && at < LAB_TUNE_KEY; i++) {
+    struct key key = {text, 0};
+    add_text(&key, step->op->name);
+    add_text(&key, ".");
+    add_text(&key, step->group ? "*" : step->kernel);
+    add_text(&key, " ");
+    add_text(&key, lab_phase_name(step->phase));
+    add_text(&key, " ");
+    for (int i = 0; i < step->n_in + step->n_out; i++) {
         int t = i < step->n_in ? step->in[i] : step->out[i - step->n_in];
-        at += snprintf(key + at, LAB_TUNE_KEY - (size_t)at, "%s",
-                       i == step->n_in ? " > " : (i ? "," : ""));
-        if (at < LAB_TUNE_KEY)
-            at += put_shape(key + at, LAB_TUNE_KEY - (size_t)at, plan, t);
+        add_text(&key, i == step->n_in ? " > " : i ? "," : "");
+        add_shape(&key, plan, t);
     }
+    text[key.len] = '\0';
 }
 
 bool lab_tune_has(struct lab_backend *be, const char *step, const char *variant)

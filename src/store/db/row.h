@@ -49,6 +49,12 @@ struct lab_stmt lab_fields_insert(struct lab_database *db,
 int lab_fields_bind(struct lab_stmt *s, const struct lab_fields *fields,
                     const void *row);
 
+/* Columns of a kernel's row that are of its launch: those of lab_kernel_fields
+ * that are members of struct lab_launch. Adding them appends ", \"gridX\"" and so
+ * on and returns how many; binding returns the number of the next parameter. */
+int lab_launch_columns(struct lab_str *sql);
+int lab_launch_bind(sqlite3_stmt *s, int first, const struct lab_launch *l);
+
 /* Sums and differences that may not exist: what is in a file may be anything.
  * LAB_UNKNOWN where one is unknown or the result has no room. */
 int64_t lab_add_known(int64_t a, int64_t b);

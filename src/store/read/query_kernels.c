@@ -2,6 +2,7 @@
 #include "store/launch.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "db/row.h"
 #include "index/index.h"
@@ -157,6 +158,48 @@ static const struct lab_field fields[] = {
     FIELD(NULL, TEXT, name, SHOWN("kernel", 14, PLAIN), .text = kernel_text),
 };
 LAB_FIELDS_TABLE(lab_kernel_fields, lab_kernel_row);
+
+/* A member of the launch, which the writer has in its record too; NULL: the field
+ * is none. */
+static const int64_t *of_launch(const struct lab_field *f,
+                                const struct lab_launch *l)
+{
+    size_t at = f->at - offsetof(struct lab_kernel_row, launch);
+    bool within = f->column && f->at >= offsetof(struct lab_kernel_row, launch);
+    return within && at < sizeof(*l)
+               ? (const int64_t *)(const void *)((const char *)l + at)
+               : NULL;
+}
+
+int lab_launch_columns(struct lab_str *sql)
+{
+    const struct lab_launch any = {.grid = {0}};
+    int n = 0;
+    for (int i = 0; i < lab_kernel_fields.count; i++) {
+        const struct lab_field *f = &fields[i];
+        if (!of_launch(f, &any))
+            continue;
+        /* "k.gridX, k.gridY, k.gridZ" */
+        for (const char *name = strchr(f->column, '.'); name;
+             name = strchr(name + 1, '.')) {
+            lab_str_addf(sql, ", \"%.*s\"", (int)strcspn(name + 1, ","),
+                         name + 1);
+            n++;
+        }
+    }
+    return n;
+}
+
+int lab_launch_bind(sqlite3_stmt *s, int first, const struct lab_launch *l)
+{
+    for (int i = 0; i < lab_kernel_fields.count; i++) {
+        const int64_t *v = of_launch(&fields[i], l);
+        int dims = fields[i].kind == LAB_FIELD_DIMS ? 3 : 1;
+        for (int d = 0; v && d < dims; d++)
+            lab_bind_int(s, first++, v[d]);
+    }
+    return first;
+}
 
 static void read_kernel(struct lab_stmt *s, struct lab_kernel_row *r)
 {

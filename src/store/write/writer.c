@@ -341,6 +341,7 @@ enum row_column_kind {
     ROW_NAME,      /* an id of trace/intern.h, as one of StringIds */
     ROW_NUMBER,    /* the row's own number */
     ROW_MADE,      /* by `value` */
+    ROW_LAUNCH,    /* columns of a struct lab_launch: db/row.h */
     ROW_RANGE_TEXT /* of a range that has a number */
 };
 
@@ -451,15 +452,16 @@ static void bind_int32(sqlite3_stmt *stmt, int i, int32_t v)
         sqlite3_bind_int64(stmt, i, v);
 }
 
+/* From parameter *parameter on, which becomes the next one. */
 static enum lab_status row_bind(struct lab_insert *in,
                                 const struct row_kind *kind, sqlite3_stmt *s,
-                                int first, const struct lab_bulk_row *row)
+                                int *parameter, const struct lab_bulk_row *row)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < kind->count && st == LAB_OK; i++) {
         const struct row_column *c = &kind->columns[i];
         const void *at = (const char *)&row->record + c->at;
-        int n = first + i;
+        int n = *parameter;
         switch (c->kind) {
         case ROW_INT32:
             bind_int32(s, n, *(const int32_t *)at);
@@ -491,9 +493,13 @@ static enum lab_status row_bind(struct lab_insert *in,
         case ROW_MADE:
             lab_bind_int(s, n, c->value(row));
             break;
+        case ROW_LAUNCH:
+            n = lab_launch_bind(s, n, at) - 1;
+            break;
         case ROW_RANGE_TEXT:
             bind_range_text(s, n, &row->record.u.range);
         }
+        *parameter = n + 1;
     }
     return st;
 }
@@ -616,15 +622,6 @@ static const struct row_column kernel[] = {
     COLUMN("mangledName", NAME, kernel.mangled_name),
     MADE("launchType", launch_type),
     COLUMN("cacheConfig", INT32, kernel.cache_config),
-    COLUMN("registersPerThread", INT, kernel.launch.registers_per_thread),
-    COLUMN("gridX", INT, kernel.launch.grid[0]),
-    COLUMN("gridY", INT, kernel.launch.grid[1]),
-    COLUMN("gridZ", INT, kernel.launch.grid[2]),
-    COLUMN("blockX", INT, kernel.launch.block[0]),
-    COLUMN("blockY", INT, kernel.launch.block[1]),
-    COLUMN("blockZ", INT, kernel.launch.block[2]),
-    COLUMN("staticSharedMemory", INT, kernel.launch.static_shared_bytes),
-    COLUMN("dynamicSharedMemory", INT, kernel.launch.dynamic_shared_bytes),
     COLUMN("localMemoryPerThread", INT32, kernel.local_per_thread_bytes),
     COLUMN("localMemoryTotal", INT, kernel.local_total_bytes),
     COLUMN("gridId", INT, kernel.grid_id),
@@ -632,9 +629,7 @@ static const struct row_column kernel[] = {
     COLUMN("graphNodeId", NONZERO, kernel.graph_node_id),
     COLUMN("sharedMemoryLimitConfig", INT32, kernel.shared_limit_config),
     COLUMN("graphId", NONZERO, kernel.graph_id),
-    COLUMN("clusterX", INT, kernel.launch.cluster[0]),
-    COLUMN("clusterY", INT, kernel.launch.cluster[1]),
-    COLUMN("clusterZ", INT, kernel.launch.cluster[2]),
+    COLUMN(NULL, LAUNCH, kernel.launch),
     {.name = "kernelRow", .kind = ROW_NUMBER},
 };
 
@@ -781,19 +776,26 @@ static enum lab_status prepare_rows(struct lab_insert *in,
 {
     struct lab_str sql;
     int parameter = 3;
+    int columns = 0;
     lab_str_init(&sql);
     lab_str_addf(&sql, "INSERT %sINTO %s (runId", kind->fail ? "OR FAIL " : "",
                  kind->table);
     if (kind->also)
         lab_str_addf(&sql, ", %s", kind->also);
-    for (int i = 0; i < kind->count; i++)
+    for (int i = 0; i < kind->count; i++) {
+        if (kind->columns[i].kind == ROW_LAUNCH) {
+            columns += lab_launch_columns(&sql);
+            continue;
+        }
         lab_str_addf(&sql, ", \"%s\"", kind->columns[i].name);
+        columns++;
+    }
     lab_str_add(&sql, ") VALUES ");
     for (int i = 0; i < rows; i++) {
         lab_str_add(&sql, i ? ",\n(?1" : "\n(?1");
         if (kind->also)
             lab_str_addf(&sql, ",%s", kind->also_value);
-        for (int c = 0; c < kind->count; c++)
+        for (int c = 0; c < columns; c++)
             lab_str_addf(&sql, ",?%d", parameter++);
         lab_str_add_char(&sql, ')');
     }
@@ -829,11 +831,9 @@ static enum lab_status write_as(struct lab_insert *in,
     if (bulk->count > 0 && !*stmt)
         st = prepare_rows(in, kind, per_step, stmt);
     for (int i = 0; i < bulk->count && st == LAB_OK; i += per_step) {
-        int first = 3;
-        for (int j = 0; j < per_step && st == LAB_OK; j++) {
-            st = row_bind(in, kind, *stmt, first, &bulk->rows[i + j]);
-            first += kind->count;
-        }
+        int parameter = 3;
+        for (int j = 0; j < per_step && st == LAB_OK; j++)
+            st = row_bind(in, kind, *stmt, &parameter, &bulk->rows[i + j]);
         if (st == LAB_OK)
             st = step_once(in, *stmt, "storing a record");
     }

@@ -11,4 +11,6 @@
 LAB_C_BEGIN
 lab_kernel_fn lab_softmax_naive, lab_softmax_block, lab_softmax_online,
     lab_softmax_registers, lab_softmax_vector;
+/* The first column of the largest of C numbers, on this thread; -1: one is NaN. */
+int64_t lab_softmax_largest(const float *x, int64_t C);
 LAB_C_END

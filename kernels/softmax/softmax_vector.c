@@ -30,6 +30,21 @@ static inline float largest(const float *x, int64_t C)
     return max;
 }
 
+LAB_VECTOR int64_t lab_softmax_largest(const float *x, int64_t C)
+{
+    int no_number = 0;
+    int64_t first = 0;
+    float max = largest(x, C);
+#pragma omp simd reduction(| : no_number)
+    for (int64_t c = 0; c < C; c++)
+        no_number |= x[c] != x[c];
+    if (no_number)
+        return -1;
+    while (x[first] != max)
+        first++;
+    return first;
+}
+
 /* y[c] = exp(x[c] - max); returns their sum. */
 LAB_VECTOR static double exp_row(float *y, const float *x, int64_t C)
 {

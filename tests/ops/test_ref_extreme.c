@@ -8,6 +8,7 @@
 #include "loss/loss.h"
 #include "ops/kernel_rig.h"
 #include "optimizer/optimizer.h"
+#include "softmax/softmax.h"
 
 static const struct lab_leaky_relu_params leaky = {0.01};
 static const struct lab_elu_params elu = {0.5};
@@ -105,6 +106,27 @@ TEST_CASE(sigmoid_keeps_small_gradients)
     assert_true(fabs(rig_get(r, "dx", 1) / 1.8048513878454153e-35 - 1) < 1e-5);
     assert_true(fabs(rig_get(r, "dx", 2) - 3.72e-44) < 1.5e-45);
     rig_free(r);
+}
+
+/* The first of the largest, wherever it is; none where one is no number. */
+TEST_CASE(the_largest_of_a_row)
+{
+    enum { MOST = 40 };
+    float x[MOST];
+    for (int n = 1; n <= MOST; n++) {
+        for (int at = 0; at < n; at++) {
+            for (int i = 0; i < n; i++)
+                x[i] = i < at    ? -INFINITY
+                       : i == at ? 2.0f
+                                 : 2.0f - (float)(i % 3);
+            assert_int_equal(lab_softmax_largest(x, n), at);
+            x[at] = NAN;
+            assert_int_equal(lab_softmax_largest(x, n), -1);
+        }
+        for (int i = 0; i < n; i++)
+            x[i] = -INFINITY;
+        assert_int_equal(lab_softmax_largest(x, n), 0);
+    }
 }
 
 TEST_CASE(nan_stays_nan)

@@ -63,6 +63,9 @@ struct tuner {
     const struct lab_tune_keeper *keeper;
     int64_t end_ns;   /* of the budget */
     int64_t short_ns; /* of a tenth of it */
+    int64_t half_ns;  /* of half of it */
+    double gained_ns; /* by which times have become smaller in this round */
+    int gained; /* the last round in which they did, by enough to matter */
 };
 
 /* Does this step of the schedule count for `name`? */
@@ -103,6 +106,8 @@ static enum lab_status note(struct tuner *u, int i, const char *name, double ns)
     const struct lab_tune_time *old = known(u, i, name, time.step);
     if (old && (!old->is_new || old->ns <= ns || isnan(ns)))
         return LAB_OK;
+    if (old && !isnan(old->ns))
+        u->gained_ns += old->ns - ns;
     snprintf(time.variant, sizeof(time.variant), "%s", name);
     return lab_tuning_add(u->t, &time);
 }
@@ -191,7 +196,7 @@ struct contender {
     int rounds;      /* that it was through */
 };
 
-enum { BY_HOST = 5, MANY = 25, HOPELESS = 4, BY_DEVICE = 2 };
+enum { BY_HOST = 5, MANY = 100, HOPELESS = 4, BY_DEVICE = 2, MATTERS = 50 };
 
 /* One more iteration of c, the first of `left` that are to come in this round: the
  * first one always, later ones that fit into an even share of the time that is left.
@@ -212,17 +217,34 @@ static enum lab_status measure_once(struct tuner *u, struct contender *c,
     return st;
 }
 
-/* Five rounds; more where they are short, of names that may yet win a step. */
+static int64_t least_of(const struct contender *c, int n)
+{
+    int64_t least = c[0].took_ns;
+    for (int i = 1; i < n; i++)
+        least = c[i].took_ns < least ? c[i].took_ns : least;
+    return least;
+}
+
+/* Five rounds; more where they are short, or times became smaller in the last five, by
+ * a fiftieth of an iteration: then something else uses the machine. Of names that may
+ * yet win a step. */
 static bool goes_on(const struct tuner *u, const struct contender *c, int n,
                     int which, int round)
 {
-    int64_t least = c[0].took_ns;
+    int64_t now = lab_clock_monotonic_ns();
     if (has_graphs(u) || round < BY_HOST)
         return true;
-    for (int i = 1; i < n; i++)
-        least = c[i].took_ns < least ? c[i].took_ns : least;
-    return lab_clock_monotonic_ns() < u->short_ns &&
-           c[which].took_ns <= HOPELESS * least;
+    return (now < u->short_ns ||
+            (now < u->half_ns && round <= u->gained + BY_HOST)) &&
+           c[which].took_ns <= HOPELESS * least_of(c, n);
+}
+
+static void end_round(struct tuner *u, const struct contender *c, int n,
+                      int round)
+{
+    if (u->gained_ns * MATTERS > (double)least_of(c, n))
+        u->gained = round;
+    u->gained_ns = 0;
 }
 
 /* In turn, an iteration each: whatever slows the machine for a second would
@@ -240,6 +262,8 @@ static enum lab_status measure(struct tuner *u, struct contender *c, int n)
         if (goes_on(u, c, n, which, i / n))
             st = measure_once(u, &c[which], n - which);
         c[which].rounds += !st;
+        if (i % n == n - 1)
+            end_round(u, c, n, i / n);
     }
     return st;
 }
@@ -280,8 +304,12 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
 {
     int64_t now = lab_clock_monotonic_ns();
     /* What follows takes time, too: parameters as they were in the beginning. */
-    struct tuner u = {w, t, keeper, now + keeper->budget_ns * 7 / 8,
-                      now + keeper->budget_ns / 10};
+    struct tuner u = {.w = w,
+                      .t = t,
+                      .keeper = keeper,
+                      .end_ns = now + keeper->budget_ns * 7 / 8,
+                      .short_ns = now + keeper->budget_ns / 10,
+                      .half_ns = now + keeper->budget_ns / 2};
     const struct lab_plan *plan = lab_walk_plan(w);
     struct names names;
     struct contender found[MAX_NAMES];

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "engine/backend.h"
 #include "optimizer/optimizer.h"
+#include "softmax/softmax.h"
 
 /* Parameters and state as an iteration found them. */
 struct lab_walk_copy {
@@ -127,7 +128,8 @@ struct lab_walk {
     struct lab_row_watch rows; /* zeroed: none */
     void *arena;
     struct lab_decoder decoder;
-    void *eval_arena; /* activations of an evaluation; NULL until the first */
+    void *eval_arena;  /* activations of an evaluation; NULL until the first */
+    size_t eval_bytes; /* of that: up to the last tensor of forward and loss */
     struct lab_walk_copy copy[LAB_WALK_COPIES];
     int n_copies; /* slots in use: fewer when parameters are large */
     int next_copy;
@@ -2332,21 +2334,66 @@ struct tally {
     double loss;
 };
 
-static enum lab_status eval_memory(struct lab_walk *w)
+static size_t tensor_end(const struct lab_plan *plan, int tensor)
+{
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    return t->offset + lab_tensor_bytes(t);
+}
+
+static size_t step_end(const struct lab_plan *plan, const struct lab_step *s)
+{
+    size_t end = 0;
+    for (int i = 0; i < s->n_in + s->n_out; i++) {
+        int t = i < s->n_in ? s->in[i] : s->out[i - s->n_in];
+        if (t >= 0 && tensor_end(plan, t) > end)
+            end = tensor_end(plan, t);
+    }
+    return end;
+}
+
+/* The bytes of an arena up to the last tensor that an evaluation reads or writes:
+ * gradients are behind them, and their pages need not be made. */
+static size_t eval_end(const struct lab_walk *w, int tensor)
+{
+    const struct lab_plan *plan = w->plan;
+    const struct lab_schedule *schedule = w->schedule;
+    size_t end = tensor < 0 ? 0 : tensor_end(plan, tensor);
+    for (int i = 0; i < plan->n_tensors; i++) {
+        if (plan->tensors[i].role == LAB_TENSOR_DATA &&
+            tensor_end(plan, i) > end)
+            end = tensor_end(plan, i);
+    }
+    for (int i = 0; i < plan->n_steps + schedule->n_steps; i++) {
+        const struct lab_step *s =
+            i < plan->n_steps ? &plan->steps[i]
+                              : schedule->steps[i - plan->n_steps].step;
+        if (s->phase <= LAB_LOSS && step_end(plan, s) > end)
+            end = step_end(plan, s);
+    }
+    const size_t align = 256; /* as tensors have it */
+    return (end + align - 1) / align * align;
+}
+
+/* `tensor` is read afterwards, too; -1: none but those of forward and loss. */
+static enum lab_status eval_memory(struct lab_walk *w, int tensor)
 {
     void *arena = NULL;
+    size_t bytes = eval_end(w, tensor);
     enum lab_status st =
         lab_walk_drain(w); /* what was launched is reported first */
-    if (st || w->eval_arena)
+    if (st || (w->eval_arena && bytes <= w->eval_bytes))
         return st;
-    st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
+    st = lab_backend_alloc(w->be, bytes, &arena);
     if (!st)
         st = load_data(w, arena, ZEROS);
-    if (st)
+    if (st) {
         lab_backend_free(w->be, arena);
-    else
-        w->eval_arena = arena;
-    return st;
+        return st;
+    }
+    lab_backend_free(w->be, w->eval_arena);
+    w->eval_arena = arena;
+    w->eval_bytes = bytes;
+    return LAB_OK;
 }
 
 static enum lab_status walk_read_eval(struct lab_walk *w, int tensor, void *out)
@@ -2356,24 +2403,13 @@ static enum lab_status walk_read_eval(struct lab_walk *w, int tensor, void *out)
                                 lab_tensor_bytes(t));
 }
 
-static int best_float(const float *x, int64_t n)
-{
-    int best = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (isnan(x[i]))
-            return -1;
-        if (x[i] > x[best])
-            best = (int)i;
-    }
-    return best;
-}
-
 /* -1: one of them is NaN. */
 static int walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
                            int64_t classes)
 {
     if (dtype == LAB_F32)
-        return best_float((const float *)out + row * classes, classes);
+        return (int)lab_softmax_largest((const float *)out + row * classes,
+                                        classes);
     int best = 0;
     double top = lab_number_at(out, dtype, row * classes);
     if (isnan(top))
@@ -2644,7 +2680,7 @@ enum lab_status lab_walk_forward(struct lab_walk *w,
                                  const struct lab_walk_input *in, int n_in,
                                  int tensor, void *out)
 {
-    enum lab_status st = eval_memory(w);
+    enum lab_status st = eval_memory(w, tensor);
     for (int i = 0; i < n_in && !st; i++) {
         st = upload(w, w->eval_arena, in[i].tensor, in[i].values);
     }
@@ -2677,7 +2713,7 @@ static enum lab_status evaluate(struct lab_walk *w,
                                 int64_t first, int64_t end, struct tally *t)
 {
     const struct lab_plan *plan = w->plan;
-    enum lab_status st = eval_memory(w);
+    enum lab_status st = eval_memory(w, -1);
     if (!st && facts->decodes)
         st = walk_decode_begin(w);
     void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);

@@ -99,7 +99,8 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
                    struct lab_candidate *out, int max);
 
 /* Measures what the tuning does not have yet: walks five iterations with each variant
- * chosen wherever it serves, up to 25 within a tenth of the budget, in fp32 alone.
+ * chosen wherever it serves, up to 100 within a tenth of the budget, or within half of
+ * it while times still become smaller, in fp32 alone.
  * The variants take turns, an iteration each, the reference last; one whose iteration
  * takes more than its share of the time that is left runs no further one, and what the
  * budget ends before is kept as NaN. The reference is left out of a network too large

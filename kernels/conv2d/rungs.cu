@@ -2,7 +2,8 @@
  * gradients: our own, then each of cuDNN's algorithms, then its math types.
  *
  * The figures of a model are counted from a kernel's inner loop. direct: two
- * loads, the multiply-add, two comparisons and an address. tile and kernels: the
+ * loads, the multiply-add, two comparisons and an address; block of the filter's
+ * gradient two comparisons more. tile and kernels: the
  * image's number, then a load and a multiply-add for each kernel. The products
  * are those of the lab gemm. Channels last: 32 pieces of w and one of x a
  * multiply-add. */
@@ -134,7 +135,7 @@ extern const struct lab_variant lab_cuda_rungs_conv_filter[] = {
     OWN("direct", lab_conv_filter_direct, "a thread for each element of dw",
         "backward.cu", 2, 6),
     OWN("block", lab_conv_filter_block, "a block for each element of dw",
-        "backward.cu", 2, 6),
+        "backward.cu", 2, 8),
     FILTER("cudnn_algo_0", "a product; sums in any order", LAB_FILTER_ALGO_0),
     FILTER("cudnn_algo_1", "a product; the same bits every time",
            LAB_FILTER_ALGO_1),

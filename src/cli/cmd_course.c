@@ -1,7 +1,8 @@
 /* cmd_course.c -- lapenna-lab course: every row of the course with the lesson,
  * lab, table or command that serves it; --check runs the commands and looks for
  * what they have to show. The rows are facts, profiles/course.csv; what begins
- * with "later: " there is planned and not a gap. */
+ * with "later: " there is planned and not a gap; with "not recorded: ", a GPU shows
+ * it and no run that ships. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -73,6 +74,7 @@ enum state { WORKS, NEEDS_GPU, IN_PART, LATER, MISSING, FAILS };
 static const char *const state_text[] = {"works", "needs a GPU", "in part",
                                          "later", "missing",     "fails"};
 static const char later[] = "later: ";
+static const char not_recorded[] = "not recorded: ";
 
 static const char *text_of(const struct course *c, int row, int column)
 {
@@ -199,7 +201,7 @@ struct verdict {
     enum state state;
     bool recorded; /* a recorded run is looked at, for want of a GPU */
     int64_t run;   /* that one; LAB_UNKNOWN */
-    char why[200];
+    char why[320];
 };
 
 /* The newest recorded run of a lesson; LAB_UNKNOWN. */
@@ -218,6 +220,8 @@ static struct verdict look(const struct course *c, int row)
     struct verdict v = {.state = WORKS, .run = LAB_UNKNOWN};
     const char *gpu = text_of(c, row, c->gpu);
     const char *missing = text_of(c, row, c->missing);
+    bool unrecorded =
+        missing && strncmp(missing, not_recorded, strlen(not_recorded)) == 0;
     v.recorded = gpu && !c->has_gpu;
     if (v.recorded) {
         v.state = NEEDS_GPU;
@@ -228,7 +232,11 @@ static struct verdict look(const struct course *c, int row)
             snprintf(v.why, sizeof(v.why), "recorded run %lld, %s",
                      (long long)v.run, gpu);
     }
-    if (missing) {
+    if (unrecorded) {
+        size_t n = strlen(v.why);
+        if (v.recorded)
+            snprintf(v.why + n, sizeof(v.why) - n, "; %s", missing);
+    } else if (missing) {
         bool planned = strncmp(missing, later, strlen(later)) == 0;
         v.state = planned                       ? LATER
                   : text_of(c, row, c->command) ? IN_PART
@@ -288,8 +296,6 @@ static void check(struct course *c, int row, struct verdict *v)
         fail(v, command, what);
         return;
     }
-    if (v->recorded) /* the run is there and can be shown */
-        return;
     if (find_absent(text_of(c, row, c->shows), output, part, sizeof(part))) {
         snprintf(what, sizeof(what), "does not show \"%s\"", part);
         fail(v, command, what);

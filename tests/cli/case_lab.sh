@@ -319,6 +319,10 @@ expect_json 'one("lab")["precision"] == "int8"' 'one("lab")["int8_flop_per_s"] i
     '"fp32_flop_per_s" not in one("lab")' \
     'all(r["ceiling_fp32_flop_per_s"] is None for r in of("lab_row"))' \
     'all(r["precision"] == "fp32" and r["arithmetic"] == "int8" for r in of("lab_row"))'
+run profile show last --db int8.db --json
+expect_json 'all(r["precision"] == "fp32" and r["arithmetic"] == "int8" for r in of("lab_row"))'
+run profile show last --db int8.db
+grep -q '^16  *integers  *int8  *done' "$out" || complain 'int8 is called fp32'
 run lab gemm_int8 --backend cpu --sizes 16 --precision tf32 --db int8.db
 expect_exit 3
 expect_stderr 'compute in int8, which --precision calls fp32'

@@ -85,13 +85,34 @@ static enum lab_status end_query(enum lab_status query,
     return query ? query : p->st;
 }
 
+/* What a result's rung multiplies: its precision, or what its lab calls fp32. */
+static const char *arithmetic_of(const struct lab_bench_result *r)
+{
+    struct lab_bench_data data = {.arithmetic = NULL};
+    for (int i = 0; r->lab; i++) {
+        const struct lab_operation *op = lab_operation_at(i);
+        if (!op)
+            break;
+        if (strcmp(op->name, r->lab) == 0)
+            data.arithmetic = op->arithmetic;
+    }
+    return r->precision ? lab_bench_precision_text(&data, r) : NULL;
+}
+
 static json_t *object_of(const struct printing *p, const struct record *r,
                          const void *row)
 {
     json_t *o = lab_json_new(r->type);
     if (r != &run_record)
         lab_json_int(o, "run", p->run);
-    return lab_json_fields(o, r->fields, row);
+    lab_json_fields(o, r->fields, row);
+    if (r->fields == &lab_bench_result_fields) {
+        const struct lab_bench_result *result = row;
+        const char *arithmetic = arithmetic_of(result);
+        if (arithmetic && strcmp(arithmetic, result->precision) != 0)
+            lab_json_text(o, "arithmetic", arithmetic);
+    }
+    return o;
 }
 
 static bool put_line(struct printing *p, json_t *o)
@@ -206,6 +227,7 @@ static void add_result(struct lab_text_table *t,
     snprintf(note, sizeof(note), "%s%s%s%s", text, why && text[0] ? "; " : "",
              why ? "passed: " : "", why ? why : "");
     shown.note = note;
+    shown.precision = arithmetic_of(r);
     lab_text_table_add_row(t, &lab_bench_result_fields, &shown);
 }
 

@@ -1018,8 +1018,9 @@ static void add_map_cell(struct lab_text_table *t, const struct tuning_map *m,
                         share >= 1 ? " *" : "");
 }
 
+/* `where`: "" for this machine. */
 static enum lab_status print_map(const struct lab_bench *lab,
-                                 const struct tuning_map *m)
+                                 const struct tuning_map *m, const char *where)
 {
     const char *heads[LAB_TEXT_TABLE_COLUMNS + 1] = {"candidate"};
     struct lab_text_table t;
@@ -1034,9 +1035,57 @@ static enum lab_status print_map(const struct lab_bench *lab,
             add_map_cell(&t, m, i, s, lab->ladder->unit == LAB_UNIT_TIME);
     }
     lab_printf(stdout,
-               "\nthe tuning map of %s %s: %% of the fastest at a size (*)\n",
-               lab->ladder->name, lab_precision_name(m->rung->precision));
+               "\nthe tuning map of %s%s%s: %% of the fastest at a size (*)\n",
+               lab->ladder->name, m->rung ? " " : "",
+               m->rung ? lab_precision_name(m->rung->precision) : "");
+    if (where[0])
+        lab_printf(stdout, "%s\n", where);
     return lab_text_table_put(&t, "");
+}
+
+/* Of the newest run that ships. */
+static enum lab_status print_recorded_map(const struct lab_bench *lab,
+                                          struct tuning_map *m,
+                                          struct lab_bench_data *recorded)
+{
+    char where[2 * LAB_BENCH_TEXT];
+    if (lab_bench_model_recorded(recorded, lab) || recorded->set_count == 0)
+        return LAB_OK; /* it need not be there */
+    for (int s = 0; s < recorded->size_count; s++) {
+        if (m->sizes == LAB_TEXT_TABLE_COLUMNS - 1)
+            break;
+        snprintf(m->size[m->sizes], sizeof(m->size[0]), "%s",
+                 recorded->sizes[s].text);
+        for (int64_t i = 0; i < recorded->row_count; i++) {
+            const struct lab_bench_result *r = &recorded->rows[i];
+            bool here = r->size_index == s && r->state == LAB_BENCH_DONE;
+            int at = here ? map_row(m, r->variant) : -1;
+            if (at >= 0)
+                m->rate[at][m->sizes] = r->rate;
+        }
+        m->sizes++;
+    }
+    snprintf(where, sizeof(where), "recorded on %s, %s",
+             recorded->sets[0].device, recorded->sets[0].note);
+    return print_map(lab, m, where);
+}
+
+enum lab_status lab_bench_tune_recorded(const struct lab_bench *lab)
+{
+    struct tuning_map *map = lab_alloc(sizeof(*map));
+    struct lab_bench_data *recorded = lab_alloc(sizeof(*recorded));
+    enum lab_status st = map && recorded ? LAB_OK : lab_no_memory("a map");
+    /* A ladder's run has rungs, no candidates. */
+    bool tunes = lab->lesson && lab->lesson->lab.measures == LAB_MEASURE_TUNE;
+    if (!st && tunes && !lab->options->json &&
+        strcmp(lab->backend->ops->name, "cuda") != 0) {
+        lab_bench_data_init(recorded);
+        st = print_recorded_map(lab, map, recorded);
+        lab_bench_data_release(recorded);
+    }
+    lab_free(map);
+    lab_free(recorded);
+    return st;
 }
 
 static enum lab_status measure(struct lab_bench *lab,
@@ -1072,14 +1121,14 @@ enum lab_status lab_bench_tune(struct lab_bench *lab)
         map ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory for a tuning's map");
     for (int i = 0; i < lab->to_tune && !st; i++) {
         if (map->rung && map->rung != lab->tune[i].rung) {
-            st = print_map(lab, map);
+            st = print_map(lab, map, "");
             *map = (struct tuning_map){.rung = NULL};
         }
         if (!st)
             st = measure(lab, &lab->tune[i], map);
     }
     if (!st)
-        st = print_map(lab, map);
+        st = print_map(lab, map, "");
     lab_free(map);
     return st;
 }

@@ -220,7 +220,10 @@ static enum lab_status work(struct lab_bench *lab)
     enum lab_status st = lab_bench_print_run(lab);
     if (st)
         return st;
-    return lab->options->tune ? lab_bench_tune(lab) : climb(lab);
+    if (!lab->options->tune)
+        return climb(lab);
+    st = lab_bench_tune(lab);
+    return st ? st : lab_bench_tune_recorded(lab);
 }
 
 static enum lab_status run(struct lab_bench *lab)
@@ -229,7 +232,9 @@ static enum lab_status run(struct lab_bench *lab)
     enum lab_status st = lab_bench_ask(lab);
     if (!st && tune)
         st = lab_bench_tune_kept(lab);
-    if (st || (tune && !lab->to_tune))
+    if (!st && tune && !lab->to_tune)
+        return lab_bench_tune_recorded(lab);
+    if (st)
         return st;
     lab_bench_measure_ceilings(lab);
     if (lab->options->predict) /* those that were asked for */

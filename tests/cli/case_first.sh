@@ -34,3 +34,14 @@ has_line 'block    195  #### #### ##oo oooo oooo oooo oooo oooo'
 has_line 'a group is a warp, a cell 8 lanes: # thread, o without an element'
 run lab vectors --backend cpu --json
 ! grep -q 'block .*#' "$out" || complain "a picture beside JSON"
+
+# Without a GPU the calls of cuDNN are refused, and the run that ships is named.
+if ! "$LAB_EXE" doctor 2>/dev/null | grep -q '^device  *ok'; then
+    run lab calls
+    expect_exit 4
+    expect_stdout 'lapenna-lab profile show --recorded 35'
+    expect_stderr 'Remedy'
+    run lab calls --json
+    expect_exit 4
+    expect_no_stdout
+fi

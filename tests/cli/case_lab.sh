@@ -120,6 +120,16 @@ grep -q '^candidate  ~32  *~64' "$out" || complain "no sizes over the map"
     complain "one winner a size"
 [ "$(sed -n '/^the tuning map/,$p' "$out" | grep -c '^[0-9]*x[0-9]* .* [0-9]')" = 8 ] ||
     complain "eight candidates"
+# The lab's own command has the map of the run that ships, also where all is kept;
+# a ladder's run is no tuning.
+run lab tune gemm --backend cpu --sizes 40,80 --db map.db
+expect_exit 0
+! grep -q 'recorded on NVIDIA' "$out" || complain "a ladder's rungs as a tuning map"
+run lab lab-autotune --backend cpu --sizes 40,80 --db map.db
+expect_exit 0
+expect_stdout 'kept since'
+expect_stdout 'recorded on NVIDIA H200, run 24'
+grep -q '^64x64x32_32x32 .* 100 \* .* 100 \* ' "$out" || complain "no winner of a recorded tuning"
 run lab tune gemm --backend cpu --sizes 36 --repeat 20 --json --db t.db
 expect_exit 0
 expect_json 'len(rows) == 1' 'of("lab_tuned")[0]["measured_now"] is False'

@@ -9,16 +9,22 @@
 #include <string.h>
 
 #include "debug/options.h"
+#include "base/datadir.h"
+#include "base/error.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "report/exit.h"
 #include "engine/backend.h"
 #include "engine/ladder.h"
 #include "report/json_line.h"
+#include "report/print.h"
+#include "report/suggest.h"
+#include "store/fact_table.h"
 #include "commands.h"
 #include "bench/demo.h"
 #include "conv2d/conv.h"
 #include "report/print.h"
+#include "report/suggest.h"
 
 enum { MAP_MOST = 16 /* a result larger than this a side is not printed */ };
 
@@ -151,6 +157,25 @@ static enum lab_status print_json(const struct numbers *n)
 
 /* ---- the command ---- */
 
+/* The calls are printed and not kept; what ships has the algorithms that they are
+ * for. The reason why nothing was called is not touched. */
+static void name_recorded_run(void)
+{
+    struct lab_kept_error why;
+    struct lab_str path;
+    int64_t run;
+    lab_error_keep(&why);
+    lab_str_init(&path);
+    if (!lab_data_path(LAB_RECORDED_RUNS, &path) &&
+        !lab_fact_recorded_run(lab_str_text(&path), "lab-cudnn-calls", &run))
+        lab_printf(stdout,
+                   "the algorithms of this convolution, timed on a GPU: "
+                   "`lapenna-lab profile show --recorded %lld`\n",
+                   (long long)run);
+    lab_str_release(&path);
+    (void)lab_error_again(LAB_E_UNSUPPORTED, &why);
+}
+
 static enum lab_status make_calls(struct lab_options *o, struct numbers *n,
                                   const struct lab_ladder_size *size)
 {
@@ -164,12 +189,18 @@ static enum lab_status make_calls(struct lab_options *o, struct numbers *n,
                                    .tell = print_call,
                                    .user = o};
     enum lab_status st = lab_cuda_load(&module);
+    if (st == LAB_E_UNSUPPORTED && !o->json)
+        name_recorded_run();
     if (st)
         return st;
     memcpy(calls.dim, size->dim, sizeof(calls.dim));
     st = module->conv_calls(&calls);
     if (st)
-        return lab_backend_judge(module->backend, st);
+        st = lab_backend_judge(module->backend, st);
+    if (st == LAB_E_UNSUPPORTED && !o->json)
+        name_recorded_run();
+    if (st)
+        return st;
     if (o->json)
         return print_json(n);
     print_result(n);

@@ -473,7 +473,7 @@ static int sweep_widen(const struct lab_network_spec *spec, int64_t factor,
 
 /* ---- a sweep ---- */
 
-enum { ROWS = 512, ITERATIONS = 32, BAR = 40 };
+enum { ROWS = 512, ITERATIONS = 32, BAR = 40, SHORT_BAR = 10, WIDE = 108 };
 
 struct sweep {
     const struct lab_options *options;
@@ -690,12 +690,15 @@ static void add_bytes(struct lab_text_table *t, int64_t bytes)
         lab_text_table_addf(t, "%.4g MiB", (double)bytes / 1048576);
 }
 
-/* A bar as long as v is of `most`. */
+/* A bar as long as v is of `most`; a short one beside the numbers of a narrow
+ * terminal. */
 static void add_bar(struct lab_text_table *t, double v, double most)
 {
     char bar[3 * BAR + 1] = "";
-    int n = most > 0 && v > 0 ? (int)lround(v / most * BAR) : 0;
-    for (int i = 0; i < n && i < BAR; i++)
+    size_t columns = lab_print_columns();
+    int whole = columns > 0 && columns < WIDE ? SHORT_BAR : BAR;
+    int n = most > 0 && v > 0 ? (int)lround(v / most * whole) : 0;
+    for (int i = 0; i < n && i < whole; i++)
         strcat(bar, lab_print_is_ascii() ? "#" : "\u2588");
     lab_text_table_add(t, bar);
 }

@@ -51,7 +51,8 @@ TEST_CASE(panes_never_overlap)
                     &(struct lab_pane_sizes){.steps = k % 2 ? 60 : 0,
                                              .text = k % 3 ? 60 : 0,
                                              .tensor = k % 4 ? 80 : 0,
-                                             .focus = k % 5 ? 0 : 80});
+                                             .focus = k % 5 ? 0 : 80},
+                    &(struct lab_stepper_needs){h * k / 7, w * k / 30});
                 struct lab_rect all[LAB_PANE_COUNT + 3] = {l.state, l.step,
                                                            l.network};
                 memcpy(all + 3, l.pane, sizeof(l.pane));
@@ -76,13 +77,37 @@ TEST_CASE(the_pane_in_focus_grows)
             enum lab_stepper_pane tab =
                 p < LAB_PANE_EXPLAIN ? LAB_PANE_TEXT : (enum lab_stepper_pane)p;
             struct lab_rect is =
-                lab_stepper_layout(body, p, tab, false, 0, false, &grows)
+                lab_stepper_layout(body, p, tab, false, 0, false, &grows, NULL)
                     .pane[p];
             struct lab_rect was =
-                lab_stepper_layout(body, p, tab, false, 0, false, NULL).pane[p];
+                lab_stepper_layout(body, p, tab, false, 0, false, NULL, NULL)
+                    .pane[p];
             assert_true(is.h * is.w > was.h * was.w);
         }
     }
+}
+
+/* The tensor has what the explanation does not need, unless the reader has chosen
+ * a height. */
+TEST_CASE(panes_give_what_they_do_not_need)
+{
+    const struct lab_rect body = {1, 0, 57, 200};
+    const struct lab_pane_sizes set = {.tensor = 40};
+    struct lab_stepper_needs needs = {.explain = 11, .kernels = 9};
+    struct lab_stepper_layout l = lab_stepper_layout(
+        body, LAB_PANE_STEPS, LAB_PANE_TEXT, false, 0, false, NULL, &needs);
+    assert_int_equal(l.pane[LAB_PANE_EXPLAIN].h, 12);
+    assert_int_equal(l.pane[LAB_PANE_KERNELS].h, 10);
+    assert_int_equal(l.pane[LAB_PANE_TENSOR].h, 55 - 12);
+    assert_int_equal(l.pane[LAB_PANE_TEXT].h, 55 - 10);
+    needs.explain = 70;
+    l = lab_stepper_layout(body, LAB_PANE_STEPS, LAB_PANE_TEXT, false, 0, false,
+                           NULL, &needs);
+    assert_int_equal(l.pane[LAB_PANE_TENSOR].h, 55 * 58 / 100);
+    needs.explain = 2;
+    l = lab_stepper_layout(body, LAB_PANE_STEPS, LAB_PANE_TEXT, false, 0, false,
+                           &set, &needs);
+    assert_int_equal(l.pane[LAB_PANE_TENSOR].h, 55 * 40 / 100);
 }
 
 /* A tab has its whole name, or its short one; an open one both brackets. */

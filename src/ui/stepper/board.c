@@ -649,6 +649,14 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
     return b->layout.cell_w > 0;
 }
 
+int lab_board_bottom(const struct lab_board_view *b)
+{
+    int y = 0;
+    for (int i = 0; i < b->board.n; i++)
+        y = larger(y, b->layout.at[i].cells.y + b->layout.at[i].cells.h);
+    return y;
+}
+
 struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x)
 {
     struct lab_element none = {-1, -1};

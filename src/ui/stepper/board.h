@@ -65,6 +65,8 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
 /* The cells of a part whose plane has these elements. */
 struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
                                     int64_t rows, int64_t cols);
+/* The row of the screen below all of its pictures. */
+int lab_board_bottom(const struct lab_board_view *b);
 /* The part of a tensor; -1: it is not drawn. */
 int lab_board_part_of(const struct lab_board_view *b, int tensor);
 /* The element that a place of the screen shows; tensor -1: none. */

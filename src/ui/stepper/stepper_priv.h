@@ -23,16 +23,26 @@ struct lab_stepper_layout {
     bool tabs; /* explanation, kernels and text share one place */
 };
 
+/* Rows that a pane's contents take, without its title; 0: not known. */
+struct lab_stepper_needs {
+    int explain;
+    int kernels;
+};
+
 LAB_C_BEGIN
 /* One place for each pane from 150x38 up; below, explanation, kernels and text
  * share one, and `tab` is the visible one. With `zoom` the pane in focus is
  * alone. The network's picture is `network` rows high where all panes are in
  * sight, or where it is `chosen`; else it is one line.
- * `set`: sizes by the configuration, 0 where there is none; NULL: none. */
+ * `set`: sizes by the configuration, 0 where there is none; NULL: none. Where all
+ * panes are in sight and the configuration has no height, the tensor gets what the
+ * explanation does not need, and the text what the kernels do not; `needs` NULL:
+ * they keep their shares. */
 struct lab_stepper_layout
 lab_stepper_layout(struct lab_rect body, enum lab_stepper_pane focus,
                    enum lab_stepper_pane tab, bool zoom, int network,
-                   bool chosen, const struct lab_pane_sizes *set);
+                   bool chosen, const struct lab_pane_sizes *set,
+                   const struct lab_stepper_needs *needs);
 
 /* view_train.c. Where a file is there already and `force` is not given, asks
  * whether to overwrite it (y: the answer of `id`) and returns true. */

@@ -348,7 +348,8 @@ enum { TENSORS = LAB_STEP_IN + LAB_STEP_OUT, KERNELS = 64, NUMBER_W = 10 };
 enum {
     BOARD_H = 15, /* the least that a blackboard takes */
     BOARD_W = 56,
-    BOARD_AROUND = 4 /* rows of the screen around it */
+    BOARD_AROUND = 4, /* rows of the screen around it */
+    HISTOGRAM = 4     /* rows of the one below it */
 };
 
 /* How a tensor is looked at; kept for each, so that it comes back so. */
@@ -374,6 +375,8 @@ struct lab_stepper {
     bool zoom;
     struct lab_pane_sizes sizes;      /* the configuration's, then by keys */
     struct lab_stepper_layout layout; /* as last drawn */
+    struct lab_stepper_needs needs;   /* of the panes, for step `needs_of` */
+    int needs_of;
     bool numbers;   /* the tensor as numbers, else as a heat map */
     bool stay;      /* the next stop is at a step not run yet */
     bool goes_into; /* the kernels of step `into`, once the walk is there */
@@ -1289,6 +1292,14 @@ static enum lab_status turn_sheet(struct lab_screen *s)
     return LAB_OK;
 }
 
+/* From one row as a square back to the axes that the tensor opens with. */
+static void leave_picture(struct lab_stepper *v)
+{
+    struct lab_show first;
+    lab_show_first(v->snap.plan, v->tensor, &first);
+    look_along(v, first.row_axis, first.col_axis);
+}
+
 /* One row as a square: a digit of 64 pixels is 8 by 8. */
 static enum lab_status turn_picture(struct lab_screen *s)
 {
@@ -1302,9 +1313,7 @@ static enum lab_status turn_picture(struct lab_screen *s)
     if (col < 0) {
         refuse(v, "one number has no picture");
     } else if (look->picture) {
-        struct lab_show first;
-        lab_show_first(v->snap.plan, v->tensor, &first);
-        look_along(v, first.row_axis, first.col_axis);
+        leave_picture(v);
     } else if (!turn_image(v)) {
         look_along(v, -1, col);
         if (row >= 0)
@@ -1933,6 +1942,9 @@ static bool draw_board(struct lab_stepper *v, struct lab_canvas *c,
     draw_cursor_line(v, c, cursor);
     if (!lab_rect_empty(stats))
         draw_stats(v, c, stats);
+    int used = lab_board_bottom(b) - r.y;
+    if (r.h - used > HISTOGRAM) /* with a blank line above it */
+        draw_histogram(v, c, lab_rect_cut_bottom(&r, HISTOGRAM));
     return true;
 }
 
@@ -2428,8 +2440,24 @@ static int steps_width(const struct lab_pane_sizes *set, int w, int without)
     return set->steps && set->steps <= w / 2 ? set->steps : without;
 }
 
+static int largest(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Rows of the upper of two panes: its share, or what the lower one, which needs
+ * `rows` below its title, leaves. */
+static int upper_rows(int h, int share, int rows)
+{
+    enum { LEAST = 8 };
+    int mine = h * share / 100;
+    int rest = h - largest(rows + 1, LEAST);
+    return rows > 0 ? largest(mine, rest) : mine;
+}
+
 static void place_full(struct lab_stepper_layout *l, struct lab_rect r,
-                       const struct lab_pane_sizes *set)
+                       const struct lab_pane_sizes *set,
+                       const struct lab_stepper_needs *needs)
 {
     l->pane[LAB_PANE_STEPS] = lab_rect_cut_left(&r, steps_width(set, r.w, 36));
     lab_rect_cut_left(&r, GAP);
@@ -2437,9 +2465,11 @@ static void place_full(struct lab_stepper_layout *l, struct lab_rect r,
         lab_rect_cut_right(&r, r.w * set_or(set->text, 42) / 100);
     lab_rect_cut_right(&r, GAP);
     l->pane[LAB_PANE_TENSOR] =
-        lab_rect_cut_top(&r, r.h * set_or(set->tensor, 58) / 100);
+        lab_rect_cut_top(&r, upper_rows(r.h, set_or(set->tensor, 58),
+                                        set->tensor ? 0 : needs->explain));
     l->pane[LAB_PANE_EXPLAIN] = r;
-    l->pane[LAB_PANE_TEXT] = lab_rect_cut_top(&right, right.h * 55 / 100);
+    l->pane[LAB_PANE_TEXT] =
+        lab_rect_cut_top(&right, upper_rows(right.h, 55, needs->kernels));
     l->pane[LAB_PANE_KERNELS] = right;
 }
 
@@ -2455,11 +2485,6 @@ static void place_tabs(struct lab_stepper_layout *l, struct lab_rect r,
     l->pane[LAB_PANE_TENSOR] =
         lab_rect_cut_top(&r, (r.h + 1) * set_or(set->tensor, 60) / 100);
     l->pane[tab] = r;
-}
-
-static int largest(int a, int b)
-{
-    return a > b ? a : b;
 }
 
 /* The sizes while the pane in focus grows; `w` columns in all. */
@@ -2484,9 +2509,11 @@ static struct lab_pane_sizes grown(const struct lab_pane_sizes *set,
 struct lab_stepper_layout
 lab_stepper_layout(struct lab_rect body, enum lab_stepper_pane focus,
                    enum lab_stepper_pane tab, bool zoom, int network,
-                   bool chosen, const struct lab_pane_sizes *set)
+                   bool chosen, const struct lab_pane_sizes *set,
+                   const struct lab_stepper_needs *needs)
 {
     static const struct lab_pane_sizes none;
+    static const struct lab_stepper_needs unknown;
     struct lab_pane_sizes sizes = grown(set ? set : &none, focus, body.w);
     struct lab_stepper_layout l = {0};
     bool full = body.w >= FULL_W && body.h >= FULL_H;
@@ -2501,7 +2528,7 @@ lab_stepper_layout(struct lab_rect body, enum lab_stepper_pane focus,
     if (zoom)
         l.pane[focus] = body;
     else if (full)
-        place_full(&l, body, &sizes);
+        place_full(&l, body, &sizes, needs ? needs : &unknown);
     else
         place_tabs(&l, body, tab, &sizes);
     return l;
@@ -2934,13 +2961,10 @@ static void draw_term_bars(const struct lab_stepper *v, struct lab_canvas *c,
     }
 }
 
-static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
-                         struct lab_rect r)
+static void write_explain(struct lab_stepper *v)
 {
     const struct lab_explanation *e = &v->snap.explanation;
-    struct lab_pager *p = &v->pager[LAB_PANE_EXPLAIN];
     struct lab_doc *d = renew(v, LAB_PANE_EXPLAIN);
-    v->explain_at = r;
     v->first_term = SIZE_MAX;
     if (e->tensor >= 0)
         add_explanation(d, v);
@@ -2953,6 +2977,14 @@ static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                 : "Point at a number in the tensor (2, then the arrows) "
                   "to see where it comes from.");
     add_checks(d, &v->snap);
+}
+
+static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r)
+{
+    struct lab_pager *p = &v->pager[LAB_PANE_EXPLAIN];
+    v->explain_at = r;
+    write_explain(v);
     bool chosen = v->focus == LAB_PANE_EXPLAIN && v->first_term != SIZE_MAX;
     p->chosen = chosen ? v->first_term + (size_t)v->term : SIZE_MAX;
     if (chosen && v->term == 0)
@@ -3255,19 +3287,25 @@ static void add_kernels(const struct lab_stepper *v, struct lab_doc *d)
                  "that has run");
 }
 
-static void draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
-                         struct lab_rect r)
+static void write_kernels(struct lab_stepper *v)
 {
     const struct lab_schedule_step *s = step_now(v);
+    struct lab_doc *d = renew(v, LAB_PANE_KERNELS);
     if (!s)
         return;
     double ns = step_ns(v);
-    struct lab_doc *d = renew(v, LAB_PANE_KERNELS);
     add_time(v, d, ns);
     add_work(v, d, s->step, ns);
     add_variant(v, d, s);
     add_kernels(v, d);
-    lab_pager_draw(&v->pager[LAB_PANE_KERNELS], c, r);
+}
+
+static void draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r)
+{
+    write_kernels(v);
+    if (step_now(v))
+        lab_pager_draw(&v->pager[LAB_PANE_KERNELS], c, r);
 }
 
 /* ---- the list of variants ---- */
@@ -4096,6 +4134,26 @@ static void draw_found(const struct lab_stepper *v, struct lab_canvas *c,
                          LAB_ROLE_BAD, v->found);
 }
 
+/* Rows that the explanation and the kernels take in panes of these widths: of one
+ * step the most so far, so that the picture does not jump with the cursor. */
+static void measure_needs(struct lab_stepper *v,
+                          const struct lab_stepper_layout *l, bool ascii)
+{
+    int explain = l->pane[LAB_PANE_EXPLAIN].w;
+    int kernels = l->pane[LAB_PANE_KERNELS].w;
+    if (v->needs_of != v->step)
+        v->needs = (struct lab_stepper_needs){0};
+    v->needs_of = v->step;
+    if (l->tabs || explain == 0 || kernels == 0)
+        return;
+    write_explain(v);
+    write_kernels(v);
+    explain = (int)lab_pager_lines(&v->pager[LAB_PANE_EXPLAIN], explain, ascii);
+    kernels = (int)lab_pager_lines(&v->pager[LAB_PANE_KERNELS], kernels, ascii);
+    v->needs.explain = largest(v->needs.explain, explain);
+    v->needs.kernels = largest(v->needs.kernels, kernels);
+}
+
 static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
                          struct lab_rect body)
 {
@@ -4107,9 +4165,14 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
     lab_network_update(&v->network, &v->snap, v->step);
     v->body = body;
     v->on_network = v->on_network && body.h > NETWORK_LEAVES;
-    struct lab_stepper_layout l = lab_stepper_layout(
-        body, v->focus, v->tab, v->zoom, lab_diagram_rows(&v->network.picture),
-        v->on_network, &v->sizes);
+    int network = lab_diagram_rows(&v->network.picture);
+    struct lab_stepper_layout l =
+        lab_stepper_layout(body, v->focus, v->tab, v->zoom, network,
+                           v->on_network, &v->sizes, NULL);
+    measure_needs(v, &l, c->ascii);
+    if (!l.tabs && !v->zoom)
+        l = lab_stepper_layout(body, v->focus, v->tab, false, network,
+                               v->on_network, &v->sizes, &v->needs);
     v->layout = l;
     memset(v->tabs, 0, sizeof(v->tabs));
     memset(v->chips, 0, sizeof(v->chips));
@@ -4451,6 +4514,16 @@ static int64_t within(int64_t n, int64_t least, int64_t most)
     return n < least ? least : n > most ? most : n;
 }
 
+/* Of the tensor's pane in the height that it has with the one below it: as it is
+ * on the screen where no number was chosen. */
+static int tensor_share(const struct lab_stepper *v)
+{
+    const struct lab_rect *pane = v->layout.pane;
+    int h = pane[LAB_PANE_TENSOR].h;
+    int both = h + pane[v->layout.tabs ? v->tab : LAB_PANE_EXPLAIN].h;
+    return v->sizes.tensor ? v->sizes.tensor : both > 0 ? 100 * h / both : 60;
+}
+
 /* The pane in focus gets more or less of the room. */
 static enum lab_status resize_pane(struct lab_screen *s, int by)
 {
@@ -4468,8 +4541,7 @@ static enum lab_status resize_pane(struct lab_screen *s, int by)
     else if (beside)
         to->text = (int)within(set_or(to->text, 42) + 4 * by, 20, 60);
     else
-        to->tensor = (int)within(
-            set_or(to->tensor, v->layout.tabs ? 60 : 58) + 6 * step, 20, 80);
+        to->tensor = (int)within(tensor_share(v) + 6 * step, 20, 80);
     return LAB_OK;
 }
 
@@ -4488,11 +4560,18 @@ static enum lab_status turn_grow(struct lab_screen *s)
 static enum lab_status turn_board(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
+    struct look *look = look_now(v);
     bool shown = board_shown(v) && v->board.view.board.n > 1;
     if (v->body.h < BOARD_H + BOARD_AROUND || v->body.w < BOARD_W)
         return refuse(v, "no room for all tensors of the step: make the "
                          "terminal larger, 60x22 at least");
     focus_pane(v, LAB_PANE_TENSOR);
+    if (look && look->picture) /* a row as a square has no place there */
+        leave_picture(v);
+    if (look && look->show.sheet) {
+        look->show.sheet = 0;
+        ask_plane(v);
+    }
     v->board.off = shown;
     v->numbers = false;
     if (shown || !v->board.room)

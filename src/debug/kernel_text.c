@@ -39,6 +39,17 @@ const char *lab_kernel_source_name(const struct lab_ptx *ptx, int32_t file)
     return slash ? slash + 1 : path ? path : "?";
 }
 
+void lab_kernel_source_missing_add(struct lab_str *out,
+                                   const struct lab_ptx *ptx, int32_t file)
+{
+    const char *path = path_of(ptx, file);
+    lab_str_add(out, "source not found: ");
+    if (path)
+        lab_str_add_visible(out, path, strlen(path), false);
+    else
+        lab_str_add(out, "the PTX does not name it");
+}
+
 void lab_kernel_name(const char *symbol, char *out, size_t cap)
 {
     char *types = lab_kernel_demangle(symbol);
@@ -346,49 +357,7 @@ enum lab_status lab_kernel_read_three(const char *text, uint32_t out[3])
                     text);
 }
 
-/* ---- registers ---- */
-
-static void add_value(struct lab_str *out, const struct lab_sim_debug *of,
-                      const struct lab_sim_value *v)
-{
-    struct lab_sim_finding at;
-    float f;
-    double d;
-    uint32_t low = (uint32_t)v->bits;
-    memcpy(&f, &low, sizeof(f));
-    memcpy(&d, &v->bits, sizeof(d));
-    if (v->type == LAB_PTX_F32)
-        lab_str_addf(out, "%.9g", (double)f);
-    else if (v->type == LAB_PTX_F64)
-        lab_str_addf(out, "%.17g", d);
-    else if (v->type == LAB_PTX_PRED)
-        lab_str_add(out, v->bits ? "true" : "false");
-    else if (lab_ptx_type_bytes(v->type) == 8 &&
-             lab_sim_debug_element(of, v->bits, &at)) {
-        lab_str_add(out, "&");
-        add_element(out, of, v->bits);
-    } else if (lab_ptx_type_bytes(v->type) == 8)
-        lab_str_addf(out, "%" PRId64, (int64_t)v->bits);
-    else
-        lab_str_addf(out, "%" PRId32, (int32_t)low);
-}
-
-/* The parameters of the kernel, if a source that is read has them. NULL: none has.
- * For lab_free(). */
-static struct lab_sim_parameter *parameters(struct lab_kernel_source *s,
-                                            const struct lab_ptx *ptx,
-                                            const struct lab_ptx_function *f)
-{
-    char name[256];
-    struct lab_sim_parameter *p =
-        lab_alloc_array((size_t)f->param_count + 1, sizeof(*p));
-    lab_kernel_name(f->name, name, sizeof(name));
-    if (p && !lab_kernel_parameters(s, ptx, name, p, f->param_count)) {
-        lab_free(p);
-        return NULL;
-    }
-    return p;
-}
+/* ---- parameters ---- */
 
 bool lab_kernel_parameters(struct lab_kernel_source *s,
                            const struct lab_ptx *ptx, const char *name,
@@ -405,60 +374,6 @@ bool lab_kernel_parameters(struct lab_kernel_source *s,
             return true;
     }
     return false;
-}
-
-/* What of `v` is known: "n, a parameter", or the line where it was computed. */
-static void add_origin(struct lab_str *out, struct lab_kernel_source *s,
-                       const struct lab_ptx *ptx,
-                       const struct lab_sim_parameter *named,
-                       const struct lab_sim_value *v)
-{
-    const struct lab_ptx_place *at =
-        v->place >= 0 ? &ptx->places[v->place] : NULL;
-    if (v->parameter >= 0 && named && named[v->parameter].name[0]) {
-        lab_str_addf(out, "%s, a parameter", named[v->parameter].name);
-    } else if (v->parameter >= 0) {
-        lab_str_addf(out, "parameter %d", v->parameter);
-    } else if (at) {
-        size_t n;
-        const char *text =
-            lab_kernel_source_line(s, ptx, at->file, at->line, &n);
-        while (n > 0 && (*text == ' ' || *text == '\t')) {
-            text++;
-            n--;
-        }
-        lab_str_addf(out, "%s:%d  ", lab_kernel_source_name(ptx, at->file),
-                     at->line);
-        lab_str_add_visible(out, text, n, false);
-    }
-}
-
-int lab_kernel_values_add(struct lab_str *out, struct lab_kernel_source *s,
-                          const struct lab_ptx *ptx,
-                          const struct lab_sim_debug *d, int lane, int from,
-                          int most)
-{
-    enum { MOST = 256 };
-    struct lab_sim_value v[MOST];
-    uint32_t block[3];
-    int warp;
-    int warps;
-    lab_sim_debug_where(d, block, &warp, &warps);
-    int n = lab_sim_debug_values(d, warp, lane, v, MOST);
-    struct lab_sim_parameter *named =
-        n > 0 ? parameters(s, ptx, lab_sim_debug_function(d)) : NULL;
-    for (int i = from; i < n && i - from < most; i++) {
-        size_t start = out->len;
-        lab_str_addf(out, "%-6s = ", v[i].name);
-        add_value(out, d, &v[i]);
-        lab_str_addf(out, "%*s",
-                     out->len - start < 26 ? (int)(26 - (out->len - start)) : 2,
-                     "");
-        add_origin(out, s, ptx, named, &v[i]);
-        lab_str_add(out, "\n");
-    }
-    lab_free(named);
-    return n;
 }
 
 /* ---- the elements of a thread ---- */

@@ -2,6 +2,7 @@
  * lanes touch, and the words that move it. */
 #include "debug/kernel_walk.h"
 #include "debug/kernel_text.h"
+#include "debug/kernel_value.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum { LANES = 32, AROUND = 2, LISTED = 5 };
 struct session {
     struct lab_kernel_walk *w;
     struct lab_kernel_source source;
+    struct lab_kernel_values values;
     int lane; /* in focus */
     bool leaving;
     bool repeats; /* the word is done again by an empty line */
@@ -52,6 +54,12 @@ static void list(struct session *s, int32_t file, int32_t from, int32_t to,
             lab_str_addf(&out, "%8s", "");
         lab_str_addf(&out, " %c%5d  ", line == here ? '>' : ' ', line);
         lab_str_add_visible(&out, text, n, false);
+        lab_str_add(&out, "\n");
+    }
+    if (s->source.lines == 0) {
+        lab_str_clear(&out);
+        lab_str_add(&out, "  ");
+        lab_kernel_source_missing_add(&out, s->w->ptx, file);
         lab_str_add(&out, "\n");
     }
     lab_print_lines(&out);
@@ -397,58 +405,29 @@ static enum lab_status do_lanes(struct session *s, const char *arg)
     return lab_text_table_put(&t, "");
 }
 
-static void print_value(uint64_t v, enum lab_ptx_type type)
-{
-    float f;
-    double d;
-    uint32_t low = (uint32_t)v;
-    memcpy(&f, &low, sizeof(f));
-    memcpy(&d, &v, sizeof(d));
-    if (type == LAB_PTX_F32)
-        lab_printf(stdout, " %.9g", (double)f);
-    else if (type == LAB_PTX_F64)
-        lab_printf(stdout, " %.17g", d);
-    else if (lab_ptx_type_bytes(type) == 8)
-        lab_printf(stdout, " %" PRId64, (int64_t)v);
-    else
-        lab_printf(stdout, " %" PRId32, (int32_t)low);
-}
-
+/* A variable of the source, or a register of the PTX, in each lane. */
 static enum lab_status do_print(struct session *s, const char *arg)
 {
-    uint64_t values[LANES];
-    enum lab_ptx_type type;
-    struct lab_sim_warp_view v;
-    int warp = focus(s);
-    lab_sim_debug_warp(s->w->debug, warp, &v);
+    struct lab_str out;
+    lab_str_init(&out);
     enum lab_status st =
-        lab_sim_debug_register(s->w->debug, warp, arg, values, &type);
-    if (st)
-        return st;
-    lab_printf(stdout, "%s", arg);
-    for (int l = 0; l < LANES; l++) {
-        if (!(v.lanes >> l & 1))
-            break;
-        if (l % 8 == 0)
-            lab_printf(stdout, "\n  lane %2d:", l);
-        print_value(values[l], type);
-    }
-    lab_printf(stdout, "\n");
-    return LAB_OK;
+        lab_kernel_print_add(&out, &s->values, s->w->debug, focus(s), arg);
+    if (!st)
+        lab_print_lines(&out);
+    lab_str_release(&out);
+    return st;
 }
 
-/* Registers that hold a value here, as the lane in focus has them. */
+/* Variables and registers that hold a value here, as the lane in focus has them. */
 static enum lab_status do_registers(struct session *s, const char *arg)
 {
-    enum { ALL = 1 << 20 };
     struct lab_str out;
     (void)arg;
     lab_str_init(&out);
-    if (lab_kernel_values_add(&out, &s->source, s->w->ptx, s->w->debug, s->lane,
-                              0, ALL) == 0)
-        lab_str_add(&out, "no register holds a value here\n");
-    lab_print_lines(&out);
-    enum lab_status st = lab_str_check(&out, "the registers of a thread");
+    enum lab_status st = lab_kernel_registers_add(&out, &s->values, s->w->debug,
+                                                  focus(s), s->lane);
+    if (!st)
+        lab_print_lines(&out);
     lab_str_release(&out);
     return st;
 }
@@ -469,11 +448,11 @@ static enum lab_status do_shared(struct session *s, const char *arg)
                         "[kernel.shared-word] '%s': a word from 0 to %" PRId64,
                         arg, words - 1);
     for (int64_t i = from; i < words && i < from + SHOWN; i++) {
-        uint32_t v;
+        float v;
         memcpy(&v, p + 4 * i, sizeof(v));
         if ((i - from) % LINE == 0)
             lab_printf(stdout, "%s%6" PRId64 ":", i == from ? "" : "\n", i);
-        print_value(v, LAB_PTX_F32);
+        lab_printf(stdout, " %.9g", (double)v);
     }
     lab_printf(stdout, "\n");
     return LAB_OK;
@@ -589,10 +568,9 @@ static const struct word {
     {"block", "X[,Y[,Z]]", "go to the beginning of this block", do_block},
     {"lanes", "", "the warp's threads and what each touched", do_lanes},
     {"access", "", "what the warp touched last", do_access},
-    {"print", "%R", "a register of the PTX in each lane", do_print},
-    {"registers", "",
-     "all registers that hold a value in one lane, and the line that computed "
-     "each",
+    {"print", "NAME | %R", "a variable, or a register of the PTX, in each lane",
+     do_print},
+    {"registers", "", "variables and registers that hold a value, of one lane",
      do_registers},
     {"shared", "[WORD]", "shared memory, as floats", do_shared},
     {"output", "", "which block and warp wrote each element of the output",
@@ -680,6 +658,7 @@ enum lab_status lab_kernel_walk(struct lab_kernel_walk *w)
     char line[512];
     char last[512] = "";
     lab_kernel_source_init(&s.source, w->beside);
+    lab_kernel_values_init(&s.values, w->beside);
     show(&s);
     enum lab_status st = lab_print_check();
     while (!st && !s.leaving) {
@@ -698,6 +677,7 @@ enum lab_status lab_kernel_walk(struct lab_kernel_walk *w)
         st = lab_print_check();
     }
     lab_kernel_source_release(&s.source);
+    lab_kernel_values_release(&s.values);
     return st;
 }
 

@@ -39,6 +39,8 @@ struct launch {
     struct lab_sim_options options;
     pthread_t thread;
     atomic_bool running;
+    bool ends; /* the script lets it end: its end is told to the screen */
+    struct lab_ui *ui;
 };
 
 static void name_it(struct launch *l, void *p, const char *name, int argument)
@@ -81,6 +83,8 @@ static void *launch(void *user)
         .kernel = lab_sim_kernel_function(l->of.kernel)->name};
     lab_kernel_pause_offer(NULL, &call);
     atomic_store(&l->running, false);
+    if (l->ends)
+        lab_ui_wake(l->ui);
     return NULL;
 }
 
@@ -125,11 +129,15 @@ static void plays(struct launch *l, const char *script)
     struct lab_ui_options options = {.script = path, .badge = "sim"};
     assert_ok(lab_ui_new(&ui, &options));
     assert_ok(lab_ui_push(ui, &lab_view_kernel, &args));
+    l->ui = ui;
     atomic_store(&l->running, true);
     assert_int_equal(pthread_create(&l->thread, NULL, launch, l), 0);
     enum lab_status st = lab_ui_run(ui);
+    if (l->ends)
+        pthread_join(l->thread, NULL);
     lab_ui_free(ui);
-    pthread_join(l->thread, NULL);
+    if (!l->ends)
+        pthread_join(l->thread, NULL);
     assert_ok(st);
 }
 
@@ -213,7 +221,7 @@ TEST_CASE(an_element_its_thread_and_back)
           "await 5000 before its first instruction\n"
           "key 1\nkey 2\nkey 3\nexpect grid 2x1x1\nkey 4\nkey 5\nkey 1\n"
           "resize 80 24\n"
-          "key n\nkey 7\nexpect = &x[0,0]\nexpect turn.cu:\n"
+          "key n\nkey 7\nexpect [7 values]\nexpect const int *  the same\n"
           "key ]\nkey [\n"
           "key e\nexpect which thread writes (Enter: y[0,0]):\n"
           "key Enter\nawait 5000 lane 0 is thread (0,0,0)\n"
@@ -253,6 +261,70 @@ TEST_CASE(esc_stops_a_long_move)
           "key s\nawait 5000 instructions of warps\n"
           "key c\nawait 5000 Esc stops it\nkey Esc\nawait 5000 stopped here\n"
           "key q\n");
+    close_launch(&l);
+}
+
+/* The last kernel is over: what is typed then does not reach the screen below. */
+TEST_CASE(after_the_last_kernel_only_leaving_is_left)
+{
+    struct launch l;
+    open_turn(&l);
+    l.ends = true;
+    plays(&l,
+          "resize 80 24\n"
+          "await 5000 before its first instruction\n"
+          "key K\nawait 5000 it has no kernel behind this one; q goes back\n"
+          "key t\nexpect no kernel is left: q goes back\n"
+          "key e\nexpect no kernel is left: q goes back\n"
+          "key q\n");
+    close_launch(&l);
+}
+
+/* Enter alone takes the element that is offered. */
+TEST_CASE(the_element_that_is_offered)
+{
+    struct launch l;
+    open_turn(&l);
+    plays(&l, "resize 80 24\n"
+              "await 5000 before its first instruction\n"
+              "key w\nkey e\nkey Enter\n"
+              "await 5000 lane 0 is thread (0,0,0)\n"
+              "expect warp 0 of 2\n");
+    close_launch(&l);
+}
+
+/* Variables by their names in the source, registers without one by their line. */
+TEST_CASE(variables_by_their_names)
+{
+    struct launch l;
+    open_turn(&l);
+    plays(&l, "resize 80 24\n"
+              "await 5000 before its first instruction\n"
+              "key n\nkey n\nkey n\nkey 7\nkey Right\n"
+              "expect [7 values]\n"
+              "screen kernel_values_80x24.txt\n"
+              "key 1\nkey :\ntext print t\nkey Enter\n"
+              "expect t = 1 in lane 1; 0 to 31 in the warp\n"
+              "expect [7 values]\n"
+              "key :\ntext print threadIdx.x\nkey Enter\n"
+              "expect threadIdx.x = 1 in lane 1\n"
+              "key :\ntext print nothing\nkey Enter\n"
+              "expect no variable 'nothing' can be seen here\n"
+              "key 1\nkey :\ntext registers\nkey Enter\n"
+              "expect [7 values]\n");
+    same_as_golden("kernel_values_80x24.txt");
+    close_launch(&l);
+}
+
+/* A source that is not where the PTX names it is said, with the path. */
+TEST_CASE(a_source_that_is_not_there_is_named)
+{
+    struct launch l;
+    open_turn(&l);
+    unlink("turn.cu");
+    plays(&l, "resize 80 24\n"
+              "await 5000 before its first instruction\n"
+              "expect source not found: \n");
     close_launch(&l);
 }
 

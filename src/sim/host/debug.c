@@ -990,6 +990,35 @@ lab_sim_debug_function(const struct lab_sim_debug *d)
     return d->kernel->function;
 }
 
+const struct lab_ptx *lab_sim_debug_ptx(const struct lab_sim_debug *d)
+{
+    return ptx_of(d);
+}
+
+void lab_sim_debug_shape(const struct lab_sim_debug *d, uint32_t grid[3],
+                         uint32_t block[3])
+{
+    memcpy(grid, d->launch.grid, sizeof(d->launch.grid));
+    memcpy(block, d->launch.block, sizeof(d->launch.block));
+}
+
+bool lab_sim_debug_parameter(const struct lab_sim_debug *d, int number,
+                             uint64_t *out)
+{
+    const struct lab_ptx_function *f = d->kernel->function;
+    if (number < 0 || number >= f->param_count ||
+        number >= d->launch.arg_count || !d->launch.args[number])
+        return false;
+    const struct lab_ptx_variable *v = &f->params[number];
+    int64_t bytes =
+        (v->elements > 0 ? v->elements : 1) * lab_ptx_type_bytes(v->type);
+    *out = 0;
+    if (bytes < 1 || bytes > (int64_t)sizeof(*out))
+        return false;
+    memcpy(out, d->launch.args[number], (size_t)bytes);
+    return true;
+}
+
 void lab_sim_debug_where(const struct lab_sim_debug *d, uint32_t block[3],
                          int *warp, int *warps)
 {
@@ -1031,13 +1060,22 @@ void lab_sim_debug_thread_of(const struct lab_sim_debug *d, int warp, int lane,
     thread[2] = number / n[0] / n[1];
 }
 
+/* Does the instruction write the register as a whole? */
+static bool is_result(const struct lab_ptx_instr *in, int32_t reg)
+{
+    return in && in->operand_count > 0 && sim_has_result(in) &&
+           in->operands[0].kind == LAB_PTX_OPERAND_REG &&
+           in->operands[0].reg == reg;
+}
+
 /* What a register holds in a lane; false: nothing where the warp is. */
 static bool bits_of(const struct lab_sim_debug *d, const struct sim_warp *w,
                     int32_t reg, int lane, uint64_t *out)
 {
     const struct sim_home *h = &d->kernel->homes[reg];
     enum lab_ptx_type type = d->kernel->function->regs[reg].type;
-    if (h->slot < 0 || w->pc < h->from || w->pc > h->to)
+    if (h->slot < 0 || w->pc < h->from || w->pc > h->to ||
+        (w->pc == h->from && is_result(next_of(d, w->index), reg)))
         return false;
     *out = type == LAB_PTX_PRED            ? w->preds[h->slot] >> lane & 1
            : lab_ptx_type_bytes(type) == 8 ? sim_r64(w, h->slot)[lane]

@@ -1,7 +1,9 @@
 /* source.c -- a kernel's parameters as its source writes them: names, which PTX has
- * not, and types, which it has where a name is mangled only. The text is read as
- * words and brackets, before the preprocessor: what a macro makes is not known. */
+ * not, and types, which it has where a name is mangled only; and the statements that
+ * give its variables their values. The text is read as words and brackets, before the
+ * preprocessor: what a macro makes is not known. */
 #include "sim/argument.h"
+#include "sim/variable.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -205,4 +207,539 @@ bool lab_sim_source_parameters(const char *text, size_t bytes, const char *name,
     lab_free(now);
     lab_free(copy);
     return found;
+}
+
+/* ---- statements ---- */
+
+enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_SIGN };
+struct token {
+    const char *at;
+    int n;
+    enum token_kind kind;
+    int32_t line;
+    int32_t column;
+};
+
+enum { DEEPEST = 200 };
+
+struct parser {
+    struct lab_sim_statements *out;
+    struct token *tokens; /* one more than `count`: the end */
+    size_t token_count;
+    size_t token_room;
+    size_t at;
+    size_t scope; /* declarations from here on end with the block */
+    size_t function;
+    int32_t body;
+    int32_t loop[2];
+    int depth;
+    enum lab_status st;
+};
+
+static int sign_length(const char *p, const char *end)
+{
+    static const char *const signs[] = {"<<=", ">>=", "...", "+=", "-=", "*=",
+                                        "/=",  "%=",  "&=",  "|=", "^=", "++",
+                                        "--",  "==",  "<=",  ">=", "!=", "&&",
+                                        "||",  "->",  "::",  "<<", ">>"};
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+        size_t n = strlen(signs[i]);
+        if ((size_t)(end - p) >= n && memcmp(p, signs[i], n) == 0)
+            return (int)n;
+    }
+    return 1;
+}
+
+static enum lab_status cut_tokens(struct parser *p, const char *text,
+                                  const char *end)
+{
+    const char *start = text; /* of the line */
+    int32_t line = 1;
+    enum lab_status st = LAB_OK;
+    for (const char *at = text; !st;) {
+        while (at < end && isspace((unsigned char)*at)) {
+            line += *at == '\n';
+            start = *at == '\n' ? at + 1 : start;
+            at++;
+        }
+        st = lab_grow(&p->tokens, p->token_count, &p->token_room,
+                      sizeof(*p->tokens), "a source");
+        if (st)
+            break;
+        struct token *t = &p->tokens[p->token_count];
+        *t = (struct token){at, 0, TOKEN_END, line, (int32_t)(at - start) + 1};
+        if (at >= end)
+            return LAB_OK;
+        const char *to = at;
+        if (is_word(*at)) {
+            bool digit = isdigit((unsigned char)*at) != 0;
+            t->kind = digit ? TOKEN_NUMBER : TOKEN_WORD;
+            while (to < end &&
+                   (is_word(*to) || (digit && (*to == '.' || *to == '\''))))
+                to++;
+        } else {
+            t->kind = TOKEN_SIGN;
+            to += sign_length(at, end);
+        }
+        t->n = (int)(to - at);
+        at = to;
+        p->token_count++;
+    }
+    return st;
+}
+
+static const struct token *token(const struct parser *p, size_t i)
+{
+    return &p->tokens[i < p->token_count ? i : p->token_count];
+}
+
+static bool is_token(const struct token *t, const char *text)
+{
+    return t->n == (int)strlen(text) && memcmp(t->at, text, (size_t)t->n) == 0;
+}
+
+static bool is_one_of(const struct token *t, const char *signs)
+{
+    return t->kind == TOKEN_SIGN && t->n == 1 && strchr(signs, *t->at);
+}
+
+/* The index behind the bracket that belongs to the one at `i`. */
+static size_t behind(const struct parser *p, size_t i, size_t end)
+{
+    int depth = 0;
+    for (; i < end; i++) {
+        depth += is_one_of(token(p, i), "([{");
+        depth -= is_one_of(token(p, i), ")]}");
+        if (depth <= 0)
+            return i + 1;
+    }
+    return end;
+}
+
+/* The first of `signs` from i on that is in no bracket; `end`: there is none. */
+static size_t first_of(const struct parser *p, size_t i, size_t end,
+                       const char *signs)
+{
+    while (i < end && !is_one_of(token(p, i), signs)) {
+        if (is_one_of(token(p, i), ")]}"))
+            return end;
+        i = is_one_of(token(p, i), "([{") ? behind(p, i, end) : i + 1;
+    }
+    return i < end ? i : end;
+}
+
+/* How weakly an operator binds: 1 the weakest; 0: it is none. */
+static int strength(const struct token *t, char *top)
+{
+    static const struct {
+        const char *sign;
+        char top;
+        int strength;
+    } rows[] = {{"?", '?', 1},  {"||", '!', 2}, {"&&", '!', 2}, {"|", '|', 3},
+                {"^", '^', 4},  {"&", '&', 5},  {"==", '!', 6}, {"!=", '!', 6},
+                {"<", '!', 7},  {">", '!', 7},  {"<=", '!', 7}, {">=", '!', 7},
+                {"<<", '<', 8}, {">>", '>', 8}, {"+", '+', 9},  {"-", '-', 9},
+                {"*", '*', 10}, {"/", '/', 10}, {"%", '%', 10}};
+    for (size_t i = 0;
+         t->kind == TOKEN_SIGN && i < sizeof(rows) / sizeof(*rows); i++)
+        if (is_token(t, rows[i].sign)) {
+            *top = rows[i].top;
+            return rows[i].strength;
+        }
+    return 0;
+}
+
+/* What the value of an expression is made by. */
+static void judge(const struct parser *p, size_t from, size_t end,
+                  struct lab_sim_assigned *a)
+{
+    int weakest = 100;
+    bool operand = false; /* a sign behind one has two sides */
+    size_t parts = 0;
+    /* "(float)x" and "(a + b)" are what is inside or behind. */
+    while (from < end && is_one_of(token(p, from), "(")) {
+        size_t next = behind(p, from, end);
+        if (next == end) {
+            from++;
+            end--;
+        } else if (next == from + 3 && token(p, from + 1)->kind == TOKEN_WORD &&
+                   (token(p, next)->kind != TOKEN_SIGN ||
+                    is_one_of(token(p, next), "(")))
+            from = next;
+        else
+            break;
+    }
+    for (size_t i = from; i < end; parts++) {
+        const struct token *t = token(p, i);
+        char top = 0;
+        int s = operand ? strength(t, &top) : 0;
+        if (s > 0 && (s < weakest || (s == weakest && s == 9))) {
+            weakest = s;
+            a->top = top;
+        }
+        if (s == 9)
+            a->terms++;
+        bool alone = (i == from || (token(p, i - 1)->kind == TOKEN_SIGN &&
+                                    is_one_of(token(p, i - 1), "+-"))) &&
+                     (i + 1 == end || is_one_of(token(p, i + 1), "+-"));
+        a->constant = a->constant || (t->kind == TOKEN_NUMBER && alone);
+        a->factor = a->factor || t->kind == TOKEN_NUMBER;
+        operand = t->kind != TOKEN_SIGN || is_one_of(t, "([");
+        i = is_one_of(t, "([{") ? behind(p, i, end) : i + 1;
+    }
+    if (weakest < 100)
+        return;
+    const struct token *first = token(p, from);
+    const struct token *last = token(p, end - 1);
+    if (from + 1 == end && first->kind == TOKEN_NUMBER) {
+        a->top = '#';
+        snprintf(a->number, sizeof(a->number), "%.*s", first->n, first->at);
+    } else if (is_one_of(last, "]"))
+        a->top = '[';
+    else if (is_one_of(last, ")"))
+        a->top = 'f';
+    else if (parts > 0 && last->kind == TOKEN_WORD)
+        a->top = 'n';
+    if (a->top == 'n' && parts == 3)
+        copy_words(a->number, sizeof(a->number), first->at, last->at + last->n);
+}
+
+static int32_t visible(const struct parser *p, const struct token *t)
+{
+    for (size_t i = p->out->declared_count; i-- > p->function;) {
+        const struct lab_sim_declared *d = &p->out->declared[i];
+        if (d->last == 0 && strlen(d->name) == (size_t)t->n &&
+            memcmp(d->name, t->at, (size_t)t->n) == 0)
+            return (int32_t)i;
+    }
+    return -1;
+}
+
+static int32_t declare(struct parser *p, const struct token *name,
+                       const struct token *type, const struct token *type_end)
+{
+    p->st =
+        lab_grow(&p->out->declared, p->out->declared_count,
+                 &p->out->declared_room, sizeof(*p->out->declared), "a source");
+    if (p->st)
+        return -1;
+    struct lab_sim_declared *d = &p->out->declared[p->out->declared_count];
+    *d = (struct lab_sim_declared){.first = name->line, .body = p->body};
+    snprintf(d->name, sizeof(d->name), "%.*s", name->n, name->at);
+    copy_words(d->type, sizeof(d->type), type->at, type_end->at);
+    return (int32_t)p->out->declared_count++;
+}
+
+/* The value of a variable in tokens from .. end, of a text that begins at `start`. */
+static void assign(struct parser *p, int32_t variable, char sign, size_t start,
+                   size_t from, size_t end, bool head)
+{
+    p->st =
+        lab_grow(&p->out->assigned, p->out->assigned_count,
+                 &p->out->assigned_room, sizeof(*p->out->assigned), "a source");
+    if (p->st || end == 0)
+        return;
+    struct lab_sim_assigned *a = &p->out->assigned[p->out->assigned_count++];
+    const struct token *last = token(p, end - 1);
+    *a = (struct lab_sim_assigned){
+        .variable = variable,
+        .sign = sign,
+        .line = {token(p, start)->line, last->line},
+        .column = {token(p, start)->column, last->column + last->n},
+        .head = head,
+        .loop = {p->loop[0], p->loop[1]}};
+    if (from < end)
+        judge(p, from, end, a);
+    else { /* ++ */
+        a->top = '#';
+        snprintf(a->number, sizeof(a->number), "1");
+    }
+}
+
+/* "=", "+=" ... of a token; 0: it assigns nothing. */
+static char assigns(const struct token *t)
+{
+    if (t->kind != TOKEN_SIGN || t->at[t->n - 1] != '=' || is_token(t, "==") ||
+        is_token(t, "<=") || is_token(t, ">=") || is_token(t, "!="))
+        return 0;
+    return *t->at;
+}
+
+/* "sum += x", "i++" in tokens i .. end; false: neither. */
+static bool read_assignment(struct parser *p, size_t i, size_t end)
+{
+    const struct token *first = token(p, i);
+    const struct token *next = token(p, i + 1);
+    bool before = is_token(first, "++") || is_token(first, "--");
+    bool after = is_token(next, "++") || is_token(next, "--");
+    const struct token *name = before ? next : first;
+    char sign = before ? *first->at : after ? *next->at : assigns(next);
+    if (name->kind != TOKEN_WORD || !sign || i + 1 >= end ||
+        ((before || after) && i + 2 != end))
+        return false;
+    int32_t v = visible(p, name);
+    if (v >= 0)
+        assign(p, v, sign, i, i + 2, end, false);
+    return true;
+}
+
+/* "const float *x = a, y" in tokens i .. end: the index of the name, 0: no such. */
+static size_t declared_name(const struct parser *p, size_t i, size_t end)
+{
+    size_t name = 0;
+    int words = 0;
+    size_t k = i;
+    for (; k < end; k++) {
+        const struct token *t = token(p, k);
+        bool joined = k > i && is_token(token(p, k - 1), "::");
+        if (t->kind == TOKEN_WORD) {
+            name = joined ? 0 : k;
+            words += !joined;
+        } else if (is_token(t, "<") && k > i) {
+            int depth = 0;
+            for (; k < end; k++) {
+                depth += is_token(token(p, k), "<");
+                depth -= is_token(token(p, k), ">");
+                if (depth == 0 || is_one_of(token(p, k), ";{}="))
+                    break;
+            }
+            if (depth != 0)
+                return 0;
+        } else if (!is_one_of(t, "*&") && !is_token(t, "::"))
+            break;
+    }
+    bool follows = k == end || is_one_of(token(p, k), "=,[({");
+    return words >= 2 && name > i && k == name + 1 && follows ? name : 0;
+}
+
+static void read_declaration(struct parser *p, size_t i, size_t end, bool head)
+{
+    size_t name = declared_name(p, i, end);
+    bool several = first_of(p, i, end, ",") < end;
+    for (size_t k = i; k < name; k++)
+        if (is_token(token(p, k), "__shared__") ||
+            is_token(token(p, k), "extern"))
+            return;
+    const struct token *type = token(p, i);
+    size_t type_end = name;
+    for (size_t first = i; name > 0 && name < end && !p->st;) {
+        size_t next = first_of(p, name, end, ",");
+        const struct token *t = token(p, name + 1);
+        /* Arrays have an element a register, and no register a name. */
+        if (!is_one_of(t, "[")) {
+            int32_t v = declare(p, token(p, name), type, token(p, type_end));
+            if (v >= 0 && name + 2 < next && is_one_of(t, "="))
+                assign(p, v, '=', several ? name : first, name + 2, next, head);
+            else if (v >= 0 && name + 2 < next && is_one_of(t, "({"))
+                assign(p, v, '=', several ? name : first, name + 2, next - 1,
+                       head);
+        }
+        name = next + 1;
+        while (name < end && is_one_of(token(p, name), "*&"))
+            name++;
+    }
+}
+
+/* One statement without its `;`, or the first part of a for. */
+static void read_simple(struct parser *p, size_t i, size_t end, bool head)
+{
+    static const char *const others[] = {
+        "return",  "break", "continue", "goto",  "using",
+        "typedef", "asm",   "delete",   "throw", "co_return"};
+    for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+        if (is_token(token(p, i), others[k]))
+            return;
+    if (i >= end || read_assignment(p, i, end))
+        return;
+    read_declaration(p, i, end, head);
+}
+
+static void close_scope(struct parser *p, size_t from, int32_t line)
+{
+    for (size_t i = from; i < p->out->declared_count; i++)
+        if (p->out->declared[i].last == 0)
+            p->out->declared[i].last = line;
+}
+
+static void read_statement(struct parser *p, size_t end);
+
+static void read_block(struct parser *p, size_t end)
+{
+    const size_t scope = p->out->declared_count;
+    const size_t close = behind(p, p->at, end) - 1;
+    p->at++;
+    while (p->at < close && !p->st)
+        read_statement(p, close);
+    p->at = close + 1;
+    close_scope(p, scope, token(p, close)->line);
+}
+
+/* A loop's lines, as long as its statements are read, unless it is in another. */
+static void read_looped(struct parser *p, size_t head, size_t end)
+{
+    const bool outer = p->loop[0] == 0;
+    const size_t first = p->out->assigned_count;
+    if (outer)
+        p->loop[0] = p->loop[1] = token(p, head)->line;
+    read_statement(p, end);
+    if (!outer)
+        return;
+    for (size_t i = first; i < p->out->assigned_count; i++)
+        p->out->assigned[i].loop[1] = token(p, p->at - 1)->line;
+    p->loop[0] = p->loop[1] = 0;
+}
+
+static void read_for(struct parser *p, size_t end)
+{
+    const size_t head = p->at;
+    const size_t scope = p->out->declared_count;
+    const size_t open = head + 1;
+    const size_t close = behind(p, open, end) - 1;
+    size_t first = first_of(p, open + 1, close, ";");
+    size_t second = first_of(p, first + 1, close, ";");
+    const size_t assigned = p->out->assigned_count;
+    read_simple(p, open + 1, first, true);
+    /* nvcc gives the place of the word `for`. */
+    if (p->out->assigned_count == assigned + 1) {
+        p->out->assigned[assigned].line[0] = token(p, head)->line;
+        p->out->assigned[assigned].column[0] = token(p, head)->column;
+    }
+    const size_t steps = p->out->assigned_count;
+    for (size_t i = second + 1; i < close;) {
+        size_t next = first_of(p, i, close, ",");
+        (void)read_assignment(p, i, next);
+        i = next + 1;
+    }
+    const size_t after = p->out->assigned_count;
+    p->at = close + 1;
+    read_looped(p, head, end);
+    for (size_t i = steps; i < after; i++) {
+        struct lab_sim_assigned *a = &p->out->assigned[i];
+        a->step = true;
+        if (p->loop[0] == 0) {
+            a->loop[0] = token(p, head)->line;
+            a->loop[1] = token(p, p->at - 1)->line;
+        }
+    }
+    close_scope(p, scope, token(p, p->at - 1)->line);
+}
+
+static void read_statement(struct parser *p, size_t end)
+{
+    const struct token *t = token(p, p->at);
+    if (p->depth >= DEEPEST || p->at >= end) {
+        p->at = end;
+        return;
+    }
+    p->depth++;
+    bool bracket = is_one_of(token(p, p->at + 1), "(");
+    if (is_one_of(t, "{"))
+        read_block(p, end);
+    else if (is_token(t, "for") && bracket)
+        read_for(p, end);
+    else if ((is_token(t, "if") || is_token(t, "while") ||
+              is_token(t, "switch"))) {
+        size_t head = p->at++;
+        if (is_token(token(p, p->at), "constexpr"))
+            p->at++;
+        if (is_one_of(token(p, p->at), "("))
+            p->at = behind(p, p->at, end);
+        if (is_token(t, "while"))
+            read_looped(p, head, end);
+        else
+            read_statement(p, end);
+    } else if (is_token(t, "do")) {
+        size_t head = p->at++;
+        read_looped(p, head, end);
+    } else if (is_token(t, "else"))
+        p->at++;
+    else if (is_token(t, "case") || is_token(t, "default"))
+        p->at = first_of(p, p->at, end, ":") + 1;
+    else {
+        size_t to = first_of(p, p->at, end, ";");
+        read_simple(p, p->at, to, false);
+        p->at = to + 1;
+    }
+    if (p->at > end)
+        p->at = end;
+    p->depth--;
+}
+
+/* The parameters of the function whose body begins at `open`. */
+static void read_parameters(struct parser *p, size_t open)
+{
+    size_t close = open;
+    while (close > 0 && token(p, close - 1)->kind == TOKEN_WORD)
+        close--; /* noexcept */
+    int depth = 0;
+    size_t from = close;
+    while (from > 0) {
+        from--;
+        depth += is_one_of(token(p, from), ")");
+        depth -= is_one_of(token(p, from), "(");
+        if (depth == 0)
+            break;
+    }
+    p->body = token(p, from)->line;
+    for (size_t i = from + 1; i + 1 < close && !p->st;) {
+        size_t next = first_of(p, i, close - 1, ",");
+        size_t name = declared_name(p, i, first_of(p, i, next, "="));
+        if (name > 0) {
+            int32_t v = declare(p, token(p, name), token(p, i), token(p, name));
+            if (v >= 0)
+                p->out->declared[v].parameter = true;
+        }
+        i = next + 1;
+    }
+}
+
+/* A body follows a list of parameters. */
+static bool is_body(const struct parser *p, size_t i)
+{
+    if (!is_one_of(token(p, i), "{"))
+        return false;
+    while (i > 0 && (is_token(token(p, i - 1), "const") ||
+                     is_token(token(p, i - 1), "noexcept")))
+        i--;
+    return i > 0 && is_one_of(token(p, i - 1), ")");
+}
+
+enum lab_status lab_sim_statements_read(const char *text, size_t bytes,
+                                        struct lab_sim_statements *out)
+{
+    struct parser p = {.out = out};
+    *out = (struct lab_sim_statements){.declared = NULL};
+    char *copy = lab_alloc(bytes + 1);
+    if (!copy)
+        return lab_no_memory("a source");
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    blank(copy, bytes);
+    for (size_t i = 0; i < bytes; i++) /* of comments, too: lines are counted */
+        copy[i] = text[i] == '\n' ? '\n' : copy[i];
+    p.st = cut_tokens(&p, copy, copy + bytes);
+    while (!p.st && p.at < p.token_count) {
+        if (!is_body(&p, p.at)) {
+            p.at++;
+            continue;
+        }
+        p.function = out->declared_count;
+        read_parameters(&p, p.at);
+        size_t end = behind(&p, p.at, p.token_count);
+        if (!p.st)
+            read_block(&p, end);
+        close_scope(&p, p.function, token(&p, end - 1)->line);
+    }
+    lab_free(p.tokens);
+    lab_free(copy);
+    if (p.st)
+        lab_sim_statements_release(out);
+    return p.st;
+}
+
+void lab_sim_statements_release(struct lab_sim_statements *s)
+{
+    lab_free(s->declared);
+    lab_free(s->assigned);
+    *s = (struct lab_sim_statements){.declared = NULL};
 }

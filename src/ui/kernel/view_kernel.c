@@ -14,6 +14,7 @@
 
 #include "ui/kernel.h"
 #include "debug/kernel_text.h"
+#include "debug/kernel_value.h"
 #include "debug/kernel_pause.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -70,6 +71,8 @@ struct kernel_state {
     const struct lab_kernel_pause *at; /* NULL: none waits now */
     int number;                        /* of the launch that is shown */
     struct lab_kernel_source source;
+    struct lab_kernel_values values;
+    bool values_old; /* the warp has moved since they were read */
     int32_t file;
     int32_t line;   /* of the next instruction; 0: not known */
     int32_t cursor; /* the line under the cursor */
@@ -77,7 +80,6 @@ struct kernel_state {
     enum kernel_tab tab;
     int64_t top;    /* first row of shared memory, or of the list, shown */
     int finding;    /* chosen */
-    int value;      /* the first that is shown */
     bool of_thread; /* the note is of the thread in focus */
     bool stays;     /* K: also where the step has no other kernel */
     bool over;      /* it has none */
@@ -341,6 +343,13 @@ static void draw_source(struct kernel_state *st, struct lab_canvas *c,
         top = 1;
     st->lines = r;
     st->first_line = top;
+    if (st->source.lines == 0) {
+        struct lab_str path;
+        lab_str_init(&path);
+        lab_kernel_source_missing_add(&path, st->at->ptx, st->file);
+        lab_canvas_paragraph(c, r, LAB_ROLE_WARN, lab_str_text(&path));
+        lab_str_release(&path);
+    }
     for (int32_t i = 0; i < r.h && top + i <= st->source.lines; i++) {
         struct lab_rect row = {r.y + i, r.x, 1, r.w};
         draw_line(st, &g, c, row, top + i);
@@ -691,28 +700,130 @@ static void draw_output(struct kernel_state *st, struct lab_canvas *c,
                             : "0 to v its warp, # several, + x * = others");
 }
 
-/* ---- registers ---- */
+/* ---- variables and registers ---- */
 
-static void draw_values(struct kernel_state *st, struct lab_canvas *c,
-                        struct lab_rect r)
+static void read_values(struct kernel_state *st)
 {
+    if (!st->values_old)
+        return;
+    st->values_old = false;
+    if (lab_kernel_values_read(&st->values, st->at->debug, kernel_focus(st)))
+        st->values.count = 0;
+}
+
+/* A row that is shown from `top` on; its number, of all rows. */
+struct value_rows {
+    struct lab_canvas *c;
+    struct lab_rect room;
+    int64_t top;
+    int64_t count;
+};
+
+static bool next_value_row(struct value_rows *v, struct lab_rect *row)
+{
+    int64_t at = v->count++ - v->top;
+    if (at < 0 || at >= v->room.h)
+        return false;
+    *row = (struct lab_rect){v->room.y + (int)at, v->room.x, 1, v->room.w};
+    return true;
+}
+
+/* How many rows there are. */
+static int64_t value_rows(struct kernel_state *st)
+{
+    struct lab_str none;
+    int64_t rows = 0;
+    bool gone = false;
+    for (int i = 0; i < st->values.count; i++) {
+        bool held = st->values.all[i].held != LAB_SIM_HELD_NOT;
+        rows += held;
+        gone = gone || !held;
+    }
+    lab_str_init(&none);
+    rows += lab_kernel_unnamed_add(&none, &st->values, st->at->debug, st->lane,
+                                   0, 0);
+    lab_str_release(&none);
+    return rows + gone;
+}
+
+enum { VALUE_NAME = 14, VALUE_W = 16 };
+
+static void draw_variable(struct kernel_state *st, struct value_rows *v,
+                          const struct lab_sim_variable *x)
+{
+    const struct lab_ptx_function *f = lab_sim_debug_function(st->at->debug);
+    struct lab_rect row;
     struct lab_str text;
+    if (x->held == LAB_SIM_HELD_NOT || !next_value_row(v, &row))
+        return;
     lab_str_init(&text);
-    int first = st->value;
-    int n = lab_kernel_values_add(&text, &st->source, st->at->ptx,
-                                  st->at->debug, st->lane, first, r.h);
-    const char *line = lab_str_text(&text);
-    if (n == 0)
-        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
-                        "no register of this lane holds a value yet");
-    for (int y = 0; y < r.h && *line; y++) {
+    lab_canvas_add(v->c, &row, LAB_ROLE_TITLE, "%-*s ", VALUE_NAME, x->name);
+    lab_kernel_value_add(&text, st->at->debug, x, st->lane);
+    lab_canvas_add(v->c, &row, LAB_ROLE_NORMAL, "%-*s ", VALUE_W,
+                   lab_str_text(&text));
+    lab_str_clear(&text);
+    lab_kernel_value_range_add(&text, x);
+    lab_canvas_add(v->c, &row, LAB_ROLE_DIM, "%s%s%s  %s", x->type,
+                   x->held == LAB_SIM_HELD_REGISTER ? " in " : "",
+                   x->held == LAB_SIM_HELD_REGISTER ? f->regs[x->reg].name : "",
+                   lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+static void draw_gone(struct kernel_state *st, struct value_rows *v)
+{
+    struct lab_rect row;
+    bool any = false;
+    for (int i = 0; i < st->values.count; i++) {
+        if (st->values.all[i].held != LAB_SIM_HELD_NOT)
+            continue;
+        if (!any && !next_value_row(v, &row))
+            return;
+        lab_canvas_add(
+            v->c, &row, LAB_ROLE_DIM, "%s%s",
+            any ? ", " : "in no register here: ", st->values.all[i].name);
+        any = true;
+    }
+}
+
+static void draw_unnamed(struct kernel_state *st, struct value_rows *v)
+{
+    const int64_t above = v->top - v->count;
+    struct lab_str text;
+    struct lab_rect row;
+    lab_str_init(&text);
+    lab_kernel_unnamed_add(&text, &st->values, st->at->debug, st->lane,
+                           above > 0 ? (int)above : 0, v->room.h);
+    v->count = above > 0 ? v->top : v->count;
+    for (const char *line = lab_str_text(&text); *line;) {
         char one[256];
         size_t bytes = strcspn(line, "\n");
         snprintf(one, sizeof(one), "%.*s", (int)bytes, line);
-        lab_canvas_text_cut(c, r.y + y, r.x, r.w, LAB_ROLE_NORMAL, one);
+        if (next_value_row(v, &row))
+            lab_canvas_text_cut(v->c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
+                                one);
         line += bytes + (line[bytes] == '\n');
     }
     lab_str_release(&text);
+}
+
+/* The variables that can be seen at the line, in the lane in focus and in the warp;
+ * then registers without a name, by the line that computed them. */
+static void draw_values(struct kernel_state *st, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    int64_t rows;
+    read_values(st);
+    rows = value_rows(st);
+    if (st->tab == KERNEL_VALUES && st->top > rows - r.h)
+        st->top = rows - r.h;
+    if (st->top < 0)
+        st->top = 0;
+    struct value_rows v = {c, r, st->tab == KERNEL_VALUES ? st->top : 0, 0};
+    for (int i = 0; i < st->values.count; i++)
+        draw_variable(st, &v, &st->values.all[i]);
+    draw_gone(st, &v);
+    draw_unnamed(st, &v);
 }
 
 /* ---- warps, findings ---- */
@@ -853,10 +964,10 @@ static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
 }
 
 /* Rows that a pane fills, at most `most`. */
-static int rows_wanted(const struct kernel_state *st, enum kernel_tab tab,
-                       int w, int most)
+static int rows_wanted(struct kernel_state *st, enum kernel_tab tab, int w,
+                       int most)
 {
-    enum { ACCESS_H = 5, HEADS = 2, MOST_VALUES = 64 };
+    enum { ACCESS_H = 5, HEADS = 2 };
     uint32_t block[3];
     uint32_t shape[3];
     int warps;
@@ -888,10 +999,8 @@ static int rows_wanted(const struct kernel_state *st, enum kernel_tab tab,
             lab_kernel_picture_make(&p, st->at->debug, t, w, room.h);
         rows = p.h + HEADS;
     } else if (tab == KERNEL_VALUES) {
-        struct lab_sim_value v[MOST_VALUES];
-        rows = lab_sim_debug_values(st->at->debug, kernel_focus(st), st->lane,
-                                    v, MOST_VALUES);
-        rows = rows < 1 ? 1 : rows;
+        read_values(st);
+        rows = value_rows(st);
     }
     return rows < most ? (int)rows : most;
 }
@@ -921,10 +1030,10 @@ static void draw_beside(struct kernel_state *st, struct lab_canvas *c,
     draw_one_beside(st, c, &r, KERNEL_WARPS);
     if (words > 0)
         draw_one_beside(st, c, &r, KERNEL_SHARED);
-    if (lab_sim_debug_written(st->at->debug) && r.h >= LEAST)
-        draw_one_beside(st, c, &r, KERNEL_OUTPUT);
     if (r.h >= LEAST)
         draw_one_beside(st, c, &r, KERNEL_VALUES);
+    if (lab_sim_debug_written(st->at->debug) && r.h >= LEAST)
+        draw_one_beside(st, c, &r, KERNEL_OUTPUT);
     if (v.lanes != 0 && r.h >= LEAST)
         draw_touched(st, c, r);
 }
@@ -975,7 +1084,7 @@ static void look(struct kernel_state *st)
     struct lab_sim_warp_view v;
     struct lab_sim_access_view a;
     other_thread(st);
-    st->value = 0;
+    st->values_old = true;
     lab_sim_debug_warp(st->at->debug, kernel_focus(st), &v);
     if (v.place >= 0) {
         const struct lab_ptx_place *p = &st->at->ptx->places[v.place];
@@ -1154,6 +1263,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     st->of = *(const struct lab_kernel_args *)args;
     st->file = -1;
     lab_kernel_source_init(&st->source, NULL);
+    lab_kernel_values_init(&st->values, NULL);
     lab_str_init(&st->work.text);
     pthread_mutex_init(&st->work.lock, NULL);
     pthread_cond_init(&st->work.ended, NULL);
@@ -1172,6 +1282,7 @@ static void release(struct lab_screen *s)
     }
     lab_kernel_pause_disarm();
     lab_kernel_source_release(&st->source);
+    lab_kernel_values_release(&st->values);
     lab_str_release(&w->text);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->ended);
@@ -1474,22 +1585,10 @@ static void next_finding(struct kernel_state *st, int by)
     st->finding = before;
 }
 
-static void next_value(struct kernel_state *st, int by)
-{
-    struct lab_sim_value v[256];
-    int n =
-        lab_sim_debug_values(st->at->debug, kernel_focus(st), st->lane, v, 256);
-    int to = st->value + by;
-    st->value = to >= n ? n - 1 : to;
-    st->value = st->value < 0 ? 0 : st->value;
-}
-
 static void scroll(struct kernel_state *st, int by)
 {
     if (st->tab == KERNEL_FOUND)
         next_finding(st, by);
-    else if (st->tab == KERNEL_VALUES)
-        next_value(st, by);
     else
         st->top += by;
 }
@@ -1525,6 +1624,57 @@ static bool search_source(struct lab_screen *s, const char *text, int dir)
         return true;
     }
     return false;
+}
+
+/* "sum  float, in %f29: lane 3 has 0.5; 0 to 4.5 in the warp". */
+static enum lab_status print(struct kernel_state *st, const char *word)
+{
+    const struct lab_sim_variable *x = NULL;
+    struct lab_str text;
+    struct lab_str lanes;
+    lab_str_init(&text);
+    lab_str_init(&lanes);
+    /* It reads the values anew, and says what is wrong. */
+    enum lab_status failed = lab_kernel_print_add(
+        &lanes, &st->values, st->at->debug, kernel_focus(st), word);
+    for (int i = 0; !failed && i < st->values.count; i++)
+        if (strcmp(st->values.all[i].name, word) == 0)
+            x = &st->values.all[i];
+    if (x) {
+        lab_str_addf(&text, "%s = ", word);
+        lab_kernel_value_add(&text, st->at->debug, x, st->lane);
+        lab_str_addf(&text, " in lane %d; ", st->lane);
+        lab_kernel_value_range_add(&text, x);
+    } else { /* a register: all lanes */
+        for (const char *p = lab_str_text(&lanes); *p; p++)
+            lab_str_add_char(&text, *p == '\n' ? ' ' : *p);
+    }
+    if (!failed)
+        snprintf(st->note, sizeof(st->note), "%s", lab_str_text(&text));
+    st->tab = KERNEL_VALUES;
+    lab_str_release(&text);
+    lab_str_release(&lanes);
+    return failed;
+}
+
+/* The words of the kernel itself, as in --plain. */
+static bool line(struct lab_screen *s, const char *text)
+{
+    struct kernel_state *st = s->state;
+    char word[16] = "";
+    char name[64] = "";
+    char more[2] = "";
+    int n = sscanf(text, "%15s %63s %1s", word, name, more);
+    bool prints = strcmp(word, "print") == 0 || strcmp(word, "p") == 0;
+    if (!st->at || st->work.running || n < 1 || n > 2 ||
+        (!prints && (strcmp(word, "registers") != 0 || n > 1)))
+        return false;
+    if (!prints) {
+        st->tab = KERNEL_VALUES;
+        st->top = 0;
+    } else if (print(st, name))
+        lab_ui_error(s->ui);
+    return true;
 }
 
 static bool action(struct lab_screen *s, int act)
@@ -1675,7 +1825,7 @@ static const struct lab_binding bindings[] = {
     {"6", false, "output", "the output: each element as who wrote it",
      LAB_ACT_OWN, NULL, show_tab, KERNEL_OUTPUT},
     {"7", false, "values",
-     "registers of the lane in focus, and the line that computed each",
+     "variables of the source, and registers; :print sum, :registers",
      LAB_ACT_OWN, NULL, show_tab, KERNEL_VALUES},
     {"[", false, "up", "the pane: up by a row", LAB_ACT_OWN, NULL, scroll_pane,
      -1},
@@ -1727,6 +1877,7 @@ const struct lab_screen_ops lab_view_kernel = {
     .tick = tick,
     .waits = waits,
     .answer = answer,
+    .line = line,
     .mouse = mouse,
     .search = search_source,
     .place = "source",

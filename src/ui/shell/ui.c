@@ -1449,6 +1449,8 @@ static void run_command(struct lab_ui *ui, const char *line)
 {
     struct lab_ui_command cmd;
     struct lab_screen *s = &ui_top(ui)->screen;
+    if (s->ops->line && s->ops->line(s, line))
+        return;
     if (lab_ui_command_parse(line, &cmd)) {
         lab_ui_error(ui);
         return;

@@ -31,6 +31,9 @@ void lab_kernel_name(const char *symbol, char *out, size_t cap);
 const char *lab_kernel_source_line(struct lab_kernel_source *s,
                                    const struct lab_ptx *ptx, int32_t file,
                                    int32_t line, size_t *n);
+/* "source not found: /src/kernels/dense/dense.cu", of a file that has no line. */
+void lab_kernel_source_missing_add(struct lab_str *out,
+                                   const struct lab_ptx *ptx, int32_t file);
 /* "dense.cu"; "?": not known. */
 const char *lab_kernel_source_name(const struct lab_ptx *ptx, int32_t file);
 
@@ -68,14 +71,6 @@ void lab_kernel_picture_head(struct lab_str *out,
 bool lab_kernel_parameters(struct lab_kernel_source *s,
                            const struct lab_ptx *ptx, const char *name,
                            struct lab_sim_parameter *out, int count);
-/* Of the registers that hold a value for a lane, a line each, the last ones first:
- * "%f11 = 0.134   dense.cu:31  sum += a[k] * b[k];". PTX has no names of variables: the
- * line is where it was computed, or "n, a parameter". `most` lines at most, from the
- * `from`th on. Returns how many there are. */
-int lab_kernel_values_add(struct lab_str *out, struct lab_kernel_source *s,
-                          const struct lab_ptx *ptx,
-                          const struct lab_sim_debug *d, int lane, int from,
-                          int most);
 /* The first finding behind `i` that is of another check or line; n: none. */
 int32_t lab_kernel_same_finding(const struct lab_sim_finding *f, int32_t n,
                                 int32_t i);

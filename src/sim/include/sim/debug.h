@@ -159,6 +159,14 @@ void lab_sim_debug_clear(struct lab_sim_debug *d); /* all breakpoints */
 
 const struct lab_ptx_function *
 lab_sim_debug_function(const struct lab_sim_debug *d);
+const struct lab_ptx *lab_sim_debug_ptx(const struct lab_sim_debug *d);
+/* Of the launch. */
+void lab_sim_debug_shape(const struct lab_sim_debug *d, uint32_t grid[3],
+                         uint32_t block[3]);
+/* The bits of a parameter that has at most 8 bytes; false: it has more, or there is
+ * none. */
+bool lab_sim_debug_parameter(const struct lab_sim_debug *d, int number,
+                             uint64_t *out);
 void lab_sim_debug_where(const struct lab_sim_debug *d, uint32_t block[3],
                          int *warp, int *warps);
 void lab_sim_debug_warp(const struct lab_sim_debug *d, int warp,

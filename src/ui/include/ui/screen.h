@@ -91,6 +91,9 @@ struct lab_screen_ops {
     bool (*tick)(struct lab_screen *s);
     /* A `:` command; false when it means nothing here. */
     bool (*command)(struct lab_screen *s, const struct lab_ui_command *cmd);
+    /* A `:` line of words that are the screen's own, before it is read as a command;
+     * false: it is none of them. */
+    bool (*line)(struct lab_screen *s, const char *text);
     /* The answer to lab_ui_prompt() or lab_ui_ask(); NULL: cancelled. */
     void (*answer)(struct lab_screen *s, int id, const char *text);
     /* A click or wheel inside the body. */

@@ -1,0 +1,89 @@
+# shellcheck shell=sh
+# The variables of a kernel while it is walked: by their names in the source, from what
+# nvcc and clang leave of them; a value that no register has is not shown.
+files=$LAB_SOURCE_DIR/tests/cli/golden/files
+cp "$files"/rows.cu "$files"/rows.ptx "$files"/rows_clang.ptx .
+
+walk() { # PTX; words on standard input. x[i] is i, a row has 200
+    cat >words
+    command="lapenna-lab sim $1 --walk"
+    status=0
+    "$LAB_EXE" sim "$1" --kernel rows --grid 2 --block 64 --walk \
+        --arg 'out:float[128]' --arg 'in:float[2,200]=iota' --arg int:9 \
+        --arg int:200 <words >"$out" 2>"$err" || status=$?
+}
+
+for ptx in rows.ptx rows_clang.ptx; do
+    # The second time in the loop: c is the thread and 64, sum the square before.
+    walk $ptx <<'WORDS'
+block 1
+break 20
+continue
+continue
+print v
+print c
+print sum
+print row
+print cols
+print four
+print x
+print threadIdx.x
+print none
+WORDS
+    expect_exit 0
+    expect_no_stderr
+    cp "$out" loop.txt
+    seen=$(sed -n 's/^  lane  0: //p' loop.txt)
+    [ "$seen" = "$(printf '%s\n' \
+        '296 297 298 299 300 301 302 303' \
+        '96 97 98 99 100 101 102 103' \
+        '53824 54289 54756 55225 55696 56169 56644 57121' \
+        '1 1 1 1 1 1 1 1' '200 200 200 200 200 200 200 200' \
+        '4 4 4 4 4 4 4 4' \
+        'x[0,0] x[0,0] x[0,0] x[0,0] x[0,0] x[0,0] x[0,0] x[0,0]' \
+        '32 33 34 35 36 37 38 39')" ] || complain "$ptx: the values are $seen"
+    expect_stdout "no variable 'none' can be seen here: there is v, c, sum"
+
+    # A chain of sums, unrolled: 1 + 2 * (0 + ... + 8). k is in no register, best is
+    # chosen, near is added to an address.
+    walk $ptx <<'WORDS'
+break 29
+continue
+print total
+print best
+print near
+registers
+WORDS
+    expect_exit 0
+    expect_stdout 'total  float, in %f'
+    expect_stdout '  lane  0: 73 73 73 73 73 73 73 73'
+    expect_stdout 'best is in no register here'
+    expect_stdout 'near is in no register here'
+    expect_stdout '  total          73              float, in %f'
+    expect_stdout '  in no register here: '
+done
+
+# In a function that was inlined: its own variable, then its caller's. Lanes 0, 4, ...
+# 28 are added up after three shuffles, each of its squares.
+walk rows.ptx <<'WORDS'
+break 7
+continue
+instruction 11
+print v
+registers
+WORDS
+expect_stdout 'v  float, in %f'
+expect_stdout "  lane  0: $(awk 'BEGIN { for (t = 0; t < 32; t += 4)
+    for (c = t; c < 200; c += 64) sum += c * c; print sum }')"
+expect_stdout 'rows.cu:7  v += __shfl_down_sync'
+
+# A source that is not there is named, and the walk goes on without.
+rm rows.cu
+walk rows.ptx <<'WORDS'
+step
+print sum
+registers
+WORDS
+expect_exit 0
+expect_stdout 'source not found: rows.cu'
+expect_stdout '%r19   = 200'

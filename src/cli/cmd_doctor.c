@@ -33,7 +33,7 @@ static enum lab_status print_text(const struct lab_finding_line *f)
     lab_print_wrap(lab_print_columns(), 28);
     lab_printf(stdout, "%-18s %-8s %s\n", f->name,
                lab_doctor_state_text[f->state], f->detail);
-    if (f->remedy)
+    if (f->remedy && !f->elsewhere)
         lab_printf(stdout, "%-18s %-8s remedy: %s\n", "", "", f->remedy);
     lab_print_wrap(0, 0);
     return lab_print_check();

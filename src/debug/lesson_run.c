@@ -196,6 +196,7 @@ struct lab_recording {
     struct lab_sink to;       /* the writer's */
     atomic_int holders;       /* threads that use the writer: it must not go */
     atomic_bool ending;       /* a restart waits for the holders */
+    atomic_bool left;         /* within the first iteration */
     bool begun;               /* the walk is open: records may make it */
     bool opening;             /* a thread is making it */
     struct lab_record *early; /* of an iteration that is not whole yet */
@@ -596,9 +597,10 @@ static int push(void *user, const struct lab_record *record)
     struct lab_writer *w = hold(r);
     if (!w) {
         release_writer(r); /* opening waits for a restart, and it for holders */
-        bool opens =
-            r->whole ? record->kind == LAB_RECORD_LOSS || !keep_early(r, record)
-                     : step || record->kind == LAB_RECORD_KERNEL;
+        bool opens = r->whole ? (record->kind == LAB_RECORD_LOSS &&
+                                 !atomic_load(&r->left)) ||
+                                    !keep_early(r, record)
+                              : step || record->kind == LAB_RECORD_KERNEL;
         if (!opens)
             return 1;
         open_writer(r);
@@ -607,6 +609,11 @@ static int push(void *user, const struct lab_record *record)
     int rc = w ? r->to.push(r->to.user, record) : 1;
     release_writer(r);
     return rc;
+}
+
+void lab_recording_leave(struct lab_recording *r)
+{
+    atomic_store(&r->left, true);
 }
 
 /* ---- life ---- */

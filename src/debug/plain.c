@@ -87,7 +87,7 @@ static bool print_ended(struct lab_plain *p, const struct lab_snapshot *s)
                    (long long)(epochs ? (at + 1) / unit : at + 1),
                    s->losses.value[i]);
         if (!isnan(right))
-            lab_printf(stdout, "  held back: %.2f %% right", 100 * right);
+            lab_printf(stdout, "  validation accuracy %.2f %%", 100 * right);
         lab_printf(stdout, "\n");
         p->trained_to = at;
         any = true;

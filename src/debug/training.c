@@ -386,10 +386,9 @@ static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
         snprintf(name, sizeof(name), "iteration %lld, in epoch %lld",
                  (long long)iteration + 1, (long long)epoch);
     lab_printf(stdout,
-               "%s%s  mean loss %.6g  %s: loss %.6g, "
-               "%.2f %% right",
-               l->indent, name, l->loss_sum / (double)l->n_losses,
-               l->facts.valid_rows > 0 ? "validation" : "held back", loss,
+               "%s%s  mean loss %.6g  validation: loss %.6g, "
+               "accuracy %.2f %%",
+               l->indent, name, l->loss_sum / (double)l->n_losses, loss,
                100 * accuracy);
     if (l->facts.text)
         lab_printf(stdout, ", %.4f bits a character",
@@ -452,7 +451,7 @@ static void say_sets(const struct lab_lesson_run *w,
             (long long)f.train_rows, (long long)f.valid_rows,
             (long long)(f.held_rows - f.valid_rows));
     if (!isnan(t->test_accuracy))
-        lab_printf(stdout, "test: loss %.6g, %.2f %% right\n", t->test_loss,
+        lab_printf(stdout, "test: loss %.6g, accuracy %.2f %%\n", t->test_loss,
                    100 * t->test_accuracy);
     else if (!isnan(t->test_loss))
         lab_printf(stdout, "test: loss %.6g\n", t->test_loss);
@@ -486,7 +485,7 @@ void lab_training_text(const struct lab_lesson_run *w,
                                             : "symbols");
     if (!isnan(t->bits_per_char))
         lab_printf(stdout,
-                   "\nheld back: %.4f bits a character; counting what follows "
+                   "\nvalidation: %.4f bits a character; counting what follows "
                    "three characters: %.4f",
                    t->bits_per_char, t->bits_order3);
     say_exact(w);

@@ -275,7 +275,7 @@ static bool all_unknown(const struct lab_time_breakdown *w)
 static void add_parts(const struct lab_time_breakdown *w, const char *why,
                       struct lab_str *out)
 {
-    const char *between = "    ";
+    const char *between = "";
     for (int i = 0; i < LAB_WALL_PARTS; i++) {
         if (w->why[i] != why)
             continue;
@@ -283,7 +283,6 @@ static void add_parts(const struct lab_time_breakdown *w, const char *why,
                      lab_time_part_name((enum lab_time_part)i));
         between = ", ";
     }
-    lab_str_add(out, "\n");
 }
 
 static void add_notes(const struct lab_time_breakdown *w, const char *owner,
@@ -296,9 +295,12 @@ static void add_notes(const struct lab_time_breakdown *w, const char *owner,
         if (noted)
             continue;
         bool all = all_unknown(w);
-        lab_str_addf(out, "- of %s: %s%s\n", owner, w->why[i], all ? "" : ":");
-        if (!all)
+        lab_str_addf(out, "- not known of %s: ", owner);
+        if (all)
+            lab_str_add(out, "all of it");
+        else
             add_parts(w, w->why[i], out);
+        lab_str_addf(out, "; %s\n", w->why[i]);
     }
 }
 

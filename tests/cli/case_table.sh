@@ -90,7 +90,10 @@ run table gpus --sort nothing
 expect_exit 2
 run table nothing
 expect_exit 3
-expect_stderr 'there is no table "nothing"'
+expect_stderr 'there is no table "nothing": '
+run table amdal
+expect_exit 3
+expect_stderr 'there is no table "amdal"; did you mean amdahl?'
 run table gpus dgx
 expect_exit 2
 run table --set boost=1

@@ -42,7 +42,7 @@ few="--backend cpu --no-tune --db $db"
     run run small.md $few
     expect_stdout 'an epoch is 143 batches of 10: 1438 rows train, 179 are'
     expect_stdout 'stopped early: the validation loss was lowest'
-    grep -q '^test: loss 0\.[0-9]*, [0-9.]* % right$' "$out" ||
+    grep -q '^test: loss 0\.[0-9]*, accuracy [0-9.]* %$' "$out" ||
         complain "no line of the test"
 
     # The stepper's words.

@@ -54,6 +54,37 @@ TEST_CASE(text_wraps_with_its_indent)
     lab_doc_release(&d);
 }
 
+/* A text longer than its pane goes on beside itself where there is room, moves by
+ * rows over all columns, and is one column where it is short. */
+TEST_CASE(a_wide_pane_has_columns)
+{
+    struct lab_doc d;
+    struct lab_pager p;
+    char place[64];
+    lab_doc_init(&d);
+    for (int i = 1; i <= 9; i++) {
+        lab_doc_para(&d, 0, 0, true);
+        lab_doc_addf(&d, LAB_ROLE_NORMAL, "line %d", i);
+    }
+    lab_pager_init(&p, &d);
+    p.text_w = 8;
+    draw(&p, 3, 19,
+         "line 1   │ line 4\nline 2   │ line 5\nline 3   │ line 6\n");
+    assert_string_equal(lab_pager_place(&p, place, sizeof(place)), "1-6 of 9");
+    assert_true(lab_pager_action(&p, LAB_ACT_DOWN));
+    draw(&p, 3, 19,
+         "line 2   │ line 5\nline 3   │ line 6\nline 4   │ line 7\n");
+    assert_true(lab_pager_search(&p, "line 9", 1));
+    draw(&p, 3, 19,
+         "line 4   │ line 7\nline 5   │ line 8\nline 6   │ line 9\n");
+    draw(&p, 3, 18, "line 4\nline 5\nline 6\n"); /* too narrow for two */
+    draw(&p, 9, 19,
+         "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nline 7\nline 8\n"
+         "line 9\n");
+    lab_pager_release(&p);
+    lab_doc_release(&d);
+}
+
 /* A pane that is written anew at every drawing: it keeps its row, brings the
  * chosen paragraph into sight, and marks what is above and below. */
 TEST_CASE(an_upright_pane_keeps_its_row)

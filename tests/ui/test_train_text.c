@@ -108,7 +108,7 @@ TEST_CASE_WITH(the_bar_is_of_the_lesson, setup, teardown)
 {
     struct stepper_fixture *f = *state;
     play(f, "resize 80 24\nkey t\n"
-            "expect w write  p prompt  d temp  Esc stop  q stepper\n"
+            "expect w write  p prompt  d temp  Esc stop  i iterations\n"
             "resize 200 60\nexpect i iterations  L log scale\n"
             "key ?\nexpect likeliest character\nexpect logarithmic\n");
     f->text = false;

@@ -887,6 +887,16 @@ static void put_rule(struct wrapper *w, int columns)
     end_line(w);
 }
 
+/* The end of a row of code that goes on: behind a blank in its second half, so that
+ * words stay whole; else `end`. */
+static size_t code_break(const struct glyphs *list, size_t at, size_t end)
+{
+    for (size_t i = end; i > at + (end - at) / 2; i--)
+        if (is_blank(&list->items[i - 1]))
+            return i;
+    return end;
+}
+
 /* Code keeps its blanks; a line that is too long goes on in the next. */
 static void put_code(struct wrapper *w, const struct lab_md_block *b)
 {
@@ -898,6 +908,8 @@ static void put_code(struct wrapper *w, const struct lab_md_block *b)
         while (piece.end < list->count && !is_break(&list->items[piece.end]) &&
                piece.columns + list->items[piece.end].columns <= width)
             piece.columns += list->items[piece.end++].columns;
+        if (piece.end < list->count && !is_break(&list->items[piece.end]))
+            piece.end = code_break(list, i, piece.end);
         begin_line(w);
         pad(w, LAB_SPAN_PLAIN, " ", CODE_INDENT);
         put_piece(w, list, &piece);

@@ -197,11 +197,15 @@ static const char *difference_text(const void *row, char *out, size_t cap)
     return isnan(ns) ? "-" : lab_format_difference(ns, out, cap);
 }
 
+/* As many times faster, or slower, as the verdict beside it says. */
 static const char *speed_up_text(const void *row, char *out, size_t cap)
 {
-    double v = ((const struct lab_compare_row *)row)->speed_up;
+    const struct lab_compare_row *r = row;
+    double v = r->speed_up;
     if (isnan(v))
         return "-";
+    if (r->verdict == LAB_VERDICT_SLOWER && v > 0)
+        v = 1 / v;
     snprintf(out, cap, v < 99.95 ? "%.2fx" : "%.0fx", v);
     return out;
 }

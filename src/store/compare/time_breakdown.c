@@ -181,7 +181,7 @@ static void outside_part(struct lab_time_breakdown *w, const struct facts *f,
         unknown(w, LAB_WALL_OUTSIDE, "the run measured no wall time");
     else if (f->iterations != 1 || !only)
         unknown(w, LAB_WALL_OUTSIDE,
-                "the run's wall time is a median, not this iteration's");
+                "the wall time is the median of all iterations");
     else if (f->median_ns < w->wall_ns)
         unknown(w, LAB_WALL_OUTSIDE,
                 "the run's wall time is less than this iteration's");

@@ -89,6 +89,26 @@ static enum lab_status compare_name(void *user, struct lab_fact_table *t)
     return LAB_OK;
 }
 
+/* `names`: of all tables, with blanks between. */
+static enum lab_status no_table(const char *name, const char *names)
+{
+    enum { MOST = 256, WORD = 64 };
+    char word[MOST][WORD];
+    const char *list[MOST];
+    size_t n = 0;
+    for (const char *at = names; *at && n < MOST; n++) {
+        size_t len = strcspn(at, " ");
+        snprintf(word[n], WORD, "%.*s", (int)len, at);
+        list[n] = word[n];
+        at += len + strspn(at + len, " ");
+    }
+    const char *near = lab_nearest(name, list, n);
+    return lab_fail(LAB_E_NOTFOUND,
+                    "[table.missing] there is no table \"%s\"%s%s%s: %s", name,
+                    near ? "; did you mean " : "", near ? near : "",
+                    near ? "?" : "", names);
+}
+
 enum lab_status lab_fact_find(struct lab_fact_table **out, const char *name)
 {
     if (strchr(name, '/') || strstr(name, ".csv"))
@@ -100,9 +120,7 @@ enum lab_status lab_fact_find(struct lab_fact_table **out, const char *name)
     if (!st && s.path.len)
         st = lab_fact_read(out, lab_str_text(&s.path));
     else if (!st)
-        st = lab_fail(LAB_E_NOTFOUND,
-                      "[table.missing] there is no table \"%s\": %s", name,
-                      lab_str_text(&s.names));
+        st = no_table(name, lab_str_text(&s.names));
     lab_str_release(&s.path);
     lab_str_release(&s.names);
     return st;

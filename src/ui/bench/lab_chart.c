@@ -104,7 +104,8 @@ static void bar_words(const struct lab_bench_data *lab,
         snprintf(out, cap, "%14s", LAB_INT_TEXT((int64_t)r->counted.warp_inst));
         return;
     }
-    if (!isnan(r->share))
+    if (!isnan(r->share) &&
+        !lab_bench_ceiling_beaten(lab, r->set, r->size_index))
         snprintf(share, sizeof(share), "%.1f %%", 100 * r->share);
     snprintf(out, cap, "%-14s %7s",
              lab_bench_rate_text(lab, r->rate, rate, sizeof(rate)), share);

@@ -166,6 +166,9 @@ static void cell(const void *user, int64_t row, int column, char *out,
         put_words(st, r, column, out, cap, role);
         return;
     }
+    if (column == COL_SHARE &&
+        lab_bench_ceiling_beaten(&st->lab, r->set, r->size_index))
+        v = NAN; /* a share of no ceiling */
     if (isnan(v)) {
         /* Not there yet is not the same as not to be had. */
         if (r->state == LAB_BENCH_DONE)
@@ -181,8 +184,6 @@ static void cell(const void *user, int64_t row, int column, char *out,
     } else {
         snprintf(out, cap, "%.1f %%", 100 * v);
     }
-    if (column == COL_SHARE && lab_bench_ceiling_passed(st->lab.unit, v))
-        *role = LAB_ROLE_DIM; /* a share of no ceiling */
 }
 
 static int compare(const void *user, int64_t a, int64_t b, int column,
@@ -369,6 +370,8 @@ static void rate_line(struct page *p, const struct lab_bench_data *lab,
     char rate[48];
     const char *passed = lab_bench_ceiling_passed(lab->unit, r->share);
     lab_bench_rate_text(lab, r->rate, rate, sizeof(rate));
+    if (!passed && lab_bench_ceiling_beaten(lab, r->set, r->size_index))
+        passed = "another rung is faster than what was measured as the ceiling";
     if (passed || isnan(r->share))
         line_of(p, "rate", "%s%s%s", rate, passed ? "; " : "",
                 passed ? passed : "");

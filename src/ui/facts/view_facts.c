@@ -271,8 +271,20 @@ static void draw_text(const struct facts_state *st, struct lab_canvas *c,
     lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, text ? text : st->t->about);
 }
 
-/* The column under the cursor, or the first of numbers, a bar a row; the longest is
- * as wide as the pane. */
+/* The first column that is computed, else the first of numbers. */
+static int column_of_bars(const struct lab_fact_table *t)
+{
+    for (int i = 1; i < t->columns; i++)
+        if (t->column[i].unit && t->column[i].formula)
+            return i;
+    for (int i = 1; i < t->columns; i++)
+        if (t->column[i].unit)
+            return i;
+    return t->columns;
+}
+
+/* The column under the cursor where it has numbers, else that one, a bar a row; the
+ * longest is as wide as the pane. */
 static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
                       struct lab_rect r)
 {
@@ -284,9 +296,7 @@ static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
     bool below = false;
     char text[64];
     if (column < 1 || !st->t->column[column].unit)
-        for (column = 1; column < st->t->columns && !st->t->column[column].unit;
-             column++)
-            ;
+        column = column_of_bars(st->t);
     if (column == st->t->columns)
         return;
     for (int i = 0; i < st->count; i++) {

@@ -78,15 +78,81 @@ static void tables_release(struct lab_screen *s)
     lab_table_release(&st->table);
 }
 
+enum {
+    PREVIEW_W = 150,
+    LIST_W = 96,
+    GAP = 2
+}; /* beside the list from so wide on */
+
+/* As wide as the widest cell, or its heading. */
+static int column_width(const struct lab_fact_table *t, int column,
+                        const char *head)
+{
+    char text[64];
+    int w = (int)strlen(head);
+    for (int i = 0; i < t->rows; i++) {
+        lab_fact_text(t, i, column, text, sizeof(text));
+        int n = lab_text_columns(text, strlen(text), false);
+        w = n > w ? n : w;
+    }
+    return w;
+}
+
+/* The columns that fit and the rows that fit, numbers at the right. */
+static void draw_cells(const struct lab_fact_table *t, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    char text[64];
+    for (int k = 0; k < t->columns && r.w > 0 && r.h > 1; k++) {
+        struct lab_str head;
+        lab_str_init(&head);
+        lab_fact_head(t, k, &head);
+        int w = column_width(t, k, lab_str_text(&head));
+        struct lab_rect at = lab_rect_cut_left(&r, w + GAP);
+        bool number = t->column[k].unit != NULL;
+        if (at.w >= w || k == 0)
+            for (int y = -1; y < t->rows && y + 1 < at.h; y++) {
+                const char *cell = lab_str_text(&head);
+                if (y >= 0)
+                    cell = lab_fact_text(t, y, k, text, sizeof(text));
+                int used = lab_canvas_columns(c, cell);
+                lab_canvas_text_cut(
+                    c, at.y + 1 + y, at.x + (number && used < w ? w - used : 0),
+                    w < at.w ? w : at.w,
+                    y < 0 ? LAB_ROLE_HEADING : LAB_ROLE_NORMAL, cell);
+            }
+        lab_str_release(&head);
+    }
+}
+
+/* What the chosen table is about, and how it begins. */
+static void draw_preview(const struct lab_fact_table *t, struct lab_canvas *c,
+                         struct lab_rect r)
+{
+    lab_canvas_heading(c, &r, t->title, false);
+    lab_rect_cut_left(&r, 1);
+    lab_rect_cut_top(&r,
+                     lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, t->about) + 1);
+    draw_cells(t, c, r);
+}
+
 static void tables_draw(struct lab_screen *s, struct lab_canvas *c,
                         struct lab_rect body)
 {
     struct tables_state *st = s->state;
     int64_t row = lab_table_row(&st->table);
-    struct lab_rect about = lab_rect_cut_bottom(&body, body.h < 12 ? 0 : 4);
-    lab_table_draw(&st->table, c, body, true);
+    bool wide = body.w >= PREVIEW_W;
+    struct lab_rect list = wide ? lab_rect_cut_left(&body, LIST_W) : body;
+    struct lab_rect about =
+        wide ? body : lab_rect_cut_bottom(&list, list.h < 12 ? 0 : 4);
+    lab_table_draw(&st->table, c, list, true);
     if (row < 0 || about.h == 0)
         return;
+    if (wide) {
+        lab_rect_cut_left(&about, 1);
+        draw_preview(st->tables[row], c, about);
+        return;
+    }
     lab_canvas_heading(c, &about, st->tables[row]->title, false);
     lab_rect_cut_left(&about, 1);
     lab_canvas_paragraph(c, about, LAB_ROLE_NORMAL, st->tables[row]->about);

@@ -268,9 +268,12 @@ static void untried(struct lab_doctor *d, const char *name, const char *without,
                     const char *of)
 {
     char see[64];
+    char detail[96];
     snprintf(see, sizeof(see), "see the line of the %s", of);
-    report(d, name, LAB_DOCTOR_MISSING, see, "cannot be tried without %s",
-           without);
+    snprintf(detail, sizeof(detail), "cannot be tried without %s", without);
+    const struct lab_finding_line f = {name, LAB_DOCTOR_MISSING, detail, see,
+                                       true};
+    d->line(d->user, &f);
 }
 
 /* Devices, the driver that they report, and what the first one offers. False:

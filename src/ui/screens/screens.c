@@ -525,6 +525,9 @@ static void summarize(struct lesson_screen *s, struct lab_run_summary *summary)
         cut = snap.state == LAB_SESSION_TRAINING ||
               snap.state == LAB_SESSION_WALKING;
         note_trained(s, &snap);
+        if (s->run.recording && snap.iteration == snap.first_iteration &&
+            snap.position < snap.schedule->n_steps)
+            lab_recording_leave(s->run.recording);
         lab_snapshot_release(&snap);
     }
     lab_session_end(s->run.session); /* hands out its last records */
@@ -1513,7 +1516,7 @@ static void write_line(void *user, const struct lab_finding_line *f)
     lab_doc_addf(out, roles[f->state], "%-*s", DETAIL_X - STATE_X,
                  lab_doctor_state_text[f->state]);
     lab_doc_add(out, LAB_ROLE_NORMAL, f->detail);
-    if (!f->remedy)
+    if (!f->remedy || f->elsewhere)
         return;
     lab_doc_para(out, DETAIL_X, DETAIL_X, true);
     lab_doc_addf(out, LAB_ROLE_NORMAL, "remedy: %s", f->remedy);

@@ -1044,14 +1044,20 @@ static void draw_bar(struct lab_ui *ui, struct lab_rect row)
     for (const struct lab_binding *b = all; b->keys; b++)
         if (b->bar && !lab_keymap_action(own, b->action))
             keep += item_columns(&ui->canvas, b) + 2;
+    for (const struct lab_binding *b = own; b && b->keys; b++)
+        if (b->bar && b->action == LAB_ACT_BACK)
+            keep += item_columns(&ui->canvas, b) + 2;
     struct lab_rect left = row;
     struct lab_rect right = lab_rect_cut_right(&left, keep);
     int x = left.x;
     for (const struct lab_binding *b = own; b && b->keys; b++)
-        if (b->bar)
+        if (b->bar && b->action != LAB_ACT_BACK)
             x += draw_item(ui, left, x, b);
     right.w += right.x - x;
     right.x = x;
+    for (const struct lab_binding *b = own; b && b->keys; b++)
+        if (b->bar && b->action == LAB_ACT_BACK)
+            x += draw_item(ui, right, x, b);
     for (const struct lab_binding *b = all; b->keys; b++)
         if (b->bar && !lab_keymap_action(own, b->action))
             x += draw_item(ui, right, x, b);

@@ -17,6 +17,8 @@ struct text_state {
     char title[128];
 };
 
+enum { TEXT_W = 84 }; /* a line of source with its number */
+
 static enum lab_status text_start(struct text_state *st, const char *title)
 {
     enum lab_status status = lab_doc_check(&st->doc);
@@ -24,6 +26,7 @@ static enum lab_status text_start(struct text_state *st, const char *title)
         return status;
     snprintf(st->title, sizeof(st->title), "%s", title);
     lab_pager_init(&st->pager, &st->doc);
+    st->pager.text_w = TEXT_W;
     if (st->doc.first > 0)
         lab_pager_goto(&st->pager, st->doc.first);
     return LAB_OK;

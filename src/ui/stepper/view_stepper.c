@@ -2351,7 +2351,9 @@ static void show_notices(struct lab_stepper *v, const struct lab_snapshot *old)
         const char *end = strchr(rest, '\n');
         show_notice(v, rest, end && end[1]);
     } else if (strncmp(v->snap.notice, old->notice, n) == 0 && *more) {
-        show_notice(v, more + (*more == '\n'), n > 0);
+        more += *more == '\n';
+        const char *end = strchr(more, '\n');
+        show_notice(v, more, end && end[1]);
     }
 }
 

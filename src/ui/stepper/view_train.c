@@ -563,8 +563,9 @@ struct lab_train_state {
     struct lab_rect losses_at; /* their chart, as last drawn; w 0: it was not */
     struct lab_rect beside_at; /* of accuracy or bits */
     struct lab_rect rate_at;
-    struct lab_rect written;     /* the text, as last drawn; w 0: it was not */
-    int64_t character;           /* under the cursor in it, a byte; -1: none */
+    struct lab_rect written; /* the text, as last drawn; w 0: it was not */
+    int64_t wrote_at;  /* the iteration at which it last wrote by itself */
+    int64_t character; /* under the cursor in it, a byte; -1: none */
     struct lab_rect tabs[PAGES]; /* w 0: not drawn */
     struct lab_past_run past[LAB_PAST_RUNS];
     int n_past; /* -1: not asked for yet */
@@ -704,7 +705,7 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
     lab_canvas_add(
         c, &row, known && !isfinite(last) ? LAB_ROLE_BAD : LAB_ROLE_NORMAL,
         "   loss %s", known ? LAB_VALUE_TEXT(last, 8) : "not known yet");
-    if (s->plan && lab_rate_changes(&s->plan->rate))
+    if ((s->plan && lab_rate_changes(&s->plan->rate)) || s->n_lr_changes > 0)
         lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   rate %.4g", s->rate);
     if (s->bits.n > 0)
         lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation %.4f bits",
@@ -905,6 +906,19 @@ struct losses {
     struct lab_chart chart;
 };
 
+/* From 0 on, a third of the chart would be empty. */
+static bool far_from_zero(const struct lab_series *series, int n)
+{
+    double least = INFINITY;
+    double most = -INFINITY;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < series[k].n; i++) {
+            least = fmin(least, series[k].y[i]);
+            most = fmax(most, series[k].y[i]);
+        }
+    return isfinite(most) && least > most / 3;
+}
+
 static void make_losses(const struct lab_train_state *v, struct losses *l)
 {
     bool log_y = train_log(v);
@@ -930,7 +944,8 @@ static void make_losses(const struct lab_train_state *v, struct losses *l)
         series[n++] =
             curve_of(&v->snap.held, "validation loss", LAB_ROLE_SERIES_2);
     n += add_past(v, series + n, l->past);
-    l->chart = chart_of(series, n, log_y ? NAN : 0, log_y);
+    l->chart =
+        chart_of(series, n, log_y || far_from_zero(series, n) ? NAN : 0, log_y);
 }
 
 static void draw_loss(struct lab_train_state *v, struct lab_canvas *c,
@@ -1270,11 +1285,30 @@ static void release(struct lab_screen *s)
         v->model.snapshot_release(&v->snap);
 }
 
+/* While a text lesson trains and the pane of its text is in sight, the network
+ * writes by itself now and then: as often as ten times in what was asked for. */
+static void write_by_itself(struct lab_train_state *v)
+{
+    enum { LEAST = 50 };
+    const struct lab_snapshot *s = &v->snap;
+    int64_t each = s->train_target / 10 > LEAST ? s->train_target / 10 : LEAST;
+    int64_t last =
+        v->wrote_at > s->sample_iteration ? v->wrote_at : s->sample_iteration;
+    if (!s->text || v->written.w == 0 || s->state != LAB_SESSION_TRAINING ||
+        s->sampling || s->iteration < (last > 0 ? last + each : 1))
+        return;
+    struct lab_command cmd = lab_sample_request_command(&v->model.sampling);
+    v->wrote_at = s->iteration;
+    send(v, &cmd);
+}
+
 static bool tick(struct lab_screen *s)
 {
     bool fresh = refresh(s->state);
     if (fresh)
         show_changes(s->state);
+    if (fresh)
+        write_by_itself(s->state);
     return fresh;
 }
 

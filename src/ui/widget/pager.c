@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+enum { COLUMN_GAP = 3 }; /* between two columns of text */
+
 void lab_pager_init(struct lab_pager *p, const struct lab_doc *doc)
 {
     *p = (struct lab_pager){
@@ -220,6 +222,30 @@ static void into_sight(struct lab_pager *p, size_t para)
         set_top(p, row - h + 1);
 }
 
+/* So many beside each other fit, where one would not hold it all. */
+static int columns_of(struct lab_pager *p, struct lab_rect r, bool ascii)
+{
+    int n = p->text_w > 0 ? (r.w + COLUMN_GAP) / (p->text_w + COLUMN_GAP) : 0;
+    if (n > 1)
+        layout(p, (r.w + COLUMN_GAP) / n - COLUMN_GAP, ascii);
+    return n > 1 && p->row_count > (size_t)r.h ? n : 1;
+}
+
+static void draw_column(const struct lab_pager *p, struct lab_canvas *c,
+                        struct lab_rect r, size_t top)
+{
+    struct lab_rect old = lab_canvas_clip(c, r);
+    for (int i = 0; i < r.h; i++) {
+        size_t at = top + (size_t)i;
+        if (at < p->row_count)
+            draw_row(p, c, &p->rows[at], r.y + i, r.x);
+        if (at < p->row_count && p->rows[at].para == p->chosen)
+            lab_canvas_paint(c, (struct lab_rect){r.y + i, r.x, 1, r.w},
+                             LAB_ROLE_SELECTED);
+    }
+    lab_canvas_unclip(c, old);
+}
+
 static void mark_more(const struct lab_pager *p, struct lab_canvas *c,
                       struct lab_rect r)
 {
@@ -235,8 +261,10 @@ void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
 {
     if (r.h < 1 || r.w < 1)
         return;
-    p->view_h = r.h;
-    layout(p, r.w, c->ascii);
+    int n = columns_of(p, r, c->ascii);
+    int w = (r.w + COLUMN_GAP) / n - COLUMN_GAP;
+    p->view_h = r.h * n;
+    layout(p, w, c->ascii);
     /* From the byte, which only the reader moves: a larger screen in between
      * must not lose the place. */
     size_t top = p->top_byte > 0 ? row_of(p, p->top_byte) : 0;
@@ -248,13 +276,11 @@ void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
     if (p->row_count > 0 && p->chosen < p->doc->para_count)
         into_sight(p, p->chosen);
     struct lab_rect old = lab_canvas_clip(c, r);
-    for (int i = 0; i < r.h; i++) {
-        size_t at = p->top + (size_t)i;
-        if (at < p->row_count)
-            draw_row(p, c, &p->rows[at], r.y + i, r.x);
-        if (at < p->row_count && p->rows[at].para == p->chosen)
-            lab_canvas_paint(c, (struct lab_rect){r.y + i, r.x, 1, r.w},
-                             LAB_ROLE_SELECTED);
+    for (int i = 0; i < n; i++) {
+        struct lab_rect column = {r.y, r.x + i * (w + COLUMN_GAP), r.h, w};
+        for (int y = 0; i > 0 && y < r.h; y++)
+            lab_canvas_text(c, r.y + y, column.x - 2, 1, LAB_ROLE_BORDER, "│");
+        draw_column(p, c, column, p->top + (size_t)(i * r.h));
     }
     if (p->upright)
         mark_more(p, c, r);

@@ -77,6 +77,9 @@ enum lab_status lab_recording_flush(struct lab_recording *r);
  * recorded; where none is, everything counts as stored. */
 int64_t lab_recording_mark(struct lab_recording *r);
 bool lab_recording_stored(struct lab_recording *r, int64_t mark);
+/* A reader leaves a walk before an iteration was whole: it becomes no run, where
+ * those are kept from the first whole one on. */
+void lab_recording_leave(struct lab_recording *r);
 /* A session's figures, status done. */
 void lab_recording_summarize(const struct lab_snapshot *snap,
                              struct lab_run_summary *out);

@@ -13,6 +13,8 @@ struct lab_finding_line {
     enum lab_doctor_state state;
     const char *detail;
     const char *remedy; /* NULL: none is needed */
+    bool elsewhere; /* it is that of the line which the detail names: a text has
+                           it once */
 };
 
 struct lab_doctor {

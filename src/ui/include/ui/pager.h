@@ -25,7 +25,9 @@ struct lab_pager {
     size_t top;      /* first row in sight */
     size_t top_byte; /* where it is in the text: kept when the width changes */
     int left;        /* columns scrolled sideways */
-    int view_h;
+    int view_h;      /* rows in sight, of all columns */
+    int text_w; /* where a text is wide enough: its columns beside each other, of so
+                   many characters at least; 0: one */
     char search[128];
     size_t match; /* byte of the current match, or SIZE_MAX */
     bool short_of_memory;

@@ -150,8 +150,8 @@ static pid_t fork_for_command(void)
 }
 
 /* The exit code; -1: it did not run. */
-static int run_command(const struct course *c, const char *command,
-                       struct lab_str *out)
+static int run_one(const struct course *c, const char *command,
+                   struct lab_str *out)
 {
     char *words[MOST_WORDS] = {(char[]){"lapenna-lab"}};
     char *text = lab_strdup(command);
@@ -181,6 +181,35 @@ static int run_command(const struct course *c, const char *command,
     return code;
 }
 
+/* Several are divided by " ; "; the first that fails is the last that is run. */
+static int run_command(const struct course *c, const char *command,
+                       struct lab_str *out)
+{
+    char one[512];
+    int code = 0;
+    while (code == 0 && *command) {
+        size_t n = strcspn(command, ";");
+        snprintf(one, sizeof(one), "%.*s", (int)n, command);
+        code = run_one(c, one, out);
+        command += n + (command[n] == ';');
+    }
+    return code;
+}
+
+/* Lines are broken and columns are as wide as they come: blanks are one. */
+static void squeeze(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        bool blank = *from == ' ' || *from == '\n';
+        if (!blank)
+            *to++ = *from;
+        else if (to > text && to[-1] != ' ')
+            *to++ = ' ';
+    }
+    *to = '\0';
+}
+
 /* Parts between '|': the first that is not in the output; NULL: all are. */
 static const char *find_absent(const char *shows, const char *output,
                                char part[], size_t cap)
@@ -188,6 +217,7 @@ static const char *find_absent(const char *shows, const char *output,
     while (shows && *shows) {
         size_t n = strcspn(shows, "|");
         snprintf(part, cap, "%.*s", (int)n, shows);
+        squeeze(part);
         if (!strstr(output, part))
             return part;
         shows += n + (shows[n] == '|');
@@ -270,6 +300,8 @@ static const char *output_of(struct course *c, int row, const char *command,
     *code = c->code[row] = run_command(c, command, &out);
     lab_free(c->output[row]);
     c->output[row] = lab_str_detach(&out);
+    if (c->output[row])
+        squeeze(c->output[row]);
     return c->output[row] ? c->output[row] : "";
 }
 
@@ -334,8 +366,13 @@ static enum lab_status print_text(const struct course *c, int row,
     lab_str_init(&text);
     lab_str_addf(&text, "%-7s %-11s %s", lab_fact_key(c->t, row),
                  state_of(c, v), what ? what : "");
-    if (command)
-        lab_str_addf(&text, ": `lapenna-lab %s`", command);
+    for (const char *sign = ": "; command && *command; sign = ", ") {
+        size_t n = strcspn(command, ";");
+        bool more = command[n] == ';';
+        lab_str_addf(&text, "%s`lapenna-lab %.*s`", sign,
+                     (int)n - (more && n > 0), command);
+        command += n + (more ? strspn(command + n, "; ") : 0);
+    }
     if (v->why[0])
         lab_str_addf(&text, " (%s)", v->why);
     lab_str_add_char(&text, '\n');

@@ -12,7 +12,8 @@ expect_json 'len(rows) == 137' 'len({r["id"] for r in rows}) == 137' \
     'all(r["what"] for r in rows)' \
     'all(r["command"] or r["state"] in ("missing", "later") for r in rows)' \
     'all(r["run"] for r in rows if r["state"] == "needs a GPU")'
-grep -o '"command": *"[^"]*"' "$out" | sed 's/.*: *"//; s/"$//' | sort -u >commands
+grep -o '"command": *"[^"]*"' "$out" | sed 's/.*: *"//; s/"$//' |
+    sed 's/ ; /\n/g' | sort -u >commands
 [ "$(wc -l <commands)" -gt 60 ] || complain 'few commands'
 "$LAB_EXE" lesson list --json | sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' >lessons
 {
@@ -118,14 +119,17 @@ TMPDIR=$PWD/a-directory-for-temporary-files-with-a-long-name
 mkdir -p "$TMPDIR"
 export TMPDIR
 mkdir -p share/profiles
-printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nX1,a,b,--version,no such text,,,s\nX2,a,b,--version,lapenna-lab,,,s\nX3,a,b,no-such-command,,,,s\nX5,a,b,no-such-command,,,,s\nX4,a,,,,,nothing,s\nX6,a,b,--version,lapenna-lab,,later: more,s\nX7,a,b,--version,lapenna-lab,,not recorded: much,s\n' \
+printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nX1,a,b,--version,no such text,,,s\nX2,a,b,--version,lapenna-lab,,,s\nX3,a,b,no-such-command,,,,s\nX5,a,b,no-such-command,,,,s\nX4,a,,,,,nothing,s\nX6,a,b,--version,lapenna-lab,,later: more,s\nX7,a,b,--version,lapenna-lab,,not recorded: much,s\nX8,a,b,--version ; no-such-command,lapenna-lab,,,s\nX9,a,b,--help ; --version,Usage:   lapenna-lab|lapenna-lab,,,s\n' \
     >share/profiles/course.csv
 LAPENNA_LAB_DATA_DIR=$PWD/share
 export LAPENNA_LAB_DATA_DIR
 run course --check
 expect_exit 1
 expect_stdout 'does not show "no such text"'
-expect_stdout '2 work, 0 need a GPU, 0 in part, 1 come later, 1 missing, 3 fail'
+expect_stdout 'X8      fails'
+expect_stdout 'X9      works'
+expect_stdout "a: \`lapenna-lab --help\`, \`lapenna-lab --version\`"
+expect_stdout '3 work, 0 need a GPU, 0 in part, 1 come later, 1 missing, 4 fail'
 rmdir "$TMPDIR" || complain 'course --check left files behind'
 mkdir "$TMPDIR"
 # A signal ends the command that runs as well.

@@ -13,8 +13,12 @@ run lab batch-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db
 expect_exit 0
 expect_stdout 'recorded on NVIDIA H200'
 grep -Eq '^ *1024 +82.* 2\.295 +1\.933' "$out" || complain "no batch of 1024"
-run lab network-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db
+run lab network-size mlp-digits --backend cpu --sizes 1,2,1024 --repeat 20 --db beside.db
 expect_exit 0
+grep -Eq '^width 1: .* on this CPU, 50\.0 us on that GPU: the [CG]PU is [0-9.]+ times as fast$' \
+    "$out" || complain 'no CPU beside the recorded GPU at width 1'
+expect_stdout 'on this CPU, 68.6 us on that GPU: the GPU is'
+[ "$(grep -c ' on that GPU' "$out")" -eq 2 ] || complain 'a width that one of them has not'
 grep -Eq '^ *1024 +cuda +1228810 ' "$out" || complain "no width of 1024"
 for parts in products backward; do
     run lab $parts mlp-digits --backend cpu --repeat 20 --db beside.db

@@ -10,6 +10,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+
+#include "base/format.h"
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "base/signals.h"
@@ -772,8 +774,14 @@ static void part_rows(const struct sweep *s, struct lab_text_table *t)
 
 /* ---- what a table shows, in words ---- */
 
+static const char neither[] =
+    "no GPU and CPU to compare: the crossover needs both\n";
+
+/* A CPU alone is compared with the recorded GPU below. */
 static void print_crossover(const struct sweep *s)
 {
+    if (s->n_backends == 1 && strcmp(s->backends[0], "cpu") == 0)
+        return;
     for (int i = 0; i < s->n_rows; i++) {
         const struct lab_sweep_row *r = row_at(s, i);
         const struct lab_sweep_row *o = other(s, i);
@@ -786,10 +794,36 @@ static void print_crossover(const struct sweep *s)
                    r->x, o->median_ns / r->median_ns, (long long)r->parameters);
         return;
     }
-    lab_printf(stdout, s->n_backends == 2
-                           ? "the GPU is nowhere the faster one\n"
-                           : "no GPU and CPU to compare: the crossover needs "
-                             "both\n");
+    lab_printf(stdout, "%s",
+               s->n_backends == 2 ? "the GPU is nowhere the faster one\n"
+                                  : neither);
+}
+
+/* The CPU's rows of this machine and those of a recorded GPU: a line for each
+ * width that both have. */
+static enum lab_status print_against(const struct sweep *here,
+                                     const struct sweep *gpu)
+{
+    int lines = 0;
+    for (int i = 0; i < here->n_rows; i++)
+        for (int k = 0; k < gpu->n_rows; k++) {
+            double cpu_ns = row_at(here, i)->median_ns;
+            double gpu_ns = row_at(gpu, k)->median_ns;
+            bool cpu = cpu_ns < gpu_ns;
+            if (row_at(here, i)->x != row_at(gpu, k)->x || isnan(cpu_ns) ||
+                isnan(gpu_ns))
+                continue;
+            lab_printf(stdout,
+                       "width %.0f: %s on this CPU, %s on that GPU: the %s is "
+                       "%.2f times as fast\n",
+                       row_at(here, i)->x, LAB_NS_TEXT(cpu_ns),
+                       LAB_NS_TEXT(gpu_ns), cpu ? "CPU" : "GPU",
+                       cpu ? gpu_ns / cpu_ns : cpu_ns / gpu_ns);
+            lines++;
+        }
+    if (lines == 0)
+        lab_printf(stdout, "%s", neither);
+    return lab_print_check();
 }
 
 static void print_backward(const struct sweep *s)
@@ -965,6 +999,8 @@ static enum lab_status print_recorded(const struct sweep *here)
     if (read && read != LAB_E_NOTFOUND)
         lab_warn("the recorded sweep cannot be read: %s", lab_error());
     enum lab_status st = read ? LAB_OK : print_sweep(s);
+    if (!st && here->kind == LAB_SWEEP_NETWORK)
+        st = print_against(here, s);
     lab_free(s);
     return st;
 }

@@ -119,6 +119,12 @@ static enum lab_status list_all(const struct lab_options *o)
     enum lab_status st = lab_fact_all(add_to_list, &l);
     if (o->json)
         return st;
+    if (st == LAB_E_PARSE) { /* the others are listed */
+        struct lab_kept_error why;
+        lab_error_keep(&why);
+        enum lab_status put = lab_text_table_put(&l.table, "");
+        return put ? put : lab_error_again(st, &why);
+    }
     if (st) {
         lab_text_table_release(&l.table);
         return st;
@@ -233,6 +239,8 @@ static int cmd_table(int argc, char **argv)
     struct lab_fact_table *t = NULL;
     lab_options_parse(&o, argc, argv, &usage);
     enum lab_status st = keep_all(o.db);
+    if (st == LAB_E_PARSE) /* the table that is asked for may be right */
+        st = LAB_OK;
     if (!st && o.n_words == 0)
         return lab_exit_error(list_all(&o));
     if (!st)

@@ -496,9 +496,15 @@ static enum lab_status do_list(struct session *s, const char *arg)
     }
     int32_t at = here;
     enum lab_status st = *arg ? read_line(arg, &at) : LAB_OK;
-    if (!st)
-        list(s, file, at - LISTED, at + LISTED, here);
-    return st;
+    if (st)
+        return st;
+    list(s, file, at - LISTED, at + LISTED, here);
+    if (s->source.lines == 0)
+        lab_printf(stdout,
+                   "%s: this file of the source is not found here: the kernel "
+                   "was built from another place\n",
+                   short_path(s, file));
+    return LAB_OK;
 }
 
 /* What the thread in focus reads and writes, from its start to its end. */

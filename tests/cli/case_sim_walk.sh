@@ -243,3 +243,14 @@ key i
 expect start with
 KEYS
 expect_exit 0
+
+# Without the source's file the word list says so.
+mv turn.cu elsewhere.cu
+walk <<'WORDS'
+list
+quit
+WORDS
+expect_exit 0
+expect_stdout 'turn.cu: this file of the source is not found here'
+[ "$(grep -c 'not found here' "$out")" = 1 ] || complain "said at every stop"
+mv elsewhere.cu turn.cu

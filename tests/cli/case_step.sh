@@ -102,3 +102,9 @@ wraps 100 lab saxpy --sizes 1000 --repeat 20 --backend cpu --ascii \
     --db lab.db
 expect_stdout 'evict the'
 grep -q '^  .*first$' "$out" || complain "the sentence was not broken"
+
+# A NaN has no sign.
+run step sigmoid-gradient --backend cpu --variant sigmoid1=direct
+expect_exit 0
+expect_stdout '= sum_n fc1.out.grad[n,0] = nan + '
+! grep -q -e '-nan' "$out" || complain 'a NaN with a sign'

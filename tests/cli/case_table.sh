@@ -111,6 +111,26 @@ expect_stderr './own.csv:4: "A" is there twice'
 run table ./none.csv
 expect_exit 3
 
+# A file that is wrong takes no other away, and is named.
+mkdir -p wrong/profiles/tables
+cp "$LAB_SOURCE_DIR"/profiles/tables/*.csv wrong/profiles/tables
+sed 's/boost \[MHz\]/boost [miles]/' "$LAB_SOURCE_DIR/profiles/tables/gpus.csv" \
+    >wrong/profiles/tables/gpus.csv
+LAPENNA_LAB_DATA_DIR=$PWD/wrong
+export LAPENNA_LAB_DATA_DIR
+run table nvlink --db wrong.db
+expect_exit 0
+expect_stdout 'P100'
+run table gpus --db wrong.db
+expect_exit 3
+expect_stderr 'gpus.csv:'
+expect_stderr 'miles'
+run table --db wrong.db
+expect_exit 3
+expect_stdout 'nvlink'
+expect_stderr 'gpus.csv:'
+unset LAPENNA_LAB_DATA_DIR
+
 # In the database, as tables that SQL joins.
 db=$XDG_STATE_HOME/lapenna-lab/profiles.db
 peak=$(sqlite3 "$db" "SELECT round(fp32_tflop_s, 3) FROM course_gpus

@@ -1454,6 +1454,27 @@ static enum lab_status run_explainer(struct lab_explainer *ex)
     return ex->status;
 }
 
+/* A NaN has no sign that means something: "nan", also where the bits have one; and 0
+ * without one. */
+static double unsigned_nan(double v)
+{
+    return isnan(v) ? (double)NAN : v + 0.0;
+}
+
+static void drop_signs(char *text)
+{
+    for (char *at = text; at && (at = strstr(at, "-nan"));)
+        memmove(at, at + 1, strlen(at));
+}
+
+static void drop_nan_signs(struct lab_explanation *e)
+{
+    drop_signs(e->numeric);
+    drop_signs(e->where);
+    for (int64_t i = 0; i < e->n_terms; i++)
+        drop_signs(e->terms[i].text);
+}
+
 enum lab_status lab_explain(struct lab_explanation *out,
                             const struct lab_plan *plan,
                             const struct lab_step *step, int tensor,
@@ -1489,6 +1510,7 @@ enum lab_status lab_explain(struct lab_explanation *out,
     }
     if (!ex.value_given)
         e.value = ex.sum;
+    drop_nan_signs(&e);
     judge(&ex);
     if (e.n_terms > 1)
         qsort(e.terms, (size_t)e.n_terms, sizeof(*e.terms), by_size);
@@ -1529,9 +1551,10 @@ static void add_terms(const struct lab_explanation *e, int max_terms,
     for (int64_t i = shown; i < e->n_terms; i++)
         rest += e->terms[i].value;
     if (e->n_terms_all > shown)
-        lab_str_addf(
-            out, " + (%lld %s: %.6g)", (long long)(e->n_terms_all - shown),
-            size_of(e->terms[0].value) > 0 ? "smaller" : "more", rest + 0.0);
+        lab_str_addf(out, " + (%lld %s: %.6g)",
+                     (long long)(e->n_terms_all - shown),
+                     size_of(e->terms[0].value) > 0 ? "smaller" : "more",
+                     unsigned_nan(rest));
 }
 
 void lab_explanation_text(const struct lab_explanation *e, int max_terms,
@@ -1545,7 +1568,7 @@ void lab_explanation_text(const struct lab_explanation *e, int max_terms,
         lab_str_addf(out, " = %s", e->numeric);
     if (e->unwritten)
         return;
-    lab_str_addf(out, " = %.9g%s", e->value + 0.0,
+    lab_str_addf(out, " = %.9g%s", unsigned_nan(e->value),
                  e->cancels ? ", 0 but for rounding" : "");
     if (e->where)
         lab_str_addf(out, ", where %s", e->where);

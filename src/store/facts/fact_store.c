@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/datadir.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "db/row.h"
 #include "store/fact_table.h"
@@ -24,6 +25,8 @@ static bool is_before(const struct lab_fact_table *a,
     return way ? way < 0 : strcmp(a->name, b->name) < 0;
 }
 
+/* A file that is wrong takes no other away: the first error is returned when all
+ * were read. */
 static enum lab_status read_all(const char *dir, struct lab_fact_table **list,
                                 int *count)
 {
@@ -31,6 +34,8 @@ static enum lab_status read_all(const char *dir, struct lab_fact_table **list,
     if (!d)
         return lab_fail(LAB_E_IO, "[table.directory] %s: cannot be read", dir);
     enum lab_status st = LAB_OK;
+    enum lab_status wrong = LAB_OK;
+    struct lab_kept_error why;
     struct lab_str path;
     lab_str_init(&path);
     for (struct dirent *e; !st && *count < MOST_TABLES && (e = readdir(d));) {
@@ -43,6 +48,13 @@ static enum lab_status read_all(const char *dir, struct lab_fact_table **list,
         st = lab_str_check(&path, "a path");
         if (!st)
             st = lab_fact_read(&t, lab_str_text(&path));
+        if (st == LAB_E_PARSE) {
+            if (!wrong)
+                lab_error_keep(&why);
+            wrong = st;
+            st = LAB_OK;
+            continue;
+        }
         if (st)
             break;
         int at = (*count)++;
@@ -52,7 +64,7 @@ static enum lab_status read_all(const char *dir, struct lab_fact_table **list,
     }
     lab_str_release(&path);
     closedir(d);
-    return st;
+    return !st && wrong ? lab_error_again(wrong, &why) : st;
 }
 
 enum lab_status lab_fact_all(lab_fact_each_fn *each, void *user)
@@ -61,16 +73,19 @@ enum lab_status lab_fact_all(lab_fact_each_fn *each, void *user)
     int count = 0;
     struct lab_str dir;
     lab_str_init(&dir);
-    enum lab_status st = lab_data_path(folder, &dir);
-    if (!st)
-        st = read_all(lab_str_text(&dir), list, &count);
+    struct lab_kept_error why;
+    enum lab_status read = lab_data_path(folder, &dir);
+    if (!read)
+        read = read_all(lab_str_text(&dir), list, &count);
+    lab_error_keep(&why);
+    enum lab_status st = read == LAB_E_PARSE ? LAB_OK : read;
     for (int i = 0; i < count; i++) {
         if (!st)
             st = each(user, list[i]);
         lab_fact_free(list[i]);
     }
     lab_str_release(&dir);
-    return st;
+    return !st && read ? lab_error_again(read, &why) : st;
 }
 
 struct search {
@@ -117,7 +132,7 @@ enum lab_status lab_fact_find(struct lab_fact_table **out, const char *name)
     lab_str_init(&s.path);
     lab_str_init(&s.names);
     enum lab_status st = lab_fact_all(compare_name, &s);
-    if (!st && s.path.len)
+    if ((!st || st == LAB_E_PARSE) && s.path.len)
         st = lab_fact_read(out, lab_str_text(&s.path));
     else if (!st)
         st = no_table(name, lab_str_text(&s.names));

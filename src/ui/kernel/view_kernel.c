@@ -336,6 +336,12 @@ static void draw_source(struct kernel_state *st, struct lab_canvas *c,
     lab_canvas_textf(c, head.y, head.x + LINE_W, head.w - LINE_W,
                      LAB_ROLE_HEADING, "%s",
                      lab_kernel_source_name(st->at->ptx, st->file));
+    if (st->source.lines == 0) {
+        lab_canvas_paragraph(c, r, LAB_ROLE_DIM,
+                             "This file of the source is not found here: the "
+                             "kernel was built from another place.");
+        return;
+    }
     int32_t top = st->cursor - r.h / 2;
     if (top > st->source.lines - r.h + 1)
         top = st->source.lines - r.h + 1;

@@ -131,7 +131,8 @@ enum lab_status lab_fact_expression(const char *text, lab_fact_name_fn *name,
 struct lab_database;
 
 /* The tables that ship, in the order of the course: `each` gets one after the
- * other, until it returns an error. A table is valid during the call. */
+ * other, until it returns an error. A table is valid during the call. LAB_E_PARSE: a
+ * file is wrong; `each` has had the others. */
 typedef enum lab_status lab_fact_each_fn(void *user, struct lab_fact_table *t);
 enum lab_status lab_fact_all(lab_fact_each_fn *each, void *user);
 /* A table by its name ("gpus"), its row of the course ("C01") or a path. */

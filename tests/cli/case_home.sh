@@ -32,7 +32,7 @@ screens doctor <<END
 expect Last runs
 expect P has runs recorded on GPUs
 key d
-expect variants (cpu)
+await 20000 variants (cpu)
 key q
 expect Last runs
 key q
@@ -168,5 +168,39 @@ key q
 key q
 await 9000 Last runs
 absent trains in the background
+key q
+END
+
+# A lesson that is left within its first iteration is no run, also behind its loss;
+# one that has gone through it is.
+for n in 1 8 18; do
+    export XDG_STATE_HOME="$work/left$n"
+    screens left <<END
+key Enter
+await 9000 next:
+text :unwatch
+key Enter
+text :step $n
+key Enter
+await 9000 step $n of
+key q
+key q
+END
+    run profile list --json
+    if [ $n -lt 18 ]; then
+        ! grep -q '"mlp-digits"' "$out" || complain "a run of $n steps"
+    else
+        grep -q '"mlp-digits"' "$out" || complain "no run of $n steps"
+    fi
+done
+
+# A lesson of one's own that is broken is in sight beside folded chapters.
+mkdir -p "$work/data/lapenna-lab/lessons"
+printf 'no head\n' >"$work/data/lapenna-lab/lessons/mine.md"
+export XDG_DATA_HOME="$work/data"
+screens broken <<END
+expect mine.md:1
+key Home
+expect ! broken
 key q
 END

@@ -118,18 +118,24 @@ static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
 {
     static const char *const heads[] = {"roof", ">height", "from", "", NULL};
     struct lab_text_table t;
+    bool any = false;
     lab_text_table_init(&t, heads);
     for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
         enum lab_ceiling ceiling = (enum lab_ceiling)i;
         if (isnan(r->per_s[i]))
             continue;
+        any = true;
         lab_text_table_add(&t, lab_ceiling_name(ceiling));
         lab_text_table_add(
             &t, LAB_AMOUNT_TEXT(r->per_s[i], lab_ceiling_unit(ceiling)));
         lab_text_table_add(&t, lab_roof_origin_text(r->roofs[i].origin));
         lab_text_table_add(&t, r->roofs[i].source);
     }
-    enum lab_status st = lab_text_table_format(&t, out);
+    enum lab_status st = LAB_OK;
+    if (any)
+        st = lab_text_table_format(&t, out);
+    else
+        lab_text_table_release(&t);
     if (strcmp(r->device.backend, "sim") == 0) {
         lab_str_add(out, "A simulated GPU has no times, and no ceilings.\n");
     } else if (!lab_roofline_measured(r)) {
@@ -205,12 +211,29 @@ static enum lab_status write_rows(const struct shown *shown, size_t n,
     return lab_text_table_format(&t, out);
 }
 
-static void write_sentence(const struct lab_roofline_row *row, size_t number,
+static bool same_sentence(const struct lab_roofline_row *a,
+                          const struct lab_roofline_row *b)
+{
+    return !a->flop_reason[0] && !b->flop_reason[0] &&
+           strcmp(a->sentence, b->sentence) == 0;
+}
+
+/* Of the row at `i`, and of those behind it of which the same is said; nothing where
+ * it has been said before. */
+static void write_sentence(const struct shown *shown, size_t i, size_t n,
                            struct lab_str *out)
 {
-    const char *name = lab_roofline_name(row);
-    lab_str_addf(out, "%zu ", number);
-    lab_str_add_visible(out, name, strlen(name), false);
+    const struct lab_roofline_row *row = shown[i].row;
+    for (size_t k = 0; k < i; k++)
+        if (same_sentence(row, shown[k].row))
+            return;
+    for (size_t k = i; k < n; k++) {
+        const char *name = lab_roofline_name(shown[k].row);
+        if (k > i && !same_sentence(row, shown[k].row))
+            continue;
+        lab_str_addf(out, "%s%zu ", k > i ? ", " : "", shown[k].number);
+        lab_str_add_visible(out, name, strlen(name), false);
+    }
     lab_str_addf(out, ": %s\n", row->sentence);
     if (row->flop_reason[0] && isnan(row->point.counted_flop)) {
         lab_str_addf(out, "   at least %s were counted; %s\n",
@@ -243,7 +266,7 @@ static void write_sentences(struct shown *shown, size_t n, size_t most,
     if (cut)
         qsort(shown, n, sizeof(*shown), by_time);
     for (size_t i = 0; i < (cut ? most : n); i++)
-        write_sentence(shown[i].row, shown[i].number, out);
+        write_sentence(shown, i, cut ? most : n, out);
     if (cut)
         lab_str_addf(out,
                      "These are the %zu that take longest of %zu: --limit 0 "

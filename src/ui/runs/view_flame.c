@@ -251,8 +251,11 @@ static enum lab_status flame_init(struct lab_screen *s, const void *args)
         return lab_no_memory("a flame graph");
     const char *name =
         lab_run_lesson_text(&st->args.run, lesson, sizeof(lesson));
-    snprintf(st->title, sizeof(st->title), "run %" PRId64 "%s%s",
-             st->args.run.id, name ? " " : "", name ? name : "");
+    int n = snprintf(st->title, sizeof(st->title), "run %" PRId64 "%s%s",
+                     st->args.run.id, name ? " " : "", name ? name : "");
+    if (st->args.run.iterations > 1 && n < (int)sizeof(st->title))
+        snprintf(st->title + n, sizeof(st->title) - (size_t)n,
+                 ", steps of %" PRId64 " iterations", st->args.run.iterations);
     add_block(st, &(struct block){.name = st->title, .above = -1});
     take_sums(st, rows, count);
     add_up(st);

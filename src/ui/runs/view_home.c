@@ -215,8 +215,15 @@ static enum lab_status make_rows(struct home_state *st)
     st->folded = folded;
     st->n_rows = 0;
     int chapter = -1;
+    /* What is in no chapter first, or folded chapters would hide it: a lesson of
+     * the learner's own, and what is wrong with it. */
+    for (size_t i = 0; i < c->count && c->n_chapters > 0; i++)
+        if (chapter_of(c, i) < 0)
+            rows[st->n_rows++] = (struct home_row){(int64_t)i, -1};
     for (size_t i = 0; i < c->count; i++) {
         int mine = chapter_of(c, i);
+        if (mine < 0 && c->n_chapters > 0)
+            continue;
         if (mine >= 0 && mine != chapter)
             rows[st->n_rows++] = (struct home_row){-1, mine};
         chapter = mine >= 0 ? mine : chapter;
@@ -356,6 +363,18 @@ static void fit_folds(struct home_state *st, int rows)
         lab_table_select(&st->lessons, row);
 }
 
+/* The list may be scrolled past it. */
+static void say_broken(struct lab_screen *s)
+{
+    const struct home_state *st = s->state;
+    const struct lab_catalog *c = st->model->catalog;
+    for (size_t i = 0; i < c->count && c->n_chapters > 0; i++)
+        if (!c->items[i].lesson) {
+            lab_ui_message(s->ui, LAB_ROLE_WARN, "%s", c->items[i].error);
+            return;
+        }
+}
+
 static enum lab_status home_init(struct lab_screen *s, const void *args)
 {
     struct home_state *st = s->state;
@@ -372,6 +391,7 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
     if (status)
         return status;
     select_next_lesson(st);
+    say_broken(s);
     if (st->model->note && st->model->note[0])
         lab_ui_message(s->ui, LAB_ROLE_WARN, "%s", st->model->note);
     return LAB_OK;
@@ -757,7 +777,8 @@ static enum lab_status open_doctor(struct lab_screen *s)
 {
     const struct home_state *st = s->state;
     struct lab_text_args args = {"Doctor", st->model->user,
-                                 st->model->write_doctor};
+                                 st->model->write_doctor,
+                                 "Looking at this machine ..."};
     if (!args.write)
         return lab_fail(LAB_E_STATE,
                         "[screen.no-doctor] nothing here looks at the machine");

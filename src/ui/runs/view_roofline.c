@@ -797,6 +797,52 @@ static void draw_words(const struct roofline_state *st, struct lab_canvas *c,
     lab_canvas_paragraph(c, r, LAB_ROLE_DIM, text);
 }
 
+/* The roofs, and the FLOP/byte from which on memory does not bound a step. Returns
+ * the rows that it takes. */
+static int draw_roof_list(const struct lab_roofline *line, struct lab_canvas *c,
+                          struct lab_rect r)
+{
+    enum { NAME_W = 22, HEIGHT_W = 16 };
+    int from = r.y;
+    double memory = line->per_s[LAB_CEILING_COPY];
+    for (int i = 0; i < LAB_CEILING_ROOFS && r.h > 0; i++) {
+        enum lab_ceiling ceiling = (enum lab_ceiling)i;
+        if (isnan(line->per_s[i]))
+            continue;
+        struct lab_rect row = lab_rect_cut_top(&r, 1);
+        const char *height =
+            LAB_AMOUNT_TEXT(line->per_s[i], lab_ceiling_unit(ceiling));
+        lab_canvas_text_cut(c, row.y, row.x, NAME_W - 1, LAB_ROLE_NORMAL,
+                            lab_ceiling_name(ceiling));
+        lab_canvas_textf(c, row.y, row.x + NAME_W, HEIGHT_W, LAB_ROLE_NORMAL,
+                         "%*s", HEIGHT_W - 2, height);
+        lab_rect_cut_left(&row, NAME_W + HEIGHT_W);
+        if (strstr(lab_ceiling_unit(ceiling), "FLOP") && memory > 0)
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, "from %.3g FLOP/byte on",
+                           line->per_s[i] / memory);
+    }
+    return r.y - from;
+}
+
+/* Below a short list: the roofs in figures, and what is said of the other rows. */
+static void draw_more(const struct roofline_state *st, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    lab_canvas_heading(c, &r, "Roofs of the device", false);
+    if (draw_roof_list(st->line, c, r) > 0)
+        lab_rect_cut_top(&r, draw_roof_list(st->line, c, r) + 1);
+    lab_canvas_heading(c, &r, "What bounds each", false);
+    for (int64_t i = 0; i < st->list.count && r.h > 1; i++) {
+        const struct lab_roofline_row *row = row_at(&st->list, i);
+        char text[2 * WORDS];
+        snprintf(text, sizeof(text), "%c  %s: %s", lab_roof_label(i),
+                 lab_roofline_name(row), row->sentence);
+        if (lab_canvas_paragraph_rows(c, r.w, r.h + 1, text) > r.h)
+            return;
+        lab_rect_cut_top(&r, lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, text));
+    }
+}
+
 /* "Steps; not drawn, without FLOPs: 3" */
 static void list_title(const struct roofline_state *st, char *out, size_t cap)
 {
@@ -819,7 +865,13 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
     char title[160];
     draw_picture(st, c, l.picture);
     list_title(st, title, sizeof(title));
+    enum { HEADS = 2, LEAST_MORE = 10 };
+    int more = l.list.h - HEADS - (int)st->list.count;
+    struct lab_rect below =
+        lab_rect_cut_bottom(&l.list, more < LEAST_MORE ? 0 : more);
     lab_canvas_heading(c, &l.list, title, true);
+    if (below.h > 0)
+        draw_more(st, c, below);
     lab_table_draw(&st->table, c, l.list, true);
     draw_words(st, c, l.words);
 }

@@ -15,6 +15,7 @@ struct text_state {
     struct lab_doc doc;
     struct lab_pager pager;
     char title[128];
+    struct lab_text_args due; /* still to be written; `write` NULL: it is */
 };
 
 enum { TEXT_W = 84 }; /* a line of source with its number */
@@ -37,8 +38,32 @@ static enum lab_status text_init(struct lab_screen *s, const void *args)
     struct text_state *st = s->state;
     const struct lab_text_args *a = args;
     lab_doc_init(&st->doc);
+    if (a->waiting) { /* the next frame has the text */
+        st->due = *a;
+        lab_doc_para(&st->doc, 0, 0, true);
+        lab_doc_add(&st->doc, LAB_ROLE_DIM, a->waiting);
+        lab_ui_tick_every(s->ui, 1);
+        return text_start(st, a->title);
+    }
     enum lab_status status = a->write(a->user, &st->doc);
     return status ? status : text_start(st, a->title);
+}
+
+static bool text_tick(struct lab_screen *s)
+{
+    struct text_state *st = s->state;
+    if (!st->due.write)
+        return false;
+    lab_doc_clear(&st->doc);
+    enum lab_status status = st->due.write(st->due.user, &st->doc);
+    if (!status)
+        status = lab_doc_check(&st->doc);
+    if (status)
+        lab_ui_error(s->ui);
+    st->due.write = NULL;
+    lab_pager_show(&st->pager, &st->doc);
+    lab_ui_tick_every(s->ui, 0);
+    return true;
 }
 
 static void text_release(struct lab_screen *s)
@@ -84,6 +109,7 @@ const struct lab_screen_ops lab_view_text = {
     .init = text_init,
     .release = text_release,
     .draw = text_draw,
+    .tick = text_tick,
     .panes = text_panes,
     .title_now = text_title,
 };

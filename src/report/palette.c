@@ -260,11 +260,12 @@ static const struct scale CIVIDIS = {10,
                                      {0x00204D, 0x00336F, 0x39486B, 0x575C6D,
                                       0x707173, 0x8A8779, 0xA69D75, 0xC4B56C,
                                       0xE4CF5B, 0xFFEA46}};
-/* Of diverging scales, the middle one is zero. */
+/* Of diverging scales, the middle one is zero. It is a step from the terminal's
+ * black, so that a tensor of small values has an edge. */
 static const struct scale BERLIN = {
     13,
-    {0x9EB0FF, 0x6CA9E6, 0x3E90BC, 0x286886, 0x1A4256, 0x11212A, 0x190C09,
-     0x310F00, 0x501803, 0x7B321C, 0xA65948, 0xD2837A, 0xFFADAD}};
+    {0x9EB0FF, 0x6CA9E6, 0x3E90BC, 0x286886, 0x1F4659, 0x22343D, 0x272625,
+     0x3E2117, 0x551F0B, 0x7B321C, 0xA65948, 0xD2837A, 0xFFADAD}};
 static const struct scale VIK = {
     13,
     {0x001261, 0x023376, 0x06548B, 0x307DA6, 0x71A8C4, 0xB3D1DF, 0xECE5E0,

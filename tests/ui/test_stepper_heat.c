@@ -239,6 +239,30 @@ TEST_CASE(labels_are_at_their_cells)
     }
 }
 
+/* A legend is whole, shorter, or not there. */
+TEST_CASE(a_legend_is_never_cut)
+{
+    struct lab_canvas c;
+    const struct lab_heat m = {
+        .grid = {.block_rows = 4, .block_cols = 1, .cell_h = 2, .cell_w = 2},
+        .most = 0.387677,
+        .diverging = true};
+    assert_ok(lab_canvas_init(&c, 3, 44, false));
+    c.tints = true;
+    int all = lab_heat_legend(&c, (struct lab_rect){0, 0, 1, 44}, &m);
+    int least = lab_heat_legend_least(&c, &m);
+    assert_true(least < all);
+    assert_int_equal(
+        lab_heat_legend(&c, (struct lab_rect){1, 0, 1, all - 1}, &m), least);
+    assert_int_equal(
+        lab_heat_legend(&c, (struct lab_rect){2, 0, 1, least - 1}, &m), 0);
+    char *dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "-0.3877              0.38768; max of 4x1\n"
+                              "±0.3877       ; max of 4x1\n\n");
+    lab_free(dump);
+    lab_canvas_release(&c);
+}
+
 /* A picture that is made smaller fades; a matrix keeps what is large. */
 TEST_CASE(a_cell_of_several_is_their_mean_or_the_largest)
 {

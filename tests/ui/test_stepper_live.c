@@ -296,15 +296,41 @@ TEST_CASE(the_picture_of_the_network_leads_anywhere)
                    "expect [lstm1[0]]\nexpect lstm1[1]\n"));
 }
 
+/* `a` brings the blackboard from a picture of a row and from a contact sheet. */
+TEST_CASE(the_blackboard_comes_from_any_picture)
+{
+    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                        "key s\nawait 9000 step 1 of\ntext 2xIz\n"
+                        "absent fc1.W 64x16\nkey a\nawait 9000 fc1.W 64x16\n"
+                        "absent 1 steps\nkey a\nawait 9000 1 steps\n"
+                        "key I\nkey A\nkey a\nawait 9000 fc1.W 64x16\n"));
+    /* Of a gate it has all of the cell. */
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
+                   "resize 200 60\nawait 9000 step 0 of\nkey n\n"
+                   "await 9000 [lstm1.a.1]\nawait 9000 lstm1.c.0 1x1\n"
+                   "expect lstm1.h.1 1x1\nexpect lstm1.f.1 1x1\n"));
+}
+
+/* Of feature maps the channels come first, and what has no room is counted. */
+TEST_CASE(a_sheet_of_maps_has_the_channels)
+{
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/82-cnn-digits.md",
+                   "resize 80 24\nawait 9000 step 0 of\ntext nn\n"
+                   "await 9000 out [relu1.out]\nkey A\n"
+                   "await 9000 relu1.out[0,\xe2\x86\x93,\xe2\x86\x92,<0>]\n"
+                   "key }\n"
+                   "await 9000 of 32: the arrows go on\n"));
+}
+
 TEST_CASE(a_click_takes_a_term)
 {
     assert_ok(play(MLP,
                    "resize 80 24\nawait 9000 step 0 of\n"
                    "key s\nawait 9000 step 1 of\nkey 2\nkey Right\n"
                    "await 9000 fc1.xW[0,1] = sum_k\nkey e\n"
-                   "await 9000 [x[0,5]]\n"
+                   "await 9000 >[0,5]\n"
                    /* a term is chosen, the chosen one goes to its source */
-                   "click 20 40\nawait 9000 [x[0,61]]\nabsent [x[0,5]]\n"
+                   "click 20 40\nawait 9000 >[0,61]\nabsent >[0,5]\n"
                    "absent an input of\n"
                    "click 20 40\nawait 9000 an input of fc1.xW[0,1]\n"
                    "await 9000 in [x]\nkey y\nawait 9000 out [fc1.xW]\n"));

@@ -1,6 +1,7 @@
 /* view_stepper.c -- the stepper's screen: the list of steps, one tensor as a
  * picture or as numbers, the panes of text beside it, the keys, and the typed
  * commands. */
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -356,6 +357,7 @@ enum {
 struct look {
     bool set;
     bool picture; /* one row, folded to a square */
+    bool sheeted; /* its contact sheet was open */
     int hidden;   /* axis that [ and ] move along, -1: none */
     struct lab_show show;
     int64_t row; /* the cursor, in the plane shown */
@@ -434,10 +436,11 @@ struct lab_stepper {
     struct lab_rect tabs[LAB_PANE_COUNT]; /* their titles; w 0: not drawn */
     struct lab_rect chips[TENSORS];
 
-    struct lab_rect explain_at;         /* the explanation, as last drawn */
-    size_t first_term;                  /* the paragraph of its first term */
-    int term;                           /* chosen term of the explanation */
-    int source;                         /* chosen source of that term */
+    struct lab_rect explain_at; /* the explanation, as last drawn */
+    size_t first_term;          /* the paragraph of its first term */
+    int term;                   /* chosen term of the explanation */
+    bool brief;                 /* terms are short: the pane is narrow */
+    int source;                 /* chosen source of that term */
     struct lab_doc doc[LAB_PANE_COUNT]; /* of the panes of text */
     struct lab_pager pager[LAB_PANE_COUNT];
 
@@ -1204,25 +1207,27 @@ static void draw_gate(const struct lab_stepper *v, struct lab_canvas *c,
         tensor_of(v)
             ->name[strlen(v->snap.plan->nodes[tensor_of(v)->node].id) + 1] ==
         gate_parts[gate].letter;
-    lab_canvas_textf(c, r.y, r.x, r.w, mine ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
-                     mine ? "[%c %s]" : " %c %s", gate_parts[gate].letter,
-                     gate_parts[gate].name);
-    lab_rect_cut_top(&r, 1);
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    lab_canvas_add(c, &head, mine ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+                   mine ? "[%c %s]" : " %c %s ", gate_parts[gate].letter,
+                   gate_parts[gate].name);
     if (!p->written) {
         lab_canvas_text(c, r.y, r.x + 1, r.w - 1, LAB_ROLE_DIM,
                         "not computed yet");
         return;
     }
     room = lab_heat_room(c, r);
-    struct lab_heat m = {.grid = lab_heat_fit(p->rows, p->cols, 0, &room),
-                         .value = p->value,
-                         .most =
-                             gate_parts[gate].share
-                                 ? 1
-                                 : lab_heat_scale(p->value, p->rows * p->cols),
-                         .diverging = !gate_parts[gate].share,
-                         .cursor = -1};
+    struct lab_heat m = {
+        .grid = lab_heat_fit(p->rows, p->cols, 0, &room),
+        .value = p->value,
+        .most = gate_parts[gate].share
+                    ? 1
+                    : lab_heat_scale(p->value, p->rows * p->cols),
+        .diverging = lab_heat_has_negative(p->value, p->rows * p->cols),
+        .cursor = -1};
     lab_heat_draw(c, r.y, r.x, &m);
+    lab_rect_cut_left(&head, 1);
+    lab_heat_legend(c, head, &m);
     if (now >= 0 && now < p->cols)
         lab_heat_outline(c, r.y, r.x, &m.grid, 0, now, p->rows, 1);
 }
@@ -1238,8 +1243,7 @@ static bool draw_gates(const struct lab_stepper *v, struct lab_canvas *c,
     bool there = v->snap.n_board == GATES && p[0].tensor == tensors[0];
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     lab_canvas_textf(c, head.y, head.x, head.w, LAB_ROLE_DIM,
-                     "sample %lld of %lld ([ ]): units down, time across; "
-                     "gates 0 to 1",
+                     "sample %lld of %lld ([ ]): units down, time across",
                      (long long)v->gates.sample,
                      (long long)v->snap.plan->tensors[tensors[0]].shape.dim[1]);
     if (!there)
@@ -1255,8 +1259,17 @@ static bool draw_gates(const struct lab_stepper *v, struct lab_canvas *c,
     return true;
 }
 
+/* A parameter, or something of one: its first axis counts filters, not samples. */
+static bool is_weight(const struct lab_stepper *v)
+{
+    const struct lab_tensor *t = tensor_of(v);
+    while (t->gradient_of >= 0)
+        t = &v->snap.plan->tensors[t->gradient_of];
+    return t->role == LAB_TENSOR_PARAM || t->role == LAB_TENSOR_STATE;
+}
+
 /* All slices along the axis that [ and ] change, side by side; where it has one,
- * along the next that has more. */
+ * along the next that has more. Of feature maps the channels come first. */
 static enum lab_status turn_sheet(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
@@ -1270,6 +1283,11 @@ static enum lab_status turn_sheet(struct lab_screen *s)
         v->numbers = false;
         return LAB_OK;
     }
+    bool maps = lab_holds_pictures(v->snap.plan, tensor_of(v)) &&
+                !is_weight(v) && look->hidden == 0 && !look->sheeted;
+    if (maps) /* channels first: the samples are one key away */
+        look->hidden = hidden_axis(look, shape->rank, 1, 1);
+    look->sheeted = true;
     for (int i = 0; i < shape->rank && look->hidden >= 0 &&
                     axis_size(shape, look->hidden) == 1;
          i++)
@@ -1584,18 +1602,32 @@ static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
     }
 }
 
+enum { SHEET_LEAST_H = 3 }; /* rows of a slice, with its title */
+
+/* Columns of the longest title of a slice, "[12] 7, as 9", and a blank. */
+static int tile_title_width(const struct lab_plane *p,
+                            const struct lab_canvas *c)
+{
+    int most = 0;
+    for (int64_t i = 0; p->tile_label && i < p->tiles; i++) {
+        int w = lab_canvas_columns(c, p->tile_label[i].text);
+        most = w > most ? w : most;
+    }
+    return snprintf(NULL, 0, "[%lld] ", (long long)p->tiles - 1) + most +
+           (most > 0);
+}
+
 /* The number of slices in a row that gives the largest pictures; where not all
  * have room, the smallest that still show something. */
 static void fit_sheet(struct lab_stepper *v, const struct lab_canvas *c,
                       struct lab_rect r)
 {
     const struct lab_plane *p = &v->snap.plane;
-    enum { LEAST_H = 3 };
-    const int title_w = p->tile_label ? 14 : 5;
+    const int title_w = tile_title_width(p, c);
     double best = -1;
     for (int64_t k = 1; k <= p->tiles && k <= r.w / (title_w + 1); k++) {
         int64_t rows = (p->tiles + k - 1) / k;
-        int64_t most = r.h / LEAST_H > 0 ? r.h / LEAST_H : 1;
+        int64_t most = r.h / SHEET_LEAST_H > 0 ? r.h / SHEET_LEAST_H : 1;
         rows = rows > most ? most : rows;
         struct lab_rect tile = {0, 0, r.h / (int)rows, r.w / (int)k};
         struct lab_heat_room room =
@@ -1623,13 +1655,26 @@ static void draw_sheet(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
     const struct lab_plane *p = &v->snap.plane;
-    v->cells = r;
     fit_sheet(v, c, r);
     int64_t page = v->sheet.per_row * v->sheet.rows;
     int64_t chosen = tile_now(v);
+    struct lab_rect more = {0};
+    if (page < p->tiles && r.h > SHEET_LEAST_H) {
+        more = lab_rect_cut_bottom(&r, 1);
+        fit_sheet(v, c, r);
+        page = v->sheet.per_row * v->sheet.rows;
+    }
+    v->cells = r;
     if (page < 1)
         return;
     v->sheet.first = chosen / page * page;
+    int64_t end = v->sheet.first + page;
+    if (!lab_rect_empty(more))
+        lab_canvas_textf(c, more.y, more.x, more.w, LAB_ROLE_DIM,
+                         "%lld to %lld of %lld: the arrows go on",
+                         (long long)v->sheet.first,
+                         (long long)(end < p->tiles ? end : p->tiles) - 1,
+                         (long long)p->tiles);
     struct lab_heat m = heat_now(v);
     for (int64_t i = 0; i < page && v->sheet.first + i < p->tiles; i++) {
         int64_t tile = v->sheet.first + i;
@@ -1757,9 +1802,12 @@ static const char *element_name(const struct lab_stepper *v,
     return out;
 }
 
+/* The cursor's element and the legend; where these two have no room together the
+ * legend begins the row of statistics. */
 static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
-                             struct lab_rect row)
+                             struct lab_rect row, struct lab_rect *stats)
 {
+    enum { APART = 2, DIGITS = 10, FEW = 7 };
     const struct lab_plane *p = &v->snap.plane;
     const struct lab_element here = cursor_element(v);
     const struct lab_course_values_spec *printed;
@@ -1767,9 +1815,13 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
     double value;
     if (v->cursor < 0 || v->cursor >= p->rows * p->cols)
         return;
-    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s = %s",
-                   element_name(v, &here, name, sizeof(name)),
-                   LAB_VALUE_TEXT(values_now(v)[v->cursor], 10));
+    struct lab_heat m = heat_now(v);
+    element_name(v, &here, name, sizeof(name));
+    int room = row.w - lab_canvas_columns(c, name) - 3 - APART -
+               lab_heat_legend_least(c, &m);
+    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s = %s", name,
+                   LAB_VALUE_TEXT(values_now(v)[v->cursor],
+                                  v->numbers || room >= DIGITS ? DIGITS : FEW));
     if (printed_value(v, v->tensor, here.index, &value, &printed)) {
         lab_canvas_add(c, &row, LAB_ROLE_WARN, "   printed %.7g", value);
         return;
@@ -1777,9 +1829,9 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
     draw_cursor_labels(v, c, &row);
     if (v->numbers)
         return;
-    struct lab_heat m = heat_now(v);
-    lab_rect_cut_left(&row, 2);
-    lab_heat_legend(c, row, &m);
+    lab_rect_cut_left(&row, APART);
+    if (lab_heat_legend(c, row, &m) == 0)
+        lab_rect_cut_left(stats, APART + lab_heat_legend(c, *stats, &m));
 }
 
 /* Writes what fits whole, with a blank behind it. */
@@ -1900,7 +1952,8 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     v->cursor = in_plane(v, look->row, look->col);
     v->sheet.per_row = 0;
     bool larger = alone_is_larger(v, c, r);
-    struct lab_rect histogram = lab_rect_cut_bottom(&r, larger      ? 0
+    bool alone = larger || look->show.sheet; /* the pictures need the rows */
+    struct lab_rect histogram = lab_rect_cut_bottom(&r, alone       ? 0
                                                         : r.h >= 20 ? 4
                                                         : r.h >= 6  ? 1
                                                                     : 0);
@@ -1914,7 +1967,7 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     else
         draw_heat(v, c, r);
     if (!lab_rect_empty(cursor))
-        draw_cursor_line(v, c, cursor);
+        draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))
         draw_stats(v, c, stats);
     draw_histogram(v, c, histogram);
@@ -1939,7 +1992,7 @@ static bool draw_board(struct lab_stepper *v, struct lab_canvas *c,
     if (!plane_ready(v) || !v->snap.plane.written)
         return true;
     v->cursor = in_plane(v, look_now(v)->row, look_now(v)->col);
-    draw_cursor_line(v, c, cursor);
+    draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))
         draw_stats(v, c, stats);
     int used = lab_board_bottom(b) - r.y;
@@ -2127,7 +2180,19 @@ static bool has_part(const struct lab_board *b, int tensor)
     return false;
 }
 
-/* The board of the output that is looked at; of an input, the one before, or the
+/* Makes the board of an output; false: the tensor looked at is no part of it. */
+static bool make_board_of(struct lab_stepper *v,
+                          struct lab_board_choice *choice, int slot)
+{
+    struct lab_board *b = &v->board.view.board;
+    choice->out_slot = slot;
+    if (lab_board_make(b, v->snap.plan, step_now(v)->step, choice))
+        b->n = 0;
+    return has_part(b, v->tensor);
+}
+
+/* Of an output that is looked at, the board of the one that shows the most of what
+ * it goes into: of a gate the whole cell. Of an input, the board before, or the
  * first that is computed from it. */
 static bool make_board(struct lab_stepper *v)
 {
@@ -2140,18 +2205,21 @@ static bool make_board(struct lab_stepper *v)
     if (v->board.step != v->step)
         v->board.slot = 0;
     v->board.step = v->step;
+    int slot = v->board.slot;
     for (int i = 0; i < step->n_out; i++)
         if (step->out[i] == v->tensor)
-            v->board.slot = i;
-    for (int i = 0; i <= step->n_out; i++) {
-        choice.out_slot = i == 0 ? v->board.slot : i - 1;
-        if (lab_board_make(b, v->snap.plan, step, &choice))
-            b->n = 0;
-        if (!has_part(b, v->tensor))
+            slot = i;
+    bool out = slot < step->n_out && step->out[slot] == v->tensor;
+    int most = make_board_of(v, &choice, slot) ? b->n : 0;
+    for (int i = 0; i < step->n_out && (out || most == 0); i++) {
+        if (!make_board_of(v, &choice, i) || b->n <= most)
             continue;
-        v->board.slot = choice.out_slot;
+        most = b->n;
+        slot = i;
+    }
+    if (make_board_of(v, &choice, slot)) {
+        v->board.slot = slot;
         v->board.view.cursor = choice.cursor;
-        break;
     }
     for (int i = 0; i < b->n; i++)
         if (v->snap.plan->tensors[b->part[i].tensor].count > BOARD_ELEMENTS)
@@ -2833,26 +2901,59 @@ static void add_printed(struct lab_doc *d, const struct lab_stepper *v)
                  p->note ? p->note : "");
 }
 
+/* "0.70375*-0.086874" with four digits a number; those in names stay. */
+static void add_brief(struct lab_doc *d, const char *text)
+{
+    while (*text) {
+        bool name = false;
+        size_t n = 0;
+        while (text[n] && (name || !isdigit((unsigned char)text[n]))) {
+            name = isalnum((unsigned char)text[n]) || text[n] == '_';
+            n++;
+        }
+        lab_doc_addf(d, LAB_ROLE_FORMULA, "%.*s", (int)n, text);
+        text += n;
+        char *end = NULL;
+        double number = *text ? strtod(text, &end) : 0;
+        if (!*text)
+            return;
+        lab_doc_addf(d, LAB_ROLE_FORMULA,
+                     number == floor(number) ? "%.9g" : "%.4g", number);
+        text = end;
+    }
+}
+
 /* A term, its value, and the elements it came from; the chosen source in
- * brackets. */
+ * brackets. In a narrow pane (v->brief) these are in the order of the formula above,
+ * by their indices, and '>' is at the chosen one. */
 static void add_term(struct lab_doc *d, const struct lab_stepper *v, int k,
                      bool silent)
 {
     const struct lab_term *term = &v->snap.explanation.terms[k];
-    const char *value = LAB_VALUE_TEXT(term->value, 9);
+    const int w = v->brief ? 7 : 9;
+    const char *value = LAB_VALUE_TEXT(term->value, w);
     lab_doc_para(d, 0, 0, false);
     if (!silent) {
-        lab_doc_addf(d, LAB_ROLE_NORMAL, "%c %9s", term->value < 0 ? '-' : '+',
-                     value[0] == '-' ? value + 1 : value);
-        lab_doc_addf(d, LAB_ROLE_FORMULA,
-                     strcmp(term->text, value) ? "  = %s" : "  ", term->text);
+        lab_doc_addf(d, LAB_ROLE_NORMAL, "%c %*s", term->value < 0 ? '-' : '+',
+                     w, value[0] == '-' ? value + 1 : value);
+        if (strcmp(term->text, LAB_VALUE_TEXT(term->value, 9)) != 0) {
+            lab_doc_add(d, LAB_ROLE_FORMULA, v->brief ? " = " : "  = ");
+            if (v->brief)
+                add_brief(d, term->text);
+            else
+                lab_doc_add(d, LAB_ROLE_FORMULA, term->text);
+        }
     }
-    lab_doc_add(d, LAB_ROLE_DIM, silent ? "from " : "  from ");
+    lab_doc_add(d, LAB_ROLE_DIM, silent ? "from " : v->brief ? " " : "  from ");
     for (int i = 0; i < term->n_sources; i++) {
         char name[160];
         bool chosen = k == v->term && i == v->source;
-        lab_doc_addf(d, LAB_ROLE_MARK, chosen ? "[%s]" : " %s ",
-                     element_name(v, &term->source[i], name, sizeof(name)));
+        element_name(v, &term->source[i], name, sizeof(name));
+        const char *index = strchr(name, '[');
+        if (v->brief && index)
+            lab_doc_addf(d, LAB_ROLE_MARK, "%s%s", chosen ? ">" : " ", index);
+        else
+            lab_doc_addf(d, LAB_ROLE_MARK, chosen ? "[%s]" : " %s ", name);
     }
 }
 
@@ -2928,42 +3029,54 @@ static struct lab_doc *renew(struct lab_stepper *v, enum lab_stepper_pane pane)
     return &v->doc[pane];
 }
 
+enum { BARS_LEAST = 9, BARS_MOST = 41, BARS_APART = 2 };
+
+/* Columns of the longest term, 0: no sum is explained. */
+static int terms_width(const struct lab_stepper *v, bool ascii)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    const struct lab_doc *d = &v->doc[LAB_PANE_EXPLAIN];
+    int most = 0;
+    if (v->first_term == SIZE_MAX || e->n_terms < 2 || e->n_terms_all == 0 ||
+        lab_doc_check(d))
+        return 0;
+    for (int64_t k = 0; k < e->n_terms; k++) {
+        const struct lab_doc_para *p = &d->paras[v->first_term + (size_t)k];
+        int w = lab_text_columns(lab_str_text(&d->text) + p->start,
+                                 p->end - p->start, ascii);
+        most = w > most ? w : most;
+    }
+    return most;
+}
+
 /* Beside the terms that are in sight, where the pane has room: a bar of each
  * product's share of the largest, to the left below zero. */
 static void draw_term_bars(const struct lab_stepper *v, struct lab_canvas *c,
                            struct lab_rect r)
 {
-    enum { LEAST = 11, MOST = 41, BEFORE = 2 };
     const struct lab_explanation *e = &v->snap.explanation;
-    const struct lab_doc *d = &v->doc[LAB_PANE_EXPLAIN];
-    int text_w = 0;
     double most = 0;
-    if (v->first_term == SIZE_MAX || e->n_terms < 2 || e->n_terms_all == 0 ||
-        lab_doc_check(d))
+    int text_w = terms_width(v, c->ascii);
+    if (text_w == 0)
         return;
-    for (int64_t k = 0; k < e->n_terms; k++) {
-        const struct lab_doc_para *p = &d->paras[v->first_term + (size_t)k];
-        int w = lab_text_columns(lab_str_text(&d->text) + p->start,
-                                 p->end - p->start, c->ascii);
-        text_w = w > text_w ? w : text_w;
+    for (int64_t k = 0; k < e->n_terms; k++)
         if (isfinite(e->terms[k].value))
             most = fmax(most, fabs(e->terms[k].value));
-    }
-    int w = r.w - 2 - text_w - BEFORE; /* without the column of "more" */
-    w = w > MOST ? MOST : w;
-    for (int y = 0; w >= LEAST && most > 0 && y < r.h; y++) {
+    int w = r.w - 2 - text_w - BARS_APART; /* without the column of "more" */
+    w = w > BARS_MOST ? BARS_MOST : w;
+    for (int y = 0; w >= BARS_LEAST && most > 0 && y < r.h; y++) {
         size_t para = lab_pager_para(&v->pager[LAB_PANE_EXPLAIN], y);
         if (para == SIZE_MAX || para < v->first_term ||
             para - v->first_term >= (size_t)e->n_terms)
             continue;
         double value = e->terms[para - v->first_term].value;
-        lab_bar_draw(c, r.y + y, r.x + text_w + BEFORE, w,
+        lab_bar_draw(c, r.y + y, r.x + text_w + BARS_APART, w,
                      isfinite(value) ? value / most : NAN, true,
                      value < 0 ? LAB_ROLE_NEGATIVE : LAB_ROLE_POSITIVE);
     }
 }
 
-static void write_explain(struct lab_stepper *v)
+static void write_explanation(struct lab_stepper *v)
 {
     const struct lab_explanation *e = &v->snap.explanation;
     struct lab_doc *d = renew(v, LAB_PANE_EXPLAIN);
@@ -2981,12 +3094,22 @@ static void write_explain(struct lab_stepper *v)
     add_checks(d, &v->snap);
 }
 
+/* With short terms where bars beside the long ones have no room. */
+static void write_explain(struct lab_stepper *v, int columns, bool ascii)
+{
+    v->brief = false;
+    write_explanation(v);
+    v->brief = terms_width(v, ascii) + BARS_APART + BARS_LEAST > columns - 2;
+    if (v->brief)
+        write_explanation(v);
+}
+
 static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
     struct lab_pager *p = &v->pager[LAB_PANE_EXPLAIN];
     v->explain_at = r;
-    write_explain(v);
+    write_explain(v, r.w, c->ascii);
     bool chosen = v->focus == LAB_PANE_EXPLAIN && v->first_term != SIZE_MAX;
     p->chosen = chosen ? v->first_term + (size_t)v->term : SIZE_MAX;
     if (chosen && v->term == 0)
@@ -4148,7 +4271,7 @@ static void measure_needs(struct lab_stepper *v,
     v->needs_of = v->step;
     if (l->tabs || explain == 0 || kernels == 0)
         return;
-    write_explain(v);
+    write_explain(v, explain, ascii);
     write_kernels(v);
     explain = (int)lab_pager_lines(&v->pager[LAB_PANE_EXPLAIN], explain, ascii);
     kernels = (int)lab_pager_lines(&v->pager[LAB_PANE_KERNELS], kernels, ascii);

@@ -584,40 +584,74 @@ void lab_heat_outline(struct lab_canvas *c, int y, int x,
     }
 }
 
-static int legend_of_tints(struct lab_canvas *c, struct lab_rect *row,
-                           const struct lab_heat *m)
+/* What a legend is made of: "-0.3877 [colours] 0.38768; max of 4x1". */
+struct legend {
+    char before[24];
+    int strip; /* columns of colours */
+    char after[24];
+    char note[48];
+};
+
+static struct legend legend_of(const struct lab_canvas *c,
+                               const struct lab_heat *m, bool brief)
 {
     enum { STRIP = 12 };
-    int used = lab_canvas_add(c, row, LAB_ROLE_DIM, "%s ",
-                              m->diverging ? LAB_VALUE_TEXT(-m->most, 7) : "0");
-    for (int i = 0; i < STRIP && i < row->w; i++) {
-        double share = (double)i / (STRIP - 1);
-        enum lab_tint tint = m->diverging ? lab_tint_diverging(2 * share - 1, 1)
-                                          : lab_tint_sequential(share, 1);
-        lab_canvas_pixels(c, row->y, row->x + i, tint, tint);
-    }
-    lab_rect_cut_left(row, STRIP);
-    return used + STRIP +
-           lab_canvas_add(c, row, LAB_ROLE_DIM, " %s",
-                          LAB_VALUE_TEXT(m->most, 7));
-}
-
-int lab_heat_legend(struct lab_canvas *c, struct lab_rect row,
-                    const struct lab_heat *m)
-{
     const struct lab_heat_grid *g = &m->grid;
-    int used = c->tints ? legend_of_tints(c, &row, m)
-                        : lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s = %.3g",
-                                         lab_heat_full(c), m->most);
+    const char *most = LAB_VALUE_TEXT(m->most, brief ? 6 : 7);
     int64_t rows = g->block_rows;
     int64_t cols = g->block_cols;
+    struct legend l = {.strip = brief ? STRIP / 2 : STRIP};
+    if (!c->tints) {
+        snprintf(l.before, sizeof(l.before), "%s = %.3g", lab_heat_full(c),
+                 m->most);
+        l.strip = 0;
+    } else if (m->diverging && brief) {
+        snprintf(l.before, sizeof(l.before), "%s%.12s ", c->ascii ? "+-" : "±",
+                 most);
+    } else {
+        snprintf(l.before, sizeof(l.before), "%.12s ",
+                 m->diverging ? LAB_VALUE_TEXT(-m->most, 7) : "0");
+        snprintf(l.after, sizeof(l.after), " %.12s", most);
+    }
     if (c->px_h > 1 && g->cell_w < 2) { /* of a pixel, in the least cell */
         rows = up(rows, g->cell_h * c->px_h / 2);
         cols = up(cols, g->cell_w * c->px_w);
     }
     if (rows * cols > 1)
-        used += lab_canvas_add(c, &row, LAB_ROLE_DIM, "; %s of %lldx%lld",
-                               g->mean ? "mean" : "max", (long long)rows,
-                               (long long)cols);
+        snprintf(l.note, sizeof(l.note), "; %s of %lldx%lld",
+                 g->mean ? "mean" : "max", (long long)rows, (long long)cols);
+    return l;
+}
+
+static int legend_columns(const struct lab_canvas *c, const struct legend *l)
+{
+    return lab_canvas_columns(c, l->before) + l->strip +
+           lab_canvas_columns(c, l->after) + lab_canvas_columns(c, l->note);
+}
+
+int lab_heat_legend_least(const struct lab_canvas *c, const struct lab_heat *m)
+{
+    const struct legend l = legend_of(c, m, true);
+    return legend_columns(c, &l);
+}
+
+int lab_heat_legend(struct lab_canvas *c, struct lab_rect row,
+                    const struct lab_heat *m)
+{
+    struct legend l = legend_of(c, m, false);
+    if (legend_columns(c, &l) > row.w)
+        l = legend_of(c, m, true);
+    int used = legend_columns(c, &l);
+    if (used > row.w)
+        return 0;
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s", l.before);
+    for (int i = 0; i < l.strip; i++) {
+        double share = (double)i / (l.strip - 1);
+        enum lab_tint tint = m->diverging ? lab_tint_diverging(2 * share - 1, 1)
+                                          : lab_tint_sequential(share, 1);
+        lab_canvas_pixels(c, row.y, row.x + i, tint, tint);
+    }
+    lab_rect_cut_left(&row, l.strip);
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s%s", l.after, l.note);
     return used;
 }

@@ -97,7 +97,9 @@ void lab_heat_outline(struct lab_canvas *c, int y, int x,
                       const struct lab_heat_grid *g, int64_t row, int64_t col,
                       int64_t rows, int64_t cols);
 /* The scale, "-0.5 [colours] 0.5", or "█ = 0.5" in characters, and what a cell
- * covers; returns the columns used. */
+ * covers; in a narrow row "±0.5 [colours]". Returns the columns used; 0: there is no
+ * room for all of it, and nothing is drawn. */
+int lab_heat_legend_least(const struct lab_canvas *c, const struct lab_heat *m);
 int lab_heat_legend(struct lab_canvas *c, struct lab_rect row,
                     const struct lab_heat *m);
 /* The shade of the largest |v|, as cells are drawn here: for captions. */

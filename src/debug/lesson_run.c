@@ -298,8 +298,10 @@ static void note_unused(struct lab_recording *r)
                    "kept times of variants are not used, and measured again "
                    "where they are needed: ",
                    text);
-    snprintf(text, sizeof(text), "%lld threads: they are measured again for %d",
-             (long long)m->left.threads, lab_threads());
+    snprintf(text, sizeof(text),
+             "%lld thread%s: they are measured again for %d",
+             (long long)m->left.threads, m->left.threads == 1 ? "" : "s",
+             lab_threads());
     if (m->left.threads > 0 && m->keeper.budget_ns > 0)
         note_times(r, "the kept times of variants are for ", text);
 }

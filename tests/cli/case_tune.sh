@@ -100,6 +100,13 @@ expect_stdout '(measured)'
 expect_stdout 'fc1 runs by the fixed table from now on.'
 expect_stdout '* runs by the fixed table from now on.'
 
+# The times of an earlier number of threads are used when it comes back.
+train --threads 2
+told no
+expect_no_stderr
+losses back
+cmp -s first back || complain "the times of 2 threads are not used again"
+
 # What is damaged, or of another version, is measured again, and said.
 sql "UPDATE variant_time SET time_ns = 'x' WHERE variant = 'vector' AND threads = 2"
 train --threads 2

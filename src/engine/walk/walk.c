@@ -1803,14 +1803,14 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
 }
 
 /* What is between two copies runs again on the way back: of short iterations more
- * are, where that takes no longer than a frame. */
+ * are, where that takes no longer than two frames. */
 static int64_t copy_every(const struct lab_walk *w)
 {
     enum { FEWEST = 16, MOST = 256 };
-    const int64_t frame_ns = 16000000;
+    const int64_t patience_ns = 32000000;
     int64_t every = FEWEST;
     while (every < MOST && w->speed.quiet_ns > 0 &&
-           2 * every * w->speed.quiet_ns <= frame_ns)
+           2 * every * w->speed.quiet_ns <= patience_ns)
         every *= 2;
     return every;
 }

@@ -82,6 +82,9 @@ struct sim_instr {
     struct sim_operand c;
     const struct sim_operand *more; /* more_count of them: vectors, fragments */
     int32_t more_count;
+    /* Of an access to shared memory: its variable, where the address comes from one
+     * alone, its number in the kernel from 1; 0: not known, or dynamic memory. */
+    int32_t variable;
     int32_t target;    /* of a branch: instruction */
     int32_t join;      /* of a branch: where its sides meet; -1: at the end */
     const void *extra; /* of `run` */
@@ -318,6 +321,13 @@ struct sim_grid {
 
 /* The code of a kernel: instruction i of its PTX is instrs[i]; behind them come
  * those of the functions that it calls. */
+/* A variable in static shared memory. */
+struct sim_variable {
+    char name[LAB_SIM_NAME]; /* as the source has it */
+    int64_t from;
+    int64_t end;
+};
+
 struct lab_sim_kernel {
     struct lab_sim_module *module;
     const struct lab_ptx *ptx; /* of the module */
@@ -329,7 +339,9 @@ struct lab_sim_kernel {
     int32_t preds;
     int64_t shared_bytes; /* static: the end of the last variable */
     int64_t dynamic_at;   /* where dynamic shared memory begins */
-    int64_t local_bytes;  /* of a lane */
+    const struct sim_variable *variables; /* of static shared memory */
+    int32_t variable_count;
+    int64_t local_bytes; /* of a lane */
     int64_t params_bytes;
     const int64_t *param_offsets; /* of each parameter */
     bool dynamic;                 /* it names dynamic shared memory */

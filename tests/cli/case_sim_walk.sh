@@ -41,7 +41,7 @@ expect_stdout 'the kernel has no code of line 1000'
 expect_stdout "no word 'foo'"
 expect_stdout '1[40] is written by lane 8, thread (40,0,0)'
 expect_stdout 'out[40]'
-expect_stdout 'uninitialised: read of what nothing wrote: shared memory'
+expect_stdout 'uninitialised: read of what nothing wrote: shared memory s'
 expect_stdout 'what is watched was touched'
 expect_stdout 'all warps of the block have ended'
 expect_stdout 'the kernel has no register %nothing'

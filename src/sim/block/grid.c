@@ -100,6 +100,8 @@ static enum lab_status check_size(const struct lab_sim_launch *l,
     return LAB_OK;
 }
 
+enum { STATIC_MOST = 48 << 10 /* bytes of shared memory in variables */ };
+
 static enum lab_status check_launch(const struct lab_sim_launch *l,
                                     const struct lab_sim_device *d)
 {
@@ -108,6 +110,14 @@ static enum lab_status check_launch(const struct lab_sim_launch *l,
     enum lab_status st = check_size(l, d);
     if (st)
         return st;
+    /* More has to be dynamic: ptxas refuses it, for every GPU. */
+    if (k->shared_bytes > STATIC_MOST)
+        return lab_fail(LAB_E_ARG,
+                        "[sim.shared-static] kernel %s: %lld bytes of shared "
+                        "memory in variables; %d is the most, and what is more "
+                        "has to be dynamic (extern __shared__)",
+                        l->kernel->name, (long long)k->shared_bytes,
+                        STATIC_MOST);
     if (l->shared_bytes < 0 || l->shared_bytes > d->shared_per_block ||
         sim_shared_bytes(k, l->shared_bytes) > d->shared_per_block)
         return lab_fail(LAB_E_ARG,

@@ -31,6 +31,17 @@ static void refuse(struct sim_warp *w, const struct sim_instr *i,
     sim_describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
     w->faulted |= 1u << lane;
     const struct lab_sim_kernel *kernel = w->block->grid->kernel;
+    const struct sim_variable *v = space == LAB_PTX_SHARED && i->variable > 0
+                                       ? &kernel->variables[i->variable - 1]
+                                       : NULL;
+    if (v && addr < (uint64_t)v->from)
+        sim_append(words, SIM_WORDS, 0,
+                   "%lld bytes before the start of %s in shared memory",
+                   (long long)v->from - (long long)addr, v->name);
+    else if (v && addr >= (uint64_t)v->end)
+        sim_append(words, SIM_WORDS, 0,
+                   "%lld bytes after the end of %s in shared memory",
+                   (long long)addr - (long long)v->end, v->name);
     if (space == LAB_PTX_SHARED && kernel->dynamic &&
         addr >= (uint64_t)kernel->shared_bytes)
         f.hint = w->block->grid->launch->shared_bytes > 0
@@ -75,20 +86,21 @@ SIM_CLONES static struct spread spread_of(const struct sim_access *a)
     return s;
 }
 
-/* Lanes within `bytes` of a window that starts at 0. */
+/* Lanes that are within from .. end of a window. */
 static uint32_t bound(struct sim_warp *w, const struct sim_instr *i,
                       const struct sim_access *a, enum lab_ptx_space space,
-                      int64_t bytes)
+                      int64_t from, int64_t end)
 {
     uint32_t good = a->mask;
-    int64_t most = bytes - a->bytes;
+    int64_t most = end - a->bytes;
     const struct spread all = spread_of(a);
-    if (most >= 0 && all.high <= (uint64_t)most && aligned(a, all.bits))
+    if (most >= from && all.low >= (uint64_t)from &&
+        all.high <= (uint64_t)most && aligned(a, all.bits))
         return good;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        if (most >= 0 && a->addr[lane] <= (uint64_t)most &&
-            aligned(a, a->addr[lane]))
+        if (most >= from && a->addr[lane] >= (uint64_t)from &&
+            a->addr[lane] <= (uint64_t)most && aligned(a, a->addr[lane]))
             continue;
         good &= ~(1u << lane);
         refuse(w, i, a, space, lane, "");
@@ -301,14 +313,18 @@ static uint32_t access_shared(struct sim_warp *w, const struct sim_instr *i,
 {
     struct sim_check *c = sim_check_of(w);
     struct sim_block *b = w->block;
+    const struct sim_variable *v =
+        i->variable > 0 ? &b->grid->kernel->variables[i->variable - 1] : NULL;
+    const int64_t from = v ? v->from : 0;
+    const int64_t end = v ? v->end : b->shared_bytes;
     uint32_t good = a->mask;
     const uint64_t run =
         (uint64_t)a->bytes *
         (c->pattern == SIM_ROW ? (uint64_t)sim_count_lanes(a->mask) : 1);
     if (c->pattern == SIM_ANY || !aligned(a, a->addr[0]) ||
-        a->addr[0] > (uint64_t)b->shared_bytes ||
-        run > (uint64_t)b->shared_bytes - a->addr[0])
-        good = bound(w, i, a, LAB_PTX_SHARED, b->shared_bytes);
+        a->addr[0] < (uint64_t)from || a->addr[0] > (uint64_t)end ||
+        run > (uint64_t)end - a->addr[0])
+        good = bound(w, i, a, LAB_PTX_SHARED, from, end);
     if (!good)
         return 0;
     if (good != a->mask)
@@ -330,7 +346,7 @@ static uint32_t access_local(struct sim_warp *w, const struct sim_instr *i,
     struct sim_check *c = sim_check_of(w);
     const int64_t each = w->block->grid->kernel->local_bytes;
     const size_t bytes = (size_t)a->bytes;
-    uint32_t good = bound(w, i, a, LAB_PTX_LOCAL, each);
+    uint32_t good = bound(w, i, a, LAB_PTX_LOCAL, 0, each);
     c->pattern = SIM_ANY; /* each lane has memory of its own */
     for (uint32_t rest = good; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
@@ -358,7 +374,7 @@ static uint32_t access_param(struct sim_warp *w, const struct sim_instr *i,
                              struct sim_access *a, unsigned char *at[SIM_LANES])
 {
     struct sim_grid *g = w->block->grid;
-    uint32_t good = bound(w, i, a, LAB_PTX_PARAM, g->params_bytes);
+    uint32_t good = bound(w, i, a, LAB_PTX_PARAM, 0, g->params_bytes);
     for (uint32_t rest = good; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         at[lane] = g->params + a->addr[lane];

@@ -161,6 +161,17 @@ static int64_t space_bytes(const struct sim_grid *g, const struct sim_check *c,
                                     : g->params_bytes;
 }
 
+/* The variable of static shared memory that has a byte; NULL: none has. */
+static const struct sim_variable *variable_at(const struct lab_sim_kernel *k,
+                                              uint64_t addr)
+{
+    for (int32_t v = 0; v < k->variable_count; v++)
+        if (addr >= (uint64_t)k->variables[v].from &&
+            addr < (uint64_t)k->variables[v].end)
+            return &k->variables[v];
+    return NULL;
+}
+
 void sim_describe(const struct sim_grid *g, const struct sim_check *c,
                   enum lab_ptx_space space, uint64_t addr,
                   struct lab_sim_finding *f, char *words)
@@ -179,8 +190,15 @@ void sim_describe(const struct sim_grid *g, const struct sim_check *c,
                                           : "parameter");
         f->rank = 1;
         f->index[0] = (int64_t)addr;
-        sim_append(words, SIM_WORDS, 0, "%s, byte %lld of %lld", f->name,
-                   (long long)addr, (long long)space_bytes(g, c, space));
+        const struct sim_variable *v =
+            space == LAB_PTX_SHARED ? variable_at(g->kernel, addr) : NULL;
+        if (v)
+            sim_append(words, SIM_WORDS, 0, "%s %s, byte %lld of %lld", f->name,
+                       v->name, (long long)addr - (long long)v->from,
+                       (long long)(v->end - v->from));
+        else
+            sim_append(words, SIM_WORDS, 0, "%s, byte %lld of %lld", f->name,
+                       (long long)addr, (long long)space_bytes(g, c, space));
         return;
     }
     const struct sim_alloc *a = sim_memory_near(g->memory, addr);

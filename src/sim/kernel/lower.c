@@ -2,6 +2,7 @@
  * belongs to a family, which knows its modifiers and operands; what no family
  * takes refuses the kernel, with the opcode and its source line. Types are
  * checked here, so that a handler never meets a register of another size. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -620,6 +621,126 @@ static bool order_matters(const struct sim_part *p,
             lab_ptx_has_modifier(in, "relaxed"));
 }
 
+/* ---- variables in shared memory ---- */
+
+enum { NO_VARIABLE = -1, SEVERAL = -2 };
+
+/* "two(float const*)::a" is "a". */
+static void variable_name(const char *symbol, char *out, size_t cap)
+{
+    char *types = lab_kernel_demangle(symbol);
+    const char *name = types ? types : symbol;
+    const char *list = strrchr(name, ')');
+    const char *scope = list ? strstr(list, "::") : NULL;
+    snprintf(out, cap, "%s", scope ? scope + 2 : name);
+    lab_free(types);
+}
+
+static enum lab_status keep_variables(struct sim_lowering *l)
+{
+    struct sim_variable *v =
+        lab_arena_array(l->arena, (size_t)l->symbol_count + 1, sizeof(*v));
+    struct lab_sim_kernel *k = l->kernel;
+    if (!v)
+        return lab_no_memory("the variables of a kernel");
+    k->variables = v;
+    for (size_t i = 0; i < l->symbol_count; i++) {
+        const struct lab_ptx_variable *of = l->symbols[i].variable;
+        if (l->symbols[i].space != LAB_PTX_SHARED || of->external)
+            continue;
+        struct sim_variable *one = &v[k->variable_count++];
+        variable_name(of->name, one->name, sizeof(one->name));
+        one->from = (int64_t)l->symbols[i].address;
+        one->end = one->from + of->elements * lab_ptx_type_bytes(of->type);
+    }
+    return LAB_OK;
+}
+
+static int32_t both(int32_t a, int32_t b)
+{
+    return a == NO_VARIABLE ? b : b == NO_VARIABLE || a == b ? a : SEVERAL;
+}
+
+/* The variable that an operand's value is made of. */
+static int32_t variable_of(const struct sim_lowering *l,
+                           const struct lab_ptx_operand *o,
+                           const int32_t *of_register)
+{
+    const struct lab_sim_kernel *k = l->kernel;
+    int32_t found = NO_VARIABLE;
+    if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0)
+        return of_register[o->reg];
+    if (o->kind == LAB_PTX_OPERAND_SYMBOL && o->variable &&
+        o->variable->space == LAB_PTX_SHARED) {
+        for (size_t s = 0; s < l->symbol_count; s++)
+            for (int32_t v = 0; v < k->variable_count; v++)
+                if (l->symbols[s].variable == o->variable &&
+                    !o->variable->external &&
+                    k->variables[v].from == (int64_t)l->symbols[s].address &&
+                    k->variables[v].end > k->variables[v].from)
+                    return v;
+        return SEVERAL; /* dynamic: it has no end of its own */
+    }
+    for (int p = 0; p < o->part_count; p++)
+        found = both(found, variable_of(l, &o->parts[p], of_register));
+    return found;
+}
+
+struct origins {
+    int32_t *of_register;
+    int32_t now;
+    bool changed;
+};
+
+static void add_origin(void *arg, int32_t reg)
+{
+    struct origins *o = arg;
+    int32_t next = both(o->of_register[reg], o->now);
+    o->changed = o->changed || next != o->of_register[reg];
+    o->of_register[reg] = next;
+}
+
+/* An index past the end of one array is within the next one: an address that is made
+ * of one variable alone must stay in it. Whatever the order of the instructions; what
+ * is loaded from memory is not followed. */
+static enum lab_status mark_variables(struct sim_lowering *l,
+                                      struct sim_instr *code)
+{
+    const struct sim_part *p = l->parts;
+    const struct lab_ptx_function *f = &p->code;
+    struct origins o = {
+        lab_alloc_array((size_t)f->reg_count + 1, sizeof(int32_t)), 0, true};
+    if (!o.of_register)
+        return lab_no_memory("the registers of a kernel");
+    for (int32_t r = 0; r < f->reg_count; r++)
+        o.of_register[r] = NO_VARIABLE;
+    while (o.changed && l->kernel->variable_count > 0) {
+        o.changed = false;
+        for (int32_t k = 0; k < f->instr_count; k++) {
+            const struct lab_ptx_instr *in = &f->instrs[k];
+            if (!sim_has_result(in) || !sim_unwritten_passes(in))
+                continue;
+            o.now = NO_VARIABLE;
+            for (int i = 1; i < in->operand_count; i++)
+                o.now = both(o.now,
+                             variable_of(l, &in->operands[i], o.of_register));
+            if (o.now != NO_VARIABLE)
+                sim_each_changed(f, in, add_origin, &o);
+        }
+    }
+    for (int32_t k = 0; k < f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &f->instrs[k];
+        int32_t found = NO_VARIABLE;
+        for (int i = 0; i < in->operand_count; i++)
+            if (in->operands[i].kind == LAB_PTX_OPERAND_ADDRESS)
+                found = both(found,
+                             variable_of(l, &in->operands[i], o.of_register));
+        code[p->base + k].variable = found < 0 ? 0 : found + 1;
+    }
+    lab_free(o.of_register);
+    return LAB_OK;
+}
+
 static enum lab_status lower_all(struct sim_lowering *l)
 {
     struct lab_sim_kernel *k = l->kernel;
@@ -656,6 +777,10 @@ static enum lab_status lower_all(struct sim_lowering *l)
     k->instr_count = (int32_t)count;
     for (struct sim_part *p = l->parts; !st && p; p = p->next)
         st = lower_part(l, p, code);
+    if (!st)
+        st = keep_variables(l);
+    if (!st)
+        st = mark_variables(l, code);
     for (struct sim_part *p = l->parts; !st && p; p = p->next)
         st = mark_copies(p, code);
     if (!st)

@@ -140,6 +140,8 @@ void sim_same(struct sim_warp *w, const struct sim_instr *i,
  * as not written, and who reads them is shown the line of `i`. */
 void sim_shared_unset(struct sim_warp *w, const struct sim_instr *i,
                       uint64_t addr, int bytes);
+/* The same of a lane's local memory. */
+void sim_local_unset(struct sim_warp *w, int lane, uint64_t addr, int bytes);
 
 /* A finding of the warp's current instruction, for the first lane of `lanes`.
  * `f` may be NULL; else its address, name and index are taken. */

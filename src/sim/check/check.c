@@ -370,6 +370,18 @@ static uint32_t access_local(struct sim_warp *w, const struct sim_instr *i,
     return good;
 }
 
+void sim_local_unset(struct sim_warp *w, int lane, uint64_t addr, int bytes)
+{
+    struct sim_check *c = sim_check_of(w);
+    const uint64_t each = (uint64_t)w->block->grid->kernel->local_bytes;
+    if (!c->launch->shadow || addr > each || (uint64_t)bytes > each - addr)
+        return;
+    memset(c->local +
+               ((size_t)w->index * SIM_LANES + (size_t)lane) * (size_t)each +
+               addr,
+           0, (size_t)bytes);
+}
+
 static uint32_t access_param(struct sim_warp *w, const struct sim_instr *i,
                              struct sim_access *a, unsigned char *at[SIM_LANES])
 {

@@ -132,7 +132,8 @@ static void found(struct sim_warp *w, const struct sim_instr *i,
              "read of a variable that nothing wrote, and %s", what);
 }
 
-/* Of a store into shared memory, each element for itself: who reads it is found. */
+/* Of a store into shared or local memory, each element for itself: who reads it is
+ * found. */
 static void unset(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
     const struct lab_ptx_operand *o = &i->ptx->operands[1];
@@ -142,8 +143,11 @@ static void unset(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
         struct lanes l = lanes_of(w, o->part_count > k ? &o->parts[k] : o);
         for (uint32_t rest = l.any & mask; rest; rest &= rest - 1) {
             int lane = __builtin_ctz(rest);
-            sim_shared_unset(w, i, addr[lane] + (uint64_t)(i->bytes * k),
-                             i->bytes);
+            uint64_t at = addr[lane] + (uint64_t)(i->bytes * k);
+            if (i->space == LAB_PTX_SHARED)
+                sim_shared_unset(w, i, at, i->bytes);
+            else
+                sim_local_unset(w, lane, at, i->bytes);
         }
     }
 }
@@ -273,7 +277,8 @@ void sim_run_on_unwritten(struct sim_warp *w, const struct sim_instr *i,
         in->operands[0].kind != LAB_PTX_OPERAND_ADDRESS)
         set(w, &in->operands[0], mask, 0, -1);
     i->then(w, i, mask);
-    if (i->space == LAB_PTX_SHARED && is(in, "st") && in->operand_count == 2)
+    if ((i->space == LAB_PTX_SHARED || i->space == LAB_PTX_LOCAL) &&
+        is(in, "st") && in->operand_count == 2)
         unset(w, i, mask);
 }
 

@@ -269,6 +269,7 @@ static void add_sets(json_t *line, const struct lab_lesson_run *w,
         lab_json_int(line, "best_iteration",
                      isnan(t->patience.best) ? LAB_UNKNOWN
                                              : t->patience.best_iteration);
+        lab_json_bool(line, "network_is_best", t->network > 0);
     }
 }
 
@@ -349,6 +350,46 @@ static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
     return st;
 }
 
+static enum lab_status vector_json(const char *question, const double *v,
+                                   int64_t n, double norm)
+{
+    json_t *line = lab_json_new("vector");
+    json_t *numbers = json_array();
+    for (int64_t i = 0; i < n; i++)
+        json_array_append_new(numbers, json_real(v[i]));
+    lab_json_text(line, "question", question);
+    lab_json_int(line, "numbers", n);
+    lab_json_real(line, "norm", norm);
+    json_object_set_new(line, "vector", numbers);
+    return lab_json_print(line);
+}
+
+/* The question's own vector, six numbers a line. */
+static enum lab_status print_vector(struct lab_lesson_run *w,
+                                    const char *question, bool json)
+{
+    double *v = NULL;
+    double squares = 0;
+    int64_t n = 0;
+    enum lab_status st = lab_near_vector(w->walk, question, &v, &n);
+    if (st)
+        return st;
+    for (int64_t i = 0; i < n; i++)
+        squares += v[i] * v[i];
+    if (json) {
+        st = vector_json(question, v, n, sqrt(squares));
+        lab_free(v);
+        return st;
+    }
+    lab_printf(stdout, "%s: %lld numbers, norm %.4f\n", question, (long long)n,
+               sqrt(squares));
+    for (int64_t i = 0; i < n; i++)
+        lab_printf(stdout, "%12.8f%s", v[i],
+                   i % 6 == 5 || i + 1 == n ? "\n" : "");
+    lab_free(v);
+    return lab_print_check();
+}
+
 /* What --near asked, of the network as training left it. */
 static enum lab_status print_near(struct lab_lesson_run *w,
                                   const char *question, bool json)
@@ -356,6 +397,8 @@ static enum lab_status print_near(struct lab_lesson_run *w,
     struct lab_neighbours n;
     const struct lab_vocabulary *words = lab_data_words(lab_walk_data(w->walk));
     enum lab_status st = lab_near_ask(w->walk, question, &n);
+    if (!st)
+        st = print_vector(w, question, json);
     if (!st && !json)
         lab_printf(stdout, "near %s (cosine, distance, norm):\n", question);
     for (int i = 0; i < n.n && !st; i++) {
@@ -420,14 +463,15 @@ static enum lab_status check_questions(struct lab_lesson_run *w)
 
 /* What was refused before the training is not refused after it. Also of a training
  * that Ctrl-C has ended. */
-static enum lab_status save_network(struct lab_lesson_run *w)
+static enum lab_status save_network(struct lab_lesson_run *w,
+                                    const struct lab_training *t)
 {
     const struct lab_options *o = w->options;
     int64_t n = 0;
     if (!o->save)
         return LAB_OK;
-    enum lab_status st =
-        lab_kept_save(w->walk, w->lesson->id, o->save, o->db, true, &n);
+    enum lab_status st = lab_kept_save(w->walk, w->lesson->id, o->save, o->db,
+                                       true, t->network, &n);
     if (!st && !o->json)
         lab_printf(stdout, "%s has the network after %lld iteration%s\n",
                    o->save, (long long)n, n == 1 ? "" : "s");
@@ -468,7 +512,7 @@ static int run_lesson(const struct lab_options *o, const char *lesson)
             lab_print_recorded(o->db, kept.run, kept.whole);
     }
     if (!st)
-        code = lab_exit_error(save_network(&w));
+        code = lab_exit_error(save_network(&w, &t));
     if (!st && code == LAB_EXIT_DONE)
         code = lab_exit_error(print_all_near(&w, o));
     if (!st && o->json && code == LAB_EXIT_DONE)

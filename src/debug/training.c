@@ -195,10 +195,57 @@ static enum lab_status keep_time(struct times *t, double ms)
     return LAB_OK;
 }
 
+/* The network as it was when its validation loss was lowest: what persists, by
+ * tensor. None without early_stop. */
+struct best {
+    void **data; /* of each tensor of the plan; NULL: it has none */
+    int n;
+};
+
+static void free_best(struct best *b)
+{
+    for (int i = 0; b->data && i < b->n; i++)
+        lab_free(b->data[i]);
+    lab_free(b->data);
+    *b = (struct best){0};
+}
+
+static enum lab_status keep_best(struct best *b, struct lab_walk *walk)
+{
+    const struct lab_plan *plan = lab_walk_plan(walk);
+    enum lab_status st = LAB_OK;
+    if (!b->data) {
+        b->n = plan->n_tensors;
+        b->data = lab_alloc_array((size_t)b->n, sizeof(*b->data));
+    }
+    if (!b->data)
+        return lab_no_memory("the best network");
+    for (int i = 0; i < b->n && !st; i++) {
+        const struct lab_tensor *t = &plan->tensors[i];
+        if (!t->persistent || t->alias_of >= 0)
+            continue;
+        if (!b->data[i])
+            b->data[i] = lab_alloc(lab_tensor_bytes(t));
+        st = b->data[i] ? lab_walk_read(walk, i, false, b->data[i])
+                        : lab_no_memory("the best network");
+    }
+    return st;
+}
+
+/* The walk has it again. */
+static enum lab_status return_best(const struct best *b, struct lab_walk *walk)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; b->data && i < b->n && !st; i++)
+        if (b->data[i])
+            st = lab_walk_write(walk, i, b->data[i]);
+    return st;
+}
+
 static enum lab_status evaluate(struct lab_lesson_run *w,
                                 const struct lab_data_facts *facts,
-                                lab_training_fn *tell, void *user,
-                                struct lab_training *out)
+                                struct best *best, lab_training_fn *tell,
+                                void *user, struct lab_training *out)
 {
     double accuracy;
     double loss;
@@ -206,6 +253,9 @@ static enum lab_status evaluate(struct lab_lesson_run *w,
     if (!st && facts->held_rows > 0)
         out->stopped_early = lab_patience_ends(
             &out->patience, lab_walk_iteration(w->walk), loss);
+    if (!st && out->patience.most > 0 && out->patience.since == 0 &&
+        !isnan(out->patience.best))
+        st = keep_best(best, w->walk);
     if (st || isnan(accuracy))
         return st;
     out->accuracy = accuracy;
@@ -267,6 +317,7 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  struct lab_training *out)
 {
     struct times times = {0};
+    struct best best = {0};
     struct lab_data_facts facts;
     enum lab_status st = LAB_OK;
     bool evaluated = true;
@@ -295,7 +346,7 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         if (!st)
             st = take_news(w, &times, tell, user, out);
         if (!st && evaluated) {
-            st = evaluate(w, &facts, tell, user, out);
+            st = evaluate(w, &facts, &best, tell, user, out);
             times.last_ns = 0;
         }
         out->interrupted = lab_signals_caught() != 0; /* it may have cut that */
@@ -307,11 +358,16 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
             st = take_news(w, &times, tell, user, out);
     }
     if (!st && !evaluated && !out->interrupted) {
-        st = evaluate(w, &facts, tell, user, out);
+        st = evaluate(w, &facts, &best, tell, user, out);
         out->interrupted = st == LAB_E_CANCELLED;
         st = out->interrupted ? LAB_OK : st;
         out->stopped_early = false; /* it is over anyway */
     }
+    if (!st && !out->interrupted && out->stopped_early) {
+        st = return_best(&best, w->walk);
+        out->network = out->patience.best_iteration + 1;
+    }
+    free_best(&best);
     if (!st && !out->interrupted)
         st = lab_walk_test(w->walk, &out->test_accuracy, &out->test_loss);
     if (st == LAB_E_CANCELLED) {
@@ -458,9 +514,10 @@ static void say_sets(const struct lab_lesson_run *w,
     if (w->spec.early_stop > 0 && !isnan(t->patience.best))
         lab_printf(
             stdout,
-            "%svalidation loss was lowest, %.6g, after %lld iterations\n",
+            "%svalidation loss was lowest, %.6g, after %lld iterations%s\n",
             t->stopped_early ? "stopped early: the " : "the ", t->patience.best,
-            (long long)t->patience.best_iteration + 1);
+            (long long)t->patience.best_iteration + 1,
+            t->network > 0 ? ": that network is tested and kept" : "");
 }
 
 void lab_training_text(const struct lab_lesson_run *w,

@@ -270,6 +270,65 @@ static long double find_most(round_fn *round, long double epsilon)
     return v;
 }
 
+/* What quadruple precision is called here, where there is one. */
+#if LDBL_MANT_DIG == 113
+typedef long double quad;
+#define HAS_QUAD 1
+#elif defined(__SIZEOF_FLOAT128__)
+__extension__ typedef __float128 quad;
+#define HAS_QUAD 1
+#endif
+
+/* A format's epsilon, least and most. */
+struct limits {
+    long double epsilon;
+    long double least;
+    long double most;
+};
+
+#ifdef HAS_QUAD
+/* The same three, in its own arithmetic. The largest may be above the largest
+ * long double by less than half a last digit: it is that one then. */
+static struct limits find_quad(void)
+{
+    volatile quad e = 1;
+    volatile quad v = 1;
+    while ((quad)(1 + e / 2) > 1)
+        e /= 2;
+    for (;;) { /* multiplying and dividing by what has all digits */
+        volatile quad next = v / 2;
+        volatile quad digits = next * (1 + e);
+        if (digits / next != 1 + e)
+            break;
+        v = next;
+    }
+    volatile quad most = 2 - e;
+    for (volatile quad next = 2 * most; next - next == 0; next = 2 * most)
+        most = next;
+    long double shown = (long double)most;
+    return (struct limits){(long double)e, (long double)v,
+                           isfinite(shown) ? shown : LDBL_MAX};
+}
+#endif
+
+/* A number is the sum of two doubles, the second the rest of the first. Just
+ * above 1 the rest is below half of a spacing, and has 53 bits of its own: halving
+ * until 1 + r + e is 1 + r. The exponents are the double's. */
+static struct limits find_double_double(void)
+{
+    const double rest = ldexp(1, -54);
+    double e = rest;
+    for (;;) {
+        volatile double sum = rest + e / 2;
+        if (!(sum > rest))
+            break;
+        e /= 2;
+    }
+    long double one = find_epsilon(round_double);
+    return (struct limits){e, find_least(round_double, one, -1100),
+                           find_most(round_double, one)};
+}
+
 static void put(struct lab_fact_table *t, int row, const char *column,
                 long double v)
 {
@@ -278,23 +337,41 @@ static void put(struct lab_fact_table *t, int row, const char *column,
         lab_fact_at(t, row, at)->value = v;
 }
 
+static void put_limits(struct lab_fact_table *t, int row, struct limits of)
+{
+    put(t, row, "measured_epsilon", of.epsilon);
+    put(t, row, "measured_least", of.least);
+    put(t, row, "measured_most", of.most);
+}
+
 static enum lab_status add_formats(struct lab_fact_table *t,
                                    struct lab_str *note)
 {
-    for (int row = 0; row < t->rows; row++)
+    for (int row = 0; row < t->rows; row++) {
+        const char *key = lab_fact_key(t, row);
         for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-            if (strcmp(formats[i].name, lab_fact_key(t, row)) != 0)
+            if (strcmp(formats[i].name, key) != 0)
                 continue;
             long double epsilon = find_epsilon(formats[i].round);
-            put(t, row, "measured_epsilon", epsilon);
-            put(t, row, "measured_least",
-                find_least(formats[i].round, epsilon, formats[i].least));
-            put(t, row, "measured_most", find_most(formats[i].round, epsilon));
+            put_limits(t, row,
+                       (struct limits){epsilon,
+                                       find_least(formats[i].round, epsilon,
+                                                  formats[i].least),
+                                       find_most(formats[i].round, epsilon)});
         }
+        if (strcmp(key, "double-double") == 0)
+            put_limits(t, row, find_double_double());
+#ifdef HAS_QUAD
+        if (strcmp(key, "quad") == 0)
+            put_limits(t, row, find_quad());
+#endif
+    }
     lab_str_add(note,
                 "The measured columns are found on this machine: halving "
                 "until 1 + e rounds to 1, until a digit is lost, doubling "
-                "until infinity. It has no arithmetic for the others.");
+                "until infinity. Two doubles are computed with as two, "
+                "quadruple precision by the compiler's own functions; only a "
+                "tensor core rounds to TF32.");
     return LAB_OK;
 }
 

@@ -13,6 +13,9 @@ for lesson in word2vec-cbow word2vec-skipgram; do
     expect_exit 0
     expect_no_stderr
     expect_json 'len(of("neighbour")) == 30' \
+        'all(len(r["vector"]) == r["numbers"] == 16 for r in of("vector"))' \
+        'all(abs(sum(x * x for x in r["vector"]) ** .5 - r["norm"]) < 1e-9
+             for r in of("vector"))' \
         'rows[-1]["type"] == "summary"' \
         'all(-1.0001 <= r["similarity"] <= 1.0001 for r in of("neighbour"))' \
         'all(r["distance"] > 0 and r["norm"] > 0 for r in of("neighbour"))' \

@@ -40,7 +40,9 @@ expect_json 'rows[0]["epsilon"] == rows[0]["measured_epsilon"] == 2 ** -7' \
     'rows[1]["most"] == rows[1]["measured_most"] == 65504' \
     'rows[3]["least"] == rows[3]["measured_least"] == 2 ** -126' \
     'rows[4]["measured_most"] == 1.7976931348623157e308' \
-    'rows[4]["measured_least"] == 2.2250738585072014e-308'
+    'rows[4]["measured_least"] == 2.2250738585072014e-308' \
+    'rows[5]["measured_epsilon"] == rows[5]["epsilon"] == 2 ** -106' \
+    'rows[6]["measured_epsilon"] in (None, 2 ** -112)'
 run table magma_dgemm --json
 expect_json 'all(abs(r["cublas_gflop_s"] / r["printed_cublas_gflop_s"] - 1) < 2e-4 for r in rows)' \
     'abs(max(r["cublas_of_peak_pct"] for r in rows) - 95.3) < .05'

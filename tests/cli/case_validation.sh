@@ -42,6 +42,26 @@ few="--backend cpu --no-tune --db $db"
     run run small.md $few
     expect_stdout 'an epoch is 143 batches of 10: 1438 rows train, 179 are'
     expect_stdout 'stopped early: the validation loss was lowest'
+    expect_stdout ': that network is tested and kept'
+    # What is kept, tested and asked is the network of the lowest validation loss, bit
+    # for bit that of a training which ends there.
+    run run small.md $few --save early.st --json
+    expect_exit 0
+    expect_json 'one("summary")["network_is_best"] is True'
+    n=$(sed -n 's/.*"best_iteration": *\([0-9]*\).*/\1/p' "$out")
+    n=$((n + 1))
+    mine=$(grep -o '"test_loss": *[0-9.e-]*' "$out")
+    run run small.md $few --iterations $n --save there.st --json
+    expect_exit 0
+    expect_json 'one("summary")["network_is_best"] is False'
+    [ "$mine" = "$(grep -o '"test_loss": *[0-9.e-]*' "$out")" ] ||
+        complain 'the test is not of the best network'
+    cmp -s early.st there.st || complain 'the best network is not what was kept'
+    # One that ends for another reason keeps the last.
+    run run small.md $few --iterations 143 --save last.st
+    expect_exit 0
+    expect_stdout 'last.st has the network after 143 iterations'
+    run run small.md $few
     grep -q '^test: loss 0\.[0-9]*, accuracy [0-9.]* %$' "$out" ||
         complain "no line of the test"
 

@@ -171,13 +171,23 @@ static int find_table(const struct lab_plan *plan)
     return -1;
 }
 
-static enum lab_status ask_table(struct lab_walk *w, int table,
-                                 const struct lab_vocabulary *v,
-                                 const struct lab_near_term *terms, int n_terms,
-                                 struct lab_neighbours *out)
+/* A question, read, and the table that it is asked of. */
+struct asked {
+    const struct lab_vocabulary *v;
+    struct lab_near_term terms[LAB_NEAR_WORDS];
+    int n;
+    int64_t rows; /* of words, and numbers in each */
+    int64_t dim;
+    float *values; /* the table; the caller's (lab_free) */
+};
+
+static enum lab_status read_table(struct lab_walk *w, int table,
+                                  struct asked *out)
 {
+    const struct lab_near_term *terms = out->terms;
     const struct lab_tensor *t = &lab_walk_plan(w)->tensors[table];
-    int64_t rows = t->shape.dim[0] < v->n ? t->shape.dim[0] : v->n;
+    int64_t rows = t->shape.dim[0] < out->v->n ? t->shape.dim[0] : out->v->n;
+    int n_terms = out->n;
     for (int i = 0; i < n_terms; i++) {
         if (terms[i].id >= rows)
             return lab_fail(
@@ -189,19 +199,19 @@ static enum lab_status ask_table(struct lab_walk *w, int table,
     if (!values)
         return lab_fail(LAB_E_NOMEM, "no memory for %s", t->name);
     enum lab_status st = lab_walk_read(w, table, false, values);
-    if (!st)
-        st = lab_near_find(values, rows, t->shape.dim[1],
-                           v->unknown > 0 ? 2 : 1, terms, n_terms, out);
-    lab_free(values);
-    return st;
+    if (st) {
+        lab_free(values);
+        return st;
+    }
+    out->values = values;
+    out->rows = rows;
+    out->dim = t->shape.dim[1];
+    return LAB_OK;
 }
 
-enum lab_status lab_near_ask(struct lab_walk *w, const char *question,
-                             struct lab_neighbours *out)
+static enum lab_status read_question(struct lab_walk *w, const char *question,
+                                     struct asked *out)
 {
-    struct lab_near_term terms[LAB_NEAR_WORDS];
-    struct lab_neighbours answer = {.n = 0};
-    int n = 0;
     const struct lab_vocabulary *v = lab_data_words(lab_walk_data(w));
     int table = find_table(lab_walk_plan(w));
     if (!v)
@@ -212,9 +222,42 @@ enum lab_status lab_near_ask(struct lab_walk *w, const char *question,
         return lab_fail(
             LAB_E_NOTFOUND,
             "[near.no-embedding] near: this network has no embedding of words");
-    enum lab_status st = lab_near_parse(v, question, terms, &n);
-    if (!st)
-        st = ask_table(w, table, v, terms, n, &answer);
+    *out = (struct asked){.v = v};
+    enum lab_status st = lab_near_parse(v, question, out->terms, &out->n);
+    return st ? st : read_table(w, table, out);
+}
+
+enum lab_status lab_near_vector(struct lab_walk *w, const char *question,
+                                double **out, int64_t *n)
+{
+    struct asked a;
+    enum lab_status st = read_question(w, question, &a);
+    if (st)
+        return st;
+    double *sum = lab_alloc_array((size_t)a.dim, sizeof(*sum));
+    for (int i = 0; sum && i < a.n; i++)
+        for (int64_t k = 0; k < a.dim; k++)
+            sum[k] +=
+                a.terms[i].sign * (double)a.values[a.terms[i].id * a.dim + k];
+    lab_free(a.values);
+    if (!sum)
+        return lab_no_memory("a word's vector");
+    *out = sum;
+    *n = a.dim;
+    return LAB_OK;
+}
+
+enum lab_status lab_near_ask(struct lab_walk *w, const char *question,
+                             struct lab_neighbours *out)
+{
+    struct lab_neighbours answer = {.n = 0};
+    struct asked a;
+    enum lab_status st = read_question(w, question, &a);
+    if (st)
+        return st;
+    st = lab_near_find(a.values, a.rows, a.dim, a.v->unknown > 0 ? 2 : 1,
+                       a.terms, a.n, &answer);
+    lab_free(a.values);
     if (st)
         return st;
     snprintf(answer.question, sizeof(answer.question), "%s", question);

@@ -22,8 +22,11 @@ struct lab_training {
     /* What iterations of which no step is observed spend outside their steps, and
      * between two; NaN: there are none, or the device runs them as graphs. */
     double host_pct;
-    bool interrupted;             /* a signal came */
-    bool stopped_early;           /* the patience was over */
+    bool interrupted;   /* a signal came */
+    bool stopped_early; /* the patience was over */
+    int64_t
+        network; /* then the walk has the best network again: that of so many
+                        iterations; 0: it has the last one */
     struct lab_patience patience; /* validation: the lowest loss, and when */
     double test_accuracy; /* rows that are not for validation; NaN none */
     double test_loss;
@@ -37,7 +40,8 @@ typedef enum lab_status lab_training_fn(void *user, int64_t iteration,
 /* Nothing done, nothing known. */
 void lab_training_init(struct lab_training *t);
 /* Trains `iterations` from the walk's position, evaluating at every epoch's
- * end and at the end. The result is also filled in on failure. */
+ * end and at the end. Where early_stop ends it, the walk has the network with the
+ * lowest validation loss again, and the test is of that one. The result is also filled in on failure. */
 enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out);

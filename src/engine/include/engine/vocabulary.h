@@ -120,6 +120,10 @@ enum lab_status lab_near_find(const float *table, int64_t rows, int64_t dim,
  * then or untouched. */
 enum lab_status lab_near_ask(struct lab_walk *w, const char *question,
                              struct lab_neighbours *out);
+/* The question's own vector, the sum of its rows as they are: *n numbers
+ * (lab_free). The errors of lab_near_ask(). */
+enum lab_status lab_near_vector(struct lab_walk *w, const char *question,
+                                double **out, int64_t *n);
 /* "near king: queen 0.93, prince 0.88", appended. */
 void lab_near_text(const struct lab_vocabulary *v,
                    const struct lab_neighbours *n, struct lab_str *out);

@@ -16,11 +16,9 @@
 #ifdef LAB_REAL_F64
 typedef double real;
 #define LAB_REF(name) lab_ref_f64_##name
-#define LAB_REAL_DTYPE LAB_F64
 #else
 typedef float real;
 #define LAB_REF(name) lab_ref_f32_##name
-#define LAB_REAL_DTYPE LAB_F32
 #endif
 
 /* Math in the precision of `real`, without a cast at every call. */
@@ -30,9 +28,7 @@ typedef float real;
 #define real_log1p log1p
 #define real_sqrt sqrt
 #define real_tanh tanh
-#define real_erf erf
 #define real_erfc erfc
-#define real_pow pow
 #define real_fabs fabs
 #else
 #define real_exp expf
@@ -40,9 +36,7 @@ typedef float real;
 #define real_log1p log1pf
 #define real_sqrt sqrtf
 #define real_tanh tanhf
-#define real_erf erff
 #define real_erfc erfcf
-#define real_pow powf
 #define real_fabs fabsf
 #endif
 

@@ -16,7 +16,6 @@ static atomic_int caught;
 static atomic_bool ending; /* one that ends the program was taken */
 static atomic_bool reader_gone;
 static const char *_Atomic first_words;
-static atomic_bool *_Atomic stop_flag;
 static int wake[2] = {-1, -1};
 
 static void on_signal(int number)
@@ -28,9 +27,6 @@ static void on_signal(int number)
         return; /* a terminal that closes sends it more than once */
     if (atomic_load(&ending) || !first)
         _exit(128 + number); /* the loop did not end: the user insists */
-    atomic_bool *flag = atomic_load(&stop_flag);
-    if (flag)
-        atomic_store(flag, true);
     const char *words = atomic_load(&first_words);
     if (words && write(STDERR_FILENO, words, strlen(words)) < 0)
         atomic_store(&first_words, NULL); /* stderr has no reader */
@@ -84,13 +80,6 @@ void lab_signals_catch(void)
 void lab_signals_say(const char *words)
 {
     atomic_store(&first_words, words);
-}
-
-void lab_signals_flag(atomic_bool *flag)
-{
-    atomic_store(&stop_flag, flag);
-    if (flag && lab_signals_caught())
-        atomic_store(flag, true);
 }
 
 void lab_signals_end_now(int after)

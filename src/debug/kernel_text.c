@@ -281,7 +281,7 @@ static const char *space_name(const struct lab_sim_access_view *v)
 }
 
 /* Pieces of 32 bytes that the lanes' bytes lie in. */
-int lab_kernel_sectors(const struct lab_sim_access_view *v)
+static int count_sectors(const struct lab_sim_access_view *v)
 {
     uint64_t seen[LANES * 2];
     int n = 0;
@@ -332,8 +332,8 @@ void lab_kernel_access_add(struct lab_str *out, const struct lab_sim_debug *d,
         lab_kernel_place_add(out, d, v, last);
     }
     if (lab_kernel_is_global(v))
-        lab_str_addf(out, ": %d sector%s of 32 bytes", lab_kernel_sectors(v),
-                     lab_kernel_sectors(v) == 1 ? "" : "s");
+        lab_str_addf(out, ": %d sector%s of 32 bytes", count_sectors(v),
+                     count_sectors(v) == 1 ? "" : "s");
 }
 
 enum lab_status lab_kernel_read_three(const char *text, uint32_t out[3])

@@ -12,7 +12,8 @@
 
 enum { LONG = 28, DEVICE = 18, CELL = 512, BETWEEN = 2 };
 
-bool lab_fact_is_long(const struct lab_fact_table *t, int column)
+/* Columns that are written below the grid: what is long, and source. */
+static bool is_long(const struct lab_fact_table *t, int column)
 {
     const struct lab_fact_column *c = &t->column[column];
     if (c->unit || column == 0)
@@ -79,7 +80,7 @@ static int grid_columns(const struct lab_fact_table *t, int list[])
 {
     int n = 0;
     for (int i = 0; i < t->columns; i++)
-        if (!lab_fact_is_long(t, i))
+        if (!is_long(t, i))
             list[n++] = i;
     return n;
 }
@@ -230,7 +231,7 @@ void lab_fact_notes(const struct lab_fact_table *t, const int *shown, int count,
     add_changes(t, shown, count, out);
     for (int j = 0; j < t->columns; j++) {
         bool source = strcmp(t->column[j].name, "source") == 0;
-        if (!lab_fact_is_long(t, j))
+        if (!is_long(t, j))
             continue;
         for (int i = 0; i < count; i++) {
             const char *text = lab_fact_at(t, shown[i], j)->text;

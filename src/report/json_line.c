@@ -26,7 +26,8 @@ void lab_json_watch_memory(void)
     json_set_alloc_funcs(watched_malloc, free);
 }
 
-bool lab_json_lacks_memory(void)
+/* Has this thread lacked memory for JSON since it was last asked? */
+static bool take_lack(void)
 {
     bool lacks = lacks_memory;
     lacks_memory = false;
@@ -187,7 +188,7 @@ enum lab_status lab_json_write(FILE *to, json_t *object)
     lab_json_int(object, "format", LAB_JSON_FORMAT);
     char *line = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(object);
-    if (lab_json_lacks_memory() || !line) {
+    if (take_lack() || !line) {
         free(line);
         return lab_no_memory("a line of JSON");
     }

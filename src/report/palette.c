@@ -349,7 +349,8 @@ static int tint_rgb(enum lab_theme theme, enum lab_tint tint)
 
 /* ---- what a terminal is sent ---- */
 
-bool lab_palette_has_tints(enum lab_theme theme, enum lab_depth depth)
+/* Whether a theme has tints at that depth. */
+static bool has_tints(enum lab_theme theme, enum lab_depth depth)
 {
     return theme != LAB_THEME_TERMINAL && depth >= LAB_DEPTH_256;
 }
@@ -360,7 +361,7 @@ struct lab_style lab_palette_style(enum lab_theme theme, enum lab_depth depth,
     const struct row *row = &ROLES[role];
     if (depth == LAB_DEPTH_MONO)
         return (struct lab_style){row->mono, -1, -1};
-    if (!lab_palette_has_tints(theme, depth))
+    if (!has_tints(theme, depth))
         return (struct lab_style){
             row->attr, depth >= LAB_DEPTH_16 ? row->ansi16 : row->ansi8, -1};
     struct lab_style s = {row->attr, at_depth(depth, row->rgb[theme]),
@@ -390,9 +391,8 @@ static int on_panel(enum lab_theme theme, enum lab_depth depth,
 int lab_palette_tint(enum lab_theme theme, enum lab_depth depth,
                      enum lab_tint tint)
 {
-    return lab_palette_has_tints(theme, depth)
-               ? at_depth(depth, tint_rgb(theme, tint))
-               : -1;
+    return has_tints(theme, depth) ? at_depth(depth, tint_rgb(theme, tint))
+                                   : -1;
 }
 
 enum lab_tint lab_palette_ink(enum lab_theme theme, enum lab_tint tint)
@@ -411,7 +411,7 @@ void lab_palette_fill(struct lab_palette *out, enum lab_theme theme,
                       enum lab_depth depth)
 {
     *out = (struct lab_palette){.theme = theme, .depth = depth};
-    out->tints = lab_palette_has_tints(theme, depth);
+    out->tints = has_tints(theme, depth);
     for (int i = 0; i < LAB_ROLE_COUNT; i++) {
         out->styles[i] = lab_palette_style(theme, depth, (enum lab_role)i);
         out->on_panel[i] = on_panel(theme, depth, (enum lab_role)i);

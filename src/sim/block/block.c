@@ -418,11 +418,6 @@ enum sim_progress sim_block_run(struct sim_block *b, int64_t most)
     return SIM_RUNS;
 }
 
-int sim_block_turn(const struct sim_block *b)
-{
-    return room_of(b)->last;
-}
-
 enum sim_progress sim_block_step(struct sim_block *b)
 {
     int64_t used = 0;

@@ -34,8 +34,6 @@ enum lab_status sim_block_start(struct sim_block *b, uint64_t number);
 enum sim_progress sim_block_run(struct sim_block *b, int64_t most);
 /* Executes one instruction of one warp: that which is next by the seed. */
 enum sim_progress sim_block_step(struct sim_block *b);
-/* The warp that had the last turn; -1: none yet. */
-int sim_block_turn(const struct sim_block *b);
 void sim_block_end(struct sim_block *b);
 
 enum sim_bar_kind {

@@ -188,11 +188,6 @@ const char *lab_sim_type_name(enum lab_sim_type type)
     return types[type].name;
 }
 
-int lab_sim_type_bytes(enum lab_sim_type type)
-{
-    return types[type].bytes;
-}
-
 bool lab_sim_type_is_real(enum lab_sim_type type)
 {
     return types[type].exponent > 0;

@@ -123,7 +123,8 @@ static bool is_clang(const char *path)
     return strncmp(name ? name + 1 : path, "clang", 5) == 0;
 }
 
-enum lab_status lab_sim_compiler(const char *wanted, struct lab_str *out)
+/* The path of the compiler that would be taken. */
+static enum lab_status find_compiler(const char *wanted, struct lab_str *out)
 {
     bool any = !wanted || strcmp(wanted, "auto") == 0;
     bool nvcc = any || strcmp(wanted, "nvcc") == 0;
@@ -363,7 +364,7 @@ enum lab_status lab_sim_compile(const struct lab_sim_source *source,
         return lab_fail(LAB_E_IO, "[sim.source-kind] %s is no file",
                         source->path);
     lab_str_init(&path);
-    enum lab_status st = lab_sim_compiler(source->compiler, &path);
+    enum lab_status st = find_compiler(source->compiler, &path);
     snprintf(dir, sizeof(dir), "%s/lapenna-lab-XXXXXX",
              tmp && *tmp && strlen(tmp) < PATH_MAX / 2 ? tmp : "/tmp");
     if (!st && !mkdtemp(dir))

@@ -92,8 +92,6 @@ struct sim_row {
 /* NULL: no such form. */
 const struct sim_row *sim_math_row(const char *opcode,
                                    const struct sim_mods *mods);
-/* Whether math.c has the opcode in any form. */
-bool sim_math_knows(const char *opcode);
 
 /* ---- families; *known false: not one of these ---- */
 

@@ -1139,11 +1139,3 @@ const struct sim_row *sim_math_row(const char *opcode,
     }
     return NULL;
 }
-
-bool sim_math_knows(const char *opcode)
-{
-    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
-        if (strcmp(rows[k].opcode, opcode) == 0)
-            return true;
-    return false;
-}

@@ -27,7 +27,8 @@ static const char *const units[] = {
     "x",       "points",  "year",  "B/clk", "MHz/V",   "GFLOP/s/W", "items/s",
     "items",   "digits",  "level", "links"};
 
-bool lab_fact_unit_is_known(const char *unit)
+/* Is it a unit that tables may use? */
+static bool is_known_unit(const char *unit)
 {
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (strcmp(units[i], unit) == 0)
@@ -35,7 +36,7 @@ bool lab_fact_unit_is_known(const char *unit)
     return false;
 }
 
-void lab_fact_units(struct lab_str *out)
+static void add_units(struct lab_str *out)
 {
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         lab_str_addf(out, "%s%s", i ? ", " : "", units[i]);
@@ -105,10 +106,10 @@ static enum lab_status read_column(struct reader *r, const char *text, size_t n,
         c->unit = keep(r, open + 1, (size_t)(text + n - 1 - open - 1));
         if (!c->unit)
             return lab_no_memory("a table of facts");
-        if (!lab_fact_unit_is_known(c->unit)) {
+        if (!is_known_unit(c->unit)) {
             struct lab_str list;
             lab_str_init(&list);
-            lab_fact_units(&list);
+            add_units(&list);
             enum lab_status st = wrong(
                 r, "[table.unit] column %s: \"%s\" is no unit of these: %s",
                 c->name, c->unit, lab_str_text(&list));
@@ -233,7 +234,7 @@ static enum lab_status take_cell(struct reader *r, int row, int column)
         enum lab_status st = read_number(r, text, c, &cell->value);
         if (st)
             return st;
-    } else if (strcmp(c->name, "unit") == 0 && !lab_fact_unit_is_known(text)) {
+    } else if (strcmp(c->name, "unit") == 0 && !is_known_unit(text)) {
         return wrong(r, "[table.unit-value] column unit: \"%s\" is no unit",
                      text);
     }

@@ -12,7 +12,7 @@
 #include "store/launch.h"
 #include "ui/layout.h"
 
-const void *lab_record_at(const struct lab_record_list *list, int64_t row)
+static const void *record_at(const struct lab_record_list *list, int64_t row)
 {
     int64_t at = list->shown ? list->shown[row] : row;
     return (const char *)list->rows + (size_t)at * list->fields->row_bytes;
@@ -94,7 +94,7 @@ void lab_record_cell(const void *user, int64_t row, int column, char *out,
 {
     const struct lab_record_list *list = user;
     const struct lab_field *f = list->field[column];
-    const void *record = lab_record_at(list, row);
+    const void *record = record_at(list, row);
     char buffer[LAB_TABLE_CELL_BYTES];
     if (f->text || f->kind == LAB_FIELD_TEXT) {
         const char *text = lab_field_text(f, record, buffer, sizeof(buffer));
@@ -118,7 +118,7 @@ static bool bar(const void *user, int64_t row, int column,
 {
     const struct lab_record_list *list = user;
     const struct lab_field *f = list->field[column];
-    const void *record = lab_record_at(list, row);
+    const void *record = record_at(list, row);
     if (f->show != LAB_SHOW_BAR && f->show != LAB_SHOW_DELTA)
         return false;
     *out = (struct lab_table_bar){.share = value(f, record) / list->longest,
@@ -145,7 +145,7 @@ void lab_record_list_scale(struct lab_record_list *list, int64_t count)
         column = lab_record_list_column(list, LAB_SHOW_DELTA);
     list->longest = 0;
     for (int64_t i = 0; i < count && column >= 0; i++) {
-        double v = fabs(value(list->field[column], lab_record_at(list, i)));
+        double v = fabs(value(list->field[column], record_at(list, i)));
         list->longest = v > list->longest ? v : list->longest;
     }
 }
@@ -155,8 +155,8 @@ static int compare(const void *user, int64_t a, int64_t b, int column,
 {
     const struct lab_record_list *list = user;
     const struct lab_field *f = list->field[column];
-    const void *p = lab_record_at(list, a);
-    const void *q = lab_record_at(list, b);
+    const void *p = record_at(list, a);
+    const void *q = record_at(list, b);
     char s[LAB_TABLE_CELL_BYTES];
     char t[LAB_TABLE_CELL_BYTES];
     if (f->list.as_given)

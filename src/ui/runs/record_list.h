@@ -25,7 +25,6 @@ void lab_record_list_init(struct lab_record_list *list,
                           const struct lab_fields *fields, int kind);
 /* The same columns in another order of importance. */
 void lab_record_list_turn(struct lab_record_list *list, int kind);
-const void *lab_record_at(const struct lab_record_list *list, int64_t row);
 /* The column that shows `show`, the first of them; -1: none. */
 int lab_record_list_column(const struct lab_record_list *list,
                            enum lab_field_show show);

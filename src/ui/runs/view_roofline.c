@@ -244,7 +244,8 @@ static void name_row(const struct drawing *d, int row, char out[LABEL_BYTES])
     }
 }
 
-void lab_roof_size(double time, int h, int *rows, int *columns)
+/* Rows of a point above its own, and columns to each side, in a plot of `h` rows. */
+static void mark_size(double time, int h, int *rows, int *columns)
 {
     /* From this share of the time on; a high plot has room for rows. */
     static const struct {
@@ -273,7 +274,7 @@ static int point_in_text(const struct drawing *d, int y, int x, int w)
         int px;
         int rows;
         int half;
-        lab_roof_size(row_at(d->list, i)->time, d->axes.plot.h, &rows, &half);
+        mark_size(row_at(d->list, i)->time, d->axes.plot.h, &rows, &half);
         if (lab_roof_cell(&d->axes, p->intensity, p->flop_s, &py, &px) &&
             abs(py - y) <= rows && px + half >= x - 1 && px - half <= x + w)
             return px - half;
@@ -354,8 +355,7 @@ static void draw_disc(const struct drawing *d, int64_t place, int y, int x)
     enum lab_tint tint = lab_tint_of_role(role);
     int rows;
     int columns;
-    lab_roof_size(row_at(d->list, place)->time, d->axes.plot.h, &rows,
-                  &columns);
+    mark_size(row_at(d->list, place)->time, d->axes.plot.h, &rows, &columns);
     struct lab_rect old = lab_canvas_clip(d->c, d->axes.plot);
     for (int i = -rows; i <= rows; i++) {
         int half =
@@ -426,8 +426,7 @@ static void draw_discs(const struct drawing *d, int64_t chosen)
             int columns;
             int y;
             int x;
-            lab_roof_size(row_at(list, i)->time, d->axes.plot.h, &rows,
-                          &columns);
+            mark_size(row_at(list, i)->time, d->axes.plot.h, &rows, &columns);
             if ((size < 0 ? i == chosen : columns == size) &&
                 lab_roof_cell(&d->axes, p->intensity, p->flop_s, &y, &x))
                 draw_disc(d, i, y, x);
@@ -454,7 +453,7 @@ static void draw_points(struct drawing *d, int64_t chosen)
         return;
     int rows;
     int half;
-    lab_roof_size(row_at(list, chosen)->time, d->axes.plot.h, &rows, &half);
+    mark_size(row_at(list, chosen)->time, d->axes.plot.h, &rows, &half);
     name_chosen(d, chosen, y, x, half);
     lab_canvas_text(d->c, y, x - half - 1, 1, LAB_ROLE_MARK, ">");
     lab_canvas_text(d->c, y, x + half + 1, 1, LAB_ROLE_MARK, "<");
@@ -581,7 +580,7 @@ static int half_at(const struct lab_roof_axes *a,
     int half;
     int py;
     int px;
-    lab_roof_size(row_at(list, i)->time, a->plot.h, &rows, &half);
+    mark_size(row_at(list, i)->time, a->plot.h, &rows, &half);
     bool on = lab_roof_cell(a, p->intensity, p->flop_s, &py, &px) &&
               abs(y - py) <= rows && abs(x - px) <= half;
     return on ? half : -1;
@@ -599,8 +598,11 @@ static bool same_cell(const struct lab_roof_axes *a,
            y[0] == y[1] && x[0] == x[1];
 }
 
-int64_t lab_roof_plot_find(struct lab_rect r, const struct lab_roof_list *list,
-                           int64_t chosen, int y, int x)
+/* The place of the point at a cell of the picture drawn in `r`, the smallest one of
+ * several; where `chosen` is one of those in that cell, the next of them. -1:
+ * none is there. */
+static int64_t find_near(struct lab_rect r, const struct lab_roof_list *list,
+                         int64_t chosen, int y, int x)
 {
     struct lab_roof_axes a;
     int64_t found = -1;
@@ -887,10 +889,10 @@ static void panes(struct lab_screen *s, struct lab_panes *out)
 static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 {
     struct roofline_state *st = s->state;
-    int64_t place = what == LAB_MOUSE_CLICK
-                        ? lab_roof_plot_find(st->picture, &st->list,
-                                             lab_table_row(&st->table), y, x)
-                        : -1;
+    int64_t place =
+        what == LAB_MOUSE_CLICK
+            ? find_near(st->picture, &st->list, lab_table_row(&st->table), y, x)
+            : -1;
     if (place >= 0)
         lab_table_select(&st->table, place);
     return place >= 0;

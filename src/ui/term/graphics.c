@@ -13,11 +13,6 @@
 static const char *const NAMES[] = {"auto", "none", "sixel", "kitty"};
 enum { N_NAMES = sizeof(NAMES) / sizeof(NAMES[0]), COLORS = 256, BAND = 6 };
 
-const char *lab_graphics_name(enum lab_graphics g)
-{
-    return NAMES[g];
-}
-
 bool lab_graphics_find(const char *name, enum lab_graphics *out)
 {
     for (int i = 0; i < N_NAMES; i++) {

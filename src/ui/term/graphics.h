@@ -33,8 +33,6 @@ struct lab_graphics_answer {
 };
 
 LAB_C_BEGIN
-/* "auto", "none", "sixel", "kitty". */
-const char *lab_graphics_name(enum lab_graphics g);
 bool lab_graphics_find(const char *name, enum lab_graphics *out);
 
 /* Appends the picture for where the cursor is. Sixels leave pixels without a colour

@@ -485,8 +485,10 @@ static void add_blocks(struct lab_str *out, const struct lab_canvas *c,
     }
 }
 
-void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
-                     enum lab_theme theme)
+/* The canvas as an SVG document: blocks are rectangles, so that a heat map has no
+ * gaps whatever the font is, and the rest is text that can be marked. */
+static void write_svg(struct lab_str *out, const struct lab_canvas *c,
+                      enum lab_theme theme)
 {
     struct lab_palette p;
     lab_palette_fill(&p, drawn(theme), depth_of(c));
@@ -760,7 +762,7 @@ enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
     if (png)
         st = lab_picture_png(&text, c, theme);
     else
-        lab_picture_svg(&text, c, theme);
+        write_svg(&text, c, theme);
     if (!st && text.failed)
         st = lab_no_memory("the picture");
     if (!st)

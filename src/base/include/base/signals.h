@@ -10,8 +10,6 @@ void lab_signals_catch(void);
 void lab_signals_say(const char *words);
 #define LAB_SIGNALS_STOPPING                                                   \
     "lapenna-lab: stopping after this call; again ends now\n"
-/* The first signal sets this flag, too; NULL: none. For work that looks at one. */
-void lab_signals_flag(atomic_bool *flag);
 /* From here on a signal ends the program at once, as 128 and its number; after
  * SIGHUP not another one, which a terminal that closes may send. `after`: what
  * ends the program already, or 0. */

@@ -75,8 +75,6 @@ bool lab_kernel_parameters(struct lab_kernel_source *s,
 int32_t lab_kernel_same_finding(const struct lab_sim_finding *f, int32_t n,
                                 int32_t i);
 bool lab_kernel_is_global(const struct lab_sim_access_view *v);
-/* Pieces of 32 bytes that the lanes' bytes lie in. */
-int lab_kernel_sectors(const struct lab_sim_access_view *v);
 /* What a lane touched: "fc1.W[3,17]", "byte 128" of shared memory. */
 void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_access_view *v, int lane);

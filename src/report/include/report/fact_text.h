@@ -4,8 +4,6 @@
 #include "store/fact_table.h"
 
 LAB_C_BEGIN
-/* Columns that are written below the grid: what is long, and source. */
-bool lab_fact_is_long(const struct lab_fact_table *t, int column);
 /* The rows as a grid of at most `width` columns: as it is; else turned, a line
  * a column; else in blocks, each with the key. Width 0: as long as they are. */
 enum lab_status lab_fact_grid(const struct lab_fact_table *t, const int *shown,

@@ -19,8 +19,6 @@ enum { LAB_JSON_FORMAT = 1 };
 /* From now on a line that lacks something for want of memory is an error and is
  * not printed. Before the first use of jansson. */
 void lab_json_watch_memory(void);
-/* Has this thread lacked memory for JSON since it was last asked? */
-bool lab_json_lacks_memory(void);
 
 /* {"type": type}; NULL when memory is short, which every function takes. */
 json_t *lab_json_new(const char *type);

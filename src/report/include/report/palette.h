@@ -96,8 +96,6 @@ void lab_palette_fill(struct lab_palette *out, enum lab_theme theme,
  * there. */
 struct lab_style lab_palette_cell(const struct lab_palette *p, unsigned role,
                                   unsigned ink, unsigned paper);
-/* Whether a theme has tints at that depth. */
-bool lab_palette_has_tints(enum lab_theme theme, enum lab_depth depth);
 /* -1: none. */
 int lab_palette_tint(enum lab_theme theme, enum lab_depth depth,
                      enum lab_tint tint);

@@ -116,7 +116,6 @@ int64_t lab_sim_argument_unwritten(struct lab_sim_memory *m,
                                    int64_t *first);
 
 const char *lab_sim_type_name(enum lab_sim_type type);
-int lab_sim_type_bytes(enum lab_sim_type type);
 bool lab_sim_type_is_real(enum lab_sim_type type);
 /* Element i at `data` as a double, of an integer too. */
 double lab_sim_real_at(enum lab_sim_type type, const void *data, int64_t i);

@@ -23,6 +23,4 @@ LAB_C_BEGIN
 enum lab_status lab_sim_compile(const struct lab_sim_source *source,
                                 struct lab_str *ptx, struct lab_str *words,
                                 struct lab_str *compiler);
-/* The path of the compiler that would be taken. LAB_E_UNSUPPORTED as above. */
-enum lab_status lab_sim_compiler(const char *wanted, struct lab_str *out);
 LAB_C_END

@@ -102,10 +102,6 @@ enum lab_status lab_fact_select(const struct lab_fact_table *t,
                                 int sort, bool reverse, int **shown,
                                 int *count);
 
-/* Is it a unit that tables may use? The list of all. */
-bool lab_fact_unit_is_known(const char *unit);
-void lab_fact_units(struct lab_str *out);
-
 /* Fills the cells that a run which ships has measured, from the database at
  * `path`; `note` gets a line for each. LAB_E_PARSE, LAB_E_DB. */
 enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,

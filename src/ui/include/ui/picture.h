@@ -12,10 +12,6 @@
 struct lab_cast;
 
 LAB_C_BEGIN
-/* Appends the canvas as an SVG document: blocks are rectangles, so that a heat map
- * has no gaps whatever the font is, and the rest is text that can be marked. */
-void lab_picture_svg(struct lab_str *out, const struct lab_canvas *c,
-                     enum lab_theme theme);
 /* Appends it as a PNG, with its images where it has some; a character is as many
  * pixels as the canvas has for it, else 9 by 18. Text needs FreeType, Fontconfig and
  * a font. Errors: LAB_E_UNSUPPORTED without; LAB_E_NOMEM. */

@@ -45,16 +45,9 @@ bool lab_roof_has_place(const struct lab_roofline_point *p);
  * to show. */
 bool lab_roof_axes_fit(struct lab_roof_axes *out,
                        const struct lab_roof_list *list, struct lab_rect plot);
-/* Rows of a point above its own, and columns to each side, in a plot of `h` rows. */
-void lab_roof_size(double time, int h, int *rows, int *columns);
 /* The cell of a place; false: outside. */
 bool lab_roof_cell(const struct lab_roof_axes *axes, double intensity,
                    double flop_s, int *y, int *x);
-/* The place of the point at a cell of the picture drawn in `r`, the smallest one
- * of several; where `chosen` is one of those in that point's cell, the next of
- * them. -1: none is there. */
-int64_t lab_roof_plot_find(struct lab_rect r, const struct lab_roof_list *list,
-                           int64_t chosen, int y, int x);
 /* The picture with its axes; `chosen` is a place of the list, or -1. */
 void lab_roof_plot_draw(struct lab_canvas *c, struct lab_rect r,
                         const struct lab_roof_list *list, int64_t chosen);

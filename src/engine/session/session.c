@@ -572,7 +572,6 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
                     : out->lr;
     out->words = lab_data_words(lab_walk_data(s->walk));
     out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
-    lab_backend_info(lab_walk_backend(s->walk), &out->device);
     out->iteration = lab_walk_iteration(s->walk);
     out->first_iteration = lab_walk_first(s->walk);
     out->given = lab_walk_was_given(s->walk);
@@ -1936,6 +1935,7 @@ static enum lab_status open_walk(struct lab_session *s)
     memcpy(s->choices, owned, (size_t)s->n_choices * sizeof(*owned));
     snprintf(s->now.backend, sizeof(s->now.backend), "%s",
              lab_walk_backend(s->walk)->ops->name);
+    lab_backend_info(lab_walk_backend(s->walk), &s->now.device);
     if (s->hooks.opened)
         s->hooks.opened(s->hooks.user, s->walk);
     /* The network can be walked without it. */

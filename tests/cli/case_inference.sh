@@ -127,6 +127,14 @@ expect_stdout '- no derivative'
 run lab mixing lstm-text
 expect_exit 0
 expect_stdout 'the first 32 of 64 positions'
+# Nothing to prune: the other forms are shown, and the lesson is bad input.
+printf '0,1,0\n1,0,1\n1,1,1\n0,0,0\n0,1,0\n1,0,1\n1,1,1\n0,0,0\n' >two.csv
+sed -e 's/{source: digits, batch: 16, split: 0.8, shuffle: true}/{source: csv, path: two.csv, batch: 2, split: 0.5}/' \
+    -e '/id: fc2/d' narrow.md >two.md
+run lab inference ./two.md --iterations 2
+expect_exit 3
+expect_stdout 'fused, int8'
+expect_stderr 'there is nothing to prune by 2:4'
 # A last state, a context: one vector of all positions.
 run lab mixing rnn-fibonacci --json
 expect_exit 0

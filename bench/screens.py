@@ -10,6 +10,8 @@ empty home of its own, of 80x24 and, where so named, of 300x100:
   key           from pressing ? until the help stands on the screen, while a
                 training run goes on (the run is checked to go on); also with
                 pictures in pixels, and back from the help to the curves
+                (a third figure leaves out what the thread of the screens
+                waited for a core, which the training uses, too)
   redraw        bytes that are written when the cursor moves in a tensor, beside
                 those of a whole frame
   idle          the share of one core that the program uses when nobody presses
@@ -90,6 +92,11 @@ class Screen:
             total += int((task / "schedstat").read_text().split()[0])
         return total / 1e9
 
+    def waited_ms(self):
+        """How long the thread of the screens was ready and had no core."""
+        text = pathlib.Path(f"/proc/{self.pid}/schedstat").read_text()
+        return int(text.split()[1]) / 1e6
+
     def close(self):
         os.kill(self.pid, signal.SIGTERM)
         while True:  # what it still writes must be read, or it cannot end
@@ -128,14 +135,15 @@ def key_while_training(name, words, home, size):
     screen.wait_for(b"iteration")
     screen.drain(1)
     cpu, begin = screen.cpu_seconds(), time.monotonic()
-    help_ms, back_ms = [], []
+    help_ms, back_ms, own_ms = [], [], []
     for _ in range(KEYS):
-        pressed = screen.press(b"?")
-        help_ms.append((screen.wait_for(b"Keys of this screen") - pressed) * 1e3)
-        screen.drain(0.07)
-        pressed = screen.press(b"q")
-        back_ms.append((screen.wait_for(b"log scale") - pressed) * 1e3)
-        screen.drain(0.07)
+        for key, marker, times in ((b"?", b"Keys of this screen", help_ms),
+                                   (b"q", b"log scale", back_ms)):
+            waited = screen.waited_ms()
+            pressed = screen.press(key)
+            times.append((screen.wait_for(marker) - pressed) * 1e3)
+            own_ms.append(max(times[-1] - (screen.waited_ms() - waited), 0))
+            screen.drain(0.07)
     share = (screen.cpu_seconds() - cpu) / (time.monotonic() - begin)
     screen.close()
     if share < 0.5:
@@ -143,6 +151,7 @@ def key_while_training(name, words, home, size):
                          f"{share:.0%} of a core")
     summary(f"key while training, {name}", "ms", help_ms)
     summary(f"back to the curves, {name}", "ms", back_ms)
+    summary(f"both, without waiting for a core, {name}", "ms", own_ms)
 
 
 def redraw(name, words, home, size):

@@ -250,11 +250,18 @@ static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
         }
     }
     lab_str_init(&list);
+    int kept = 0; /* a name once, whatever its precisions */
     for (int i = 0; i < count; i++) {
-        names[i] = all[i]->name;
-        lab_str_addf(&list, "%s%s", i ? ", " : "", names[i]);
+        int k = 0;
+        while (k < kept && strcmp(names[k], all[i]->name) != 0)
+            k++;
+        if (k < kept)
+            continue;
+        names[kept] = all[i]->name;
+        lab_str_addf(&list, "%s%s", kept ? ", " : "", names[kept]);
+        kept++;
     }
-    const char *near = lab_nearest(word, names, (size_t)count);
+    const char *near = lab_nearest(word, names, (size_t)kept);
     enum lab_status st = lab_fail(
         LAB_E_USAGE, "[lab.variant] %s has no variant %s on the %s; %s%s%s",
         lab->ladder->name, word, lab->backend->ops->name,

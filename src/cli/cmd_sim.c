@@ -54,6 +54,7 @@ struct simulation {
     /* The file of the lines that are quoted last. */
     struct lab_kernel_source source;
     enum lab_status printed;
+    bool walk_found; /* the walk has met findings */
 };
 
 /* ---- words ---- */
@@ -446,6 +447,7 @@ static enum lab_status walk(struct simulation *s,
         lab_sim_debug_open(s->memory, l, options, first, &w.debug);
     if (!st)
         st = lab_kernel_walk(&w);
+    s->walk_found = w.found;
     lab_sim_debug_close(w.debug);
     return st;
 }
@@ -861,7 +863,12 @@ static enum lab_status print_text(struct simulation *s)
 static enum lab_status simulate(struct simulation *s)
 {
     bool here = is_here(s->o->words[0]);
-    enum lab_status st = here ? read_words(s) : LAB_OK;
+    enum lab_status st =
+        s->o->walk && s->o->json
+            ? lab_fail(LAB_E_USAGE, "[sim.walk-json] --walk prints lines of "
+                                    "text: it has no --json")
+        : here ? read_words(s)
+               : LAB_OK;
     if (!st)
         st = read_source(s);
     if (!st)
@@ -890,7 +897,7 @@ static int cmd_sim(int argc, char **argv)
     lab_str_init(&s.file);
     lab_kernel_source_init(&s.source, NULL);
     enum lab_status st = simulate(&s);
-    bool found = !st && s.result.finding_count > 0;
+    bool found = !st && (s.result.finding_count > 0 || s.walk_found);
     int code = st == LAB_E_CANCELLED ? LAB_EXIT_SIGNAL + lab_signals_caught()
                : st                  ? lab_exit_error(st)
                : found               ? LAB_EXIT_CHECK

@@ -21,7 +21,8 @@ struct session {
     struct lab_kernel_walk *w;
     struct lab_kernel_source source;
     struct lab_kernel_values values;
-    int lane; /* in focus */
+    int lane;      /* in focus */
+    int32_t shown; /* findings of the block that were printed */
     bool leaving;
     bool repeats; /* the word is done again by an empty line */
 };
@@ -164,8 +165,10 @@ static void print_stop(struct session *s, const struct lab_sim_stop *stop)
     int32_t n;
     (void)lab_sim_debug_findings(s->w->debug, &n);
     lab_printf(stdout, "%s", why[stop->reason]);
+    /* Of one stop there may be several, of other lines and checks. */
     if (stop->reason == LAB_SIM_STOPPED_FINDING)
-        print_findings(s, n - 1);
+        print_findings(s, s->shown < n ? s->shown : n - 1);
+    s->shown = n;
     print_access(s);
     show(s);
 }
@@ -649,6 +652,11 @@ static void run_line(struct session *s, char *line)
     enum lab_status st = w ? w->run(s, arg) : unknown_word(word);
     if (st)
         lab_printf(stdout, "%s\n", lab_error());
+    int32_t found;
+    (void)lab_sim_debug_findings(s->w->debug, &found);
+    /* Fewer: another block, or back. */
+    s->shown = found < s->shown ? found : s->shown;
+    s->w->found = s->w->found || found > 0;
 }
 
 static bool read_stdin(void *user, char *line, size_t cap)

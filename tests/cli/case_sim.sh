@@ -130,6 +130,44 @@ __global__ void broken(int *x)
     x[0] = no_such_name;
 }
 END
+# A copy that nothing waits for is said to be one.
+cat >copy.txt <<'END'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry turned(.param .u64 x, .param .u64 y)
+{
+    .reg .b64 %rd<6>;
+    .reg .b32 %r<8>;
+    .shared .align 16 .b8 s[256];
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.s64 %rd5, %rd2, %rd3;
+    mov.u32 %r2, s;
+    shl.b32 %r3, %r1, 2;
+    add.u32 %r4, %r2, %r3;
+    cp.async.ca.shared.global [%r4], [%rd4], 4;
+    cp.async.commit_group;
+    WAIT
+    bar.sync 0;
+    sub.u32 %r5, 252, %r3;
+    add.u32 %r6, %r2, %r5;
+    ld.shared.u32 %r7, [%r6];
+    st.global.u32 [%rd5], %r7;
+    ret;
+}
+END
+sed '/WAIT/d' copy.txt >copy.ptx
+run sim copy.ptx --grid 1 --block 64 --arg 'in:int[64]=iota' --arg 'out:int[64]'
+expect_exit 1
+expect_stdout 'look at: the copy has not been waited for: __pipeline_wait_prior()'
+sed 's/WAIT/cp.async.wait_group 0;/' copy.txt >copy.ptx
+run sim copy.ptx --grid 1 --block 64 --arg 'in:int[64]=iota' --arg 'out:int[64]'
+expect_exit 0
+
 none=yes
 for compiler in clang nvcc; do
     "$LAB_EXE" sim kernels/triple.cu --grid 1 --block 4 --compiler $compiler \

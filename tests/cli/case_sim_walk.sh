@@ -32,7 +32,7 @@ findings
 quit
 step
 WORDS
-expect_exit 0
+expect_exit 1
 expect_no_stderr
 expect_stdout 'block (0,0,0)  warp 0 of 2: 32 of 32 lanes'
 expect_stdout '  warp  0  turn.cu:2'
@@ -74,7 +74,7 @@ back
 back
 output
 WORDS
-expect_exit 0
+expect_exit 1
 grep -q 'no block that was walked has written to a tensor yet' "$out" ||
     complain "an output before it was written"
 # A sign is two elements: 32 of a block of 64 threads, 16 of a warp.
@@ -100,11 +100,21 @@ continue
 findings
 WORDS
 status=$?
-expect_exit 0
+expect_exit 1
 expect_stdout '= &out[0]'
 expect_stdout 'out, a parameter'
 [ "$(grep -c '^race: read' "$out")" -le 4 ] || complain "a line for each thread"
 expect_stdout 'times on this line'
+# Without findings on the way the end is 0.
+walk <<'WORDS'
+warps
+WORDS
+expect_exit 0
+run sim turn.ptx --grid 2 --block 64 --walk --json --arg 'in:int[128]=iota' \
+    --arg 'out:int[128]'
+expect_exit 2
+expect_stderr '--walk prints lines of text: it has no --json'
+
 # A sign for elements of several warps is no warp's.
 "$LAB_EXE" sim turn.ptx --grid 2 --block 64 --arg 'in:int[128]' \
     --arg 'out:int[8192]' --walk >"$out" 2>"$err" <<'WORDS'
@@ -117,7 +127,7 @@ continue
 output
 WORDS
 status=$?
-expect_exit 0
+expect_exit 1
 grep -q '^  #\.\{63\}$' "$out" || complain "the sign of several warps"
 
 "$LAB_EXE" step mlp-digits --backend cpu --into fc1.matmul </dev/null \

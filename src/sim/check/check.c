@@ -190,7 +190,8 @@ static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
             size_t unset = sim_memory_unset(g, offset, bytes);
             if (unset < bytes && !sim_is_padding(i, is_set_global, g, offset))
                 sim_find_unset(w, i, LAB_PTX_GLOBAL, lane,
-                               a->addr[lane] + unset, a->bytes, NOT_WRITTEN);
+                               a->addr[lane] + unset, a->bytes, NOT_WRITTEN,
+                               NULL);
         }
         if (a->kind != SIM_LOAD)
             sim_memory_set(g, offset, bytes);
@@ -363,7 +364,7 @@ static uint32_t access_local(struct sim_warp *w, const struct sim_instr *i,
             !sim_is_padding(i, is_set_local, own, (size_t)a->addr[lane]))
             sim_find_unset(w, i, LAB_PTX_LOCAL, lane,
                            a->addr[lane] + (uint64_t)(unset - set), a->bytes,
-                           NOT_WRITTEN);
+                           NOT_WRITTEN, NULL);
         if (a->kind != SIM_LOAD)
             memset(set, 1, bytes);
     }

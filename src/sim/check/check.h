@@ -150,10 +150,10 @@ void sim_describe(const struct sim_grid *g, const struct sim_check *c,
  * long it is now. */
 size_t sim_append(char *out, size_t room, size_t at, const char *format, ...)
     LAB_PRINTF(4, 5);
-/* A read of what was not written. */
+/* A read of what was not written. `hint`: what to look at; NULL: as always. */
 void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
                     enum lab_ptx_space space, int lane, uint64_t addr,
-                    int bytes, const char *what);
+                    int bytes, const char *what, const char *hint);
 /* Whether what a load found unwritten is a struct's padding. is_set(): of byte `at`. */
 typedef bool sim_is_set_fn(const void *arg, size_t at);
 bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,

@@ -399,13 +399,14 @@ void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
 
 void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
                     enum lab_ptx_space space, int lane, uint64_t addr,
-                    int bytes, const char *what)
+                    int bytes, const char *what, const char *hint)
 {
     char words[SIM_WORDS];
     struct lab_sim_finding f = {.bytes = bytes};
     if (sim_repeats(w, i, lane, LAB_SIM_UNINITIALISED, space, addr))
         return;
     sim_describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
+    f.hint = hint;
     sim_find(w, i, 1u << lane, LAB_SIM_UNINITIALISED, &f, "read of %s: %s",
              what, words);
 }

@@ -698,10 +698,10 @@ static void find_shared(const struct shared_access *s, int lane, size_t cell,
 }
 
 static void find_unwritten(const struct shared_access *s, int lane, size_t cell,
-                           const char *what)
+                           const char *what, const char *hint)
 {
     sim_find_unset(s->w, s->i, LAB_PTX_SHARED, lane,
-                   (uint64_t)cell * s->c->granule, s->a->bytes, what);
+                   (uint64_t)cell * s->c->granule, s->a->bytes, what, hint);
 }
 
 static void find_never_written(const struct shared_access *s, int lane,
@@ -717,7 +717,7 @@ static void find_never_written(const struct shared_access *s, int lane,
         snprintf(what, sizeof(what),
                  "a variable that nothing wrote, which line %d stored",
                  (int)k->ptx->places[place].line);
-    find_unwritten(s, lane, cell, what);
+    find_unwritten(s, lane, cell, what, NULL);
 }
 
 static bool is_set_shared(const void *arg, size_t at)
@@ -743,7 +743,10 @@ static void after_write(const struct shared_access *s, int lane, size_t cell)
         return;
     if (pending && s->a->kind == SIM_LOAD && !s->a->async)
         find_unwritten(s, lane, cell,
-                       "what an asynchronous copy has yet to write");
+                       "what an asynchronous copy has yet to write",
+                       "the copy has not been waited for: "
+                       "__pipeline_wait_prior() or cp.async.wait_group, or "
+                       "the mbarrier of a TMA, before the barrier");
     else if (pending || s->a->kind != SIM_STORE || s->a->async)
         find_shared(s, lane, cell, old, true);
     else if (old.when == s->me.when)

@@ -137,13 +137,13 @@ static enum lab_status find_compiler(const char *wanted, struct lab_str *out)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "[sim.compiler-name] there is no compiler %s", wanted);
     return lab_fail(LAB_E_UNSUPPORTED,
-                    "[sim.no-compiler] no compiler of CUDA C++: %s on "
-                    "PATH%s; install "
+                    "[sim.no-compiler] no compiler of CUDA C++: %s%s; "
+                    "install "
                     "it, in Debian and Ubuntu: %s%s%s",
-                    !clang  ? "nvcc is not"
-                    : !nvcc ? "clang is not"
-                            : "neither nvcc nor clang is",
-                    nvcc ? ", nor nvcc in CUDA_HOME or /usr/local/cuda" : "",
+                    !clang  ? "nvcc is not on PATH"
+                    : !nvcc ? "clang is not on PATH"
+                            : "neither nvcc nor clang is on PATH",
+                    nvcc ? ", and no nvcc in CUDA_HOME or /usr/local/cuda" : "",
                     clang ? "`apt install clang`" : "",
                     any ? " (or nvcc: " : "",
                     any    ? "`apt install nvidia-cuda-toolkit`)"

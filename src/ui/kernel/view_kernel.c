@@ -79,6 +79,7 @@ struct kernel_state {
     int lane;
     enum kernel_tab tab;
     int64_t top;    /* first row of shared memory, or of the list, shown */
+    int32_t found;  /* findings of the block at the stop before */
     int finding;    /* chosen */
     bool of_thread; /* the note is of the thread in focus */
     bool stays;     /* K: also where the step has no other kernel */
@@ -336,12 +337,6 @@ static void draw_source(struct kernel_state *st, struct lab_canvas *c,
     lab_canvas_textf(c, head.y, head.x + LINE_W, head.w - LINE_W,
                      LAB_ROLE_HEADING, "%s",
                      lab_kernel_source_name(st->at->ptx, st->file));
-    if (st->source.lines == 0) {
-        lab_canvas_paragraph(c, r, LAB_ROLE_DIM,
-                             "This file of the source is not found here: the "
-                             "kernel was built from another place.");
-        return;
-    }
     int32_t top = st->cursor - r.h / 2;
     if (top > st->source.lines - r.h + 1)
         top = st->source.lines - r.h + 1;
@@ -1106,6 +1101,24 @@ static void look(struct kernel_state *st)
             (int64_t)(a.address[__builtin_ctz(a.lanes)] / 4 / BANKS) - ABOVE;
 }
 
+/* Of the findings from `from` on, those since the stop before, the one that most
+ * threads have; of as many the last. */
+static int32_t main_finding(const struct lab_sim_finding *f, int32_t from,
+                            int32_t n)
+{
+    int32_t most = 0;
+    int32_t found = 0;
+    for (int32_t i = 0; i < n;) {
+        int32_t next = lab_kernel_same_finding(f, n, i);
+        if (next > from || from >= n) {
+            found = next - i >= most ? i : found;
+            most = next - i >= most ? next - i : most;
+        }
+        i = next;
+    }
+    return found;
+}
+
 static void note_stop(struct kernel_state *st, const struct lab_sim_stop *stop)
 {
     static const char *const why[] = {
@@ -1118,15 +1131,15 @@ static void note_stop(struct kernel_state *st, const struct lab_sim_stop *stop)
     int32_t n;
     const struct lab_sim_finding *f = lab_sim_debug_findings(st->at->debug, &n);
     if (stop->reason == LAB_SIM_STOPPED_FINDING && n > 0) {
+        st->finding = main_finding(f, st->found, n);
+        f += st->finding;
         snprintf(st->note, sizeof(st->note), "%s: %s",
-                 lab_sim_check_id(f[n - 1].check), f[n - 1].message);
-        st->finding = 0;
-        for (int32_t i = 0; i < n; i = lab_kernel_same_finding(f, n, i))
-            st->finding = i; /* the last of another line */
+                 lab_sim_check_id(f->check), f->message);
     } else
         snprintf(st->note, sizeof(st->note),
                  "%s%" PRId64 " instructions of warps in this block",
                  why[stop->reason], stop->executed);
+    st->found = n;
     look(st);
 }
 

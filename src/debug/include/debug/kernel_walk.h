@@ -18,6 +18,7 @@ struct lab_kernel_walk {
     /* A line into `line`; false: there is none any more. NULL: standard input. */
     bool (*read)(void *user, char *line, size_t cap);
     void *read_user;
+    bool found; /* out: the checks found something meanwhile */
 };
 
 LAB_C_BEGIN

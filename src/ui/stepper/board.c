@@ -274,16 +274,20 @@ static bool has_picture(const struct task *k)
     return false;
 }
 
-/* Wider, then higher, as long as no part shows less. */
+/* Wider, then higher, as long as no part shows less; cells of a picture by a quarter
+ * at most. */
 static void stretch(struct trial *t, const struct task *k)
 {
+    bool picture = has_picture(k);
     int64_t cells = t->cells;
-    for (int w = lab_heat_widest(t->cell_h); w > t->cell_w; w--) {
+    int most = picture ? t->cell_h + t->cell_h / 4 : lab_heat_widest(t->cell_h);
+    for (int w = most; w > t->cell_w; w--) {
         struct trial next = try_cells(k, t->shelves, t->titles, t->cell_h, w);
         if (next.cells >= cells)
             *t = next;
     }
-    for (int h = lab_heat_highest(t->cell_w); h > t->cell_h; h -= 2) {
+    most = picture ? t->cell_w + t->cell_w / 4 : lab_heat_highest(t->cell_w);
+    for (int h = most - most % 2; h > t->cell_h; h -= 2) {
         struct trial next = try_cells(k, t->shelves, t->titles, h, t->cell_w);
         if (next.cells >= cells)
             *t = next;
@@ -301,7 +305,7 @@ static struct trial best_trial(const struct task *k, bool titles)
     struct trial best = {.shown = 0};
     for (int shelves = 1; shelves <= (k->cross ? 1 : k->n); shelves++) {
         struct trial t = largest_square(k, shelves, titles);
-        if (t.shown > 0 && !has_picture(k))
+        if (t.shown > 0)
             stretch(&t, k);
         if (t.shown > best.shown || (t.shown > 0 && t.shown == best.shown &&
                                      size_of(&t) > size_of(&best)))

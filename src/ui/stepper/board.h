@@ -23,7 +23,7 @@ struct lab_board_want { /* a part: elements down and across */
     int title_w;  /* columns of its title */
     int label_w;  /* columns at its rows and rows at its columns for their */
     int label_h;  /* symbols; 0: none */
-    bool picture; /* cells of the board stay square */
+    bool picture; /* cells of the board stay about square */
 };
 
 struct lab_board_at { /* w 0: there was no room for it */

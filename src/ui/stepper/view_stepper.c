@@ -1243,7 +1243,8 @@ static bool draw_gates(const struct lab_stepper *v, struct lab_canvas *c,
     bool there = v->snap.n_board == GATES && p[0].tensor == tensors[0];
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     lab_canvas_textf(c, head.y, head.x, head.w, LAB_ROLE_DIM,
-                     "sample %lld of %lld ([ ]): units down, time across",
+                     "sample %lld of %lld ([ ]): units down, time across; "
+                     "gates 0 to 1",
                      (long long)v->gates.sample,
                      (long long)v->snap.plan->tensors[tensors[0]].shape.dim[1]);
     if (!there)

@@ -82,7 +82,7 @@ run profile compare 2 1 --db "$db"
 expect_exit 0
 expect_stdout 'What was counted'
 expect_stdout 'run 1 counted by simulation'
-expect_stdout 'of run 1: it was simulated, and has no times'
+expect_stdout 'of run 1: all of it; it was simulated, and has no times'
 run profile compare 2 1 --db "$db" --json
 expect_json 'all(r["verdict"] in ("unknown", "only b") for r in of("comparison"))' \
     'all(r["run_b"]["counted"]["counted_by"] == "simulation"

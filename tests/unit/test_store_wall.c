@@ -121,13 +121,13 @@ TEST_CASE_WITH(another_wall_time_is_not_its, NULL, sample_cleanup)
     assert_int_equal(sum(&w), 400 * US);
     sample_dir_remove();
     w = load_changed(ONE "1000000, iterations = 40");
-    why(&w, LAB_WALL_OUTSIDE, "a median");
+    why(&w, LAB_WALL_OUTSIDE, "the median of all");
     assert_int_equal(sum(&w), 400 * US);
     sample_dir_remove();
     /* a second pass through the one iteration */
     w = load_changed(NO_LOST NO_GRAPH "UPDATE run SET iterations = 1, "
                                       "iterationMedian_ns = 1000000");
-    why(&w, LAB_WALL_OUTSIDE, "a median");
+    why(&w, LAB_WALL_OUTSIDE, "the median of all");
 }
 
 TEST_CASE_WITH(a_cpu_has_steps_alone, NULL, sample_cleanup)

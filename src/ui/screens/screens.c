@@ -525,7 +525,8 @@ static void summarize(struct lesson_screen *s, struct lab_run_summary *summary)
         cut = snap.state == LAB_SESSION_TRAINING ||
               snap.state == LAB_SESSION_WALKING;
         note_trained(s, &snap);
-        if (s->run.recording && snap.iteration == snap.first_iteration &&
+        if (s->run.recording && snap.schedule &&
+            snap.iteration == snap.first_iteration &&
             snap.position < snap.schedule->n_steps)
             lab_recording_leave(s->run.recording);
         lab_snapshot_release(&snap);

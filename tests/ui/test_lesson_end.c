@@ -198,6 +198,7 @@ TEST_CASE(graphics_are_asked_for)
         if (terminals[i].second) {
             pty_await(&s, 0, "\033[16t\033[c");
             pty_type(&s, terminals[i].second);
+            pty_type(&s, "x"); /* small enough cells for an image */
             pty_await(&s, 0, terminals[i].image);
         }
         pty_await(&s, 0, "step 1 of"); /* the keys have counted */
@@ -235,6 +236,7 @@ TEST_CASE(late_answers_and_early_keys)
     pty_type(&s, "\033[?62;4;22c");
     pty_await(&s, from, "\033[16t\033[c");
     pty_type(&s, "\033[6;20;10t\033[?62;4;22c");
+    pty_type(&s, "x");
     pty_await(&s, from, "\033P0;1;0q");
     pty_type(&s, "\033[?62;4;22c\f");
     from = s.n;

@@ -363,7 +363,7 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         st = out->interrupted ? LAB_OK : st;
         out->stopped_early = false; /* it is over anyway */
     }
-    if (!st && !out->interrupted && out->stopped_early) {
+    if (!st && !out->interrupted && out->stopped_early && best.data) {
         st = return_best(&best, w->walk);
         out->network = out->patience.best_iteration + 1;
     }

@@ -1763,7 +1763,8 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     if (w->quiet) {
         st = ready_calls(w);
         walk_report_unobserved(w, true);
-        open_iteration(w);
+        if (!st)
+            open_iteration(w);
     }
     while (!st && !lab_walk_at_end(w)) {
         st =

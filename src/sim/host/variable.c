@@ -778,8 +778,10 @@ static void add_local(struct listing *l, int32_t index, int parameter)
         v->lanes = l->warp.active;
         return;
     }
-    for (size_t i = 0;
-         s->kind && assignments == 1 && !param && i < s->source->assigned_count;
+    /* Another variable can change through a pointer, a reference, a macro or asm. */
+    const bool fixed = strstr(d->type, "const") != NULL;
+    for (size_t i = 0; s->kind && fixed && assignments == 1 && !param &&
+                       i < s->source->assigned_count;
          i++) {
         const struct lab_sim_assigned *a = &s->source->assigned[i];
         if (a->variable == index && a->top == '#' && a->sign == '=')

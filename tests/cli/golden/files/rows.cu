@@ -13,7 +13,7 @@ __global__ void rows(float *out, const float *x, int n, int cols)
     int row = blockIdx.x;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int near = i + 4;
-    int four = 4;
+    const int four = 4;
     float sum = 0.0f;
     for (int c = threadIdx.x; c < cols; c += blockDim.x) {
         float v = x[row * cols + c];

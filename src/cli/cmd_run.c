@@ -354,13 +354,10 @@ static enum lab_status vector_json(const char *question, const double *v,
                                    int64_t n, double norm)
 {
     json_t *line = lab_json_new("vector");
-    json_t *numbers = json_array();
-    for (int64_t i = 0; i < n; i++)
-        json_array_append_new(numbers, json_real(v[i]));
     lab_json_text(line, "question", question);
     lab_json_int(line, "numbers", n);
     lab_json_real(line, "norm", norm);
-    json_object_set_new(line, "vector", numbers);
+    lab_json_reals(line, "vector", v, (size_t)n);
     return lab_json_print(line);
 }
 

@@ -248,6 +248,20 @@ TEST_CASE(an_element_its_thread_and_back)
     close_launch(&l);
 }
 
+/* A stop says why, also where something was said of a thread. */
+TEST_CASE(a_stop_keeps_its_reason)
+{
+    struct launch l;
+    open_turn(&l);
+    plays(&l, "resize 80 24\n"
+              "await 5000 before its first instruction\n"
+              "key e\ntext y[1,8]\nkey Enter\n"
+              "await 5000 lane 8 is thread (8,0,0)\n"
+              "key E\nawait 5000 thread (8,0,0) reads x[1,8]\n"
+              "key n\nawait 5000 instructions of warps in this block\n");
+    close_launch(&l);
+}
+
 TEST_CASE(esc_stops_a_long_move)
 {
     struct launch l;

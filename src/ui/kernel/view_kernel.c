@@ -1130,6 +1130,7 @@ static void note_stop(struct kernel_state *st, const struct lab_sim_stop *stop)
         [LAB_SIM_STOPPED_END] = "all warps of the block have ended; "};
     int32_t n;
     const struct lab_sim_finding *f = lab_sim_debug_findings(st->at->debug, &n);
+    st->of_thread = false; /* look() keeps this note */
     if (stop->reason == LAB_SIM_STOPPED_FINDING && n > 0) {
         st->finding = main_finding(f, st->found, n);
         f += st->finding;
@@ -1341,6 +1342,8 @@ static bool tick(struct lab_screen *s)
         st->lane = 0;
         st->top = 0;
         st->finding = 0;
+        st->found = 0;
+        st->of_thread = false;
         snprintf(st->note, sizeof(st->note), "before its first instruction");
         look(st);
         if (st->of.goal.name[0])

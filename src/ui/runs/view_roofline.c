@@ -831,8 +831,9 @@ static void draw_more(const struct roofline_state *st, struct lab_canvas *c,
                       struct lab_rect r)
 {
     lab_canvas_heading(c, &r, "Roofs of the device", false);
-    if (draw_roof_list(st->line, c, r) > 0)
-        lab_rect_cut_top(&r, draw_roof_list(st->line, c, r) + 1);
+    int rows = draw_roof_list(st->line, c, r);
+    if (rows > 0)
+        lab_rect_cut_top(&r, rows + 1);
     lab_canvas_heading(c, &r, "What bounds each", false);
     for (int64_t i = 0; i < st->list.count && r.h > 1; i++) {
         const struct lab_roofline_row *row = row_at(&st->list, i);

@@ -684,6 +684,59 @@ TEST_CASE(initial_values_and_addresses_of_variables)
     close_kernel(&d);
 }
 
+/* clang writes such a table for `int *const lists[] = {a, b}` over shared arrays, and
+ * moves the arrays into the kernel behind it. */
+#define TABLE                                                                  \
+    ".shared .align 4 .b8 m[16];\n"                                            \
+    ".global .u64 t[3] = {generic(b), generic(a)+8, generic(m)};\n"            \
+    ".global .u64 twice[2] = {generic(t)+8, b};\n"
+#define TABLE_BODY                                                             \
+    "(.param .u64 out)\n{\n.reg .b64 %rd<9>; .reg .b32 %r<9>;\n"               \
+    ".shared .align 4 .b8 a[16]; .shared .align 4 .b8 b[16];\n"                \
+    "mov.u32 %r0, 5;\nst.shared.u32 [a+8], %r0;\n"                             \
+    "mov.u32 %r1, 6;\nst.shared.u32 [b], %r1;\n"                               \
+    "ld.param.u64 %rd0, [out];\nld.global.u64 %rd1, [twice];\n"                \
+    "ld.u64 %rd2, [%rd1];\nld.u32 %r2, [%rd2];\nst.global.u32 [%rd0], %r2;\n"  \
+    "ld.global.u64 %rd3, [twice+8];\nld.shared.u32 %r3, [%rd3];\n"             \
+    "st.global.u32 [%rd0+4], %r3;\nld.u64 %rd4, [%rd1+8];\n"                   \
+    "st.u32 [%rd4+12], %r1;\nld.u32 %r4, [%rd4+12];\n"                         \
+    "st.global.u32 [%rd0+8], %r4;\nret;\n}\n"
+
+TEST_CASE(an_initial_value_names_shared_memory)
+{
+    struct device d;
+    const uint32_t one[3] = {1, 1, 1};
+    open_kernel(&d, HEAD TABLE ".entry k" TABLE_BODY);
+    uint32_t *out = buffer(&d, 12, NULL);
+    const void *args[] = {&out};
+    launch(&d, one, one, 0, 1, args, 1);
+    assert_int_equal(out[0], 5);
+    assert_int_equal(out[1], 6);
+    assert_int_equal(out[2], 6);
+    close_kernel(&d);
+}
+
+TEST_CASE(a_table_serves_kernels_with_one_place_alone)
+{
+    struct device d;
+    const struct lab_sim_kernel *other = NULL;
+    const char *same = HEAD TABLE ".entry k" TABLE_BODY ".entry o" TABLE_BODY;
+    open_kernel(&d, same);
+    assert_ok(lab_sim_kernel_find(d.module, "o", &other));
+    close_kernel(&d);
+    open_kernel(&d, HEAD
+                ".shared .b32 x;\n.shared .b32 y;\n"
+                ".global .u64 t = generic(x);\n"
+                ".entry k()\n{\n.reg .b64 %rd<2>;\n"
+                "ld.global.u64 %rd1, [t];\nret;\n}\n"
+                ".entry o()\n{\n.reg .b64 %rd<2>; .reg .b32 %r<2>;\n"
+                "ld.shared.u32 %r1, [y];\nld.global.u64 %rd1, [t];\nret;\n}\n");
+    assert_int_equal(lab_sim_kernel_find(d.module, "o", &other),
+                     LAB_E_UNSUPPORTED);
+    assert_string_equal(lab_error_id(), "ptx.shared-address");
+    close_kernel(&d);
+}
+
 TEST_CASE(sums_by_atomics_are_whole)
 {
     struct device d;

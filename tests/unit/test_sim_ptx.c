@@ -719,6 +719,9 @@ TEST_CASE(errors_of_a_module)
                 "t.ptx:4: a text for elements of 4 bytes");
     check_error(HEAD ".global .b64 x = y;\n",
                 "t.ptx:4: y is no variable or function declared so far");
+    check_error(HEAD ".global .b64 x = y;\n"
+                     ".entry k() { .local .b32 y; ret; }\n",
+                "t.ptx:4: y is no variable or function declared so far");
     check_error(HEAD ".shared .b32 x = 1;\n",
                 "t.ptx:4: x: only .global and .const variables have initial "
                 "values");

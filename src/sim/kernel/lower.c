@@ -186,6 +186,69 @@ static enum lab_status use_operand(struct sim_lowering *l,
     return st;
 }
 
+/* A variable in shared memory by its name: the kernel's, or the module's. */
+static const struct lab_ptx_variable *shared_named(const struct sim_lowering *l,
+                                                   const char *name)
+{
+    for (const struct sim_part *p = l->parts; p; p = p->next)
+        for (int32_t k = 0; k < p->code.variable_count; k++)
+            if (p->code.variables[k].space == LAB_PTX_SHARED &&
+                strcmp(p->code.variables[k].name, name) == 0)
+                return &p->code.variables[k];
+    const struct lab_ptx *ptx = l->module->ptx;
+    for (int32_t k = 0; k < ptx->variable_count; k++)
+        if (ptx->variables[k].space == LAB_PTX_SHARED &&
+            strcmp(ptx->variables[k].name, name) == 0)
+            return &ptx->variables[k];
+    return NULL;
+}
+
+/* Initial values of what the kernel uses may name more variables: those in global
+ * memory are followed, those in shared memory get room. */
+static enum lab_status use_addresses(struct sim_lowering *l)
+{
+    const struct lab_ptx *ptx = l->module->ptx;
+    enum lab_status st = LAB_OK;
+    for (size_t s = 0; !st && s < l->symbol_count; s++) {
+        const struct lab_ptx_variable *v = l->symbols[s].variable;
+        for (int32_t a = 0; !st && a < v->address_count; a++) {
+            const char *name = v->addresses[a].symbol;
+            const struct lab_ptx_variable *of = shared_named(l, name);
+            for (int32_t k = 0; !of && k < ptx->variable_count; k++)
+                if (ptx->variables[k].address_count > 0 &&
+                    strcmp(ptx->variables[k].name, name) == 0)
+                    of = &ptx->variables[k];
+            if (of)
+                st = use_variable(l, of);
+        }
+    }
+    return st;
+}
+
+/* Once all of them have their place. */
+static enum lab_status set_addresses(struct sim_lowering *l)
+{
+    enum lab_status st = LAB_OK;
+    for (size_t s = 0; !st && s < l->symbol_count; s++) {
+        const struct lab_ptx_variable *v = l->symbols[s].variable;
+        bool any = false;
+        for (int32_t a = 0; !st && a < v->address_count; a++) {
+            const struct lab_ptx_variable *of =
+                shared_named(l, v->addresses[a].symbol);
+            uint64_t at = (uint64_t)l->kernel->dynamic_at;
+            for (size_t k = 0; of && k < l->symbol_count; k++)
+                if (l->symbols[k].variable == of)
+                    at = l->symbols[k].address;
+            if (of)
+                st = sim_module_set_shared(l->module, v, &v->addresses[a], at);
+            any |= of != NULL;
+        }
+        if (!st && any)
+            l->module->has_shared[v - l->module->ptx->variables] = true;
+    }
+    return st;
+}
+
 /* Dynamic shared memory begins where its most aligned name may. */
 static enum lab_status align_dynamic(struct sim_lowering *l,
                                      const struct lab_ptx_operand *o, int depth)
@@ -751,11 +814,15 @@ static enum lab_status lower_all(struct sim_lowering *l)
         st = place_calls(l);
     if (!st)
         st = each_operand(l, use_operand);
+    if (!st)
+        st = use_addresses(l);
     k->local_bytes = (k->local_bytes + 15) / 16 * 16;
     if (!st)
         st = each_operand(l, align_dynamic);
     if (!st)
         st = each_operand(l, use_dynamic);
+    if (!st)
+        st = set_addresses(l);
     if (!st)
         st = assign_registers(l);
     if (st)

@@ -38,7 +38,20 @@ static size_t variable_bytes(const struct lab_ptx_variable *v)
     return bytes;
 }
 
-/* Addresses of other variables in the initial value. */
+/* How an address is stored, in its first a->bytes bytes. */
+static uint64_t stored_address(const struct lab_ptx_address *a, uint64_t at)
+{
+    uint64_t value = at + a->add;
+    return a->shift > 0 && a->shift < 64 ? value >> a->shift : value;
+}
+
+static bool has_room(const struct lab_ptx_address *a, size_t bytes)
+{
+    return a->at >= 0 && a->bytes >= 1 && a->bytes <= 8 &&
+           (size_t)a->at + (size_t)a->bytes <= bytes;
+}
+
+/* Addresses of other variables in global memory, in the initial value. */
 static void set_addresses(struct lab_sim_module *m,
                           const struct lab_ptx_variable *v, unsigned char *to,
                           size_t bytes)
@@ -46,14 +59,33 @@ static void set_addresses(struct lab_sim_module *m,
     for (int k = 0; k < v->address_count; k++) {
         const struct lab_ptx_address *a = &v->addresses[k];
         const struct lab_ptx_variable *of = variable(m, a->symbol);
-        /* That of a function stays 0: nothing here calls by address. */
-        if (!of || a->at < 0 || a->bytes < 1 || a->bytes > 8 ||
-            (size_t)a->at + (size_t)a->bytes > bytes)
+        /* That of a function stays 0: nothing here calls by address. Where shared
+         * memory has a variable is known with the kernel. */
+        if (!of || !has_room(a, bytes))
             continue;
-        uint64_t value = sim_module_address(m, of) + a->add;
-        value = a->shift > 0 && a->shift < 64 ? value >> a->shift : value;
+        uint64_t value = stored_address(a, sim_module_address(m, of));
         memcpy(to + a->at, &value, (size_t)a->bytes);
     }
+}
+
+enum lab_status sim_module_set_shared(struct lab_sim_module *m,
+                                      const struct lab_ptx_variable *v,
+                                      const struct lab_ptx_address *a,
+                                      uint64_t at)
+{
+    ptrdiff_t k = v - m->ptx->variables;
+    uint64_t value =
+        stored_address(a, a->generic ? SIM_SHARED_WINDOW | at : at);
+    unsigned char *to = m->variables[k];
+    if (!has_room(a, variable_bytes(v)))
+        return LAB_OK;
+    if (m->has_shared[k] && memcmp(to + a->at, &value, (size_t)a->bytes) != 0)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[ptx.shared-address] %s: %s has the address of %s, "
+                        "which another kernel has elsewhere in shared memory",
+                        m->ptx->name, v->name, a->symbol);
+    memcpy(to + a->at, &value, (size_t)a->bytes);
+    return LAB_OK;
 }
 
 static enum lab_status make_variables(struct lab_sim_module *m)
@@ -109,8 +141,11 @@ enum lab_status lab_sim_module_open(struct lab_sim_memory *memory,
     if (!st) {
         m->variables = lab_alloc_array((size_t)m->ptx->variable_count + 1,
                                        sizeof(*m->variables));
-        st = m->variables ? make_variables(m)
-                          : lab_no_memory("the variables of a module");
+        m->has_shared = lab_alloc_array((size_t)m->ptx->variable_count + 1,
+                                        sizeof(*m->has_shared));
+        st = m->variables && m->has_shared
+                 ? make_variables(m)
+                 : lab_no_memory("the variables of a module");
     }
     if (st)
         lab_sim_module_close(m);
@@ -133,6 +168,7 @@ void lab_sim_module_close(struct lab_sim_module *m)
         if (m->variables[k])
             lab_sim_free(m->memory, m->variables[k]);
     lab_free(m->variables);
+    lab_free(m->has_shared);
     lab_ptx_free(m->ptx);
     pthread_mutex_destroy(&m->lock);
     lab_free(m);

@@ -96,6 +96,7 @@ struct name {
     uint32_t number; /* 12 of "%r12", where `stem` is given */
     struct name *stem;
     struct symbol *bound;
+    bool shared_inside; /* a .shared variable of some function */
     size_t length;
     /* An opcode with modifiers, once it was taken apart. */
     const char *opcode;
@@ -119,6 +120,12 @@ struct scope {
 struct waiting {
     struct lab_ptx_operand *operand;
     struct name *name;
+    int32_t line;
+};
+
+/* A name in an initial value, of a variable in a function that is still to come. */
+struct forward {
+    const struct name *name;
     int32_t line;
 };
 
@@ -184,6 +191,7 @@ struct reader {
     int32_t *newest_slots; /* by file, line and column: the newest of them */
     size_t place_room;
     struct list global_uses; /* struct variable_use */
+    struct list forwards;    /* struct forward */
 
     /* of the function */
     int32_t function; /* its number among those with a body, from 1 */
@@ -1454,6 +1462,23 @@ static unsigned char *init_room(struct reader *r, struct initialiser *in,
     return p;
 }
 
+static bool not_declared(struct reader *r, const struct name *n, int32_t line)
+{
+    return wrong_at(
+        r, line, "%.200s is no variable or function declared so far", n->text);
+}
+
+/* clang moves a .shared variable into the only function that uses it, and leaves a
+ * table of its address before that function. */
+static bool finish_forwards(struct reader *r)
+{
+    const struct forward *f = r->forwards.items;
+    for (size_t i = 0; i < r->forwards.count; i++)
+        if (!f[i].name->shared_inside)
+            return not_declared(r, f[i].name, f[i].line);
+    return true;
+}
+
 /* name, generic(name), name + 8; `mask` of 0xFF00(name), else 0. */
 static bool init_address(struct reader *r, struct initialiser *in,
                          uint64_t mask)
@@ -1468,10 +1493,15 @@ static bool init_address(struct reader *r, struct initialiser *in,
         if (!n || !expect(r, ')', "after generic("))
             return false;
     }
-    if (!n->bound ||
-        (n->bound->kind != IS_GLOBAL && n->bound->kind != IS_FUNCTION))
-        return wrong(r, "%.200s is no variable or function declared so far",
-                     n->text);
+    if (!n->bound) {
+        struct forward *f = add(r, &r->forwards, sizeof(*f));
+        if (!f)
+            return false;
+        *f = (struct forward){n, r->line};
+    } else if (n->bound->kind != IS_GLOBAL && n->bound->kind != IS_FUNCTION &&
+               !n->shared_inside) {
+        return not_declared(r, n, r->line);
+    }
     a->symbol = n->text;
     a->at = in->at;
     a->bytes = mask ? 1 : (int32_t)in->bytes;
@@ -1671,6 +1701,7 @@ static bool take_variables(struct reader *r, enum lab_ptx_space space,
             struct symbol *s = bind(r, name, IS_VARIABLE);
             if (!s)
                 return false;
+            name->shared_inside |= space == LAB_PTX_SHARED;
             s->index = (int64_t)r->locals.count;
             kept = add(r, &r->locals, sizeof(*kept));
             if (kept)
@@ -2461,7 +2492,8 @@ static bool read_module(struct reader *r)
     ptx->variables = keep(r, &r->variables, 0, sizeof(*ptx->variables));
     ptx->function_count = (int32_t)r->functions.count;
     ptx->functions = keep(r, &r->functions, 0, sizeof(*ptx->functions));
-    return !r->st && finish_uses(r, &r->global_uses, NULL) && finish_places(r);
+    return !r->st && finish_uses(r, &r->global_uses, NULL) &&
+           finish_forwards(r) && finish_places(r);
 }
 
 static void release_lists(struct reader *r)
@@ -2470,7 +2502,7 @@ static void release_lists(struct reader *r)
         &r->waiting, &r->operands, &r->variables, &r->functions,
         &r->files,   &r->strings,  &r->places,    &r->global_uses,
         &r->regs,    &r->instrs,   &r->locals,    &r->local_uses,
-        &r->params,  &r->init,     &r->addresses};
+        &r->params,  &r->init,     &r->addresses, &r->forwards};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         lab_free(lists[i]->items);
     lab_free(r->names);

@@ -6,6 +6,7 @@
  * iteration can be captured into a CUDA graph. Threads: one at a time. */
 #pragma once
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/status.h"
 
@@ -32,7 +33,8 @@ enum lab_cublas_compute {
     LAB_CUBLAS_COMPUTE_TF32 = 77
 };
 
-/* C (m, n) = A (m, k) B (k, n), column-major and dense, all of one type. */
+/* C (m, n) = A (m, k) B (k, n), column-major and dense, all of one type; of bytes
+ * C is of 32 bits, as what is computed in. */
 struct lab_lt_product {
     int type;    /* enum lab_cublas_type */
     int compute; /* enum lab_cublas_compute */
@@ -42,6 +44,7 @@ struct lab_lt_product {
     const void *a;
     const void *b;
     void *c;
+    bool turned; /* A is stored (k, m) */
 };
 
 struct lab_lt_algorithm {
@@ -97,7 +100,8 @@ struct lab_cublas {
                    void *c, int type_c, int ldc, int compute, int algo);
     /* cuBLASLt with the workspace of `exec`. lt_find() runs the algorithms that
      * the heuristic names, writes c, and waits; lt_product() queues the product
-     * by one of them. Not 0: not here, or not with these sizes. */
+     * by one of them, NULL: by the one that it names first. Not 0: not here, or
+     * not with these sizes. */
     int (*lt_find)(const struct lab_exec *exec, const struct lab_lt_product *of,
                    struct lab_lt_choice *out);
     int (*lt_product)(const struct lab_exec *exec,

@@ -32,7 +32,8 @@ static enum lab_status product_of(const struct lab_call *call,
             static_cast<int>(a[1]),
             call->in[1].data,
             call->in[0].data,
-            call->out[0].data};
+            call->out[0].data,
+            false};
     return LAB_OK;
 }
 

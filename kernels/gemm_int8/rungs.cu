@@ -16,10 +16,13 @@
  *            rows of 20 words the 32 lanes of a read meet in no bank.
  * cublas     the vendor's library makes the sums in 32 bits; a second kernel scales
  *            them, 8 bytes an element more.
+ * cublaslt   the same by cuBLASLt: the fastest of the algorithms that it names.
  *
  * What limits: bytes and dp4a by the sectors that they ask for (lanes of a warp
  * read rows of W that are far apart), dp4a_tile by its instructions, imma here by
  * waiting for its stages, which come while nothing is multiplied. */
+#include <stdio.h>
+
 #include "common/half.cuh"
 #include "common/tiles.cuh"
 #include "gemm_int8/gemm_int8.h"
@@ -213,11 +216,23 @@ static enum lab_status imma(const struct lab_call *call)
     return lab_launched("int8_imma");
 }
 
-static __global__ void int8_scale(struct lab_gemm_int8 g)
+/* A row of sums has `pitch` of them. */
+static __global__ void int8_scale(struct lab_gemm_int8 g, const int *sums,
+                                  int64_t pitch)
 {
     int64_t i = lab_element();
     if (i < g.M * g.N)
-        g.c[i] = static_cast<float>(g.sums[i]) * g.scale[i % g.N];
+        g.c[i] = static_cast<float>(sums[i / g.N * pitch + i % g.N]) *
+                 g.scale[i % g.N];
+}
+
+static enum lab_status scaled(const struct lab_call *call, const int *sums,
+                              int64_t pitch)
+{
+    struct lab_gemm_int8 g = lab_gemm_int8_of(call);
+    int8_scale<<<lab_blocks(g.M * g.N), LAB_BLOCK, 0, lab_stream(call)>>>(
+        g, sums, pitch);
+    return lab_launched("int8_scale");
 }
 
 /* Row-major sums = A W^T is column-major sums^T = W A^T: W's rows are columns there,
@@ -239,10 +254,145 @@ static enum lab_status cublas(const struct lab_call *call)
         &one, g.w, LAB_CUBLAS_I8, k, g.a, LAB_CUBLAS_I8, k, &zero, g.sums,
         LAB_CUBLAS_I32, n, LAB_CUBLAS_COMPUTE_I32, -1);
     st = lab_cublas_judge(blas, status, "gemm_ex");
+    return st ? st : scaled(call, g.sums, g.N);
+}
+
+/* ---- cuBLASLt ---- */
+
+/* The one of the size that was prepared; one at a time, as labs are. */
+static struct {
+    struct lab_gemm_int8 of;
+    struct lab_lt_choice algorithm; /* tried 0: none was found */
+} lt_prepared;
+
+static struct lab_lt_product lt_of(const int *w, const int *a, int *sums,
+                                   int64_t N, int64_t M, int64_t words)
+{
+    return {LAB_CUBLAS_I8,
+            LAB_CUBLAS_COMPUTE_I32,
+            static_cast<int>(N),
+            static_cast<int>(M),
+            static_cast<int>(4 * words),
+            w,
+            a,
+            sums,
+            true};
+}
+
+static __global__ void int8_widen(int *to, const int *from, int64_t rows,
+                                  int64_t words, int64_t wide, int64_t count)
+{
+    int64_t i = lab_element();
+    if (i < count)
+        to[i] = i / wide < rows && i % wide < words
+                    ? from[i / wide * words + i % wide]
+                    : 0;
+}
+
+static void widen(const struct lab_call *call, int *to, const int *from,
+                  int64_t rows, int64_t words, int64_t wide, int64_t count)
+{
+    int8_widen<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
+        to, from, rows, words, wide, count);
+}
+
+static int64_t up(int64_t n, int64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* The library's kernels want filters in fours, and some of them rows of 16 bytes and
+ * more than 16 columns: what it refuses is copied into zeros, at the start of the
+ * workspace, and what is left of that is the library's. */
+static enum lab_status lt_wide(const struct lab_call *call)
+{
+    struct lab_gemm_int8 g = lab_gemm_int8_of(call);
+    const int64_t M = up(g.M, 32);
+    const int64_t N = up(g.N, 32);
+    const int64_t words = up(g.words, 8);
+    const int64_t need = 4 * ((M + N) * words + M * N);
+    struct lab_exec exec = *call->exec;
+    int *w = static_cast<int *>(exec.workspace);
+    int *a = w + N * words;
+    int *sums = a + M * words;
+    if (need > static_cast<int64_t>(exec.workspace_bytes))
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.cublaslt-room] cuBLASLt has no algorithm for "
+                        "this size here, and with sides of 32 the copies "
+                        "take %lld bytes: the workspace has %zu",
+                        static_cast<long long>(need), exec.workspace_bytes);
+    exec.workspace = sums + M * N;
+    exec.workspace_bytes -= static_cast<size_t>(need);
+    widen(call, w, g.w, g.N, g.words, words, N * words);
+    widen(call, a, g.a, g.M, g.words, words, M * words);
+    enum lab_status st = lab_launched("int8_widen");
     if (st)
         return st;
-    int8_scale<<<lab_blocks(g.M * g.N), LAB_BLOCK, 0, lab_stream(call)>>>(g);
-    return lab_launched("int8_scale");
+    const struct lab_lt_product of = lt_of(w, a, sums, N, M, words);
+    int status = exec.cublas->lt_product(&exec, &of, NULL);
+    if (status)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.cublaslt] cuBLASLt has no algorithm for this "
+                        "size here (status %d)",
+                        status);
+    return scaled(call, sums, N);
+}
+
+static enum lab_status lt_ask(const struct lab_call *call,
+                              struct lab_lt_product *out)
+{
+    struct lab_gemm_int8 g = lab_gemm_int8_of(call);
+    const int64_t sides[] = {up(g.M, 32), up(g.N, 32), 4 * up(g.words, 8)};
+    enum lab_status st = lab_cublas_ask(call->exec->cublas, sides, 3);
+    if (!st)
+        *out = lt_of(g.w, g.a, g.sums, g.N, g.M, g.words);
+    return st;
+}
+
+static enum lab_status cublaslt(const struct lab_call *call)
+{
+    struct lab_gemm_int8 g = lab_gemm_int8_of(call);
+    struct lab_lt_product of;
+    enum lab_status st = lt_ask(call, &of);
+    if (st)
+        return st;
+    const bool ready = lt_prepared.algorithm.tried > 0 &&
+                       lt_prepared.of.M == g.M && lt_prepared.of.N == g.N &&
+                       lt_prepared.of.words == g.words;
+    int status =
+        g.N % 4 ? 1
+                : call->exec->cublas->lt_product(
+                      call->exec, &of, ready ? &lt_prepared.algorithm : NULL);
+    return status ? lt_wide(call) : scaled(call, g.sums, g.N);
+}
+
+static enum lab_status cublaslt_prepare(const struct lab_call *call)
+{
+    struct lab_lt_product of;
+    enum lab_status st = lt_ask(call, &of);
+    if (st)
+        return st;
+    lt_prepared.of = lab_gemm_int8_of(call);
+    lt_prepared.algorithm = {};
+    if (of.m % 4 == 0 &&
+        call->exec->cublas->lt_find(call->exec, &of, &lt_prepared.algorithm))
+        lt_prepared.algorithm = {};
+    return lt_prepared.algorithm.tried > 0 ? LAB_OK : lt_wide(call);
+}
+
+static void cublaslt_note(const struct lab_call *call,
+                          struct lab_variant_note *out)
+{
+    (void)call;
+    const struct lab_lt_choice *c = &lt_prepared.algorithm;
+    out->workspace_bytes = static_cast<int64_t>(c->workspace_bytes);
+    if (c->tried > 0)
+        snprintf(out->text, sizeof(out->text),
+                 "the fastest of %d was number %d of the heuristic's list",
+                 c->tried, c->place);
+    else
+        snprintf(out->text, sizeof(out->text),
+                 "sides filled with zeros up to multiples of 32");
 }
 
 #define SOURCE "kernels/gemm_int8/rungs.cu"
@@ -278,6 +428,17 @@ extern const struct lab_variant lab_cuda_rungs_gemm_int8[] = {
      .symbol = "int8_scale",
      .model = {.library = true},
      .capability = 75,
+     .scratch = true},
+    {.name = "cublaslt",
+     .idea = "the fastest that cuBLASLt names, and a kernel that scales",
+     .needs = "cuBLAS",
+     .run = cublaslt,
+     .source = SOURCE,
+     .symbol = "cublaslt",
+     .model = {.library = true},
+     .capability = 75,
+     .prepare = cublaslt_prepare,
+     .note = cublaslt_note,
      .scratch = true},
     {},
 };

@@ -97,11 +97,18 @@ struct plan {
     struct lab_lt_algorithm algo;
 };
 
+/* Sums of bytes are whole numbers of 32 bits, and so are alpha and beta. */
+static bool is_whole(const struct lab_lt_product *of)
+{
+    return of->compute == LAB_CUBLAS_COMPUTE_I32;
+}
+
 static int make_plan(struct plan *p, const struct lab_exec *exec,
                      const struct lab_lt_product *of, int op_a, int op_b,
                      int lda, int ldb, int ldc)
 {
-    int status = lt.desc_create(&p->desc, of->compute, LAB_CUBLAS_F32);
+    int status = lt.desc_create(&p->desc, of->compute,
+                                is_whole(of) ? LAB_CUBLAS_I32 : LAB_CUBLAS_F32);
     if (!status)
         status = lt.desc_set(p->desc, DESC_TRANS_A, &op_a, sizeof(op_a));
     if (!status)
@@ -115,8 +122,9 @@ static int make_plan(struct plan *p, const struct lab_exec *exec,
             lt.layout_create(&p->b, of->type, (uint64_t)(op_b ? of->n : of->k),
                              (uint64_t)(op_b ? of->k : of->n), ldb);
     if (!status)
-        status = lt.layout_create(&p->c, of->type, (uint64_t)of->m,
-                                  (uint64_t)of->n, ldc);
+        status =
+            lt.layout_create(&p->c, is_whole(of) ? LAB_CUBLAS_I32 : of->type,
+                             (uint64_t)of->m, (uint64_t)of->n, ldc);
     if (!status)
         status = lt.preference_create(&p->preference);
     if (!status)
@@ -149,10 +157,12 @@ static int run_plan(const struct plan *p, const struct lab_exec *exec,
                     const struct lab_lt_algorithm *algo)
 {
     const float one = 1.0f;
-    const float zero = 0.0f;
-    return lt.matmul(lt.handle, p->desc, &one, of->a, p->a, of->b, p->b, &zero,
-                     of->c, p->c, of->c, p->c, algo, exec->workspace,
-                     exec->workspace_bytes, exec->stream);
+    const int32_t whole = 1;
+    const int32_t zero = 0; /* that of a float, too */
+    return lt.matmul(lt.handle, p->desc,
+                     is_whole(of) ? (const void *)&whole : &one, of->a, p->a,
+                     of->b, p->b, &zero, of->c, p->c, of->c, p->c, algo,
+                     exec->workspace, exec->workspace_bytes, exec->stream);
 }
 
 static void drop_plan(struct plan *p)
@@ -265,7 +275,7 @@ int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
                        int ldb, const float *bias, float *c, int ldc)
 {
     const struct lab_lt_product of = {
-        LAB_CUBLAS_F32, LAB_CUBLAS_COMPUTE_F32, m, n, k, a, b, c};
+        LAB_CUBLAS_F32, LAB_CUBLAS_COMPUTE_F32, m, n, k, a, b, c, false};
     unsigned at;
     if (!usable(exec))
         return NOT_SUPPORTED;
@@ -313,6 +323,11 @@ static int time_one(const struct plan *p, const struct lab_exec *exec,
     return status;
 }
 
+static int lt_lda(const struct lab_lt_product *of)
+{
+    return of->turned ? of->k : of->m;
+}
+
 static int cublas_lt_find(const struct lab_exec *exec,
                           const struct lab_lt_product *of,
                           struct lab_lt_choice *out)
@@ -327,7 +342,8 @@ static int cublas_lt_find(const struct lab_exec *exec,
     *out = (struct lab_lt_choice){0};
     if (!usable(exec))
         return NOT_SUPPORTED;
-    int status = make_plan(&p, exec, of, 0, 0, of->m, of->k, of->m);
+    int status =
+        make_plan(&p, exec, of, of->turned, 0, lt_lda(of), of->k, of->m);
     if (!status)
         status = lt.preference_set(p.preference, PREFERENCE_REDUCTION,
                                    &reductions, sizeof(reductions));
@@ -356,11 +372,13 @@ static int cublas_lt_product(const struct lab_exec *exec,
     unsigned at;
     if (!usable(exec))
         return NOT_SUPPORTED;
-    struct key key = key_of(exec, of, 0, 0, of->m, of->k, of->m, 0);
+    struct key key =
+        key_of(exec, of, of->turned, 0, lt_lda(of), of->k, of->m, 0);
     pthread_mutex_lock(&kept.lock);
     int status = kept_plan(&key, exec, of, NULL, &at);
     if (!status)
-        status = run_plan(&kept.plan[at], exec, of, &choice->algo);
+        status = run_plan(&kept.plan[at], exec, of,
+                          choice ? &choice->algo : &kept.plan[at].algo);
     pthread_mutex_unlock(&kept.lock);
     return status;
 }

@@ -6,7 +6,9 @@
 
 /* ---- the stand-in ---- */
 
-enum { BIAS_POINTER = 8 };
+enum { BIAS_POINTER = 8, TRANS_A = 3 };
+/* cudaDataType_t, cublasComputeType_t */
+enum { R_8I = 3, R_32I = 10, COMPUTE_32I = 72 };
 
 static struct {
     int made; /* descriptors, layouts, preferences that are there */
@@ -15,6 +17,14 @@ static struct {
     bool refuse;
     int status;        /* what the next question for an algorithm returns */
     const float *bias; /* as the descriptor has it */
+    /* What the last product was made of. */
+    int compute;
+    int scale;
+    int trans_a;
+    int types[3]; /* of its layouts */
+    int layouts;
+    int64_t ld[3];
+    const struct lab_lt_algorithm *algorithm;
     char object;
 } fake;
 
@@ -33,8 +43,10 @@ static int fake_create(void **handle)
 
 static int fake_desc_create(void **desc, int compute, int scale)
 {
-    (void)compute;
-    (void)scale;
+    fake.compute = compute;
+    fake.scale = scale;
+    fake.trans_a = 0;
+    fake.layouts = 0;
     return make(desc);
 }
 
@@ -43,6 +55,8 @@ static int fake_set(void *desc, int what, const void *value, size_t bytes)
     (void)desc;
     if (what == BIAS_POINTER && bytes == sizeof(fake.bias))
         memcpy(&fake.bias, value, bytes);
+    if (what == TRANS_A && bytes == sizeof(fake.trans_a))
+        memcpy(&fake.trans_a, value, bytes);
     return 0;
 }
 
@@ -56,8 +70,10 @@ static int fake_destroy(void *object)
 static int fake_layout_create(void **layout, int type, uint64_t rows,
                               uint64_t cols, int64_t ld)
 {
-    (void)type;
     assert_true(rows > 0 && cols > 0 && ld > 0);
+    assert_in_range(fake.layouts, 0, 2);
+    fake.types[fake.layouts] = type;
+    fake.ld[fake.layouts++] = ld;
     return make(layout);
 }
 
@@ -79,6 +95,22 @@ static int fake_heuristic(void *handle, void *desc, void *a, void *b, void *c,
     return status;
 }
 
+/* The product of whole_bytes() below, with the strides that the layouts have:
+ * column-major, W stored (k, m). */
+enum { M = 8, N = 3, K = 12 };
+
+static void multiply(const int8_t *w, const int8_t *x, int32_t alpha,
+                     int32_t *sums)
+{
+    for (int n = 0; n < N; n++)
+        for (int m = 0; m < M; m++) {
+            int32_t sum = 0;
+            for (int k = 0; k < K; k++)
+                sum += w[m * fake.ld[0] + k] * x[n * fake.ld[1] + k];
+            sums[n * fake.ld[2] + m] = alpha * sum;
+        }
+}
+
 static int fake_matmul(void *handle, void *desc, const void *alpha,
                        const void *a, void *a_layout, const void *b,
                        void *b_layout, const void *beta, const void *c,
@@ -86,18 +118,26 @@ static int fake_matmul(void *handle, void *desc, const void *alpha,
                        const struct lab_lt_algorithm *algo, void *workspace,
                        size_t bytes, struct CUstream_st *stream)
 {
-    (void)alpha;
-    (void)a;
-    (void)b;
-    (void)beta;
-    (void)c;
-    (void)d;
     (void)workspace;
     (void)bytes;
     (void)stream;
     assert_true(handle && desc && a_layout && b_layout && c_layout &&
                 d_layout && algo);
+    assert_ptr_equal(c, d);
+    fake.algorithm = algo;
     fake.run++;
+    if (fake.compute == COMPUTE_32I) {
+        const int8_t *w = a;
+        const int8_t *x = b;
+        assert_int_equal(*(const int32_t *)beta, 0);
+        multiply(w, x, *(const int32_t *)alpha, d);
+    }
+    return 0;
+}
+
+/* Of cuBLAS itself: no test here multiplies by it. */
+static int fake_nothing(void)
+{
     return 0;
 }
 
@@ -120,6 +160,16 @@ static const struct {
     FAKE("cublasLtMatmulPreferenceDestroy", fake_destroy),
     FAKE("cublasLtMatmulAlgoGetHeuristic", fake_heuristic),
     FAKE("cublasLtMatmul", fake_matmul),
+    FAKE("cublasCreate_v2", fake_create),
+    FAKE("cublasDestroy_v2", fake_nothing),
+    FAKE("cublasSetStream_v2", fake_nothing),
+    FAKE("cublasSetWorkspace_v2", fake_nothing),
+    FAKE("cublasSetMathMode", fake_nothing),
+    FAKE("cublasSgemm_v2", fake_nothing),
+    FAKE("cublasSgemmStridedBatched", fake_nothing),
+    FAKE("cublasSgemmBatched", fake_nothing),
+    FAKE("cublasSgemv_v2", fake_nothing),
+    FAKE("cublasGemmEx", fake_nothing),
 #undef FAKE
 };
 
@@ -131,7 +181,7 @@ cudaError_t __wrap_cudaGetDevice(int *device);
 void *__wrap_dlopen(const char *name, int flags)
 {
     (void)flags;
-    assert_non_null(strstr(name, "libcublasLt"));
+    assert_non_null(strstr(name, "libcublas"));
     return &fake.object;
 }
 
@@ -225,6 +275,44 @@ TEST_CASE(old_plans_make_room)
     assert_int_equal(fake.asked, asked);
     assert_int_equal(product(1000, 0, 1 << 20, &bias), 0);
     assert_int_equal(fake.asked, asked + 1);
+}
+
+/* Bytes: A is stored transposed, sums and alpha are whole numbers of 32 bits. */
+TEST_CASE(whole_bytes)
+{
+    struct lab_cublas blas = {0};
+    int8_t w[M * K];
+    int8_t x[N * K];
+    int32_t sums[N * M];
+    const struct lab_exec exec = {
+        .cublas = &blas, .workspace = sums, .workspace_bytes = 1 << 20};
+    const struct lab_lt_product of = {R_8I, COMPUTE_32I, M,    N,   K,
+                                      w,    x,           sums, true};
+    for (int i = 0; i < M * K; i++)
+        w[i] = (int8_t)(i * 37 % 255 - 127);
+    for (int i = 0; i < N * K; i++)
+        x[i] = (int8_t)(i * 91 % 255 - 127);
+    assert_int_equal(lab_cublas_open(&blas, NULL, NULL, 0), LAB_OK);
+    assert_int_equal(blas.lt_product(&exec, &of, NULL), 0);
+    assert_int_equal(fake.scale, R_32I);
+    assert_int_equal(fake.trans_a, 1);
+    assert_int_equal(fake.types[0], R_8I);
+    assert_int_equal(fake.types[1], R_8I);
+    assert_int_equal(fake.types[2], R_32I);
+    for (int n = 0; n < N; n++)
+        for (int m = 0; m < M; m++) {
+            int32_t sum = 0;
+            for (int k = 0; k < K; k++)
+                sum += w[m * K + k] * x[n * K + k];
+            assert_int_equal(sums[n * M + m], sum);
+        }
+    /* By the heuristic's first, or by the one that the caller has chosen. */
+    const struct lab_lt_choice choice = {.tried = 1};
+    const struct lab_lt_algorithm *own = fake.algorithm;
+    assert_int_equal(blas.lt_product(&exec, &of, &choice), 0);
+    assert_ptr_equal(fake.algorithm, &choice.algo);
+    assert_ptr_not_equal(own, &choice.algo);
+    lab_cublas_close(&blas);
 }
 
 RUN_TESTS()

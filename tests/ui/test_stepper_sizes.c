@@ -169,15 +169,15 @@ static void check_board(struct lab_rect r, const struct lab_board_want *want,
                         int n, bool cross, bool halves)
 {
     struct lab_board_layout l = lab_board_place(r, want, n, cross, halves);
-    for (int i = 0; i < n && l.cell_w > 0; i++) {
+    for (int i = 0; i < n && l.fits; i++) {
         const struct lab_board_at *at = &l.at[i];
         const struct lab_board_at *c = &l.at[n - 1];
         assert_true(lab_rect_inside(at->cells, r));
         assert_true(lab_rect_inside(at->side, r));
         assert_true(lab_rect_inside(at->above, r));
         if (want[i].picture) {
-            assert_true(l.cell_h <= l.cell_w + l.cell_w / 4);
-            assert_true(l.cell_w <= l.cell_h + l.cell_h / 4);
+            assert_true(at->cell_h <= at->cell_w + at->cell_w / 4);
+            assert_true(at->cell_w <= at->cell_h + at->cell_h / 4);
         }
         assert_true(at->block_rows * at->cells_h >= want[i].rows);
         assert_true(at->block_cols * at->cells_w >= want[i].cols);
@@ -238,8 +238,8 @@ TEST_CASE(a_small_board_is_whole)
         {.place = LAB_BOARD_RESULT, .rows = 4, .cols = 5, .title_w = 10}};
     const struct lab_rect r = {0, 0, 30, 90};
     struct lab_board_layout l = lab_board_place(r, want, 3, true, false);
-    assert_int_equal(l.cell_h, 4);
-    assert_int_equal(l.cell_w, 7); /* with room for a number */
+    assert_int_equal(l.at[2].cell_h, 4);
+    assert_int_equal(l.at[2].cell_w, 7); /* with room for a number */
     for (int i = 0; i < 3; i++) {
         assert_int_equal(l.at[i].block_rows, 1);
         assert_int_equal(l.at[i].block_cols, 1);
@@ -248,10 +248,10 @@ TEST_CASE(a_small_board_is_whole)
     }
     want[1].picture = true;
     l = lab_board_place(r, want, 3, true, false);
-    assert_int_equal(l.cell_h, 4);
-    assert_int_equal(l.cell_w, 5);
+    assert_int_equal(l.at[2].cell_h, 4);
+    assert_int_equal(l.at[2].cell_w, 5);
     l = lab_board_place((struct lab_rect){0, 0, 5, 9}, want, 3, true, false);
-    assert_int_equal(l.cell_w, 0);
+    assert_false(l.fits);
 }
 
 /* As wide as its title where the board has the columns; else some for each. */
@@ -266,9 +266,67 @@ TEST_CASE(titles_of_a_board_are_whole_where_there_is_room)
     for (int i = 0; i < 3; i++)
         assert_true(l.at[i].title.w >= want[i].title_w);
     l = lab_board_place((struct lab_rect){0, 0, 24, 30}, want, 3, true, true);
-    assert_true(l.cell_w > 0);
+    assert_true(l.fits);
     assert_true(l.at[0].title.w >= 10 && l.at[2].title.w >= 10);
     assert_int_equal(l.at[0].title.w + l.at[2].title.w, 28);
+}
+
+/* No product: a part may have larger cells than another one, twins have the same,
+ * and most of the place is covered. */
+TEST_CASE(parts_of_a_board_fill_it)
+{
+    const struct lab_board_want want[] = {
+        {.place = LAB_BOARD_BESIDE, .rows = 8, .cols = 8, .title_w = 18},
+        {.place = LAB_BOARD_BESIDE, .rows = 1, .cols = 16, .title_w = 12},
+        {.place = LAB_BOARD_RESULT, .rows = 8, .cols = 8, .title_w = 19}};
+    const struct lab_rect r = {0, 0, 38, 94};
+    struct lab_board_layout l = lab_board_place(r, want, 3, false, true);
+    int covered = 0;
+    assert_true(l.fits);
+    for (int i = 0; i < 3; i++)
+        covered += l.at[i].cells.h * l.at[i].cells.w;
+    assert_true(5 * covered > 3 * r.h * r.w);
+    assert_int_equal(l.at[0].cell_h, l.at[2].cell_h);
+    assert_int_equal(l.at[0].cell_w, l.at[2].cell_w);
+    assert_int_equal(l.at[0].cells.y, l.at[2].cells.y);
+}
+
+static void check_free(struct lab_rect r, const struct lab_board_view *b)
+{
+    struct lab_rect place[LAB_BOARD_FREE];
+    int n = lab_board_free(b, r, place);
+    for (int i = 0; i < n; i++) {
+        assert_true(lab_rect_inside(place[i], r));
+        for (int k = 0; k < b->board.n; k++) {
+            assert_false(lab_rect_overlap(place[i], b->layout.at[k].title));
+            assert_false(lab_rect_overlap(place[i], b->layout.at[k].cells));
+            assert_false(lab_rect_overlap(place[i], b->layout.at[k].side));
+            assert_false(lab_rect_overlap(place[i], b->layout.at[k].above));
+        }
+        for (int k = 0; k < i; k++)
+            assert_false(lab_rect_overlap(place[i], place[k]));
+    }
+}
+
+TEST_CASE(what_a_board_leaves_is_free)
+{
+    const struct lab_board_want want[] = {
+        {.place = LAB_BOARD_LEFT, .rows = 10, .cols = 64, .title_w = 8},
+        {.place = LAB_BOARD_ABOVE, .rows = 64, .cols = 16, .title_w = 12},
+        {.place = LAB_BOARD_BESIDE, .rows = 3, .cols = 3, .title_w = 9},
+        {.place = LAB_BOARD_RESULT, .rows = 10, .cols = 16, .title_w = 13}};
+    struct lab_board_view b = {.board = {.n = 4}};
+    for (int i = 0; i < 4; i++)
+        b.board.part[i].place = want[i].place;
+    for (int cross = 0; cross < 2; cross++)
+        for (int h = 15; h < 60; h += 4)
+            for (int w = 20; w < 200; w += 7) {
+                struct lab_rect r = {2, 5, h, w};
+                b.board.cross = cross;
+                b.layout = lab_board_place(r, want, 4, cross, true);
+                if (b.layout.fits)
+                    check_free(r, &b);
+            }
 }
 
 int main(void)

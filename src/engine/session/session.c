@@ -490,8 +490,7 @@ static void forget_values(struct lab_plane *p)
 }
 
 static void fill_plane(struct lab_session *s, struct lab_arena *memory,
-                       const struct lab_show *show, bool stats,
-                       struct lab_plane *p)
+                       const struct lab_show *show, struct lab_plane *p)
 {
     p->tensor = -1;
     if (show->tensor < 0)
@@ -505,8 +504,7 @@ static void fill_plane(struct lab_session *s, struct lab_arena *memory,
         p->show = *show;
         p->written = lab_walk_written(s->walk, p->tensor);
         p->generation = lab_walk_generation(s->walk, p->tensor);
-        if (stats)
-            lab_stats_compute(&p->stats, data, t->dtype, t->count);
+        lab_stats_compute(&p->stats, data, t->dtype, t->count);
         copy_plane(s, memory, p, data);
         if (!p->value)
             p->tensor = -1; /* as without memory for `data` */
@@ -531,8 +529,7 @@ static void fill_board(struct lab_session *s, struct lab_snapshot *out)
     if (s->now.state == LAB_SESSION_TRAINING)
         return;
     for (int i = 0; i < s->n_board; i++)
-        fill_plane(s, &out->shared->memory, &s->board[i], false,
-                   &out->board[i]);
+        fill_plane(s, &out->shared->memory, &s->board[i], &out->board[i]);
     out->n_board = s->n_board;
 }
 
@@ -587,7 +584,7 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     fill_steps(s, out);
     if (atomic_load(&s->quit))
         return; /* they may take many iterations, and the screen has gone */
-    fill_plane(s, &out->shared->memory, &s->show, true, &out->plane);
+    fill_plane(s, &out->shared->memory, &s->show, &out->plane);
     fill_board(s, out);
     fill_explanation(s, out);
 }

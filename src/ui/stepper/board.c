@@ -327,6 +327,8 @@ static void put(struct lab_board_at *at, int y, int x, int slot_w,
     at->cells_h = (int)up(want->rows, at->block_rows);
     at->cells_w = (int)up(want->cols, at->block_cols);
     at->title = (struct lab_rect){y, x, 1, slot_w};
+    at->cell_h = t->cell_h;
+    at->cell_w = t->cell_w;
     at->cells = (struct lab_rect){y + before_h, x + before_w,
                                   extent_of(at->cells_h, t->cell_h, true),
                                   extent_of(at->cells_w, t->cell_w, false)};
@@ -397,15 +399,256 @@ static void place_shelves(const struct trial *t, const struct task *k,
     }
 }
 
+/* ---- cells of their own sizes ---- */
+
+/* Parts in rows, each whole. */
+struct shelves {
+    int n;                          /* rows */
+    int first[LAB_BOARD_PARTS + 1]; /* in `part`, of each row */
+    int part[LAB_BOARD_PARTS];
+    bool titles;                 /* none is cut */
+    int cell_h[LAB_BOARD_PARTS]; /* of each part */
+    int cell_w[LAB_BOARD_PARTS];
+    bool closed[LAB_BOARD_PARTS]; /* cannot grow any more */
+    double filled;
+};
+
+static int least_title(const struct shelves *s, const struct lab_board_want *w)
+{
+    return s->titles || w->title_w < LEAST_TITLE ? w->title_w : LEAST_TITLE;
+}
+
+static int part_width(const struct shelves *s, const struct lab_board_want *w,
+                      int i)
+{
+    int cells = margin_of(&w[i]) + extent_of(w[i].cols, s->cell_w[i], false);
+    return larger(cells, least_title(s, &w[i]));
+}
+
+/* Rows of the titles, labels and marks above the cells of a row of parts. */
+static int shelf_head(const struct shelves *s, const struct lab_board_want *w,
+                      int row)
+{
+    int head = 0;
+    for (int k = s->first[row]; k < s->first[row + 1]; k++)
+        head = larger(head, w[s->part[k]].label_h);
+    return HEAD + head;
+}
+
+static int shelf_cells(const struct shelves *s, const struct lab_board_want *w,
+                       int row)
+{
+    int tall = 0;
+    for (int k = s->first[row]; k < s->first[row + 1]; k++) {
+        int i = s->part[k];
+        tall = larger(tall, extent_of(w[i].rows, s->cell_h[i], true));
+    }
+    return tall;
+}
+
+static bool shelves_fit(const struct shelves *s, const struct task *k)
+{
+    int h = 0;
+    for (int row = 0; row < s->n; row++) {
+        int w = -GAP;
+        for (int m = s->first[row]; m < s->first[row + 1]; m++)
+            w += GAP + part_width(s, k->want, s->part[m]);
+        h += shelf_head(s, k->want, row) + shelf_cells(s, k->want, row);
+        if (w > k->r.w || h > k->r.h)
+            return false;
+    }
+    return true;
+}
+
+static bool is_twin(const struct lab_board_want *a,
+                    const struct lab_board_want *b)
+{
+    return a->rows == b->rows && a->cols == b->cols && a->picture == b->picture;
+}
+
+/* Part i and those of its shape; false, and nothing changes: there is no room, or
+ * the cell would be too long. */
+static bool resize(struct shelves *s, const struct task *k, int i, int h, int w)
+{
+    const struct shelves old = *s;
+    bool picture = k->want[i].picture;
+    if (h > 2 * LARGEST || w > 2 * LARGEST ||
+        w > (picture ? h + h / 4 : lab_heat_widest(h)) ||
+        h > (picture ? w + w / 4 : lab_heat_highest(w)))
+        return false;
+    for (int m = 0; m < k->n; m++)
+        if (is_twin(&k->want[m], &k->want[i])) {
+            s->cell_h[m] = h;
+            s->cell_w[m] = w;
+        }
+    if (shelves_fit(s, k))
+        return true;
+    *s = old;
+    return false;
+}
+
+/* A step larger: as a square if it can, else wider, else higher. */
+static bool grow(struct shelves *s, const struct task *k, int i)
+{
+    int h = s->cell_h[i];
+    int w = s->cell_w[i];
+    int higher = h < 2 ? 2 : h + 2;
+    return resize(s, k, i, higher, larger(w, higher)) ||
+           resize(s, k, i, h, w + 1) || resize(s, k, i, higher, w);
+}
+
+/* The smallest cells grow first, so that those of a board differ only where one
+ * has room that another one has no use for. */
+static void grow_all(struct shelves *s, const struct task *k)
+{
+    for (;;) {
+        int next = -1;
+        for (int i = 0; i < k->n; i++)
+            if (!s->closed[i] &&
+                (next < 0 || s->cell_h[i] * s->cell_w[i] <
+                                 s->cell_h[next] * s->cell_w[next]))
+                next = i;
+        if (next < 0)
+            return;
+        s->closed[next] = !grow(s, k, next);
+    }
+}
+
+/* Columns and rows that are covered; a part whose cells have room for their
+ * numbers counts more. */
+static double filled_by(const struct shelves *s, const struct task *k)
+{
+    const double numbers = 1.3;
+    double sum = 0;
+    for (int i = 0; i < k->n; i++) {
+        const struct lab_board_want *w = &k->want[i];
+        double area = (double)extent_of(w->rows, s->cell_h[i], true) *
+                      extent_of(w->cols, s->cell_w[i], false);
+        bool has = lab_heat_has_numbers(s->cell_h[i], s->cell_w[i]);
+        sum += has ? area * numbers : area;
+    }
+    return sum;
+}
+
+/* Bit i of `breaks`: a row ends behind the part. */
+static struct shelves shelves_of(const struct task *k, const int *order,
+                                 unsigned breaks, bool titles)
+{
+    struct shelves s = {.n = 1, .titles = titles};
+    int unit = k->halves ? 1 : 2;
+    for (int i = 0; i < k->n; i++) {
+        s.part[i] = order[i];
+        s.cell_h[i] = s.cell_w[i] = unit;
+        if (i + 1 < k->n && breaks >> i & 1)
+            s.first[s.n++] = i + 1;
+    }
+    s.first[s.n] = k->n;
+    if (!shelves_fit(&s, k))
+        return s;
+    grow_all(&s, k);
+    s.filled = filled_by(&s, k);
+    return s;
+}
+
+/* Rows of one element, as a bias, first: the others may be side by side then. */
+static bool thin_first(const struct task *k, int *order)
+{
+    int n = 0;
+    for (int thin = 1; thin >= 0; thin--)
+        for (int i = 0; i < k->n; i++)
+            if ((k->want[i].rows == 1 && i + 1 < k->n) == (thin == 1))
+                order[n++] = i;
+    for (int i = 0; i < n; i++)
+        if (order[i] != i)
+            return true;
+    return false;
+}
+
+static unsigned even_breaks(int n, int rows)
+{
+    unsigned breaks = 0;
+    int each = (n + rows - 1) / rows;
+    for (int i = each; i < n; i += each)
+        breaks |= 1U << (i - 1);
+    return breaks;
+}
+
+static void try_shelves(const struct task *k, const int *order, bool titles,
+                        struct shelves *best)
+{
+    enum { ALL = 5 }; /* parts, whose rows are tried in every way */
+    const double worth = 1.05;
+    unsigned n = k->n <= ALL ? 1U << (k->n - 1) : (unsigned)k->n;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned breaks = k->n <= ALL ? i : even_breaks(k->n, (int)i + 1);
+        struct shelves s = shelves_of(k, order, breaks, titles);
+        if (s.filled > worth * best->filled)
+            *best = s;
+    }
+}
+
+static struct shelves best_shelves(const struct task *k)
+{
+    enum { WORTH = 3 }; /* times larger cells, for titles that are cut */
+    struct shelves best = {.filled = 0};
+    struct shelves cut = {.filled = 0};
+    int order[LAB_BOARD_PARTS];
+    for (int i = 0; i < k->n; i++)
+        order[i] = i;
+    try_shelves(k, order, true, &best);
+    try_shelves(k, order, false, &cut);
+    if (thin_first(k, order)) {
+        try_shelves(k, order, true, &best);
+        try_shelves(k, order, false, &cut);
+    }
+    return cut.filled > WORTH * best.filled ? cut : best;
+}
+
+/* The title has the columns that are left in its row. */
+static void place_own(const struct shelves *s, const struct task *k,
+                      struct lab_board_layout *out)
+{
+    int y = k->r.y;
+    for (int row = 0; row < s->n; row++) {
+        int left = k->r.w + GAP;
+        int x = k->r.x;
+        int head = shelf_head(s, k->want, row);
+        for (int m = s->first[row]; m < s->first[row + 1]; m++)
+            left -= GAP + part_width(s, k->want, s->part[m]);
+        for (int m = s->first[row]; m < s->first[row + 1]; m++) {
+            int i = s->part[m];
+            const struct lab_board_want *w = &k->want[i];
+            const struct trial t = {.cell_h = s->cell_h[i],
+                                    .cell_w = s->cell_w[i]};
+            int slot = part_width(s, k->want, i);
+            int more = larger(0, w->title_w - slot);
+            more = more < left ? more : left;
+            left -= more;
+            put(&out->at[i], y, x, slot + more, w, w->rows, w->cols, &t,
+                margin_of(w), head);
+            x += slot + more + GAP;
+        }
+        y += head + shelf_cells(s, k->want, row);
+    }
+}
+
 struct lab_board_layout lab_board_place(struct lab_rect r,
                                         const struct lab_board_want *want,
                                         int n, bool cross, bool halves)
 {
-    struct lab_board_layout out = {.cell_w = 0};
+    struct lab_board_layout out = {.fits = false};
     const struct task k = {r, want, n, cross, halves};
     enum { WORTH = 3 }; /* times smaller cells, for titles that are whole */
     if (n < 1 || n > LAB_BOARD_PARTS)
         return out;
+    if (!cross) {
+        struct shelves own = best_shelves(&k);
+        out.fits = own.filled > 0;
+        if (out.fits) {
+            place_own(&own, &k, &out);
+            return out;
+        }
+    }
     struct trial t = best_trial(&k, true);
     if (t.shown < 1 || !lab_heat_has_numbers(t.cell_h, t.cell_w)) {
         struct trial cut = best_trial(&k, false);
@@ -414,8 +657,7 @@ struct lab_board_layout lab_board_place(struct lab_rect r,
     }
     if (t.shown <= 0)
         return out;
-    out.cell_h = t.cell_h;
-    out.cell_w = t.cell_w;
+    out.fits = true;
     if (cross)
         place_cross(&t, &k, &out);
     else
@@ -428,7 +670,7 @@ struct lab_board_layout lab_board_place(struct lab_rect r,
 int lab_board_part_of(const struct lab_board_view *b, int tensor)
 {
     for (int i = 0; i < b->board.n; i++)
-        if (b->board.part[i].tensor == tensor && b->layout.cell_w > 0)
+        if (b->board.part[i].tensor == tensor && b->layout.fits)
             return i;
     return -1;
 }
@@ -508,8 +750,8 @@ static void draw_marks(const struct lab_board_view *b, struct lab_canvas *c,
     const struct lab_shape *shape = shape_of(b, i);
     int64_t rows = size_along(shape, p->show.row_axis);
     int64_t cols = size_along(shape, p->show.col_axis);
-    int cell_h = b->layout.cell_h;
-    int cell_w = b->layout.cell_w;
+    int cell_h = at->cell_h;
+    int cell_w = at->cell_w;
     struct lab_reach down;
     struct lab_reach across;
     if (!lab_board_lit(p, &down, &across))
@@ -544,8 +786,8 @@ struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
                                   .block_cols = at->block_cols,
                                   .cells_h = at->cells_h,
                                   .cells_w = at->cells_w,
-                                  .cell_h = b->layout.cell_h,
-                                  .cell_w = b->layout.cell_w};
+                                  .cell_h = at->cell_h,
+                                  .cell_w = at->cell_w};
 }
 
 /* The row and column of the plane where the cursor is; false: it is not. */
@@ -648,23 +890,98 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
     }
     b->layout = lab_board_place(r, want, b->board.n, b->board.cross,
                                 c->tints && !c->ascii);
-    for (int i = 0; i < b->board.n && b->layout.cell_w > 0; i++)
+    for (int i = 0; i < b->board.n && b->layout.fits; i++)
         draw_part(b, c, i, title[i]);
-    return b->layout.cell_w > 0;
+    return b->layout.fits;
 }
 
-int lab_board_bottom(const struct lab_board_view *b)
+static int64_t area_of(struct lab_rect r)
 {
-    int y = 0;
-    for (int i = 0; i < b->board.n; i++)
-        y = larger(y, b->layout.at[i].cells.y + b->layout.at[i].cells.h);
-    return y;
+    return (int64_t)r.h * r.w;
+}
+
+static void keep_free(struct lab_rect r, struct lab_rect *out, int *n)
+{
+    int at = *n;
+    if (r.h <= 0 || r.w <= 0)
+        return;
+    for (; at > 0 && area_of(out[at - 1]) < area_of(r); at--)
+        out[at] = out[at - 1];
+    out[at] = r;
+    (*n)++;
+}
+
+/* The last column of a part's title and cells, and one. */
+static int right_of(const struct lab_board_at *at)
+{
+    return larger(at->title.x + at->title.w, at->cells.x + at->cells.w);
+}
+
+/* At the right of the rows of parts, down to the next row. */
+static void free_beside(const struct lab_board_view *b, struct lab_rect r,
+                        int bottom, struct lab_rect *out, int *n)
+{
+    for (int i = 0; i < b->board.n; i++) {
+        const struct lab_board_at *at = &b->layout.at[i];
+        int right = 0;
+        int end = bottom;
+        bool first = true; /* of its row */
+        for (int k = 0; k < b->board.n; k++) {
+            const struct lab_board_at *other = &b->layout.at[k];
+            if (other->title.y > at->title.y && other->title.y < end)
+                end = other->title.y;
+            if (other->title.y != at->title.y)
+                continue;
+            right = larger(right, right_of(other));
+            first = first && k >= i;
+        }
+        if (first)
+            keep_free((struct lab_rect){at->title.y, right + GAP,
+                                        end - at->title.y,
+                                        r.x + r.w - right - GAP},
+                      out, n);
+    }
+}
+
+/* Below all, at the right, and, of a product, above its left operand. */
+int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
+                   struct lab_rect out[LAB_BOARD_FREE])
+{
+    int n = 0;
+    int bottom = r.y;
+    int right = r.x;
+    int above = r.y + r.h;  /* the left operands' first row */
+    int before = r.x + r.w; /* the upper operands' first column */
+    for (int i = 0; i < b->board.n; i++) {
+        const struct lab_board_at *at = &b->layout.at[i];
+        bottom = larger(bottom, at->cells.y + at->cells.h);
+        right = larger(right, right_of(at));
+        if (b->board.part[i].place == LAB_BOARD_LEFT && at->title.y < above)
+            above = at->title.y;
+        if (b->board.part[i].place == LAB_BOARD_ABOVE && at->side.x < before)
+            before = at->side.x;
+        if (b->board.part[i].place == LAB_BOARD_ABOVE && at->title.x < before)
+            before = at->title.x;
+    }
+    keep_free((struct lab_rect){bottom + 1, r.x, r.y + r.h - bottom - 1, r.w},
+              out, &n);
+    if (!b->board.cross) {
+        free_beside(b, r, bottom, out, &n);
+        return n;
+    }
+    if (before < r.x + r.w)
+        keep_free((struct lab_rect){r.y, r.x, above - r.y, before - GAP - r.x},
+                  out, &n);
+    keep_free((struct lab_rect){r.y, right + GAP, bottom - r.y,
+                                r.x + r.w - right - GAP},
+              out, &n);
+    return n;
 }
 
 struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x)
 {
     struct lab_element none = {-1, -1};
-    for (int i = 0; i < b->board.n && b->layout.cell_w > 0; i++) {
+    for (int i = 0; i < b->board.n && b->layout.fits; i++) {
         const struct lab_board_at *at = &b->layout.at[i];
         const struct lab_show *show = &b->board.part[i].show;
         const struct lab_shape *shape = shape_of(b, i);
@@ -674,10 +991,10 @@ struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x)
         memcpy(place, show->fixed, sizeof(place));
         if (show->row_axis >= 0)
             place[show->row_axis] =
-                (y - at->cells.y) * 2 / b->layout.cell_h * at->block_rows;
+                (y - at->cells.y) * 2 / at->cell_h * at->block_rows;
         if (show->col_axis >= 0)
             place[show->col_axis] =
-                (x - at->cells.x) / b->layout.cell_w * at->block_cols;
+                (x - at->cells.x) / at->cell_w * at->block_cols;
         return (struct lab_element){show->tensor,
                                     lab_shape_ravel(shape, place, shape->rank)};
     }

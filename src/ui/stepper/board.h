@@ -2,10 +2,11 @@
  *
  * A product has its left operands at the left of the result, their rows beside
  * its rows, and the others above it, their columns above its columns; what is
- * beside comes at the right. Else all are in rows, the result last. All pictures
- * have cells of one size, the largest at which every tensor is whole, wider or
- * higher than square where there is room; where none is small enough a cell covers
- * several elements. Each has a line for its title, which is whole unless the cells
+ * beside comes at the right, and the cells of all have one size. Else all are in
+ * rows, the result last, and each picture has cells of its own size, those of
+ * equal shapes the same: the rows that fill the most of the place are taken. Cells
+ * are the largest at which every tensor is whole, wider or higher than square where
+ * there is room; where none is small enough a cell covers several elements. Each has a line for its title, which is whole unless the cells
  * would be much smaller then, and, above and at the left of its cells, the symbols
  * of a sequence and a line for the marks of what is lit.
  * The layout is pure; threads: any. */
@@ -35,12 +36,13 @@ struct lab_board_at { /* w 0: there was no room for it */
     int64_t block_cols;
     int cells_h;
     int cells_w;
+    int cell_h; /* half rows */
+    int cell_w; /* columns */
 };
 
 struct lab_board_layout {
     struct lab_board_at at[LAB_BOARD_PARTS];
-    int cell_h; /* half rows */
-    int cell_w; /* columns; 0: no room */
+    bool fits; /* false: there was no room */
 };
 
 /* On a canvas: its tensors as pictures, with marks at the rows and columns that belong
@@ -65,8 +67,10 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
 /* The cells of a part whose plane has these elements. */
 struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
                                     int64_t rows, int64_t cols);
-/* The row of the screen below all of its pictures. */
-int lab_board_bottom(const struct lab_board_view *b);
+enum { LAB_BOARD_FREE = LAB_BOARD_PARTS + 2 };
+/* What the board leaves of `r`, the largest first; the number of places. */
+int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
+                   struct lab_rect out[LAB_BOARD_FREE]);
 /* The part of a tensor; -1: it is not drawn. */
 int lab_board_part_of(const struct lab_board_view *b, int tensor);
 /* The element that a place of the screen shows; tensor -1: none. */

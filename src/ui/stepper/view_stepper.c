@@ -349,8 +349,7 @@ enum { TENSORS = LAB_STEP_IN + LAB_STEP_OUT, KERNELS = 64, NUMBER_W = 10 };
 enum {
     BOARD_H = 15, /* the least that a blackboard takes */
     BOARD_W = 56,
-    BOARD_AROUND = 4, /* rows of the screen around it */
-    HISTOGRAM = 4     /* rows of the one below it */
+    BOARD_AROUND = 4 /* rows of the screen around it */
 };
 
 /* How a tensor is looked at; kept for each, so that it comes back so. */
@@ -379,6 +378,7 @@ struct lab_stepper {
     struct lab_stepper_layout layout; /* as last drawn */
     struct lab_stepper_needs needs;   /* of the panes, for step `needs_of` */
     int needs_of;
+    int needs_w;    /* columns of the explanation when they were measured */
     bool numbers;   /* the tensor as numbers, else as a heat map */
     bool stay;      /* the next stop is at a step not run yet */
     bool goes_into; /* the kernels of step `into`, once the walk is there */
@@ -1863,10 +1863,9 @@ static void put_count(struct lab_canvas *c, struct lab_rect *row,
     put_whole(c, row, role, text);
 }
 
-static void draw_stats(const struct lab_stepper *v, struct lab_canvas *c,
+static void draw_stats(const struct lab_stats *s, struct lab_canvas *c,
                        struct lab_rect row)
 {
-    const struct lab_stats *s = &v->snap.plane.stats;
     int width = row.w < 80 ? 6 : 9;
     /* What is wrong comes first: there may be no room for all. */
     if (s->nan_count)
@@ -1882,10 +1881,9 @@ static void draw_stats(const struct lab_stepper *v, struct lab_canvas *c,
     put_count(c, &row, "zeros", s->zero_count, LAB_ROLE_DIM);
 }
 
-static void draw_histogram(const struct lab_stepper *v, struct lab_canvas *c,
+static void draw_histogram(const struct lab_stats *s, struct lab_canvas *c,
                            struct lab_rect r)
 {
-    const struct lab_stats *s = &v->snap.plane.stats;
     double bins[LAB_HISTOGRAM_BINS];
     if (isnan(s->min) || lab_rect_empty(r))
         return;
@@ -1895,9 +1893,7 @@ static void draw_histogram(const struct lab_stepper *v, struct lab_canvas *c,
     int used = 1 + lab_canvas_text(c, y, r.x, 8, LAB_ROLE_DIM,
                                    LAB_VALUE_TEXT(s->min, 7));
     int w = r.w - used - 9;
-    w = w > 2 * LAB_HISTOGRAM_BINS ? 2 * LAB_HISTOGRAM_BINS
-        : w > LAB_HISTOGRAM_BINS   ? LAB_HISTOGRAM_BINS
-                                   : w;
+    w = w > LAB_HISTOGRAM_BINS ? w - w % LAB_HISTOGRAM_BINS : w;
     lab_histogram_draw(c, (struct lab_rect){r.y, r.x + used, r.h, w}, bins,
                        LAB_HISTOGRAM_BINS, LAB_ROLE_SERIES_1);
     lab_canvas_text(c, y, r.x + used + w + 1, 8, LAB_ROLE_DIM,
@@ -1970,8 +1966,70 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     if (!lab_rect_empty(cursor))
         draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))
-        draw_stats(v, c, stats);
-    draw_histogram(v, c, histogram);
+        draw_stats(&v->snap.plane.stats, c, stats);
+    draw_histogram(&v->snap.plane.stats, c, histogram);
+}
+
+/* The planes of the board whose values have a distribution: that of the cursor's
+ * tensor, then from the result back. */
+static int spread_planes(const struct lab_stepper *v,
+                         const struct lab_plane *out[LAB_BOARD_PARTS])
+{
+    const struct lab_board_view *b = &v->board.view;
+    int n = 0;
+    for (int mine = 1; mine >= 0; mine--)
+        for (int i = b->board.n - 1; i >= 0; i--) {
+            const struct lab_plane *p = lab_board_plane(b, i);
+            if (p && p->written && !isnan(p->stats.min) &&
+                p->stats.min < p->stats.max &&
+                (p->tensor == v->tensor) == (mine == 1))
+                out[n++] = p;
+        }
+    return n;
+}
+
+/* One tensor: name and statistics in a line, its histogram below. */
+static void draw_spread(const struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect r, const struct lab_plane *p)
+{
+    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
+                   v->snap.plan->tensors[p->tensor].name);
+    lab_rect_cut_left(&row, 2);
+    draw_stats(&p->stats, c, row);
+    draw_histogram(&p->stats, c, r);
+}
+
+/* In what the pictures leave: how the values of the step's tensors spread. */
+static void draw_spreads(const struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r)
+{
+    enum { LEAST_H = 5, MOST_H = 14, LEAST_W = 34, WIDE = 46, APART = 2 };
+    const struct lab_plane *plane[LAB_BOARD_PARTS];
+    struct lab_rect place[LAB_BOARD_FREE];
+    int n = spread_planes(v, plane);
+    int places = lab_board_free(&v->board.view, r, place);
+    int at = 0;
+    for (int i = 0; i < places && at < n; i++) {
+        struct lab_rect to = place[i];
+        if (to.h < LEAST_H - 1 || to.w < LEAST_W)
+            continue;
+        int left = n - at;
+        int across = to.w / WIDE < 1 ? 1 : to.w / WIDE;
+        across = across < left ? across : left;
+        int down = (left + across - 1) / across;
+        int most = (to.h + 1) / LEAST_H < 1 ? 1 : (to.h + 1) / LEAST_H;
+        down = down < most ? down : most;
+        across = (left + down - 1) / down < across ? (left + down - 1) / down
+                                                   : across;
+        int h = (to.h + 1) / down;
+        int w = (to.w + APART) / across;
+        for (int k = 0; k < down * across && at < n; k++) {
+            struct lab_rect one = {to.y + k / across * h, to.x + k % across * w,
+                                   h - 1 < MOST_H ? h - 1 : MOST_H, w - APART};
+            draw_spread(v, c, one, plane[at++]);
+        }
+    }
 }
 
 /* All tensors of the step, and the line of the cursor's element. false: they are
@@ -1995,10 +2053,8 @@ static bool draw_board(struct lab_stepper *v, struct lab_canvas *c,
     v->cursor = in_plane(v, look_now(v)->row, look_now(v)->col);
     draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))
-        draw_stats(v, c, stats);
-    int used = lab_board_bottom(b) - r.y;
-    if (r.h - used > HISTOGRAM) /* with a blank line above it */
-        draw_histogram(v, c, lab_rect_cut_bottom(&r, HISTOGRAM));
+        draw_stats(&v->snap.plane.stats, c, stats);
+    draw_spreads(v, c, r);
     return true;
 }
 
@@ -2014,7 +2070,7 @@ static void draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
     draw_list(v, c, list);
     if (draw_gates(v, c, r) || draw_board(v, c, r))
         return;
-    v->board.view.layout.cell_w = 0;
+    v->board.view.layout.fits = false;
     if (r.h >= 4 && !(v->zoom && look_now(v)->picture && r.h < 20))
         draw_head(v, c, lab_rect_cut_top(&r, 1));
     if (!lab_rect_empty(r))
@@ -2520,7 +2576,7 @@ static int largest(int a, int b)
  * `rows` below its title, leaves. */
 static int upper_rows(int h, int share, int rows)
 {
-    enum { LEAST = 8 };
+    enum { LEAST = 6 };
     int mine = h * share / 100;
     int rest = h - largest(rows + 1, LEAST);
     return rows > 0 ? largest(mine, rest) : mine;
@@ -4260,24 +4316,42 @@ static void draw_found(const struct lab_stepper *v, struct lab_canvas *c,
                          LAB_ROLE_BAD, v->found);
 }
 
+/* The explanation in the snapshot is of the element that was asked for last. */
+static bool explanation_ready(const struct lab_stepper *v)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    return e->tensor == v->explained.tensor && e->index == v->explained.index;
+}
+
 /* Rows that the explanation and the kernels take in panes of these widths: of one
- * step the most so far, so that the picture does not jump with the cursor. */
+ * step the most so far, so that the picture does not jump with the cursor. While
+ * the explanation is still that of the last step, so are its rows. */
 static void measure_needs(struct lab_stepper *v,
                           const struct lab_stepper_layout *l, bool ascii)
 {
-    int explain = l->pane[LAB_PANE_EXPLAIN].w;
+    int width = l->pane[LAB_PANE_EXPLAIN].w;
     int kernels = l->pane[LAB_PANE_KERNELS].w;
-    if (v->needs_of != v->step)
-        v->needs = (struct lab_stepper_needs){0};
-    v->needs_of = v->step;
-    if (l->tabs || explain == 0 || kernels == 0)
+    bool ready = explanation_ready(v);
+    if (l->tabs || width == 0 || kernels == 0)
         return;
-    write_explain(v, explain, ascii);
+    if (v->needs_w != width)
+        v->needs = (struct lab_stepper_needs){0};
+    else if (v->needs_of != v->step && ready)
+        v->needs.explain = 0;
+    if (v->needs_of != v->step)
+        v->needs.kernels = 0;
+    v->needs_w = width;
+    if (ready)
+        v->needs_of = v->step;
     write_kernels(v);
-    explain = (int)lab_pager_lines(&v->pager[LAB_PANE_EXPLAIN], explain, ascii);
     kernels = (int)lab_pager_lines(&v->pager[LAB_PANE_KERNELS], kernels, ascii);
-    v->needs.explain = largest(v->needs.explain, explain);
     v->needs.kernels = largest(v->needs.kernels, kernels);
+    if (!ready && v->needs.explain > 0)
+        return;
+    write_explain(v, width, ascii);
+    int explain =
+        (int)lab_pager_lines(&v->pager[LAB_PANE_EXPLAIN], width, ascii);
+    v->needs.explain = largest(v->needs.explain, explain);
 }
 
 static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,

@@ -77,6 +77,30 @@ expect_stdout "  lane  0: $(awk 'BEGIN { for (t = 0; t < 32; t += 4)
     for (c = t; c < 200; c += 64) sum += c * c; print sum }')"
 expect_stdout 'rows.cu:7  v += __shfl_down_sync'
 
+# What changes through a reference, asm or within a condition is not shown as it was at
+# the launch, and the sign that a division begins with is not its quotient.
+cp "$files"/elsewhere.cu "$files"/elsewhere.ptx .
+cat >words <<'WORDS'
+break 13
+continue
+registers
+WORDS
+command="lapenna-lab sim elsewhere.ptx --walk"
+status=0
+"$LAB_EXE" sim elsewhere.ptx --grid 1 --block 32 --walk --arg 'inout:int[128]=iota' \
+    --arg int:9 --arg int:9 --arg int:9 --arg int:9 --arg int:7 <words >"$out" 2>"$err" ||
+    status=$?
+expect_exit 0
+expect_stdout '  same           7               int'
+absent=$(sed -n 's/^  in no register here: //p' "$out")
+for name in half n m k w; do
+    case ", $absent," in
+    *", $name,"*) ;;
+    *) complain "$name is shown; in no register are: $absent" ;;
+    esac
+    ! grep "^  $name " "$out" || complain "$name is shown"
+done
+
 # A source that is not there is named, and the walk goes on without.
 rm rows.cu
 walk rows.ptx <<'WORDS'

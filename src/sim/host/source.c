@@ -218,6 +218,7 @@ struct token {
     enum token_kind kind;
     int32_t line;
     int32_t column;
+    bool assigned; /* a name whose assignment is read */
 };
 
 enum { DEEPEST = 200 };
@@ -228,6 +229,9 @@ struct parser {
     size_t token_count;
     size_t token_room;
     size_t at;
+    size_t *referring; /* names of functions that take a reference */
+    size_t referring_count;
+    size_t referring_room;
     size_t scope; /* declarations from here on end with the block */
     size_t function;
     int32_t body;
@@ -267,7 +271,8 @@ static enum lab_status cut_tokens(struct parser *p, const char *text,
         if (st)
             break;
         struct token *t = &p->tokens[p->token_count];
-        *t = (struct token){at, 0, TOKEN_END, line, (int32_t)(at - start) + 1};
+        *t = (struct token){
+            .at = at, .line = line, .column = (int32_t)(at - start) + 1};
         if (at >= end)
             return LAB_OK;
         const char *to = at;
@@ -478,6 +483,7 @@ static bool read_assignment(struct parser *p, size_t i, size_t end)
         ((before || after) && i + 2 != end))
         return false;
     int32_t v = visible(p, name);
+    p->tokens[before ? i + 1 : i].assigned = true;
     if (v >= 0)
         assign(p, v, sign, i, i + 2, end, false);
     return true;
@@ -525,6 +531,7 @@ static void read_declaration(struct parser *p, size_t i, size_t end, bool head)
     for (size_t first = i; name > 0 && name < end && !p->st;) {
         size_t next = first_of(p, name, end, ",");
         const struct token *t = token(p, name + 1);
+        p->tokens[name].assigned = true;
         /* Arrays have an element a register, and no register a name. */
         if (!is_one_of(t, "[")) {
             int32_t v = declare(p, token(p, name), type, token(p, type_end));
@@ -693,6 +700,128 @@ static void read_parameters(struct parser *p, size_t open)
     }
 }
 
+/* ---- what changes a variable without an assignment that is read ---- */
+
+static void mark_elsewhere(struct parser *p, size_t i)
+{
+    const struct token *t = token(p, i);
+    for (size_t k = p->function; k < p->out->declared_count; k++) {
+        struct lab_sim_declared *d = &p->out->declared[k];
+        if (strlen(d->name) == (size_t)t->n &&
+            memcmp(d->name, t->at, (size_t)t->n) == 0 && d->first <= t->line &&
+            t->line <= d->last)
+            d->elsewhere = true;
+    }
+}
+
+/* "f(&n)", "(int *)&n"; not "&x[i]", which leaves x as it is. */
+static bool is_address_of(const struct parser *p, size_t i)
+{
+    const struct token *before = token(p, i - 1);
+    const struct token *behind = token(p, i + 2);
+    bool cast = is_one_of(before, ")") && is_one_of(token(p, i - 2), "*");
+    return is_one_of(token(p, i), "&") && !is_one_of(behind, "[") &&
+           !is_token(behind, "->") &&
+           (cast || is_token(before, "return") ||
+            (before->kind == TOKEN_SIGN && !is_one_of(before, ")]")));
+}
+
+/* "float &r = n" */
+static bool is_referred(const struct parser *p, size_t i)
+{
+    return (is_one_of(token(p, i), "&") || is_token(token(p, i), "&&")) &&
+           token(p, i + 1)->kind == TOKEN_WORD &&
+           is_one_of(token(p, i + 2), "=({") &&
+           is_one_of(token(p, i + 4), ";)}");
+}
+
+/* "n++" in an expression, or "n = 3" behind a comma. */
+static bool is_changed(const struct parser *p, size_t i)
+{
+    const struct token *before = token(p, i - 1);
+    const struct token *next = token(p, i + 1);
+    return token(p, i)->kind == TOKEN_WORD && !token(p, i)->assigned &&
+           !is_one_of(before, ".") && !is_token(before, "->") &&
+           (assigns(next) || is_token(next, "++") || is_token(next, "--") ||
+            is_token(before, "++") || is_token(before, "--"));
+}
+
+/* The results of an asm: what is between its first two colons. */
+static void mark_results(struct parser *p, size_t i, size_t end)
+{
+    int colons = 0;
+    while (i < end && !is_one_of(token(p, i), "("))
+        i++;
+    for (end = behind(p, i, end); i < end && colons < 2; i++) {
+        colons += is_one_of(token(p, i), ":");
+        colons += 2 * is_token(token(p, i), "::");
+        if (colons == 1 && token(p, i)->kind == TOKEN_WORD)
+            mark_elsewhere(p, i);
+    }
+}
+
+/* Functions of this text that take a reference. */
+static void find_referring(struct parser *p)
+{
+    for (size_t k = 0; k + 1 < p->token_count && !p->st; k++) {
+        if (token(p, k)->kind != TOKEN_WORD || !is_one_of(token(p, k + 1), "("))
+            continue;
+        const size_t list = behind(p, k + 1, p->token_count);
+        bool any = false;
+        for (size_t i = k + 2; i < list; i++)
+            any = any || is_one_of(token(p, i), "&");
+        if (!any || !is_one_of(token(p, list), "{"))
+            continue;
+        p->st = lab_grow(&p->referring, p->referring_count, &p->referring_room,
+                         sizeof(*p->referring), "a source");
+        if (!p->st)
+            p->referring[p->referring_count++] = k;
+    }
+}
+
+/* What the call `name` gives to references. */
+static void mark_referred(struct parser *p, size_t name, size_t end)
+{
+    const struct token *f = token(p, name);
+    for (size_t r = 0; r < p->referring_count; r++) {
+        const size_t k = p->referring[r];
+        const struct token *t = token(p, k);
+        if (t->n != f->n || k == name ||
+            memcmp(t->at, f->at, (size_t)t->n) != 0)
+            continue;
+        const size_t list = behind(p, k + 1, p->token_count);
+        const size_t close = behind(p, name + 1, end);
+        size_t given = name + 2;
+        for (size_t from = k + 2; from < list && given < close;) {
+            size_t next = first_of(p, from, list - 1, ",");
+            size_t after = first_of(p, given, close - 1, ",");
+            if (next > from + 1 && is_one_of(token(p, next - 2), "&") &&
+                after == given + 1)
+                mark_elsewhere(p, given);
+            from = next + 1;
+            given = after + 1;
+        }
+    }
+}
+
+/* In the body open .. end. */
+static void read_elsewhere(struct parser *p, size_t open, size_t end)
+{
+    for (size_t i = open + 1; i < end; i++) {
+        const struct token *t = token(p, i);
+        if (is_token(t, "asm") || is_token(t, "__asm__"))
+            mark_results(p, i, end);
+        else if (is_address_of(p, i))
+            mark_elsewhere(p, i + 1);
+        else if (is_referred(p, i))
+            mark_elsewhere(p, i + 3);
+        else if (is_changed(p, i))
+            mark_elsewhere(p, i);
+        else if (t->kind == TOKEN_WORD && is_one_of(token(p, i + 1), "("))
+            mark_referred(p, i, end);
+    }
+}
+
 /* A body follows a list of parameters. */
 static bool is_body(const struct parser *p, size_t i)
 {
@@ -718,6 +847,8 @@ enum lab_status lab_sim_statements_read(const char *text, size_t bytes,
     for (size_t i = 0; i < bytes; i++) /* of comments, too: lines are counted */
         copy[i] = text[i] == '\n' ? '\n' : copy[i];
     p.st = cut_tokens(&p, copy, copy + bytes);
+    if (!p.st)
+        find_referring(&p);
     while (!p.st && p.at < p.token_count) {
         if (!is_body(&p, p.at)) {
             p.at++;
@@ -725,12 +856,16 @@ enum lab_status lab_sim_statements_read(const char *text, size_t bytes,
         }
         p.function = out->declared_count;
         read_parameters(&p, p.at);
+        const size_t open = p.at;
         size_t end = behind(&p, p.at, p.token_count);
         if (!p.st)
             read_block(&p, end);
         close_scope(&p, p.function, token(&p, end - 1)->line);
+        if (!p.st)
+            read_elsewhere(&p, open, end);
     }
     lab_free(p.tokens);
+    lab_free(p.referring);
     lab_free(copy);
     if (p.st)
         lab_sim_statements_release(out);

@@ -228,6 +228,17 @@ static int kept_operand(const struct search *s, const struct lab_ptx_instr *in,
     return first == second ? -1 : first ? 1 : 2;
 }
 
+/* `x / 2` takes the sign of x first, by a shift that leaves one bit. */
+static bool is_sign(const struct lab_ptx_instr *in)
+{
+    const struct lab_ptx_operand *by = &in->operands[2];
+    bool wide = in->modifier_count > 0 &&
+                lab_ptx_type_bytes(lab_ptx_type_of(
+                    in->modifiers[in->modifier_count - 1])) == 8;
+    return is(in, "shr") && in->operand_count == 3 &&
+           by->kind == LAB_PTX_OPERAND_INT && by->value == (wide ? 63u : 31u);
+}
+
 /* Can the instruction be the last of such an expression? */
 static bool makes(const struct lab_ptx_instr *in,
                   const struct lab_sim_assigned *a, char top)
@@ -241,7 +252,8 @@ static bool makes(const struct lab_ptx_instr *in,
     case '*':
         return is(in, "mul") || (is(in, "shl") && a->factor);
     case '/':
-        return is(in, "div") || is(in, "mul") || is(in, "shr") || is(in, "rcp");
+        return is(in, "div") || is(in, "mul") || is(in, "rcp") ||
+               (is(in, "shr") && !is_sign(in));
     case '%':
         return is(in, "rem") || is(in, "and") || is(in, "sub");
     case '&':
@@ -333,7 +345,16 @@ static bool is_shared(const struct search *s, int32_t reg)
     return writers > 1;
 }
 
-/* Only what chooses between two values of lanes reads it: it is one of the two. */
+/* What chooses between two values of lanes reads it: it is one of the two. */
+static bool is_picked(const struct search *s, int32_t reg)
+{
+    for (int32_t k = 0; k < s->f->instr_count; k++)
+        if (is(&s->f->instrs[k], "selp") && reads(&s->f->instrs[k], reg))
+            return true;
+    return false;
+}
+
+/* The same outside of the statement. */
 static bool is_chosen(const struct search *s, int32_t reg)
 {
     for (int32_t k = 0; k < s->f->instr_count; k++)
@@ -454,7 +475,8 @@ static bool take_changed(struct search *s, const struct lab_sim_assigned *a)
                 kept > 0 && in->operands[kept].kind == LAB_PTX_OPERAND_REG;
             if (!last && is_read_inside(s, written_by(in), a->sign))
                 continue; /* a part of the expression */
-            if (!last)
+            /* `if (p) v += x` may be a choice between v before and behind. */
+            if (!last || is_picked(s, written_by(in)))
                 return false;
             const struct lab_ptx_operand *o = &in->operands[kept == 1 ? 2 : 1];
             if (!real && !is_step(a, in, o))
@@ -760,6 +782,9 @@ static void add_local(struct listing *l, int32_t index, int parameter)
     s->kind = kind_of(d->type);
     v->as = type_of_kind(s->kind, d->type);
     v->pointer = s->kind == 'p';
+    /* A constant is not changed by what has its address. */
+    if (d->elsewhere && (v->pointer || !has_word(d->type, "const")))
+        return;
     const int assignments = number_of_assignments(s);
     const char *param = parameter >= 0 ? s->f->params[parameter].name : NULL;
     if (param && assignments == 0) {

@@ -18,6 +18,8 @@ struct lab_sim_declared {
     int32_t last;
     int32_t body;   /* the function's first line, to tell functions apart */
     bool parameter; /* of the function */
+    bool elsewhere; /* it may change where no assignment is read: through &, a
+                     * reference or asm, or within an expression */
 };
 
 struct lab_sim_assigned {

@@ -14,7 +14,7 @@ static enum lab_status attention_project_forward(const struct lab_call *call)
     int64_t R = lab_view_rows(&call->in[0]);
     int64_t K = lab_view_cols(&call->in[0]);
     int64_t M = lab_view_cols(&call->in[1]);
-    for (int64_t r = 0; r < R; r++) {
+    for (int64_t r = 0; r < R && !lab_stopped(call); r++) {
         for (int64_t m = 0; m < M; m++) {
             double sum = b ? b[m] : 0;
             for (int64_t k = 0; k < K; k++)
@@ -26,10 +26,11 @@ static enum lab_status attention_project_forward(const struct lab_call *call)
 }
 
 /* dW[k,m] = sum_r x[r,k] dy[r,m]; db[m] = sum_r dy[r,m] */
-static void project_parameters(real *dW, real *db, const real *x,
-                               const real *dy, int64_t R, int64_t K, int64_t M)
+static void project_parameters(const struct lab_call *call, real *dW, real *db,
+                               const real *x, const real *dy, int64_t R,
+                               int64_t K, int64_t M)
 {
-    for (int64_t m = 0; m < M; m++) {
+    for (int64_t m = 0; m < M && !lab_stopped(call); m++) {
         double bias = 0;
         for (int64_t r = 0; r < R; r++)
             bias += dy[r * M + m];
@@ -53,9 +54,9 @@ static enum lab_status attention_project_backward(const struct lab_call *call)
     int64_t R = lab_view_rows(&call->in[1]);
     int64_t K = lab_view_cols(&call->in[1]);
     int64_t M = lab_view_cols(&call->in[2]);
-    project_parameters(call->out[0].data, call->out[1].data, call->in[1].data,
-                       dy, R, K, M);
-    for (int64_t i = 0; dx && i < R * K; i++) {
+    project_parameters(call, call->out[0].data, call->out[1].data,
+                       call->in[1].data, dy, R, K, M);
+    for (int64_t i = 0; dx && i < R * K && !lab_stopped_at(call, i, K); i++) {
         double sum = 0;
         for (int64_t m = 0; m < M; m++)
             sum += (double)dy[i / K * M + m] * W[i % K * M + m];

@@ -25,7 +25,7 @@ enum lab_status attend_scores_forward(const struct lab_call *call)
     struct lab_attention_dims d =
         lab_attention_sizes(&call->in[0], &call->in[1], NULL, p->heads);
     double scale = 1 / sqrt((double)d.E);
-    for (int64_t row = 0; row < d.N * d.H * d.Tq; row++) {
+    for (int64_t row = 0; row < d.N * d.H * d.Tq && !lab_stopped(call); row++) {
         int64_t i = row % d.Tq;
         int64_t h = row / d.Tq % d.H;
         int64_t n = row / d.Tq / d.H;
@@ -85,7 +85,7 @@ enum lab_status attend_context_forward(const struct lab_call *call)
     real *ctx = call->out[0].data;
     struct lab_attention_dims d =
         lab_attention_sizes(&call->out[0], NULL, &call->in[1], p->heads);
-    for (int64_t row = 0; row < d.N * d.H * d.Tq; row++) {
+    for (int64_t row = 0; row < d.N * d.H * d.Tq && !lab_stopped(call); row++) {
         int64_t i = row % d.Tq;
         int64_t h = row / d.Tq % d.H;
         int64_t n = row / d.Tq / d.H;
@@ -101,10 +101,12 @@ enum lab_status attend_context_forward(const struct lab_call *call)
 }
 
 /* dprobs[n,h,i,j] = sum_f dctx[n,i,h,f] v[n,j,h,f] */
-static void shares_gradient(real *dprobs, const real *dctx, const real *v,
+static void shares_gradient(const struct lab_call *call, real *dprobs,
+                            const real *dctx, const real *v,
                             const struct lab_attention_dims *d)
 {
-    for (int64_t row = 0; row < d->N * d->H * d->Tq; row++) {
+    for (int64_t row = 0; row < d->N * d->H * d->Tq && !lab_stopped(call);
+         row++) {
         int64_t i = row % d->Tq;
         int64_t h = row / d->Tq % d->H;
         int64_t n = row / d->Tq / d->H;
@@ -120,10 +122,13 @@ static void shares_gradient(real *dprobs, const real *dctx, const real *v,
 }
 
 /* y[n,j,h,w] = scale * sum_i m[n,h,i,j] x[n,i,h,w]: columns of m choose. */
-static void mix_columns(real *y, const real *m, const real *x, int64_t width,
-                        double scale, const struct lab_attention_dims *d)
+static void mix_columns(const struct lab_call *call, real *y, const real *m,
+                        const real *x, int64_t width, double scale,
+                        const struct lab_attention_dims *d)
 {
-    for (int64_t at = 0; at < d->N * d->Tk * d->H * width; at++) {
+    for (int64_t at = 0;
+         at < d->N * d->Tk * d->H * width && !lab_stopped_at(call, at, width);
+         at++) {
         int64_t w = at % width;
         int64_t h = at / width % d->H;
         int64_t j = at / width / d->H % d->Tk;
@@ -143,9 +148,10 @@ enum lab_status attend_context_backward(const struct lab_call *call)
     struct lab_attention_dims d =
         lab_attention_sizes(&call->in[0], NULL, &call->in[2], p->heads);
     if (call->out[0].data)
-        shares_gradient(call->out[0].data, dctx, call->in[2].data, &d);
+        shares_gradient(call, call->out[0].data, dctx, call->in[2].data, &d);
     if (call->out[1].data)
-        mix_columns(call->out[1].data, call->in[1].data, dctx, d.F, 1, &d);
+        mix_columns(call, call->out[1].data, call->in[1].data, dctx, d.F, 1,
+                    &d);
     return LAB_OK;
 }
 
@@ -167,11 +173,14 @@ enum lab_status attend_softmax_backward(const struct lab_call *call)
 }
 
 /* dq[n,i,h,e] = sum_j dscores[n,h,i,j] k[n,j,h,e] / sqrt(E) */
-static void query_gradient(real *dq, const real *dscores, const real *k,
+static void query_gradient(const struct lab_call *call, real *dq,
+                           const real *dscores, const real *k,
                            const struct lab_attention_dims *d)
 {
     double scale = 1 / sqrt((double)d->E);
-    for (int64_t at = 0; at < d->N * d->Tq * d->H * d->E; at++) {
+    for (int64_t at = 0;
+         at < d->N * d->Tq * d->H * d->E && !lab_stopped_at(call, at, d->E);
+         at++) {
         int64_t e = at % d->E;
         int64_t h = at / d->E % d->H;
         int64_t i = at / d->E / d->H % d->Tq;
@@ -191,9 +200,9 @@ enum lab_status attend_scores_backward(const struct lab_call *call)
     struct lab_attention_dims d =
         lab_attention_sizes(&call->in[1], &call->in[2], NULL, p->heads);
     if (call->out[0].data)
-        query_gradient(call->out[0].data, dscores, call->in[2].data, &d);
+        query_gradient(call, call->out[0].data, dscores, call->in[2].data, &d);
     if (call->out[1].data)
-        mix_columns(call->out[1].data, dscores, call->in[1].data, d.E,
+        mix_columns(call, call->out[1].data, dscores, call->in[1].data, d.E,
                     1 / sqrt((double)d.E), &d);
     return LAB_OK;
 }

@@ -16,7 +16,8 @@ static enum lab_status bahdanau_u_forward(const struct lab_call *call)
     real *u = call->out[0].data;
     struct lab_bahdanau_dims d =
         lab_bahdanau_sizes(&call->in[1], &call->in[0], &call->in[2]);
-    for (int64_t i = 0; i < call->out[0].count; i++) {
+    for (int64_t i = 0; i < call->out[0].count && !lab_stopped_at(call, i, d.A);
+         i++) {
         int64_t a = i % d.A;
         int64_t row = i / d.A;
         double sum = b[a];
@@ -161,10 +162,11 @@ static enum lab_status bahdanau_t_backward(const struct lab_call *call)
 }
 
 /* y[k,a] = sum_row x[row / each, k] du[row,a] */
-static void outer_sum(real *y, const real *x, const real *du, int64_t rows,
-                      int64_t each, int64_t K, int64_t A)
+static void outer_sum(const struct lab_call *call, real *y, const real *x,
+                      const real *du, int64_t rows, int64_t each, int64_t K,
+                      int64_t A)
 {
-    for (int64_t i = 0; i < K * A; i++) {
+    for (int64_t i = 0; i < K * A && !lab_stopped_at(call, i, A); i++) {
         double sum = 0;
         for (int64_t row = 0; row < rows; row++)
             sum += (double)(x ? x[row / each * K + i / A] : 1) *
@@ -174,10 +176,11 @@ static void outer_sum(real *y, const real *x, const real *du, int64_t rows,
 }
 
 /* y[m,k] = sum over `each` rows of sum_a du[row,a] W[k,a] */
-static void back_sum(real *y, const real *du, const real *W, int64_t M,
-                     int64_t each, int64_t K, int64_t A)
+static void back_sum(const struct lab_call *call, real *y, const real *du,
+                     const real *W, int64_t M, int64_t each, int64_t K,
+                     int64_t A)
 {
-    for (int64_t i = 0; i < M * K; i++) {
+    for (int64_t i = 0; i < M * K && !lab_stopped_at(call, i, K); i++) {
         double sum = 0;
         for (int64_t row = i / K * each; row < (i / K + 1) * each; row++) {
             for (int64_t a = 0; a < A; a++)
@@ -193,13 +196,16 @@ static enum lab_status bahdanau_u_backward(const struct lab_call *call)
     struct lab_bahdanau_dims d =
         lab_bahdanau_sizes(&call->in[2], &call->in[1], &call->in[3]);
     int64_t rows = d.N * d.T;
-    outer_sum(call->out[0].data, call->in[1].data, du, rows, d.T, d.S, d.A);
-    outer_sum(call->out[1].data, call->in[2].data, du, rows, 1, d.D, d.A);
-    outer_sum(call->out[2].data, NULL, du, rows, 1, 1, d.A);
+    outer_sum(call, call->out[0].data, call->in[1].data, du, rows, d.T, d.S,
+              d.A);
+    outer_sum(call, call->out[1].data, call->in[2].data, du, rows, 1, d.D, d.A);
+    outer_sum(call, call->out[2].data, NULL, du, rows, 1, 1, d.A);
     if (call->out[3].data)
-        back_sum(call->out[3].data, du, call->in[3].data, d.N, d.T, d.S, d.A);
+        back_sum(call, call->out[3].data, du, call->in[3].data, d.N, d.T, d.S,
+                 d.A);
     if (call->out[4].data)
-        back_sum(call->out[4].data, du, call->in[4].data, rows, 1, d.D, d.A);
+        back_sum(call, call->out[4].data, du, call->in[4].data, rows, 1, d.D,
+                 d.A);
     return LAB_OK;
 }
 

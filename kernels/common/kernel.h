@@ -64,7 +64,7 @@ struct lab_view {
 };
 
 struct lab_operation;
-struct lab_exec; /* a backend's stream, handles, workspace; CPU: NULL */
+struct lab_exec; /* a backend's stream, handles, workspace; CPU: its stop */
 
 struct lab_call {
     const struct lab_view *in;

@@ -5,11 +5,13 @@
  * the double build serves gradient checks. LAB_REF(name) gives each build its
  * own symbol. Sums over many elements are kept in a double in both builds: the
  * reference is what every other kernel is measured against, and a float sum of
- * a million terms is not. A file ends with its table:
+ * a million terms is not. Outer loops of products ask lab_stopped() (cpu_exec.h), so
+ * that a call of minutes can be ended. A file ends with its table:
  *
  *     const struct lab_kernel_set LAB_REF(relu) = {"relu", variants, n};   */
 #pragma once
 #include <math.h>
+#include "common/cpu_exec.h"
 #include "common/kernel.h"
 #include "common/random.h"
 

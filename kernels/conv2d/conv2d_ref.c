@@ -55,7 +55,7 @@ static enum lab_status conv2d_conv_forward(const struct lab_call *call)
     real *conv = call->out[0].data;
     struct lab_conv2d s = lab_conv2d_of(call, &call->in[0], &call->out[0]);
     for (int64_t n = 0; n < s.y.N; n++)
-        for (int64_t oh = 0; oh < s.y.H; oh++)
+        for (int64_t oh = 0; oh < s.y.H && !lab_stopped(call); oh++)
             for (int64_t ow = 0; ow < s.y.W; ow++)
                 for (int64_t m = 0; m < s.y.C; m++)
                     conv[at(&s.y, n, m, oh, ow)] =
@@ -163,12 +163,12 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
     for (int64_t kh = 0; kh < s.KH; kh++)
         for (int64_t kw = 0; kw < s.KW; kw++)
             for (int64_t c = 0; c < s.C; c++)
-                for (int64_t m = 0; m < s.y.C; m++)
+                for (int64_t m = 0; m < s.y.C && !lab_stopped(call); m++)
                     dWt[kh * s.w_kh + kw * s.w_kw + c * s.w_c + m * s.w_m] =
                         (real)weight_gradient(&s, x, dconv, kh, kw, c, m);
     for (int64_t n = 0; n < s.x.N && dx; n++)
         for (int64_t c = 0; c < s.x.C; c++)
-            for (int64_t h = 0; h < s.x.H; h++)
+            for (int64_t h = 0; h < s.x.H && !lab_stopped(call); h++)
                 for (int64_t w = 0; w < s.x.W; w++)
                     dx[at(&s.x, n, c, h, w)] =
                         (real)input_gradient(&s, dconv, Wt, n, c, h, w);

@@ -15,7 +15,7 @@ static enum lab_status dense_matmul_forward(const struct lab_call *call)
     int64_t K = lab_view_cols(&call->in[0]);
     int64_t M = lab_view_cols(&call->in[1]);
     int64_t N = lab_view_rows(&call->out[0]);
-    for (int64_t n = 0; n < N; n++) {
+    for (int64_t n = 0; n < N && !lab_stopped(call); n++) {
         for (int64_t m = 0; m < M; m++) {
             double sum = 0;
             for (int64_t k = 0; k < K; k++)
@@ -55,10 +55,11 @@ static enum lab_status dense_bias_backward(const struct lab_call *call)
 }
 
 /* dW[k,m] = sum_n x[n,k] dxW[n,m] */
-static void weight_gradient(real *dW, const real *x, const real *dxW, int64_t N,
+static void weight_gradient(const struct lab_call *call, real *dW,
+                            const real *x, const real *dxW, int64_t N,
                             int64_t K, int64_t M)
 {
-    for (int64_t k = 0; k < K; k++) {
+    for (int64_t k = 0; k < K && !lab_stopped(call); k++) {
         for (int64_t m = 0; m < M; m++) {
             double sum = 0;
             for (int64_t n = 0; n < N; n++)
@@ -69,10 +70,11 @@ static void weight_gradient(real *dW, const real *x, const real *dxW, int64_t N,
 }
 
 /* dx[n,k] = sum_m dxW[n,m] W[k,m] */
-static void input_gradient(real *dx, const real *dxW, const real *W, int64_t N,
-                           int64_t K, int64_t M)
+static void input_gradient(const struct lab_call *call, real *dx,
+                           const real *dxW, const real *W, int64_t N, int64_t K,
+                           int64_t M)
 {
-    for (int64_t n = 0; n < N; n++) {
+    for (int64_t n = 0; n < N && !lab_stopped(call); n++) {
         for (int64_t k = 0; k < K; k++) {
             double sum = 0;
             for (int64_t m = 0; m < M; m++)
@@ -90,9 +92,9 @@ static enum lab_status dense_matmul_backward(const struct lab_call *call)
     int64_t K = lab_view_cols(&call->in[1]);
     int64_t N = lab_view_rows(&call->in[1]);
     int64_t M = lab_view_cols(&call->in[2]);
-    weight_gradient(call->out[0].data, x, dxW, N, K, M);
+    weight_gradient(call, call->out[0].data, x, dxW, N, K, M);
     if (call->out[1].data)
-        input_gradient(call->out[1].data, dxW, W, N, K, M);
+        input_gradient(call, call->out[1].data, dxW, W, N, K, M);
     return LAB_OK;
 }
 

@@ -33,7 +33,7 @@ static enum lab_status lstm_gates_forward(const struct lab_call *call)
     int64_t D = lab_view_cols(&call->in[2]);
     int64_t H = lab_view_cols(&call->in[3]);
     int64_t N = lab_view_rows(&call->out[0]);
-    for (int64_t n = 0; n < N; n++) {
+    for (int64_t n = 0; n < N && !lab_stopped(call); n++) {
         for (int64_t k = 0; k < 4 * H; k++)
             z[n * 4 * H + k] =
                 (real)(lstm_dot(x + n * D, 1, W + k * D, 1, D) +
@@ -109,7 +109,8 @@ static enum lab_status lstm_gates_backward(const struct lab_call *call)
     real *dhp = call->out[0].data;
     int64_t K = call->in[1].dim[0];
     int64_t H = call->in[1].dim[1];
-    for (int64_t e = 0; e < call->out[0].count; e++)
+    for (int64_t e = 0; e < call->out[0].count && !lab_stopped_at(call, e, H);
+         e++)
         dhp[e] = (real)lstm_dot(dz + e / H * K, 1, U + e % H, H, K);
     return LAB_OK;
 }
@@ -131,7 +132,7 @@ static enum lab_status lstm_weights_backward(const struct lab_call *call)
     int64_t D = call->in[1].dim[2];
     int64_t H = call->in[2].dim[2];
     int64_t rows = call->in[0].dim[0] * N;
-    for (int64_t k = 0; k < K; k++) {
+    for (int64_t k = 0; k < K && !lab_stopped(call); k++) {
         for (int64_t d = 0; d < D; d++)
             dW[k * D + d] = (real)lstm_dot(dz + k, K, xs + d, D, rows);
         for (int64_t j = 0; j < H; j++)
@@ -156,7 +157,8 @@ static enum lab_status lstm_input_backward(const struct lab_call *call)
     int64_t N = call->in[0].dim[1];
     int64_t K = call->in[1].dim[0];
     int64_t D = call->in[1].dim[1];
-    for (int64_t e = 0; e < call->out[0].count; e++) {
+    for (int64_t e = 0; e < call->out[0].count && !lab_stopped_at(call, e, D);
+         e++) {
         int64_t t = e / D % T;
         int64_t n = e / D / T;
         dx[e] = (real)lstm_dot(dz + (t * N + n) * K, 1, W + e % D, D, K);

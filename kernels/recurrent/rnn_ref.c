@@ -28,7 +28,8 @@ static enum lab_status rnn_sum_forward(const struct lab_call *call)
     real *z = call->out[0].data;
     int64_t D = call->in[2].dim[0];
     int64_t H = call->in[2].dim[1];
-    for (int64_t e = 0; e < call->out[0].count; e++) {
+    for (int64_t e = 0; e < call->out[0].count && !lab_stopped_at(call, e, H);
+         e++) {
         int64_t n = e / H;
         int64_t j = e % H;
         z[e] = (real)(rnn_dot(x + n * D, 1, Wx + j, H, D) +
@@ -70,7 +71,8 @@ static enum lab_status rnn_sum_backward(const struct lab_call *call)
     const real *Wh = call->in[1].data;
     real *dhp = call->out[0].data;
     int64_t H = call->in[1].dim[0];
-    for (int64_t e = 0; e < call->out[0].count; e++)
+    for (int64_t e = 0; e < call->out[0].count && !lab_stopped_at(call, e, H);
+         e++)
         dhp[e] = (real)rnn_dot(dz + e / H * H, 1, Wh + e % H * H, 1, H);
     return LAB_OK;
 }
@@ -91,7 +93,7 @@ static enum lab_status rnn_weights_backward(const struct lab_call *call)
     int64_t H = call->in[0].dim[2];
     int64_t D = call->in[1].dim[2];
     int64_t rows = call->in[0].dim[0] * N;
-    for (int64_t j = 0; j < H; j++) {
+    for (int64_t j = 0; j < H && !lab_stopped(call); j++) {
         for (int64_t d = 0; d < D; d++)
             dWx[d * H + j] = (real)rnn_dot(xs + d, D, dz + j, H, rows);
         for (int64_t k = 0; k < H; k++)
@@ -117,7 +119,8 @@ static enum lab_status rnn_input_backward(const struct lab_call *call)
     int64_t N = call->in[0].dim[1];
     int64_t D = call->in[1].dim[0];
     int64_t H = call->in[1].dim[1];
-    for (int64_t e = 0; e < call->out[0].count; e++) {
+    for (int64_t e = 0; e < call->out[0].count && !lab_stopped_at(call, e, D);
+         e++) {
         int64_t t = e / D % T;
         int64_t n = e / D / T;
         dx[e] = (real)rnn_dot(dz + (t * N + n) * H, 1, Wx + e % D * H, 1, H);

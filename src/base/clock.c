@@ -15,6 +15,11 @@ int64_t lab_clock_monotonic_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
+int64_t lab_clock_coarse_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC_COARSE);
+}
+
 int64_t lab_clock_wall_ns(void)
 {
     return read_ns(CLOCK_REALTIME);

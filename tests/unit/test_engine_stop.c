@@ -277,4 +277,55 @@ TEST_CASE(going_back_ends_on_the_way)
     net_free(&n);
 }
 
+/* Says stop from the moment on at which step `from` is the next. */
+struct at_step {
+    const struct net *n;
+    int from;
+};
+
+static bool from_step(void *user)
+{
+    const struct at_step *a = user;
+    return lab_walk_position(a->n->walk) >= a->from;
+}
+
+static void slow_product(struct net *n)
+{
+    net_init(n);
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 512;
+    net_nodes(n, "fc1 dense units=1024", "fc2 dense units=1024",
+              "fc3 dense units=10");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+    net_walk(n, "cpu");
+    net_choose(n, "fc2", "naive");
+}
+
+/* A readable kernel that takes long ends early; the step runs again as a whole. */
+TEST_CASE(a_long_kernel_is_cut)
+{
+    struct net whole;
+    struct net cut;
+    slow_product(&whole);
+    slow_product(&cut);
+    int at = lab_schedule_find(lab_walk_schedule(cut.walk), cut.plan,
+                               "fc2.matmul", LAB_FORWARD, 0);
+    assert_true(at > 0);
+    struct at_step from = {&cut, at};
+    const struct lab_stop stop = {from_step, &from};
+    lab_walk_stop_when(cut.walk, &stop);
+    assert_int_equal(lab_walk_iterate(cut.walk), LAB_E_CANCELLED);
+    assert_int_equal(lab_walk_position(cut.walk), at);
+    never_stop(&cut);
+    net_steps(&cut, 1);
+    net_steps(&whole, at + 1);
+    struct net_moment *want = net_keep(&whole);
+    struct net_moment *got = net_keep(&cut);
+    net_same(&cut, "a kernel that was cut", want, got);
+    net_moment_free(got);
+    net_moment_free(want);
+    net_free(&cut);
+    net_free(&whole);
+}
+
 RUN_TESTS()

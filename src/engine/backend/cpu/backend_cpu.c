@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "common/cpu_exec.h"
 #include "common/random.h"
 #include "common/vector_sets.h"
 #include "cpu_sets.h"
@@ -255,6 +256,7 @@ struct cpu_backend {
     struct lab_backend base;
     const struct lab_kernel_set *f32[MAX_SETS];
     int n_f32;
+    struct lab_exec exec;
 };
 
 /* The lab that a set of oneDNN is for; NULL: an op's set. */
@@ -339,9 +341,19 @@ static enum lab_status cpu_run(struct lab_backend *be,
                                const struct lab_variant *v,
                                struct lab_call *call)
 {
-    (void)be;
-    call->exec = NULL;
-    return v->run(call);
+    struct cpu_backend *cpu = (struct cpu_backend *)be;
+    cpu->exec.stopped = false;
+    cpu->exec.ask_ns = lab_clock_coarse_ns() + LAB_CALL_PATIENCE_NS;
+    call->exec = &cpu->exec;
+    enum lab_status st = v->run(call);
+    return cpu->exec.stopped
+               ? lab_fail(LAB_E_CANCELLED, "%s was stopped", v->symbol)
+               : st;
+}
+
+static void cpu_stop_when(struct lab_backend *be, const struct lab_stop *stop)
+{
+    ((struct cpu_backend *)be)->exec.stop = *stop;
 }
 
 static const struct lab_kernel_set *const *
@@ -433,6 +445,7 @@ const struct lab_backend_ops lab_backend_cpu = {
     .error_id = lab_error_id,
     .ceiling = cpu_ceiling,
     .rung = cpu_rung,
+    .stop_when = cpu_stop_when,
 };
 
 /* ---- null ---- */

@@ -51,6 +51,25 @@ static enum lab_status print_finding(const struct lab_sim_gpu_finding *of,
     return lab_json_print(line);
 }
 
+/* As a finding, of no line: what was not done has none. */
+static enum lab_status print_left(const struct lab_sim_backend_left *l)
+{
+    json_t *line = lab_json_new("finding");
+    lab_json_text(line, "check", "unwritten");
+    lab_json_text(line, "kernel", NULL);
+    lab_json_text(line, "file", NULL);
+    lab_json_int(line, "line", LAB_UNKNOWN);
+    lab_json_int(line, "argument", l->argument);
+    lab_json_text(line, "name", l->name);
+    lab_json_ints(line, "index", l->index, (size_t)l->rank);
+    lab_json_int(line, "times", l->unwritten);
+    lab_json_text(line, "message", l->message);
+    lab_json_text(line, "look_at",
+                  "the guard and the index of the store, and how many blocks "
+                  "and threads the launch has");
+    return lab_json_print(line);
+}
+
 void lab_sim_findings_print(struct lab_backend *be, const char *expected)
 {
     struct lab_kept_error error;
@@ -61,6 +80,10 @@ void lab_sim_findings_print(struct lab_backend *be, const char *expected)
     lab_error_keep(&error);
     for (int i = 0; i < n; i++)
         if (print_finding(&f[i], expected))
+            break;
+    struct lab_sim_backend_left left;
+    for (int i = 0; n == 0 && lab_sim_backend_left(be, i, &left); i++)
+        if (print_left(&left))
             break;
     (void)lab_error_again(LAB_E_CHECK, &error);
 }

@@ -2,6 +2,10 @@
  * the rows of libraries are left out. */
 #include "test.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
+#include "debug/sim_findings.h"
 #include "engine/backend.h"
 #include "engine/sim_backend.h"
 #include "engine/sim_module.h"
@@ -72,6 +76,54 @@ TEST_CASE(a_device_model_has_its_limits)
     lab_backend_close(be);
     assert_ok(lab_sim_backend_model(NULL));
     assert_int_equal(lab_backend_open(&be, "sim", 1), LAB_E_UNSUPPORTED);
+}
+
+/* As a kernel with a guard off by one: all but element 7 are written. */
+static enum lab_status leave_seven(const struct lab_call *call)
+{
+    float *y = call->out[0].data;
+    enum lab_status st = lab_sim_host.written(y, 7 * sizeof(*y));
+    return st ? st
+              : lab_sim_host.written(y + 8, (size_t)(call->out[0].count - 8) *
+                                                sizeof(*y));
+}
+
+TEST_CASE(an_element_that_no_kernel_wrote_has_a_line_of_json)
+{
+    const struct lab_variant v = {.name = "leaves", .run = leave_seven};
+    struct lab_view y = {
+        .dtype = LAB_F32, .rank = 2, .dim = {3, 5}, .count = 15};
+    struct lab_call call = {.out = &y, .n_out = 1};
+    struct lab_sim_backend_left left;
+    struct lab_backend *be = NULL;
+    assert_ok(lab_backend_open(&be, "sim", 0));
+    assert_ok(lab_backend_alloc(be, 15 * sizeof(float), &y.data));
+    lab_backend_label(be, y.data, 0, "norm1.out", false);
+    assert_int_equal(lab_backend_run(be, &v, &call), LAB_E_CHECK);
+    assert_true(lab_sim_backend_left(be, 0, &left));
+    assert_false(lab_sim_backend_left(be, 1, &left));
+    assert_int_equal(left.unwritten, 1);
+    assert_non_null(strstr(lab_error(), "the first is norm1.out[1,2]"));
+    char text[2048] = "";
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    const int kept = dup(STDOUT_FILENO);
+    assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
+    lab_sim_findings_print(be, NULL);
+    fflush(stdout);
+    assert_true(dup2(kept, STDOUT_FILENO) >= 0);
+    close(kept);
+    rewind(file);
+    assert_non_null(fgets(text, sizeof(text), file));
+    fclose(file);
+    assert_non_null(
+        strstr(text, "\"type\":\"finding\",\"check\":\"unwritten\""));
+    assert_non_null(strstr(text, "\"name\":\"norm1.out\",\"index\":[1,2],"
+                                 "\"times\":1"));
+    assert_non_null(strstr(lab_error(), "norm1.out[1,2]"));
+    lab_backend_free(be, y.data);
+    lab_backend_close(be);
 }
 
 int main(void)

@@ -414,14 +414,26 @@ TEST_CASE(a_bounded_tensor_ends_where_it_ends)
     assert_int_equal(do_access(b, 0, 4, SIM_STORE, LAB_PTX_GLOBAL, 1, 4,
                                (uintptr_t)(all + 62), 4),
                      0);
+    /* Just before a tensor, the gap's other end is of another one; and amid it. */
+    assert_int_equal(do_access(b, 0, 6, SIM_STORE, LAB_PTX_GLOBAL, 1, 4,
+                               (uintptr_t)(all + 383), 4),
+                     0);
+    assert_int_equal(do_access(b, 0, 7, SIM_LOAD, LAB_PTX_GLOBAL, 1, 4,
+                               (uintptr_t)(all + 330), 4),
+                     0);
     /* Lanes in different tensors. */
     assert_int_equal(do_access(b, 0, 5, SIM_LOAD, LAB_PTX_GLOBAL, 3, 4,
                                (uintptr_t)(all + 64), 1280),
                      3);
     end(b);
-    findings_are(b, 2);
+    findings_are(b, 4);
     found(b, 0, LAB_SIM_MEMORY, 4, 0, 0, "8 bytes before the start of W");
-    found(b, 1, LAB_SIM_MEMORY, 3, 0, 8, "0 bytes after the end of W");
+    found(b, 1, LAB_SIM_MEMORY, 6, 0, 0,
+          "outside of memory: 4 bytes before the start of b");
+    assert_null(strstr(b->result.findings[1].message, "W"));
+    found(b, 2, LAB_SIM_MEMORY, 7, 0, 0,
+          "40 bytes after the end of W, 216 bytes before the start of b");
+    found(b, 3, LAB_SIM_MEMORY, 3, 0, 8, "0 bytes after the end of W");
     bench_close(b);
 }
 

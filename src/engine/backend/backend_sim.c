@@ -90,6 +90,9 @@ struct sim_backend {
     struct named *names;
     size_t name_count;
     size_t name_room;
+    struct lab_sim_backend_left *left; /* by the last call */
+    size_t left_count;
+    size_t left_room;
 };
 
 static const struct lab_sim_device *model; /* of backends to come */
@@ -187,6 +190,7 @@ static void sim_close(struct lab_backend *be)
     if (!be)
         return;
     lab_sim_gpu_close(of(be)->gpu);
+    lab_free(of(be)->left);
     lab_free(of(be)->names);
     lab_free(be);
 }
@@ -408,8 +412,32 @@ static enum lab_status outputs_begin(struct sim_backend *sim,
     return st;
 }
 
+/* Index of an element of a tensor, row-major. */
+static void unravel(const struct lab_view *v, int64_t element, int64_t *index)
+{
+    for (int d = v->rank; d-- > 0;) {
+        const int64_t n = v->dim[d] > 0 ? v->dim[d] : 1;
+        index[d] = element % n;
+        element /= n;
+    }
+}
+
+static void describe_left(struct lab_sim_backend_left *l)
+{
+    char at[160] = "";
+    size_t used = 0;
+    for (int d = 0; d < l->rank && used < sizeof(at); d++)
+        used += (size_t)snprintf(at + used, sizeof(at) - used, "%s%lld",
+                                 d ? "," : "[", (long long)l->index[d]);
+    snprintf(l->message, sizeof(l->message),
+             "%s: no kernel wrote %lld of its %lld elements; the first is "
+             "%s%s%s",
+             l->name, (long long)l->unwritten, (long long)l->elements, l->name,
+             at, l->rank > 0 ? "]" : "");
+}
+
 /* LAB_E_CHECK: elements of an output that no kernel of the call wrote. */
-static enum lab_status judge_outputs(const struct sim_backend *sim,
+static enum lab_status judge_outputs(struct sim_backend *sim,
                                      const struct lab_call *call)
 {
     for (int i = 0; i < call->n_out; i++) {
@@ -421,14 +449,36 @@ static enum lab_status judge_outputs(const struct sim_backend *sim,
                 ? 0
                 : lab_sim_count_unwritten(sim->memory, v->data, v->count,
                                           lab_dtype_bytes(v->dtype), &first);
-        if (n > 0)
-            return lab_fail(LAB_E_CHECK,
-                            "[backend.sim-unwritten] %s: no kernel wrote %lld "
-                            "of its %lld elements; the first is number %lld",
-                            named ? named->name : "an output", (long long)n,
-                            (long long)v->count, (long long)first);
+        if (n == 0)
+            continue;
+        enum lab_status st =
+            lab_grow(&sim->left, sim->left_count, &sim->left_room,
+                     sizeof(*sim->left), "what no kernel wrote");
+        if (st)
+            return st;
+        struct lab_sim_backend_left *l = &sim->left[sim->left_count++];
+        *l = (struct lab_sim_backend_left){.argument = call->n_in + i,
+                                           .elements = v->count,
+                                           .unwritten = n,
+                                           .rank = v->rank};
+        snprintf(l->name, sizeof(l->name), "%s",
+                 named ? named->name : "an output");
+        unravel(v, first, l->index);
+        describe_left(l);
     }
-    return LAB_OK;
+    return sim->left_count > 0
+               ? lab_fail(LAB_E_CHECK, "[backend.sim-unwritten] %s",
+                          sim->left[0].message)
+               : LAB_OK;
+}
+
+bool lab_sim_backend_left(struct lab_backend *be, int i,
+                          struct lab_sim_backend_left *out)
+{
+    if (be->ops != &lab_backend_sim || i < 0 || (size_t)i >= of(be)->left_count)
+        return false;
+    *out = of(be)->left[i];
+    return true;
 }
 
 static enum lab_status sim_run(struct lab_backend *be,
@@ -439,6 +489,7 @@ static enum lab_status sim_run(struct lab_backend *be,
     call->exec = &sim->exec;
     lab_sim_gpu_enter(sim->gpu);
     lab_sim_gpu_forget(sim->gpu);
+    sim->left_count = 0;
     kernels->begin();
     enum lab_status st = label_call(sim, call, true);
     if (!st)

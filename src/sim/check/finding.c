@@ -103,6 +103,43 @@ static void describe_inside(const struct lab_sim_finding *f, int64_t offset,
                    (long long)(offset % element_bytes));
 }
 
+/* Between two tensors: the one whose end or beginning is nearer, and the other. It may
+ * be that of the next pointer, off by much. */
+static const struct sim_named *nearer_name(const struct sim_alloc *a,
+                                           size_t offset,
+                                           const struct sim_named **other)
+{
+    const struct sim_named *before;
+    const struct sim_named *behind;
+    sim_memory_neighbours(a, offset, &before, &behind);
+    const bool first =
+        before && (!behind || offset - (before->from + before->bytes) <
+                                  behind->from - offset);
+    *other = first ? behind : before;
+    return first ? before : behind;
+}
+
+/* ", 124 bytes after the end of relu1.out": beside an access that is not at the edge of
+ * the tensor that was named. */
+static void describe_other(const struct sim_named *named,
+                           const struct sim_named *other, int64_t at,
+                           char *words)
+{
+    const int64_t element = named->label.element_bytes;
+    const int64_t end = (int64_t)(other->from + other->bytes);
+    if (at == (int64_t)(named->from + named->bytes) ||
+        at == (int64_t)named->from - element || !other->label.name[0])
+        return;
+    if (at < (int64_t)other->from)
+        sim_append(words, SIM_WORDS, strlen(words),
+                   ", %lld bytes before the start of %s",
+                   (long long)((int64_t)other->from - at), other->label.name);
+    else
+        sim_append(words, SIM_WORDS, strlen(words),
+                   ", %lld bytes after the end of %s", (long long)(at - end),
+                   other->label.name);
+}
+
 /* An address in the memory of `a`, or in a guard zone of it. */
 static void describe_alloc(const struct sim_grid *g, const struct sim_alloc *a,
                            uint64_t addr, struct lab_sim_finding *f,
@@ -115,8 +152,9 @@ static void describe_alloc(const struct sim_grid *g, const struct sim_alloc *a,
                      : at < 0 || bytes == 0 ? 0
                                             : a->bytes - 1;
     const struct sim_named *named = sim_memory_name(a, nearest);
+    const struct sim_named *other = NULL;
     if (!named && a->bounded)
-        named = sim_memory_nearest(a, nearest);
+        named = nearer_name(a, nearest, &other);
     /* What is its: of an allocation with several tensors the tensor. */
     const int64_t from = a->bounded && named ? (int64_t)named->from : 0;
     const int64_t end =
@@ -149,6 +187,8 @@ static void describe_alloc(const struct sim_grid *g, const struct sim_alloc *a,
     else
         sim_append(words, SIM_WORDS, 0, "%lld bytes after the end of %s",
                    (long long)(at - end), f->name);
+    if (named && other)
+        describe_other(named, other, at, words);
     if (a->freed)
         sim_append(words, SIM_WORDS, strlen(words), ", which was freed");
 }

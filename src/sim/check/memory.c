@@ -444,20 +444,20 @@ bool sim_memory_bounds(const struct sim_alloc *a, size_t offset, size_t bytes,
     return !a->bounded;
 }
 
-const struct sim_named *sim_memory_nearest(const struct sim_alloc *a,
-                                           size_t offset)
+void sim_memory_neighbours(const struct sim_alloc *a, size_t offset,
+                           const struct sim_named **before,
+                           const struct sim_named **behind)
 {
-    const struct sim_named *before = NULL;
-    const struct sim_named *behind = NULL;
+    *before = *behind = NULL;
     for (size_t i = a->name_count; i-- > 0;) {
         const struct sim_named *n = &a->names[i];
         if (n->from > offset) {
-            if (!behind || n->from < behind->from)
-                behind = n;
-        } else if (!before || n->from + n->bytes > before->from + before->bytes)
-            before = n;
+            if (!*behind || n->from < (*behind)->from)
+                *behind = n;
+        } else if (!*before ||
+                   n->from + n->bytes > (*before)->from + (*before)->bytes)
+            *before = n;
     }
-    return before ? before : behind;
 }
 
 enum lab_ptx_space sim_generic(uint64_t *addr)

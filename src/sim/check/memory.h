@@ -64,9 +64,11 @@ const struct sim_named *sim_memory_name(const struct sim_alloc *a,
  * newest label that holds them. false: none does. */
 bool sim_memory_bounds(const struct sim_alloc *a, size_t offset, size_t bytes,
                        size_t *from, size_t *end);
-/* Of a bounded allocation, the name before a byte, or the first behind it. */
-const struct sim_named *sim_memory_nearest(const struct sim_alloc *a,
-                                           size_t offset);
+/* Of a bounded allocation, the name that ends nearest before a byte, and the one that
+ * begins nearest behind it; NULL: there is none. */
+void sim_memory_neighbours(const struct sim_alloc *a, size_t offset,
+                           const struct sim_named **before,
+                           const struct sim_named **behind);
 /* Notes that bytes were written, as lab_sim_written() does. */
 void sim_memory_set(struct sim_alloc *a, size_t offset, size_t bytes);
 /* The first byte of these that was not; `bytes`: all were. */

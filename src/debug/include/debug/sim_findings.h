@@ -7,7 +7,8 @@
 struct lab_backend;
 
 LAB_C_BEGIN
-/* A line on standard output for each finding of the backend's last call. The
+/* A line on standard output for each finding of the backend's last call, and for each
+ * output of which no kernel wrote all. The
  * error that is set (lab_error()) stays. Another backend: nothing. `expected`: what is
  * wrong on purpose in what ran, NULL: nothing. */
 void lab_sim_findings_print(struct lab_backend *be, const char *expected);

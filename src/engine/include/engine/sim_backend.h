@@ -13,6 +13,17 @@ struct lab_sim_backend_found {
     int count;
 };
 
+/* An output that the kernels of a call left in part as it was. */
+struct lab_sim_backend_left {
+    char name[LAB_SIM_NAME];
+    int argument; /* of the call: inputs, then outputs */
+    int64_t elements;
+    int64_t unwritten; /* of them */
+    int rank;
+    int64_t index[LAB_SIM_MAX_RANK]; /* of the first unwritten one */
+    char message[256];
+};
+
 LAB_C_BEGIN
 /* Of any such backend; false: none was stopped. Any thread. */
 bool lab_sim_backend_found(struct lab_sim_backend_found *out);
@@ -26,6 +37,10 @@ enum lab_status lab_sim_backend_model(const char *name);
 const char *lab_sim_backend_registers_missing(void);
 /* The GPU of an open backend "sim"; NULL for another one. */
 struct lab_sim_gpu *lab_sim_backend_gpu(struct lab_backend *be);
+/* Output number i of those that the last call left in part unwritten; false: there are
+ * no more. */
+bool lab_sim_backend_left(struct lab_backend *be, int i,
+                          struct lab_sim_backend_left *out);
 /* Called after every launch of every such backend, on the thread that runs it;
  * NULL: not called. One listener for the process. Not while a backend runs. */
 void lab_sim_backend_listen(

@@ -50,6 +50,9 @@ static const struct lab_ui_command_word WORDS[] = {
      "from the start, with the parameters in a file"},
     {LAB_COMMAND_EXPORT, "export", "export FILE.svg | FILE.png",
      "the screen as a picture, for a slide; not in plain text"},
+    {LAB_COMMAND_THEME, "theme",
+     "theme auto | dark | light | contrast | terminal",
+     "the colours of the screens; not in plain text"},
     {LAB_COMMAND_VARIANT, "variant", "variant NODE [NAME | default | auto]",
      "how the node runs: default is by the fixed table, auto drops the choice; "
      "alone, what it can run as, with measured times"},
@@ -515,6 +518,7 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
         return parse_save(l, c);
     case LAB_COMMAND_LOAD:
     case LAB_COMMAND_EXPORT:
+    case LAB_COMMAND_THEME:
     case LAB_COMMAND_WATCH:
     case LAB_COMMAND_CHECK:
         return parse_names(l, 1, 1, c);

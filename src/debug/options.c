@@ -266,9 +266,9 @@ static double share(const struct lab_option *option, const char *text,
 static const char *choice(const struct lab_option *option, const char *text,
                           struct argp_state *state)
 {
-    char names[4][16] = {"", "", "", ""};
-    int n = sscanf(option->values, "%15s %15s %15s %15s", names[0], names[1],
-                   names[2], names[3]);
+    char names[5][16] = {"", "", "", "", ""};
+    int n = sscanf(option->values, "%15s %15s %15s %15s %15s", names[0],
+                   names[1], names[2], names[3], names[4]);
     struct lab_str list;
     for (int i = 0; i < n; i++) {
         if (strcmp(names[i], text) == 0)

@@ -434,13 +434,36 @@ TEST_CASE(a_terminal_that_cannot_gets_no_strings)
     assert_false(a.kitty);
 }
 
+TEST_CASE(a_background_is_understood)
+{
+    static const struct {
+        const char *bytes;
+        int paper; /* -1: none */
+    } answers[] = {
+        {"\033]11;rgb:ffff/ffff/ffff\033\\", 0xffffff},
+        {"\033]11;rgb:1e1e/8080/0000\a", 0x1e8000},
+        {"\033]11;rgb:f/0/8\a", 0xff0088},
+        {"\033]11;rgba:00/ff/7f/ff\a", 0x00ff7f},
+        {"\033]11;rgb:12/34\a", -1},
+        {"\033]11;rgb:12345/0/0\a", -1},
+        {"\033]11;white\a", -1},
+    };
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        struct lab_graphics_answer a = {.level = 0};
+        assert_int_equal(hear(&a, answers[i].bytes), strlen(answers[i].bytes));
+        assert_int_equal(a.has_paper, answers[i].paper >= 0);
+        assert_int_equal(a.paper, a.has_paper ? answers[i].paper : 0);
+    }
+}
+
 TEST_CASE(keys_and_halves_are_no_answers)
 {
     struct lab_graphics_answer a = {.level = 0};
     static const char *const keys[] = {"q",       "\033[A",    "\033OP",
                                        "\033[6~", "\033[6;5~", "\033[?1\r"};
     static const char *const halves[] = {
-        "\033", "\033[", "\033[?62;", "\033[6;2", "\033_G", "\033_Gi=31\033"};
+        "\033",   "\033[",          "\033[?62;", "\033[6;2",
+        "\033_G", "\033_Gi=31\033", "\033]1",    "\033]11;rgb:ff\033"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         assert_int_equal(hear(&a, keys[i]), 0);
     for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++)

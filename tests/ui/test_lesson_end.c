@@ -3,6 +3,7 @@
 
 #include "test.h"
 
+#include "report/palette.h"
 #include "pty_session.h"
 
 static void start_training(struct pty_session *s)
@@ -207,6 +208,57 @@ TEST_CASE(graphics_are_asked_for)
             assert_null(strstr(s.bytes, "\033_G"));
             assert_null(strstr(s.bytes, "\033P"));
         }
+        pty_type(&s, "qq");
+        assert_int_equal(pty_finish(&s), 0);
+        pty_assert_sane(&s);
+        pty_leave(&s);
+    }
+}
+
+/* The theme goes by the terminal's background, until one is named. Each theme has
+ * its own colour for the forward pass. */
+TEST_CASE(the_background_decides_the_theme)
+{
+    static const struct {
+        const char *attributes;
+        const char *answer;
+        bool light;
+    } terminals[] = {
+        {"\033[?62;22c", "\033]11;rgb:ffff/ffff/ffff\033\\\033[?62;22c", true},
+        {"\033[?6c", "\033]11;rgb:fafa/fafa/fafa\a\033[?6c", true},
+        {"\033[?62;22c", "\033]11;rgb:1e1e/1e1e/1e1e\033\\\033[?62;22c", false},
+    };
+    char light[32];
+    char contrast[32];
+    const struct lab_style l =
+        lab_palette_style(LAB_THEME_LIGHT, LAB_DEPTH_256, LAB_ROLE_FORWARD);
+    const struct lab_style c =
+        lab_palette_style(LAB_THEME_CONTRAST, LAB_DEPTH_256, LAB_ROLE_FORWARD);
+    assert_int_not_equal(l.fg, c.fg);
+    snprintf(light, sizeof(light), "38;5;%dm", l.fg);
+    snprintf(contrast, sizeof(contrast), "38;5;%dm", c.fg);
+    for (size_t i = 0; i < sizeof(terminals) / sizeof(terminals[0]); i++) {
+        struct pty_session s;
+        unsetenv("COLORFGBG");
+        pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+        pty_await(&s, 0, "\033[c");
+        pty_await(&s, 0, "step 0 of");
+        assert_null(strstr(s.bytes, "\033]11"));
+        pty_type(&s, terminals[i].attributes);
+        pty_await(&s, 0, "\033]11;?");
+        size_t from = s.n;
+        pty_type(&s, terminals[i].answer);
+        pty_type(&s, "s\f");
+        pty_await(&s, from, "step 1 of");
+        if (terminals[i].light)
+            pty_await(&s, from, light);
+        else
+            assert_null(strstr(s.bytes + from, light));
+        from = s.n;
+        pty_type(&s, ":theme contrast\r");
+        pty_await(&s, from, contrast);
+        pty_type(&s, ":theme pink\r");
+        pty_await(&s, from, "theme 'pink': use auto");
         pty_type(&s, "qq");
         assert_int_equal(pty_finish(&s), 0);
         pty_assert_sane(&s);

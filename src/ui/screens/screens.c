@@ -1578,7 +1578,7 @@ static enum lab_status open_ui(struct screens *s)
     struct lab_ui_options options = {
         .settings = &settings,
         .terminal = {.color = o->color,
-                     .theme = settings.theme,
+                     .theme = o->theme ? o->theme : "auto",
                      .ascii = o->ascii,
                      .mouse = !o->no_mouse,
                      .graphics = o->graphics ? o->graphics : "auto"},

@@ -1,21 +1,20 @@
-/* settings.c -- reads what the configuration file sets of the screens. */
+/* settings.c -- reads the sizes of panes and the keys that the configuration file
+ * sets. */
 #include "ui/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "debug/config.h"
-#include "report/palette.h"
 #include "ui/keymap.h"
 
 static const struct {
     const char *name;
     const char *without;
     size_t at; /* in struct lab_pane_sizes */
-    int least; /* 0: it is no number */
+    int least;
     int most;
 } NAMES[] = {
-    {"theme", "auto", 0, 0, 0},
     {"pane.steps", "by the width", offsetof(struct lab_pane_sizes, steps), 16,
      80},
     {"pane.text", "42", offsetof(struct lab_pane_sizes, text), 20, 60},
@@ -84,28 +83,19 @@ static enum lab_status read_size(struct lab_ui_settings *out,
 static enum lab_status read_setting(struct lab_ui_settings *out,
                                     const struct lab_setting *s)
 {
-    enum lab_theme theme;
     int i = find(s->name);
     if (is_key(s->name))
         return read_key(out, s);
     if (i == N_NAMES)
         return LAB_OK; /* an option */
-    if (NAMES[i].least)
-        return read_size(out, s, i);
-    out->theme = s->value;
-    return lab_theme_find(s->value, NULL, &theme)
-               ? LAB_OK
-               : lab_config_fail(s,
-                                 "theme '%s': use auto, dark, light, contrast "
-                                 "or terminal",
-                                 s->value);
+    return read_size(out, s, i);
 }
 
 enum lab_status lab_ui_settings_read(struct lab_ui_settings *out)
 {
     const struct lab_config *config;
     enum lab_status st = lab_config_get(&config);
-    *out = (struct lab_ui_settings){.theme = NULL};
+    *out = (struct lab_ui_settings){.n_keys = 0};
     for (int i = 0; !st && i < config->n; i++)
         st = read_setting(out, &config->list[i]);
     return st;

@@ -1451,6 +1451,26 @@ static void use_answer(struct lab_screen *s, int id, const char *text)
         s->ops->after(s);
 }
 
+static void set_theme(struct lab_ui *ui, const char *name)
+{
+    if (!lab_theme_find(name, getenv("COLORFGBG"), &ui->theme)) {
+        lab_ui_message(ui, LAB_ROLE_WARN,
+                       "theme '%s': use auto, dark, light, contrast or "
+                       "terminal",
+                       name);
+        return;
+    }
+    if (ui->terminal && lab_terminal_theme(ui->terminal, name)) {
+        struct lab_terminal_facts facts;
+        lab_terminal_get_facts(ui->terminal, &facts);
+        ui->theme = facts.theme;
+    }
+    lab_ui_message(ui, LAB_ROLE_GOOD,
+                   "theme %s; for all sessions: theme = %s in the "
+                   "configuration file",
+                   lab_theme_name(ui->theme), name);
+}
+
 static void run_command(struct lab_ui *ui, const char *line)
 {
     struct lab_ui_command cmd;
@@ -1484,6 +1504,10 @@ static void run_command(struct lab_ui *ui, const char *line)
         else
             lab_ui_message(ui, LAB_ROLE_GOOD, "the screen is kept in %s",
                            cmd.arg);
+        return;
+    }
+    if (cmd.kind == LAB_COMMAND_THEME) {
+        set_theme(ui, cmd.arg);
         return;
     }
     if (s->ops->command && s->ops->command(s, &cmd)) {
@@ -2037,6 +2061,8 @@ static void resize(struct lab_ui *ui, int h, int w)
         lab_terminal_get_facts(ui->terminal, &facts);
         next.px_h = facts.px_h;
         next.px_w = facts.px_w;
+        next.tints = facts.tints;
+        ui->theme = facts.theme;
     }
     lab_canvas_release(&ui->canvas);
     ui->canvas = next;

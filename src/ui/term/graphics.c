@@ -226,6 +226,31 @@ const char *lab_graphics_ask_more(const struct lab_graphics_answer *a)
     return a->level >= 62 ? ask_all : a->sixel ? ask_cell : NULL;
 }
 
+const char *lab_graphics_ask_paper(void)
+{
+    return "\033]11;?\033\\";
+}
+
+/* "rgb:1e1e/1e/2" of one to four digits a color, or "rgba:" with one more. */
+static void hear_paper(struct lab_graphics_answer *a, const char *text)
+{
+    int rgb = 0;
+    const char *at = strchr(text, ':');
+    if (strncmp(text, "rgb", 3) != 0 || !at)
+        return;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        unsigned long v = strtoul(at + 1, &end, 16);
+        long digits = end - at - 1;
+        if (digits < 1 || digits > 4 || (i < 2 && *end != '/'))
+            return;
+        rgb = rgb << 8 | (int)(v * 255 / ((1ul << 4 * digits) - 1));
+        at = end;
+    }
+    a->paper = rgb;
+    a->has_paper = true;
+}
+
 /* "62;4;22" between "\033[?" and "c". */
 static void hear_attributes(struct lab_graphics_answer *a, const char *text)
 {
@@ -239,8 +264,9 @@ static void hear_attributes(struct lab_graphics_answer *a, const char *text)
 int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,
                       size_t n)
 {
-    static const char *const starts[] = {"\033[?", "\033[6;", "\033_G"};
-    enum { ATTRIBUTES, CELL, KITTY, KINDS, TEXT = 128 };
+    static const char *const starts[] = {"\033[?", "\033[6;", "\033_G",
+                                         "\033]11;"};
+    enum { ATTRIBUTES, CELL, KITTY, PAPER, KINDS, TEXT = 128 };
     char text[TEXT];
     int kind = KINDS;
     bool begun = false;
@@ -256,21 +282,24 @@ int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,
         return begun && n > 0 ? -1 : 0;
     size_t from = strlen(starts[kind]);
     size_t to = from;
-    if (kind == KITTY)
+    bool string = kind == KITTY || kind == PAPER;
+    if (string)
         while (to < n && bytes[to] != '\033' && bytes[to] != '\a')
             to++;
     else /* parameters and what may follow them */
         while (to < n && bytes[to] >= ' ' && bytes[to] <= '?')
             to++;
-    if (to == n || (kind == KITTY && bytes[to] == '\033' && to + 1 == n))
+    if (to == n || (string && bytes[to] == '\033' && to + 1 == n))
         return -1;
     size_t len = to - from < TEXT ? to - from : TEXT - 1;
     memcpy(text, bytes + from, len);
     text[len] = '\0';
-    if (kind == KITTY) {
+    if (kind == KITTY)
         a->kitty |= strncmp(text, "i=31", 4) == 0 && strstr(text, ";OK");
+    else if (kind == PAPER)
+        hear_paper(a, text);
+    if (string)
         return (int)to + (bytes[to] == '\a' ? 1 : 2);
-    }
     if (bytes[to] < '@' || bytes[to] > '~' ||
         (kind == CELL && bytes[to] != 't'))
         return 0;

@@ -1,6 +1,6 @@
 /* graphics.h -- pictures in pixels as a terminal takes them (sixel, the graphics
  * protocol of kitty) or a file (PNG), and what a terminal answers when it is asked
- * which of them it knows. Pure; Threads: any. */
+ * which of them it knows and what its background is. Pure; Threads: any. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +30,8 @@ struct lab_graphics_answer {
     bool kitty;
     int cell_h; /* pixels of a character; 0: unknown */
     int cell_w;
+    bool has_paper; /* the color of its background has come */
+    int paper;      /* 0xRRGGBB */
 };
 
 LAB_C_BEGIN
@@ -51,6 +53,8 @@ const char *lab_graphics_ask(void);
 /* The questions behind an answer, or NULL: there are none. Only a VT220 and later
  * gets one with a string in it, which older ones would print. */
 const char *lab_graphics_ask_more(const struct lab_graphics_answer *a);
+/* The question for the color of the background (OSC 11). It has a string in it. */
+const char *lab_graphics_ask_paper(void);
 /* Reads one answer at the start of what came in: its bytes, also of one that has
  * another use; 0: it is none; -1: more has to come before that is known. */
 int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,

@@ -417,7 +417,7 @@ enum {
     HEARD_BYTES = 256
 };
 
-enum { MOUSE_EVENTS = 8 };
+enum { MOUSE_EVENTS = 8, PAIRS = 16384 /* that pictures take */ };
 
 struct lab_terminal {
     SCREEN *screen;
@@ -425,6 +425,7 @@ struct lab_terminal {
     FILE *in;         /* ours when standard input is not the terminal */
     int in_fd;
     struct lab_palette palette;
+    bool theme_open;        /* the background decides, when it is known */
     struct lab_cell *shown; /* the last frame, shown_h by shown_w cells */
     int shown_h;
     int shown_w;
@@ -507,19 +508,27 @@ static enum lab_depth find_depth(const struct lab_terminal_options *options)
                           : LAB_DEPTH_MONO;
 }
 
+static bool is_auto(const char *theme)
+{
+    return theme && strcmp(theme, "auto") == 0;
+}
+
 /* A picture in half blocks needs a pair of curses for each two tints that meet. */
 static void take_theme(struct lab_terminal *t,
                        const struct lab_terminal_options *options)
 {
-    enum { PAIRS = 16384 };
     enum lab_theme theme;
-    if (!lab_theme_find(options->theme, getenv("COLORFGBG"), &theme))
+    const char *colors = getenv("COLORFGBG");
+    if (!lab_theme_find(options->theme, colors, &theme))
         theme = LAB_THEME_DARK;
+    t->theme_open = is_auto(options->theme) && !(colors && colors[0]);
     lab_palette_fill(&t->palette, theme, find_depth(options));
     t->palette.tints = t->palette.tints && COLOR_PAIRS >= PAIRS;
 }
 
 /* ---- graphics: does the terminal have them? ---- */
+
+static void drop_images(struct lab_terminal *t);
 
 static void write_out(const char *text, size_t n)
 {
@@ -557,6 +566,14 @@ static void ask(struct lab_terminal *t, const char *question)
     set_escdelay(ESCAPE_ASKING_MS);
 }
 
+/* Is the background to be asked for? Not of a console or an old terminal, which
+ * print the question. */
+static bool asks_paper(const struct lab_terminal *t)
+{
+    return t->theme_open && !t->answer.has_paper && !t->blocks &&
+           t->palette.depth != LAB_DEPTH_MONO && strncmp(t->type, "vt", 2) != 0;
+}
+
 /* Consoles and terminals without colours are not asked: they have none. */
 static void start_graphics(struct lab_terminal *t, const char *wanted)
 {
@@ -565,12 +582,12 @@ static void start_graphics(struct lab_terminal *t, const char *wanted)
         t->graphics = LAB_GRAPHICS_NONE;
     if (!t->palette.tints || t->ascii || t->blocks)
         t->graphics = LAB_GRAPHICS_NONE;
-    if (t->graphics == LAB_GRAPHICS_NONE)
-        return;
-    lab_palette_fill(&p, t->palette.theme, LAB_DEPTH_RGB);
-    lab_canvas_pixel_colors(&p, t->pixel_color);
-    measure_cell(t);
-    if (!has_graphics(t))
+    if (t->graphics != LAB_GRAPHICS_NONE) {
+        lab_palette_fill(&p, t->palette.theme, LAB_DEPTH_RGB);
+        lab_canvas_pixel_colors(&p, t->pixel_color);
+        measure_cell(t);
+    }
+    if ((t->graphics != LAB_GRAPHICS_NONE && !has_graphics(t)) || asks_paper(t))
         ask(t, lab_graphics_ask());
 }
 
@@ -589,16 +606,62 @@ static void end_asking(struct lab_terminal *t, bool whole)
     t->resized = t->resized || has_graphics(t);
 }
 
+/* The theme that goes with the terminal's background. */
+static enum lab_theme theme_of(int paper)
+{
+    return lab_palette_lightness(paper) > 0.6 ? LAB_THEME_LIGHT
+                                              : LAB_THEME_DARK;
+}
+
+/* Pictures in pixels are drawn again: their colours are the theme's, too. */
+static void set_theme(struct lab_terminal *t, enum lab_theme theme)
+{
+    struct lab_palette p;
+    const enum lab_depth depth = t->palette.depth;
+    if (theme == t->palette.theme)
+        return;
+    drop_images(t);
+    lab_painter_free(t->painter);
+    t->painter = NULL;
+    lab_palette_fill(&t->palette, theme, depth);
+    t->palette.tints = t->palette.tints && COLOR_PAIRS >= PAIRS;
+    lab_palette_fill(&p, theme, LAB_DEPTH_RGB);
+    lab_canvas_pixel_colors(&p, t->pixel_color);
+    lab_terminal_redraw(t);
+    t->resized = true;
+}
+
+bool lab_terminal_theme(struct lab_terminal *t, const char *name)
+{
+    enum lab_theme theme;
+    if (!lab_theme_find(name, getenv("COLORFGBG"), &theme))
+        return false;
+    t->theme_open = false;
+    if (is_auto(name) && t->answer.has_paper)
+        theme = theme_of(t->answer.paper);
+    set_theme(t, theme);
+    return true;
+}
+
 /* An answer has come. */
 static void use_answer(struct lab_terminal *t)
 {
+    if (t->theme_open && t->answer.has_paper) {
+        t->theme_open = false;
+        set_theme(t, theme_of(t->answer.paper));
+    }
     if (!t->answer.attributes)
         return; /* the last one has them */
     t->answer.attributes = false;
-    const char *more = lab_graphics_ask_more(&t->answer);
-    if (more && !t->asked_more && t->graphics != LAB_GRAPHICS_NONE) {
+    const char *more = t->graphics != LAB_GRAPHICS_NONE
+                           ? lab_graphics_ask_more(&t->answer)
+                           : NULL;
+    const char *paper = asks_paper(t) ? lab_graphics_ask_paper() : NULL;
+    if ((more || paper) && !t->asked_more) {
         t->asked_more = true;
-        ask(t, more);
+        if (paper)
+            write_out(paper, strlen(paper));
+        ask(t, more ? more : lab_graphics_ask());
     } else {
         end_asking(t, true);
     }
@@ -957,6 +1020,7 @@ void lab_terminal_get_facts(const struct lab_terminal *t,
                                        .tints = t->palette.tints,
                                        .px_h = has_graphics(t) ? t->px_h : 0,
                                        .px_w = has_graphics(t) ? t->px_w : 0,
+                                       .theme = t->palette.theme,
                                        .stand_in = known ? NULL : t->type};
     getmaxyx(stdscr, out->h, out->w);
 }

@@ -35,6 +35,7 @@ enum lab_ui_command_kind {
                             `arg2` is "force" */
     LAB_COMMAND_LOAD, /* restart with the parameters in the file `arg` */
     LAB_COMMAND_EXPORT,  /* the screen as a picture into the file `arg` */
+    LAB_COMMAND_THEME,   /* the screens' colours are those of theme `arg` */
     LAB_COMMAND_VARIANT, /* node `arg` takes variant `arg2` */
     LAB_COMMAND_NEAR,    /* the neighbours of the words `arg` */
     LAB_COMMAND_CHECK,   /* the gradient of parameter `arg` */

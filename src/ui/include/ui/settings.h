@@ -1,4 +1,4 @@
-/* ui/settings.h -- what the configuration file sets of the screens: the theme, the
+/* ui/settings.h -- what the configuration file sets of the screens: the
  * sizes of the stepper's panes, keys. Threads: the UI's. */
 #pragma once
 #include <stdbool.h>
@@ -14,7 +14,6 @@ struct lab_pane_sizes {
 };
 
 struct lab_ui_settings {
-    const char *theme;           /* of lab_theme_find(); NULL: auto */
     struct lab_pane_sizes panes; /* 0: as they are without a file */
     struct {
         int from; /* this key ... */

@@ -12,13 +12,16 @@
 #pragma once
 #include <stdbool.h>
 #include "base/status.h"
+#include "report/palette.h"
 #include "ui/canvas.h"
 #include "ui/event.h"
 
 struct lab_terminal_options {
     const char *color; /* of lab_print_color() */
-    const char *theme; /* of lab_theme_find(); NULL: auto */
-    bool ascii;        /* even where the locale is UTF-8 */
+    /* Of lab_theme_find(). "auto", unlike NULL: where COLORFGBG is not set, the
+     * terminal is asked for its background while the first frames are shown. */
+    const char *theme;
+    bool ascii; /* even where the locale is UTF-8 */
     bool mouse;
     /* "auto": the terminal is asked whether it shows pictures in pixels, while
      * the first frames are shown; "none", "sixel", "kitty"; NULL: none */
@@ -49,12 +52,17 @@ struct lab_terminal_facts {
     bool tints;  /* lab_canvas.tints */
     int px_h;    /* lab_canvas.px_h: 0 without graphics */
     int px_w;
+    enum lab_theme theme;
     /* The terminfo name that is used for a TERM which this machine does not
      * know, or NULL. */
     const char *stand_in;
 };
 void lab_terminal_get_facts(const struct lab_terminal *t,
                             struct lab_terminal_facts *out);
+
+/* Another theme from the next frame on; "auto": as the terminal answered. False:
+ * no such theme. A RESIZE follows. */
+bool lab_terminal_theme(struct lab_terminal *t, const char *name);
 
 /* Sends what changed since the last frame, and images (ui/canvas.h) where the
  * terminal has graphics. */
@@ -63,7 +71,7 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c);
 void lab_terminal_redraw(struct lab_terminal *t);
 /* Waits at most timeout_ms (< 0: without end) for a key, a resize, a signal or
  * `wake_fd` becoming readable (< 0: none; it is not read here). A RESIZE also comes
- * when the terminal has answered that it has graphics. Ctrl-Z gives the
+ * when the terminal has answered that it has graphics, or another theme is in use. Ctrl-Z gives the
  * terminal back and stops the process; when that goes on, a RESIZE follows. */
 void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
                        struct lab_event *out);

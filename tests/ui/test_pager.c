@@ -258,6 +258,47 @@ TEST_CASE(a_long_line_scrolls_to_its_cursor)
     lab_canvas_release(&c);
 }
 
+/* The role of the span that ends behind the first `what` of the document. */
+static enum lab_role role_of(const struct lab_doc *d, const char *what)
+{
+    const char *text = lab_str_text(&d->text);
+    const char *at = strstr(text, what);
+    assert_non_null(at);
+    size_t end = (size_t)(at - text) + strlen(what);
+    for (size_t i = 0; i < d->span_count; i++)
+        if (d->spans[i].end >= end)
+            return d->spans[i].role;
+    return LAB_ROLE_COUNT;
+}
+
+TEST_CASE(a_source_has_colours)
+{
+    static const char text[] = "#include <math.h>\n"
+                               "static float half(int x) /* int: 2 */\n"
+                               "{\n"
+                               "    puts(\"if \\\" // 3\"); // for 4\n"
+                               "    return 0x1Fp2f * intx;\n"
+                               "}\n";
+    struct lab_doc d;
+    lab_doc_init(&d);
+    lab_source_write(&d, text, strlen(text), false);
+    assert_ok(lab_doc_check(&d));
+    assert_int_equal(role_of(&d, "#include"), LAB_ROLE_HEADING);
+    assert_int_equal(role_of(&d, "static"), LAB_ROLE_HEADING);
+    assert_int_equal(role_of(&d, "half"), LAB_ROLE_NORMAL);
+    assert_int_equal(role_of(&d, "int: 2"), LAB_ROLE_CODE);
+    assert_int_equal(role_of(&d, "// 3\""), LAB_ROLE_FORMULA);
+    assert_int_equal(role_of(&d, "for 4"), LAB_ROLE_CODE);
+    assert_int_equal(role_of(&d, "0x1Fp2f"), LAB_ROLE_FORMULA);
+    assert_int_equal(role_of(&d, "intx"), LAB_ROLE_NORMAL);
+    /* Cut anywhere, it ends. */
+    for (size_t n = 0; n < strlen(text); n++) {
+        lab_doc_clear(&d);
+        lab_source_write(&d, text, n, false);
+    }
+    lab_doc_release(&d);
+}
+
 TEST_CASE(functions_are_found)
 {
     struct lab_source_symbol s[8];

@@ -206,6 +206,18 @@ TEST_CASE_WITH(a_lesson_that_cannot_start, setup, teardown)
                  "stepper_failed_80x24.txt", false);
 }
 
+/* Rows that the list of the steps leaves: the longest of them, and the losses. */
+TEST_CASE_WITH(below_the_steps, setup, teardown)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "resize 200 60\nabsent longest steps\nkey s\nabsent longest steps\n"
+            "key c\nexpect longest steps, share of the time\n"
+            "absent loss of each iteration\nresize 80 24\n"
+            "absent longest steps\n");
+    f->curve = 60;
+    check_screen(f, 200, 60, "key c", "stepper_losses_200x60.txt", false);
+}
+
 TEST_CASE_WITH(train_curves, setup, teardown)
 {
     struct stepper_fixture *f = *state;

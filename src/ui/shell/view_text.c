@@ -2,6 +2,7 @@
  * of a screen, and a C or CUDA source with its functions. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -567,8 +568,127 @@ size_t lab_source_symbols(const char *text, size_t bytes,
     return count;
 }
 
-/* The comment part of a line is separated from the rest; *in_comment goes over
- * line ends. Good enough for reading: strings with comment marks are rare. */
+/* Sorted. */
+static const char *const keywords[] = {"__constant__",
+                                       "__device__",
+                                       "__global__",
+                                       "__host__",
+                                       "__launch_bounds__",
+                                       "__restrict__",
+                                       "__shared__",
+                                       "auto",
+                                       "bool",
+                                       "break",
+                                       "case",
+                                       "char",
+                                       "const",
+                                       "constexpr",
+                                       "continue",
+                                       "default",
+                                       "do",
+                                       "double",
+                                       "else",
+                                       "enum",
+                                       "extern",
+                                       "false",
+                                       "float",
+                                       "for",
+                                       "goto",
+                                       "if",
+                                       "inline",
+                                       "int",
+                                       "int32_t",
+                                       "int64_t",
+                                       "int8_t",
+                                       "long",
+                                       "namespace",
+                                       "restrict",
+                                       "return",
+                                       "short",
+                                       "signed",
+                                       "size_t",
+                                       "sizeof",
+                                       "static",
+                                       "static_cast",
+                                       "struct",
+                                       "switch",
+                                       "template",
+                                       "true",
+                                       "typedef",
+                                       "typename",
+                                       "uint32_t",
+                                       "uint64_t",
+                                       "uint8_t",
+                                       "union",
+                                       "unsigned",
+                                       "using",
+                                       "void",
+                                       "volatile",
+                                       "while"};
+
+struct word {
+    const char *text;
+    size_t n;
+};
+
+static int compare_word(const void *key, const void *entry)
+{
+    const struct word *w = key;
+    const char *have = *(const char *const *)entry;
+    int order = strncmp(w->text, have, w->n);
+    return order ? order : have[w->n] ? -1 : 0;
+}
+
+static bool in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Past a string or a character, or up to the line's end. */
+static const char *past_quoted(const char *at, const char *end)
+{
+    const char quote = *at++;
+    while (at < end && *at != quote)
+        at += *at == '\\' && at + 1 < end ? 2 : 1;
+    return at < end ? at + 1 : end;
+}
+
+/* The next piece of a line outside of comments: a keyword or a directive, a number
+ * or a string, or what is between these. */
+static const char *next_piece(const char *line, const char *end,
+                              enum lab_role *role)
+{
+    const char *at = line;
+    *role = LAB_ROLE_NORMAL;
+    if (*at == '"' || *at == '\'') {
+        *role = LAB_ROLE_FORMULA;
+        return past_quoted(at, end);
+    }
+    if (isdigit((unsigned char)*at)) {
+        *role = LAB_ROLE_FORMULA;
+        while (at < end && (in_word(*at) || *at == '.'))
+            at++;
+        return at;
+    }
+    if (in_word(*at) || *at == '#') {
+        do
+            at++;
+        while (at < end && in_word(*at));
+        struct word w = {line, (size_t)(at - line)};
+        if (*line == '#' ||
+            bsearch(&w, keywords, sizeof(keywords) / sizeof(keywords[0]),
+                    sizeof(keywords[0]), compare_word))
+            *role = LAB_ROLE_HEADING;
+        return at;
+    }
+    do
+        at++;
+    while (at < end && !in_word(*at) && !strchr("\"'/#", *at));
+    return at;
+}
+
+/* Comments, keywords and constants of a line have their colours; *in_comment goes
+ * over line ends. */
 static void add_code(struct lab_doc *doc, const char *line, size_t n,
                      bool *in_comment)
 {
@@ -586,11 +706,7 @@ static void add_code(struct lab_doc *doc, const char *line, size_t n,
             *in_comment = true;
             stop = line + 2;
         } else {
-            role = LAB_ROLE_NORMAL;
-            do
-                stop++;
-            while (stop < end && !(stop + 1 < end && stop[0] == '/' &&
-                                   (stop[1] == '/' || stop[1] == '*')));
+            stop = next_piece(line, end, &role);
         }
         lab_doc_add_bytes(doc, role, line, (size_t)(stop - line));
         n = (size_t)(end - stop);

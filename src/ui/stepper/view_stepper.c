@@ -1672,7 +1672,7 @@ static void draw_sheet(struct lab_stepper *v, struct lab_canvas *c,
     int64_t end = v->sheet.first + page;
     if (!lab_rect_empty(more))
         lab_canvas_textf(c, more.y, more.x, more.w, LAB_ROLE_DIM,
-                         "%lld to %lld of %lld: the arrows go on",
+                         "slices %lld to %lld of %lld: the arrows go on",
                          (long long)v->sheet.first,
                          (long long)(end < p->tiles ? end : p->tiles) - 1,
                          (long long)p->tiles);
@@ -2846,6 +2846,98 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
                                                     : LAB_ROLE_CURSOR);
 }
 
+/* ---- what is below the steps ---- */
+
+enum { LONGEST_STEPS = 12, REST_LEAST = 5 };
+
+/* The longest of the steps that ran, the longest first; returns how many, at most
+ * `most`. */
+static int longest_steps(const struct lab_snapshot *snap, int *out, int most)
+{
+    int n = 0;
+    for (int i = 0; i < snap->schedule->n_steps; i++) {
+        double ns = time_of(snap, i, i + 1);
+        int at = n;
+        if (isnan(ns))
+            continue;
+        while (at > 0 && time_of(snap, out[at - 1], out[at - 1] + 1) < ns)
+            at--;
+        if (at >= most)
+            continue;
+        n = n < most ? n + 1 : n;
+        memmove(out + at + 1, out + at, (size_t)(n - 1 - at) * sizeof(*out));
+        out[at] = i;
+    }
+    return n;
+}
+
+static void draw_longest(const struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r, const int *step, int n)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    enum { NAME_W = 17, TIME_W = 8 };
+    const double all = time_of(snap, 0, snap->schedule->n_steps);
+    const double most = time_of(snap, step[0], step[0] + 1);
+    lab_canvas_text_cut(c, r.y, r.x + 1, r.w - 1, LAB_ROLE_HEADING,
+                        "longest steps, share of the time");
+    for (int i = 0; i < n && i + 1 < r.h; i++) {
+        const struct lab_step *s = snap->schedule->steps[step[i]].step;
+        double ns = time_of(snap, step[i], step[i] + 1);
+        const char *phase = lab_phase_name(s->phase);
+        int y = r.y + 1 + i;
+        char text[TIME_W + 1];
+        snprintf(text, sizeof(text), "%3.0f %% %c", ns / all * 100,
+                 toupper((unsigned char)phase[0]));
+        lab_canvas_text_cut(c, y, r.x + 1, NAME_W, LAB_ROLE_NORMAL, s->name);
+        lab_bar_draw(c, y, r.x + NAME_W + 2, r.w - NAME_W - 2 - TIME_W,
+                     ns / most, false, lab_role_of_phase(s->phase));
+        lab_canvas_text(c, y, r.x + r.w - lab_canvas_columns(c, text), TIME_W,
+                        LAB_ROLE_DIM, text);
+    }
+}
+
+static void draw_loss_so_far(const struct lab_stepper *v, struct lab_canvas *c,
+                             struct lab_rect r)
+{
+    const struct lab_curve *losses = &v->snap.losses;
+    const struct lab_series series = {.y = losses->value,
+                                      .at = losses->iteration,
+                                      .n = losses->n,
+                                      .name = "loss",
+                                      .role = LAB_ROLE_SERIES_1};
+    const struct lab_chart chart = {.title = "loss of each iteration",
+                                    .series = &series,
+                                    .count = 1,
+                                    .y_min = NAN,
+                                    .y_max = NAN,
+                                    .unlisted = true};
+    lab_chart_draw(c, r, &chart);
+}
+
+/* Where the list of the steps leaves rows: which of them took the time, and the
+ * losses. */
+static void draw_below_steps(const struct lab_stepper *v, struct lab_canvas *c,
+                             struct lab_rect r)
+{
+    enum { CHART_LEAST = 8, CHART_MOST = 16, NARROW = 32 };
+    int step[LONGEST_STEPS];
+    bool losses = v->snap.losses.n > 1;
+    if (r.h <= REST_LEAST || r.w < NARROW)
+        return;
+    lab_rect_cut_top(&r, 1);
+    int most =
+        losses && r.h > REST_LEAST + CHART_LEAST ? r.h - 1 - CHART_LEAST : r.h;
+    most = most - 1 < LONGEST_STEPS ? most - 1 : LONGEST_STEPS;
+    int n = longest_steps(&v->snap, step, most);
+    if (n > 1) {
+        draw_longest(v, c, lab_rect_cut_top(&r, n + 1), step, n);
+        lab_rect_cut_top(&r, 1);
+    }
+    if (losses && r.h >= CHART_LEAST)
+        draw_loss_so_far(
+            v, c, lab_rect_cut_top(&r, r.h < CHART_MOST ? r.h : CHART_MOST));
+}
+
 static void draw_steps(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
@@ -2866,6 +2958,10 @@ static void draw_steps(struct lab_stepper *v, struct lab_canvas *c,
     for (int y = 0; y < r.h && v->tree_top + y < t->n_rows; y++)
         draw_row(v, c, (struct lab_rect){r.y + y, r.x, 1, r.w},
                  t->rows[v->tree_top + y]);
+    if (t->n_rows > 0 && t->n_rows < r.h) {
+        lab_rect_cut_top(&r, t->n_rows);
+        draw_below_steps(v, c, r);
+    }
     if (t->n_rows == 0)
         lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM, "no steps");
 }
@@ -4254,10 +4350,15 @@ static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
              ran ? LAB_NS_TEXT(lab_to_real(status->time_ns)) : untimed(status),
              other ? ", next " : "", other ? now : "");
     int w = lab_canvas_columns(c, right);
-    int formula = lab_canvas_columns(c, s->step->formula);
-    if (formula + w <= row.w) /* the formula comes first */
+    enum { FORMULA_LEAST = 24 }; /* the rest is in the explanation */
+    if (w + FORMULA_LEAST <= row.w)
         lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, right);
-    lab_canvas_add(c, &row, LAB_ROLE_FORMULA, "%s", s->step->formula);
+    if (w + FORMULA_LEAST <= row.w)
+        lab_rect_cut_right(&row, w);
+    const char *formula = s->step->formula;
+    int used =
+        lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_FORMULA, formula);
+    lab_rect_cut_left(&row, used);
     if (s->variant && s->variant->wrong_on_purpose)
         lab_canvas_add(c, &row, LAB_ROLE_DIM, ", but %s: %s", now,
                        s->variant->wrong_on_purpose);

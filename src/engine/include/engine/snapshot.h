@@ -139,8 +139,7 @@ struct lab_snapshot {
     struct lab_break_info breaks[LAB_MAX_BREAKS];
     int n_breaks;
     struct lab_plane plane;
-    /* What LAB_DO_BOARD asked for, without statistics; n_board 0: nothing, as
-     * while TRAINING. */
+    /* What LAB_DO_BOARD asked for; n_board 0: nothing, as while TRAINING. */
     struct lab_plane board[LAB_BOARD_PARTS];
     int n_board;
     struct lab_explanation explanation; /* tensor -1: none, as while TRAINING */

@@ -21,7 +21,7 @@ LAB_C_BEGIN
  * are. */
 size_t lab_source_symbols(const char *text, size_t bytes,
                           struct lab_source_symbol *out, size_t cap);
-/* The text as numbered lines, comments apart from code. */
+/* The text as numbered lines; comments, keywords and constants have their roles. */
 void lab_source_write(struct lab_doc *doc, const char *text, size_t bytes,
                       bool wrap);
 /* Help: this screen's keys first, then those that work everywhere and mean

@@ -195,56 +195,9 @@ static enum lab_status keep_time(struct times *t, double ms)
     return LAB_OK;
 }
 
-/* The network as it was when its validation loss was lowest: what persists, by
- * tensor. None without early_stop. */
-struct best {
-    void **data; /* of each tensor of the plan; NULL: it has none */
-    int n;
-};
-
-static void free_best(struct best *b)
-{
-    for (int i = 0; b->data && i < b->n; i++)
-        lab_free(b->data[i]);
-    lab_free(b->data);
-    *b = (struct best){0};
-}
-
-static enum lab_status keep_best(struct best *b, struct lab_walk *walk)
-{
-    const struct lab_plan *plan = lab_walk_plan(walk);
-    enum lab_status st = LAB_OK;
-    if (!b->data) {
-        b->n = plan->n_tensors;
-        b->data = lab_alloc_array((size_t)b->n, sizeof(*b->data));
-    }
-    if (!b->data)
-        return lab_no_memory("the best network");
-    for (int i = 0; i < b->n && !st; i++) {
-        const struct lab_tensor *t = &plan->tensors[i];
-        if (!t->persistent || t->alias_of >= 0)
-            continue;
-        if (!b->data[i])
-            b->data[i] = lab_alloc(lab_tensor_bytes(t));
-        st = b->data[i] ? lab_walk_read(walk, i, false, b->data[i])
-                        : lab_no_memory("the best network");
-    }
-    return st;
-}
-
-/* The walk has it again. */
-static enum lab_status return_best(const struct best *b, struct lab_walk *walk)
-{
-    enum lab_status st = LAB_OK;
-    for (int i = 0; b->data && i < b->n && !st; i++)
-        if (b->data[i])
-            st = lab_walk_write(walk, i, b->data[i]);
-    return st;
-}
-
 static enum lab_status evaluate(struct lab_lesson_run *w,
                                 const struct lab_data_facts *facts,
-                                struct best *best, lab_training_fn *tell,
+                                struct lab_best *best, lab_training_fn *tell,
                                 void *user, struct lab_training *out)
 {
     double accuracy;
@@ -255,7 +208,7 @@ static enum lab_status evaluate(struct lab_lesson_run *w,
             &out->patience, lab_walk_iteration(w->walk), loss);
     if (!st && out->patience.most > 0 && out->patience.since == 0 &&
         !isnan(out->patience.best))
-        st = keep_best(best, w->walk);
+        st = lab_best_keep(best, w->walk);
     if (st || isnan(accuracy))
         return st;
     out->accuracy = accuracy;
@@ -317,7 +270,7 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  struct lab_training *out)
 {
     struct times times = {0};
-    struct best best = {0};
+    struct lab_best best = {0};
     struct lab_data_facts facts;
     enum lab_status st = LAB_OK;
     bool evaluated = true;
@@ -363,11 +316,12 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         st = out->interrupted ? LAB_OK : st;
         out->stopped_early = false; /* it is over anyway */
     }
-    if (!st && !out->interrupted && out->stopped_early && best.data) {
-        st = return_best(&best, w->walk);
+    if (!st && !out->interrupted && best.data &&
+        out->patience.best_iteration < lab_walk_iteration(w->walk)) {
+        st = lab_best_return(&best, w->walk);
         out->network = out->patience.best_iteration + 1;
     }
-    free_best(&best);
+    lab_best_free(&best);
     if (!st && !out->interrupted)
         st = lab_walk_test(w->walk, &out->test_accuracy, &out->test_loss);
     if (st == LAB_E_CANCELLED) {

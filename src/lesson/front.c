@@ -533,8 +533,8 @@ static const struct key run_keys[] = {
     {"early_stop", VALUE_INT, FIELD(lab_network_spec, early_stop), .min = 1,
      .max = INT32_MAX,
      .doc = "So many evaluations without a lower validation loss end the "
-            "training; `run` then tests and keeps the network that had the "
-            "lowest."},
+            "training; however it ends, the network is then again the one that "
+            "had the lowest."},
 };
 static const struct table run_table = {.title = "`run`", TABLE(run_keys)};
 

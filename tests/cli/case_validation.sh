@@ -57,10 +57,28 @@ few="--backend cpu --no-tune --db $db"
     [ "$mine" = "$(grep -o '"test_loss": *[0-9.e-]*' "$out")" ] ||
         complain 'the test is not of the best network'
     cmp -s early.st there.st || complain 'the best network is not what was kept'
-    # One that ends for another reason keeps the last.
+    # So it is where the iterations are over before the patience; one that has not
+    # turned keeps the last.
+    run run small.md $few --iterations $((n + 143)) --save over.st --json
+    expect_exit 0
+    expect_json 'one("summary")["stopped_early"] is False' \
+        'one("summary")["network_is_best"] is True'
+    cmp -s over.st there.st || complain 'the best network is not what was kept'
     run run small.md $few --iterations 143 --save last.st
     expect_exit 0
     expect_stdout 'last.st has the network after 143 iterations'
+    # The stepper's training has the same network, and says so.
+    printf 'train\nprint fc2.b\nquit\n' >words
+    "$LAB_EXE" --plain small.md $few <words >stepped 2>"$err" ||
+        complain "the words: exit $?"
+    grep -q "lowest, 0\.[0-9]*, after $n; the network is that one again" stepped ||
+        complain 'the stepper does not go back to the best network'
+    printf 'train %s\nprint fc2.b\nquit\n' "$n" >words
+    "$LAB_EXE" --plain small.md $few <words >there 2>"$err" ||
+        complain "the words: exit $?"
+    grep '^ *fc2\.b\|^ *-\{0,1\}0\.[0-9]' stepped >a
+    grep '^ *fc2\.b\|^ *-\{0,1\}0\.[0-9]' there >b
+    [ -s a ] && cmp -s a b || complain 'the stepper has another network'
     run run small.md $few
     grep -q '^test: loss 0\.[0-9]*, accuracy [0-9.]* %$' "$out" ||
         complain "no line of the test"

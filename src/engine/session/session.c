@@ -1179,6 +1179,45 @@ bool lab_patience_ends(struct lab_patience *p, int64_t iteration, double loss)
     return p->most > 0 && p->since >= p->most;
 }
 
+void lab_best_free(struct lab_best *b)
+{
+    for (int i = 0; b->data && i < b->n; i++)
+        lab_free(b->data[i]);
+    lab_free(b->data);
+    *b = (struct lab_best){0};
+}
+
+enum lab_status lab_best_keep(struct lab_best *b, struct lab_walk *walk)
+{
+    const struct lab_plan *plan = lab_walk_plan(walk);
+    enum lab_status st = LAB_OK;
+    if (!b->data) {
+        b->n = plan->n_tensors;
+        b->data = lab_alloc_array((size_t)b->n, sizeof(*b->data));
+    }
+    if (!b->data)
+        return lab_no_memory("the best network");
+    for (int i = 0; i < b->n && !st; i++) {
+        const struct lab_tensor *t = &plan->tensors[i];
+        if (!t->persistent || t->alias_of >= 0)
+            continue;
+        if (!b->data[i])
+            b->data[i] = lab_alloc(lab_tensor_bytes(t));
+        st = b->data[i] ? lab_walk_read(walk, i, false, b->data[i])
+                        : lab_no_memory("the best network");
+    }
+    return st;
+}
+
+enum lab_status lab_best_return(const struct lab_best *b, struct lab_walk *walk)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; b->data && i < b->n && !st; i++)
+        if (b->data[i])
+            st = lab_walk_write(walk, i, b->data[i]);
+    return st;
+}
+
 static void keep_decoded(struct lab_session *s)
 {
     struct lab_decoded decoded;
@@ -1341,6 +1380,8 @@ static enum lab_status session_train(struct lab_session *s,
     bool evaluated = false;
     double held_loss = NAN;
     bool ends = false;
+    bool back = false; /* to the network with the lowest validation loss */
+    struct lab_best best = {0};
     struct lab_patience patience;
     lab_patience_init(&patience, s->spec.early_stop);
     s->now.test_accuracy = NAN;
@@ -1357,6 +1398,9 @@ static enum lab_status session_train(struct lab_session *s,
         ends = !st && evaluated &&
                lab_patience_ends(&patience, lab_walk_iteration(s->walk),
                                  held_loss);
+        if (!st && evaluated && patience.most > 0 && patience.since == 0 &&
+            !isnan(patience.best))
+            st = lab_best_keep(&best, s->walk);
         if (!st && s->now.n_breaks > 0 && session_loss_break(s))
             break;
         if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
@@ -1371,8 +1415,19 @@ static enum lab_status session_train(struct lab_session *s,
         st = settled ? settled : st;
     }
     take_news(s);
-    if (!st && !evaluated)
+    if (!st && !evaluated) {
         st = evaluate(s, &held_loss);
+        if (!st && patience.most > 0 && held_loss < patience.best) {
+            patience.best = held_loss;
+            patience.best_iteration = lab_walk_iteration(s->walk);
+        }
+    }
+    /* A break is there to look at the network as it is. */
+    back = !st && best.data && (ends || !s->now.stop_reason[0]) &&
+           patience.best_iteration < lab_walk_iteration(s->walk);
+    if (back)
+        st = lab_best_return(&best, s->walk);
+    lab_best_free(&best);
     if (!st)
         st = test(s);
     if (st == LAB_E_CANCELLED) {
@@ -1383,9 +1438,16 @@ static enum lab_status session_train(struct lab_session *s,
     if (!st && ends)
         stop_because(s,
                      "stopped early after %lld iterations: the validation loss "
-                     "was lowest, %.4g, after %lld",
+                     "was lowest, %.4g, after %lld; the network is that one "
+                     "again",
                      (long long)s->now.train_done, patience.best,
                      (long long)patience.best_iteration + 1);
+    else if (back)
+        stop_because(s,
+                     "trained %lld iterations; the network is that after %lld "
+                     "again, with the lowest validation loss, %.4g",
+                     (long long)s->now.train_done,
+                     (long long)patience.best_iteration + 1, patience.best);
     if (!st && !s->now.stop_reason[0])
         stop_because(s, "trained %lld iteration%s%s",
                      (long long)s->now.train_done,

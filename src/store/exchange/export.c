@@ -169,7 +169,7 @@ static enum lab_status check_kind(const char *path, const struct stat *info)
     return lab_fail(
         LAB_E_IO,
         "[export.not-file] %s: %s, not a file, and not overwritten; name a "
-        "file, or write to the standard output with --output -",
+        "file",
         path,
         S_ISFIFO(info->st_mode)   ? "a pipe"
         : S_ISSOCK(info->st_mode) ? "a socket"

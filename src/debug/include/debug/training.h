@@ -40,8 +40,9 @@ typedef enum lab_status lab_training_fn(void *user, int64_t iteration,
 /* Nothing done, nothing known. */
 void lab_training_init(struct lab_training *t);
 /* Trains `iterations` from the walk's position, evaluating at every epoch's
- * end and at the end. Where early_stop ends it, the walk has the network with the
- * lowest validation loss again, and the test is of that one. The result is also filled in on failure. */
+ * end and at the end. With early_stop the walk then has the network with the
+ * lowest validation loss again, unless it was interrupted, and the test is of that
+ * one. The result is also filled in on failure. */
 enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out);

@@ -318,7 +318,12 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
     }
     if (!st && !out->interrupted && best.data &&
         out->patience.best_iteration < lab_walk_iteration(w->walk)) {
+        double loss;
         st = lab_best_return(&best, w->walk);
+        if (!st)
+            st = lab_walk_evaluate(w->walk, &out->accuracy, &loss);
+        if (!st)
+            out->bits_per_char = lab_data_bits(&facts, loss);
         out->network = out->patience.best_iteration + 1;
     }
     lab_best_free(&best);

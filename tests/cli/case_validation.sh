@@ -38,7 +38,9 @@ few="--backend cpu --no-tune --db $db"
          len(of("evaluation")) - 3' \
         'one("summary")["best_iteration"] == of("evaluation")[-3]["iteration"]' \
         'one("summary")["test_accuracy"] > 0.8' \
-        'one("summary")["test_accuracy"] != one("summary")["accuracy"]'
+        'one("summary")["test_accuracy"] != one("summary")["accuracy"]' \
+        'one("summary")["accuracy"] == of("evaluation")[-3]["accuracy"] !=
+         of("evaluation")[-1]["accuracy"]'
     run run small.md $few
     expect_stdout 'an epoch is 143 batches of 10: 1438 rows train, 179 are'
     expect_stdout 'stopped early: the validation loss was lowest'

@@ -28,11 +28,8 @@ import sys
 # expression) that are not looked at, and where they come from.
 COURSE = "the course's figure"
 DERIVED = "follows from figures of the paragraph or of the text's own sizes"
-READER = "said of the reader's machine, about how long a lesson takes"
 SHEET = "the data sheet's figure"
 ALLOWED = [
-    ("114", r"about 35 ms", READER),
-    ("170", r"about 95 ms|it is 55 ms", READER),
     ("204", r"prints at N = 6000, in fp32: 7,077 GFLOP/s", COURSE),
     ("230", r"0\.47 milliseconds are 10\.3 TFLOP/s", COURSE),
     ("230", r"trains 2\.5 times", COURSE),

@@ -80,7 +80,7 @@ few="--backend cpu --no-tune --db $db"
         complain "the words: exit $?"
     grep '^ *fc2\.b\|^ *-\{0,1\}0\.[0-9]' stepped >a
     grep '^ *fc2\.b\|^ *-\{0,1\}0\.[0-9]' there >b
-    [ -s a ] && cmp -s a b || complain 'the stepper has another network'
+    { [ -s a ] && cmp -s a b; } || complain 'the stepper has another network'
     run run small.md $few
     grep -q '^test: loss 0\.[0-9]*, accuracy [0-9.]* %$' "$out" ||
         complain "no line of the test"

@@ -96,7 +96,7 @@ def main():
             faster = [n for n in best if best["default"] > FASTER * best[n]]
             slower += len(faster) > 0 and not args.small
             print(f"{lesson:28} {'small: readable kernel  ' if args.small else ''}" + "  ".join(
-                f"{n} {ms:.3f}{' <' if n in faster else ''}"
+                f"{n} {ms:.4g}{' <' if n in faster else ''}"
                 for n, ms in best.items()), flush=True)
     print(f"{slower} lessons have a setting that is more than 5 % faster")
     sys.exit(slower > 0)

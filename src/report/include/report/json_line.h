@@ -45,7 +45,9 @@ enum lab_status lab_json_print(json_t *object);
 /* The same into a file, not flushed. */
 enum lab_status lab_json_write(FILE *to, json_t *object);
 /* The line of lab_json_new(type), lab_json_int(key) and lab_json_value(key) in turn,
- * made without an object: of finite numbers, and less than 512 bytes. */
+ * made without an object: of finite numbers, and less than 512 bytes. A line of two
+ * numbers takes 0.33 us so, and 1.03 us by jansson (docs/measurements.md): training
+ * writes one each iteration, of which the shortest lessons take 3 us. */
 struct lab_json_member {
     const char *key;
     double value; /* or, where it is whole, */

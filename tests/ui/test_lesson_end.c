@@ -215,6 +215,19 @@ TEST_CASE(graphics_are_asked_for)
     }
 }
 
+/* Steps that meet a training are refused, and its end does not hide that. */
+TEST_CASE(the_end_of_a_training_counts_what_was_refused)
+{
+    struct pty_session s;
+    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+    pty_await(&s, 0, "step 0 of");
+    pty_type(&s, "tqss");
+    pty_await(&s, 0, "2 commands were refused while it trained");
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
+}
+
 /* The theme goes by the terminal's background, until one is named. Each theme has
  * its own colour for the forward pass. */
 TEST_CASE(the_background_decides_the_theme)

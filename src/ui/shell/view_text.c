@@ -1,11 +1,15 @@
 /* view_text.c -- the screens that are one text in a pager: any document, the help
  * of a screen, and a C or CUDA source with its functions. */
 #include <ctype.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "report/doc.h"
 #include "ui/pager.h"
 #include "ui/ui.h"
@@ -16,7 +20,15 @@ struct text_state {
     struct lab_doc doc;
     struct lab_pager pager;
     char title[128];
-    struct lab_text_args due; /* still to be written; `write` NULL: it is */
+    /* A text that takes long is written by a thread of its own. */
+    struct lab_ui *ui;
+    struct lab_text_args due; /* `write` NULL: it is shown */
+    pthread_t thread;
+    bool threaded;
+    atomic_bool written; /* what follows is the UI's now */
+    struct lab_doc next;
+    enum lab_status status;
+    struct lab_kept_error why;
 };
 
 enum { TEXT_W = 84 }; /* a line of source with its number */
@@ -34,42 +46,75 @@ static enum lab_status text_start(struct text_state *st, const char *title)
     return LAB_OK;
 }
 
+static void *write_text(void *user)
+{
+    struct text_state *st = user;
+    st->status = st->due.write(st->due.user, &st->next);
+    if (!st->status)
+        st->status = lab_doc_check(&st->next);
+    lab_error_keep(&st->why);
+    atomic_store(&st->written, true);
+    lab_ui_wake(st->ui);
+    return NULL;
+}
+
+static void begin_writing(struct text_state *st)
+{
+    st->threaded = lab_thread_start(&st->thread, write_text, st) == LAB_OK;
+    if (!st->threaded)
+        write_text(st);
+}
+
 static enum lab_status text_init(struct lab_screen *s, const void *args)
 {
     struct text_state *st = s->state;
     const struct lab_text_args *a = args;
     lab_doc_init(&st->doc);
-    if (a->waiting) { /* the next frame has the text */
+    lab_doc_init(&st->next);
+    if (a->waiting) {
+        st->ui = s->ui;
         st->due = *a;
         lab_doc_para(&st->doc, 0, 0, true);
         lab_doc_add(&st->doc, LAB_ROLE_DIM, a->waiting);
-        lab_ui_tick_every(s->ui, 1);
-        return text_start(st, a->title);
+        enum lab_status started = text_start(st, a->title);
+        if (!started)
+            begin_writing(st);
+        return started;
     }
     enum lab_status status = a->write(a->user, &st->doc);
     return status ? status : text_start(st, a->title);
 }
 
+static void end_writing(struct text_state *st)
+{
+    if (st->threaded)
+        pthread_join(st->thread, NULL);
+    st->threaded = false;
+}
+
 static bool text_tick(struct lab_screen *s)
 {
     struct text_state *st = s->state;
-    if (!st->due.write)
+    if (!st->due.write || !atomic_load(&st->written))
         return false;
-    lab_doc_clear(&st->doc);
-    enum lab_status status = st->due.write(st->due.user, &st->doc);
-    if (!status)
-        status = lab_doc_check(&st->doc);
-    if (status)
+    end_writing(st);
+    if (st->status) {
+        lab_error_again(st->status, &st->why);
         lab_ui_error(s->ui);
+    }
+    lab_doc_release(&st->doc);
+    st->doc = st->next;
+    lab_doc_init(&st->next);
     st->due.write = NULL;
     lab_pager_show(&st->pager, &st->doc);
-    lab_ui_tick_every(s->ui, 0);
     return true;
 }
 
 static void text_release(struct lab_screen *s)
 {
     struct text_state *st = s->state;
+    end_writing(st);
+    lab_doc_release(&st->next);
     lab_pager_release(&st->pager);
     lab_doc_release(&st->doc);
 }

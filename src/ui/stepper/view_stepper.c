@@ -388,6 +388,7 @@ struct lab_stepper {
     struct lab_kernel_goal goal; /* where it is */
     bool pinned; /* the source of an explained number is looked at */
     bool walked; /* a command of ours has been posted since */
+    int refused; /* commands that met a training */
 
     struct lab_network network;
     bool on_network;      /* the keys move in its picture */
@@ -2110,6 +2111,7 @@ static void post(struct lab_stepper *v, const struct lab_command *cmd)
 {
     if (v->snap.state == LAB_SESSION_TRAINING &&
         waits_for_training(cmd->kind)) {
+        v->refused++;
         lab_ui_message(v->ui, LAB_ROLE_WARN,
                        "a training runs: Esc stops it, t shows it");
         return;
@@ -2422,6 +2424,18 @@ static void show_found(struct lab_stepper *v)
     lab_str_release(&text);
 }
 
+/* Keys that were typed while it trained have done nothing: that would be lost in
+ * the message of the end. */
+static void show_stop(struct lab_stepper *v, const char *reason)
+{
+    if (v->refused)
+        lab_ui_message(v->ui, LAB_ROLE_WARN,
+                       "%s; %d command%s refused while it trained", reason,
+                       v->refused, v->refused == 1 ? " was" : "s were");
+    else
+        lab_ui_message(v->ui, LAB_ROLE_WARN, "%s", reason);
+}
+
 static void show_news(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
@@ -2441,9 +2455,11 @@ static void show_news(struct lab_stepper *v, const struct lab_snapshot *old)
              (strcmp(snap->stop_reason, old->stop_reason) != 0 ||
               snap->position != old->position) &&
              !v->ends_training)
-        lab_ui_message(v->ui, LAB_ROLE_WARN, "%s", snap->stop_reason);
-    if (snap->state != LAB_SESSION_TRAINING)
+        show_stop(v, snap->stop_reason);
+    if (snap->state != LAB_SESSION_TRAINING) {
         v->ends_training = false;
+        v->refused = 0;
+    }
 }
 
 /* Where the lesson really runs. */

@@ -116,7 +116,7 @@ struct lab_text_args {
     const char *title; /* copied */
     void *user;
     enum lab_status (*write)(void *user, struct lab_doc *out);
-    const char
-        *waiting; /* shown for a frame, where writing takes long; NULL: it
-                            does not */
+    /* Shown until the text is there: `write` runs in a thread of its own. NULL: it is
+     * called at once. */
+    const char *waiting;
 };

@@ -42,7 +42,7 @@ static struct lab_record kernel_record(int64_t i, const uint32_t *names)
     k->launch.block[0] = 256;
     k->launch.block[1] = k->launch.block[2] = 1;
     k->launch.static_shared_bytes = 4096;
-    k->shared_executed_bytes = 8192;
+    k->facts.shared_executed_bytes = 8192;
     k->grid_id = i + 1;
     k->occupancy_pct = 62.5;
     k->occupancy_limit = LAB_LIMIT_REGISTERS;

@@ -126,7 +126,7 @@ struct lab_record sample_kernel(int64_t exec, int64_t start_ns, int64_t time_ns)
         .launch.block = {128, 1, 1},
         .launch.static_shared_bytes = 1024,
         .launch.dynamic_shared_bytes = 64,
-        .shared_executed_bytes = INT32_MIN, /* unknown */
+        .facts.shared_executed_bytes = LAB_UNKNOWN,
         .local_total_bytes = LAB_UNKNOWN,
         .grid_id = 9,
         .occupancy_pct = 62.5,

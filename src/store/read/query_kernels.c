@@ -144,9 +144,9 @@ static const struct lab_field fields[] = {
     FIELD("k.dynamicSharedMemory", INT, launch.dynamic_shared_bytes,
           .key = "dynamic_shared_bytes"),
     FIELD(NULL, INT, shared_bytes, SHOWN(">shared", 8, BYTES)),
-    FIELD("k.sharedMemoryExecuted", INT, shared_executed_bytes,
+    FIELD("k.sharedMemoryExecuted", INT, facts.shared_executed_bytes,
           .key = "shared_executed_bytes"),
-    FIELD("k.localMemoryPerThread", INT, local_per_thread_bytes,
+    FIELD("k.localMemoryPerThread", INT, facts.local_per_thread_bytes,
           .key = "local_per_thread_bytes"),
     FIELD("k.graphNodeId", INT, graph_node, .key = "graph_node"),
     FIELD("o.occupancy_pct", REAL, occupancy_pct, .key = "occupancy_pct",
@@ -159,28 +159,37 @@ static const struct lab_field fields[] = {
 };
 LAB_FIELDS_TABLE(lab_kernel_fields, lab_kernel_row);
 
-/* A member of the launch, which the writer has in its record too; NULL: the field
- * is none. */
-static const int64_t *of_launch(const struct lab_field *f,
-                                const struct lab_launch *l)
+/* Where the record of a profiler has the same structs as the row, the member that
+ * a field is: where in the record; -1: not there. */
+static int64_t in_record(const struct lab_field *f)
 {
-    size_t at = f->at - offsetof(struct lab_kernel_row, launch);
-    bool within = f->column && f->at >= offsetof(struct lab_kernel_row, launch);
-    return within && at < sizeof(*l)
-               ? (const int64_t *)(const void *)((const char *)l + at)
-               : NULL;
+#define BOTH(member)                                                           \
+    {                                                                          \
+        offsetof(struct lab_kernel_row, member),                               \
+            offsetof(struct lab_kernel_record, member),                        \
+            sizeof(((struct lab_kernel_row *)NULL)->member)                    \
+    }
+    static const struct {
+        size_t row;
+        size_t record;
+        size_t bytes;
+    } both[] = {BOTH(launch), BOTH(facts)};
+#undef BOTH
+    for (size_t i = 0; f->column && i < sizeof(both) / sizeof(both[0]); i++) {
+        if (f->at >= both[i].row && f->at - both[i].row < both[i].bytes)
+            return (int64_t)(f->at - both[i].row + both[i].record);
+    }
+    return -1;
 }
 
-int lab_launch_columns(struct lab_str *sql)
+int lab_kernel_columns(struct lab_str *sql)
 {
-    const struct lab_launch any = {.grid = {0}};
     int n = 0;
     for (int i = 0; i < lab_kernel_fields.count; i++) {
-        const struct lab_field *f = &fields[i];
-        if (!of_launch(f, &any))
+        if (in_record(&fields[i]) < 0)
             continue;
         /* "k.gridX, k.gridY, k.gridZ" */
-        for (const char *name = strchr(f->column, '.'); name;
+        for (const char *name = strchr(fields[i].column, '.'); name;
              name = strchr(name + 1, '.')) {
             lab_str_addf(sql, ", \"%.*s\"", (int)strcspn(name + 1, ","),
                          name + 1);
@@ -190,12 +199,14 @@ int lab_launch_columns(struct lab_str *sql)
     return n;
 }
 
-int lab_launch_bind(sqlite3_stmt *s, int first, const struct lab_launch *l)
+int lab_kernel_bind(sqlite3_stmt *s, int first,
+                    const struct lab_kernel_record *k)
 {
     for (int i = 0; i < lab_kernel_fields.count; i++) {
-        const int64_t *v = of_launch(&fields[i], l);
+        int64_t at = in_record(&fields[i]);
+        const int64_t *v = (const void *)((const char *)k + (at < 0 ? 0 : at));
         int dims = fields[i].kind == LAB_FIELD_DIMS ? 3 : 1;
-        for (int d = 0; v && d < dims; d++)
+        for (int d = 0; at >= 0 && d < dims; d++)
             lab_bind_int(s, first++, v[d]);
     }
     return first;

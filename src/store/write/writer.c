@@ -341,7 +341,7 @@ enum row_column_kind {
     ROW_NAME,      /* an id of trace/intern.h, as one of StringIds */
     ROW_NUMBER,    /* the row's own number */
     ROW_MADE,      /* by `value` */
-    ROW_LAUNCH,    /* columns of a struct lab_launch: db/row.h */
+    ROW_KERNEL,    /* columns of launch and facts: db/row.h */
     ROW_RANGE_TEXT /* of a range that has a number */
 };
 
@@ -493,8 +493,8 @@ static enum lab_status row_bind(struct lab_insert *in,
         case ROW_MADE:
             lab_bind_int(s, n, c->value(row));
             break;
-        case ROW_LAUNCH:
-            n = lab_launch_bind(s, n, at) - 1;
+        case ROW_KERNEL:
+            n = lab_kernel_bind(s, n, at) - 1;
             break;
         case ROW_RANGE_TEXT:
             bind_range_text(s, n, &row->record.u.range);
@@ -622,14 +622,12 @@ static const struct row_column kernel[] = {
     COLUMN("mangledName", NAME, kernel.mangled_name),
     MADE("launchType", launch_type),
     COLUMN("cacheConfig", INT32, kernel.cache_config),
-    COLUMN("localMemoryPerThread", INT32, kernel.local_per_thread_bytes),
     COLUMN("localMemoryTotal", INT, kernel.local_total_bytes),
     COLUMN("gridId", INT, kernel.grid_id),
-    COLUMN("sharedMemoryExecuted", INT32, kernel.shared_executed_bytes),
     COLUMN("graphNodeId", NONZERO, kernel.graph_node_id),
     COLUMN("sharedMemoryLimitConfig", INT32, kernel.shared_limit_config),
     COLUMN("graphId", NONZERO, kernel.graph_id),
-    COLUMN(NULL, LAUNCH, kernel.launch),
+    COLUMN(NULL, KERNEL, kernel),
     {.name = "kernelRow", .kind = ROW_NUMBER},
 };
 
@@ -783,8 +781,8 @@ static enum lab_status prepare_rows(struct lab_insert *in,
     if (kind->also)
         lab_str_addf(&sql, ", %s", kind->also);
     for (int i = 0; i < kind->count; i++) {
-        if (kind->columns[i].kind == ROW_LAUNCH) {
-            columns += lab_launch_columns(&sql);
+        if (kind->columns[i].kind == ROW_KERNEL) {
+            columns += lab_kernel_columns(&sql);
             continue;
         }
         lab_str_addf(&sql, ", \"%s\"", kind->columns[i].name);

@@ -36,8 +36,7 @@ struct lab_kernel_row {
     int64_t correlation;
     struct lab_launch launch;
     int64_t shared_bytes; /* static and dynamic */
-    int64_t shared_executed_bytes;
-    int64_t local_per_thread_bytes;
+    struct lab_kernel_facts facts;
     int64_t graph_node;
     double occupancy_pct;    /* theoretical */
     int64_t occupancy_limit; /* bits of enum lab_occupancy_limit */

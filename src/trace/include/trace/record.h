@@ -84,6 +84,13 @@ struct lab_launch {
     int64_t dynamic_shared_bytes;
 };
 
+/* What a profiler reports of a kernel beside its launch; in its record and its
+ * row. Unknown: LAB_UNKNOWN. */
+struct lab_kernel_facts {
+    int64_t shared_executed_bytes; /* of a block, as the device ran it */
+    int64_t local_per_thread_bytes;
+};
+
 struct lab_kernel_record {
     int64_t exec; /* the step it belongs to; LAB_EXEC_BETWEEN: none;
                      LAB_UNKNOWN: none known */
@@ -97,8 +104,7 @@ struct lab_kernel_record {
     uint32_t short_name;
     uint32_t mangled_name;
     struct lab_launch launch;
-    int32_t shared_executed_bytes;
-    int32_t local_per_thread_bytes;
+    struct lab_kernel_facts facts;
     int64_t local_total_bytes;
     int32_t launch_type;
     int32_t cache_config;

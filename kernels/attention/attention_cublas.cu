@@ -70,14 +70,11 @@ static enum lab_status multiply(const struct lab_call *call,
     const float zero = 0.0f;
     int64_t count = s.N * s.H;
     auto list = static_cast<const float **>(call->exec->workspace);
-    if (!cublas)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "[launch.no-cublas] cuBLAS is not on this machine");
-    if (a.ld > INT32_MAX || b.ld > INT32_MAX || c.ld > INT32_MAX ||
-        p.m > INT32_MAX || p.n > INT32_MAX || p.k > INT32_MAX ||
-        count > INT32_MAX)
-        return lab_fail(LAB_E_RANGE, "[launch.cublas-side] cuBLAS sgemm takes "
-                                     "at most 2^31 - 1 rows or columns");
+    const int64_t sides[] = {a.ld, b.ld, c.ld, p.m, p.n, p.k, count};
+    enum lab_status st =
+        lab_cublas_ask(cublas, sides, sizeof(sides) / sizeof(sides[0]));
+    if (st)
+        return st;
     if ((size_t)count * 3 * sizeof(*list) > call->exec->workspace_bytes)
         return lab_fail(LAB_E_RANGE,
                         "[launch.cublas-heads] attention cublas: the addresses "
@@ -86,7 +83,7 @@ static enum lab_status multiply(const struct lab_call *call,
                         (long long)count);
     attend_addresses<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
         list, a, b, c, s.H, count);
-    enum lab_status st = lab_launched("attend_addresses");
+    st = lab_launched("attend_addresses");
     if (st)
         return st;
     return judge(

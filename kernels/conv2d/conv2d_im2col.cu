@@ -178,18 +178,16 @@ static enum lab_status job_of(const struct lab_call *call,
     j->small = conv2d_geometry_of(call, x, conv, &j->g) == LAB_OK;
     j->quads = j->small && j->s.win.nhwc && j->s.x.C % 4 == 0 &&
                vector_fits(call) && vector_aligned(j->windows);
-    if (!call->exec->cublas)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "[launch.no-cublas] cuBLAS is not on this machine");
+    const int64_t sides[] = {j->cut.places, j->K, j->s.y.C};
+    enum lab_status st = lab_cublas_ask(call->exec->cublas, sides, 3);
+    if (st)
+        return st;
     if (!j->windows || j->cut.room < 1)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "[launch.cublas-window] conv2d cublas: one window of "
                         "%lld numbers is larger "
                         "than the workspace",
                         (long long)j->K);
-    if (j->cut.places > INT32_MAX || j->K > INT32_MAX || j->s.y.C > INT32_MAX)
-        return lab_fail(LAB_E_RANGE, "[launch.cublas-side] cuBLAS sgemm takes "
-                                     "at most 2^31 - 1 rows or columns");
     return LAB_OK;
 }
 
@@ -200,29 +198,25 @@ struct matrix {
     int64_t next;
 };
 
-/* `count` products C (m, n) = op(A) op(B) (+ C: more). */
+/* `count` products C (m, n) = op(A) op(B) (+ C: more), column-major. */
 static enum lab_status sgemm(const struct job *j, int op_a, int op_b, int64_t m,
                              int64_t n, int64_t k, const struct matrix &a,
                              const struct matrix &b, bool more, float *c,
                              int64_t ldc, int64_t next_c = 0, int64_t count = 1)
 {
-    const struct lab_cublas *cublas = j->call->exec->cublas;
-    const float one = 1.0f;
-    const float beta = more ? 1.0f : 0.0f;
-    if (count == 1)
-        return lab_cublas_judge(cublas,
-                                cublas->sgemm(cublas->handle, op_a, op_b,
-                                              (int)m, (int)n, (int)k, &one,
-                                              a.data, (int)a.ld, b.data,
-                                              (int)b.ld, &beta, c, (int)ldc),
-                                "sgemm");
-    return lab_cublas_judge(
-        cublas,
-        cublas->sgemm_strided_batched(cublas->handle, op_a, op_b, (int)m,
-                                      (int)n, (int)k, &one, a.data, (int)a.ld,
-                                      a.next, b.data, (int)b.ld, b.next, &beta,
-                                      c, (int)ldc, next_c, (int)count),
-        "sgemm");
+    const struct lab_cublas_product p = {n,
+                                         m,
+                                         k,
+                                         b.data,
+                                         b.ld,
+                                         op_b == LAB_CUBLAS_T,
+                                         a.data,
+                                         a.ld,
+                                         op_a == LAB_CUBLAS_T,
+                                         more ? 1.0f : 0.0f,
+                                         c,
+                                         ldc};
+    return lab_cublas_multiply_many(j->call, &p, count, b.next, a.next, next_c);
 }
 
 static enum lab_status lay_out(const struct job *j, const float *x,

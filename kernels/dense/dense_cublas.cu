@@ -6,7 +6,8 @@
  *
  * cuBLAS counts column by column, as Fortran does; our matrices lie row by row.
  * A row-major (N, M) is, byte for byte, a column-major (M, N): its transpose.
- * So we ask for the transposed product, and nothing has to be turned:
+ * So the transposed product is asked for (lab_cublas_multiply()), and nothing has
+ * to be transposed:
  *
  *   xW = x W      (xW)^T = W^T x^T     cuBLAS sees W as (M, K), x as (K, N)
  *   dW = x^T dxW  (dW)^T = dxW^T x     dxW as (M, N), x as (K, N) transposed
@@ -14,49 +15,13 @@
 #include "library/cublas_exec.h"
 #include "dense/dense_cuda.cuh"
 
-/* C (m, n) = op(A) op(B), column-major, summed over k; lengths of a column of
- * each matrix as it lies in memory: lda, ldb, and m. */
-struct product {
-    int op_a;
-    int op_b;
-    int64_t m;
-    int64_t n;
-    int64_t k;
-    const float *a;
-    int64_t lda;
-    const float *b;
-    int64_t ldb;
-    float *c;
-};
-
-static enum lab_status sgemm(const struct lab_call *call,
-                             const struct product *p)
-{
-    const struct lab_cublas *cublas = call->exec->cublas;
-    const float one = 1.0f;
-    const float zero = 0.0f;
-    if (!cublas)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "[launch.no-cublas] cuBLAS is not on this machine");
-    if (p->m > INT32_MAX || p->n > INT32_MAX || p->k > INT32_MAX) {
-        return lab_fail(LAB_E_RANGE, "[launch.cublas-side] cuBLAS sgemm takes "
-                                     "at most 2^31 - 1 rows or columns");
-    }
-    return lab_cublas_judge(cublas,
-                            cublas->sgemm(cublas->handle, p->op_a, p->op_b,
-                                          (int)p->m, (int)p->n, (int)p->k, &one,
-                                          p->a, (int)p->lda, p->b, (int)p->ldb,
-                                          &zero, p->c, (int)p->m),
-                            "sgemm");
-}
-
 enum lab_status dense_cublas_forward(const struct lab_call *call)
 {
     struct dense_shape s = dense_shape_of(&call->in[0], &call->in[1]);
-    struct product xW = {LAB_CUBLAS_N, LAB_CUBLAS_N,    s.M, s.N,
-                         s.K,          lab_in(call, 1), s.M, lab_in(call, 0),
-                         s.K,          lab_out(call, 0)};
-    return sgemm(call, &xW);
+    struct lab_cublas_product xW = {
+        s.N, s.M,   s.K,  lab_in(call, 0),  s.K, false, lab_in(call, 1),
+        s.M, false, 0.0f, lab_out(call, 0), s.M};
+    return lab_cublas_multiply(call, &xW);
 }
 
 /* Product and bias by cuBLASLt in one kernel, where it has one: the bias is added
@@ -81,14 +46,24 @@ enum lab_status dense_cublas_backward(const struct lab_call *call)
 {
     struct dense_shape s = dense_shape_of(&call->in[1], &call->in[2]);
     const float *dxW = lab_in(call, 0);
-    struct product dW = {
-        LAB_CUBLAS_N, LAB_CUBLAS_T,    s.M, s.K, s.N, dxW, s.M, lab_in(call, 1),
-        s.K,          lab_out(call, 0)};
-    enum lab_status st = lab_out(call, 0) ? sgemm(call, &dW) : LAB_OK;
+    struct lab_cublas_product dW = {
+        s.K, s.M,   s.N,  lab_in(call, 1),  s.K, true, dxW,
+        s.M, false, 0.0f, lab_out(call, 0), s.M};
+    enum lab_status st =
+        lab_out(call, 0) ? lab_cublas_multiply(call, &dW) : LAB_OK;
     if (st || !lab_out(call, 1))
         return st;
-    struct product dx = {LAB_CUBLAS_T, LAB_CUBLAS_N,    s.K, s.N,
-                         s.M,          lab_in(call, 2), s.M, dxW,
-                         s.M,          lab_out(call, 1)};
-    return sgemm(call, &dx);
+    struct lab_cublas_product dx = {s.N,
+                                    s.K,
+                                    s.M,
+                                    dxW,
+                                    s.M,
+                                    false,
+                                    lab_in(call, 2),
+                                    s.M,
+                                    true,
+                                    0.0f,
+                                    lab_out(call, 1),
+                                    s.K};
+    return lab_cublas_multiply(call, &dx);
 }

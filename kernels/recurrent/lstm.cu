@@ -262,28 +262,26 @@ static enum lab_status lstm_input_products(const struct lstm_layer *l)
 {
     const struct lab_exec *exec = l->call->exec;
     const struct lab_cublas *blas = exec->cublas;
-    const float one = 1.0f;
-    int H = (int)l->H;
-    int D = (int)l->D;
-    int rows = (int)(l->T * l->N);
+    int64_t H = l->H;
+    int64_t D = l->D;
+    int64_t rows = l->T * l->N;
     enum lab_status st = LAB_OK;
     for (int k = 0; k < 4 && !st; k++) {
-        const float *W = lab_in(l->call, 1) + k * l->H * l->D;
-        const float *b = lab_in(l->call, 3) + k * l->H;
-        if (blas->sgemm_bias && l->H * sizeof(float) % LT_ALIGNED == 0 &&
-            blas->sgemm_bias(exec, LAB_CUBLAS_T, LAB_CUBLAS_N, H, rows, D, W, D,
-                             l->xs, D, b, l->gate[k], H) == 0)
+        const float *W = lab_in(l->call, 1) + k * H * D;
+        const float *b = lab_in(l->call, 3) + k * H;
+        if (blas->sgemm_bias && H * sizeof(float) % LT_ALIGNED == 0 &&
+            blas->sgemm_bias(exec, LAB_CUBLAS_T, LAB_CUBLAS_N, (int)H,
+                             (int)rows, (int)D, W, (int)D, l->xs, (int)D, b,
+                             l->gate[k], (int)H) == 0)
             continue;
-        int64_t count = l->T * l->N * l->H;
+        int64_t count = rows * H;
         sequence_start<<<lab_blocks(count), LAB_BLOCK, 0,
-                         lab_stream(l->call)>>>(l->gate[k], b, count, l->H);
+                         lab_stream(l->call)>>>(l->gate[k], b, count, H);
+        const struct lab_cublas_product p = {
+            rows, H, D, l->xs, D, false, W, D, true, 1.0f, l->gate[k], H};
         st = lab_launched("sequence_start");
         if (!st)
-            st = lab_cublas_judge(blas,
-                                  blas->sgemm(blas->handle, LAB_CUBLAS_T,
-                                              LAB_CUBLAS_N, H, rows, D, &one, W,
-                                              D, l->xs, D, &one, l->gate[k], H),
-                                  "sgemm");
+            st = lab_cublas_multiply(l->call, &p);
     }
     return st;
 }
@@ -293,26 +291,27 @@ static enum lab_status lstm_input_products(const struct lstm_layer *l)
 static enum lab_status lstm_state_products(const struct lstm_layer *l,
                                            int64_t at, const float *h)
 {
-    const struct lab_cublas *blas = l->call->exec->cublas;
-    const float *U = lab_in(l->call, 2);
-    const float one = 1.0f;
-    int H = (int)l->H;
-    int N = (int)l->N;
+    int64_t H = l->H;
     int64_t next = l->gate[1] - l->gate[0];
-    if (l->gate[2] - l->gate[1] == next && l->gate[3] - l->gate[2] == next)
-        return lab_cublas_judge(blas,
-                                blas->sgemm_strided_batched(
-                                    blas->handle, LAB_CUBLAS_T, LAB_CUBLAS_N, H,
-                                    N, H, &one, U, H, l->H * l->H, h, H, 0,
-                                    &one, l->gate[0] + at, H, next, 4),
-                                "sgemm");
+    bool even =
+        l->gate[2] - l->gate[1] == next && l->gate[3] - l->gate[2] == next;
     enum lab_status st = LAB_OK;
-    for (int k = 0; k < 4 && !st; k++)
-        st = lab_cublas_judge(
-            blas,
-            blas->sgemm(blas->handle, LAB_CUBLAS_T, LAB_CUBLAS_N, H, N, H, &one,
-                        U + k * l->H * l->H, H, h, H, &one, l->gate[k] + at, H),
-            "sgemm");
+    for (int k = 0; k < (even ? 1 : 4) && !st; k++) {
+        const struct lab_cublas_product p = {l->N,
+                                             H,
+                                             H,
+                                             h,
+                                             H,
+                                             false,
+                                             lab_in(l->call, 2) + k * H * H,
+                                             H,
+                                             true,
+                                             1.0f,
+                                             l->gate[k] + at,
+                                             H};
+        st =
+            lab_cublas_multiply_many(l->call, &p, even ? 4 : 1, 0, H * H, next);
+    }
     return st;
 }
 

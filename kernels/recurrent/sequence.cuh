@@ -116,7 +116,7 @@ static inline void sequence_sum_rows(const struct lab_call *call,
                     s->rows, s->K);
 }
 
-/* sequence_cublas.cu. `flip`: the weights stand as [out,in] (lstm). */
+/* sequence_cublas.cu. `flip`: the weights are stored as [out,in] (lstm). */
 enum lab_status sequence_cublas_forward(const struct lab_call *call, bool flip);
 enum lab_status sequence_cublas_backward(const struct lab_call *call,
                                          bool flip);

@@ -8,65 +8,9 @@
  *
  * The gradient of the weights does not wait for anyone: its rows are those of
  * all time steps, one large product.
- *
- * cuBLAS counts column by column: for row-major C = A B it is asked for
- * C^T = B^T A^T, and nothing has to be turned. */
+ */
 #include "library/cublas_exec.h"
 #include "recurrent/sequence.cuh"
-
-/* C (m, n) = op(A) op(B) + beta C, row-major, summed over k; lengths of a row
- * of each matrix as it lies in memory: lda, ldb, ldc. */
-struct product {
-    int64_t m;
-    int64_t n;
-    int64_t k;
-    const float *a;
-    int64_t lda;
-    bool flip_a;
-    const float *b;
-    int64_t ldb;
-    bool flip_b;
-    float beta;
-    float *c;
-    int64_t ldc;
-};
-
-static enum lab_status judge(const struct lab_cublas *cublas, int status)
-{
-    return lab_cublas_judge(cublas, status, "sgemm");
-}
-
-/* `count` products, the next one's A and C so many elements further on. */
-static enum lab_status multiply(const struct lab_call *call,
-                                const struct product *p, int64_t count,
-                                int64_t stride_a, int64_t stride_c)
-{
-    const struct lab_cublas *cublas = call->exec->cublas;
-    const float one = 1.0f;
-    int op_a = p->flip_a ? LAB_CUBLAS_T : LAB_CUBLAS_N;
-    int op_b = p->flip_b ? LAB_CUBLAS_T : LAB_CUBLAS_N;
-    if (!cublas)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "[launch.no-cublas] cuBLAS is not on this machine");
-    if (p->m > INT32_MAX || p->n > INT32_MAX || p->k > INT32_MAX ||
-        p->lda > INT32_MAX || p->ldc > INT32_MAX || count > INT32_MAX) {
-        return lab_fail(LAB_E_RANGE, "[launch.cublas-side] cuBLAS sgemm takes "
-                                     "at most 2^31 - 1 rows or columns");
-    }
-    if (p->m == 0 || p->n == 0 || p->k == 0)
-        return LAB_OK; /* a plan has no empty tensors */
-    if (count == 1)
-        return judge(cublas,
-                     cublas->sgemm(cublas->handle, op_b, op_a, (int)p->n,
-                                   (int)p->m, (int)p->k, &one, p->b,
-                                   (int)p->ldb, p->a, (int)p->lda, &p->beta,
-                                   p->c, (int)p->ldc));
-    return judge(cublas, cublas->sgemm_strided_batched(
-                             cublas->handle, op_b, op_a, (int)p->n, (int)p->m,
-                             (int)p->k, &one, p->b, (int)p->ldb, 0, p->a,
-                             (int)p->lda, stride_a, &p->beta, p->c, (int)p->ldc,
-                             stride_c, (int)count));
-}
 
 /* z = b; z += x W; z += hp U */
 enum lab_status sequence_cublas_forward(const struct lab_call *call, bool flip)
@@ -79,19 +23,19 @@ enum lab_status sequence_cublas_forward(const struct lab_call *call, bool flip)
     enum lab_status st = lab_launched("sequence_start");
     for (int i = 0; i < 2 && !st; i++) {
         int64_t D = lab_view_cols(&call->in[i]);
-        struct product p = {N,
-                            K,
-                            D,
-                            lab_in(call, i),
-                            D,
-                            false,
-                            lab_in(call, 2 + i),
-                            lab_view_cols(&call->in[2 + i]),
-                            flip,
-                            1.0f,
-                            z,
-                            K};
-        st = multiply(call, &p, 1, 0, 0);
+        struct lab_cublas_product p = {N,
+                                       K,
+                                       D,
+                                       lab_in(call, i),
+                                       D,
+                                       false,
+                                       lab_in(call, 2 + i),
+                                       lab_view_cols(&call->in[2 + i]),
+                                       flip,
+                                       1.0f,
+                                       z,
+                                       K};
+        st = lab_cublas_multiply(call, &p);
     }
     return st;
 }
@@ -101,19 +45,19 @@ enum lab_status sequence_cublas_backward(const struct lab_call *call, bool flip)
 {
     int64_t H = call->out[0].dim[1];
     int64_t K = call->in[0].dim[1];
-    struct product p = {call->out[0].dim[0],
-                        H,
-                        K,
-                        lab_in(call, 0),
-                        K,
-                        false,
-                        lab_in(call, 1),
-                        lab_view_cols(&call->in[1]),
-                        flip,
-                        0.0f,
-                        lab_out(call, 0),
-                        H};
-    return multiply(call, &p, 1, 0, 0);
+    struct lab_cublas_product p = {call->out[0].dim[0],
+                                   H,
+                                   K,
+                                   lab_in(call, 0),
+                                   K,
+                                   false,
+                                   lab_in(call, 1),
+                                   lab_view_cols(&call->in[1]),
+                                   flip,
+                                   0.0f,
+                                   lab_out(call, 0),
+                                   H};
+    return lab_cublas_multiply(call, &p);
 }
 
 /* dW (cols_a, cols_b) = a^T b + beta dW over `rows` rows */
@@ -121,9 +65,9 @@ static enum lab_status outer(const struct lab_call *call, float *dW,
                              const float *a, int64_t cols_a, const float *b,
                              int64_t cols_b, int64_t rows, float beta)
 {
-    struct product p = {cols_a, cols_b, rows,  a,    cols_a, true,
-                        b,      cols_b, false, beta, dW,     cols_b};
-    return multiply(call, &p, 1, 0, 0);
+    struct lab_cublas_product p = {cols_a, cols_b, rows,  a,    cols_a, true,
+                                   b,      cols_b, false, beta, dW,     cols_b};
+    return lab_cublas_multiply(call, &p);
 }
 
 /* The rows of h are one step of N behind those of dz, and h0 is before. */
@@ -157,17 +101,17 @@ enum lab_status sequence_cublas_input(const struct lab_call *call, bool flip)
     int64_t N = call->in[0].dim[1];
     int64_t K = call->in[0].dim[2];
     int64_t D = call->out[0].dim[2];
-    struct product p = {N,
-                        D,
-                        K,
-                        lab_in(call, 0),
-                        K,
-                        false,
-                        lab_in(call, 1),
-                        lab_view_cols(&call->in[1]),
-                        flip,
-                        0.0f,
-                        lab_out(call, 0),
-                        T * D};
-    return multiply(call, &p, T, N * K, D);
+    struct lab_cublas_product p = {N,
+                                   D,
+                                   K,
+                                   lab_in(call, 0),
+                                   K,
+                                   false,
+                                   lab_in(call, 1),
+                                   lab_view_cols(&call->in[1]),
+                                   flip,
+                                   0.0f,
+                                   lab_out(call, 0),
+                                   T * D};
+    return lab_cublas_multiply_many(call, &p, T, N * K, 0, D);
 }

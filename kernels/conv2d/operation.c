@@ -112,40 +112,38 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     return 4;
 }
 
-/* The terms of one channel. */
-static void add_channel(const struct lab_bench_numbers *n,
-                        const struct conv_shape *s, int64_t image, int64_t c,
-                        int64_t k, int64_t p, int64_t q,
-                        struct lab_bench_sum *sum)
+/* y of a convolution at image, k, p, q: the definition. What is in memory is NCHW,
+ * or with the channels last. */
+static struct lab_ladder_element
+sum_of_window(const struct lab_bench_numbers *n, const struct conv_shape *s,
+              bool nhwc, int64_t image, int64_t k, int64_t place)
 {
-    for (int64_t r = 0; r < s->R; r++) {
-        for (int64_t t = 0; t < s->R; t++) {
-            int64_t h = p + r - s->pad;
-            int64_t v = q + t - s->pad;
-            if (h < 0 || h >= s->H || v < 0 || v >= s->W)
-                continue;
-            lab_bench_add(
-                sum, lab_bench_number(
-                         n, 0, ((image * s->C + c) * s->H + h) * s->W + v) *
-                         lab_bench_number(
-                             n, 1, ((k * s->C + c) * s->R + r) * s->R + t));
-        }
+    struct lab_bench_sum sum = {0};
+    for (int64_t i = 0; i < conv_depth(s); i++) {
+        int64_t c = i / (s->R * s->R);
+        int64_t j = i % (s->R * s->R);
+        int64_t h = place / s->Q + j / s->R - s->pad;
+        int64_t v = place % s->Q + j % s->R - s->pad;
+        if (h < 0 || h >= s->H || v < 0 || v >= s->W)
+            continue;
+        int64_t x = nhwc ? ((image * s->H + h) * s->W + v) * s->C + c
+                         : ((image * s->C + c) * s->H + h) * s->W + v;
+        int64_t w = nhwc ? (k * s->R * s->R + j) * s->C + c
+                         : (k * s->C + c) * s->R * s->R + j;
+        lab_bench_add(&sum,
+                      lab_bench_number(n, 0, x) * lab_bench_number(n, 1, w));
     }
+    return judged((double)conv_depth(s), sum.value, n->precision,
+                  n->tensor[2].dtype);
 }
 
 static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
     struct conv_shape s = conv_shape_of_dims(dim);
-    struct lab_bench_sum sum = {0};
-    int64_t place = i % (s.P * s.Q);
-    int64_t k = i / (s.P * s.Q) % s.K;
     (void)out;
-    for (int64_t c = 0; c < s.C; c++)
-        add_channel(n, &s, i / (s.P * s.Q * s.K), c, k, place / s.Q,
-                    place % s.Q, &sum);
-    return judged((double)conv_depth(&s), sum.value, n->precision,
-                  n->tensor[2].dtype);
+    return sum_of_window(n, &s, false, i / (s.P * s.Q * s.K),
+                         i / (s.P * s.Q) % s.K, i % (s.P * s.Q));
 }
 
 /* A layer's convolution has any window, stride, padding, layout, dilation and
@@ -210,24 +208,9 @@ static struct lab_ladder_element element_nhwc(const struct lab_bench_numbers *n,
                                               int64_t i)
 {
     struct conv_shape s = conv_shape_of_dims(dim);
-    struct lab_bench_sum sum = {0};
-    int64_t k = i % s.K;
-    int64_t place = i / s.K % (s.P * s.Q);
-    int64_t image = i / (s.K * s.P * s.Q);
-    for (int64_t j = 0; j < s.R * s.R; j++) {
-        int64_t h = place / s.Q + j / s.R - s.pad;
-        int64_t v = place % s.Q + j % s.R - s.pad;
-        if (h < 0 || h >= s.H || v < 0 || v >= s.W)
-            continue;
-        int64_t at = ((image * s.H + h) * s.W + v) * s.C;
-        for (int64_t c = 0; c < s.C; c++)
-            lab_bench_add(&sum, lab_bench_number(n, 0, at + c) *
-                                    lab_bench_number(
-                                        n, 1, (k * s.R * s.R + j) * s.C + c));
-    }
     (void)out;
-    return judged((double)conv_depth(&s), sum.value, n->precision,
-                  n->tensor[2].dtype);
+    return sum_of_window(n, &s, true, i / (s.K * s.P * s.Q), i % s.K,
+                         i / s.K % (s.P * s.Q));
 }
 
 const struct lab_operation lab_operation_conv_nhwc = {
@@ -305,34 +288,26 @@ static int tensors_filter(const int64_t *dim, enum lab_precision p,
     return three_tensors(dim, p, order, out);
 }
 
-/* The terms of one image. */
-static void add_image(const struct lab_bench_numbers *n,
-                      const struct conv_shape *s, int64_t image, int64_t i,
-                      struct lab_bench_sum *sum)
-{
-    int64_t r = i / s->R % s->R - s->pad;
-    int64_t t = i % s->R - s->pad;
-    int64_t x = image * s->C + i / (s->R * s->R) % s->C;
-    int64_t dy = image * s->K + i / (s->R * s->R * s->C);
-    for (int64_t p = 0; p < s->P; p++) {
-        for (int64_t q = 0; q < s->Q; q++) {
-            if (p + r < 0 || p + r >= s->H || q + t < 0 || q + t >= s->W)
-                continue;
-            lab_bench_add(
-                sum, lab_bench_number(n, 0, (x * s->H + p + r) * s->W + q + t) *
-                         lab_bench_number(n, 1, (dy * s->P + p) * s->Q + q));
-        }
-    }
-}
-
 static struct lab_ladder_element
 element_filter(const struct lab_bench_numbers *n, const int64_t *dim, int out,
                int64_t i)
 {
     struct conv_shape s = conv_shape_of_dims(dim);
     struct lab_bench_sum sum = {0};
-    for (int64_t image = 0; image < s.N; image++)
-        add_image(n, &s, image, i, &sum);
+    int64_t k = i / (s.R * s.R * s.C);
+    int64_t c = i / (s.R * s.R) % s.C;
+    for (int64_t j = 0; j < s.N * s.P * s.Q; j++) {
+        int64_t image = j / (s.P * s.Q);
+        int64_t h = j / s.Q % s.P + i / s.R % s.R - s.pad;
+        int64_t v = j % s.Q + i % s.R - s.pad;
+        if (h < 0 || h >= s.H || v < 0 || v >= s.W)
+            continue;
+        lab_bench_add(
+            &sum,
+            lab_bench_number(n, 0, ((image * s.C + c) * s.H + h) * s.W + v) *
+                lab_bench_number(
+                    n, 1, (image * s.K + k) * s.P * s.Q + j % (s.P * s.Q)));
+    }
     (void)out;
     return judged((double)(s.N * s.P * s.Q), sum.value, n->precision,
                   n->tensor[2].dtype);

@@ -136,7 +136,6 @@ TEST_CASE(branches_of_one_input_are_joined)
         NULL};
     struct net n;
     struct lab_fused f;
-    char name[80];
     describe(&n, false, "x 3,2,4,4", nodes);
     assert_int_equal(net_build(&n), LAB_OK);
     assert_int_equal(lab_fuse(&f, n.plan), LAB_OK);
@@ -144,8 +143,13 @@ TEST_CASE(branches_of_one_input_are_joined)
                                           function */
     assert_int_equal(f.joined, 1);
     assert_int_equal(f.left, 5); /* a|b, c, e, fc, softmax */
-    lab_fused_name(n.plan, &f, 0, name, sizeof(name));
-    assert_string_equal(name, "a + ar | b + br");
+    const char *const joined[][2] = {{"a", "ar"}, {"b", "br"}};
+    for (int i = 0, k = 0; i < 2; i++, k = f.layers[k].next) {
+        const struct lab_fused_layer *l = &f.layers[k];
+        assert_string_equal(n.plan->nodes[l->node].id, joined[i][0]);
+        assert_string_equal(n.plan->nodes[l->activation].id, joined[i][1]);
+        assert_true(l->norm < 0 && l->sum < 0 && (l->next < 0) == (i == 1));
+    }
     lab_fused_release(&f);
     net_free(&n);
 }

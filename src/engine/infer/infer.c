@@ -260,27 +260,6 @@ void lab_fused_release(struct lab_fused *f)
     *f = (struct lab_fused){0};
 }
 
-void lab_fused_name(const struct lab_plan *plan, const struct lab_fused *f,
-                    int layer, char *out, size_t size)
-{
-    size_t at = 0;
-    out[0] = '\0';
-    for (int k = layer; k >= 0; k = f->layers[k].next) {
-        const struct lab_fused_layer *l = &f->layers[k];
-        const int parts[] = {l->node, l->norm, l->sum, l->activation};
-        for (int i = 0; i < 4; i++) {
-            if (parts[i] < 0 || at >= size)
-                continue;
-            int n = snprintf(out + at, size - at, "%s%s",
-                             i            ? " + "
-                             : k == layer ? ""
-                                          : " | ",
-                             plan->nodes[parts[i]].id);
-            at += n > 0 ? (size_t)n : 0;
-        }
-    }
-}
-
 /* ==== rows through them ==== */
 
 /* Weights of a convolution or dense layer, a row a filter. */

@@ -509,7 +509,7 @@ static double bytes_touched(const struct lab_plan *plan,
         if (id < 0 || (i < def->n_in && !reads(formula, i, group)))
             continue;
         const struct lab_tensor *t = &plan->tensors[id];
-        if (i >= def->n_in && t->alias_of >= 0 && !t->slice)
+        if (i >= def->n_in && lab_tensor_is_alias(t))
             continue; /* written already, under its other name */
         double size = (double)t->count * (double)lab_dtype_bytes(t->dtype);
         /* What a step updates in place is read and written. */

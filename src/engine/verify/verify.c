@@ -212,10 +212,7 @@ static enum lab_status try_variant(struct test_network *c,
     for (int i = 0; i < s->n_in && !st; i++)
         st = hand_over(c, s->in[i], false);
     for (int i = 0; i < s->n_out && !st; i++) {
-        bool alias = s->out[i] >= 0 &&
-                     c->plan->tensors[s->out[i]].alias_of >= 0 &&
-                     !c->plan->tensors[s->out[i]].slice;
-        if (!alias)
+        if (s->out[i] < 0 || !lab_tensor_is_alias(&c->plan->tensors[s->out[i]]))
             st = hand_over(c, s->out[i], true);
     }
     lab_step_call(&k, c->plan, s, c->arena, c->arena);

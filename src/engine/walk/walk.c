@@ -874,7 +874,7 @@ bool lab_walk_written(const struct lab_walk *w, int tensor)
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     if (t->alias_of >= 0 && w->written[t->alias_of])
         return true;
-    if (t->alias_of >= 0 && !t->slice)
+    if (lab_tensor_is_alias(t))
         return false;
     return w->written[tensor] || slices_written(w, tensor);
 }
@@ -1536,13 +1536,10 @@ static bool used_later(const struct lab_walk *w, int index, bool write,
     return false;
 }
 
-/* Output i of a step: does its kernel write it? It does not where the plan takes
- * another tensor's memory for it. */
 static bool is_written(const struct lab_walk *w, const struct lab_step *s,
                        int i)
 {
-    const struct lab_tensor *t = w->plan->tensors;
-    return s->out[i] >= 0 && (t[s->out[i]].alias_of < 0 || t[s->out[i]].slice);
+    return s->out[i] >= 0 && !lab_tensor_is_alias(&w->plan->tensors[s->out[i]]);
 }
 
 /* The outputs of a step of the backward pass that may be computed beside those

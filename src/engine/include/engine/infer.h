@@ -88,9 +88,6 @@ bool lab_node_is_layer(const struct lab_node *n);
 /* LAB_E_NOMEM. */
 enum lab_status lab_fuse(struct lab_fused *out, const struct lab_plan *plan);
 void lab_fused_release(struct lab_fused *f);
-/* "conv1 + norm1 + relu1", cut to `size`. */
-void lab_fused_name(const struct lab_plan *plan, const struct lab_fused *f,
-                    int layer, char *out, size_t size);
 
 /* Takes the walk's parameters as they are now. LAB_E_UNSUPPORTED: an op that it does
  * not serve, by node. LAB_E_NOMEM. */

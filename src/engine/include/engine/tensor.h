@@ -58,6 +58,12 @@ struct lab_shape lab_shape_make(int rank, const int64_t *dim);
  * an int64_t or a size_t of bytes can hold. */
 enum lab_status lab_shape_count(const struct lab_shape *s, int64_t *out);
 size_t lab_tensor_bytes(const struct lab_tensor *t);
+/* Another name of a tensor: a step that has it as an output writes nothing for
+ * it. A slice is written. */
+static inline bool lab_tensor_is_alias(const struct lab_tensor *t)
+{
+    return t->alias_of >= 0 && !t->slice;
+}
 bool lab_shape_equal(const struct lab_shape *a, const struct lab_shape *b);
 /* "[10,16]"; at most 128 bytes. Returns buf. */
 enum { LAB_SHAPE_TEXT = 128 };

@@ -17,13 +17,12 @@ static const char *const names[] = {"libopenblas.so.0", LAB_OPENBLAS_LIBRARY};
 
 static struct lab_openblas openblas;
 
-static void load(void)
+/* A library that lacks one of the functions is not taken. */
+static void *open_library(const char *name)
 {
-    void *lib = NULL;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !lib; i++)
-        lib = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+    void *lib = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     if (!lib)
-        return;
+        return NULL;
     /* ISO C has no cast from void * to a function; POSIX promises that it works. */
     bool whole = true;
 #define FIND(prefix, name)                                                     \
@@ -31,10 +30,19 @@ static void load(void)
     whole = whole && openblas.name;
     LAB_OPENBLAS(FIND)
 #undef FIND
-    if (!whole) {
-        dlclose(lib);
+    if (whole)
+        return lib;
+    dlclose(lib);
+    return NULL;
+}
+
+static void load(void)
+{
+    void *lib = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !lib; i++)
+        lib = open_library(names[i]);
+    if (!lib)
         return;
-    }
     openblas.library = lib;
     openblas.set_num_threads(1);
 }

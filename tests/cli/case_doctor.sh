@@ -34,12 +34,27 @@ expect_json 'all(r["status"] == "missing" for r in rows
     'all("/none" in r["detail"] for r in rows if r["name"] == "CUDA module")'
 [ ! -e "$XDG_STATE_HOME/lapenna-lab" ] || complain "doctor wrote something"
 
-# OpenBLAS is loaded at run time: without it, here with another library in its
-# place, its variants are not offered, and every step has one that runs.
+# OpenBLAS is loaded at run time. A library of its name that lacks its functions is
+# passed over: the build's own is taken.
 mkdir planted
 other=$(ldd "$LAB_EXE" | sed -n 's/.*libmd4c.* => \(.*\) (.*/\1/p')
 cp "$other" planted/libopenblas.so.0
-export LD_LIBRARY_PATH="$work/planted"
+LD_LIBRARY_PATH="$work/planted" run doctor --json
+expect_exit 0
+expect_json '[r["status"] for r in rows if r["name"] == "OpenBLAS"] == ["ok"]'
+
+# Without it, here in a copy of the program that asks for other names, its variants
+# are not offered, and every step has one that runs.
+mkdir -p apart/bin
+ln -s "$(dirname "$LAB_EXE")/../share" apart/share
+python3 - "$LAB_EXE" apart/bin/lapenna-lab <<'END'
+import sys
+program = open(sys.argv[1], "rb").read()
+open(sys.argv[2], "wb").write(program.replace(b"libopenblas.so", b"libopenblaz.so"))
+END
+chmod +x apart/bin/lapenna-lab
+real=$LAB_EXE
+LAB_EXE=$work/apart/bin/lapenna-lab
 run doctor --json
 expect_exit 0
 expect_json '[r["status"] for r in rows if r["name"] == "OpenBLAS"] ==
@@ -56,7 +71,7 @@ expect_stdout plain
 if grep -q openblas "$out"; then
     complain "a lab measures OpenBLAS, which is not there"
 fi
-unset LD_LIBRARY_PATH
+LAB_EXE=$real
 
 # The database: none yet, one with runs, one that is none, a place without
 # rights.

@@ -35,7 +35,8 @@ static enum lab_status check(dnnl_status_t code, const char *what)
     return lab_fail(st, "oneDNN: %s failed: %s", what, dnnl_status2str(code));
 }
 
-enum lab_status onednn_start(void)
+/* Starts oneDNN, once. LAB_E_DEVICE with oneDNN's code. */
+static enum lab_status start(void)
 {
     pthread_mutex_lock(&lock);
     enum lab_status st = LAB_OK;
@@ -258,7 +259,7 @@ const struct lab_kernel_set *const *lab_onednn_sets(int *count, int *abi)
         LAB_ONEDNN_SETS(LAB_ONEDNN_SET)};
     *abi = LAB_ONEDNN_ABI;
     *count = 0;
-    if (onednn_finish(onednn_start()))
+    if (onednn_finish(start()))
         return NULL;
     *count = sizeof(sets) / sizeof(sets[0]);
     return sets;

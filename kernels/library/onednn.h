@@ -127,9 +127,6 @@ dnnl_status_t onednn_images(struct onednn_images *out,
 
 /* ---- running ---- */
 
-/* Starts oneDNN, once. LAB_E_DEVICE with oneDNN's code. */
-enum lab_status onednn_start(void);
-
 /* Runs the primitive and waits. `data` is in the order in which the recipe adds
  * its arguments. No size may be 0. LAB_E_DEVICE when oneDNN refuses. */
 enum lab_status onednn_run(const struct onednn_key *key, void *const *data);

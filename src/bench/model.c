@@ -297,19 +297,33 @@ static void predict(struct lab_prediction *out, const struct lab_prediction *p)
         *out = *p;
 }
 
+/* The newest that fits, or NULL. `variant` "best": of the fastest. */
+static const struct lab_prediction *
+find_prediction(const struct lab_prediction *list, int n, const char *variant,
+                const char *precision, const char *size)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        const struct lab_prediction *p = &list[i];
+        if (strcmp(p->variant, variant) == 0 &&
+            (!p->precision || strcmp(p->precision, precision) == 0) &&
+            (!p->size || strcmp(p->size, size) == 0))
+            return p;
+    }
+    return NULL;
+}
+
 void lab_bench_model_predict(struct lab_bench_data *data, int set,
                              const struct lab_prediction *list, int n)
 {
     for (int s = 0; s < data->size_count; s++)
         if (data->sizes[s].set == set)
-            predict(
-                &data->sizes[s].best,
-                lab_prediction_find(list, n, "best", "", data->sizes[s].text));
+            predict(&data->sizes[s].best,
+                    find_prediction(list, n, "best", "", data->sizes[s].text));
     for (int64_t i = 0; i < data->row_count; i++) {
         struct lab_bench_result *r = &data->rows[i];
         if (r->set == set)
-            predict(&r->predicted, lab_prediction_find(list, n, r->variant,
-                                                       r->precision, r->size));
+            predict(&r->predicted, find_prediction(list, n, r->variant,
+                                                   r->precision, r->size));
     }
 }
 
@@ -379,7 +393,7 @@ static void find_bound(const struct lab_bench_data *data, double copy,
 static double rate_predicted(const struct lab_bench *lab,
                              const struct lab_ladder_row *row)
 {
-    const struct lab_prediction *p = lab_prediction_find(
+    const struct lab_prediction *p = find_prediction(
         lab->predictions, lab->n_predictions, row->rung->name,
         lab_precision_name(row->rung->precision), row->size.text);
     if (!p || isnan(p->time_ns))
@@ -1290,19 +1304,4 @@ bool lab_prediction_any(const struct lab_prediction *p)
 {
     return !isnan(p->rate) || !isnan(p->time_ns) || !isnan(p->occupancy_pct) ||
            p->bound;
-}
-
-const struct lab_prediction *
-lab_prediction_find(const struct lab_prediction *list, int n,
-                    const char *variant, const char *precision,
-                    const char *size)
-{
-    for (int i = n - 1; i >= 0; i--) {
-        const struct lab_prediction *p = &list[i];
-        if (strcmp(p->variant, variant) == 0 &&
-            (!p->precision || strcmp(p->precision, precision) == 0) &&
-            (!p->size || strcmp(p->size, size) == 0))
-            return p;
-    }
-    return NULL;
 }

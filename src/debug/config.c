@@ -121,11 +121,22 @@ static enum lab_status read_file(void)
     return st;
 }
 
+static void forget(void)
+{
+    lab_free(file.text);
+    lab_free(file.list);
+    file.text = NULL;
+    file.list = NULL;
+    file.room = 0;
+    file.read = false;
+    file.config = (struct lab_config){.path = file.path};
+}
+
 enum lab_status lab_config_get(const struct lab_config **out)
 {
     enum lab_status st = LAB_OK;
     if (!file.read) {
-        lab_config_forget();
+        forget();
         st = read_file();
         file.read = !st;
     }
@@ -167,15 +178,4 @@ enum lab_status lab_config_fail_name(const struct lab_setting *setting,
     va_end(args);
     return lab_fail_context(LAB_E_PARSE, "%s:%d:%d", file.path, setting->line,
                             setting->name_at);
-}
-
-void lab_config_forget(void)
-{
-    lab_free(file.text);
-    lab_free(file.list);
-    file.text = NULL;
-    file.list = NULL;
-    file.room = 0;
-    file.read = false;
-    file.config = (struct lab_config){.path = file.path};
 }

@@ -451,11 +451,11 @@ void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,
              what, words);
 }
 
-/* A struct has bytes between its members that nothing writes, and a copy of it reads
- * them all the same: no fault where the value is only stored again, and of each
- * element of the access that has such bytes others were written. nvcc copies the rest
- * of a struct as several numbers of 8 or 16 bits: it comes behind a member, and a word
- * of 8 bytes begins with one. */
+/* A struct has bytes between its members that nothing writes, and a copy of the struct
+ * reads them. That is no fault if the value is only stored again, and if each element
+ * of the access with such bytes has others that were written. nvcc copies the rest of
+ * a struct as several numbers of 8 or 16 bits: there padding follows a member, and no
+ * word of 8 bytes begins with it. */
 bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,
                     const void *arg, size_t from)
 {

@@ -16,7 +16,7 @@
 
 enum { UNKNOWN = -1, UNSEEN = -2 };
 
-/* One call of a function, of which nothing is left but the places. */
+/* A call of a function that was inlined: only its places in the source are left. */
 struct frame {
     int32_t file;
     int32_t line;
@@ -177,7 +177,7 @@ static bool is_product(const struct lab_ptx_instr *in)
 static int kept_operand(const struct search *s, const struct lab_ptx_instr *in,
                         int depth);
 
-/* Is a register the variable, before the statement or an earlier copy of it? */
+/* Has a register the variable's value before the statement, or a copy of it? */
 static bool is_kept(const struct search *s, int32_t reg, const char *opcode,
                     int depth)
 {
@@ -319,8 +319,8 @@ static bool is_read_outside(const struct search *s, int32_t reg)
     return false;
 }
 
-/* Of a call's value: is something that it is made of needed elsewhere, too? Then that
- * may be the value, and this what was made of it for later. */
+/* Of a call's value: is one of its operands read elsewhere, too? Then the operand may
+ * be the value, and this register what was computed from it for later. */
 static bool is_doubtful(const struct search *s,
                         const struct lab_sim_assigned *a, int32_t reg)
 {
@@ -633,8 +633,8 @@ static bool is_number(const struct lab_sim_assigned *a,
            (int64_t)o->value == strtoll(a->number, NULL, 0);
 }
 
-/* Many a register begins with 0: it is the variable's where a change of it has the
- * same register. */
+/* Many registers begin with 0. One of them is the variable's if a change of the
+ * variable is in the same register. */
 static bool take_number(struct search *s, const struct lab_sim_assigned *a)
 {
     bool any = false;

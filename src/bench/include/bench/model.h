@@ -222,11 +222,6 @@ bool lab_prediction_any(const struct lab_prediction *p);
  * LAB_E_USAGE: the word that is not understood, and what would be. */
 enum lab_status lab_prediction_parse(enum lab_bench_unit unit, const char *text,
                                      struct lab_prediction *out);
-/* The newest that fits, or NULL. `variant` "best": of the fastest. */
-const struct lab_prediction *
-lab_prediction_find(const struct lab_prediction *list, int n,
-                    const char *variant, const char *precision,
-                    const char *size);
 
 /* ---- numbers as text, for the screen and the commands ----
  *

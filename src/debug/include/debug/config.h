@@ -37,6 +37,4 @@ enum lab_status lab_config_fail(const struct lab_setting *setting,
                                 const char *fmt, ...) LAB_PRINTF(2, 3);
 enum lab_status lab_config_fail_name(const struct lab_setting *setting,
                                      const char *fmt, ...) LAB_PRINTF(2, 3);
-/* For tests: the file is read again. */
-void lab_config_forget(void);
 LAB_C_END

@@ -24,9 +24,9 @@ struct lab_training {
     double host_pct;
     bool interrupted;   /* a signal came */
     bool stopped_early; /* the patience was over */
-    int64_t
-        network; /* then the walk has the best network again: that of so many
-                        iterations; 0: it has the last one */
+    /* Where it stopped early, the walk has the best network again: that of so many
+     * iterations; 0: it has the last one. */
+    int64_t network;
     struct lab_patience patience; /* validation: the lowest loss, and when */
     double test_accuracy; /* rows that are not for validation; NaN none */
     double test_loss;
@@ -76,9 +76,9 @@ void lab_training_summary(const struct lab_training *t, enum lab_status st,
 /* Counters are asked for and available. Where they are refused, a warning has
  * reported it (lab_recording_note()), and the run's row has it. */
 bool lab_run_counters_wanted(const struct lab_lesson_run *w);
-/* Counts every step of the iteration that has run to its end; says on stderr
- * how long it took, with --json prints a line for every kernel. A refusal in
- * the middle is a warning: the run goes on. */
+/* Counts every step of the iteration that has run to its end; prints on stderr
+ * how long it took, and with --json a line for every kernel. A refusal in the
+ * middle is a warning: the run goes on. */
 enum lab_status lab_run_counters_iteration(struct lab_lesson_run *w);
 /* *out stays NULL without --sample. Before a run is recorded, so that what
  * cannot be (no text, a prompt with characters that the text lacks) is reported at

@@ -303,7 +303,11 @@ static int count_sectors(const struct lab_sim_access_view *v)
 void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_access_view *v, int lane)
 {
-    if (lab_kernel_is_global(v))
+    if (lab_kernel_is_global(v) && v->outside >> lane & 1) {
+        char words[256];
+        lab_sim_debug_outside(d, v->address[lane], words, sizeof(words));
+        lab_str_add(out, words);
+    } else if (lab_kernel_is_global(v))
         add_element(out, d, v->address[lane]);
     else
         lab_str_addf(out, "byte %" PRIu64, v->address[lane]);

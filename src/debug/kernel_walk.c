@@ -168,6 +168,12 @@ static void print_stop(struct session *s, const struct lab_sim_stop *stop)
     /* Of one stop there may be several, of other lines and checks. */
     if (stop->reason == LAB_SIM_STOPPED_FINDING)
         print_findings(s, s->shown < n ? s->shown : n - 1);
+    /* The lane that it is about, where it is the warp's in focus. */
+    const struct lab_sim_finding *f = lab_sim_debug_findings(s->w->debug, &n);
+    if (stop->reason == LAB_SIM_STOPPED_FINDING && n > 0)
+        (void)lab_sim_debug_thread(s->w->debug,
+                                   f[s->shown < n ? s->shown : n - 1].at.thread,
+                                   &s->lane);
     s->shown = n;
     print_access(s);
     show(s);

@@ -229,6 +229,8 @@ struct sim_warp {
     uint32_t alive;   /* that have not returned */
     uint32_t active;  /* that run now */
     uint32_t faulted; /* ended by a finding */
+    bool held;        /* watched, and at the instruction at which lanes end: they
+                       * do so when it goes on */
     int32_t pc;       /* of the next instruction; a handler may change it */
     int barrier;
     int64_t steps;       /* instructions that it executed */
@@ -299,8 +301,9 @@ struct sim_block {
     struct lab_sim_counts *counts;
 };
 
-/* Gets each access that sim_access() lets happen, with its lanes, and of
- * each finding. Either may be NULL. */
+/* Gets each access, with the lanes that sim_access() lets do it, and each finding.
+ * Either may be NULL. With `finding` a warp stays at an instruction that ends lanes of
+ * it, to be looked at: sim_warp.held. */
 struct sim_watch {
     void *arg;
     void (*access)(void *arg, struct sim_warp *w, const struct sim_instr *i,

@@ -262,6 +262,29 @@ TEST_CASE(a_stop_keeps_its_reason)
     close_launch(&l);
 }
 
+/* A stop at a bad access: the line, the lane that does it and its values are there. */
+TEST_CASE(a_stop_at_a_bad_access_shows_it)
+{
+    enum { HAS = 40 };
+    struct launch l;
+    open_turn(&l);
+    struct lab_sim_label x = {.name = "x",
+                              .element_bytes = 4,
+                              .rank = 1,
+                              .dim = {HAS},
+                              .bounded = true};
+    assert_ok(lab_sim_label(l.memory, l.in, N * 4, NULL));
+    assert_ok(lab_sim_label(l.memory, l.in, HAS * 4, &x));
+    plays(&l, "resize 80 24\n"
+              "await 5000 before its first instruction\n"
+              "key c\nawait 5000 uninitialised: \n"
+              "key c\nawait 5000 0 bytes after the end of x\n"
+              "expect thread (40,0,0)\n"
+              "screen kernel_bad_access_80x24.txt\n");
+    same_as_golden("kernel_bad_access_80x24.txt");
+    close_launch(&l);
+}
+
 TEST_CASE(esc_stops_a_long_move)
 {
     struct launch l;

@@ -328,6 +328,62 @@ TEST_CASE(back_from_a_block_that_wrote_all)
 }
 
 /* What is stopped leaves a walk that goes on. */
+/* Lanes that read what is no tensor's: the stop is before they do, with all that the
+ * warp has, and they end when it goes on. */
+TEST_CASE(a_stop_at_a_bad_access_keeps_the_state)
+{
+    enum { HAS = 40 };
+    struct walk w;
+    struct lab_sim_access_view a;
+    struct lab_sim_warp_view v;
+    struct lab_sim_stop stop;
+    uint64_t values[32];
+    enum lab_ptx_type type;
+    int32_t found;
+    char words[160];
+    open_walk(&w);
+    struct lab_sim_label l = {.name = "x",
+                              .argument = 1,
+                              .element_bytes = 4,
+                              .rank = 1,
+                              .dim = {HAS},
+                              .bounded = true};
+    assert_ok(lab_sim_label(w.memory, w.in, N * sizeof(float), NULL));
+    assert_ok(lab_sim_label(w.memory, w.in, HAS * sizeof(float), &l));
+    for (int pass = 0; pass < 2; pass++) {
+        /* The second time it comes back to it. */
+        if (pass == 0)
+            stop = go(&w, LAB_SIM_CONTINUE);
+        else
+            assert_ok(lab_sim_debug_back(w.d, &stop));
+        assert_int_equal(stop.reason, LAB_SIM_STOPPED_FINDING);
+        assert_int_equal(stop.warp, 1);
+        assert_int_equal(line(&w, 1), 4);
+        lab_sim_debug_warp(w.d, 1, &v);
+        assert_int_equal(v.active, 0xffffffff);
+        assert_ok(lab_sim_debug_register(w.d, 1, "%r1", values, &type));
+        assert_int_equal(values[8], HAS);
+        lab_sim_debug_access(w.d, 1, &a);
+        assert_int_equal(a.lanes, 0xffffffff);
+        assert_int_equal(a.outside, 0xffffff00);
+        lab_sim_debug_outside(w.d, a.address[9], words, sizeof(words));
+        assert_string_equal(words, "4 bytes after the end of x");
+        (void)lab_sim_debug_findings(w.d, &found);
+        assert_int_equal(found, 24);
+        if (pass == 0)
+            (void)go(&w, LAB_SIM_INSTRUCTION);
+    }
+    assert_int_equal(line(&w, 1), 4);
+    assert_int_equal(go(&w, LAB_SIM_INSTRUCTION).warp, 1);
+    lab_sim_debug_warp(w.d, 1, &v);
+    assert_int_equal(v.active, 0xff);
+    while (go(&w, LAB_SIM_CONTINUE).reason != LAB_SIM_STOPPED_END)
+        ;
+    lab_sim_debug_warp(w.d, 1, &v);
+    assert_true(v.done);
+    close_walk(&w);
+}
+
 TEST_CASE(a_move_is_stopped)
 {
     struct walk w;

@@ -473,7 +473,7 @@ uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
     const uint32_t done = access_any(w, i, a, at);
     a->row = sim_check_of(w)->pattern == SIM_ROW && done == a->mask;
     const struct sim_watch *watch = w->block->grid->watch;
-    if (watch && watch->access && done)
+    if (watch && watch->access)
         watch->access(watch->arg, w, i, a, done);
     return done;
 }

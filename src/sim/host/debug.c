@@ -231,7 +231,8 @@ static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
         .atomic = a->kind == SIM_ATOMIC,
         .space = a->space,
         .bytes = a->bytes,
-        .lanes = lanes,
+        .lanes = a->mask,
+        .outside = a->mask & ~lanes,
         .place = i->ptx ? i->ptx->near : -1,
         .text_line = i->ptx ? i->ptx->text_line : 0,
     };
@@ -1180,6 +1181,15 @@ const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
 {
     *bytes = d->block.shared_bytes;
     return d->block.shared;
+}
+
+void lab_sim_debug_outside(const struct lab_sim_debug *d, uint64_t address,
+                           char *out, size_t cap)
+{
+    char words[SIM_WORDS];
+    struct lab_sim_finding f = {.argument = -1};
+    sim_describe(&d->grid, NULL, LAB_PTX_GLOBAL, address, &f, words);
+    snprintf(out, cap, "%s", words);
 }
 
 bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,

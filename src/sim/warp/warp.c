@@ -475,6 +475,7 @@ void sim_warp_start(struct sim_warp *w, uint32_t lanes)
     w->lanes = lanes;
     w->alive = lanes;
     w->faulted = 0;
+    w->held = false;
     w->barrier = 0;
     w->steps = 0;
     s->side_count = 0;
@@ -491,6 +492,25 @@ void sim_warp_settle(struct sim_warp *w)
         arrive(w);
 }
 
+/* Lanes that touched what they must not end at the next turn of a warp that is watched:
+ * till then it is before that instruction, with all its values. */
+static bool hold(struct sim_warp *w, int32_t pc)
+{
+    const struct sim_watch *watch = w->block->grid->watch;
+    w->held = watch && watch->finding && w->state == SIM_READY &&
+              w->pc == pc + 1 && !w->stack->turn_over;
+    if (w->held)
+        w->pc = pc;
+    return w->held;
+}
+
+static void let_go(struct sim_warp *w)
+{
+    w->held = false;
+    w->pc++;
+    leave(w, w->faulted & w->active);
+}
+
 SIM_CLONES
 void sim_warp_run(struct sim_warp *w, int64_t most)
 {
@@ -499,6 +519,8 @@ void sim_warp_run(struct sim_warp *w, int64_t most)
     struct sim_stack *s = w->stack;
     int64_t left = most;
     s->turn_over = false;
+    if (__builtin_expect(w->held, 0))
+        let_go(w);
     while (left > 0 && w->state == SIM_READY) {
         int32_t pc = w->pc;
         if (pc == s->join_pc) {
@@ -515,8 +537,11 @@ void sim_warp_run(struct sim_warp *w, int64_t most)
         left--;
         if (mask)
             i->run(w, i, mask);
-        if (__builtin_expect((w->faulted & w->active) != 0, 0))
+        if (__builtin_expect((w->faulted & w->active) != 0, 0)) {
+            if (hold(w, pc))
+                break;
             leave(w, w->faulted & w->active);
+        }
         if (__builtin_expect(s->turn_over || w->state == SIM_WAITING, 0)) {
             s->spins += w->state == SIM_WAITING ? SPINS_OF_TURN : 0;
             after_spins(w);

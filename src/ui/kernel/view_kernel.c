@@ -1119,6 +1119,24 @@ static int32_t main_finding(const struct lab_sim_finding *f, int32_t from,
     return found;
 }
 
+/* The line of a finding, and its warp. */
+static bool go_to_finding(struct kernel_state *st)
+{
+    int32_t n;
+    const struct lab_sim_finding *f = lab_sim_debug_findings(st->at->debug, &n);
+    if (st->finding >= n)
+        return false;
+    f += st->finding;
+    (void)lab_sim_debug_thread(st->at->debug, f->at.thread, &st->lane);
+    int32_t place = lab_ptx_user_place(st->at->ptx, f->at.place);
+    look(st);
+    if (f->at.place >= 0 && place >= 0) {
+        st->file = st->at->ptx->places[place].file;
+        st->cursor = st->at->ptx->places[place].line;
+    }
+    return true;
+}
+
 static void note_stop(struct kernel_state *st, const struct lab_sim_stop *stop)
 {
     static const char *const why[] = {
@@ -1142,6 +1160,8 @@ static void note_stop(struct kernel_state *st, const struct lab_sim_stop *stop)
                  why[stop->reason], stop->executed);
     st->found = n;
     look(st);
+    if (stop->reason == LAB_SIM_STOPPED_FINDING)
+        (void)go_to_finding(st);
 }
 
 static bool ready(struct lab_screen *s)
@@ -1571,24 +1591,6 @@ static void answer(struct lab_screen *s, int id, const char *text)
     struct kernel_state *st = s->state;
     if (text && st->at && take_answer(s, id, text))
         lab_ui_error(s->ui);
-}
-
-/* The line of a finding, and its warp. */
-static bool go_to_finding(struct kernel_state *st)
-{
-    int32_t n;
-    const struct lab_sim_finding *f = lab_sim_debug_findings(st->at->debug, &n);
-    if (st->finding >= n)
-        return false;
-    f += st->finding;
-    (void)lab_sim_debug_thread(st->at->debug, f->at.thread, &st->lane);
-    int32_t place = lab_ptx_user_place(st->at->ptx, f->at.place);
-    look(st);
-    if (f->at.place >= 0 && place >= 0) {
-        st->file = st->at->ptx->places[place].file;
-        st->cursor = st->at->ptx->places[place].line;
-    }
-    return true;
 }
 
 static void next_finding(struct kernel_state *st, int by)

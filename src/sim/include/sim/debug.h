@@ -59,6 +59,7 @@ struct lab_sim_access_view {
     enum lab_ptx_space space;
     int bytes; /* a lane */
     uint32_t lanes;
+    uint32_t outside; /* of them, those that must not: a finding */
     uint64_t address[32]; /* shared and local: from 0 */
     int32_t place;
     int32_t text_line;
@@ -201,6 +202,9 @@ lab_sim_debug_written(const struct lab_sim_debug *d);
  * index of *out. false: to no label. */
 bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
                            struct lab_sim_finding *out);
+/* What an address outside of all tensors is called: "4 bytes after the end of x". */
+void lab_sim_debug_outside(const struct lab_sim_debug *d, uint64_t address,
+                           char *out, size_t cap);
 /* The memory of "fc1.W[3,17]", or of "0[3,17]" of argument 0; without an index all
  * of it. LAB_E_NOTFOUND with the names that there are; LAB_E_RANGE. */
 enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,

@@ -229,9 +229,9 @@ struct sim_warp {
     uint32_t alive;   /* that have not returned */
     uint32_t active;  /* that run now */
     uint32_t faulted; /* ended by a finding */
-    bool held;        /* watched, and at the instruction at which lanes end: they
+    bool held;  /* watched, and at the instruction at which lanes end: they
                        * do so when it goes on */
-    int32_t pc;       /* of the next instruction; a handler may change it */
+    int32_t pc; /* of the next instruction; a handler may change it */
     int barrier;
     int64_t steps;       /* instructions that it executed */
     unsigned char *regs; /* slots of 128 bytes, 64-byte aligned */

@@ -59,7 +59,7 @@ struct lab_sim_access_view {
     enum lab_ptx_space space;
     int bytes; /* a lane */
     uint32_t lanes;
-    uint32_t outside; /* of them, those that must not: a finding */
+    uint32_t outside;     /* of them, those that must not: a finding */
     uint64_t address[32]; /* shared and local: from 0 */
     int32_t place;
     int32_t text_line;

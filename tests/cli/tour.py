@@ -103,6 +103,8 @@ SCREEN += ["text :explain fc2.W.grad[5,8]", "key Enter",
 shown = text.split("```\n")[1].splitlines()
 for line in shown:
     for part in line.split("│"):
+        # A formula is cut where the variant and its time leave it no room.
+        part = re.sub(r".{0,8}…  .*$", "", part)
         part = re.sub(r"…?( *[0-9.]+ [num]?s)?$|▼$", "", part.rstrip())
         if part.strip() and "mean" not in part:
             SCREEN.append(f"await 9000 {part}")

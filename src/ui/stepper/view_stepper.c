@@ -3760,6 +3760,7 @@ static void write_topic(const struct lab_stepper *v, struct topic t,
 static void add_next_texts(struct lab_stepper *v, int columns, int rows,
                            bool ascii, struct lab_doc *d)
 {
+    enum { LEAST = 3 }; /* a blank row, the step's name, a row of text */
     const struct lab_schedule *plan = v->snap.schedule;
     struct lab_doc text;
     struct lab_pager measure;
@@ -3768,7 +3769,8 @@ static void add_next_texts(struct lab_stepper *v, int columns, int rows,
     size_t left = (size_t)rows;
     size_t used = lab_pager_lines(&v->pager[LAB_PANE_TEXT], columns + 2, ascii);
     left -= used < left ? used : left;
-    for (int i = topic_now(v).step ? v->step + 1 : 0; i < plan->n_steps; i++) {
+    const int first = topic_now(v).step ? v->step + 1 : 0;
+    for (int i = first; i < plan->n_steps && left >= LEAST; i++) {
         const struct lab_step *step = plan->steps[i].step;
         const struct topic topic = {step->name, node_of(v, i),
                                     lab_phase_name(step->phase)};

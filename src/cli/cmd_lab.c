@@ -407,8 +407,7 @@ static int measure(const struct lab_options *o, unsigned kind,
     case LAB_FOR_INDEX:
         return lab_exit_error(lab_demo_run(o, kernel));
     case LAB_FOR_CALLS:
-        return lab_demo_calls(o->sizes ? o->sizes : o->lesson_sizes, o->device,
-                              o->json);
+        return lab_demo_calls(o);
     case LAB_FOR_SIZED:
     case LAB_FOR_PARTS:
         return lab_sweep_run(o, (enum lab_sweep_kind)o->sweep);

@@ -19,12 +19,15 @@
 #include "report/json_line.h"
 #include "report/print.h"
 #include "report/suggest.h"
-#include "store/fact_table.h"
+#include "store/bench.h"
+#include "store/database.h"
+#include "store/row_fields.h"
 #include "commands.h"
 #include "bench/demo.h"
 #include "conv2d/conv.h"
-#include "report/print.h"
-#include "report/suggest.h"
+
+#define SWEEP  "calls"
+#define LESSON "lab-cudnn-calls"
 
 enum { MAP_MOST = 16 /* a result larger than this a side is not printed */ };
 
@@ -120,16 +123,53 @@ static enum lab_status wait_for_enter(void)
                     : LAB_OK;
 }
 
+struct shown {
+    const struct lab_options *o;
+    struct lab_writer *writer; /* NULL: not recorded */
+    struct lab_database *db;
+    int64_t run;
+};
+
+/* A call as a point of a sweep without a number, as lab_sweep_rows_read gives it
+ * back: in C, and what it gave. */
+static enum lab_status keep_call(const struct shown *s,
+                                 const struct lab_conv_call *call)
+{
+    char text[2 * LAB_CONV_CALL_TEXT + 16];
+    struct lab_sweep_row row;
+    lab_fields_clear(&lab_sweep_row_fields, &row);
+    snprintf(text, sizeof(text), "%s%s%s", call->call,
+             call->result[0] ? " gives " : "", call->result);
+    row.place = call->number - 1;
+    row.sweep = SWEEP;
+    row.lesson = LESSON;
+    row.backend = "cuda";
+    row.name = text;
+    row.status = lab_status_text(call->failed ? LAB_E_STATE : LAB_OK);
+    row.reason = call->failed ? call->status : NULL;
+    row.median_ns = call->ns;
+    return lab_sweep_row_add(s->db, s->run, &row);
+}
+
+static void print_text(int64_t number, const char *call, double ns)
+{
+    lab_printf(stdout, "%3lld  %s\n       %s\n", (long long)number, call,
+               LAB_NS_TEXT(ns));
+}
+
 static enum lab_status print_call(void *user, const struct lab_conv_call *call)
 {
-    const struct lab_options *o = user;
-    if (o->json)
+    const struct shown *s = user;
+    enum lab_status st = s->writer ? keep_call(s, call) : LAB_OK;
+    if (st)
+        return st;
+    if (s->o->json)
         return call_json(call);
     lab_printf(stdout, "%3d  %s\n", call->number, call->call);
     if (call->result[0])
         lab_printf(stdout, "       gives %s\n", call->result);
     lab_printf(stdout, "       %s, %s\n", call->status, LAB_NS_TEXT(call->ns));
-    return o->wait ? wait_for_enter() : LAB_OK;
+    return s->o->wait ? wait_for_enter() : LAB_OK;
 }
 
 static void print_result(const struct numbers *n)
@@ -157,29 +197,79 @@ static enum lab_status print_json(const struct numbers *n)
 
 /* ---- the command ---- */
 
-/* The calls are printed and not kept; what ships has the algorithms that they are
- * for. The reason why nothing was called is not touched. */
-static void name_recorded_run(void)
+/* ---- kept ---- */
+
+static enum lab_status open_run(struct shown *s, struct lab_backend *be)
 {
+    struct lab_device_info device;
+    struct lab_run_info info;
+    lab_backend_info(be, &device);
+    lab_run_info_init(&info);
+    info.row.lesson = LESSON;
+    info.row.title = "calls of a convolution";
+    info.row.backend = be->ops->name;
+    info.row.precision = "fp32";
+    info.row.counters = "off";
+    enum lab_status st = lab_bench_writer_open(s->o, &info, &device, &s->writer,
+                                               &s->db, &s->run);
+    if (!st || s->o->db)
+        return st;
+    lab_warn("the calls are not recorded: %s", lab_error());
+    return LAB_OK;
+}
+
+static void end_run(struct shown *s, enum lab_status st)
+{
+    struct lab_run_summary summary;
+    lab_run_summary_init(&summary);
+    summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
+                     : st                  ? LAB_RUN_FAILED
+                                           : LAB_RUN_DONE;
+    lab_database_close(s->db);
+    if (s->writer && lab_writer_finish(s->writer, &summary))
+        lab_warn("the run was not stored whole: %s", lab_error());
+    lab_writer_free(s->writer);
+}
+
+static bool print_kept(void *user, const struct lab_sweep_row *row)
+{
+    (void)user;
+    print_text(row->place + 1, row->name ? row->name : "", row->median_ns);
+    return true;
+}
+
+/* Without a GPU: the calls that ship. The reason why nothing was called is not
+ * touched. */
+static void print_recorded(void)
+{
+    struct lab_database_options options = {.read_only = true,
+                                           .busy_timeout_ms = 500};
+    struct lab_database *db = NULL;
     struct lab_kept_error why;
     struct lab_str path;
     int64_t run;
     lab_error_keep(&why);
     lab_str_init(&path);
     if (!lab_data_path(LAB_RECORDED_RUNS, &path) &&
-        !lab_fact_recorded_run(lab_str_text(&path), "lab-cudnn-calls", &run))
+        !lab_database_open(&db, lab_str_text(&path), &options) &&
+        !lab_sweep_run_newest(db, SWEEP, LESSON, &run)) {
         lab_printf(stdout,
-                   "the algorithms of this convolution, timed on a GPU: "
-                   "`lapenna-lab profile show --recorded %lld`\n",
-                   (long long)run);
+                   "recorded on a GPU, run %lld (`lapenna-lab profile show "
+                   "--recorded %lld`):\n",
+                   (long long)run, (long long)run);
+        (void)lab_sweep_rows_read(db, run, print_kept, NULL);
+    }
+    lab_database_close(db);
     lab_str_release(&path);
     (void)lab_error_again(LAB_E_UNSUPPORTED, &why);
 }
 
-static enum lab_status make_calls(struct lab_options *o, struct numbers *n,
+static enum lab_status make_calls(struct shown *shown, struct numbers *n,
                                   const struct lab_ladder_size *size)
 {
     const struct lab_cuda_module *module = NULL;
+    const struct lab_options *o = shown->o;
+    struct lab_backend *be = NULL;
     struct lab_conv_calls calls = {.device = o->device,
                                    .algorithm =
                                        o->given.algorithm ? o->algorithm : -1,
@@ -187,23 +277,38 @@ static enum lab_status make_calls(struct lab_options *o, struct numbers *n,
                                    .w = n->w,
                                    .y = n->y,
                                    .tell = print_call,
-                                   .user = o};
+                                   .user = shown};
+    memcpy(calls.dim, size->dim, sizeof(calls.dim));
     enum lab_status st = lab_cuda_load(&module);
-    if (st == LAB_E_UNSUPPORTED && !o->json)
-        name_recorded_run();
+    if (!st)
+        st = lab_backend_open(&be, "cuda", o->device);
+    if (!st)
+        st = open_run(shown, be);
+    lab_backend_close(be);
     if (st)
         return st;
-    memcpy(calls.dim, size->dim, sizeof(calls.dim));
     st = module->conv_calls(&calls);
-    if (st)
-        st = lab_backend_judge(module->backend, st);
+    end_run(shown, st);
+    return st ? lab_backend_judge(module->backend, st) : LAB_OK;
+}
+
+/* The edge, and how far it is from the definition. */
+static enum lab_status call_and_print(struct lab_options *o, struct numbers *n,
+                                      const struct lab_ladder_size *size)
+{
+    struct shown shown = {.o = o};
+    enum lab_status st = make_calls(&shown, n, size);
     if (st == LAB_E_UNSUPPORTED && !o->json)
-        name_recorded_run();
+        print_recorded();
     if (st)
         return st;
     if (o->json)
         return print_json(n);
     print_result(n);
+    if (shown.run) {
+        lab_printf(stdout, "\n");
+        lab_print_recorded(o->db, shown.run, true);
+    }
     return LAB_OK;
 }
 
@@ -222,16 +327,19 @@ static enum lab_status show(struct lab_options *o)
     if (!st)
         st = make_numbers(&n, size.dim);
     if (!st)
-        st = make_calls(o, &n, &size);
+        st = call_and_print(o, &n, &size);
     lab_free(n.x);
     lab_free(n.w);
     lab_free(n.y);
     return st;
 }
 
-int lab_demo_calls(const char *size, int device, bool json)
+int lab_demo_calls(const struct lab_options *lab)
 {
-    struct lab_options o = {.sizes = size, .device = device, .json = json};
+    struct lab_options o = {.sizes = lab->sizes ? lab->sizes : lab->lesson_sizes,
+                            .device = lab->device,
+                            .db = lab->db,
+                            .json = lab->json};
     return lab_exit_error(show(&o));
 }
 

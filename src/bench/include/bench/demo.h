@@ -21,9 +21,9 @@ enum lab_status lab_demo_run(const struct lab_options *o, const char *name);
 /* Runs the command of argv[1], or of `conv --calls`; *code is its exit code.
  * false: argv[1] is no such word, and nothing has been done. */
 bool lab_demo_word(int argc, char **argv, int *code);
-/* cuDNN's calls of a convolution, for a lesson; `size` NULL: the course's.
- * Returns an exit code. */
-int lab_demo_calls(const char *size, int device, bool json);
+/* cuDNN's calls of a convolution, for a lesson, by its sizes, device and db;
+ * kept as a run. Returns an exit code. */
+int lab_demo_calls(const struct lab_options *lab);
 
 /* A line of `lab --list`: a name, what it takes, what it is. */
 #define LAB_BENCH_LINE "%-16s %-14s %s\n"

@@ -3,12 +3,15 @@
 
 Paths of lessons lie below the data, serial numbers of GPUs are gone, and of the
 kernels, copies, ranges and steps of a lesson's run those of the first iterations are
-left; the times of all its iterations stay as they are in time_sum.
+left; the times of all its iterations stay as they are in time_sum. A lab keeps no
+kernels that belong to no step (those of its comparison with double), and one with more
+than MANY keeps those of its executions with up to FEW.
 """
 import sqlite3
 import sys
 
 KEEP = 4  # iterations to look at
+MANY, FEW = 20000, 200  # kernels of a lab, of one execution
 d = sqlite3.connect(sys.argv[1], isolation_level=None)
 d.execute("BEGIN")
 # Lessons are found below the data, wherever that is; these runs are the file's
@@ -47,6 +50,19 @@ for table in ("CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
               "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"):
     d.execute(f"""DELETE FROM {table} AS t WHERE start >= (SELECT start FROM late
                   WHERE late.runId = t.runId)""")
+LABS = "runId IN (SELECT id FROM run WHERE kind = 'lab')"
+d.execute(f"""CREATE TEMP TABLE much AS SELECT runId, stepExec FROM op_kernel
+              WHERE {LABS} GROUP BY runId, stepExec HAVING stepExec IS NULL
+              OR stepExec < 0 OR (count(*) > {FEW} AND (SELECT count(*) FROM
+              op_kernel AS k WHERE k.runId = op_kernel.runId) > {MANY})""")
+d.execute("""UPDATE lab_row SET tracedExec = NULL
+             WHERE (runId, tracedExec) IN much""")
+d.execute("""CREATE TEMP TABLE lost AS SELECT kernelRow FROM op_kernel
+             WHERE (runId, ifnull(stepExec, -1)) IN
+             (SELECT runId, ifnull(stepExec, -1) FROM much)""")
+d.execute("""DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL
+             WHERE kernelRow IN (SELECT kernelRow FROM lost)""")
+d.execute("DELETE FROM op_kernel WHERE kernelRow IN (SELECT kernelRow FROM lost)")
 d.execute("COMMIT")
 d.execute("PRAGMA journal_mode = DELETE")
 d.execute("VACUUM")

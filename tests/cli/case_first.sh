@@ -35,11 +35,12 @@ has_line 'a group is a warp, a cell 8 lanes: # thread, o without an element'
 run lab vectors --backend cpu --json
 ! grep -q 'block .*#' "$out" || complain "a picture beside JSON"
 
-# Without a GPU the calls of cuDNN are refused, and the run that ships is named.
+# Without a GPU the calls of cuDNN are refused, and those of the run that ships shown.
 if ! "$LAB_EXE" doctor 2>/dev/null | grep -q '^device  *ok'; then
     run lab calls
     expect_exit 4
-    expect_stdout 'lapenna-lab profile show --recorded 35'
+    expect_stdout 'lapenna-lab profile show --recorded 237'
+    expect_stdout ' 22  cudaMemcpy(result, y, 768, cudaMemcpyDeviceToHost)'
     expect_stderr 'Remedy'
     run lab calls --json
     expect_exit 4

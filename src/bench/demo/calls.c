@@ -26,7 +26,7 @@
 #include "bench/demo.h"
 #include "conv2d/conv.h"
 
-#define SWEEP  "calls"
+#define SWEEP "calls"
 #define LESSON "lab-cudnn-calls"
 
 enum { MAP_MOST = 16 /* a result larger than this a side is not printed */ };
@@ -336,7 +336,8 @@ static enum lab_status show(struct lab_options *o)
 
 int lab_demo_calls(const struct lab_options *lab)
 {
-    struct lab_options o = {.sizes = lab->sizes ? lab->sizes : lab->lesson_sizes,
+    struct lab_options o = {.sizes =
+                                lab->sizes ? lab->sizes : lab->lesson_sizes,
                             .device = lab->device,
                             .db = lab->db,
                             .json = lab->json};

@@ -441,29 +441,81 @@ static enum lab_status do_registers(struct session *s, const char *arg)
     return st;
 }
 
-static enum lab_status do_shared(struct session *s, const char *arg)
+enum { SHARED_SHOWN = 64 };
+
+/* Words from .. end - 1; "-": nothing has written it. */
+static void print_words(struct session *s, const char *name, int64_t from,
+                        int64_t end)
 {
-    enum { SHOWN = 64, LINE = 8 };
+    enum { LINE = 8 };
     int64_t bytes;
+    int64_t words;
     const unsigned char *p = lab_sim_debug_shared(s->w->debug, &bytes);
-    int64_t words = bytes / 4;
-    char *end;
-    int64_t from = *arg ? strtoll(arg, &end, 10) : 0;
-    if (words == 0)
-        return lab_fail(LAB_E_STATE,
-                        "[kernel.no-shared] the kernel has no shared memory");
-    if (*arg && (*end || from < 0 || from >= words))
-        return lab_fail(LAB_E_RANGE,
-                        "[kernel.shared-word] '%s': a word from 0 to %" PRId64,
-                        arg, words - 1);
-    for (int64_t i = from; i < words && i < from + SHOWN; i++) {
+    const int32_t *writer = lab_sim_debug_shared_writers(s->w->debug, &words);
+    const int64_t most = end - from > SHARED_SHOWN ? from + SHARED_SHOWN : end;
+    if (name)
+        lab_printf(stdout, "%s\n", name);
+    for (int64_t i = from; i < most; i++) {
         float v;
         memcpy(&v, p + 4 * i, sizeof(v));
         if ((i - from) % LINE == 0)
             lab_printf(stdout, "%s%6" PRId64 ":", i == from ? "" : "\n", i);
-        lab_printf(stdout, " %.9g", (double)v);
+        if (i < words && writer[i] < 0)
+            lab_printf(stdout, " -");
+        else
+            lab_printf(stdout, " %.9g", (double)v);
     }
     lab_printf(stdout, "\n");
+    if (most < end)
+        lab_printf(stdout, "%6" PRId64 " more words, from %" PRId64 " on\n",
+                   end - most, most);
+}
+
+/* Of the array that is named; NULL: of each. false: there is none. */
+static bool print_arrays(struct session *s, const char *wanted, int64_t *end)
+{
+    const char *name;
+    int64_t from;
+    int64_t to;
+    bool any = false;
+    for (int i = 0;
+         lab_sim_debug_shared_array(s->w->debug, i, &name, &from, &to); i++) {
+        if (wanted && strcmp(wanted, name) != 0)
+            continue;
+        print_words(s, name, from / 4, to / 4);
+        *end = to / 4 > *end ? to / 4 : *end;
+        any = true;
+    }
+    return any;
+}
+
+static enum lab_status do_shared(struct session *s, const char *arg)
+{
+    int64_t bytes;
+    (void)lab_sim_debug_shared(s->w->debug, &bytes);
+    const int64_t words = bytes / 4;
+    int64_t end = 0;
+    char *rest;
+    const int64_t from = *arg ? strtoll(arg, &rest, 10) : 0;
+    if (words == 0)
+        return lab_fail(LAB_E_STATE,
+                        "[kernel.no-shared] the kernel has no shared memory");
+    if (!*arg) {
+        /* Then what is dynamic. */
+        const bool named = print_arrays(s, NULL, &end);
+        if (end < words)
+            print_words(s, named ? "dynamic" : NULL, end, words);
+        return LAB_OK;
+    }
+    if (print_arrays(s, arg, &end))
+        return LAB_OK;
+    if (*rest || from < 0 || from >= words)
+        return lab_fail(LAB_E_RANGE,
+                        "[kernel.shared-word] '%s': a word from 0 to %" PRId64
+                        ", or the name of an array",
+                        arg, words - 1);
+    print_words(s, NULL, from,
+                from + SHARED_SHOWN < words ? from + SHARED_SHOWN : words);
     return LAB_OK;
 }
 
@@ -539,7 +591,12 @@ static enum lab_status do_access(struct session *s, const char *arg)
 
 static enum lab_status do_findings(struct session *s, const char *arg)
 {
+    int32_t n;
     (void)arg;
+    (void)lab_sim_debug_findings(s->w->debug, &n);
+    if (n == 0)
+        lab_printf(stdout, "the checks have found nothing in this block so "
+                           "far\n");
     print_findings(s, 0);
     return LAB_OK;
 }
@@ -587,7 +644,10 @@ static const struct word {
      do_print},
     {"registers", "", "variables and registers that hold a value, of one lane",
      do_registers},
-    {"shared", "[WORD]", "shared memory, as floats", do_shared},
+    {"shared", "[WORD|NAME]",
+     "shared memory, as floats: each array, or the one of this name; - is a "
+     "word that nothing wrote",
+     do_shared},
     {"output", "", "which block and warp wrote each element of the output",
      do_output},
     {"list", "[LINE]", "source, with how often each line ran", do_list},

@@ -219,6 +219,17 @@ def one_tile():
     lesson.expect(walk, "block (0,1,0)")
     lesson.expect(walk, "reads a[0,0], a[0,8]\nreads b[0,0], b[8,0]\n")
     lesson.expect(walk, ">   32")
+    walk = lesson.walk("tiled", "findings\nbreak 27\ncontinue\nshared\ndelete\n"
+                                "barrier\nshared bs\nbreak 32\ncontinue\n"
+                                "print sum\n")
+    lesson.expect(walk, "found nothing in this block so far")
+    # A warp's rows of each tile: of the others' words none is written.
+    assert walk.count(": - - - - - - - -\n") == 8, walk
+    assert walk.count(": 0.5 0.5 0.5 0.5 0.5 0.5 0.5 0.5\n") == 4, walk
+    lesson.expect(walk, ": 0 1 2 3 4 5 6 7\n")
+    lesson.expect(walk, ": 112 113 114 115 116 117 118 119\n")
+    # Column 0 of B, halved: 0.5 * (0 + 16 + ... + 240).
+    lesson.expect(walk, "lane  0: 960 968 ")
 
 
 def has_simulator():

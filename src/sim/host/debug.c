@@ -593,13 +593,15 @@ static bool stops(struct lab_sim_debug *d, int warp,
 
 /* Has the warp in focus, which stood at `from`, gone as far as asked? */
 static bool moved(const struct lab_sim_debug *d, enum lab_sim_move move,
-                  int warp, struct line from, bool *passing)
+                  int warp, struct line from, bool waited, bool *passing)
 {
     const struct sim_warp *w = &d->block.warps[d->focus];
     if (move == LAB_SIM_INSTRUCTION)
         return warp == d->focus;
     if (move == LAB_SIM_LINE)
-        return warp == d->focus && !same_line(line_of(d, d->focus), from);
+        return waited
+                   ? w->state == SIM_READY
+                   : warp == d->focus && !same_line(line_of(d, d->focus), from);
     return move == LAB_SIM_BARRIER_NEXT && *passing && w->state == SIM_READY;
 }
 
@@ -609,6 +611,7 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
 {
     enum lab_sim_stop_reason why = LAB_SIM_STOPPED_END;
     const struct line from = line_of(d, d->focus);
+    const bool waited = d->block.warps[d->focus].state == SIM_AT_BARRIER;
     bool passing = false;
     if (d->ended) {
         stop_at(d, why, out);
@@ -629,7 +632,7 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
         if (stops(d, warp, &why))
             break;
         why = LAB_SIM_STOPPED_MOVED;
-        if (moved(d, move, warp, from, &passing))
+        if (moved(d, move, warp, from, waited, &passing))
             break;
         why = LAB_SIM_STOPPED_WARP_DONE;
         if (move != LAB_SIM_CONTINUE &&
@@ -1033,6 +1036,10 @@ void lab_sim_debug_warp(const struct lab_sim_debug *d, int warp,
 {
     const struct sim_warp *w = &d->block.warps[warp];
     const struct lab_ptx_instr *i = next_of(d, warp);
+    /* Who waits is at the barrier, not behind it. */
+    if (w->state == SIM_AT_BARRIER && w->pc > 0 &&
+        is_barrier(d->kernel->instrs[w->pc - 1].ptx))
+        i = d->kernel->instrs[w->pc - 1].ptx;
     *out = (struct lab_sim_warp_view){.index = warp,
                                       .lanes = w->lanes,
                                       .alive = w->alive,
@@ -1290,6 +1297,18 @@ void lab_sim_debug_poll(struct lab_sim_debug *d, bool (*go_on)(void *user),
 {
     d->poll = go_on;
     d->poll_user = user;
+}
+
+bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
+                                const char **name, int64_t *from, int64_t *end)
+{
+    const struct lab_sim_kernel *k = d->kernel;
+    if (number < 0 || number >= k->variable_count)
+        return false;
+    *name = k->variables[number].name;
+    *from = k->variables[number].from;
+    *end = k->variables[number].end;
+    return true;
 }
 
 const int32_t *lab_sim_debug_shared_writers(const struct lab_sim_debug *d,

@@ -189,6 +189,9 @@ int lab_sim_debug_values(const struct lab_sim_debug *d, int warp, int lane,
 /* The block's shared memory. */
 const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
                                           int64_t *bytes);
+/* Array `number` of static shared memory and its bytes; false: there are no more. */
+bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
+                                const char **name, int64_t *from, int64_t *end);
 /* The thread that wrote each 4-byte word of it last, as its number in the block; -1:
  * none did. Until the next move. */
 const int32_t *lab_sim_debug_shared_writers(const struct lab_sim_debug *d,

@@ -437,6 +437,23 @@ TEST_CASE(a_bounded_tensor_ends_where_it_ends)
     bench_close(b);
 }
 
+/* x[i - 1u]: what is said of it is the same in each run. */
+TEST_CASE(an_address_far_from_memory_is_told_by_the_nearest)
+{
+    struct bench *b = bench_open(1, ALL, false);
+    float *x = tensor(b, 32 * 4, "x", 0, 1, 32, false);
+    begin(b);
+    assert_int_equal(do_access(b, 0, 1, SIM_LOAD, LAB_PTX_GLOBAL, 1, 4,
+                               (uintptr_t)x + 4 * (uint64_t)UINT32_MAX, 4),
+                     0);
+    end(b);
+    findings_are(b, 1);
+    found(b, 0, LAB_SIM_MEMORY, 1, 0, 0,
+          "in no allocation, 17179869052 bytes after the end of x, the "
+          "nearest");
+    bench_close(b);
+}
+
 TEST_CASE(memory_knows_its_own_allocations_only)
 {
     struct lab_sim_memory *m;

@@ -193,6 +193,37 @@ static void describe_alloc(const struct sim_grid *g, const struct sim_alloc *a,
         sim_append(words, SIM_WORDS, strlen(words), ", which was freed");
 }
 
+/* An address far from all memory, as x[i - 1u] has: how far from the nearest, for the
+ * address itself is another one in each run. */
+static void describe_far(const struct sim_grid *g, uint64_t addr, char *words)
+{
+    const struct lab_sim_memory *m = g->memory;
+    const struct sim_alloc *near = NULL;
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct sim_alloc *a = m->allocs[i];
+        const uint64_t base = (uint64_t)(uintptr_t)a->base;
+        const uint64_t far =
+            addr < base ? base - addr : addr - (base + a->bytes);
+        if (!a->freed && far < least) {
+            least = far;
+            near = a;
+        }
+    }
+    if (!near) {
+        sim_append(words, SIM_WORDS, 0, "in no allocation");
+        return;
+    }
+    const bool before = addr < (uint64_t)(uintptr_t)near->base;
+    const struct sim_named *named =
+        sim_memory_name(near, before || !near->bytes ? 0 : near->bytes - 1);
+    sim_append(
+        words, SIM_WORDS, 0, "in no allocation, %llu bytes %s %s, the nearest",
+        (unsigned long long)least,
+        before ? "before the start of" : "after the end of",
+        named && named->label.name[0] ? named->label.name : "an allocation");
+}
+
 static int64_t space_bytes(const struct sim_grid *g, const struct sim_check *c,
                            enum lab_ptx_space space)
 {
@@ -250,8 +281,7 @@ void sim_describe(const struct sim_grid *g, const struct sim_check *c,
         sim_append(words, SIM_WORDS, 0, "%llu bytes after the NULL pointer",
                    (unsigned long long)addr);
     else
-        sim_append(words, SIM_WORDS, 0, "0x%llx, which is in no allocation",
-                   (unsigned long long)addr);
+        describe_far(g, addr, words);
 }
 
 /* ---- findings ---- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 
 const char *lab_compare_name(const struct lab_time_sum *s)
@@ -316,6 +317,15 @@ static void add_iteration(const struct lab_comparison *c, int side,
     if (w->recorded > 1)
         lab_str_addf(out, ", the median of %lld recorded",
                      (long long)w->recorded);
+    int64_t all = c->run[side].iteration_median_ns;
+    int64_t off = all != LAB_UNKNOWN && w->wall_ns != LAB_UNKNOWN
+                      ? llabs(w->wall_ns - all)
+                      : 0;
+    if (w->iteration > 0 && off > 0 && off > all / 50)
+        lab_str_addf(out, ": %s, where the median of all %lld is %s",
+                     LAB_NS_TEXT((double)w->wall_ns),
+                     (long long)c->run[side].iterations,
+                     LAB_NS_TEXT((double)all));
     if (w->iteration == 0)
         lab_str_add(
             out,

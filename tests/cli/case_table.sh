@@ -131,6 +131,15 @@ run table --db wrong.db
 expect_exit 3
 expect_stdout 'nvlink'
 expect_stderr 'gpus.csv:'
+# On the screen, too.
+ln -s "$LAB_SOURCE_DIR/lessons" wrong/lessons
+play --db wrong.db <<'END'
+key t
+expect a100_over_v100
+key q
+key q
+END
+expect_exit 0
 unset LAPENNA_LAB_DATA_DIR
 
 # In the database, as tables that SQL joins.

@@ -1343,11 +1343,13 @@ tables_load(void *user, struct lab_fact_table *const **tables, int *count)
     struct tables_source *s = user;
     if (!s->tables) {
         enum lab_status st = lab_fact_all(take, s);
-        if (st) {
+        /* The others are shown where a file is wrong; its name opens the error. */
+        if (st && (st != LAB_E_PARSE || s->count == 0)) {
             tables_release(s);
             return st;
         }
-        keep(s);
+        if (!st)
+            keep(s);
     }
     *tables = s->tables;
     *count = s->count;

@@ -217,6 +217,7 @@ static void show_columns(struct lab_bench_state *st, int first, int last,
 
 /* The chosen rung's kernel: its source, and what was measured of it. */
 
+enum { TEXT_W = 84 }; /* of a column of the lab's text */
 enum { SYMBOLS = 128 };
 
 /* ---- source ---- */
@@ -1063,6 +1064,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     if (!status)
         status = lab_doc_check(&st->text);
     lab_pager_init(&st->text_pager, &st->text);
+    st->text_pager.text_w = TEXT_W;
     return status ? status : renew(s);
 }
 

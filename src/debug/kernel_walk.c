@@ -153,6 +153,20 @@ static void print_findings(const struct session *s, int32_t from)
     }
 }
 
+/* What was found is of the blocks that were walked. */
+static void print_other_blocks(const struct session *s)
+{
+    uint32_t grid[3];
+    uint32_t block[3];
+    lab_sim_debug_shape(s->w->debug, grid, block);
+    const uint64_t n = (uint64_t)grid[0] * grid[1] * grid[2];
+    if (n > 1)
+        lab_printf(stdout,
+                   "it is one of %" PRIu64 " blocks; `block X,Y,Z` goes to "
+                   "another, and only what is walked is checked here\n",
+                   n);
+}
+
 static void print_stop(struct session *s, const struct lab_sim_stop *stop)
 {
     static const char *const why[] = {
@@ -165,6 +179,8 @@ static void print_stop(struct session *s, const struct lab_sim_stop *stop)
     int32_t n;
     (void)lab_sim_debug_findings(s->w->debug, &n);
     lab_printf(stdout, "%s", why[stop->reason]);
+    if (stop->reason == LAB_SIM_STOPPED_END)
+        print_other_blocks(s);
     /* Of one stop there may be several, of other lines and checks. */
     if (stop->reason == LAB_SIM_STOPPED_FINDING)
         print_findings(s, s->shown < n ? s->shown : n - 1);

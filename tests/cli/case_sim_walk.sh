@@ -44,7 +44,7 @@ expect_stdout 'out[40]'
 expect_stdout 'uninitialised: read of what nothing wrote: shared memory s'
 expect_stdout 'what is watched was touched'
 expect_stdout 'all warps of the block have ended'
-expect_stdout 'it is one of 2 blocks; `block X,Y,Z` goes to another'
+expect_stdout 'it is one of 2 blocks; '
 expect_stdout 'the kernel has no register %nothing'
 
 # Who wrote each element of the output so far: a picture that grows from block to block,

@@ -25,6 +25,10 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /* The format's own limit of a header, and of what a header may name. */
 enum { HEAD_BYTES = 8, MOST_HEADER = 100000000, MOST_TENSORS = 1 << 20 };
 
+/* At a microsecond an iteration, almost three hours: no training here gets as
+ * far, and beyond it the counts of epochs and rows make no sense. */
+static const int64_t MOST_ITERATIONS = 10000000000;
+
 static const char *const dtype_names[LAB_DTYPE_COUNT] = {[LAB_F32] = "F32",
                                                          [LAB_F64] = "F64",
                                                          [LAB_I32] = "I32",
@@ -230,7 +234,7 @@ static enum lab_status read_facts(struct lab_kept *k)
         json_string_value(json_object_get(meta, "learning_rate"));
     if (!f->lesson || !f->optimizer || !rate ||
         !read_number(meta, "seed", UINT64_MAX, &f->seed) ||
-        !read_number(meta, "iteration", INT64_MAX / 2, &n[0]) ||
+        !read_number(meta, "iteration", INT64_MAX, &n[0]) ||
         !read_number(meta, "batch", INT64_MAX, &n[1]) ||
         !read_number(meta, "train_rows", INT64_MAX, &n[2]))
         return bad(k,
@@ -239,6 +243,11 @@ static enum lab_status read_facts(struct lab_kept *k)
     if (strcmp(rate, "none") != 0 && lab_lr_read(rate, &f->lr))
         return bad(k, "[kept.learning-rate] learning_rate: %s", lab_error());
     f->iteration = (int64_t)n[0];
+    if (f->iteration > MOST_ITERATIONS)
+        return bad(k,
+                   "[kept.iteration] iteration %" PRId64
+                   " is after the last that can be continued, %" PRId64,
+                   f->iteration, MOST_ITERATIONS);
     f->batch = (int64_t)n[1];
     f->train_rows = (int64_t)n[2];
     return LAB_OK;
@@ -310,6 +319,8 @@ struct taking {
     const struct lab_kept *kept;
     const struct lab_plan *plan;
     enum lab_kept_use use;
+    struct lab_str *wrong; /* the values that are no finite numbers */
+    int n_wrong;           /* tensors with such values */
 };
 
 /* "fc1.W.velocity": what an optimizer keeps of a parameter. */
@@ -418,29 +429,64 @@ static void compare_facts(struct misfits *m, const struct lab_walk *walk,
                (long long)f->train_rows, (long long)facts.train_rows);
 }
 
+/* All ones in the exponent: NaN or infinite. */
+static bool is_finite(enum lab_dtype dtype, const void *data, int64_t i)
+{
+    if (dtype == LAB_F32)
+        return isfinite(((const float *)data)[i]);
+    if (dtype == LAB_F64)
+        return isfinite(((const double *)data)[i]);
+    int exponent = dtype == LAB_F16 ? 0x7c00 : 0x7f80;
+    return (((const uint16_t *)data)[i] & exponent) != exponent;
+}
+
+/* The first tensors are named, with how many of their values. */
+static void count_wrong(struct taking *how, const struct lab_tensor *t,
+                        const void *data)
+{
+    enum { NAMED = 4 };
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->count && t->dtype != LAB_I32; i++)
+        n += !is_finite(t->dtype, data, i);
+    if (n == 0 || how->n_wrong++ > NAMED)
+        return;
+    if (how->n_wrong > NAMED)
+        lab_str_add(how->wrong, ", and more");
+    else
+        lab_str_addf(how->wrong, "%s%lld of %lld in %s",
+                     how->n_wrong > 1 ? ", " : "", (long long)n,
+                     (long long)t->count, t->name);
+}
+
 static enum lab_status fill(void *user, const struct lab_tensor *t, void *out)
 {
-    const struct taking *how = user;
+    struct taking *how = user;
     const struct kept_tensor *has =
         is_taken(how, t->name) ? find(how->kept, t->name) : NULL;
     if (!has)
         return LAB_OK;
-    return lab_file_read(how->kept->fd, how->kept->path,
-                         how->kept->data + (int64_t)has->from, out,
-                         lab_tensor_bytes(t));
+    enum lab_status st = lab_file_read(how->kept->fd, how->kept->path,
+                                       how->kept->data + (int64_t)has->from,
+                                       out, lab_tensor_bytes(t));
+    if (!st)
+        count_wrong(how, t, out);
+    return st;
 }
 
 enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
                               enum lab_kept_use use,
-                              const struct lab_walk_ready *ready)
+                              const struct lab_walk_ready *ready,
+                              struct lab_str *notice)
 {
-    struct taking how = {k, lab_walk_plan(walk), use};
+    struct lab_str wrong;
+    struct taking how = {k, lab_walk_plan(walk), use, &wrong, 0};
     struct lab_walk_start from = {.user = &how, .fill = fill};
     struct misfits m = {.n = 0};
     enum lab_status st = LAB_OK;
     if (ready)
         from.ready = *ready;
     lab_str_init(&m.text);
+    lab_str_init(&wrong);
     if (use == LAB_KEPT_CONTINUE) {
         from.iteration = k->facts.iteration;
         compare_facts(&m, walk, &k->facts);
@@ -454,7 +500,13 @@ enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
                       lab_str_text(&m.text), m.n > 10 ? "; and more" : "");
     }
     lab_str_release(&m.text);
-    return st ? st : lab_walk_start_from(walk, &from);
+    if (!st)
+        st = lab_walk_start_from(walk, &from);
+    if (!st && how.n_wrong > 0)
+        lab_str_addf(notice, "%s has NaN or infinite values: %s\n", k->path,
+                     lab_str_text(&wrong));
+    lab_str_release(&wrong);
+    return st;
 }
 
 /* ---- writing ---- */

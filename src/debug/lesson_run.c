@@ -1153,13 +1153,14 @@ static enum lab_status trace_text(void *recording, struct lab_walk *walk,
     return LAB_OK;
 }
 
-static enum lab_status begin_kept(void *recording, struct lab_walk *walk)
+static enum lab_status begin_kept(void *recording, struct lab_walk *walk,
+                                  struct lab_str *notice)
 {
     const struct lab_lesson_run *w = ((struct lab_recording *)recording)->of;
     return w->kept ? lab_kept_take(w->kept, walk,
                                    w->options->resume ? LAB_KEPT_CONTINUE
                                                       : LAB_KEPT_LOAD,
-                                   NULL)
+                                   NULL, notice)
                    : LAB_OK;
 }
 
@@ -1185,13 +1186,14 @@ static enum lab_status save_text(void *recording, struct lab_walk *walk,
 
 static enum lab_status load(void *recording, struct lab_walk *walk,
                             const char *path,
-                            const struct lab_walk_ready *ready)
+                            const struct lab_walk_ready *ready,
+                            struct lab_str *notice)
 {
     struct lab_kept *k = NULL;
     (void)recording;
     enum lab_status st = lab_kept_open(&k, path);
     if (!st)
-        st = lab_kept_take(k, walk, LAB_KEPT_LOAD, ready);
+        st = lab_kept_take(k, walk, LAB_KEPT_LOAD, ready, notice);
     lab_kept_free(k);
     return st;
 }

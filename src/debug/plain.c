@@ -191,14 +191,19 @@ static enum lab_status plain_run(struct lab_plain *p,
 
 /* ---- where ---- */
 
-/* Without the line that there is no GPU: say_badge() has it. False: none. */
-static bool print_notes(const struct lab_plain *p)
+/* False: none. */
+static bool print_notes_from(const char *notice)
 {
-    const char *notice = lab_setup_notice_rest(p->snap.notice);
     if (notice[0])
         lab_printf(stdout, "note: %s%s", notice,
                    notice[strlen(notice) - 1] == '\n' ? "" : "\n");
     return notice[0];
+}
+
+/* Without the line that there is no GPU: say_badge() has it. */
+static bool print_notes(const struct lab_plain *p)
+{
+    return print_notes_from(lab_setup_notice_rest(p->snap.notice));
 }
 
 static void say_badge(struct lab_plain *p)
@@ -1044,6 +1049,7 @@ static enum lab_status run(struct lab_plain *p,
         return st;
     int64_t iteration = p->snap.iteration;
     int64_t before = steps_walked(&p->snap);
+    size_t noted = strlen(p->snap.notice);
     p->progress_ns = 0;
     if (c.kind == LAB_DO_TRAIN)
         prepare_training(p, &c);
@@ -1058,7 +1064,11 @@ static enum lab_status run(struct lab_plain *p,
         p->trained = p->trained || lab_seen_trained(&p->run.spec, &p->snap);
     if (!st && c.kind == LAB_DO_BACK)
         say_begin(before - steps_walked(&p->snap), c.n > 0 ? c.n : 1);
-    return st ? st : show(p, &c);
+    if (!st)
+        st = show(p, &c);
+    if (!st && c.kind == LAB_DO_RESTART && strlen(p->snap.notice) > noted)
+        print_notes_from(p->snap.notice + noted);
+    return st;
 }
 
 static enum lab_status sample(struct lab_plain *p,

@@ -66,6 +66,27 @@ few="--backend cpu --no-tune --db $db"
     expect_no_stdout
 }
 
+# A weight that is NaN: one warning, and the run goes on. An iteration that no
+# training reaches: refused.
+python3 - first nan.st far.st <<'EOF'
+import struct, sys
+b = open(sys.argv[1], "rb").read()
+open(sys.argv[2], "wb").write(b[:-4] + struct.pack("<f", float("nan")))
+n = struct.unpack("<Q", b[:8])[0]
+head = b[8:8 + n].replace(b'"iteration":"37"', b'"iteration":"99999999999"')
+open(sys.argv[3], "wb").write(struct.pack("<Q", len(head)) + head + b[8 + n:])
+EOF
+for option in --load --continue; do
+    run run mlp-digits --backend cpu --no-tune --db "$db" --iterations 1 \
+        $option nan.st
+    expect_exit 0
+    expect_stderr 'nan.st has NaN or infinite values: 1 of '
+    [ "$(grep -c 'NaN or infinite' "$err")" = 1 ] || complain 'not one warning'
+done
+run run mlp-digits --backend cpu --no-tune --db "$db" --continue far.st
+expect_exit 3
+expect_stderr 'iteration 99999999999 is after the last'
+
 # What the course prints is the seed's: a trained network is not set beside it.
 run run lstm-example --no-tune --backend cpu --db "$db" --iterations 3 \
     --save trained
@@ -94,11 +115,12 @@ expect_exit 0
 expect_stderr 'early_stop of early: no rows are held back'
 
 # The stepper's words.
-printf 'step 3\nsave here\nsave here\nsave here force\nsave here now\ntrain 2\nload here\nload short.st\nsave\nlist\n' >words
+printf 'step 3\nsave here\nsave here\nsave here force\nsave here now\ntrain 2\nload here\nload short.st\nload nan.st\nsave\nlist\n' >words
 timeout 120 "$LAB_EXE" --plain mlp-digits --backend cpu --no-tune --db "$db" \
     --continue first <words >"$out" 2>"$err" || complain "the words: exit $?"
 expect_stdout 'here has the network after 37 iterations'
 expect_stdout 'At the start again, with the parameters of here.'
+expect_stdout 'nan.st has NaN or infinite values: 1 of '
 expect_stderr 'the file is cut short'
 expect_stderr 'usage: save FILE'
 expect_stderr 'save here force'

@@ -2,6 +2,7 @@
  * without, and no file that is damaged or of another network is used. */
 #include "test.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,12 +52,23 @@ static void keep(struct net *n, int64_t want)
     assert_int_equal(n_done, want);
 }
 
-static enum lab_status take(struct net *n, enum lab_kept_use use)
+static enum lab_status take_noting(struct net *n, enum lab_kept_use use,
+                                   struct lab_str *notice)
 {
     struct lab_kept *k;
     assert_ok(lab_kept_open(&k, path));
-    enum lab_status st = lab_kept_take(k, n->walk, use, NULL);
+    enum lab_status st = lab_kept_take(k, n->walk, use, NULL, notice);
     lab_kept_free(k);
+    return st;
+}
+
+static enum lab_status take(struct net *n, enum lab_kept_use use)
+{
+    struct lab_str notice;
+    lab_str_init(&notice);
+    enum lab_status st = take_noting(n, use, &notice);
+    assert_string_equal(lab_str_text(&notice), "");
+    lab_str_release(&notice);
     return st;
 }
 
@@ -300,6 +312,71 @@ TEST_CASE(another_lesson_is_not_continued)
     assert_true(error_is("[kept.foreign] "));
     lab_kept_free(k);
     net_free(&a);
+}
+
+/* `value` over one value of the file, `bytes` from its end. */
+static void spoil(long bytes, float value)
+{
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, -bytes, SEEK_END), 0);
+    assert_int_equal(fwrite(&value, sizeof(value), 1, f), 1);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* The network is used; what is wrong in it is a notice. */
+TEST_CASE(wrong_values_are_noted)
+{
+    struct net a;
+    struct lab_str notice;
+    char want[128];
+    lab_str_init(&notice);
+    describe(&a, "sgd lr=0.1");
+    keep(&a, 0);
+    snprintf(want, sizeof(want),
+             "%s has NaN or infinite values: 2 of 10 in "
+             "fc2.b\n",
+             path);
+    const struct lab_plan *plan = lab_walk_plan(a.walk);
+    long after = 0; /* bytes of the tensors that come after it */
+    for (int i = lab_plan_tensor(plan, "fc2.b") + 1; i < plan->n_tensors; i++)
+        if (plan->tensors[i].persistent && plan->tensors[i].alias_of < 0)
+            after += (long)lab_tensor_bytes(&plan->tensors[i]);
+    spoil(after + 4, NAN);
+    spoil(after + 40, -INFINITY);
+    assert_ok(take_noting(&a, LAB_KEPT_LOAD, &notice));
+    assert_string_equal(lab_str_text(&notice), want);
+    lab_str_clear(&notice);
+    assert_ok(take_noting(&a, LAB_KEPT_CONTINUE, &notice));
+    assert_string_equal(lab_str_text(&notice), want);
+    lab_str_release(&notice);
+    net_free(&a);
+}
+
+/* An iteration that no training reaches is a damaged file. */
+TEST_CASE(far_iterations_are_refused)
+{
+    static const char *const iterations[] = {"10000000000", "10000000001",
+                                             "9223372036854775807"};
+    struct lab_kept *k;
+    for (int i = 0; i < 3; i++) {
+        char text[256];
+        int n = snprintf(text, sizeof(text),
+                         "{\"__metadata__\":{\"lesson\":\"net\","
+                         "\"optimizer\":\"sgd\",\"learning_rate\":\"0.1\","
+                         "\"seed\":\"1\",\"iteration\":\"%s\","
+                         "\"batch\":\"7\",\"train_rows\":\"9\"}}",
+                         iterations[i]);
+        put_file(text, (uint64_t)n, 0);
+        if (i == 0) {
+            assert_ok(lab_kept_open(&k, path));
+            lab_kept_free(k);
+            continue;
+        }
+        assert_int_equal(lab_kept_open(&k, path), LAB_E_PARSE);
+        assert_true(error_is("[kept.iteration] iteration "));
+        assert_non_null(strstr(lab_error(), iterations[i]));
+    }
 }
 
 RUN_TESTS_IN(make_path, remove_path)

@@ -180,9 +180,13 @@ static enum lab_status prune(struct inference *g)
 
 /* ---- the network ---- */
 
-static enum lab_status begin(void *user, struct lab_walk *walk)
+static enum lab_status begin(void *user, struct lab_walk *walk,
+                             struct lab_str *notice)
 {
-    return lab_kept_take(user, walk, LAB_KEPT_LOAD, NULL);
+    size_t before = notice->len;
+    enum lab_status st = lab_kept_take(user, walk, LAB_KEPT_LOAD, NULL, notice);
+    lab_warn_lines(lab_str_text(notice) + before);
+    return st;
 }
 
 static enum lab_status open_network(struct inference *g)

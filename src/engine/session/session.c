@@ -338,13 +338,23 @@ static void stop_because(struct lab_session *s, const char *fmt, ...)
     va_end(args);
 }
 
-/* A line of its own: "what: why". */
-static void add_notice(struct lab_session *s, const char *what, const char *why)
+/* Lines of their own. */
+static void add_notice_lines(struct lab_session *s, const char *text)
 {
     size_t used = strlen(s->now.notice);
     bool line = used > 0 && s->now.notice[used - 1] != '\n';
-    snprintf(s->now.notice + used, sizeof(s->now.notice) - used, "%s%s: %s\n",
-             line ? "\n" : "", what, why);
+    snprintf(s->now.notice + used, sizeof(s->now.notice) - used, "%s%s",
+             line ? "\n" : "", text);
+}
+
+/* A line of its own: "what: why". */
+static void add_notice(struct lab_session *s, const char *what, const char *why)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_addf(&text, "%s: %s\n", what, why);
+    add_notice_lines(s, lab_str_text(&text));
+    lab_str_release(&text);
 }
 
 static void session_begin_run(struct lab_session *s)
@@ -1831,11 +1841,17 @@ static enum lab_status session_restart(struct lab_session *s,
 {
     const struct lab_walk_ready ready = {s, end_run};
     if (c->text[0]) {
+        struct lab_str notice;
+        lab_str_init(&notice);
         enum lab_status st =
             s->hooks.load
-                ? s->hooks.load(s->hooks.user, s->walk, c->text, &ready)
+                ? s->hooks.load(s->hooks.user, s->walk, c->text, &ready,
+                                &notice)
                 : lab_fail(LAB_E_UNSUPPORTED,
                            "[session.no-load] this session loads no networks");
+        if (!st && notice.len > 0)
+            add_notice_lines(s, lab_str_text(&notice));
+        lab_str_release(&notice);
         if (st)
             return st;
     }

@@ -182,7 +182,7 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         return st;
     }
     lab_walk_stop_when(w, &setup->stop);
-    st = setup->begin ? setup->begin(setup->user, w) : LAB_OK;
+    st = setup->begin ? setup->begin(setup->user, w, notice) : LAB_OK;
     if (!st)
         st = tune(setup, w, notice);
     if (!st)

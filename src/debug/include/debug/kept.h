@@ -41,10 +41,13 @@ void lab_kept_get_facts(const struct lab_kept *k, struct lab_kept_facts *out);
 enum lab_status lab_kept_check_lesson(const struct lab_kept *k,
                                       const char *lesson);
 /* The walk begins anew with it (lab_walk_start_from), after a call of `ready` (NULL:
- * none). LAB_E_SHAPE: what does not fit, by name; the walk is as it was then. */
+ * none). LAB_E_SHAPE: what does not fit, by name; the walk is as it was then.
+ * `notice` gets a line where values are NaN or infinite: how many, in which
+ * tensors. */
 enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
                               enum lab_kept_use use,
-                              const struct lab_walk_ready *ready);
+                              const struct lab_walk_ready *ready,
+                              struct lab_str *notice);
 /* Can a file be made there? Before an hour of training. `db`: the database that
  * is not to be overwritten, or NULL; `force`: another file is. LAB_E_IO. */
 enum lab_status lab_kept_check_place(const char *path, const char *db,

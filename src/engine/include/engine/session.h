@@ -44,9 +44,11 @@ struct lab_session_hooks {
     enum lab_status (*save)(void *user, struct lab_walk *walk, const char *path,
                             bool force, char *report, size_t bytes);
     /* The walk begins anew with the parameters in the file `path`, once `ready` has
-     * been called; it is as it was when that fails. */
+     * been called; it is as it was when that fails. `notice`: lines for the
+     * snapshot's notice. */
     enum lab_status (*load)(void *user, struct lab_walk *walk, const char *path,
-                            const struct lab_walk_ready *ready);
+                            const struct lab_walk_ready *ready,
+                            struct lab_str *notice);
 };
 
 struct lab_session_config {

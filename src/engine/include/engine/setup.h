@@ -32,8 +32,10 @@ struct lab_setup {
     /* Called before a backend is opened ("cuda" may be followed by "cpu"). */
     void (*prepare)(void *user, const char *backend);
     /* Called when the walk is ready, to have it begin elsewhere than with the
-     * seed (lab_walk_start_from); a failure is one of opening. NULL: nothing. */
-    enum lab_status (*begin)(void *user, struct lab_walk *walk);
+     * seed (lab_walk_start_from); a failure is one of opening, and what the
+     * learner should know is added to `notice`. NULL: nothing. */
+    enum lab_status (*begin)(void *user, struct lab_walk *walk,
+                             struct lab_str *notice);
     void *user;
 };
 

@@ -26,7 +26,7 @@ TEST_CASE(no_part_overlaps_another)
             for (int rungs = 0; rungs < 40; rungs += 13) {
                 struct lab_rect body = {1, 0, h, w};
                 struct lab_bench_layout l =
-                    lab_bench_layout(body, rungs, rungs, w & 1);
+                    lab_bench_layout(body, rungs, rungs, w & 1, rungs % 6);
                 const struct lab_rect parts[] = {l.facts, l.table,   l.words,
                                                  l.lower, l.bars,    l.rates,
                                                  l.slide, l.profile, l.kernel};
@@ -35,18 +35,23 @@ TEST_CASE(no_part_overlaps_another)
         }
     }
     struct lab_bench_layout l =
-        lab_bench_layout((struct lab_rect){1, 0, 21, 80}, 4, 2, false);
+        lab_bench_layout((struct lab_rect){1, 0, 21, 80}, 4, 2, false, 0);
     assert_false(l.wide);
     assert_int_equal(l.table.h, 5);
     assert_true(l.lower.h >= 8);
     /* a ladder of twelve leaves a picture four rows of dots, or more */
-    l = lab_bench_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, false);
+    l = lab_bench_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, false, 0);
     assert_int_equal(l.lower.h, 8);
-    l = lab_bench_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, true);
+    l = lab_bench_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, true, 0);
     assert_true(l.lower.h >= 12 && l.table.h >= 4);
-    l = lab_bench_layout((struct lab_rect){1, 0, 57, 200}, 10, 2, true);
+    l = lab_bench_layout((struct lab_rect){1, 0, 57, 200}, 10, 2, true, 0);
     assert_true(l.wide);
     assert_true(l.table.h == 11 && l.kernel.h > 30 && l.rates.h > 15);
+    /* lanes are rows below the bars, which the rates give */
+    struct lab_bench_layout with =
+        lab_bench_layout((struct lab_rect){1, 0, 57, 200}, 10, 2, true, 5);
+    assert_int_equal(with.bars.h, l.bars.h + 5);
+    assert_int_equal(with.rates.h, l.rates.h - 5);
 }
 
 static struct lab_bench_result row_of(double rate, double median_ns,
@@ -406,6 +411,10 @@ TEST_CASE(lanes_are_below_the_bars)
     assert_int_equal(strcspn(lane, "1"), 10 + 13);
     assert_int_equal(strcspn(lane, "2"), 10 + 26);
     lab_free(text);
+    assert_int_equal(lab_bench_lanes_rows(&chart), 5);
+    lab.rows[36].note = NULL;
+    assert_int_equal(lab_bench_lanes_rows(&chart), 0);
+    lab.rows[36].note = "alone: in 1.000 + kernel 0.002 + out 1.000 ms";
     /* The words first go without room, then the lanes; the bars stay. */
     text = drawn(&chart, false, 9, 50, true);
     assert_null(strstr(text, "copy in"));

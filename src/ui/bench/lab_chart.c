@@ -280,6 +280,15 @@ static void draw_lanes(struct lab_canvas *c, struct lab_rect r,
                      row->median_ns / 1e6);
 }
 
+int lab_bench_lanes_rows(const struct lab_bench_chart *chart)
+{
+    struct lab_bench_lanes l;
+    return chart->size >= 0 && chart->size < chart->lab->size_count &&
+                   lanes_row(chart, &l)
+               ? LANES_H + 1
+               : 0;
+}
+
 /* Takes the rows of the lanes off the bars' rectangle. false: no lanes, or no room
  * for them below all bars. */
 static bool cut_lanes(struct lab_rect *r, const struct lab_bench_chart *chart)
@@ -703,10 +712,7 @@ enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
     chart.size = last_size(lab, set, &count);
     if (chart.size < 0)
         return LAB_OK;
-    struct lab_bench_lanes lanes;
-    int bars = bars_height(lab, chart.size);
-    if (lanes_row(&chart, &lanes))
-        bars += LANES_H + 1;
+    int bars = bars_height(lab, chart.size) + lab_bench_lanes_rows(&chart);
     int h = bars + (count > 1 ? RATES_H + 1 : 0);
     enum lab_status st = lab_canvas_init(&c, h, columns, ascii);
     if (st)

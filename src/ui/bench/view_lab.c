@@ -544,7 +544,7 @@ static const char *const LOWER_TITLES[LAB_LOWERS] = {
     "Rungs", "Rates", "Kernel", "Profile", "The course's figures"};
 
 struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
-                                         int slides, bool tall)
+                                         int slides, bool tall, int lanes)
 {
     struct lab_bench_layout l = {.wide = body.w >= WIDE_W && body.h >= WIDE_H};
     int rows = rungs + 1;
@@ -566,7 +566,8 @@ struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
     l.words = lab_rect_cut_top(&body, WORDS_H);
     if (slides > 0)
         l.slide = lab_rect_cut_bottom(&body, slides < 4 ? slides + 1 : 5);
-    int bars = rows + 1 < body.h / 2 ? rows + 1 : body.h / 2;
+    int bars = rows + 1 + lanes;
+    bars = bars < body.h / 2 ? bars : body.h / 2;
     l.bars = lab_rect_cut_top(&body, bars);
     l.rates = body;
     return l;
@@ -895,11 +896,12 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
 {
     struct lab_bench_state *st = s->state;
     bool tall = st->lower == LAB_LOWER_RATES || st->lower == LAB_LOWER_SLIDE;
-    struct lab_bench_layout l =
-        lab_bench_layout(body, (int)st->table.count, st->lab.slide_count, tall);
-    st->wide = l.wide;
     const struct lab_bench_chart bars = chart_of(st, false);
     const struct lab_bench_chart rates = chart_of(st, true);
+    struct lab_bench_layout l =
+        lab_bench_layout(body, (int)st->table.count, st->lab.slide_count, tall,
+                         lab_bench_lanes_rows(&bars));
+    st->wide = l.wide;
     st->bars_at = st->rates_at = (struct lab_rect){0};
     if (st->reading) {
         lab_pager_draw(&st->text_pager, c, body);
@@ -1516,9 +1518,6 @@ static const struct lab_binding bindings[] = {
      turn_log},
     {"m", true, "machine", "CPU, GPU, or recorded results", LAB_ACT_OWN, NULL,
      next_set, false},
-    {"P", false, "recorded",
-     "results that ship with the program, or this machine's", LAB_ACT_OWN, NULL,
-     next_set, true},
     {"Left [", false, "size", "the size before", LAB_ACT_LEFT, NULL, next_size,
      -1},
     {"Right ]", false, "size", "the next size", LAB_ACT_RIGHT, NULL, next_size,
@@ -1526,6 +1525,9 @@ static const struct lab_binding bindings[] = {
     {"Enter", true, "source",
      "the chosen rung's kernel, on a screen of its own", LAB_ACT_OPEN,
      open_kernel},
+    {"P", true, "recorded",
+     "results that ship with the program, or this machine's", LAB_ACT_OWN, NULL,
+     next_set, true},
     {"i", false, "into", "into the chosen rung's kernel (--backend sim)",
      LAB_ACT_OWN, go_inside},
     {"Tab", false, "pane", "move in the table or in the kernel's source",

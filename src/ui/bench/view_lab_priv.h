@@ -60,9 +60,10 @@ struct lab_bench_state {
 };
 
 LAB_C_BEGIN
-/* `tall`: what is below a narrow screen's table takes rows of it. */
+/* `tall`: what is below a narrow screen's table takes rows of it. `lanes`: rows
+ * below the bars (lab_bench_lanes_rows()). */
 struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
-                                         int slides, bool tall);
+                                         int slides, bool tall, int lanes);
 
 /* The kernel of a rung in its file, the function of this symbol, else the one
  * that is named most like the rung: the line, from 1. `symbol` may be NULL. `name`

@@ -23,6 +23,8 @@ LAB_C_BEGIN
  * chosen row or the fastest, of a lab that has them (lab_bench_lanes()). */
 void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
                          const struct lab_bench_chart *chart);
+/* The rows that the lanes take below the bars; 0: the lab has none. */
+int lab_bench_lanes_rows(const struct lab_bench_chart *chart);
 /* "Rates: GFLOP/s against the size" */
 const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set);
 /* Lines of rates. A small picture has the chosen rung, the fastest, the

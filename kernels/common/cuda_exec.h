@@ -33,8 +33,8 @@ enum lab_cublas_compute {
     LAB_CUBLAS_COMPUTE_TF32 = 77
 };
 
-/* C (m, n) = A (m, k) B (k, n), column-major and dense, all of one type; of bytes
- * C is of 32 bits, as what is computed in. */
+/* C (m, n) = A (m, k) B (k, n), column-major and dense, all of one type; where A and B
+ * are bytes, C has integers of 32 bits. */
 struct lab_lt_product {
     int type;    /* enum lab_cublas_type */
     int compute; /* enum lab_cublas_compute */

@@ -437,8 +437,8 @@ TEST_CASE(a_bounded_tensor_ends_where_it_ends)
     bench_close(b);
 }
 
-/* x[i - 1u]: what is said of it is the same in each run. */
-TEST_CASE(an_address_far_from_memory_is_told_by_the_nearest)
+/* x[i - 1u]: its message is the same in each run. */
+TEST_CASE(an_address_far_from_memory_names_the_nearest)
 {
     struct bench *b = bench_open(1, ALL, false);
     float *x = tensor(b, 32 * 4, "x", 0, 1, 32, false);

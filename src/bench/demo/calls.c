@@ -128,6 +128,8 @@ struct shown {
     struct lab_writer *writer; /* NULL: not recorded */
     struct lab_database *db;
     int64_t run;
+    struct lab_kept_error why; /* why a call was not kept */
+    enum lab_status kept;
 };
 
 /* A call as a point of a sweep without a number, as lab_sweep_rows_read gives it
@@ -159,10 +161,13 @@ static void print_text(int64_t number, const char *call, double ns)
 
 static enum lab_status print_call(void *user, const struct lab_conv_call *call)
 {
-    const struct shown *s = user;
-    enum lab_status st = s->writer ? keep_call(s, call) : LAB_OK;
-    if (st)
-        return st;
+    struct shown *s = user;
+    if (s->writer)
+        s->kept = keep_call(s, call);
+    if (s->kept) {
+        lab_error_keep(&s->why);
+        return s->kept;
+    }
     if (s->o->json)
         return call_json(call);
     lab_printf(stdout, "%3d  %s\n", call->number, call->call);
@@ -289,6 +294,8 @@ static enum lab_status make_calls(struct shown *shown, struct numbers *n,
         return st;
     st = module->conv_calls(&calls);
     end_run(shown, st);
+    if (shown->kept)
+        return lab_error_again(shown->kept, &shown->why);
     return st ? lab_backend_judge(module->backend, st) : LAB_OK;
 }
 

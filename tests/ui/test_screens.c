@@ -1,12 +1,15 @@
 /* Whole screens: scripts of keys against golden text. LAB_GOLDEN_UPDATE=1
  * writes the golden files anew, to be read before they are committed. */
 #include <dirent.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "test.h"
 
 #include "base/mem.h"
 #include "ui/ui.h"
+#include "ui/view_text.h"
 #include "ui/views.h"
 #include "ui_fixture.h"
 
@@ -26,6 +29,7 @@ static enum lab_status play(const char *script, bool ascii)
     if (!st)
         st = lab_ui_run(ui);
     lab_ui_free(ui);
+    assert_true(lab_text_end(10000));
     return st;
 }
 
@@ -181,6 +185,81 @@ TEST_CASE(survives_any_allocation_failing)
         refused += st == LAB_E_NOMEM;
     }
     assert_true(refused > 0);
+}
+
+/* A text whose thread waits for `go`, or for a file. */
+struct slow {
+    atomic_bool go;
+    atomic_int calls;
+    const char *file;
+};
+
+static enum lab_status write_slowly(void *user, struct lab_doc *out)
+{
+    struct slow *slow = user;
+    const struct timespec moment = {.tv_nsec = 1000000};
+    atomic_fetch_add(&slow->calls, 1);
+    for (int i = 0; i < 20000 && !atomic_load(&slow->go) &&
+                    !(slow->file && access(slow->file, F_OK) == 0);
+         i++)
+        nanosleep(&moment, NULL);
+    lab_doc_para(out, 0, 0, true);
+    lab_doc_add(out, LAB_ROLE_NORMAL, "all was looked at");
+    return LAB_OK;
+}
+
+static void play_slow(struct slow *slow, const char *keys)
+{
+    const char *path = LAB_BINARY_DIR "/slow.keys";
+    const struct lab_text_args text = {"Slow", slow, write_slowly,
+                                       "Looking ..."};
+    const struct lab_ui_options options = {.script = path, .badge = "CPU"};
+    struct lab_ui *ui;
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "resize 80 24\n%s", keys);
+    fclose(f);
+    assert_ok(lab_ui_new(&ui, &options));
+    assert_ok(lab_ui_push(ui, &lab_view_text, &text));
+    if (lab_ui_run(ui))
+        fail_msg("%s", lab_error());
+    lab_ui_free(ui);
+}
+
+/* The text is ready while the help covers it: the wake is spent there. */
+TEST_CASE(a_text_that_was_covered_is_shown)
+{
+    static const char covered[] = LAB_BINARY_DIR "/covered.txt";
+    struct slow slow = {.file = covered};
+    remove(covered);
+    play_slow(&slow, "expect Looking ...\nkey ?\n"
+                     "expect Keys of this screen\n"
+                     "screen " LAB_BINARY_DIR "/covered.txt\n"
+                     "wait 300\nkey q\n"
+                     "await 5000 all was looked at\n"
+                     "absent Looking ...\nkey q\n");
+    assert_true(lab_text_end(0)); /* it was shown: nothing was left */
+    assert_int_equal(atomic_load(&slow.calls), 1);
+}
+
+/* Leaving does not wait; who comes back meets the thread that was left. */
+TEST_CASE(a_text_is_left_while_it_is_written)
+{
+    static const char again[] = LAB_BINARY_DIR "/again.txt";
+    struct slow slow = {.file = again};
+    struct slow other = {.file = NULL};
+    remove(again);
+    play_slow(&slow, "expect Looking ...\nkey q\n");
+    assert_false(lab_text_end(0)); /* it writes, and its screen is gone */
+    play_slow(&other, "expect Looking ...\nkey q\n");
+    play_slow(&slow, "expect Looking ...\n"
+                     "screen " LAB_BINARY_DIR "/again.txt\n"
+                     "await 5000 all was looked at\nkey q\n");
+    assert_int_equal(atomic_load(&slow.calls), 1);
+    assert_false(lab_text_end(20)); /* the other one */
+    atomic_store(&other.go, true);
+    assert_true(lab_text_end(10000));
+    assert_int_equal(atomic_load(&other.calls), 1);
 }
 
 TEST_CASE(a_script_says_where_it_is_wrong)

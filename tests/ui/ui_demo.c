@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ui/ui.h"
+#include "ui/view_text.h"
 #include "ui/views.h"
 #include "ui_fixture.h"
 
@@ -35,6 +36,7 @@ int main(int argc, char **argv)
         st = lab_ui_run(ui);
     int sig = lab_ui_signal(ui);
     lab_ui_free(ui);
+    lab_text_end(10000);
     if (st && !sig)
         fprintf(stderr, "ui_demo: %s\n", lab_error());
     return sig ? 128 + sig : st == LAB_OK ? 0 : 1;

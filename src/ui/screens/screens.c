@@ -23,6 +23,7 @@
 #include "debug/progress.h"
 #include "base/signals.h"
 #include "trace/record.h"
+#include "ui/view_text.h"
 #include "ui/views.h"
 #include "debug/walkthrough.h"
 #include "base/mem.h"
@@ -1631,6 +1632,8 @@ static void finish(struct screens *s)
     lab_str_release(&s->notes);
 }
 
+enum { DOCTOR_END_MS = 100 };
+
 int lab_open_screens(const struct lab_options *o)
 {
     struct screens s = {.options = o};
@@ -1650,5 +1653,12 @@ int lab_open_screens(const struct lab_options *o)
         s.signal = lab_signals_caught();
     if (st && !s.signal)
         lab_error_again(st, &why);
-    return s.signal ? LAB_EXIT_SIGNAL + s.signal : lab_exit_error(st);
+    int code = s.signal ? LAB_EXIT_SIGNAL + s.signal : lab_exit_error(st);
+    /* All is saved and closed. Who still looks at the machine may be inside of a
+     * driver, which exit() would take down under it. */
+    if (!lab_text_end(DOCTOR_END_MS)) {
+        fflush(stdout);
+        _exit(code);
+    }
+    return code;
 }

@@ -2,10 +2,10 @@
  * of a screen, and a C or CUDA source with its functions. */
 #include <ctype.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -16,19 +16,30 @@
 #include "ui/view_text.h"
 #include "ui/views.h"
 
+/* A text that takes long: a thread of its own writes it. A screen that is left
+ * before does not wait: it leaves this behind, to the next screen that wants the
+ * same text, or until the thread has ended. */
+struct writing {
+    struct lab_text_args what;
+    pthread_t thread;
+    bool threaded;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    struct lab_ui *ui; /* to be woken; NULL: its screen is gone */
+    bool written;      /* the thread touches nothing more */
+    struct lab_doc doc;
+    enum lab_status status;
+    struct lab_kept_error why;
+    struct writing *next; /* of those that were left before */
+};
+
+static struct writing *left_behind; /* the UI's thread only */
+
 struct text_state {
     struct lab_doc doc;
     struct lab_pager pager;
     char title[128];
-    /* A text that takes long is written by a thread of its own. */
-    struct lab_ui *ui;
-    struct lab_text_args due; /* `write` NULL: it is shown */
-    pthread_t thread;
-    bool threaded;
-    atomic_bool written; /* what follows is the UI's now */
-    struct lab_doc next;
-    enum lab_status status;
-    struct lab_kept_error why;
+    struct writing *writing; /* NULL: the text is shown */
 };
 
 enum { TEXT_W = 84 }; /* a line of source with its number */
@@ -48,21 +59,123 @@ static enum lab_status text_start(struct text_state *st, const char *title)
 
 static void *write_text(void *user)
 {
-    struct text_state *st = user;
-    st->status = st->due.write(st->due.user, &st->next);
-    if (!st->status)
-        st->status = lab_doc_check(&st->next);
-    lab_error_keep(&st->why);
-    atomic_store(&st->written, true);
-    lab_ui_wake(st->ui);
+    struct writing *w = user;
+    w->status = w->what.write(w->what.user, &w->doc);
+    if (!w->status)
+        w->status = lab_doc_check(&w->doc);
+    lab_error_keep(&w->why);
+    pthread_mutex_lock(&w->lock);
+    w->written = true;
+    if (w->ui)
+        lab_ui_wake(w->ui);
+    pthread_cond_signal(&w->ended);
+    pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
-static void begin_writing(struct text_state *st)
+static bool is_written(struct writing *w)
 {
-    st->threaded = lab_thread_start(&st->thread, write_text, st) == LAB_OK;
-    if (!st->threaded)
-        write_text(st);
+    pthread_mutex_lock(&w->lock);
+    bool written = w->written;
+    pthread_mutex_unlock(&w->lock);
+    return written;
+}
+
+/* Of one that is written: the thread is at its end. */
+static void end_writing(struct writing *w)
+{
+    if (w->threaded)
+        pthread_join(w->thread, NULL);
+    lab_doc_release(&w->doc);
+    pthread_cond_destroy(&w->ended);
+    pthread_mutex_destroy(&w->lock);
+    lab_free(w);
+}
+
+static void leave_writing(struct writing *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->ui = NULL;
+    pthread_mutex_unlock(&w->lock);
+    w->next = left_behind;
+    left_behind = w;
+}
+
+/* Ends those left that are written. The same text, when it is still at work, is
+ * taken from them: NULL, there is none. */
+static struct writing *take_left(const struct lab_text_args *what)
+{
+    struct writing *taken = NULL;
+    struct writing **at = &left_behind;
+    while (*at) {
+        struct writing *w = *at;
+        bool written = is_written(w);
+        if (written || (!taken && w->what.write == what->write &&
+                        w->what.user == what->user)) {
+            *at = w->next;
+            if (written)
+                end_writing(w);
+            else
+                taken = w;
+        } else {
+            at = &w->next;
+        }
+    }
+    return taken;
+}
+
+bool lab_text_end(int most_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += most_ms / 1000;
+    until.tv_nsec += most_ms % 1000 * 1000000L;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000L;
+    }
+    while (left_behind) {
+        struct writing *w = left_behind;
+        int late = 0;
+        pthread_mutex_lock(&w->lock);
+        while (!w->written && !late)
+            late = pthread_cond_timedwait(&w->ended, &w->lock, &until);
+        bool written = w->written;
+        pthread_mutex_unlock(&w->lock);
+        if (!written)
+            return false;
+        left_behind = w->next;
+        end_writing(w);
+    }
+    return true;
+}
+
+static enum lab_status begin_writing(struct text_state *st, struct lab_ui *ui,
+                                     const struct lab_text_args *what)
+{
+    struct writing *w = take_left(what);
+    if (w) {
+        pthread_mutex_lock(&w->lock);
+        w->ui = ui;
+        if (w->written)
+            lab_ui_wake(ui);
+        pthread_mutex_unlock(&w->lock);
+        st->writing = w;
+        return LAB_OK;
+    }
+    w = lab_alloc(sizeof(*w));
+    if (!w)
+        return lab_no_memory("a text");
+    w->what = *what;
+    w->ui = ui;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->ended, NULL);
+    lab_doc_init(&w->doc);
+    st->writing = w;
+    w->threaded = lab_thread_start(&w->thread, write_text, w) == LAB_OK;
+    if (!w->threaded)
+        write_text(w);
+    return LAB_OK;
 }
 
 static enum lab_status text_init(struct lab_screen *s, const void *args)
@@ -70,51 +183,46 @@ static enum lab_status text_init(struct lab_screen *s, const void *args)
     struct text_state *st = s->state;
     const struct lab_text_args *a = args;
     lab_doc_init(&st->doc);
-    lab_doc_init(&st->next);
     if (a->waiting) {
-        st->ui = s->ui;
-        st->due = *a;
         lab_doc_para(&st->doc, 0, 0, true);
         lab_doc_add(&st->doc, LAB_ROLE_DIM, a->waiting);
         enum lab_status started = text_start(st, a->title);
-        if (!started)
-            begin_writing(st);
-        return started;
+        return started ? started : begin_writing(st, s->ui, a);
     }
     enum lab_status status = a->write(a->user, &st->doc);
     return status ? status : text_start(st, a->title);
 }
 
-static void end_writing(struct text_state *st)
-{
-    if (st->threaded)
-        pthread_join(st->thread, NULL);
-    st->threaded = false;
-}
-
 static bool text_tick(struct lab_screen *s)
 {
     struct text_state *st = s->state;
-    if (!st->due.write || !atomic_load(&st->written))
+    struct writing *w = st->writing;
+    if (!w || !is_written(w))
         return false;
-    end_writing(st);
-    if (st->status) {
-        lab_error_again(st->status, &st->why);
+    if (w->status) {
+        lab_error_again(w->status, &w->why);
         lab_ui_error(s->ui);
     }
     lab_doc_release(&st->doc);
-    st->doc = st->next;
-    lab_doc_init(&st->next);
-    st->due.write = NULL;
+    st->doc = w->doc;
+    lab_doc_init(&w->doc);
+    st->writing = NULL;
+    end_writing(w);
     lab_pager_show(&st->pager, &st->doc);
     return true;
+}
+
+/* The wake came while another screen was on top, and was spent there. */
+static void text_shown(struct lab_screen *s)
+{
+    text_tick(s);
 }
 
 static void text_release(struct lab_screen *s)
 {
     struct text_state *st = s->state;
-    end_writing(st);
-    lab_doc_release(&st->next);
+    if (st->writing)
+        leave_writing(st->writing);
     lab_pager_release(&st->pager);
     lab_doc_release(&st->doc);
 }
@@ -156,6 +264,7 @@ const struct lab_screen_ops lab_view_text = {
     .release = text_release,
     .draw = text_draw,
     .tick = text_tick,
+    .shown = text_shown,
     .panes = text_panes,
     .title_now = text_title,
 };

@@ -117,6 +117,6 @@ struct lab_text_args {
     void *user;
     enum lab_status (*write)(void *user, struct lab_doc *out);
     /* Shown until the text is there: `write` runs in a thread of its own. NULL: it is
-     * called at once. */
+     * called at once. A screen that is left does not wait for it: lab_text_end(). */
     const char *waiting;
 };

@@ -1,6 +1,6 @@
 /* ui/view_text.h -- what the screens of text are made of: the help of a screen,
- * and the functions of a C or CUDA source, found without a compiler. Pure.
- * Threads: any. */
+ * the texts that a thread still writes, and the functions of a C or CUDA source,
+ * found without a compiler. Pure, threads any, but for lab_text_end(). */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +16,11 @@ struct lab_source_symbol {
 };
 
 LAB_C_BEGIN
+/* Waits at most so long for the threads of texts whose screens were left before
+ * they were written (lab_text_args). False: one still writes; only _exit() is safe
+ * then, for it uses what `user` points to and what exit() takes down. The UI's
+ * thread, when its screens are closed. */
+bool lab_text_end(int most_ms);
 /* Functions and kernels that the text defines, in order: their heads start at
  * the margin and end in a body. Fills at most `cap`; returns how many there
  * are. */

@@ -254,6 +254,16 @@ run lab backward mlp-digits --backend cpu --repeat 20 --ascii
 expect_exit 0
 expect_ascii
 expect_stdout 'backward takes'
+# All lessons: a row for each, not three and a line.
+run lab backward all --backend cpu --repeat 20
+expect_exit 0
+expect_stdout 'recorded on NVIDIA H200'
+[ "$(grep -c '^ *cnn-digits ' "$out")" -eq 2 ] || complain 'not a row a lesson'
+grep -q 'backward takes' "$out" && complain 'the same again in words'
+# A column that has no value on one backend is left out.
+run lab network-size mlp-digits --backend cpu --sizes 1 --repeat 20
+expect_exit 0
+grep -q 'over the other' "$out" && complain 'a column of n/a'
 run lab --list
 expect_exit 0
 for word in gemm hello offsets gflops calls layers inference tune batch-size backward; do

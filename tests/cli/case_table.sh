@@ -26,6 +26,15 @@ expect_json 'len(rows) == 4' 'rows[0]["fp32_tflop_s"] == 10.60864' \
     'rows[2]["threads_count"] == 221184' \
     'rows[3]["gpu"] == "this machine"' \
     '(rows[3]["sms_count"] is None) == (rows[3]["threads_per_sm_count"] is None)'
+for name in C1 c01 c1; do
+    run table $name --json
+    expect_json 'len(rows) == 4' 'rows[0]["fp32_tflop_s"] == 10.60864'
+done
+for name in c 1 c001x C; do
+    run table $name
+    expect_exit 3
+    expect_stderr 'there is no table'
+done
 run table gpus
 expect_stdout '309.66'
 [ "$(grep -c -e --measure "$out")" = 0 ] || complain 'there is no --measure'

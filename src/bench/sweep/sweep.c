@@ -741,8 +741,18 @@ static const struct lab_sweep_row *other(const struct sweep *s, int i)
     return NULL;
 }
 
+/* Some width was measured on both. */
+static bool has_others(const struct sweep *s)
+{
+    for (int i = 0; i < s->n_rows; i++)
+        if (other(s, i))
+            return true;
+    return false;
+}
+
 static void width_rows(const struct sweep *s, struct lab_text_table *t)
 {
+    bool both = has_others(s);
     for (int i = 0; i < s->n_rows; i++) {
         const struct lab_sweep_row *r = row_at(s, i);
         const struct lab_sweep_row *o = other(s, i);
@@ -753,7 +763,8 @@ static void width_rows(const struct sweep *s, struct lab_text_table *t)
         lab_text_table_add_real_ns(t, r->median_ns);
         lab_text_table_add_real(t, r->flop / r->median_ns, 4);
         add_bytes(t, r->memory_bytes);
-        lab_text_table_add_times(t, o ? o->median_ns / r->median_ns : NAN);
+        if (both)
+            lab_text_table_add_times(t, o ? o->median_ns / r->median_ns : NAN);
         add_bar(t, r->samples_per_s, fastest(s));
     }
 }
@@ -769,6 +780,34 @@ static void part_rows(const struct sweep *s, struct lab_text_table *t)
         lab_text_table_add_share(t, r->flop / s->rows[i].lesson_flop);
         lab_text_table_add_real(t, r->flop / r->median_ns, 4);
         add_bar(t, r->share, 1);
+    }
+}
+
+/* Forward, backward and update of a lesson follow one another. */
+static bool begins_lesson(const struct sweep *s, int i)
+{
+    return i + 2 < s->n_rows && strcmp(row_at(s, i)->name, "forward") == 0;
+}
+
+/* All lessons: a row for each, which has what print_backward() has in words. */
+static void lesson_rows(const struct sweep *s, struct lab_text_table *t)
+{
+    double most = 0;
+    for (int i = 0; i < s->n_rows; i++)
+        if (begins_lesson(s, i))
+            most = fmax(most,
+                        row_at(s, i + 1)->median_ns / row_at(s, i)->median_ns);
+    for (int i = 0; i < s->n_rows; i++) {
+        if (!begins_lesson(s, i))
+            continue;
+        const struct lab_sweep_row *f = row_at(s, i);
+        const struct lab_sweep_row *b = row_at(s, i + 1);
+        lab_text_table_add(t, f->lesson);
+        for (int k = i; k < i + 3; k++)
+            lab_text_table_add_real_ns(t, row_at(s, k)->median_ns);
+        lab_text_table_add_times(t, b->median_ns / f->median_ns);
+        lab_text_table_add_times(t, b->flop / f->flop);
+        add_bar(t, b->median_ns / f->median_ns, most);
     }
 }
 
@@ -896,14 +935,24 @@ static enum lab_status print_sweep(const struct sweep *s)
         {"lesson", "part", ">time", ">of time", ">of FLOP", ">GFLOP/s",
          "of time"},
     };
+    static const char *const alone[] = {">width",  "on",         ">parameters",
+                                        ">MFLOP",  ">iteration", ">GFLOP/s",
+                                        ">memory", "samples/s",  NULL};
+    static const char *const lessons[] = {
+        "lesson",        ">forward", ">backward",    ">update",
+        ">by forward's", ">of FLOP", "by forward's", NULL};
     struct lab_text_table t;
     if (s->n_rows == 0)
         return LAB_OK;
-    lab_text_table_init(&t, heads[s->kind]);
+    bool all = s->kind == LAB_SWEEP_BACKWARD && !s->lesson_id;
+    bool one = s->kind == LAB_SWEEP_NETWORK && !has_others(s);
+    lab_text_table_init(&t, all ? lessons : one ? alone : heads[s->kind]);
     if (s->kind == LAB_SWEEP_BATCH)
         batch_rows(s, &t);
     else if (s->kind == LAB_SWEEP_NETWORK)
         width_rows(s, &t);
+    else if (all)
+        lesson_rows(s, &t);
     else
         part_rows(s, &t);
     print_head(s);
@@ -912,7 +961,7 @@ static enum lab_status print_sweep(const struct sweep *s)
         return st;
     if (s->kind == LAB_SWEEP_NETWORK && !s->recorded)
         print_crossover(s);
-    if (s->kind == LAB_SWEEP_BACKWARD)
+    if (s->kind == LAB_SWEEP_BACKWARD && !all)
         print_backward(s);
     print_reasons(s);
     return lab_print_check();

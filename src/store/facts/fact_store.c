@@ -94,12 +94,22 @@ struct search {
     struct lab_str names;
 };
 
+/* "c3" is the row C03. */
+static bool is_row(const char *course, const char *name)
+{
+    size_t zeros = 1 + strspn(name[0] ? name + 1 : name, "0");
+    size_t skip = 1 + strspn(course[0] ? course + 1 : course, "0");
+    return course[0] && name[0] && name[zeros] &&
+           strncasecmp(course, name, 1) == 0 &&
+           strcasecmp(course + skip, name + zeros) == 0;
+}
+
 static enum lab_status compare_name(void *user, struct lab_fact_table *t)
 {
     struct search *s = user;
     lab_str_addf(&s->names, "%s%s", s->names.len ? " " : "", t->name);
     if (!s->path.len &&
-        (strcmp(t->name, s->name) == 0 || strcasecmp(t->course, s->name) == 0))
+        (strcmp(t->name, s->name) == 0 || is_row(t->course, s->name)))
         lab_str_add(&s->path, t->path);
     return LAB_OK;
 }

@@ -131,7 +131,7 @@ struct lab_database;
  * file is wrong; `each` has had the others. */
 typedef enum lab_status lab_fact_each_fn(void *user, struct lab_fact_table *t);
 enum lab_status lab_fact_all(lab_fact_each_fn *each, void *user);
-/* A table by its name ("gpus"), its row of the course ("C01") or a path. */
+/* A table by its name ("gpus"), its row of the course ("C01", "c1") or a path. */
 enum lab_status lab_fact_find(struct lab_fact_table **out, const char *name);
 /* Keeps the table as the SQL table course_NAME, in place of what was kept under
  * this name; nothing is written where it is the same already. LAB_E_DB. */

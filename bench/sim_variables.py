@@ -182,7 +182,7 @@ def survey(what, command, words, texts, calls, total):
         if m and place:
             rows[m.group(1)] = (int(m.group(2)), m.group(4), m.group(3))
             total["shown"] += 1
-        elif text.startswith("  in no register here: "):
+        elif text.startswith("  in no known register: "):
             total["in no register"] += text.count(",") + 1
     if place and rows:
         check()

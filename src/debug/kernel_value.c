@@ -341,8 +341,10 @@ enum lab_status lab_kernel_print_add(struct lab_str *out,
         return no_variable(v, word);
     if (x->held == LAB_SIM_HELD_NOT)
         return lab_fail(LAB_E_STATE,
-                        "[kernel.variable-gone] %s is in no register here: it "
-                        "has no value yet, or the compiler took it apart",
+                        "[kernel.variable-gone] no register is known to have "
+                        "%s here: it has no value yet, or the compiler has it "
+                        "in another form; `registers` has what each line "
+                        "computed",
                         word);
     lab_str_addf(out, "%s  %s", x->name, x->type);
     if (x->held == LAB_SIM_HELD_REGISTER)
@@ -374,8 +376,9 @@ static void add_variables(struct lab_str *out,
     }
     for (int i = 0; i < v->count; i++)
         if (v->all[i].held == LAB_SIM_HELD_NOT)
-            lab_str_addf(out, "%s%s", gone++ ? ", " : "  in no register here: ",
-                         v->all[i].name);
+            lab_str_addf(
+                out, "%s%s",
+                gone++ ? ", " : "  in no known register: ", v->all[i].name);
     lab_str_add(out, gone ? "\n" : "");
 }
 

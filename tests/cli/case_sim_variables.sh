@@ -57,10 +57,10 @@ WORDS
     expect_exit 0
     expect_stdout 'total  float, in %f'
     expect_stdout '  lane  0: 73 73 73 73 73 73 73 73'
-    expect_stdout 'best is in no register here'
-    expect_stdout 'near is in no register here'
+    expect_stdout 'no register is known to have best here'
+    expect_stdout 'no register is known to have near here'
     expect_stdout '  total          73              float, in %f'
-    expect_stdout '  in no register here: '
+    expect_stdout '  in no known register: '
 done
 
 # In a function that was inlined: its own variable, then its caller's. Lanes 0, 4, ...
@@ -92,13 +92,44 @@ status=0
     status=$?
 expect_exit 0
 expect_stdout '  same           7               int'
-absent=$(sed -n 's/^  in no register here: //p' "$out")
+absent=$(sed -n 's/^  in no known register: //p' "$out")
 for name in half n m k w; do
     case ", $absent," in
     *", $name,"*) ;;
     *) complain "$name is shown; in no register are: $absent" ;;
     esac
     ! grep "^  $name " "$out" || complain "$name is shown"
+done
+
+# An inlined function's value (i), one division for two (n, m), fmaf (acc), and a sum
+# whose part is a difference: a - y[k] is not the sum.
+cp "$files"/named.cu "$files"/named.ptx "$files"/named_clang.ptx .
+for ptx in named.ptx named_clang.ptx; do
+    cat >words <<'WORDS'
+block 1
+break 20
+continue
+print i
+print n
+print m
+print acc
+print sum
+delete 20
+break 22
+continue
+print sum
+WORDS
+    command="lapenna-lab sim $ptx --walk"
+    status=0
+    "$LAB_EXE" sim $ptx --grid 2 --block 64 --walk --arg 'out:float[9,10]' \
+        --arg 'in:float[32]=iota' --arg 'in:float[32]=iota' --arg long:9 --arg long:10 \
+        --arg int:7 <words >"$out" 2>"$err" || status=$?
+    expect_exit 0
+    expect_no_stderr
+    seen=$(sed -n 's/^  lane  0: //p' "$out")
+    [ "$seen" = "$(printf '%s\n' '64 65 66 67 68 69 70 71' '6 6 6 6 6 6 7 7' \
+        '4 5 6 7 8 9 0 1' '126 126 126 126 126 126 147 147' '4 5 6 7 8 9 0 1' \
+        '4 5 6 7 8 9 0 1')" ] || complain "$ptx: the values are $seen"
 done
 
 # A source that is not there is named, and the walk goes on without.

@@ -452,10 +452,19 @@ static void assign(struct parser *p, int32_t variable, char sign, size_t start,
         .line = {token(p, start)->line, last->line},
         .column = {token(p, start)->column, last->column + last->n},
         .head = head,
-        .loop = {p->loop[0], p->loop[1]}};
+        .loop = {p->loop[0], p->loop[1]},
+        .side = {-1, -1}};
     if (from < end)
         judge(p, from, end, a);
-    else { /* ++ */
+    if (from + 3 == end && token(p, from)->kind == TOKEN_WORD &&
+        is_one_of(token(p, from + 1), "(")) {
+        const struct token *name = token(p, from);
+        snprintf(a->call, sizeof(a->call), "%.*s", name->n, name->at);
+    } else if (from + 3 == end && (a->top == '/' || a->top == '%')) {
+        a->side[0] = visible(p, token(p, from));
+        a->side[1] = visible(p, token(p, end - 1));
+    }
+    if (from >= end) { /* ++ */
         a->top = '#';
         snprintf(a->number, sizeof(a->number), "1");
     }
@@ -468,6 +477,40 @@ static char assigns(const struct token *t)
         is_token(t, "<=") || is_token(t, ">=") || is_token(t, "!="))
         return 0;
     return *t->at;
+}
+
+/* How often a name is in tokens i .. end. */
+static int times(const struct parser *p, const struct token *name, size_t i,
+                 size_t end)
+{
+    int n = 0;
+    for (; i < end; i++)
+        n += token(p, i)->kind == TOKEN_WORD && token(p, i)->n == name->n &&
+             memcmp(token(p, i)->at, name->at, (size_t)name->n) == 0;
+    return n;
+}
+
+/* "sum = fmaf(a, b, sum)" and "sum = sum + a", from behind the `=` on, are a change:
+ * where what is added begins; 0: they are not. */
+static size_t added_from(const struct parser *p, const struct token *name,
+                         size_t i, size_t end)
+{
+    static const char *const products[] = {"fmaf", "fma", "__fmaf_rn",
+                                           "__fma_rn"};
+    if (times(p, name, i, end) != 1)
+        return 0;
+    if (times(p, name, i, i + 1) == 1 && is_one_of(token(p, i + 1), "+")) {
+        struct lab_sim_assigned all = {.top = 0};
+        judge(p, i, end, &all);
+        return all.top == '+' && all.terms == 1 ? i + 2 : 0;
+    }
+    for (size_t k = 0; k < sizeof(products) / sizeof(products[0]); k++)
+        if (is_token(token(p, i), products[k]) &&
+            is_one_of(token(p, i + 1), "(") && behind(p, i + 1, end) == end &&
+            end > i + 4 && is_one_of(token(p, end - 3), ",") &&
+            times(p, name, end - 2, end - 1) == 1)
+            return i;
+    return 0;
 }
 
 /* "sum += x", "i++" in tokens i .. end; false: neither. */
@@ -484,8 +527,9 @@ static bool read_assignment(struct parser *p, size_t i, size_t end)
         return false;
     int32_t v = visible(p, name);
     p->tokens[before ? i + 1 : i].assigned = true;
+    size_t added = sign == '=' ? added_from(p, name, i + 2, end) : 0;
     if (v >= 0)
-        assign(p, v, sign, i, i + 2, end, false);
+        assign(p, v, added ? '+' : sign, i, added ? added : i + 2, end, false);
     return true;
 }
 
@@ -619,7 +663,13 @@ static void read_for(struct parser *p, size_t end)
     }
     const size_t after = p->out->assigned_count;
     p->at = close + 1;
+    const bool block = is_one_of(token(p, p->at), "{");
     read_looped(p, head, end);
+    const int32_t line = token(p, head)->line;
+    if (!block && p->out->assigned_count == after + 1 && head > 0 &&
+        token(p, head - 1)->line < line && token(p, p->at - 1)->line == line &&
+        token(p, p->at)->line > line)
+        p->out->assigned[after].wide = token(p, head)->column;
     for (size_t i = steps; i < after; i++) {
         struct lab_sim_assigned *a = &p->out->assigned[i];
         a->step = true;
@@ -822,6 +872,38 @@ static void read_elsewhere(struct parser *p, size_t open, size_t end)
     }
 }
 
+/* A function without parameters that only returns what a thread's position gives it:
+ * the same wherever it is called. */
+static void read_returned(struct parser *p, size_t open, size_t end)
+{
+    static const char *const known[] = {
+        "threadIdx",   "blockIdx", "blockDim", "gridDim",  "x",
+        "y",           "z",        "int64_t",  "uint64_t", "int32_t",
+        "static_cast", "uint32_t", "size_t",   "int",      "unsigned",
+        "long",        "const"};
+    const size_t stop = first_of(p, open + 1, end, ";");
+    if (open < 3 || !is_one_of(token(p, open - 1), ")") ||
+        !is_one_of(token(p, open - 2), "(") ||
+        token(p, open - 3)->kind != TOKEN_WORD ||
+        !is_token(token(p, open + 1), "return") || stop + 2 != end ||
+        stop < open + 3)
+        return;
+    for (size_t i = open + 2; i < stop; i++) {
+        bool any = token(p, i)->kind != TOKEN_WORD;
+        for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+            any = any || is_token(token(p, i), known[k]);
+        if (!any)
+            return;
+    }
+    const size_t before = p->out->assigned_count;
+    assign(p, -1, '=', open + 1, open + 2, stop, false);
+    if (p->out->assigned_count > before) {
+        struct lab_sim_assigned *a = &p->out->assigned[before];
+        const struct token *name = token(p, open - 3);
+        snprintf(a->call, sizeof(a->call), "%.*s", name->n, name->at);
+    }
+}
+
 /* A body follows a list of parameters. */
 static bool is_body(const struct parser *p, size_t i)
 {
@@ -863,6 +945,8 @@ enum lab_status lab_sim_statements_read(const char *text, size_t bytes,
         close_scope(&p, p.function, token(&p, end - 1)->line);
         if (!p.st)
             read_elsewhere(&p, open, end);
+        if (!p.st)
+            read_returned(&p, open, end);
     }
     lab_free(p.tokens);
     lab_free(p.referring);

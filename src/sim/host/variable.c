@@ -30,9 +30,13 @@ struct search {
     const struct lab_sim_statements *source;
     struct frame frame;
     int32_t variable;
-    char kind;     /* of its type; see kind_of() */
-    bool *in;      /* the instructions of a statement */
-    bool *gives;   /* instructions that give the variable its value */
+    char kind; /* of its type; see kind_of() */
+    lab_sim_text_fn *text;
+    void *user;
+    bool *in; /* the instructions of a statement */
+    bool
+        *side[2]; /* those that give the two sides of a division their values */
+    bool *gives;  /* instructions that give the variable its value */
     int32_t *held; /* the register before each instruction, UNKNOWN, UNSEEN */
 };
 
@@ -245,7 +249,9 @@ static bool makes(const struct lab_ptx_instr *in,
 {
     switch (top) {
     case '+':
-        return is(in, "add") || is_product(in) || is(in, "sub") || is(in, "or");
+        /* clang gives n - i / 4 * 4, of another line, the place of 4 * q + i. */
+        return is(in, "add") || is_product(in) || is(in, "or") ||
+               (is(in, "sub") && is_real(in));
     case '-':
         return is(in, "sub") || is(in, "add") || is_product(in) ||
                is(in, "neg");
@@ -379,14 +385,47 @@ static bool is_read_inside(const struct search *s, int32_t reg, char sign)
     return false;
 }
 
+/* The only instruction that writes the register; NULL: there are several. */
+static const struct lab_ptx_instr *only_writer(const struct search *s,
+                                               int32_t reg)
+{
+    const struct lab_ptx_instr *one = NULL;
+    for (int32_t k = 0; k < s->f->instr_count; k++) {
+        if (written_by(&s->f->instrs[k]) != reg)
+            continue;
+        if (one || s->f->instrs[k].guard >= 0)
+            return NULL;
+        one = &s->f->instrs[k];
+    }
+    return one;
+}
+
+/* The number that a mov gives, itself or by a register that has nothing else. */
+static const struct lab_ptx_operand *
+moved_number(const struct search *s, const struct lab_ptx_instr *in)
+{
+    const struct lab_ptx_operand *o = &in->operands[1];
+    if (!is(in, "mov"))
+        return NULL;
+    if (o->kind != LAB_PTX_OPERAND_REG)
+        return o;
+    in = only_writer(s, o->reg);
+    return in && is(in, "mov") && in->operands[1].kind != LAB_PTX_OPERAND_REG
+               ? &in->operands[1]
+               : NULL;
+}
+
 /* ---- which instructions give the variable its value ---- */
 
 static bool find_instructions(struct search *s,
                               const struct lab_sim_assigned *a)
 {
     bool any = false;
+    struct lab_sim_assigned wide = *a;
+    if (a->wide && (s->kind == 'f' || s->kind == 'd'))
+        wide.column[0] = a->wide;
     for (int32_t k = 0; k < s->f->instr_count; k++) {
-        s->in[k] = is_of(s, &s->f->instrs[k], a);
+        s->in[k] = is_of(s, &s->f->instrs[k], &wide);
         any = any || s->in[k];
     }
     return any;
@@ -423,6 +462,134 @@ static bool take_value(struct search *s, const struct lab_sim_assigned *a)
     return true;
 }
 
+/* `v = f()`. clang 14 writes no calls, only the place in the function: where f returns
+ * what a thread's position gives it, that is the value wherever it was called. */
+static bool take_returned(struct search *s, const struct lab_sim_assigned *a)
+{
+    struct lab_sim_assigned found = {.variable = -1};
+    int32_t file = -1;
+    int times = 0;
+    for (int32_t i = 0; i < s->ptx->file_count; i++) {
+        const char *source;
+        size_t bytes;
+        struct lab_sim_statements t;
+        bool used = false;
+        for (int32_t k = 0; k < s->f->instr_count && !used; k++) {
+            const int32_t p = s->f->instrs[k].place;
+            used = p >= 0 && s->ptx->places[p].file == i;
+        }
+        if (!used || !s->text(s->user, i, &source, &bytes) ||
+            lab_sim_statements_read(source, bytes, &t))
+            continue;
+        for (size_t k = 0; k < t.assigned_count; k++)
+            if (t.assigned[k].variable < 0 &&
+                strcmp(t.assigned[k].call, a->call) == 0) {
+                found = t.assigned[k];
+                file = i;
+                times++;
+            }
+        lab_sim_statements_release(&t);
+    }
+    bool any = false;
+    for (int32_t k = 0; k < s->f->instr_count; k++) {
+        const int32_t p = s->f->instrs[k].place;
+        const struct lab_ptx_place *at = p >= 0 ? &s->ptx->places[p] : NULL;
+        s->in[k] = at && at->inlined_at < 0 && at->file == file &&
+                   is_in_text(at, &found);
+        any = any || s->in[k];
+    }
+    return times == 1 && any && take_value(s, &found);
+}
+
+/* ---- a quotient and a remainder ---- */
+
+/* Is an operand the left (0) or right side of the division? Where both are below 2^32
+ * a compiler divides their lower halves. */
+static bool is_side(const struct search *s, const struct lab_ptx_operand *o,
+                    int side, bool half)
+{
+    const struct lab_ptx_instr *in =
+        o->kind == LAB_PTX_OPERAND_REG ? only_writer(s, o->reg) : NULL;
+    if (in && half)
+        return is(in, "cvt") && is_side(s, &in->operands[1], side, false);
+    return in && s->side[side][in - s->f->instrs];
+}
+
+static bool divides(const struct search *s, const struct lab_ptx_instr *in,
+                    const char *opcode, bool half)
+{
+    return in && is(in, opcode) && in->operand_count == 3 &&
+           is_side(s, &in->operands[1], 0, half) &&
+           is_side(s, &in->operands[2], 1, half);
+}
+
+/* Is all that writes a register the quotient, or (`rest`) the remainder? */
+static bool is_divided(const struct search *s, int32_t reg, bool rest,
+                       bool half);
+
+/* left - quotient * right */
+static bool is_rest(const struct search *s, const struct lab_ptx_instr *in,
+                    bool half)
+{
+    if (!in || !is(in, "sub") || in->operand_count != 3 ||
+        in->operands[2].kind != LAB_PTX_OPERAND_REG ||
+        !is_side(s, &in->operands[1], 0, half))
+        return false;
+    const struct lab_ptx_instr *by = only_writer(s, in->operands[2].reg);
+    return by && is(by, "mul") && by->operand_count == 3 &&
+           by->operands[1].kind == LAB_PTX_OPERAND_REG &&
+           is_divided(s, by->operands[1].reg, false, half) &&
+           is_side(s, &by->operands[2], 1, half);
+}
+
+static bool is_divided(const struct search *s, int32_t reg, bool rest,
+                       bool half)
+{
+    bool whole = false;
+    for (int32_t k = 0; k < s->f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &s->f->instrs[k];
+        if (written_by(in) != reg)
+            continue;
+        bool now = divides(s, in, rest ? "rem" : "div", half) ||
+                   (rest && is_rest(s, in, half));
+        whole = whole || now;
+        if (!now && !half && is(in, "cvt") &&
+            in->operands[1].kind == LAB_PTX_OPERAND_REG)
+            now = is_divided(s, in->operands[1].reg, rest, true);
+        if (!now || in->guard >= 0)
+            return false;
+    }
+    return whole;
+}
+
+static bool find_side(struct search *s, int32_t variable, bool *out);
+
+/* `v = i / M`: a compiler divides once for i / M and i % M, and gives the place of
+ * neither. What divides a register that has only i by one that has only M is it. */
+static bool take_divided(struct search *s, const struct lab_sim_assigned *a)
+{
+    const int32_t variable = s->variable;
+    bool found = a->side[0] >= 0 && a->side[1] >= 0 && a->side[0] != variable &&
+                 a->side[1] != variable && (a->top == '/' || a->top == '%');
+    for (int k = 0; k < 2 && found; k++)
+        found = find_side(s, a->side[k], s->side[k]);
+    s->variable = variable;
+    memset(s->gives, 0, (size_t)s->f->instr_count * sizeof(*s->gives));
+    int32_t one = -1;
+    for (int32_t k = 0; k < s->f->instr_count && found; k++) {
+        const int32_t reg = written_by(&s->f->instrs[k]);
+        if (!fits(s, &s->f->instrs[k]) ||
+            !is_divided(s, reg, a->top == '%', false))
+            continue;
+        found = one < 0 || one == reg;
+        one = reg;
+        s->gives[k] = true;
+    }
+    if (!found)
+        memset(s->gives, 0, (size_t)s->f->instr_count * sizeof(*s->gives));
+    return found && one >= 0;
+}
+
 /* All that write a register are copies of numbers, or it is written once. */
 static void take_before(struct search *s, int32_t reg)
 {
@@ -433,8 +600,7 @@ static void take_before(struct search *s, int32_t reg)
         if (written_by(in) != reg || s->gives[k])
             continue;
         writers++;
-        numbers = numbers && is(in, "mov") &&
-                  in->operands[1].kind != LAB_PTX_OPERAND_REG;
+        numbers = numbers && moved_number(s, in);
     }
     for (int32_t k = 0; k < s->f->instr_count && (numbers || writers == 1); k++)
         if (written_by(&s->f->instrs[k]) == reg)
@@ -459,6 +625,25 @@ static bool makes_sign(const struct lab_ptx_instr *in,
     return a->sign == '+' || a->sign == '-' ? sum : makes(in, a, a->sign);
 }
 
+/* Is a sum a part of what is added, as a - b in `v += (a - b) * c`? The next sum of a
+ * chain has it as the one to which it adds. */
+static bool is_part(const struct search *s, const struct lab_sim_assigned *a,
+                    int32_t reg)
+{
+    for (int32_t k = 0; k < s->f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &s->f->instrs[k];
+        if (!s->in[k] || !reads(in, reg) || is(in, "mov") || is(in, "setp") ||
+            is(in, "bra"))
+            continue;
+        const int kept =
+            fits(s, in) && makes_sign(in, a) ? kept_operand(s, in, 0) : -1;
+        for (int o = 1; o < in->operand_count; o++)
+            if (o != kept && names_reg(&in->operands[o], reg))
+                return true;
+    }
+    return false;
+}
+
 /* `v += expression`: each sum of a chain, and what the first one begins with. */
 static bool take_changed(struct search *s, const struct lab_sim_assigned *a)
 {
@@ -473,8 +658,9 @@ static bool take_changed(struct search *s, const struct lab_sim_assigned *a)
             int kept = kept_operand(s, in, 0);
             bool last =
                 kept > 0 && in->operands[kept].kind == LAB_PTX_OPERAND_REG;
-            if (!last && is_read_inside(s, written_by(in), a->sign))
-                continue; /* a part of the expression */
+            if ((!last && is_read_inside(s, written_by(in), a->sign)) ||
+                is_part(s, a, written_by(in)))
+                continue;
             /* `if (p) v += x` may be a choice between v before and behind. */
             if (!last || is_picked(s, written_by(in)))
                 return false;
@@ -640,8 +826,9 @@ static bool take_number(struct search *s, const struct lab_sim_assigned *a)
     bool any = false;
     for (int32_t k = 0; k < s->f->instr_count; k++) {
         const struct lab_ptx_instr *in = &s->f->instrs[k];
-        bool number =
-            fits(s, in) && is(in, "mov") && is_number(a, &in->operands[1]);
+        const struct lab_ptx_operand *o =
+            fits(s, in) ? moved_number(s, in) : NULL;
+        bool number = o && is_number(a, o);
         for (int32_t i = 0; number && i < s->f->instr_count && !s->gives[k];
              i++)
             s->gives[k] = s->gives[i] && i != k &&
@@ -679,6 +866,45 @@ static bool take_position(struct search *s, const struct lab_sim_assigned *a)
     return any;
 }
 
+static int parameter_number(const struct search *s, int32_t index);
+
+static bool take_first(struct search *s, const struct lab_sim_assigned *a,
+                       bool some)
+{
+    if (a->top == '#')
+        return take_number(s, a);
+    return take_position(s, a) || (some && take_value(s, a)) ||
+           (a->call[0] && !some && take_returned(s, a));
+}
+
+/* The instructions that give a variable its only value. */
+static bool find_side(struct search *s, int32_t variable, bool *out)
+{
+    const struct lab_sim_statements *t = s->source;
+    const struct lab_sim_declared *d = &t->declared[variable];
+    const int number =
+        s->frame.inlined_at < 0 ? parameter_number(s, variable) : -1;
+    bool found = false;
+    s->variable = variable;
+    if (kind_of(d->type) != s->kind || d->elsewhere ||
+        number_of_assignments(s) != (number < 0))
+        return false;
+    memset(s->gives, 0, (size_t)s->f->instr_count * sizeof(*s->gives));
+    if (number >= 0)
+        take_parameter(s, s->f->params[number].name);
+    for (size_t i = 0; i < t->assigned_count; i++) {
+        const struct lab_sim_assigned *a = &t->assigned[i];
+        if (a->variable == variable &&
+            (a->sign != '=' || !take_first(s, a, find_instructions(s, a))))
+            return false;
+    }
+    for (int32_t k = 0; k < s->f->instr_count; k++) {
+        out[k] = s->gives[k];
+        found = found || out[k];
+    }
+    return found;
+}
+
 /* The register that has the variable before instruction `at`; UNKNOWN. */
 static int32_t find_register(struct search *s, int32_t at, const char *param)
 {
@@ -694,11 +920,10 @@ static int32_t find_register(struct search *s, int32_t at, const char *param)
             if (a->variable != s->variable || (a->sign != '=') != changes)
                 continue;
             bool some = find_instructions(s, a);
-            bool found = !changes && a->top == '#'         ? take_number(s, a)
-                         : !changes && take_position(s, a) ? true
-                         : !some                           ? false
-                         : changes                         ? take_changed(s, a)
-                                                           : take_value(s, a);
+            bool found =
+                changes ? some && take_changed(s, a) : take_first(s, a, some);
+            if (!found && !changes && !param && number_of_assignments(s) == 1)
+                found = take_divided(s, a);
             bool first =
                 !changes && t->declared[s->variable].first == a->line[0];
             bool loses = !found && !(first && (a->top == '#' || !some));
@@ -912,7 +1137,9 @@ enum lab_status lab_sim_variables(const struct lab_sim_debug *d, int warp,
                                   struct lab_sim_variable *out, int most,
                                   int *count)
 {
-    struct listing l = {.search = {.debug = d,
+    struct listing l = {.search = {.text = text,
+                                   .user = user,
+                                   .debug = d,
                                    .ptx = lab_sim_debug_ptx(d),
                                    .f = lab_sim_debug_function(d)},
                         .index = warp,
@@ -929,12 +1156,17 @@ enum lab_status lab_sim_variables(const struct lab_sim_debug *d, int warp,
     l.search.in = lab_alloc_array(n, sizeof(*l.search.in));
     l.search.gives = lab_alloc_array(n, sizeof(*l.search.gives));
     l.search.held = lab_alloc_array(n, sizeof(*l.search.held));
-    if (!l.search.in || !l.search.gives || !l.search.held)
+    for (int k = 0; k < 2; k++)
+        l.search.side[k] = lab_alloc_array(n, sizeof(*l.search.side[k]));
+    if (!l.search.in || !l.search.gives || !l.search.held ||
+        !l.search.side[0] || !l.search.side[1])
         st = lab_no_memory("the variables of a kernel");
     else if (l.at >= 0)
         st = add_frames(&l, text, user);
     if (!st)
         add_position(&l);
+    lab_free(l.search.side[0]);
+    lab_free(l.search.side[1]);
     lab_free(l.search.in);
     lab_free(l.search.gives);
     lab_free(l.search.held);

@@ -782,7 +782,7 @@ static void draw_gone(struct kernel_state *st, struct value_rows *v)
             return;
         lab_canvas_add(
             v->c, &row, LAB_ROLE_DIM, "%s%s",
-            any ? ", " : "in no register here: ", st->values.all[i].name);
+            any ? ", " : "in no known register: ", st->values.all[i].name);
         any = true;
     }
 }

@@ -23,7 +23,8 @@ struct lab_sim_declared {
 };
 
 struct lab_sim_assigned {
-    int32_t variable; /* into declared */
+    int32_t variable; /* into declared; -1: what `call` returns, a function that
+                       * does no more than that, of a thread's position alone */
     int32_t line[2];  /* of its text: from .. to, with columns, from 1 */
     int32_t column[2];
     char sign;       /* '=', or '+' of +=, ++ */
@@ -36,6 +37,12 @@ struct lab_sim_assigned {
     bool head;       /* the first part of a for */
     bool step;       /* the last part of a for */
     int32_t loop[2]; /* lines of the outermost loop around; 0: none */
+    int32_t
+        wide; /* alone behind a for on its line: where that begins. nvcc gives
+                      * the place of the line's first statement; 0: not so */
+    int32_t
+        side[2]; /* the variables of "i / M", "i % M"; -1: another expression */
+    char call[48]; /* the function of "v = f()" */
 };
 
 struct lab_sim_statements {

@@ -115,12 +115,7 @@ static enum lab_status refuse_unused(const struct lab_options *o, unsigned kind,
                        name, wrong, lab_str_text(&list))
             : LAB_OK;
     lab_str_release(&list);
-    if (!st && o->given.device_model && !o->configured.device_model &&
-        (!o->backend || strcmp(o->backend, "sim") != 0))
-        st = lab_fail(LAB_E_USAGE,
-                      "[option.device-model-alone] --device-model needs "
-                      "--backend sim: it is the GPU that is simulated");
-    return st;
+    return st ? st : lab_options_check_model(o);
 }
 
 static void take_words(struct lab_options *o, struct argp_state *state)

@@ -1268,7 +1268,9 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
 {
     *w = (struct lab_lesson_run){.options = o};
     lab_str_init(&w->notice);
-    enum lab_status st = lab_lesson_run_lesson(name, o->db, &w->lesson);
+    enum lab_status st = lab_options_check_model(o);
+    if (!st)
+        st = lab_lesson_run_lesson(name, o->db, &w->lesson);
     if (st)
         return st;
     w->spec = w->lesson->spec;

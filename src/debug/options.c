@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/command.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "report/exit.h"
@@ -79,6 +80,16 @@ const char *lab_options_foreign(const struct lab_options *o, uint64_t commands)
             return at->name;
     }
     return NULL;
+}
+
+enum lab_status lab_options_check_model(const struct lab_options *o)
+{
+    if (!o->given.device_model || o->configured.device_model ||
+        (o->backend && strcmp(o->backend, "sim") == 0))
+        return LAB_OK;
+    return lab_fail(LAB_E_USAGE,
+                    "[option.device-model-alone] --device-model needs "
+                    "--backend sim: it is the GPU that is simulated");
 }
 
 bool lab_options_need_training(const struct lab_options *o, uint64_t commands)

@@ -31,6 +31,15 @@ expect_json 'rows[-1] == {"type": "end", "findings": 1}' \
     'one("finding")["block"] == [1, 0, 0]' \
     'one("finding")["thread"] == [36, 0, 0]' 'one("finding")["argument"] == 0'
 
+# What a thread that was ended did not write is read at line 13 by one before it: its
+# cause, at line 8, comes first.
+cp "$files"/rowmax.* .
+run sim rowmax.ptx --grid 5 --block 64 --arg 'in:float[5,77]=random' --arg 'out:float[5]' \
+    --arg int:5 --arg int:77 --json
+expect_exit 1
+expect_json '[(f["check"], f["line"]) for f in of("finding")] ==
+    [("memory", 8), ("uninitialised", 13)]'
+
 # The missing barrier, for every seed; memory that nothing wrote; inputs.
 for seed in 1 2 3; do
     run sim turn.ptx --grid 2 --block 64 --seed $seed --json \

@@ -20,6 +20,12 @@ run lab saxpy --backend cpu --sizes 1000 --device-model 'NVIDIA A100'
 expect_exit 2
 expect_stderr 'needs --backend sim'
 
+for command in step run; do
+    run $command small.md --device-model 'NVIDIA T4' --db "$db"
+    expect_exit 2
+    expect_stderr 'needs --backend sim'
+done
+
 run doctor --db "$db"
 if ! grep -q '^simulator  *ok' "$out"; then
     run step small.md --backend sim

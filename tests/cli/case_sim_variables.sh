@@ -107,15 +107,15 @@ cp "$files"/named.cu "$files"/named.ptx "$files"/named_clang.ptx .
 for ptx in named.ptx named_clang.ptx; do
     cat >words <<'WORDS'
 block 1
-break 20
+break 22
 continue
 print i
 print n
 print m
 print acc
 print sum
-delete 20
-break 22
+delete 22
+break 24
 continue
 print sum
 WORDS

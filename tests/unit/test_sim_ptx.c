@@ -695,6 +695,8 @@ TEST_CASE(errors_of_a_module)
                 "text");
     check_error(".version 9.0\n.target sm_ninety\n",
                 "t.ptx:2: target sm_ninety is not known");
+    check_error(".version 9.0\n.target sm_150\n",
+                "t.ptx:2: target sm_150 is not known");
     check_error(".version 9.0\n.target sm_90\n.address_size 32\n",
                 "t.ptx:3: addresses of 32 bits; only 64 are known");
     check_error(HEAD "\n.texture x;\n",

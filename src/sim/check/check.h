@@ -14,6 +14,7 @@ struct sim_found {
     int32_t line;
     uint64_t block;
     uint32_t thread;
+    bool late; /* it may come of a thread that another finding ended */
 };
 
 /* Of race.c. */

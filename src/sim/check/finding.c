@@ -288,6 +288,8 @@ void sim_describe(const struct sim_grid *g, const struct sim_check *c,
 
 static int by_position(const struct sim_found *x, const struct sim_found *y)
 {
+    if (x->late != y->late)
+        return x->late ? 1 : -1;
     if (x->block != y->block)
         return x->block < y->block ? -1 : 1;
     if (x->thread != y->thread)
@@ -506,6 +508,19 @@ bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,
     return true;
 }
 
+/* A thread that an access or a barrier ended writes no more: who reads that, or does
+ * not meet it at a barrier, is told after it. */
+static void put_causes_first(struct sim_found *list, size_t count)
+{
+    bool ended = false;
+    for (size_t k = 0; k < count; k++)
+        ended = ended || list[k].f.check == LAB_SIM_MEMORY ||
+                list[k].f.check == LAB_SIM_BARRIER;
+    for (size_t k = 0; k < count; k++)
+        list[k].late = ended && (list[k].f.check == LAB_SIM_UNINITIALISED ||
+                                 list[k].f.check == LAB_SIM_RACE);
+}
+
 enum lab_status sim_findings_end(struct sim_launch_check *l,
                                  struct lab_sim_result *out)
 {
@@ -528,6 +543,7 @@ enum lab_status sim_findings_end(struct sim_launch_check *l,
         lab_free(list);
         return lab_no_memory("findings");
     }
+    put_causes_first(list, count);
     if (count > 0)
         qsort(list, count, sizeof(list[0]), by_position_void);
     for (size_t k = 0; k < kept; k++)

@@ -2365,6 +2365,17 @@ static bool take_version(struct reader *r)
     return true;
 }
 
+static bool is_target(long number)
+{
+    static const short known[] = {
+        10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
+        70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i] == number)
+            return true;
+    return false;
+}
+
 static bool take_target(struct reader *r)
 {
     static const char *const others[] = {
@@ -2380,7 +2391,7 @@ static bool take_target(struct reader *r)
         if (strncmp(n->text, "sm_", 3) == 0) {
             char *end;
             long v = strtol(n->text + 3, &end, 10);
-            known = end != n->text + 3 && v > 0 && v < 1000 &&
+            known = is_target(v) &&
                     (!*end || ((*end == 'a' || *end == 'f') && !end[1]));
             ptx->target = (int32_t)v;
             ptx->target_specific = *end != 0;

@@ -208,6 +208,8 @@ const char *lab_option_text(const struct lab_options *o,
                             size_t cap);
 /* The name of an option that was written and is none of the commands; NULL. */
 const char *lab_options_foreign(const struct lab_options *o, uint64_t commands);
+/* --device-model was written, and the backend is not the simulator. */
+enum lab_status lab_options_check_model(const struct lab_options *o);
 /* The same of those that need a training: a command that has none and takes the
  * options of others refuses them, after a message. */
 bool lab_options_need_training(const struct lab_options *o, uint64_t commands);

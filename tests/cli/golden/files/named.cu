@@ -16,7 +16,9 @@ __global__ void named(float *out, const float *x, const float *y, long long N,
     long long m = i % M;
     float acc = 0.0f;
     float sum = x[m];
+    // clang-format off
     for (int k = 0; k < K; k++) acc = fmaf(x[n], y[k], acc);
+    // clang-format on
     for (int k = 0; k < K; k++) {
         float a = x[m + k];
         sum = sum + (a - y[k]) * (a - y[k]);

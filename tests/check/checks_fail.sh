@@ -156,4 +156,27 @@ for path in /usr/lib: ':/usr/lib' /usr/lib::/lib lib '$ORIGINAL/lib'; do
     catches "run path $path" 'empty or relative' \
         "$check/runpath.sh" "$work/built"
 done
+
+# A figure that is another: a ratio to its model, of two figures of its sentence, of
+# the two rungs that it names, a small number of one rung.
+figure() {
+    rm -rf "$work/figures"
+    mkdir -p "$work/figures/profiles"
+    cp -R "$root/lessons" "$work/figures/lessons"
+    ln -s "$root/profiles/recorded" "$work/figures/profiles/recorded"
+    [ $# -eq 0 ] || sed -i "s/$2/$3/" "$work/figures/lessons/$1"-*.md
+}
+recorded() {
+    python3 "$check/lesson_recorded.py" "$work/figures"
+}
+figure
+passes "figures of the recorded runs" recorded
+figure 226 '1.3 times its' '1.6 times its'
+catches "another ratio to the model" '1.6 of block' recorded
+figure 231 '2.8 and 2.7 times' '2.8 and 2.0 times'
+catches "another quotient of two figures" '2.0 is not in run' recorded
+figure 227 'is 1.78 times' 'is 1.38 times'
+catches "another ratio of two rungs" '1.38 of one' recorded
+figure 245 '4.11 to 4.76' '7.11 to 4.76'
+catches "another time of a rung" '7.11 of streams' recorded
 [ "$fails" -eq 0 ]

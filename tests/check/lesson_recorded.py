@@ -9,7 +9,10 @@ to the next heading or the next run that is named. There each number with a unit
 with a decimal point or a comma, or behind the name of a rung must be one of that run:
 a time, a rate, a ceiling, a size, a workspace, a number of a row's note, or, with %
 or "times", a ratio of two that belong together (of one size, of one rung, of a row
-and its model or its ceiling). A number behind a rung's name must be that rung's, and
+and its model or its ceiling). "1.3 times its model's" is of the rung's rate and model
+alone, and "2.7 times as fast" the quotient of two figures of its sentence where that
+prints them and names no rungs. In a sentence that names two rungs or more the ratio is
+of those. A number behind a rung's name must be that rung's, and
 in a table one of the rung, precision and size that its row and its column name. A
 time or a rate in a paragraph without a run is an error: what no run that ships has
 is said in words. The questions of "Predict first" give figures and claim none.
@@ -120,11 +123,12 @@ class Run:
                 (number,)):
             self.add("ratio", share)
 
-    def add(self, kind, value, row=None):
+    def add(self, kind, value, row=None, other=""):
+        """`other`: the rung that a ratio is to."""
         if value is not None:
             self.values.append((kind, value, row["rung"] if row else "",
                                 row["precision"] if row else "",
-                                row["size"] if row else ""))
+                                row["size"] if row else "", other))
 
     def steps(self, number):
         """An iteration's steps, as `profile compare` has them."""
@@ -156,6 +160,7 @@ class Run:
         self.add("flop/s", r["ceilingFp32_FLOP_s"])
         for n in re.findall(r"\d+", r["size"]):
             self.add("count", int(n))
+        self.add("model", r["rate"] and r["rateModel"] and r["rate"] / r["rateModel"], r)
         for other in (r["rateModel"], top):
             if r["rate"] and other:
                 self.add("ratio", r["rate"] / other, r)
@@ -164,14 +169,16 @@ class Run:
             if b["place"] != r["place"] and (
                     b["size"] == r["size"] or
                     (b["rung"], b["precision"]) == (r["rung"], r["precision"])):
-                self.add("ratio", b["median_ns"] / time, r)
-                self.add("ratio", time / b["median_ns"], r)
+                self.add("ratio", b["median_ns"] / time, r, b["rung"])
+                self.add("ratio", time / b["median_ns"], r, b["rung"])
                 for column in ("rate", "rateModel"):
                     if r[column] and b[column]:
-                        self.add("ratio", r[column] / b[column], r)
+                        self.add("ratio", r[column] / b[column], r, b["rung"])
 
-    def has(self, number, slack, unit, rung, precision, size):
-        for kind, value, r, p, s in self.values:
+    def has(self, number, slack, unit, rung, precision, size, rungs=()):
+        for kind, value, r, p, s, other in self.values:
+            if len(rungs) > 1 and other and not {r, other} <= set(rungs):
+                continue
             if (rung and r != rung) or (precision and p and p != precision) or \
                     (size and s and s != size):
                 continue
@@ -204,6 +211,31 @@ def pairs(named):
             (b["rung"], b["size"], b["precision"])]
 
 
+def sentence_of(text, m):
+    begin = max((b.end() for b in re.finditer(r"[.;]\s", text[:m.start()])), default=0)
+    end = re.search(r"[.;]\s", text[m.end():])
+    return text[begin:m.end() + end.start() if end else len(text)]
+
+
+def printed_quotient(text, m, number, slack):
+    """Whether "2.7 times as fast" is the quotient of two figures that its sentence
+    prints, each as far off as it is rounded; None: it does not print two, or names
+    the rungs, whose ratios are the run's."""
+    sentence = sentence_of(text, m)
+    if "`" in sentence or not re.match(LIST + r"\s*times\s+as\s+fast", text[m.end():]):
+        return None
+    figures = []
+    for n in NUMBER.finditer(sentence):
+        if n.group(2) and not re.match(LIST + r"\s*(?:times|%)", sentence[n.end():]):
+            half = .5 * 10 ** (1 - len(n.group(2)))
+            v = float(n.group(1).replace(",", "") + n.group(2))
+            figures.append((v - half, v + half))
+    if len(figures) < 2:
+        return None
+    return any(a[0] / b[1] <= number + slack and number - slack <= a[1] / b[0]
+               for a in figures for b in figures if a is not b and b[0] > 0)
+
+
 def check_number(name, text, m, named, where, always):
     """`where`: rung, precision and size, each "" where any will do."""
     whole, fraction = m.group(1), m.group(2) or ""
@@ -223,13 +255,20 @@ def check_number(name, text, m, named, where, always):
     slack = .5 * 10 ** (1 - len(fraction)) if fraction else \
         min(.5 * 10 ** (len(digits) - len(digits.rstrip("0"))),
             max(.005 * number, .5))
-    if any(r.has(number, slack, u, *where) for r in named for u in (unit, unit or listed)):
+    printed = printed_quotient(text, m, number, slack)
+    units = (unit, unit or listed)
+    if re.match(r"\s*times\s+its\s+model", text[m.end():]):
+        units = (("model", 1, ""),)
+    words = re.findall(r"`([^`]*)`|\b(" + "|".join(NAMES) + r")\b", sentence_of(text, m))
+    rungs = {a or NAMES[b] for a, b in words} & set().union(*(r.rungs for r in named))
+    if printed or printed is None and any(
+            r.has(number, slack, u, *where, rungs) for r in named for u in units):
         return
-    if unit and unit[0] == "ratio" and any(
+    if unit and unit[0] == "ratio" and units[0] == unit and printed is None and any(
             abs(v / unit[1] - number) <= slack for _, v in pairs(named)):
         return
-    if len(named) == 2 and unit and unit[0] == "ratio":
-        sums = [v for r in named for k, v, g, _, _ in r.values if k == "ns" and not g]
+    if len(named) == 2 and unit and unit[0] == "ratio" and printed is None:
+        sums = [v for r in named for k, v, g, *_ in r.values if k == "ns" and not g]
         if any(abs(a / b / unit[1] - number) <= slack for a in sums for b in sums):
             return
     around = re.sub(r"\s+", " ", text[max(0, m.start() - 30):m.end() + 15]).strip()

@@ -460,15 +460,14 @@ static enum lab_status check_questions(struct lab_lesson_run *w)
 
 /* What was refused before the training is not refused after it. Also of a training
  * that Ctrl-C has ended. */
-static enum lab_status save_network(struct lab_lesson_run *w,
-                                    const struct lab_training *t)
+static enum lab_status save_network(struct lab_lesson_run *w)
 {
     const struct lab_options *o = w->options;
     int64_t n = 0;
     if (!o->save)
         return LAB_OK;
-    enum lab_status st = lab_kept_save(w->walk, w->lesson->id, o->save, o->db,
-                                       true, t->network, &n);
+    enum lab_status st =
+        lab_kept_save(w->walk, w->lesson->id, o->save, o->db, true, &n);
     if (!st && !o->json)
         lab_printf(stdout, "%s has the network after %lld iteration%s\n",
                    o->save, (long long)n, n == 1 ? "" : "s");
@@ -509,7 +508,7 @@ static int run_lesson(const struct lab_options *o, const char *lesson)
             lab_print_recorded(o->db, kept.run, kept.whole);
     }
     if (!st)
-        code = lab_exit_error(save_network(&w, &t));
+        code = lab_exit_error(save_network(&w));
     if (!st && code == LAB_EXIT_DONE)
         code = lab_exit_error(print_all_near(&w, o));
     if (!st && o->json && code == LAB_EXIT_DONE)

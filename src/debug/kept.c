@@ -622,12 +622,11 @@ static enum lab_status write_tensors(FILE *to, struct lab_walk *walk, bool old)
 
 enum lab_status lab_kept_save(struct lab_walk *walk, const char *lesson,
                               const char *path, const char *db, bool force,
-                              int64_t has, int64_t *iterations)
+                              int64_t *iterations)
 {
     struct lab_export_file f;
     bool within = lab_walk_position(walk) > 0 && !lab_walk_at_end(walk);
-    int64_t n =
-        has > 0 ? has : lab_walk_iteration(walk) + lab_walk_at_end(walk);
+    int64_t n = lab_walk_iteration(walk) + lab_walk_at_end(walk);
     enum lab_status st = lab_walk_drain(walk);
     if (!st)
         st = lab_export_open(&f, path, db, true, force);

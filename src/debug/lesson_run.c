@@ -1177,7 +1177,7 @@ static enum lab_status save_text(void *recording, struct lab_walk *walk,
             "overwrites it",
             path, path);
     enum lab_status st =
-        lab_kept_save(walk, w->lesson->id, path, w->options->db, true, 0, &n);
+        lab_kept_save(walk, w->lesson->id, path, w->options->db, true, &n);
     if (!st)
         snprintf(report, bytes, "%s has the network after %lld iteration%s",
                  path, (long long)n, n == 1 ? "" : "s");

@@ -197,8 +197,8 @@ static enum lab_status keep_time(struct times *t, double ms)
 
 static enum lab_status evaluate(struct lab_lesson_run *w,
                                 const struct lab_data_facts *facts,
-                                struct lab_best *best, lab_training_fn *tell,
-                                void *user, struct lab_training *out)
+                                lab_training_fn *tell, void *user,
+                                struct lab_training *out)
 {
     double accuracy;
     double loss;
@@ -208,7 +208,7 @@ static enum lab_status evaluate(struct lab_lesson_run *w,
             &out->patience, lab_walk_iteration(w->walk), loss);
     if (!st && out->patience.most > 0 && out->patience.since == 0 &&
         !isnan(out->patience.best))
-        st = lab_best_keep(best, w->walk);
+        lab_walk_set_mark(w->walk);
     if (st || isnan(accuracy))
         return st;
     out->accuracy = accuracy;
@@ -270,7 +270,6 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  struct lab_training *out)
 {
     struct times times = {0};
-    struct lab_best best = {0};
     struct lab_data_facts facts;
     enum lab_status st = LAB_OK;
     bool evaluated = true;
@@ -299,7 +298,7 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         if (!st)
             st = take_news(w, &times, tell, user, out);
         if (!st && evaluated) {
-            st = evaluate(w, &facts, &best, tell, user, out);
+            st = evaluate(w, &facts, tell, user, out);
             times.last_ns = 0;
         }
         out->interrupted = lab_signals_caught() != 0; /* it may have cut that */
@@ -311,22 +310,23 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
             st = take_news(w, &times, tell, user, out);
     }
     if (!st && !evaluated && !out->interrupted) {
-        st = evaluate(w, &facts, &best, tell, user, out);
+        st = evaluate(w, &facts, tell, user, out);
         out->interrupted = st == LAB_E_CANCELLED;
         st = out->interrupted ? LAB_OK : st;
         out->stopped_early = false; /* it is over anyway */
     }
-    if (!st && !out->interrupted && best.data &&
+    if (!st && !out->interrupted && out->patience.most > 0 &&
+        !isnan(out->patience.best) &&
         out->patience.best_iteration < lab_walk_iteration(w->walk)) {
         double loss;
-        st = lab_best_return(&best, w->walk);
+        st = lab_walk_to_mark(w->walk);
+        if (!st)
+            out->network = out->patience.best_iteration + 1;
         if (!st)
             st = lab_walk_evaluate(w->walk, &out->accuracy, &loss);
         if (!st)
             out->bits_per_char = lab_data_bits(&facts, loss);
-        out->network = out->patience.best_iteration + 1;
     }
-    lab_best_free(&best);
     if (!st && !out->interrupted)
         st = lab_walk_test(w->walk, &out->test_accuracy, &out->test_loss);
     if (st == LAB_E_CANCELLED) {

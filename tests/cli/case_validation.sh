@@ -70,12 +70,32 @@ few="--backend cpu --no-tune --db $db"
     expect_exit 0
     expect_stdout 'last.st has the network after 143 iterations'
     # The stepper's training has the same network, and says so.
-    printf 'train\nprint fc2.b\nquit\n' >words
+    printf '%s\n' train 'explain fc2.b[0]' 'back 1' step 'print fc2.b' \
+        'save stepped.st' quit >words
     "$LAB_EXE" --plain small.md $few <words >stepped 2>"$err" ||
         complain "the words: exit $?"
+    grep -q 'tensor holds .*: they agree,' stepped ||
+        complain 'an old value of the best network is another one'
+    grep -q "^stepped.st has the network after $n iterations" stepped ||
+        complain 'the stepper saves a network of other iterations'
+    cmp -s stepped.st early.st || complain 'the stepper saves another network'
+    # The evaluations that are recorded stay those that were made.
+    run run small.md --backend cpu --no-tune --db losses.db --json
+    "${LAB_PYTHON:-python3}" - losses.db "$out" <<'P' || complain 'the recorded losses'
+import json
+import sqlite3
+import sys
+said = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
+want = [(e["iteration"], e["loss"], e["accuracy"]) for e in said
+        if e["type"] == "evaluation"]
+kept = sqlite3.connect(sys.argv[1]).execute(
+    "SELECT iteration, heldLoss, accuracy FROM loss WHERE heldLoss IS NOT NULL "
+    "ORDER BY iteration").fetchall()
+assert kept == want, (kept, want)
+P
     grep -q "lowest, 0\.[0-9]*, after $n; the network is that one again" stepped ||
         complain 'the stepper does not go back to the best network'
-    printf 'train %s\nprint fc2.b\nquit\n' "$n" >words
+    printf 'train %s\nexplain fc2.b[0]\nback 1\nstep\nprint fc2.b\nquit\n' "$n" >words
     "$LAB_EXE" --plain small.md $few <words >there 2>"$err" ||
         complain "the words: exit $?"
     grep '^ *fc2\.b\|^ *-\{0,1\}0\.[0-9]' stepped >a

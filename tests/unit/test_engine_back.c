@@ -234,4 +234,48 @@ TEST_CASE(old_values_are_there_after_training_at_speed)
     net_free(&n);
 }
 
+static bool count_asked(void *user)
+{
+    ++*(int *)user;
+    return false;
+}
+
+/* Its copy stays, though more have been made since than are kept. */
+TEST_CASE(a_mark_is_reached_from_its_own_copy)
+{
+    struct net n;
+    int asked = 0;
+    const struct lab_stop stop = {count_asked, &asked};
+    describe(&n, "adam lr=0.02");
+    int steps = net_steps_of(&n);
+    net_steps(&n, 40 * steps);
+    struct net_moment *want = net_keep(&n);
+    lab_walk_set_mark(n.walk);
+    assert_ok(lab_walk_to_mark(n.walk)); /* it is there */
+    net_steps(&n, 100 * steps);
+    for (int i = 0; i < 50; i++)
+        assert_ok(lab_walk_iterate(n.walk));
+    lab_walk_stop_when(n.walk, &stop);
+    assert_ok(lab_walk_to_mark(n.walk));
+    lab_walk_stop_when(n.walk, &(struct lab_stop){0});
+    assert_int_equal(lab_walk_iteration(n.walk), 39);
+    assert_true(lab_walk_at_end(n.walk));
+    assert_in_range(asked, 1, 2 * steps);
+    struct net_moment *got = net_keep(&n);
+    net_same(&n, "at the mark", want, got);
+    net_moment_free(got);
+    net_steps(&n, 3 * steps);
+    assert_ok(lab_walk_to_mark(n.walk));
+    got = net_keep(&n);
+    net_same(&n, "at the mark again", want, got);
+    net_moment_free(got);
+    net_moment_free(want);
+    /* A new beginning has no mark. */
+    assert_ok(lab_walk_restart(n.walk));
+    net_steps(&n, 45 * steps);
+    assert_ok(lab_walk_to_mark(n.walk));
+    assert_int_equal(lab_walk_iteration(n.walk), 44);
+    net_free(&n);
+}
+
 RUN_TESTS()

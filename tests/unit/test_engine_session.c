@@ -2,6 +2,8 @@
  * debugger's words stop. */
 #include "test.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "engine/session.h"
 #include "unit/net.h"
@@ -67,20 +69,49 @@ static void open_again(struct fixture *f)
     open_session(f);
 }
 
-static int start(void **state)
+static struct fixture *describe(void **state, const char *hidden,
+                                const char *optimizer)
 {
     static struct fixture f;
     memset(&f, 0, sizeof(f));
     net_init(&f.net);
     f.net.spec.data.source = LAB_DATA_DIGITS;
     f.net.spec.data.batch = 16;
-    net_node(&f.net, "fc1 dense units=8");
+    net_node(&f.net, hidden);
     net_node(&f.net, "act relu");
     net_node(&f.net, "fc2 dense units=10");
     net_loss(&f.net, "softmax_cross_entropy");
-    net_optimizer(&f.net, "sgd lr=0.1");
-    open_session(&f);
+    net_optimizer(&f.net, optimizer);
     *state = &f;
+    return &f;
+}
+
+static int start(void **state)
+{
+    open_session(describe(state, "fc1 dense units=8", "sgd lr=0.1"));
+    return 0;
+}
+
+/* One step of the forward pass takes long. */
+static int start_long(void **state)
+{
+    struct fixture *f = describe(state, "fc1 dense units=8", "sgd lr=0.1");
+    net_nodes(&f->net, "fc3 dense units=4096", "fc4 dense units=4096",
+              "fc5 dense units=10");
+    f->net.spec.data.batch = 1024;
+    open_session(f);
+    return 0;
+}
+
+/* Each iteration is an epoch; the rate is far too large: the loss only rises. */
+static int start_rising(void **state)
+{
+    struct fixture *f = describe(state, "fc1 dense units=8", "sgd lr=50");
+    f->net.spec.data.split = 0.1;
+    f->net.spec.data.validation = 0.05;
+    f->net.spec.data.batch = 80;
+    f->net.spec.early_stop = 1;
+    open_session(f);
     return 0;
 }
 
@@ -130,6 +161,31 @@ TEST_CASE_WITH(a_stopped_step_is_not_taken, start, end)
     assert_string_equal(f->snap.stop_reason, "stopped");
     assert_true(f->snap.position == 0 ||
                 f->snap.position == f->snap.schedule->n_steps);
+}
+
+/* Within a step's kernel, too: that is no error. */
+TEST_CASE_WITH(a_stop_within_a_long_kernel_is_a_stop, start_long, end)
+{
+    static const enum lab_command_kind moves[] = {LAB_DO_STEP, LAB_DO_CONTINUE};
+    struct fixture *f = *state;
+    const struct timespec a_while = {0, 100000000};
+    struct lab_command readable = {
+        .kind = LAB_DO_VARIANT, .phase = -1, .text = "dense", .text2 = "naive"};
+    assert_ok(lab_session_post(f->session, &readable));
+    settle(f);
+    assert_string_equal(f->snap.error, "");
+    for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+        post(f, moves[i], 1000);
+        nanosleep(&a_while, NULL);
+        post(f, LAB_DO_STOP, 0);
+        settle(f);
+        assert_string_equal(f->snap.error, "");
+        assert_string_equal(f->snap.stop_reason, "stopped");
+        assert_int_equal(f->snap.state, LAB_SESSION_IDLE);
+        assert_int_equal(f->snap.iteration, 0);
+        assert_string_equal(
+            f->snap.schedule->steps[f->snap.position].step->name, "fc4.matmul");
+    }
 }
 
 TEST_CASE_WITH(an_idle_stop_stops_nothing_later, start, end)
@@ -268,6 +324,52 @@ TEST_CASE(a_check_lets_look_and_tells_how_far_it_is)
     assert_int_equal(f.snap.check_of, 0);
     void *owned = &f;
     end(&owned);
+}
+
+/* The walk itself goes back: counts of the whole walk, and the curve has one point
+ * of each evaluation. */
+TEST_CASE_WITH(an_early_stop_is_at_the_best_iteration, start_rising, end)
+{
+    struct fixture *f = *state;
+    post_and_settle(f, LAB_DO_TRAIN, 10);
+    assert_non_null(strstr(f->snap.stop_reason, "stopped early after 2 iter"));
+    assert_non_null(
+        strstr(f->snap.stop_reason, "after 1; the network is that"));
+    assert_int_equal(f->snap.iteration, 0);
+    assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
+    assert_int_equal(f->snap.held.n, 2);
+    assert_int_equal(f->snap.accuracies.n, 2);
+    assert_true(f->snap.train_whole);
+    assert_true(f->snap.accuracy == f->snap.accuracies.value[0]);
+    post_and_settle(f, LAB_DO_TRAIN, 10);
+    /* Those before this training count, too. */
+    long long best = (long long)f->snap.iteration + 1;
+    char want[64];
+    assert_true(best > 1);
+    snprintf(want, sizeof(want), "stopped early after %lld iter", best + 1);
+    assert_non_null(strstr(f->snap.stop_reason, want));
+    snprintf(want, sizeof(want), "after %lld; the network is that", best);
+    assert_non_null(strstr(f->snap.stop_reason, want));
+}
+
+/* One that fires where the patience is over, too: its network stays. */
+TEST_CASE_WITH(a_break_on_the_loss_goes_before_an_early_stop, start_rising, end)
+{
+    struct fixture *f = *state;
+    post_and_settle(f, LAB_DO_TRAIN, 1);
+    double first = f->snap.losses.value[0];
+    struct lab_command c = {.kind = LAB_DO_BREAK,
+                            .break_kind = LAB_BREAK_LOSS_ABOVE,
+                            .phase = -1,
+                            .value = first + 1};
+    post_and_settle(f, LAB_DO_RESTART, 0);
+    assert_ok(lab_session_post(f->session, &c));
+    settle(f);
+    assert_string_equal(f->snap.error, "");
+    post_and_settle(f, LAB_DO_TRAIN, 10);
+    assert_non_null(strstr(f->snap.stop_reason, "the loss is "));
+    assert_int_equal(f->snap.iteration, 1);
+    assert_false(f->snap.train_whole);
 }
 
 /* The plan has the names, and no step of this walk fits. */

@@ -48,7 +48,7 @@ static void train(struct net *n, int iterations)
 static void keep(struct net *n, int64_t want)
 {
     int64_t n_done = -1;
-    assert_ok(lab_kept_save(n->walk, "net", path, NULL, true, 0, &n_done));
+    assert_ok(lab_kept_save(n->walk, "net", path, NULL, true, &n_done));
     assert_int_equal(n_done, want);
 }
 
@@ -284,9 +284,8 @@ TEST_CASE(truncation_is_seen)
     char missing[] = "/nonexistent/x.safetensors";
     int64_t n_done;
     assert_int_equal(lab_kept_check_place(missing, NULL, true), LAB_E_IO);
-    assert_int_equal(
-        lab_kept_save(a.walk, "net", missing, NULL, true, 0, &n_done),
-        LAB_E_IO);
+    assert_int_equal(lab_kept_save(a.walk, "net", missing, NULL, true, &n_done),
+                     LAB_E_IO);
     assert_int_equal(lab_kept_check_place("/tmp", NULL, true), LAB_E_IO);
     /* One that is there only when it is asked for. */
     assert_int_equal(lab_kept_check_place(path, NULL, false), LAB_E_IO);

@@ -933,6 +933,10 @@ static bool one_step(struct lab_session *s)
         at = 0; /* the next iteration's first */
     const struct lab_step *step = schedule->steps[at].step;
     enum lab_status st = lab_walk_step(s->walk);
+    if (st == LAB_E_CANCELLED) {
+        stop_because(s, "stopped");
+        return false;
+    }
     if (st) {
         session_fail(s, st);
         return false;
@@ -1189,45 +1193,6 @@ bool lab_patience_ends(struct lab_patience *p, int64_t iteration, double loss)
     return p->most > 0 && p->since >= p->most;
 }
 
-void lab_best_free(struct lab_best *b)
-{
-    for (int i = 0; b->data && i < b->n; i++)
-        lab_free(b->data[i]);
-    lab_free(b->data);
-    *b = (struct lab_best){0};
-}
-
-enum lab_status lab_best_keep(struct lab_best *b, struct lab_walk *walk)
-{
-    const struct lab_plan *plan = lab_walk_plan(walk);
-    enum lab_status st = LAB_OK;
-    if (!b->data) {
-        b->n = plan->n_tensors;
-        b->data = lab_alloc_array((size_t)b->n, sizeof(*b->data));
-    }
-    if (!b->data)
-        return lab_no_memory("the best network");
-    for (int i = 0; i < b->n && !st; i++) {
-        const struct lab_tensor *t = &plan->tensors[i];
-        if (!t->persistent || t->alias_of >= 0)
-            continue;
-        if (!b->data[i])
-            b->data[i] = lab_alloc(lab_tensor_bytes(t));
-        st = b->data[i] ? lab_walk_read(walk, i, false, b->data[i])
-                        : lab_no_memory("the best network");
-    }
-    return st;
-}
-
-enum lab_status lab_best_return(const struct lab_best *b, struct lab_walk *walk)
-{
-    enum lab_status st = LAB_OK;
-    for (int i = 0; b->data && i < b->n && !st; i++)
-        if (b->data[i])
-            st = lab_walk_write(walk, i, b->data[i]);
-    return st;
-}
-
 static void keep_decoded(struct lab_session *s)
 {
     struct lab_decoded decoded;
@@ -1250,8 +1215,6 @@ static void keep_bits(struct lab_session *s, double loss)
     if (!facts.text)
         return;
     s->now.bits_per_char = lab_data_bits(&facts, loss);
-    curve_add(&s->curves.bits, lab_walk_iteration(s->walk),
-              s->now.bits_per_char);
     if (s->bits_counted)
         return;
     s->bits_counted = true;
@@ -1282,16 +1245,20 @@ static enum lab_status evaluate(struct lab_session *s, double *held_loss)
         keep_decoded(s);
         curve_add(&s->curves.accuracies, lab_walk_iteration(s->walk), accuracy);
         keep_bits(s, loss);
+        if (!isnan(s->now.bits_per_char))
+            curve_add(&s->curves.bits, lab_walk_iteration(s->walk),
+                      s->now.bits_per_char);
     }
     return st;
 }
 
-/* What the network of now answers; its loss is in the curve already. */
+/* What the network of now answers; its numbers are in the curves already. */
 static enum lab_status evaluate_again(struct lab_session *s)
 {
     double accuracy;
     double loss;
     enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
+    s->now.accuracy = NAN;
     if (!st && !isnan(accuracy)) {
         s->now.accuracy = accuracy;
         keep_decoded(s);
@@ -1404,8 +1371,7 @@ static enum lab_status session_train(struct lab_session *s,
     bool evaluated = false;
     double held_loss = NAN;
     bool ends = false;
-    bool back = false; /* to the network with the lowest validation loss */
-    struct lab_best best = {0};
+    bool marked = false; /* the network with the lowest validation loss */
     struct lab_patience patience;
     lab_patience_init(&patience, s->spec.early_stop);
     s->now.test_accuracy = NAN;
@@ -1423,8 +1389,10 @@ static enum lab_status session_train(struct lab_session *s,
                lab_patience_ends(&patience, lab_walk_iteration(s->walk),
                                  held_loss);
         if (!st && evaluated && patience.most > 0 && patience.since == 0 &&
-            !isnan(patience.best))
-            st = lab_best_keep(&best, s->walk);
+            !isnan(patience.best)) {
+            lab_walk_set_mark(s->walk);
+            marked = true;
+        }
         if (!st && s->now.n_breaks > 0 && session_loss_break(s))
             break;
         if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
@@ -1446,34 +1414,40 @@ static enum lab_status session_train(struct lab_session *s,
             patience.best_iteration = lab_walk_iteration(s->walk);
         }
     }
+    int64_t made = lab_walk_iteration(s->walk) + 1;
     /* A break is there to look at the network as it is. */
-    back = !st && best.data && (ends || !s->now.stop_reason[0]) &&
-           patience.best_iteration < lab_walk_iteration(s->walk);
-    if (back)
-        st = lab_best_return(&best, s->walk);
-    if (back && !st)
-        st = evaluate_again(s);
-    lab_best_free(&best);
+    s->now.train_whole = !st && !s->now.stop_reason[0];
+    bool back =
+        s->now.train_whole && marked && patience.best_iteration + 1 < made;
+    if (back) {
+        st = lab_walk_to_mark(s->walk);
+        if (st == LAB_E_CANCELLED) {
+            stop_because(s, "%s", lab_error());
+            return LAB_OK;
+        }
+        if (!st)
+            st = evaluate_again(s);
+    }
     if (!st)
         st = test(s);
-    if (st == LAB_E_CANCELLED) {
+    if (st == LAB_E_CANCELLED && back) {
+        st = LAB_OK; /* the network is there, its numbers are not */
+    } else if (st == LAB_E_CANCELLED) {
+        s->now.train_whole = false;
         say_stopped(s);
         return LAB_OK;
     }
-    s->now.train_whole = !st && (ends || !s->now.stop_reason[0]);
-    if (!st && ends)
+    s->now.train_whole = s->now.train_whole && !st;
+    if (!st && back)
         stop_because(s,
-                     "stopped early after %lld iterations: the validation loss "
-                     "was lowest, %.4g, after %lld; the network is that one "
-                     "again",
-                     (long long)s->now.train_done, patience.best,
+                     ends ? "stopped early after %lld iterations: the "
+                            "validation loss was lowest, %.4g, after %lld; the "
+                            "network is that one again"
+                          : "trained %lld iterations: the validation loss was "
+                            "lowest, %.4g, after %lld; the network is that one "
+                            "again",
+                     (long long)made, patience.best,
                      (long long)patience.best_iteration + 1);
-    else if (back)
-        stop_because(s,
-                     "trained %lld iterations; the network is that after %lld "
-                     "again, with the lowest validation loss, %.4g",
-                     (long long)s->now.train_done,
-                     (long long)patience.best_iteration + 1, patience.best);
     if (!st && !s->now.stop_reason[0])
         stop_because(s, "trained %lld iteration%s%s",
                      (long long)s->now.train_done,

@@ -133,6 +133,8 @@ struct lab_walk {
     struct lab_walk_copy copy[LAB_WALK_COPIES];
     int n_copies; /* slots in use: fewer when parameters are large */
     int next_copy;
+    int marked;    /* index of the copy that the mark is reached from; -1 */
+    int64_t mark;  /* iteration, from its end; -1: none */
     void *origin;  /* persistent_bytes that it began with; NULL: the seed's */
     int64_t first; /* the iteration that it began with */
     int64_t iteration;
@@ -165,6 +167,8 @@ static void walk_keep_copy(struct lab_walk *w)
             slot = &w->copy[i];
     }
     if (!slot) {
+        if (w->next_copy == w->marked)
+            w->next_copy = (w->next_copy + 1) % w->n_copies;
         slot = &w->copy[w->next_copy];
         w->next_copy = (w->next_copy + 1) % w->n_copies;
     }
@@ -192,6 +196,20 @@ static const struct lab_walk_copy *walk_copy_of(const struct lab_walk *w,
             return &w->copy[i];
     }
     return NULL;
+}
+
+/* The newest at or before an iteration. */
+static const struct lab_walk_copy *walk_copy_before(const struct lab_walk *w,
+                                                    int64_t iteration)
+{
+    const struct lab_walk_copy *best = NULL;
+    for (int i = 0; i < w->n_copies; i++) {
+        const struct lab_walk_copy *c = &w->copy[i];
+        if (c->iteration >= 0 && c->iteration <= iteration &&
+            (!best || c->iteration > best->iteration))
+            best = c;
+    }
+    return best;
 }
 
 /* ---- schedules: a replay runs what ran then, and steps back are
@@ -1027,15 +1045,7 @@ static enum lab_status start_from(struct lab_walk *w,
  * or from where the walk began, and forward. */
 static enum lab_status replay_to(struct lab_walk *w, int64_t target)
 {
-    const struct lab_walk_copy *best = NULL;
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < w->n_copies; i++) {
-        const struct lab_walk_copy *c = &w->copy[i];
-        if (c->iteration >= 0 && c->iteration <= target &&
-            (!best || c->iteration > best->iteration))
-            best = c;
-    }
-    st = start_from(w, best);
+    enum lab_status st = start_from(w, walk_copy_before(w, target));
     while (!st && w->iteration < target) {
         st = run_again(w, w->plan->n_steps, false);
         if (!st)
@@ -1135,6 +1145,24 @@ enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
         if (!st)
             st = lab_backend_sync(w->be);
     }
+    walk_note_schedule(w);
+    return st;
+}
+
+void lab_walk_set_mark(struct lab_walk *w)
+{
+    const struct lab_walk_copy *from = walk_copy_before(w, w->iteration);
+    w->marked = from ? (int)(from - w->copy) : -1;
+    w->mark = w->iteration;
+}
+
+enum lab_status lab_walk_to_mark(struct lab_walk *w)
+{
+    enum lab_status st = lab_walk_drain(w);
+    if (st || w->mark < 0 || w->mark >= w->iteration)
+        return st;
+    walk_close_ranges(w);
+    st = replay(w, (struct lab_walk_place){w->mark, w->plan->n_steps});
     walk_note_schedule(w);
     return st;
 }
@@ -1299,6 +1327,8 @@ static enum lab_status walk_start(struct lab_walk *w)
     walk_close_ranges(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
+    w->marked = -1;
+    w->mark = -1;
     walk_speed_forget(w); /* the seed may be another */
     enum lab_status st = walk_init_parameters(w);
     w->iteration = w->first;

@@ -53,11 +53,10 @@ enum lab_status lab_kept_take(const struct lab_kept *k, struct lab_walk *walk,
 enum lab_status lab_kept_check_place(const char *path, const char *db,
                                      bool force);
 /* Keeps the network: after the last whole iteration, where the walk is within
- * one. `path` has the old file, or the whole new one. `has`: so many iterations
- * have made it, where the walk has an earlier network again (debug/training.h); 0:
- * as many as have run. *iterations: how many. A file that is there is LAB_E_IO without `force`. LAB_E_IO, LAB_E_NOMEM,
- * the backend's. */
+ * one. `path` has the old file, or the whole new one. *iterations: how many have made
+ * it. A file that is there is LAB_E_IO without `force`. LAB_E_IO, LAB_E_NOMEM, the
+ * backend's. */
 enum lab_status lab_kept_save(struct lab_walk *walk, const char *lesson,
                               const char *path, const char *db, bool force,
-                              int64_t has, int64_t *iterations);
+                              int64_t *iterations);
 LAB_C_END

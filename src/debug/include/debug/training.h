@@ -24,7 +24,7 @@ struct lab_training {
     double host_pct;
     bool interrupted;   /* a signal came */
     bool stopped_early; /* the patience was over */
-    /* Where it stopped early, the walk has the best network again: that of so many
+    /* Where the walk went back to the best network: it is that of so many
      * iterations; 0: it has the last one. */
     int64_t network;
     struct lab_patience patience; /* validation: the lowest loss, and when */
@@ -41,8 +41,8 @@ typedef enum lab_status lab_training_fn(void *user, int64_t iteration,
 void lab_training_init(struct lab_training *t);
 /* Trains `iterations` from the walk's position, evaluating at every epoch's
  * end and at the end. With early_stop the walk then has the network with the
- * lowest validation loss again, unless it was interrupted, and the test is of that
- * one. The result is also filled in on failure. */
+ * lowest validation loss again, at the end of the iteration that made it, unless it
+ * was interrupted, and the test is of that one. The result is also filled in on failure. */
 enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out);

@@ -161,18 +161,6 @@ void lab_patience_init(struct lab_patience *p, int64_t most);
 /* Takes an evaluation's loss (NaN: it is none, or worse than all); true: the
  * training is to end. */
 bool lab_patience_ends(struct lab_patience *p, int64_t iteration, double loss);
-/* The network as it was when its validation loss was lowest: what persists, by
- * tensor. Starts as {0}. */
-struct lab_best {
-    void **data; /* of each tensor of the plan; NULL: it has none */
-    int n;
-};
-/* The walk, at an iteration's end, has it. LAB_E_NOMEM, the backend's. */
-enum lab_status lab_best_keep(struct lab_best *b, struct lab_walk *walk);
-/* The walk has it again; nothing where none was kept. The backend's errors. */
-enum lab_status lab_best_return(const struct lab_best *b,
-                                struct lab_walk *walk);
-void lab_best_free(struct lab_best *b);
 /* How many iterations the lesson asks for; `epochs` or `iterations` above 0
  * go before the lesson's own. `facts` of its data. */
 int64_t lab_train_iterations(const struct lab_network_spec *spec,

@@ -45,4 +45,14 @@ if ! "$LAB_EXE" doctor 2>/dev/null | grep -q '^device  *ok'; then
     run lab calls --json
     expect_exit 4
     expect_no_stdout
+    play lab-cudnn-calls --db calls.db <<'END'
+resize 80 24
+await 30000 Lab: cuDNN's calls
+key t
+await 30000 r runs it
+key r
+await 60000 this machine lacks what it needs; below is what it printed
+expect recorded on a GPU, run 237
+END
+    expect_exit 0
 fi

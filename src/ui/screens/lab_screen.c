@@ -512,7 +512,10 @@ static void run_command(struct lab_bench_screen *s)
     s->data.doing[0] = '\0';
     snprintf(s->data.problem, sizeof(s->data.problem), "%s",
              st ? lab_error() : "");
-    if (!st && code)
+    if (!st && code == LAB_EXIT_MACHINE && s->data.output.len > 0)
+        snprintf(s->data.problem, sizeof(s->data.problem),
+                 "this machine lacks what it needs; below is what it printed");
+    else if (!st && code)
         snprintf(s->data.problem, sizeof(s->data.problem),
                  "it ended with exit status %d", code);
     changed(s);

@@ -158,9 +158,10 @@ static void find_touched(struct lab_kernel_picture *p,
     int warps;
     lab_sim_debug_where(d, block, &focus, &warps);
     lab_sim_debug_access(d, focus, &v);
-    for (int l = 0; v.write && lab_kernel_is_global(&v) && l < LANES; l++) {
+    const bool global = lab_kernel_is_global(&v) || v.space == LAB_PTX_GENERIC;
+    for (int l = 0; v.write && global && l < LANES; l++) {
         struct lab_sim_finding at;
-        if (!(v.lanes >> l & 1) ||
+        if (!(lab_kernel_inside(&v) >> l & 1) ||
             !lab_sim_debug_element(d, v.address[l], &at) ||
             strcmp(at.name, t->label.name) != 0 ||
             at.argument != t->label.argument)
@@ -268,16 +269,21 @@ void lab_kernel_picture_head(struct lab_str *out,
 
 bool lab_kernel_is_global(const struct lab_sim_access_view *v)
 {
-    return v->space == LAB_PTX_GLOBAL || v->space == LAB_PTX_GENERIC ||
-           v->space == LAB_PTX_CONST;
+    return v->space == LAB_PTX_GLOBAL || v->space == LAB_PTX_CONST;
+}
+
+uint32_t lab_kernel_inside(const struct lab_sim_access_view *v)
+{
+    return v->lanes & ~v->outside;
 }
 
 static const char *space_name(const struct lab_sim_access_view *v)
 {
-    return v->space == LAB_PTX_SHARED  ? "shared memory"
-           : v->space == LAB_PTX_LOCAL ? "local memory"
-           : v->space == LAB_PTX_PARAM ? "the parameters"
-                                       : "global memory";
+    return v->space == LAB_PTX_SHARED    ? "shared memory"
+           : v->space == LAB_PTX_LOCAL   ? "local memory"
+           : v->space == LAB_PTX_PARAM   ? "the parameters"
+           : v->space == LAB_PTX_GENERIC ? "several memories"
+                                         : "global memory";
 }
 
 /* Pieces of 32 bytes that the lanes' bytes lie in. */
@@ -286,7 +292,7 @@ static int count_sectors(const struct lab_sim_access_view *v)
     uint64_t seen[LANES * 2];
     int n = 0;
     for (int l = 0; l < LANES; l++) {
-        if (!(v->lanes >> l & 1))
+        if (!(lab_kernel_inside(v) >> l & 1))
             continue;
         uint64_t last = (v->address[l] + (uint64_t)v->bytes - 1) / SECTOR;
         for (uint64_t k = v->address[l] / SECTOR; k <= last; k++) {
@@ -303,33 +309,30 @@ static int count_sectors(const struct lab_sim_access_view *v)
 void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_access_view *v, int lane)
 {
-    if (lab_kernel_is_global(v) && v->outside >> lane & 1) {
+    struct lab_sim_finding f;
+    if (v->outside >> lane & 1 ||
+        (v->space == LAB_PTX_GENERIC &&
+         !lab_sim_debug_element(d, v->address[lane], &f))) {
         char words[256];
-        lab_sim_debug_outside(d, v->address[lane], words, sizeof(words));
+        lab_sim_debug_outside(d, v, lane, words, sizeof(words));
         lab_str_add(out, words);
-    } else if (lab_kernel_is_global(v))
+    } else if (lab_kernel_is_global(v) || v->space == LAB_PTX_GENERIC)
         add_element(out, d, v->address[lane]);
     else
         lab_str_addf(out, "byte %" PRIu64, v->address[lane]);
 }
 
-void lab_kernel_access_add(struct lab_str *out, const struct lab_sim_debug *d,
-                           const struct lab_ptx *ptx,
-                           const struct lab_sim_access_view *v)
+/* "32 lanes read 4 bytes each of global memory, x[0] to x[31]: 4 sectors of 32
+ * bytes", of the lanes whose access took place. */
+static void add_range(struct lab_str *out, const struct lab_sim_debug *d,
+                      const struct lab_sim_access_view *v, const char *verb)
 {
-    int n = __builtin_popcount(v->lanes);
-    if (n == 0)
-        return;
-    int first = __builtin_ctz(v->lanes);
-    int last = 31 - __builtin_clz(v->lanes);
-    if (v->place >= 0)
-        lab_str_addf(out, "line %d: ", ptx->places[v->place].line);
+    const uint32_t inside = lab_kernel_inside(v);
+    const int n = __builtin_popcount(inside);
+    const int first = __builtin_ctz(inside);
+    const int last = 31 - __builtin_clz(inside);
     lab_str_addf(out, "%d lane%s %s %d bytes each of %s, ", n,
-                 n == 1 ? "" : "s",
-                 v->atomic  ? "changed atomically"
-                 : v->write ? "wrote"
-                            : "read",
-                 v->bytes, space_name(v));
+                 n == 1 ? "" : "s", verb, v->bytes, space_name(v));
     lab_kernel_place_add(out, d, v, first);
     if (last != first) {
         lab_str_add(out, " to ");
@@ -338,6 +341,29 @@ void lab_kernel_access_add(struct lab_str *out, const struct lab_sim_debug *d,
     if (lab_kernel_is_global(v))
         lab_str_addf(out, ": %d sector%s of 32 bytes", count_sectors(v),
                      count_sectors(v) == 1 ? "" : "s");
+}
+
+void lab_kernel_access_add(struct lab_str *out, const struct lab_sim_debug *d,
+                           const struct lab_ptx *ptx,
+                           const struct lab_sim_access_view *v)
+{
+    const char *verb = v->atomic  ? "changed atomically"
+                       : v->write ? "wrote"
+                                  : "read";
+    int n = __builtin_popcount(lab_kernel_inside(v));
+    if (v->lanes == 0)
+        return;
+    if (v->place >= 0)
+        lab_str_addf(out, "line %d: ", ptx->places[v->place].line);
+    if (n == 0)
+        lab_str_addf(out, "no lane %s", verb);
+    else
+        add_range(out, d, v, verb);
+    n = __builtin_popcount(v->outside);
+    if (n == 0)
+        return;
+    lab_str_addf(out, ", %d lane%s outside: ", n, n == 1 ? "" : "s");
+    lab_kernel_place_add(out, d, v, __builtin_ctz(v->outside));
 }
 
 enum lab_status lab_kernel_read_three(const char *text, uint32_t out[3])

@@ -472,8 +472,9 @@ static void print_words(struct session *s, const char *name, int64_t from,
     if (name)
         lab_printf(stdout, "%s\n", name);
     for (int64_t i = from; i < most; i++) {
-        float v;
-        memcpy(&v, p + 4 * i, sizeof(v));
+        float v = 0;
+        const int64_t left = bytes - 4 * i; /* of the last word, less than 4 */
+        memcpy(&v, p + 4 * i, left < 4 ? (size_t)left : sizeof(v));
         if ((i - from) % LINE == 0)
             lab_printf(stdout, "%s%6" PRId64 ":", i == from ? "" : "\n", i);
         if (i < words && writer[i] < 0)
@@ -487,8 +488,9 @@ static void print_words(struct session *s, const char *name, int64_t from,
                    end - most, most);
 }
 
-/* Of the array that is named; NULL: of each. false: there is none. */
-static bool print_arrays(struct session *s, const char *wanted, int64_t *end)
+/* Of the array that is named; NULL: of each. false: there is none. A word of which
+ * an array has one byte is one of its words. */
+static bool print_arrays(struct session *s, const char *wanted)
 {
     const char *name;
     int64_t from;
@@ -498,8 +500,7 @@ static bool print_arrays(struct session *s, const char *wanted, int64_t *end)
          lab_sim_debug_shared_array(s->w->debug, i, &name, &from, &to); i++) {
         if (wanted && strcmp(wanted, name) != 0)
             continue;
-        print_words(s, name, from / 4, to / 4);
-        *end = to / 4 > *end ? to / 4 : *end;
+        print_words(s, name, from / 4, (to + 3) / 4);
         any = true;
     }
     return any;
@@ -509,21 +510,18 @@ static enum lab_status do_shared(struct session *s, const char *arg)
 {
     int64_t bytes;
     (void)lab_sim_debug_shared(s->w->debug, &bytes);
-    const int64_t words = bytes / 4;
-    int64_t end = 0;
+    const int64_t words = (bytes + 3) / 4;
     char *rest;
     const int64_t from = *arg ? strtoll(arg, &rest, 10) : 0;
     if (words == 0)
         return lab_fail(LAB_E_STATE,
                         "[kernel.no-shared] the kernel has no shared memory");
     if (!*arg) {
-        /* Then what is dynamic. */
-        const bool named = print_arrays(s, NULL, &end);
-        if (end < words)
-            print_words(s, named ? "dynamic" : NULL, end, words);
+        if (!print_arrays(s, NULL))
+            print_words(s, NULL, 0, words);
         return LAB_OK;
     }
-    if (print_arrays(s, arg, &end))
+    if (print_arrays(s, arg))
         return LAB_OK;
     if (*rest || from < 0 || from >= words)
         return lab_fail(LAB_E_RANGE,

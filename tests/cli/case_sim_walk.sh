@@ -255,6 +255,94 @@ expect start with
 KEYS
 expect_exit 0
 
+# Shared memory through generic addresses: who wrote it is known, an access is one of
+# shared memory, and what is outside is named by its byte. Dynamic memory begins where
+# the kernel has it, behind a gap; an array of bytes has its last word.
+cat >far.ptx <<'PTX'
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .shared .align 4 .b8 more[];
+.visible .entry far(.param .u64 far_0)
+{
+.reg .b32 %r<9>;
+.reg .b64 %rd<9>;
+.reg .pred %p<2>;
+.shared .align 4 .b8 s[68];
+.shared .align 4 .b8 letters[6];
+ld.param.u64 %rd7, [far_0];
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+cvt.u64.u32 %rd1, %r2;
+.loc 1 4 1
+mov.u64 %rd2, s;
+cvta.shared.u64 %rd3, %rd2;
+add.s64 %rd4, %rd3, %rd1;
+mov.b32 %r3, 0f40E00000;
+st.u32 [%rd4], %r3;
+.loc 1 5 1
+mov.u32 %r4, letters;
+mov.u32 %r5, 0;
+st.shared.u32 [%r4], %r5;
+st.shared.u8 [%r4+5], %r5;
+.loc 1 6 1
+mov.u32 %r6, more;
+mov.b32 %r7, 0f41100000;
+st.shared.u32 [%r6], %r7;
+.loc 1 7 1
+setp.gt.u32 %p1, %r1, 7;
+add.s64 %rd6, %rd7, %rd1;
+@%p1 mov.u64 %rd6, %rd4;
+st.u32 [%rd6], %r7;
+.loc 1 8 1
+add.s64 %rd5, %rd4, 40;
+st.u32 [%rd5], %r7;
+.loc 1 9 1
+ret;
+}
+.file 1 "far.cu"
+PTX
+seq 9 >far.cu
+far() { # words on standard input; 17 lanes
+    cat >words
+    command="lapenna-lab sim far.ptx --walk"
+    status=0
+    "$LAB_EXE" sim far.ptx --grid 1 --block 17 --shared 8 --walk \
+        --arg 'out:float[8]' <words >"$out" 2>"$err" || status=$?
+}
+far <<'WORDS'
+break 5
+break 6
+break 7
+break 8
+continue
+shared s
+continue
+shared letters
+continue
+shared dynamic
+shared
+continue
+elements
+thread 8
+elements
+thread 0
+continue
+lanes
+WORDS
+expect_exit 1
+expect_no_stderr
+expect_stdout 'line 4: 17 lanes wrote 4 bytes each of shared memory, byte 0 to byte 64'
+[ "$(grep -c '^     0: 7 7 7 7 7 7 7 7$' "$out")" = 2 ] || complain "s was written to"
+[ "$(grep -c '^    17: 0 0$' "$out")" = 2 ] || complain "the last word of letters"
+[ "$(grep -A1 '^dynamic$' "$out" | grep -c '^    32: 9 -$')" = 2 ] ||
+    complain "where dynamic memory begins"
+[ "$(grep -c '^writes ' "$out")" = 1 ] || complain "of global memory only"
+expect_stdout 'of several memories, argument 0[0] to shared memory s, byte 64 of 68'
+expect_stdout 'line 8: 7 lanes wrote 4 bytes each of shared memory, byte 40 to byte 64, 10 lanes outside: 0 bytes after the end of s in shared memory'
+grep -q '^   7  7,0,0   runs   0 bytes after the end of s in shared memory$' "$out" ||
+    complain "a lane outside"
+
 # Without the source's file the word list says so.
 mv turn.cu elsewhere.cu
 walk <<'WORDS'

@@ -366,7 +366,7 @@ TEST_CASE(a_stop_at_a_bad_access_keeps_the_state)
         lab_sim_debug_access(w.d, 1, &a);
         assert_int_equal(a.lanes, 0xffffffff);
         assert_int_equal(a.outside, 0xffffff00);
-        lab_sim_debug_outside(w.d, a.address[9], words, sizeof(words));
+        lab_sim_debug_outside(w.d, &a, 9, words, sizeof(words));
         assert_string_equal(words, "4 bytes after the end of x");
         (void)lab_sim_debug_findings(w.d, &found);
         assert_int_equal(found, 24);

@@ -31,17 +31,8 @@ static void refuse(struct sim_warp *w, const struct sim_instr *i,
     sim_describe(w->block->grid, sim_check_of(w), space, addr, &f, words);
     w->faulted |= 1u << lane;
     const struct lab_sim_kernel *kernel = w->block->grid->kernel;
-    const struct sim_variable *v = space == LAB_PTX_SHARED && i->variable > 0
-                                       ? &kernel->variables[i->variable - 1]
-                                       : NULL;
-    if (v && addr < (uint64_t)v->from)
-        sim_append(words, SIM_WORDS, 0,
-                   "%lld bytes before the start of %s in shared memory",
-                   (long long)v->from - (long long)addr, v->name);
-    else if (v && addr >= (uint64_t)v->end)
-        sim_append(words, SIM_WORDS, 0,
-                   "%lld bytes after the end of %s in shared memory",
-                   (long long)addr - (long long)v->end, v->name);
+    if (space == LAB_PTX_SHARED)
+        sim_describe_beyond(kernel, i->variable, addr, words);
     if (space == LAB_PTX_SHARED && kernel->dynamic &&
         addr >= (uint64_t)kernel->shared_bytes)
         f.hint = w->block->grid->launch->shared_bytes > 0

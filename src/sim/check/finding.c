@@ -217,11 +217,11 @@ static void describe_far(const struct sim_grid *g, uint64_t addr, char *words)
     const bool before = addr < (uint64_t)(uintptr_t)near->base;
     const struct sim_named *named =
         sim_memory_name(near, before || !near->bytes ? 0 : near->bytes - 1);
-    sim_append(
-        words, SIM_WORDS, 0, "in no allocation, %llu bytes %s %s, the nearest",
-        (unsigned long long)least,
-        before ? "before the start of" : "after the end of",
-        named && named->label.name[0] ? named->label.name : "an allocation");
+    sim_append(words, SIM_WORDS, 0, "in no allocation, %llu bytes %s %s",
+               (unsigned long long)least,
+               before ? "before the start of" : "after the end of",
+               named && named->label.name[0] ? named->label.name
+                                             : "an allocation");
 }
 
 static int64_t space_bytes(const struct sim_grid *g, const struct sim_check *c,
@@ -241,6 +241,21 @@ static const struct sim_variable *variable_at(const struct lab_sim_kernel *k,
             addr < (uint64_t)k->variables[v].end)
             return &k->variables[v];
     return NULL;
+}
+
+void sim_describe_beyond(const struct lab_sim_kernel *k, int variable,
+                         uint64_t addr, char *words)
+{
+    const struct sim_variable *v =
+        variable > 0 ? &k->variables[variable - 1] : NULL;
+    if (v && addr < (uint64_t)v->from)
+        sim_append(words, SIM_WORDS, 0,
+                   "%lld bytes before the start of %s in shared memory",
+                   (long long)v->from - (long long)addr, v->name);
+    else if (v && addr >= (uint64_t)v->end)
+        sim_append(words, SIM_WORDS, 0,
+                   "%lld bytes after the end of %s in shared memory",
+                   (long long)addr - (long long)v->end, v->name);
 }
 
 void sim_describe(const struct sim_grid *g, const struct sim_check *c,

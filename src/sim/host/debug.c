@@ -108,13 +108,18 @@ struct lab_sim_debug {
 
 /* ---- what the executor reports ---- */
 
+/* Shared memory is also written to through generic addresses. */
 static void note_writers(struct lab_sim_debug *d, const struct sim_warp *w,
                          const struct sim_access *a, uint32_t lanes)
 {
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        uint64_t last = (a->addr[lane] + (uint64_t)a->bytes - 1) / 4;
-        for (uint64_t k = a->addr[lane] / 4; k <= last; k++)
+        uint64_t at = a->addr[lane];
+        if ((a->space == LAB_PTX_GENERIC ? sim_generic(&at) : a->space) !=
+            LAB_PTX_SHARED)
+            continue;
+        uint64_t last = (at + (uint64_t)a->bytes - 1) / 4;
+        for (uint64_t k = at / 4; k <= last; k++)
             if (k < (uint64_t)d->writer_count)
                 d->writers[k] = w->index * SIM_LANES + lane;
     }
@@ -204,6 +209,9 @@ static void note_touch(struct lab_sim_debug *d,
                        const struct lab_sim_access_view *v)
 {
     uint64_t address = v->address[d->log_lane];
+    uint64_t part = address; /* of shared memory, where others are of global */
+    if (v->space == LAB_PTX_GENERIC && sim_generic(&part) != LAB_PTX_GLOBAL)
+        return;
     for (int i = 0; i < d->log_count; i++) {
         if (d->log[i].address == address && d->log[i].write == v->write) {
             d->log[i].times++;
@@ -221,6 +229,23 @@ static void note_touch(struct lab_sim_debug *d,
         };
 }
 
+/* Generic addresses that are all of one space: an access of that space. Those of
+ * several stay generic. */
+static void find_space(struct lab_sim_access_view *v)
+{
+    uint64_t at[SIM_LANES];
+    enum lab_ptx_space space = LAB_PTX_GENERIC;
+    memcpy(at, v->address, sizeof(at));
+    for (uint32_t rest = v->lanes; rest; rest &= rest - 1) {
+        enum lab_ptx_space of = sim_generic(&at[__builtin_ctz(rest)]);
+        if (rest != v->lanes && of != space)
+            return;
+        space = of;
+    }
+    v->space = space;
+    memcpy(v->address, at, sizeof(at));
+}
+
 static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
                       const struct sim_access *a, uint32_t lanes)
 {
@@ -233,13 +258,16 @@ static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
         .bytes = a->bytes,
         .lanes = a->mask,
         .outside = a->mask & ~lanes,
+        .variable = i->variable,
         .place = i->ptx ? i->ptx->near : -1,
         .text_line = i->ptx ? i->ptx->text_line : 0,
     };
     memcpy(v->address, a->addr, sizeof(v->address));
-    bool global = a->space == LAB_PTX_GLOBAL || a->space == LAB_PTX_GENERIC ||
-                  a->space == LAB_PTX_CONST;
-    if (a->space == LAB_PTX_SHARED && v->write)
+    if (v->space == LAB_PTX_GENERIC)
+        find_space(v);
+    bool global = v->space == LAB_PTX_GLOBAL || v->space == LAB_PTX_GENERIC ||
+                  v->space == LAB_PTX_CONST;
+    if (v->write)
         note_writers(d, w, a, lanes);
     if (global && v->write)
         note_written(d, w, a, lanes);
@@ -332,7 +360,7 @@ static enum lab_status launch(struct lab_sim_debug *d)
         st = sim_block_open(&d->block);
     d->has_memory = d->has_memory || !st;
     if (!st && !d->writers) {
-        d->writer_count = d->block.shared_bytes / 4;
+        d->writer_count = (d->block.shared_bytes + 3) / 4;
         d->writers =
             lab_alloc_array((size_t)d->writer_count + 1, sizeof(*d->writers));
         if (!d->writers)
@@ -1190,12 +1218,19 @@ const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
     return d->block.shared;
 }
 
-void lab_sim_debug_outside(const struct lab_sim_debug *d, uint64_t address,
+void lab_sim_debug_outside(const struct lab_sim_debug *d,
+                           const struct lab_sim_access_view *v, int lane,
                            char *out, size_t cap)
 {
+    enum lab_ptx_space space = v->space;
+    uint64_t address = v->address[lane];
     char words[SIM_WORDS];
     struct lab_sim_finding f = {.argument = -1};
-    sim_describe(&d->grid, NULL, LAB_PTX_GLOBAL, address, &f, words);
+    if (space == LAB_PTX_GENERIC)
+        space = sim_generic(&address);
+    sim_describe(&d->grid, d->block.check, space, address, &f, words);
+    if (space == LAB_PTX_SHARED && v->outside >> lane & 1)
+        sim_describe_beyond(d->kernel, v->variable, address, words);
     snprintf(out, cap, "%s", words);
 }
 
@@ -1303,6 +1338,12 @@ bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
                                 const char **name, int64_t *from, int64_t *end)
 {
     const struct lab_sim_kernel *k = d->kernel;
+    if (number == k->variable_count && d->block.shared_bytes > k->dynamic_at) {
+        *name = "dynamic";
+        *from = k->dynamic_at;
+        *end = d->block.shared_bytes;
+        return true;
+    }
     if (number < 0 || number >= k->variable_count)
         return false;
     *name = k->variables[number].name;

@@ -776,13 +776,29 @@ static bool is_address_of(const struct parser *p, size_t i)
             (before->kind == TOKEN_SIGN && !is_one_of(before, ")]")));
 }
 
-/* "float &r = n" */
+/* A statement begins with a type before token i: "float &r(n)", not "x = a & f(n)" nor
+ * "if (a && f(n))". */
+static bool follows_type(const struct parser *p, size_t i)
+{
+    size_t k = i;
+    while (k > 0 && !is_one_of(token(p, k - 1), ";{}")) {
+        const struct token *t = token(p, --k);
+        if (is_token(t, "return") || is_token(t, "case") ||
+            (t->kind != TOKEN_WORD && !is_one_of(t, "<>,*") &&
+             !is_token(t, "::")))
+            return false;
+    }
+    return k < i;
+}
+
+/* "float &r = n", "float &r(n)", "float &r{n}" */
 static bool is_referred(const struct parser *p, size_t i)
 {
     return (is_one_of(token(p, i), "&") || is_token(token(p, i), "&&")) &&
            token(p, i + 1)->kind == TOKEN_WORD &&
            is_one_of(token(p, i + 2), "=({") &&
-           is_one_of(token(p, i + 4), ";)}");
+           is_one_of(token(p, i + 4), ";)}") &&
+           (is_one_of(token(p, i + 2), "=") || follows_type(p, i));
 }
 
 /* "n++" in an expression, or "n = 3" behind a comma. */
@@ -861,10 +877,10 @@ static void read_elsewhere(struct parser *p, size_t open, size_t end)
         const struct token *t = token(p, i);
         if (is_token(t, "asm") || is_token(t, "__asm__"))
             mark_results(p, i, end);
+        else if (is_referred(p, i)) /* "pair<int, int> &r = n", too */
+            mark_elsewhere(p, i + 3);
         else if (is_address_of(p, i))
             mark_elsewhere(p, i + 1);
-        else if (is_referred(p, i))
-            mark_elsewhere(p, i + 3);
         else if (is_changed(p, i))
             mark_elsewhere(p, i);
         else if (t->kind == TOKEN_WORD && is_one_of(token(p, i + 1), "("))

@@ -373,7 +373,7 @@ static int sectors_of(const struct lab_sim_access_view *v,
     int n = 0;
     int kept = 0;
     for (int l = 0; l < LANES; l++) {
-        if (!(v->lanes >> l & 1))
+        if (!(lab_kernel_inside(v) >> l & 1))
             continue;
         uint64_t last = (v->address[l] + (uint64_t)v->bytes - 1) / SECTOR;
         out[n++] = v->address[l] / SECTOR;
@@ -395,7 +395,7 @@ static unsigned words_touched(const struct lab_sim_access_view *v,
     for (int k = 0; k < SECTOR / WORD; k++) {
         uint64_t at = sector * SECTOR + (uint64_t)(k * WORD);
         for (int l = 0; l < LANES; l++)
-            if (v->lanes >> l & 1 && v->address[l] < at + WORD &&
+            if (lab_kernel_inside(v) >> l & 1 && v->address[l] < at + WORD &&
                 at < v->address[l] + (uint64_t)v->bytes)
                 words |= 1u << k;
     }
@@ -437,7 +437,8 @@ static void draw_banks(const struct lab_sim_access_view *v,
         int n = 0;
         for (int l = 0; l < LANES; l++) {
             uint64_t word = v->address[l] / WORD;
-            bool seen = !(v->lanes >> l & 1) || word % BANKS != (uint64_t)b;
+            bool seen =
+                !(lab_kernel_inside(v) >> l & 1) || word % BANKS != (uint64_t)b;
             for (int i = 0; i < n; i++)
                 seen = seen || words[i] == word;
             if (!seen)
@@ -487,7 +488,7 @@ static bool is_touched(const struct lab_sim_access_view *v, int64_t word)
 {
     uint64_t at = (uint64_t)word * WORD;
     for (int l = 0; v->space == LAB_PTX_SHARED && l < LANES; l++)
-        if (v->lanes >> l & 1 && v->address[l] < at + WORD &&
+        if (lab_kernel_inside(v) >> l & 1 && v->address[l] < at + WORD &&
             at < v->address[l] + (uint64_t)v->bytes)
             return true;
     return false;
@@ -946,7 +947,8 @@ static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
             continue;
         lab_str_clear(&text);
         lab_kernel_place_add(&text, st->at->debug, &v, l);
-        int at = 0;
+        const bool outside = v.outside >> l & 1;
+        int at = outside ? n : 0;
         while (at < n && sectors[at] != v.address[l] / SECTOR)
             at++;
         lab_canvas_add(c, &row,
@@ -957,7 +959,7 @@ static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
             lab_canvas_add(c, &row,
                            at % 2 ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1,
                            "sector %d", at);
-        else if (v.space == LAB_PTX_SHARED)
+        else if (v.space == LAB_PTX_SHARED && !outside)
             lab_canvas_add(c, &row, LAB_ROLE_DIM, "bank %d",
                            (int)(v.address[l] / WORD % BANKS));
     }

@@ -6,9 +6,10 @@
  * rows, the result last, and each picture has cells of its own size, those of
  * equal shapes the same: the rows that fill the most of the place are taken. Cells
  * are the largest at which every tensor is whole, wider or higher than square where
- * there is room; where none is small enough a cell covers several elements. Each has a line for its title, which is whole unless the cells
- * would be much smaller then, and, above and at the left of its cells, the symbols
- * of a sequence and a line for the marks of what is lit.
+ * there is room; where none is small enough a cell covers several elements. Each has a
+ * line for its title, which is whole unless the cells would be much smaller then, and,
+ * above and at the left of its cells, the symbols of a sequence and a line for the
+ * marks of what is lit.
  * The layout is pure; threads: any. */
 #pragma once
 #include "engine/board.h"

@@ -75,6 +75,8 @@ bool lab_kernel_parameters(struct lab_kernel_source *s,
 int32_t lab_kernel_same_finding(const struct lab_sim_finding *f, int32_t n,
                                 int32_t i);
 bool lab_kernel_is_global(const struct lab_sim_access_view *v);
+/* The lanes whose access took place: not those that a finding stopped. */
+uint32_t lab_kernel_inside(const struct lab_sim_access_view *v);
 /* What a lane touched: "fc1.W[3,17]", "byte 128" of shared memory. */
 void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_access_view *v, int lane);
@@ -94,7 +96,8 @@ enum lab_status lab_kernel_elements_add(struct lab_str *out,
                                         struct lab_sim_debug *d, int warp,
                                         int lane, const char *end);
 /* "line 33: 32 lanes read 4 bytes each of global memory, x[0] to x[31]: 4 sectors
- * of 32 bytes"; nothing where none touched any. */
+ * of 32 bytes"; nothing where none touched any. Behind it ", 1 lane outside: 4 bytes
+ * after the end of x" where a finding stopped some. */
 void lab_kernel_access_add(struct lab_str *out, const struct lab_sim_debug *d,
                            const struct lab_ptx *ptx,
                            const struct lab_sim_access_view *v);

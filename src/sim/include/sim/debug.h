@@ -56,11 +56,12 @@ struct lab_sim_warp_view {
 struct lab_sim_access_view {
     bool write;
     bool atomic;
-    enum lab_ptx_space space;
-    int bytes; /* a lane */
+    enum lab_ptx_space space; /* GENERIC: the lanes' are of several */
+    int bytes;                /* a lane */
     uint32_t lanes;
     uint32_t outside;     /* of them, those that must not: a finding */
-    uint64_t address[32]; /* shared and local: from 0 */
+    uint64_t address[32]; /* shared and local: from 0; generic: as they are */
+    int variable; /* of shared memory, that the instruction names, from 1; 0: none */
     int32_t place;
     int32_t text_line;
 };
@@ -189,11 +190,12 @@ int lab_sim_debug_values(const struct lab_sim_debug *d, int warp, int lane,
 /* The block's shared memory. */
 const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
                                           int64_t *bytes);
-/* Array `number` of static shared memory and its bytes; false: there are no more. */
+/* Array `number` of static shared memory and its bytes; behind the last one what is
+ * dynamic, as "dynamic". false: there are no more. */
 bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
                                 const char **name, int64_t *from, int64_t *end);
-/* The thread that wrote each 4-byte word of it last, as its number in the block; -1:
- * none did. Until the next move. */
+/* The thread that wrote each 4-byte word of it last (of the last word there may be
+ * less), as its number in the block; -1: none did. Until the next move. */
 const int32_t *lab_sim_debug_shared_writers(const struct lab_sim_debug *d,
                                             int64_t *words);
 /* The named tensor that was written to last, by the blocks that were walked, until the
@@ -205,8 +207,9 @@ lab_sim_debug_written(const struct lab_sim_debug *d);
  * index of *out. false: to no label. */
 bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
                            struct lab_sim_finding *out);
-/* What an address outside of all tensors is called: "4 bytes after the end of x". */
-void lab_sim_debug_outside(const struct lab_sim_debug *d, uint64_t address,
+/* What is at a lane's address that is no tensor's: "4 bytes after the end of x". */
+void lab_sim_debug_outside(const struct lab_sim_debug *d,
+                           const struct lab_sim_access_view *v, int lane,
                            char *out, size_t cap);
 /* The memory of "fc1.W[3,17]", or of "0[3,17]" of argument 0; without an index all
  * of it. LAB_E_NOTFOUND with the names that there are; LAB_E_RANGE. */

@@ -71,8 +71,9 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c);
 void lab_terminal_redraw(struct lab_terminal *t);
 /* Waits at most timeout_ms (< 0: without end) for a key, a resize, a signal or
  * `wake_fd` becoming readable (< 0: none; it is not read here). A RESIZE also comes
- * when the terminal has answered that it has graphics, or another theme is in use. Ctrl-Z gives the
- * terminal back and stops the process; when that goes on, a RESIZE follows. */
+ * when the terminal has answered that it has graphics, or another theme is in use.
+ * Ctrl-Z gives the terminal back and stops the process; when that goes on, a RESIZE
+ * follows. */
 void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
                        struct lab_event *out);
 LAB_C_END

@@ -79,6 +79,12 @@ few="--backend cpu --no-tune --db $db"
     grep -q "^stepped.st has the network after $n iterations" stepped ||
         complain 'the stepper saves a network of other iterations'
     cmp -s stepped.st early.st || complain 'the stepper saves another network'
+    # What is trained from there has no epochs of the way that was left.
+    printf '%s\n' train 'train 3' quit >words
+    "$LAB_EXE" --plain small.md $few <words >trained_on 2>"$err" ||
+        complain "the words: exit $?"
+    [ "$(grep -c '^epoch' more)" -eq "$(grep -c '^epoch' stepped)" ] ||
+        complain 'three iterations have epochs of an earlier training'
     # The evaluations that are recorded stay those that were made.
     run run small.md --backend cpu --no-tune --db losses.db --json
     "${LAB_PYTHON:-python3}" - losses.db "$out" <<'P' || complain 'the recorded losses'

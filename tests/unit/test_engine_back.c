@@ -240,6 +240,12 @@ static bool count_asked(void *user)
     return false;
 }
 
+static bool always(void *user)
+{
+    (void)user;
+    return true;
+}
+
 /* Its copy stays, though more have been made since than are kept. */
 TEST_CASE(a_mark_is_reached_from_its_own_copy)
 {
@@ -268,6 +274,14 @@ TEST_CASE(a_mark_is_reached_from_its_own_copy)
     assert_ok(lab_walk_to_mark(n.walk));
     got = net_keep(&n);
     net_same(&n, "at the mark again", want, got);
+    net_moment_free(got);
+    /* Who asks to stop on the way finds it at the mark, too. */
+    net_steps(&n, 30 * steps);
+    lab_walk_stop_when(n.walk, &(struct lab_stop){always, NULL});
+    assert_ok(lab_walk_to_mark(n.walk));
+    lab_walk_stop_when(n.walk, &(struct lab_stop){0});
+    got = net_keep(&n);
+    net_same(&n, "at the mark, asked to stop", want, got);
     net_moment_free(got);
     net_moment_free(want);
     /* A new beginning has no mark. */

@@ -1321,7 +1321,11 @@ static void faults_are_found(void **state)
             fail_msg("%s: %s", cases[k].body, lab_error());
         if (b->result.finding_count == 0)
             fail_msg("%s: nothing found", cases[k].body);
-        if (b->result.findings[0].check != cases[k].check)
+        /* A descriptor that leads outside is named before the race. */
+        bool found = false;
+        for (int i = 0; i < b->result.finding_count; i++)
+            found = found || b->result.findings[i].check == cases[k].check;
+        if (!found)
             fail_msg("%s: %s", cases[k].body, b->result.findings[0].message);
         bank_free(b);
     }

@@ -367,8 +367,15 @@ static void session_begin_run(struct lab_session *s)
 static void curve_add(struct lab_curve_buffer *c, int64_t iteration,
                       double value)
 {
+    bool again = false; /* the walk has gone back: what follows is run anew */
+    while (c->n > 0 && c->iteration[c->n - 1] >= iteration) {
+        c->n--;
+        again = true;
+    }
     if (c->every == 0)
         c->every = 1;
+    if (again)
+        c->seen = c->n * c->every;
     c->last_iteration = iteration;
     c->last_value = value;
     if (c->seen++ % c->every != 0)
@@ -1421,10 +1428,6 @@ static enum lab_status session_train(struct lab_session *s,
         s->now.train_whole && marked && patience.best_iteration + 1 < made;
     if (back) {
         st = lab_walk_to_mark(s->walk);
-        if (st == LAB_E_CANCELLED) {
-            stop_because(s, "%s", lab_error());
-            return LAB_OK;
-        }
         if (!st)
             st = evaluate_again(s);
     }

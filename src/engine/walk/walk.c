@@ -1162,7 +1162,14 @@ enum lab_status lab_walk_to_mark(struct lab_walk *w)
     if (st || w->mark < 0 || w->mark >= w->iteration)
         return st;
     walk_close_ranges(w);
-    st = replay(w, (struct lab_walk_place){w->mark, w->plan->n_steps});
+    struct lab_walk_place mark = {w->mark, w->plan->n_steps};
+    st = replay(w, mark);
+    if (st == LAB_E_CANCELLED) { /* halfway is no place to stay */
+        struct lab_stop stop = w->stop;
+        lab_walk_stop_when(w, &(struct lab_stop){0});
+        st = replay(w, mark);
+        lab_walk_stop_when(w, &stop);
+    }
     walk_note_schedule(w);
     return st;
 }

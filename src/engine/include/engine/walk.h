@@ -135,7 +135,8 @@ enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
 /* Marks the end of the iteration in which the walk is, in place of an earlier mark:
  * the copy from which it is reached stays, however far the walk goes on. */
 void lab_walk_set_mark(struct lab_walk *w);
-/* Back to the mark, as by lab_walk_back(); where it is not behind, nothing. */
+/* Back to the mark, as by lab_walk_back(), but for a stop, which it does not obey: from
+ * its copy it is near. Where it is not behind, nothing. */
 enum lab_status lab_walk_to_mark(struct lab_walk *w);
 /* To where the walk began: iteration 0, position 0, initial parameters, or what
  * lab_walk_start_from() has given. */

@@ -83,7 +83,7 @@ few="--backend cpu --no-tune --db $db"
     printf '%s\n' train 'train 3' quit >words
     "$LAB_EXE" --plain small.md $few <words >trained_on 2>"$err" ||
         complain "the words: exit $?"
-    [ "$(grep -c '^epoch' more)" -eq "$(grep -c '^epoch' stepped)" ] ||
+    [ "$(grep -c '^epoch' trained_on)" -eq "$(grep -c '^epoch' stepped)" ] ||
         complain 'three iterations have epochs of an earlier training'
     # The evaluations that are recorded stay those that were made.
     run run small.md --backend cpu --no-tune --db losses.db --json

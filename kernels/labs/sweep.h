@@ -3,9 +3,6 @@
 #pragma once
 #include "common/kernel.h"
 
-typedef void lab_variant_note_fn(const struct lab_call *call,
-                                 struct lab_variant_note *out);
-
 /* Number `i` of the size that a rung is called with; a call's params are its
  * size (common/kernel.h). */
 static inline int64_t lab_bench_dim(const struct lab_call *call, int i)

@@ -85,6 +85,15 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
     return st;
 }
 
+void lab_bench_writer_close(struct lab_writer *writer, struct lab_database *db,
+                            const struct lab_run_summary *summary)
+{
+    lab_database_close(db);
+    if (writer && summary && lab_writer_finish(writer, summary))
+        lab_warn("the run was not stored whole: %s", lab_error());
+    lab_writer_free(writer);
+}
+
 static enum lab_status open_run(struct lab_bench *lab)
 {
     struct lab_run_info info;
@@ -129,11 +138,8 @@ static void record_end(struct lab_bench *lab, enum lab_status st)
         summary.counters = lab->counters_end;
         summary.counters_reason = lab->counters_why;
     }
-    lab_database_close(lab->db);
+    lab_bench_writer_close(lab->writer, lab->db, lab->run ? &summary : NULL);
     lab->db = NULL;
-    if (lab->writer && lab->run && lab_writer_finish(lab->writer, &summary))
-        lab_warn("the run was not stored whole: %s", lab_error());
-    lab_writer_free(lab->writer);
     lab->writer = NULL;
     if (lab->run && st && lab->place == 0)
         forget_empty(lab);

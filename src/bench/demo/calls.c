@@ -125,9 +125,9 @@ static enum lab_status wait_for_enter(void)
 
 struct shown {
     const struct lab_options *o;
-    struct lab_writer *writer; /* NULL: not recorded */
+    struct lab_writer *writer;
     struct lab_database *db;
-    int64_t run;
+    int64_t run;               /* 0: not recorded */
     struct lab_kept_error why; /* why a call was not kept */
     enum lab_status kept;
 };
@@ -153,16 +153,10 @@ static enum lab_status keep_call(const struct shown *s,
     return lab_sweep_row_add(s->db, s->run, &row);
 }
 
-static void print_text(int64_t number, const char *call, double ns)
-{
-    lab_printf(stdout, "%3lld  %s\n       %s\n", (long long)number, call,
-               LAB_NS_TEXT(ns));
-}
-
 static enum lab_status print_call(void *user, const struct lab_conv_call *call)
 {
     struct shown *s = user;
-    if (s->writer)
+    if (s->run)
         s->kept = keep_call(s, call);
     if (s->kept) {
         lab_error_keep(&s->why);
@@ -230,16 +224,14 @@ static void end_run(struct shown *s, enum lab_status st)
     summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
                      : st                  ? LAB_RUN_FAILED
                                            : LAB_RUN_DONE;
-    lab_database_close(s->db);
-    if (s->writer && lab_writer_finish(s->writer, &summary))
-        lab_warn("the run was not stored whole: %s", lab_error());
-    lab_writer_free(s->writer);
+    lab_bench_writer_close(s->writer, s->db, &summary);
 }
 
 static bool print_kept(void *user, const struct lab_sweep_row *row)
 {
     (void)user;
-    print_text(row->place + 1, row->name ? row->name : "", row->median_ns);
+    lab_printf(stdout, "%3lld  %s\n       %s\n", (long long)row->place + 1,
+               row->name ? row->name : "", LAB_NS_TEXT(row->median_ns));
     return true;
 }
 

@@ -543,10 +543,7 @@ static void end_run(struct sweep *s, enum lab_status st)
     summary.status = lab_signals_caught() ? LAB_RUN_CANCELLED
                      : st                 ? LAB_RUN_FAILED
                                           : LAB_RUN_DONE;
-    lab_database_close(s->db);
-    if (s->writer && lab_writer_finish(s->writer, &summary))
-        lab_warn("the run was not stored whole: %s", lab_error());
-    lab_writer_free(s->writer);
+    lab_bench_writer_close(s->writer, s->db, &summary);
 }
 
 /* ---- rows ---- */

@@ -141,6 +141,10 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
                                       const struct lab_device_info *device,
                                       struct lab_writer **writer,
                                       struct lab_database **db, int64_t *run);
+/* Closes both, which may be NULL; the run ends as `summary` says (NULL: nothing is
+ * written of its end). */
+void lab_bench_writer_close(struct lab_writer *writer, struct lab_database *db,
+                            const struct lab_run_summary *summary);
 /* Does the work with a run of its own, a step for each repeat and a row for
  * each result. A database that refuses ends recording, not the lab: a line on
  * stderr, or an error where --db names it. Nothing stays of a run that was

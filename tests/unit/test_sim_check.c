@@ -926,6 +926,97 @@ TEST_CASE(a_block_that_reads_what_another_writes_is_found)
     }
 }
 
+/* Bytes from .. end of an allocation. */
+static void name_part(struct bench *b, char *base, size_t from, size_t end,
+                      const char *name, bool read_only)
+{
+    struct lab_sim_label l = {.element_bytes = 4,
+                              .rank = 1,
+                              .dim = {(int64_t)(end - from) / 4},
+                              .read_only = read_only,
+                              .bounded = true};
+    snprintf(l.name, sizeof(l.name), "%s", name);
+    assert_ok(lab_sim_label(b->memory, base + from, end - from, &l));
+}
+
+static bool has_marks(const struct bench *b, const void *p)
+{
+    struct sim_alloc *a = sim_memory_before(b->memory, (uintptr_t)p);
+    return atomic_load(&a->races) != NULL;
+}
+
+/* Reads of what no launch may write leave no marks; what another tensor of the launch
+ * may write is looked at as ever, also by a store that reaches over an end. */
+TEST_CASE(what_no_launch_can_write_has_no_marks)
+{
+    static const struct {
+        size_t first_end; /* of the tensor that is written */
+        size_t store;     /* 16 bytes */
+        int findings;
+        bool marks;
+    } rows[] = {{0, 1024, 0, false},  /* only y is stored */
+                {256, 240, 0, true},  /* up to the first byte that is read */
+                {256, 248, 1, true},  /* over the end of it */
+                {272, 256, 1, true}}; /* the two overlap */
+    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+        struct bench *b = bench_open(1, ALL, false);
+        void *p;
+        assert_ok(lab_sim_alloc(b->memory, 4096, &p));
+        assert_ok(lab_sim_written(b->memory, p, 4096));
+        char *all = p;
+        name_part(b, all, 0, 512, "both", true);
+        name_part(b, all, 256, 768, "x", true);
+        name_part(b, all, 1024, 2048, "y", false);
+        if (rows[k].first_end > 0)
+            name_part(b, all, 0, rows[k].first_end, "z", false);
+        begin(b);
+        do_access(b, 0, 1, SIM_LOAD, LAB_PTX_GLOBAL, SIM_FULL, 4,
+                  (uintptr_t)all + 256, 4);
+        do_access(b, 0, 2, SIM_LOAD, LAB_PTX_GLOBAL, 0x11, 8,
+                  (uintptr_t)all + 264, 40);
+        assert_int_equal(has_marks(b, all), rows[k].marks);
+        next_block(b, 1);
+        struct sim_access a = access_of(SIM_STORE, LAB_PTX_GLOBAL, 1, 16,
+                                        (uintptr_t)all + rows[k].store, 0);
+        a.align = 4;
+        assert_int_equal(sim_access(&b->warps[0], &b->instrs[2], &a, b->at), 1);
+        end(b);
+        findings_are(b, rows[k].findings);
+        if (rows[k].findings)
+            found(b, 0, LAB_SIM_RACE, 3, 1, 0, "races with the read of thread");
+        bench_close(b);
+    }
+}
+
+/* In the allocation of both, y has bytes that nothing wrote; x has them or not. */
+TEST_CASE(an_input_that_is_not_all_written_is_looked_at)
+{
+    for (int hole = 0; hole < 2; hole++) {
+        struct bench *b = bench_open(1, ALL, false);
+        void *p;
+        assert_ok(lab_sim_alloc(b->memory, 1024, &p));
+        assert_ok(lab_sim_written(b->memory, p, 1024));
+        char *all = p;
+        assert_ok(lab_sim_unwritten(b->memory, all + 512, 512));
+        if (hole)
+            assert_ok(lab_sim_unwritten(b->memory, all + 84, 1));
+        name_part(b, all, 0, 256, "x", true);
+        name_part(b, all, 512, 1024, "y", false);
+        begin(b);
+        assert_int_equal(do_access(b, 0, 1, SIM_LOAD, LAB_PTX_GLOBAL, SIM_FULL,
+                                   4, (uintptr_t)all, 4),
+                         SIM_FULL);
+        do_access(b, 0, 2, SIM_LOAD, LAB_PTX_GLOBAL, 1, 4,
+                  (uintptr_t)all + 1020, 4);
+        end(b);
+        findings_are(b, 1 + hole);
+        if (hole)
+            found(b, 1, LAB_SIM_UNINITIALISED, 1, 0, 21, "x[21]");
+        found(b, 0, LAB_SIM_UNINITIALISED, 2, 0, 0, "y[127]");
+        bench_close(b);
+    }
+}
+
 TEST_CASE(atomics_of_many_blocks_are_clean)
 {
     struct bench *b = bench_open(1, ALL, false);

@@ -103,24 +103,30 @@ static uint32_t bound(struct sim_warp *w, const struct sim_instr *i,
 
 /* The allocation that holds an access, and of a bounded one the label; NULL: none
  * does. */
-static struct sim_alloc *alloc_of(struct sim_check *c, uint64_t addr,
-                                  size_t bytes)
+static const struct sim_around *around_of(struct sim_warp *w,
+                                          const struct sim_instr *i,
+                                          uint64_t addr, size_t bytes)
 {
-    struct sim_alloc *a = c->last;
-    size_t from;
-    size_t end;
-    if (a && addr - c->last_from <= c->last_bytes &&
-        bytes <= c->last_bytes - (addr - c->last_from))
-        return a;
-    a = sim_memory_before(c->block->grid->memory, addr);
-    if (!a || a->freed || !sim_holds(a, addr, bytes) ||
-        !sim_memory_bounds(a, (size_t)(addr - (uint64_t)(uintptr_t)a->base),
-                           bytes, &from, &end))
+    struct sim_check *c = sim_check_of(w);
+    struct sim_around *r = &c->around[sim_index(w, i) % SIM_AROUNDS];
+    if (r->alloc && addr - r->from <= r->bytes &&
+        bytes <= r->bytes - (addr - r->from))
+        return r;
+    struct sim_alloc *a = sim_memory_before(c->block->grid->memory, addr);
+    if (!a || a->freed || !sim_holds(a, addr, bytes))
         return NULL;
-    c->last = a;
-    c->last_from = (uint64_t)(uintptr_t)a->base + from;
-    c->last_bytes = end - from;
-    return a;
+    const uint64_t base = (uint64_t)(uintptr_t)a->base;
+    const struct sim_named *n =
+        sim_memory_bounds(a, (size_t)(addr - base), bytes);
+    if (!n && a->bounded)
+        return NULL;
+    const bool all = !a->bounded;
+    *r = (struct sim_around){.alloc = a,
+                             .from = all ? base : base + n->from,
+                             .bytes = all ? a->bytes : n->bytes,
+                             .fixed = n && n->fixed,
+                             .whole = a->whole || (n && n->whole)};
+    return r;
 }
 
 static size_t offset_in(const struct sim_alloc *g, uint64_t addr)
@@ -213,11 +219,13 @@ static uint32_t writable(struct sim_warp *w, const struct sim_instr *i,
     return lanes;
 }
 
-/* Lanes of one allocation, all within it. */
+/* Lanes of one allocation, all within it; what is `fixed` and `whole` is so for all
+ * of them. */
 static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
-                         struct sim_access *a, struct sim_alloc *g,
+                         struct sim_access *a, const struct sim_around *r,
                          uint32_t lanes, unsigned char *at[SIM_LANES])
 {
+    struct sim_alloc *g = r->alloc;
     struct sim_check *c = sim_check_of(w);
     if (a->kind != SIM_LOAD) {
         if (g->read_only)
@@ -230,9 +238,9 @@ static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
     /* Also for lanes that are off: the executor does not look at those. */
     for (int lane = 0; lane < SIM_LANES; lane++)
         at[lane] = (unsigned char *)(uintptr_t)a->addr[lane];
-    if (!g->whole)
+    if (!r->whole)
         read_or_set(w, i, a, g, lanes);
-    if (c->launch->races && !(g->constant && a->kind == SIM_LOAD))
+    if (c->launch->races && !r->fixed)
         sim_race_global(c, w, i, a, g, lanes);
     return lanes;
 }
@@ -250,34 +258,33 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
     struct sim_check *c = sim_check_of(w);
     struct lab_sim_counts *n = &w->block->counts[sim_index(w, i)];
     const size_t bytes = (size_t)a->bytes;
+    const struct sim_around *one = NULL;
     if (c->pattern != SIM_ANY && aligned(a, a->addr[0])) {
         const int run = c->pattern == SIM_ROW ? sim_count_lanes(a->mask) : 1;
-        struct sim_alloc *g = alloc_of(c, a->addr[0], (size_t)run * bytes);
-        if (g) {
-            if (counted(a))
-                sim_count_global(n, a, a->mask, c->pattern);
-            return in_alloc(w, i, a, g, a->mask, at);
-        }
+        one = around_of(w, i, a->addr[0], (size_t)run * bytes);
     }
-    c->pattern = SIM_ANY;
-    const struct spread all = spread_of(a);
-    struct sim_alloc *one =
-        aligned(a, all.bits) ? alloc_of(c, all.low, all.high - all.low + bytes)
-                             : NULL;
+    if (!one) {
+        c->pattern = SIM_ANY;
+        const struct spread all = spread_of(a);
+        if (aligned(a, all.bits))
+            one = around_of(w, i, all.low, all.high - all.low + bytes);
+    }
     if (one) {
         if (counted(a))
-            sim_count_global(n, a, a->mask, SIM_ANY);
+            sim_count_global(n, a, a->mask, c->pattern);
         return in_alloc(w, i, a, one, a->mask, at);
     }
-    struct sim_alloc *of[SIM_LANES];
+    struct sim_around of[SIM_LANES];
     uint32_t good = 0;
     for (uint32_t rest = a->mask; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
-        of[lane] = aligned(a, a->addr[lane]) ? alloc_of(c, a->addr[lane], bytes)
-                                             : NULL;
-        if (of[lane])
+        const struct sim_around *r = aligned(a, a->addr[lane])
+                                         ? around_of(w, i, a->addr[lane], bytes)
+                                         : NULL;
+        if (r) {
+            of[lane] = *r;
             good |= 1u << lane;
-        else
+        } else
             refuse(w, i, a, LAB_PTX_GLOBAL, lane, "");
     }
     if (!good)
@@ -286,13 +293,16 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
         sim_count_global(n, a, good, SIM_ANY);
     uint32_t done = 0;
     for (uint32_t rest = good; rest;) {
-        struct sim_alloc *g = of[__builtin_ctz(rest)];
+        const struct sim_around *r = &of[__builtin_ctz(rest)];
         uint32_t lanes = 0;
-        for (uint32_t r = rest; r; r &= r - 1)
-            if (of[__builtin_ctz(r)] == g)
-                lanes |= r & (~r + 1);
+        for (uint32_t k = rest; k; k &= k - 1) {
+            const struct sim_around *other = &of[__builtin_ctz(k)];
+            if (other->alloc == r->alloc && other->fixed == r->fixed &&
+                other->whole == r->whole)
+                lanes |= k & (~k + 1);
+        }
         rest &= ~lanes;
-        done |= in_alloc(w, i, a, g, lanes, at);
+        done |= in_alloc(w, i, a, r, lanes, at);
     }
     return done;
 }
@@ -476,6 +486,7 @@ enum lab_status sim_check_begin(struct sim_grid *g)
     struct sim_launch_check *l = lab_alloc(sizeof(*l));
     if (!l)
         return lab_no_memory("the checks of a launch");
+    sim_memory_begin(g->memory);
     l->grid = g;
     l->ptx = g->kernel->ptx;
     l->checks = g->options->checks;

@@ -46,16 +46,24 @@ struct sim_repeat {
 };
 enum { SIM_REPEATS = 64 };
 
+/* Where an instruction touched global memory, and all around it that it may touch. */
+struct sim_around {
+    struct sim_alloc *alloc; /* NULL: nowhere yet */
+    uint64_t from;
+    size_t bytes;
+    bool fixed; /* of struct sim_named */
+    bool whole;
+};
+enum { SIM_AROUNDS = 32 };
+
 /* Of one block that runs; used again for the next block of a host thread. */
 struct sim_check {
     struct sim_check *next; /* all of the launch */
     struct sim_check *free; /* those that no block uses */
     struct sim_launch_check *launch;
     struct sim_block *block;
-    struct sim_alloc *last; /* where the access before was */
-    uint64_t last_from;     /* and all around it that may be touched */
-    size_t last_bytes;
-    enum sim_pattern pattern; /* of the access */
+    struct sim_around around[SIM_AROUNDS]; /* by instruction */
+    enum sim_pattern pattern;              /* of the access */
 
     /* Found by this one, one a source line; merged at the end. */
     struct sim_found *found;

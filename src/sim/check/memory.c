@@ -284,9 +284,39 @@ size_t sim_memory_unset(const struct sim_alloc *a, size_t offset, size_t bytes)
     return bytes;
 }
 
+/* Between launches, while no other thread writes to them: */
+
+static unsigned char *words_of(const struct sim_alloc *a, size_t offset)
+{
+    return (unsigned char *)a->set + offset / 4;
+}
+
+static bool all_set(const struct sim_alloc *a, size_t offset, size_t bytes)
+{
+    const size_t end = offset + bytes;
+    const size_t words = end / 4 - offset / 4;
+    if (!a->whole && offset % 4 == 0 && words > 0) {
+        const unsigned char *w = words_of(a, offset);
+        if (w[0] != SIM_ALL_SET || memcmp(w, w + 1, words - 1) != 0)
+            return false;
+        offset = end - end % 4;
+    }
+    return sim_memory_unset(a, offset, end - offset) == end - offset;
+}
+
+static void set_all(struct sim_alloc *a, size_t offset, size_t bytes)
+{
+    const size_t end = offset + bytes;
+    if (!a->whole && offset % 4 == 0) {
+        memset(words_of(a, offset), SIM_ALL_SET, end / 4 - offset / 4);
+        offset = end - end % 4;
+    }
+    sim_memory_set(a, offset, end - offset);
+}
+
 static void settle(struct sim_alloc *a)
 {
-    if (a->whole || sim_memory_unset(a, 0, a->bytes) < a->bytes)
+    if (a->whole || !all_set(a, 0, a->bytes))
         return;
     a->whole = true;
     lab_free((void *)a->set);
@@ -309,7 +339,7 @@ enum lab_status lab_sim_written(struct lab_sim_memory *m, void *p, size_t bytes)
     enum lab_status st = find(m, p, bytes, &a);
     if (st)
         return st;
-    sim_memory_set(a, (size_t)(address(p) - address(a->base)), bytes);
+    set_all(a, (size_t)(address(p) - address(a->base)), bytes);
     settle(a);
     return LAB_OK;
 }
@@ -327,7 +357,7 @@ enum lab_status lab_sim_unwritten(struct lab_sim_memory *m, void *p,
             return lab_no_memory("which bytes of a tensor were written");
         a->set = set;
         a->whole = false;
-        sim_memory_set(a, 0, a->bytes);
+        set_all(a, 0, a->bytes);
     }
     size_t from = (size_t)(address(p) - address(a->base));
     for (size_t at = from; at < from + bytes;) {
@@ -367,6 +397,32 @@ int64_t lab_sim_count_unwritten(const struct lab_sim_memory *m, const void *p,
 
 /* ---- names ---- */
 
+static bool overlap(const struct sim_named *a, const struct sim_named *b)
+{
+    return a->from < b->from + b->bytes && b->from < a->from + a->bytes;
+}
+
+/* Whether a label that may be written shares bytes with this one. */
+static bool is_written(const struct sim_alloc *a, const struct sim_named *n)
+{
+    for (size_t i = 0; i < a->name_count; i++)
+        if (!a->names[i].label.read_only && overlap(&a->names[i], n))
+            return true;
+    return false;
+}
+
+/* A store lies within one label, and its first byte in none that is only read: it
+ * may reach over the end of a label that overlaps this one. */
+static bool is_fixed(const struct sim_alloc *a, const struct sim_named *n)
+{
+    if (!a->bounded && !(a->name_count == 1 && n->bytes == a->bytes))
+        return false;
+    for (size_t i = 0; i < a->name_count; i++)
+        if (overlap(&a->names[i], n) && is_written(a, &a->names[i]))
+            return false;
+    return true;
+}
+
 static void look_at_names(struct sim_alloc *a)
 {
     a->read_only = false;
@@ -375,8 +431,18 @@ static void look_at_names(struct sim_alloc *a)
         a->read_only |= a->names[i].label.read_only;
         a->bounded |= a->names[i].label.bounded;
     }
-    a->constant = a->read_only && a->name_count == 1 && a->names[0].from == 0 &&
-                  a->names[0].bytes == a->bytes;
+}
+
+void sim_memory_begin(struct lab_sim_memory *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        struct sim_alloc *a = m->allocs[i];
+        for (size_t k = 0; !a->freed && k < a->name_count; k++) {
+            struct sim_named *n = &a->names[k];
+            n->fixed = is_fixed(a, n);
+            n->whole = n->fixed && all_set(a, n->from, n->bytes);
+        }
+    }
 }
 
 /* Drops the names that lie within these bytes: the newer one hides them. */
@@ -427,21 +493,16 @@ const struct sim_named *sim_memory_name(const struct sim_alloc *a,
     return NULL;
 }
 
-bool sim_memory_bounds(const struct sim_alloc *a, size_t offset, size_t bytes,
-                       size_t *from, size_t *end)
+const struct sim_named *sim_memory_bounds(const struct sim_alloc *a,
+                                          size_t offset, size_t bytes)
 {
-    *from = 0;
-    *end = a->bytes;
     for (size_t i = a->bounded ? a->name_count : 0; i-- > 0;) {
         const struct sim_named *n = &a->names[i];
-        if (offset < n->from || offset - n->from > n->bytes ||
-            bytes > n->bytes - (offset - n->from))
-            continue;
-        *from = n->from;
-        *end = n->from + n->bytes;
-        return true;
+        if (offset >= n->from && offset - n->from <= n->bytes &&
+            bytes <= n->bytes - (offset - n->from))
+            return n;
     }
-    return !a->bounded;
+    return !a->bounded && a->name_count == 1 ? &a->names[0] : NULL;
 }
 
 void sim_memory_neighbours(const struct sim_alloc *a, size_t offset,

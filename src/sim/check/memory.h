@@ -12,6 +12,10 @@ struct sim_named {
     size_t from;
     size_t bytes;
     struct lab_sim_label label;
+    /* No launch can write there: it is only read, and no label that may be written
+     * shares bytes with it, or with one that does. */
+    bool fixed;
+    bool whole; /* it is fixed, and every byte was written before the launch */
 };
 
 /* Per word of 4 bytes: bit b is set once byte b was written. */
@@ -28,7 +32,6 @@ struct sim_alloc {
     bool freed;
     uint64_t freed_when; /* order of the frees */
     bool read_only;      /* a label says so of some of it */
-    bool constant;       /* and of all of it, and nothing else */
     bool bounded;        /* a label says that it is used by labels alone */
     bool whole;          /* every byte was written; `set` is NULL then */
     sim_set_t *set;
@@ -60,10 +63,13 @@ struct sim_alloc *sim_memory_near(const struct lab_sim_memory *m,
 /* The newest name of a byte; NULL: none. */
 const struct sim_named *sim_memory_name(const struct sim_alloc *a,
                                         size_t offset);
-/* The bytes around these that an access may touch: the allocation's, or those of the
- * newest label that holds them. false: none does. */
-bool sim_memory_bounds(const struct sim_alloc *a, size_t offset, size_t bytes,
-                       size_t *from, size_t *end);
+/* The label whose bytes an access may touch: the newest one that holds it, or, of an
+ * allocation that is not bounded, the only one; NULL: it may touch all, or none where
+ * the allocation is bounded. */
+const struct sim_named *sim_memory_bounds(const struct sim_alloc *a,
+                                          size_t offset, size_t bytes);
+/* Before a launch: which labels are fixed, and which of these are whole. */
+void sim_memory_begin(struct lab_sim_memory *m);
 /* Of a bounded allocation, the name that ends nearest before a byte, and the one that
  * begins nearest behind it; NULL: there is none. */
 void sim_memory_neighbours(const struct sim_alloc *a, size_t offset,

@@ -36,13 +36,36 @@ PANES = ("1 steps", "2 tensor", "3 explain", "4 kernels", "5 lesson")
 REPEAT = re.compile(rb"([\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3})\x1b\[(\d+)b")
 
 
+class Page(pyte.Screen):
+    """A terminal that scrolls a region, which pyte does not know."""
+
+    def scroll(self, down, times):
+        top, bottom = self.margins or (0, self.lines - 1)
+        y, x = self.cursor.y, self.cursor.x
+        for _ in range(times or 1):
+            self.cursor.y = top if down else bottom
+            (self.reverse_index if down else self.index)()
+        self.cursor.y, self.cursor.x = y, x
+
+    def scroll_up(self, times=1, **_):
+        self.scroll(False, times)
+
+    def scroll_down(self, times=1, **_):
+        self.scroll(True, times)
+
+
+class Stream(pyte.ByteStream):
+    csi = dict(pyte.ByteStream.csi, S="scroll_up", T="scroll_down")
+    events = pyte.ByteStream.events | {"scroll_up", "scroll_down"}
+
+
 class Look:
     """What stands on a Screen of bench/screens.py."""
 
     def __init__(self, words, home, columns, rows):
         self.screen = Screen(words, home, (rows, columns))
-        self.page = pyte.Screen(columns, rows)
-        self.stream = pyte.ByteStream(self.page)
+        self.page = Page(columns, rows)
+        self.stream = Stream(self.page)
 
     def settle(self, until=None):
         """Reads until nothing comes any more, and `until` holds."""

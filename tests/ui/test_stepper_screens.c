@@ -210,10 +210,14 @@ TEST_CASE_WITH(a_lesson_that_cannot_start, setup, teardown)
 TEST_CASE_WITH(below_the_steps, setup, teardown)
 {
     struct stepper_fixture *f = *state;
-    play(f, "resize 200 60\nabsent longest steps\nkey s\nabsent longest steps\n"
-            "key c\nexpect longest steps, share of the time\n"
-            "absent loss of each iteration\nresize 80 24\n"
-            "absent longest steps\n");
+    play(f,
+         "resize 200 60\nabsent longest steps\nexpect memory of the tensors\n"
+         "expect steps with the most work, FLOP\nexpect 8.19 k B\n"
+         "expect fc1.W          64x16\n"
+         "key s\nabsent longest steps\nexpect 4x16 █ 1.00 us\n"
+         "key c\nexpect longest steps, share of the time\n"
+         "absent loss of each iteration\nresize 80 24\n"
+         "absent longest steps\n");
     f->curve = 60;
     check_screen(f, 200, 60, "key c", "stepper_losses_200x60.txt", false);
 }

@@ -238,18 +238,26 @@ TEST_CASE(a_small_board_is_whole)
         {.place = LAB_BOARD_RESULT, .rows = 4, .cols = 5, .title_w = 10}};
     const struct lab_rect r = {0, 0, 30, 90};
     struct lab_board_layout l = lab_board_place(r, want, 3, true, false);
-    assert_int_equal(l.at[2].cell_h, 4);
-    assert_int_equal(l.at[2].cell_w, 7); /* with room for a number */
+    /* Of C as of A the rows, as of B the columns; the rest is their own. */
+    assert_int_equal(l.at[0].cell_h, l.at[2].cell_h);
+    assert_int_equal(l.at[1].cell_w, l.at[2].cell_w);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(l.at[i].block_rows, 1);
-        assert_int_equal(l.at[i].block_cols, 1);
-        assert_int_equal(l.at[i].cells.h, 2 * want[i].rows);
-        assert_int_equal(l.at[i].cells.w, 7 * want[i].cols);
+        const struct lab_board_at *at = &l.at[i];
+        assert_int_equal(at->block_rows, 1);
+        assert_int_equal(at->block_cols, 1);
+        assert_int_equal(2 * at->cells.h, at->cell_h * want[i].rows);
+        assert_int_equal(at->cells.w, at->cell_w * want[i].cols);
+        assert_true(lab_heat_has_numbers(at->cell_h, at->cell_w));
+        assert_true(at->cell_w <= lab_heat_widest(at->cell_h));
+        assert_true(at->cell_h <= lab_heat_highest(at->cell_w));
     }
+    /* No row is left for a higher one, no column for a wider one. */
+    assert_true(l.at[2].cells.y + l.at[2].cells.h > r.h - 4);
+    assert_true(l.at[2].cells.x + l.at[2].cells.w > r.w - 5);
     want[1].picture = true;
     l = lab_board_place(r, want, 3, true, false);
-    assert_int_equal(l.at[2].cell_h, 4);
-    assert_int_equal(l.at[2].cell_w, 5);
+    assert_true(l.at[1].cell_w <= l.at[1].cell_h + l.at[1].cell_h / 4);
+    assert_true(l.at[1].cell_h <= l.at[1].cell_w + l.at[1].cell_w / 4);
     l = lab_board_place((struct lab_rect){0, 0, 5, 9}, want, 3, true, false);
     assert_false(l.fits);
 }
@@ -289,6 +297,35 @@ TEST_CASE(parts_of_a_board_fill_it)
     assert_int_equal(l.at[0].cell_h, l.at[2].cell_h);
     assert_int_equal(l.at[0].cell_w, l.at[2].cell_w);
     assert_int_equal(l.at[0].cells.y, l.at[2].cells.y);
+}
+
+/* Where several elements share a cell, the title has no more than the cells: the
+ * rest of the row is free. */
+TEST_CASE(a_board_of_blocks_leaves_what_it_does_not_use)
+{
+    const struct lab_board_want want[] = {
+        {.place = LAB_BOARD_BESIDE, .rows = 64, .cols = 128, .title_w = 20},
+        {.place = LAB_BOARD_RESULT, .rows = 64, .cols = 128, .title_w = 20}};
+    const struct lab_rect r = {0, 0, 38, 102};
+    struct lab_board_layout l = lab_board_place(r, want, 2, false, true);
+    assert_true(l.fits);
+    for (int i = 0; i < 2; i++) {
+        const struct lab_board_at *at = &l.at[i];
+        assert_true(at->block_cols > 1);
+        assert_true(at->title.x + at->title.w <= at->cells.x + at->cells.w);
+    }
+}
+
+/* 42 in 100 columns for the text, but no more than a line of it is read well. */
+TEST_CASE(a_wide_screen_is_for_the_tensor)
+{
+    static const int cases[][2] = {{150, 47}, {200, 60}, {300, 78}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct lab_stepper_layout l = lab_stepper_layout(
+            (struct lab_rect){1, 0, 56, cases[i][0]}, LAB_PANE_TENSOR,
+            LAB_PANE_TEXT, false, 0, false, NULL, NULL);
+        assert_int_equal(l.pane[LAB_PANE_TEXT].w, cases[i][1]);
+    }
 }
 
 static void check_free(struct lab_rect r, const struct lab_board_view *b)

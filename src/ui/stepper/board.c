@@ -65,7 +65,9 @@ struct line {
     int64_t cells[LAB_BOARD_PARTS];
     int title[LAB_BOARD_PARTS];  /* columns of the title; rows: 0 */
     int least[LAB_BOARD_PARTS];  /* and what it has at least */
+    int given[LAB_BOARD_PARTS];  /* and what it has been given, too */
     int before[LAB_BOARD_PARTS]; /* columns or rows before the cells */
+    int unit[LAB_BOARD_PARTS];   /* columns or half rows of a cell */
     int n;
 };
 
@@ -76,40 +78,56 @@ static int extent_of(int64_t cells, int unit, bool down)
 }
 
 /* With what is before them. */
-static int slot_of(const struct line *l, int i, int unit, bool down)
+static int slot_of(const struct line *l, int i, bool down)
 {
-    int w = l->before[i] + extent_of(l->cells[i], unit, down);
-    return w > l->least[i] ? w : l->least[i];
+    int w = l->before[i] + extent_of(l->cells[i], l->unit[i], down);
+    return larger(w, larger(l->least[i], l->given[i]));
+}
+
+/* Of `room`, what the parts leave. */
+static int rest_of(const struct line *l, int room, bool down)
+{
+    room -= down || l->n == 0 ? 0 : (l->n - 1) * GAP;
+    for (int i = 0; i < l->n; i++)
+        room -= slot_of(l, i, down);
+    return room;
+}
+
+/* Titles take the columns that the cells leave. */
+static void give_titles(struct line *l, int room)
+{
+    int left = rest_of(l, room, false);
+    for (int i = 0; left > 0 && i < l->n; i++) {
+        int slot = slot_of(l, i, false);
+        int more = l->title[i] - slot < left ? l->title[i] - slot : left;
+        if (more <= 0)
+            continue;
+        l->given[i] = slot + more;
+        left -= more;
+    }
 }
 
 /* Fits the line into `room`, which has GAP columns between two parts. */
 static void fit_line(struct line *l, int room, int unit, bool down)
 {
     int cells = room;
-    for (int i = 0; i < l->n; i++)
+    for (int i = 0; i < l->n; i++) {
         cells -= l->before[i] + (!down && i ? GAP : 0);
+        l->unit[i] = unit;
+        l->given[i] = 0;
+    }
     share(down ? (int64_t)cells * 2 / unit : cells / unit, l->size, l->n,
           l->cells);
-    room -= down || l->n == 0 ? 0 : (l->n - 1) * GAP;
-    for (;;) {
-        int left = room;
+    while (l->n > 0 && rest_of(l, room, down) < 0) {
         int most = 0;
-        for (int i = 0; i < l->n; i++) {
-            left -= slot_of(l, i, unit, down);
+        for (int i = 0; i < l->n; i++)
             most = l->cells[i] > l->cells[most] ? i : most;
-        }
-        for (int i = 0; left > 0 && i < l->n; i++) { /* titles take the rest */
-            int slot = slot_of(l, i, unit, down);
-            int more = l->title[i] - slot < left ? l->title[i] - slot : left;
-            if (more <= 0)
-                continue;
-            l->least[i] = slot + more;
-            left -= more;
-        }
-        if (left >= 0 || l->n == 0 || l->cells[most] <= 0)
+        if (l->cells[most] <= 0)
             return;
         l->cells[most]--;
     }
+    if (!down)
+        give_titles(l, room);
 }
 
 /* The smallest share of a part that is drawn: 1 is whole. */
@@ -147,6 +165,8 @@ struct trial {
     struct line across[LAB_BOARD_PARTS]; /* of a product: one */
     int part_across[LAB_BOARD_PARTS];    /* of a product */
     int part_down[LAB_BOARD_PARTS];
+    int64_t beside_rows[LAB_BOARD_PARTS]; /* cells of a part beside it, */
+    int beside_h[LAB_BOARD_PARTS];        /* and their half rows */
     struct line down; /* of a product: upper operands, the result */
 };
 
@@ -245,6 +265,12 @@ static struct trial try_cells(const struct task *k, int shelves, bool titles,
     }
     for (int i = 0; i < t.down.n; i++)
         t.cells += t.down.cells[i];
+    for (int i = 0; k->cross && i < k->n; i++) {
+        const int head = HEAD + k->want[i].label_h;
+        const int64_t room = (int64_t)larger(k->r.h - head, 0) * 2 / cell_h;
+        t.beside_h[i] = cell_h;
+        t.beside_rows[i] = k->want[i].rows < room ? k->want[i].rows : room;
+    }
     return t;
 }
 
@@ -314,12 +340,137 @@ static struct trial best_trial(const struct task *k, bool titles)
     return best;
 }
 
+/* ---- a product's cells: what its parts share has one size, the rest its own ---- */
+
+/* Of a part of a product: where its columns and its rows are in the lines. */
+struct sides {
+    int *w;
+    int *h;
+};
+
+static struct sides sides_of(struct trial *t, const struct task *k, int part)
+{
+    struct sides s = {NULL, &t->down.unit[t->down.n - 1]};
+    const enum lab_board_place place = k->want[part].place;
+    for (int i = 0; i < t->across[0].n; i++)
+        if (t->part_across[i] == part ||
+            (place == LAB_BOARD_ABOVE &&
+             k->want[t->part_across[i]].place == LAB_BOARD_RESULT))
+            s.w = &t->across[0].unit[i];
+    for (int i = 0; i + 1 < t->down.n; i++)
+        if (t->part_down[i] == part)
+            s.h = &t->down.unit[i];
+    if (place == LAB_BOARD_BESIDE)
+        s.h = &t->beside_h[part];
+    return s;
+}
+
+/* Whether cells of this size are seen as such; a picture's are about square. */
+static bool is_cell(bool picture, int h, int w)
+{
+    return h <= 2 * LARGEST && w <= 2 * LARGEST &&
+           w <= (picture ? h + h / 4 : lab_heat_widest(h)) &&
+           h <= (picture ? w + w / 4 : lab_heat_highest(w));
+}
+
+static bool cross_fits(struct trial *t, const struct task *k)
+{
+    if (rest_of(&t->across[0], k->r.w, false) < 0 ||
+        rest_of(&t->down, k->r.h, true) < 0)
+        return false;
+    for (int i = 0; i < k->n; i++) {
+        const struct lab_board_want *w = &k->want[i];
+        const struct sides s = sides_of(t, k, i);
+        if (!is_cell(w->picture, *s.h, *s.w) ||
+            (w->place == LAB_BOARD_BESIDE &&
+             HEAD + w->label_h + extent_of(t->beside_rows[i], *s.h, true) >
+                 k->r.h))
+            return false;
+    }
+    return true;
+}
+
+static bool resize_sides(struct trial *t, const struct task *k, int part, int h,
+                         int w)
+{
+    const struct sides s = sides_of(t, k, part);
+    const int old_h = *s.h;
+    const int old_w = *s.w;
+    *s.h = h;
+    *s.w = w;
+    if (cross_fits(t, k))
+        return true;
+    *s.h = old_h;
+    *s.w = old_w;
+    return false;
+}
+
+/* The part with the smallest cells that can grow does, of equal ones the last, as
+ * the result is; false: none can. */
+static bool grow_smallest(struct trial *t, const struct task *k)
+{
+    bool tried[LAB_BOARD_PARTS] = {false};
+    for (int left = k->n; left > 0; left--) {
+        int next = -1;
+        int least = 0;
+        for (int i = 0; i < k->n; i++) {
+            const struct sides s = sides_of(t, k, i);
+            if (tried[i] || (next >= 0 && *s.h * *s.w > least))
+                continue;
+            next = i;
+            least = *s.h * *s.w;
+        }
+        const struct sides s = sides_of(t, k, next);
+        const int h = *s.h;
+        const int w = *s.w;
+        const int higher = h < 2 ? 2 : h + 2;
+        if (resize_sides(t, k, next, higher, w + 1) ||
+            resize_sides(t, k, next, h, w + 1) ||
+            resize_sides(t, k, next, higher, w))
+            return true;
+        tried[next] = true;
+    }
+    return false;
+}
+
+/* Cells that hold no more elements than others are left out. */
+static void even_cells(struct line *l)
+{
+    for (int i = 0; i < l->n; i++) {
+        if (l->cells[i] > 0)
+            l->cells[i] = up(l->size[i], up(l->size[i], l->cells[i]));
+        l->given[i] = 0;
+    }
+}
+
+static void even_shelves(struct trial *t, const struct task *k)
+{
+    even_cells(&t->down);
+    for (int s = 0; s < t->shelves; s++) {
+        even_cells(&t->across[s]);
+        give_titles(&t->across[s], k->r.w);
+    }
+}
+
+/* From cells of one size: rows that A has beside those of C and columns that B has
+ * above those of C are as high and as wide as these; the columns of A and the rows
+ * of B grow by themselves. */
+static void grow_cross(struct trial *t, const struct task *k)
+{
+    struct line *across = &t->across[0];
+    even_cells(across);
+    even_cells(&t->down);
+    while (grow_smallest(t, k))
+        ;
+    give_titles(across, k->r.w);
+}
+
 /* ---- rectangles ---- */
 
 /* Its corner is that of its title; `before`: columns and rows before its cells. */
 static void put(struct lab_board_at *at, int y, int x, int slot_w,
                 const struct lab_board_want *want, int64_t cells_h,
-                int64_t cells_w, const struct trial *t, int before_w,
+                int64_t cells_w, int cell_h, int cell_w, int before_w,
                 int before_h)
 {
     at->block_rows = up(want->rows, cells_h > 0 ? cells_h : 1);
@@ -327,11 +478,11 @@ static void put(struct lab_board_at *at, int y, int x, int slot_w,
     at->cells_h = (int)up(want->rows, at->block_rows);
     at->cells_w = (int)up(want->cols, at->block_cols);
     at->title = (struct lab_rect){y, x, 1, slot_w};
-    at->cell_h = t->cell_h;
-    at->cell_w = t->cell_w;
+    at->cell_h = cell_h;
+    at->cell_w = cell_w;
     at->cells = (struct lab_rect){y + before_h, x + before_w,
-                                  extent_of(at->cells_h, t->cell_h, true),
-                                  extent_of(at->cells_w, t->cell_w, false)};
+                                  extent_of(at->cells_h, cell_h, true),
+                                  extent_of(at->cells_w, cell_w, false)};
     at->side = (struct lab_rect){at->cells.y, at->cells.x - want->label_w,
                                  at->cells.h, want->label_w};
     at->above = (struct lab_rect){at->cells.y - 1 - want->label_h, at->cells.x,
@@ -344,6 +495,7 @@ static void place_cross(const struct trial *t, const struct task *k,
     const struct lab_board_want *want = k->want;
     const struct line *across = &t->across[0];
     const struct line *down = &t->down;
+    const int last = down->n - 1;
     int crossing = 0;
     int left = k->r.x;
     int top = k->r.y;
@@ -351,27 +503,24 @@ static void place_cross(const struct trial *t, const struct task *k,
         if (want[t->part_across[i]].place == LAB_BOARD_RESULT)
             crossing = i;
     for (int i = 0; i < crossing; i++)
-        left += slot_of(across, i, t->cell_w, false) + GAP;
-    for (int i = 0; i + 1 < down->n; i++) {
+        left += slot_of(across, i, false) + GAP;
+    for (int i = 0; i < last; i++) {
         int part = t->part_down[i];
-        put(&out->at[part], top, left,
-            slot_of(across, crossing, t->cell_w, false), &want[part],
-            down->cells[i], across->cells[crossing], t,
-            across->before[crossing], down->before[i]);
+        put(&out->at[part], top, left, slot_of(across, crossing, false),
+            &want[part], down->cells[i], across->cells[crossing], down->unit[i],
+            across->unit[crossing], across->before[crossing], down->before[i]);
         top = out->at[part].cells.y + out->at[part].cells.h;
     }
     left = k->r.x;
     for (int i = 0; i < across->n; i++) {
-        const struct lab_board_want *w = &want[t->part_across[i]];
-        int slot = slot_of(across, i, t->cell_w, false);
+        const int part = t->part_across[i];
+        const struct lab_board_want *w = &want[part];
+        int slot = slot_of(across, i, false);
         bool beside = w->place == LAB_BOARD_BESIDE;
-        int head = beside ? HEAD + w->label_h : down->before[down->n - 1];
-        int64_t rows = down->cells[down->n - 1];
-        int64_t room = (int64_t)(k->r.h - head) * 2 / t->cell_h;
-        if (beside)
-            rows = w->rows < room ? w->rows : room;
-        put(&out->at[t->part_across[i]], beside ? k->r.y : top, left, slot, w,
-            rows, across->cells[i], t, across->before[i], head);
+        put(&out->at[part], beside ? k->r.y : top, left, slot, w,
+            beside ? t->beside_rows[part] : down->cells[last], across->cells[i],
+            beside ? t->beside_h[part] : down->unit[last], across->unit[i],
+            across->before[i], beside ? HEAD + w->label_h : down->before[last]);
         left += slot + GAP;
     }
 }
@@ -385,13 +534,13 @@ static void place_shelves(const struct trial *t, const struct task *k,
         int tall = 0;
         for (int i = t->first[s]; i < t->first[s + 1]; i++) {
             int at = i - t->first[s];
-            int slot = slot_of(&t->across[s], at, t->cell_w, false);
+            int slot = slot_of(&t->across[s], at, false);
             int64_t rows = k->want[i].rows < t->down.cells[s]
                                ? k->want[i].rows
                                : t->down.cells[s];
             put(&out->at[i], top, left, slot, &k->want[i], rows,
-                t->across[s].cells[at], t, t->across[s].before[at],
-                t->down.before[s]);
+                t->across[s].cells[at], t->cell_h, t->cell_w,
+                t->across[s].before[at], t->down.before[s]);
             tall = larger(tall, out->at[i].cells.h);
             left += slot + GAP;
         }
@@ -471,10 +620,7 @@ static bool is_twin(const struct lab_board_want *a,
 static bool resize(struct shelves *s, const struct task *k, int i, int h, int w)
 {
     const struct shelves old = *s;
-    bool picture = k->want[i].picture;
-    if (h > 2 * LARGEST || w > 2 * LARGEST ||
-        w > (picture ? h + h / 4 : lab_heat_widest(h)) ||
-        h > (picture ? w + w / 4 : lab_heat_highest(w)))
+    if (!is_cell(k->want[i].picture, h, w))
         return false;
     for (int m = 0; m < k->n; m++)
         if (is_twin(&k->want[m], &k->want[i])) {
@@ -618,14 +764,12 @@ static void place_own(const struct shelves *s, const struct task *k,
         for (int m = s->first[row]; m < s->first[row + 1]; m++) {
             int i = s->part[m];
             const struct lab_board_want *w = &k->want[i];
-            const struct trial t = {.cell_h = s->cell_h[i],
-                                    .cell_w = s->cell_w[i]};
             int slot = part_width(s, k->want, i);
             int more = larger(0, w->title_w - slot);
             more = more < left ? more : left;
             left -= more;
-            put(&out->at[i], y, x, slot + more, w, w->rows, w->cols, &t,
-                margin_of(w), head);
+            put(&out->at[i], y, x, slot + more, w, w->rows, w->cols,
+                s->cell_h[i], s->cell_w[i], margin_of(w), head);
             x += slot + more + GAP;
         }
         y += head + shelf_cells(s, k->want, row);
@@ -658,10 +802,13 @@ struct lab_board_layout lab_board_place(struct lab_rect r,
     if (t.shown <= 0)
         return out;
     out.fits = true;
-    if (cross)
+    if (cross) {
+        grow_cross(&t, &k);
         place_cross(&t, &k, &out);
-    else
+    } else {
+        even_shelves(&t, &k);
         place_shelves(&t, &k, &out);
+    }
     return out;
 }
 
@@ -943,7 +1090,8 @@ static void free_beside(const struct lab_board_view *b, struct lab_rect r,
     }
 }
 
-/* Below all, at the right, and, of a product, above its left operand. */
+/* Below all, at the right, and, of a product, above its left operand and below what
+ * is beside it. */
 int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
                    struct lab_rect out[LAB_BOARD_FREE])
 {
@@ -975,6 +1123,14 @@ int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
     keep_free((struct lab_rect){r.y, right + GAP, bottom - r.y,
                                 r.x + r.w - right - GAP},
               out, &n);
+    for (int i = 0; i < b->board.n; i++) {
+        const struct lab_board_at *at = &b->layout.at[i];
+        const int end = at->cells.y + at->cells.h;
+        if (b->board.part[i].place == LAB_BOARD_BESIDE)
+            keep_free((struct lab_rect){end + 1, at->title.x, bottom - end - 1,
+                                        right_of(at) - at->title.x},
+                      out, &n);
+    }
     return n;
 }
 

@@ -33,6 +33,11 @@
 #include "ui/ui.h"
 #include "ui/views.h"
 
+static int largest(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /* ==== the boxes of the plan's network: the data, its nodes, the loss; a block or a
  * recurrence as one box, or opened as those in it ==== */
 
@@ -115,13 +120,13 @@ static double parameters_of(const struct lab_plan *plan, int first, int end)
     return sum;
 }
 
-static void put_shape(struct lab_diagram_box *b, const struct lab_shape *s)
+/* "8x6x24" */
+static void dims_text(const struct lab_shape *s, char *out, size_t cap)
 {
-    size_t cap = sizeof(b->text[0]);
     size_t used = 0;
     for (int i = 0; i < s->rank && used < cap; i++)
-        used += (size_t)snprintf(b->text[0] + used, cap - used, "%s%lld",
-                                 i ? "x" : "", (long long)s->dim[i]);
+        used += (size_t)snprintf(out + used, cap - used, "%s%lld", i ? "x" : "",
+                                 (long long)s->dim[i]);
 }
 
 static bool add_box(struct lab_network *n, const struct lab_plan *plan,
@@ -139,7 +144,7 @@ static bool add_box(struct lab_network *n, const struct lab_plan *plan,
         return false;
     int out = item.first < 0 ? plan->x : plan->nodes[item.end - 1].out;
     if (out >= 0 && item.at < 0)
-        put_shape(b, &plan->tensors[out].shape);
+        dims_text(&plan->tensors[out].shape, b->text[0], sizeof(b->text[0]));
     if (item.times > 0)
         snprintf(b->name, sizeof(b->name), "%.30s x%d", name, item.times);
     b->folded = item.times > 0 || item.end - item.first > 1;
@@ -2001,6 +2006,100 @@ static void draw_spread(const struct lab_stepper *v, struct lab_canvas *c,
     draw_histogram(&p->stats, c, r);
 }
 
+/* ---- what a unit sees of an image ---- */
+
+enum { PIXELS_LEAST = 64, PIXELS_MOST = 1024 };
+
+/* A slice of a part of the board, of which each element belongs to a pixel. */
+struct pixels {
+    char name[64];
+    enum lab_board_place place;
+    double value[PIXELS_MOST];
+};
+
+/* The side of the images that are the rows of the data; 0: they are none. */
+static int64_t side_of_images(const struct lab_plan *plan)
+{
+    const struct lab_shape *s =
+        plan->x >= 0 ? &plan->tensors[plan->x].shape : NULL;
+    int64_t n = s && s->rank == 2 ? s->dim[1] : 0;
+    int64_t side = (int64_t)lround(sqrt((double)n));
+    return n >= PIXELS_LEAST && n <= PIXELS_MOST && side * side == n ? side : 0;
+}
+
+/* The row or the column of a part that has a number for each of n pixels and
+ * belongs to the cursor's element; false: there is no such one. */
+static bool take_pixels(const struct lab_board_view *b, int part, int64_t n,
+                        struct pixels *out)
+{
+    const struct lab_plane *p = lab_board_plane(b, part);
+    struct lab_reach rows;
+    struct lab_reach cols;
+    if (!p || !p->written || p->tiles > 1 ||
+        !lab_board_lit(&b->board.part[part], &rows, &cols))
+        return false;
+    bool across = p->cols == n && rows.first == rows.last;
+    bool down = !across && p->rows == n && cols.first == cols.last;
+    const char *name = b->snap->plan->tensors[p->tensor].name;
+    if (!across && !down)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        out->value[i] = across ? p->value[rows.first * p->cols + i]
+                               : p->value[i * p->cols + cols.first];
+    bool turned = p->show.row_axis > p->show.col_axis;
+    snprintf(out->name, sizeof(out->name),
+             across != turned ? "%.40s[%lld,:]" : "%.40s[:,%lld]", name,
+             (long long)(across ? rows.first : cols.first));
+    out->place = b->board.part[part].place;
+    return true;
+}
+
+/* The product of an image and the weights of a unit, pixel by pixel: its sum is the
+ * element. false: the two are not a product's operands. */
+static bool multiply(const struct lab_board_view *b, const struct pixels *a,
+                     const struct pixels *w, int64_t n, struct pixels *out)
+{
+    double sum = 0;
+    if (!b->board.cross || a->place != LAB_BOARD_LEFT ||
+        w->place != LAB_BOARD_ABOVE)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        sum += out->value[i] = a->value[i] * w->value[i];
+    snprintf(out->name, sizeof(out->name), "product, sum %.3g", sum);
+    return true;
+}
+
+/* At the top of `r`, which loses these rows: the slices that have a number for each
+ * pixel, as images. */
+static void draw_pixels(const struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect *r)
+{
+    enum { IMAGES = 3, LEAST_H = 9, LEAST_W = 18, APART = 2 };
+    const struct lab_board_view *b = &v->board.view;
+    const int64_t side = side_of_images(v->snap.plan);
+    struct pixels image[IMAGES];
+    int n = 0;
+    if (side == 0 || r->h < LEAST_H || r->w < IMAGES * LEAST_W)
+        return;
+    for (int i = 0; i < b->board.n && n < IMAGES; i++)
+        n += take_pixels(b, i, side * side, &image[n]);
+    if (n == 2)
+        n += multiply(b, &image[0], &image[1], side * side, &image[2]);
+    if (n == 0)
+        return;
+    int w = (r->w + APART) / IMAGES;
+    int h = 0;
+    for (int i = 0; i < n; i++) {
+        struct lab_rect at = {r->y + 1, r->x + i * w, r->h - 1, w - APART};
+        lab_canvas_text_cut(c, r->y, at.x, at.w, LAB_ROLE_HEADING,
+                            image[i].name);
+        struct lab_heat_grid g =
+            lab_heat_picture(c, at, image[i].value, side, side, true);
+        h = largest(h, lab_heat_height(&g));
+    }
+    lab_rect_cut_top(r, h + 2);
+}
+
 /* In what the pictures leave: how the values of the step's tensors spread. */
 static void draw_spreads(const struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
@@ -2011,6 +2110,8 @@ static void draw_spreads(const struct lab_stepper *v, struct lab_canvas *c,
     int n = spread_planes(v, plane);
     int places = lab_board_free(&v->board.view, r, place);
     int at = 0;
+    if (places > 0)
+        draw_pixels(v, c, &place[0]);
     for (int i = 0; i < places && at < n; i++) {
         struct lab_rect to = place[i];
         if (to.h < LEAST_H - 1 || to.w < LEAST_W)
@@ -2583,11 +2684,6 @@ static int steps_width(const struct lab_pane_sizes *set, int w, int without)
     return set->steps && set->steps <= w / 2 ? set->steps : without;
 }
 
-static int largest(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 /* Rows of the upper of two panes: its share, or what the lower one, which needs
  * `rows` below its title, leaves. */
 static int upper_rows(int h, int share, int rows)
@@ -2598,14 +2694,22 @@ static int upper_rows(int h, int share, int rows)
     return rows > 0 ? largest(mine, rest) : mine;
 }
 
+/* A line of text is read best up to some width: the rest is the tensor's. */
+static int text_width(int w)
+{
+    enum { SHARE = 42, LINE = 60, LEAST_SHARE = 30 };
+    int most = largest(LINE, w * LEAST_SHARE / 100);
+    return w * SHARE / 100 < most ? w * SHARE / 100 : most;
+}
+
 static void place_full(struct lab_stepper_layout *l, struct lab_rect r,
                        const struct lab_pane_sizes *set,
                        const struct lab_stepper_needs *needs)
 {
     l->pane[LAB_PANE_STEPS] = lab_rect_cut_left(&r, steps_width(set, r.w, 36));
     lab_rect_cut_left(&r, GAP);
-    struct lab_rect right =
-        lab_rect_cut_right(&r, r.w * set_or(set->text, 42) / 100);
+    struct lab_rect right = lab_rect_cut_right(
+        &r, set->text ? r.w * set->text / 100 : text_width(r.w));
     lab_rect_cut_right(&r, GAP);
     l->pane[LAB_PANE_TENSOR] =
         lab_rect_cut_top(&r, upper_rows(r.h, set_or(set->tensor, 58),
@@ -2812,9 +2916,22 @@ static bool all_done(const struct lab_snapshot *snap, int first, int end)
     return end > first;
 }
 
-/* Returns the columns it took. */
+/* Of the steps that ran, the time of the longest; NaN when none did. */
+static double longest_time(const struct lab_snapshot *snap)
+{
+    double most = NAN;
+    for (int i = 0; i < snap->schedule->n_steps; i++)
+        most = fmax(most, time_of(snap, i, i + 1));
+    return most;
+}
+
+enum { TIME_COLUMNS = 9, SHAPES_FROM = 34 };
+
+/* The step's time, in a wide pane with a column that is as high as its share of
+ * the longest. Returns the columns it took. */
 static int row_time(const struct lab_stepper *v, struct lab_canvas *c,
-                    struct lab_rect row, const struct lab_tree_item *item)
+                    struct lab_rect row, const struct lab_tree_item *item,
+                    double most)
 {
     double ns = time_of(&v->snap, item->first, item->end);
     const char *text = LAB_NS_TEXT(ns);
@@ -2822,11 +2939,39 @@ static int row_time(const struct lab_stepper *v, struct lab_canvas *c,
     if (isnan(ns) || w + 10 >= row.w)
         return 0;
     lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, text);
-    return w + 1;
+    if (row.w < SHAPES_FROM || item->step < 0)
+        return w + 1;
+    enum lab_phase phase = v->snap.schedule->steps[item->step].step->phase;
+    lab_column_draw(c, row.y, row.x + row.w - TIME_COLUMNS,
+                    (int)lround(fmax(1, ns / most * 8)),
+                    lab_role_of_phase(phase));
+    return TIME_COLUMNS + 1;
+}
+
+/* "8x6x24", what the step writes, before the column of the times; 0: there is no
+ * room for it behind a name of `name_w` columns. */
+static int row_shape(const struct lab_stepper *v, struct lab_canvas *c,
+                     struct lab_rect row, const struct lab_tree_item *item,
+                     int before)
+{
+    if (item->step < 0 || row.w < SHAPES_FROM)
+        return 0;
+    const struct lab_step *step = v->snap.schedule->steps[item->step].step;
+    int out = step->n_out > 0 ? step->out[0] : -1;
+    char text[LAB_SHAPE_TEXT];
+    if (out < 0 || v->snap.plan->tensors[out].shape.rank == 0)
+        return 0;
+    dims_text(&v->snap.plan->tensors[out].shape, text, sizeof(text));
+    int w = lab_canvas_columns(c, text);
+    if (before + w + TIME_COLUMNS + 2 > row.w)
+        return 0;
+    lab_canvas_text(c, row.y, row.x + row.w - TIME_COLUMNS - 1 - w, w,
+                    LAB_ROLE_DIM, text);
+    return TIME_COLUMNS + 2 + w;
 }
 
 static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
-                     struct lab_rect row, int index)
+                     struct lab_rect row, int index, double most)
 {
     const struct lab_snapshot *snap = &v->snap;
     const struct lab_tree_item *item = &v->tree.items[index];
@@ -2834,7 +2979,7 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
     bool in_sight = !header || item->folded; /* else a row below states it */
     bool next = snap->position >= item->first && snap->position < item->end;
     bool done = all_done(snap, item->first, item->end);
-    int time_w = row_time(v, c, row, item);
+    int time_w = row_time(v, c, row, item, most);
     int x = row.x;
     lab_canvas_text(c, row.y, x, 1, LAB_ROLE_TITLE,
                     next && in_sight ? ">" : " ");
@@ -2854,7 +2999,9 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
                          : header                       ? LAB_ROLE_HEADING
                          : item->step == snap->position ? LAB_ROLE_TITLE
                                                         : LAB_ROLE_NORMAL;
-    int room = row.x + row.w - x - time_w;
+    int name_w = lab_canvas_columns(c, item->name);
+    int shape_w = row_shape(v, c, row, item, x - row.x + name_w);
+    int room = row.x + row.w - x - largest(time_w, shape_w);
     lab_canvas_text_cut(c, row.y, x, room, role, item->name);
     if (index == v->item)
         lab_canvas_paint(c, row,
@@ -2866,17 +3013,25 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
 
 enum { LONGEST_STEPS = 12, REST_LEAST = 5 };
 
-/* The longest of the steps that ran, the longest first; returns how many, at most
+/* A step's time, NaN where it has not run; or the work by its formula. */
+static double size_of_step(const struct lab_snapshot *snap, int step, bool work)
+{
+    return work ? snap->schedule->steps[step].step->flop
+                : time_of(snap, step, step + 1);
+}
+
+/* The steps with the most of it, the first has the most; returns how many, at most
  * `most`. */
-static int longest_steps(const struct lab_snapshot *snap, int *out, int most)
+static int largest_steps(const struct lab_snapshot *snap, bool work, int *out,
+                         int most)
 {
     int n = 0;
     for (int i = 0; i < snap->schedule->n_steps; i++) {
-        double ns = time_of(snap, i, i + 1);
+        double size = size_of_step(snap, i, work);
         int at = n;
-        if (isnan(ns))
+        if (!(size > 0))
             continue;
-        while (at > 0 && time_of(snap, out[at - 1], out[at - 1] + 1) < ns)
+        while (at > 0 && size_of_step(snap, out[at - 1], work) < size)
             at--;
         if (at >= most)
             continue;
@@ -2887,29 +3042,76 @@ static int longest_steps(const struct lab_snapshot *snap, int *out, int most)
     return n;
 }
 
-static void draw_longest(const struct lab_stepper *v, struct lab_canvas *c,
-                         struct lab_rect r, const int *step, int n)
+/* A name, a bar of `share`, and a text at the right. */
+static void draw_share(struct lab_canvas *c, struct lab_rect row,
+                       const char *name, double share, enum lab_role role,
+                       const char *text)
+{
+    enum { NAME_W = 17, TEXT_W = 8 };
+    lab_canvas_text_cut(c, row.y, row.x + 1, NAME_W, LAB_ROLE_NORMAL, name);
+    lab_bar_draw(c, row.y, row.x + NAME_W + 2, row.w - NAME_W - 3 - TEXT_W,
+                 share, false, role);
+    lab_canvas_text(c, row.y, row.x + row.w - lab_canvas_columns(c, text),
+                    TEXT_W, LAB_ROLE_DIM, text);
+}
+
+static void draw_largest(const struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r, bool work, const int *step, int n)
 {
     const struct lab_snapshot *snap = &v->snap;
-    enum { NAME_W = 17, TIME_W = 8 };
-    const double all = time_of(snap, 0, snap->schedule->n_steps);
-    const double most = time_of(snap, step[0], step[0] + 1);
+    double all = 0;
+    for (int i = 0; i < snap->schedule->n_steps; i++)
+        all += fmax(0, size_of_step(snap, i, work));
     lab_canvas_text_cut(c, r.y, r.x + 1, r.w - 1, LAB_ROLE_HEADING,
-                        "longest steps, share of the time");
+                        work ? "steps with the most work, FLOP"
+                             : "longest steps, share of the time");
     for (int i = 0; i < n && i + 1 < r.h; i++) {
         const struct lab_step *s = snap->schedule->steps[step[i]].step;
-        double ns = time_of(snap, step[i], step[i] + 1);
-        const char *phase = lab_phase_name(s->phase);
-        int y = r.y + 1 + i;
-        char text[TIME_W + 1];
-        snprintf(text, sizeof(text), "%3.0f %% %c", ns / all * 100,
-                 toupper((unsigned char)phase[0]));
-        lab_canvas_text_cut(c, y, r.x + 1, NAME_W, LAB_ROLE_NORMAL, s->name);
-        lab_bar_draw(c, y, r.x + NAME_W + 2, r.w - NAME_W - 2 - TIME_W,
-                     ns / most, false, lab_role_of_phase(s->phase));
-        lab_canvas_text(c, y, r.x + r.w - lab_canvas_columns(c, text), TIME_W,
-                        LAB_ROLE_DIM, text);
+        const double size = size_of_step(snap, step[i], work);
+        char text[LAB_FORMAT_BYTES];
+        const int phase = toupper((unsigned char)lab_phase_name(s->phase)[0]);
+        if (work)
+            snprintf(text, sizeof(text), "%.12s %c", LAB_AMOUNT_TEXT(size, ""),
+                     phase);
+        else
+            snprintf(text, sizeof(text), "%3.0f %% %c", size / all * 100,
+                     phase);
+        draw_share(c, (struct lab_rect){r.y + 1 + i, r.x, 1, r.w}, s->name,
+                   size / size_of_step(snap, step[0], work),
+                   lab_role_of_phase(s->phase), text);
     }
+}
+
+/* Bytes of the tensors by what they are for; those that share another one's memory
+ * are not counted. `r` loses the rows. */
+static void draw_memory(const struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect *r)
+{
+    static const struct {
+        const char *name;
+        enum lab_role bar;
+    } kind[] = {[LAB_TENSOR_DATA] = {"data", LAB_ROLE_SERIES_1},
+                [LAB_TENSOR_PARAM] = {"parameters", LAB_ROLE_SERIES_2},
+                [LAB_TENSOR_STATE] = {"optimizer state", LAB_ROLE_UPDATE},
+                [LAB_TENSOR_ACTIVATION] = {"activations", LAB_ROLE_FORWARD},
+                [LAB_TENSOR_GRADIENT] = {"gradients", LAB_ROLE_BACKWARD}};
+    enum { KINDS = sizeof(kind) / sizeof(kind[0]) };
+    const struct lab_plan *plan = v->snap.plan;
+    double bytes[KINDS] = {0};
+    double most = 0;
+    for (int i = 0; i < plan->n_tensors; i++)
+        if (plan->tensors[i].alias_of < 0)
+            bytes[plan->tensors[i].role] +=
+                (double)lab_tensor_bytes(&plan->tensors[i]);
+    for (int i = 0; i < KINDS; i++)
+        most = fmax(most, bytes[i]);
+    struct lab_rect row = lab_rect_cut_top(r, 1);
+    lab_canvas_text_cut(c, row.y, row.x + 1, row.w - 1, LAB_ROLE_HEADING,
+                        "memory of the tensors");
+    for (int i = 0; i < KINDS && r->h > 0; i++)
+        if (bytes[i] > 0)
+            draw_share(c, lab_rect_cut_top(r, 1), kind[i].name, bytes[i] / most,
+                       kind[i].bar, LAB_BYTES_TEXT(bytes[i]));
 }
 
 static void draw_loss_so_far(const struct lab_stepper *v, struct lab_canvas *c,
@@ -2930,12 +3132,12 @@ static void draw_loss_so_far(const struct lab_stepper *v, struct lab_canvas *c,
     lab_chart_draw(c, r, &chart);
 }
 
-/* Where the list of the steps leaves rows: which of them took the time, and the
- * losses. */
+/* Where the list of the steps leaves rows: which of them took the time, the losses,
+ * the memory, and which have the most to compute. */
 static void draw_below_steps(const struct lab_stepper *v, struct lab_canvas *c,
                              struct lab_rect r)
 {
-    enum { CHART_LEAST = 8, CHART_MOST = 16, NARROW = 32 };
+    enum { CHART_LEAST = 8, CHART_MOST = 16, NARROW = 32, MEMORY = 6 };
     int step[LONGEST_STEPS];
     bool losses = v->snap.losses.n > 1;
     if (r.h <= REST_LEAST || r.w < NARROW)
@@ -2944,20 +3146,31 @@ static void draw_below_steps(const struct lab_stepper *v, struct lab_canvas *c,
     int most =
         losses && r.h > REST_LEAST + CHART_LEAST ? r.h - 1 - CHART_LEAST : r.h;
     most = most - 1 < LONGEST_STEPS ? most - 1 : LONGEST_STEPS;
-    int n = longest_steps(&v->snap, step, most);
+    int n = largest_steps(&v->snap, false, step, most);
     if (n > 1) {
-        draw_longest(v, c, lab_rect_cut_top(&r, n + 1), step, n);
+        draw_largest(v, c, lab_rect_cut_top(&r, n + 1), false, step, n);
         lab_rect_cut_top(&r, 1);
     }
-    if (losses && r.h >= CHART_LEAST)
+    if (losses && r.h >= CHART_LEAST) {
         draw_loss_so_far(
             v, c, lab_rect_cut_top(&r, r.h < CHART_MOST ? r.h : CHART_MOST));
+        lab_rect_cut_top(&r, 1);
+    }
+    if (r.h >= MEMORY) {
+        draw_memory(v, c, &r);
+        lab_rect_cut_top(&r, 1);
+    }
+    n = largest_steps(&v->snap, true, step,
+                      r.h - 1 < LONGEST_STEPS ? r.h - 1 : LONGEST_STEPS);
+    if (n > 1)
+        draw_largest(v, c, r, true, step, n);
 }
 
 static void draw_steps(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
     const struct lab_step_tree *t = &v->tree;
+    const double most = longest_time(&v->snap);
     int chosen = lab_step_tree_row(t, v->item);
     if (chosen < v->tree_top) {
         v->tree_top = chosen; /* with the headers above it */
@@ -2973,7 +3186,7 @@ static void draw_steps(struct lab_stepper *v, struct lab_canvas *c,
         v->tree_top = 0;
     for (int y = 0; y < r.h && v->tree_top + y < t->n_rows; y++)
         draw_row(v, c, (struct lab_rect){r.y + y, r.x, 1, r.w},
-                 t->rows[v->tree_top + y]);
+                 t->rows[v->tree_top + y], most);
     if (t->n_rows > 0 && t->n_rows < r.h) {
         lab_rect_cut_top(&r, t->n_rows);
         draw_below_steps(v, c, r);

@@ -27,6 +27,7 @@ void lab_doc_clear(struct lab_doc *d)
     d->span_count = 0;
     d->para_count = 0;
     d->first = 0;
+    d->beside = 0;
     d->failed = false;
 }
 

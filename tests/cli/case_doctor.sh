@@ -82,6 +82,35 @@ expect_json 'rows[-1]["name"] == "database" and rows[-1]["status"] == "ok"'
 run run small.md --iterations 1 --db new.db
 run doctor --db new.db
 expect_stdout '1 run, writable'
+expect_stdout 'none measured yet; '
+run profile ceilings --backend cpu --db new.db
+run doctor --json --db new.db
+expect_json 'any("copy" in r["detail"] and "B/s (measured)" in r["detail"]
+    for r in rows if r["name"] == "ceilings")'
+# On the screen each op's variants are beside that, or below, and how often each
+# was the fastest.
+play --backend cpu --db new.db <<'END'
+resize 200 60
+await 20000 Last runs
+key d
+await 20000 Variants on cpu
+expect database
+expect dense
+absent (9): the fastest
+quit
+END
+expect_exit 0
+unset LAPENNA_LAB_TUNE
+run run mlp-digits --iterations 2 --backend cpu --db new.db
+play --backend cpu --db new.db <<'END'
+resize 200 60
+await 20000 Last runs
+key d
+await 20000 (9): the fastest of this op
+expect naive (
+quit
+END
+expect_exit 0
 echo 'no database' >text.db
 cp text.db before
 run doctor --json --db text.db

@@ -204,3 +204,26 @@ key Home
 expect ! broken
 key q
 END
+
+# Behind the colon home offers what it has; the theme is one of its commands.
+screens words <<END
+text :
+expect theme auto
+absent one step on
+text t
+key Tab
+text l
+key Tab
+expect :theme light
+key Enter
+expect theme light; for all sessions
+text :step
+key Enter
+expect "step" means nothing on this screen
+key ?
+key End
+expect theme auto | dark
+key q
+expect q quit
+key q
+END

@@ -53,6 +53,36 @@ TEST_CASE(a_line_in_three_sets_of_glyphs)
                  "        +- 0 ------ 3\n");
 }
 
+/* A mark has its word at the side where it has room, before the axis' own; a mark
+ * without room is left out, as is one beyond the axis. */
+TEST_CASE(a_mark_on_the_axis)
+{
+    static double y[101];
+    struct lab_series s = {NULL, y, 101, "up", LAB_ROLE_SERIES_1};
+    struct lab_chart_mark marks[] = {
+        {50, "lr 1"}, {20, "lr 0.02"}, {97, "lr 3"}, {200, "lr 4"}};
+    struct lab_chart c = {.x_name = "x",
+                          .series = &s,
+                          .count = 1,
+                          .y_min = NAN,
+                          .y_max = NAN,
+                          .marks = marks,
+                          .n_marks = 4};
+    char *dump = chart(&c, 5, 60, 0);
+    const char *axis = strstr(dump, "└");
+    assert_string_equal(
+        axis, "└─ 0 ──────▲lr 0.02───────▲lr 1───────────────lr 3▲─\n");
+    lab_free(dump);
+    marks[0].x = 22; /* the newer one has its word, the older no room */
+    c.n_marks = 2;
+    dump = chart(&c, 5, 60, 2);
+    axis = strstr(dump, "+- 0");
+    assert_non_null(axis);
+    assert_non_null(strstr(axis, "^lr 0.02"));
+    assert_null(strstr(axis, "lr 1"));
+    lab_free(dump);
+}
+
 TEST_CASE(a_point_is_found)
 {
     const double y[] = {0, NAN, 2, 3};

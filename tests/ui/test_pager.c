@@ -85,6 +85,32 @@ TEST_CASE(a_wide_pane_has_columns)
     lab_doc_release(&d);
 }
 
+/* A text of two parts has them beside each other where both are whole there. */
+TEST_CASE(the_second_part_is_a_column)
+{
+    struct lab_doc d;
+    struct lab_pager p;
+    lab_doc_init(&d);
+    for (int i = 1; i <= 5; i++) {
+        lab_doc_para(&d, 0, 0, true);
+        lab_doc_addf(&d, LAB_ROLE_NORMAL, "line %d", i);
+    }
+    d.beside = 2;
+    lab_pager_init(&p, &d);
+    p.text_w = 8;
+    draw(&p, 6, 19,
+         "line 1   │ line 3\nline 2   │ line 4\n         │ line 5\n"
+         "         │\n         │\n         │\n");
+    draw(&p, 5, 18, "line 1\nline 2\nline 3\nline 4\nline 5\n");
+    draw(&p, 2, 19, "line 1   │ line 3\nline 2   │ line 4\n"); /* it flows */
+    assert_true(lab_pager_action(&p, LAB_ACT_DOWN));
+    draw(&p, 2, 19, "line 2   │ line 4\nline 3   │ line 5\n");
+    draw(&p, 3, 19, /* the place in it does not hide the first lines */
+         "line 1   │ line 3\nline 2   │ line 4\n         │ line 5\n");
+    lab_pager_release(&p);
+    lab_doc_release(&d);
+}
+
 /* A pane that is written anew at every drawing: it keeps its row, brings the
  * chosen paragraph into sight, and marks what is above and below. */
 TEST_CASE(an_upright_pane_keeps_its_row)

@@ -391,6 +391,7 @@ TEST_CASE(another_learning_rate_holds_at_once)
                    "text :lr 0.125\nkey Enter\n"
                    "await 9000 learning rate is 0.125 from the next step on\n"
                    "await 9000 (lr 0.125 from iteration\n"
+                   "await 9000 ▲lr 0.125\n"
                    "text :lr\nkey Enter\n"
                    "await 9000 the learning rate is 0.125;\n"
                    /* from the stepper too, while it goes on */

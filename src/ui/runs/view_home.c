@@ -814,6 +814,7 @@ static const struct lab_binding BINDINGS[] = {
     {"Right", false, "unfold", "unfold the chapter", LAB_ACT_RIGHT},
     {"Tab", true, "pane", "lessons or runs", LAB_ACT_NEXT_PANE},
     {"R F5", false, "reload", "read everything again", LAB_ACT_OWN, reload},
+    {"q F10", true, "quit", "end the program", LAB_ACT_BACK},
     {NULL}};
 
 const struct lab_screen_ops lab_view_home = {

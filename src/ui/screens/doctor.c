@@ -3,6 +3,7 @@
 #include "ui/doctor.h"
 
 #include <langinfo.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +11,21 @@
 #include <unistd.h>
 
 #include "base/command.h"
+#include "base/format.h"
 #include "base/version.h"
 #include "report/print.h"
+#include "base/mem.h"
 #include "base/module.h"
 #include "base/parallel.h"
 #include "engine/backend.h"
 #include "engine/op.h"
 #include "engine/sim_backend.h"
 #include "profiler/gpu.h"
+#include "report/doc.h"
 #include "report/suggest.h"
 #include "lesson/catalog.h"
 #include "library/blas.h"
+#include "store/ceilings.h"
 #include "store/query.h"
 #include "store/tuned.h"
 #include "store/variant_times.h"
@@ -557,7 +562,44 @@ static void report_winners(struct lab_doctor *d, struct lab_database *db,
                (long long)w.more);
 }
 
-/* How many times of variants are kept for each device that opens. */
+/* What the device can do at best, as far as it is known. */
+static void report_roofs(struct lab_doctor *d, struct lab_database *db,
+                         const char *backend,
+                         const struct lab_device_info *info)
+{
+    struct lab_ceiling_device here;
+    struct lab_str text;
+    enum lab_status st = LAB_OK;
+    lab_str_init(&text);
+    lab_ceiling_device_here(backend, info->name, info->uuid, &here);
+    for (int i = 0; !st && i < LAB_ROOF_NAMES; i++) {
+        struct lab_roof roof;
+        char rate[LAB_FORMAT_BYTES];
+        st = lab_roof_find(db, &here, lab_roof_names[i], &roof);
+        if (st || roof.origin == LAB_ROOF_NONE)
+            continue;
+        lab_format_amount(roof.per_s, i == 0 ? "B/s" : "FLOP/s", rate,
+                          sizeof(rate));
+        lab_str_addf(&text, "%s %s %s (%s)", text.len ? "," : "",
+                     lab_roof_names[i], rate,
+                     lab_roof_origin_text(roof.origin));
+    }
+    if (text.len == 0)
+        lab_command_spell(&text,
+                          " none measured yet; `lapenna-lab profile ceilings` "
+                          "measures them",
+                          "`", lab_print_is_ascii());
+    if (st)
+        report_error(d, "ceilings", LAB_DOCTOR_WARNING,
+                     "`lapenna-lab profile ceilings` measures them again");
+    else
+        report(d, "ceilings", LAB_DOCTOR_OK, NULL, "%s:%s", info->name,
+               lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+/* How many times of variants are kept for each device that opens, and its
+ * ceilings. */
 static void report_times(struct lab_doctor *d, struct lab_database *db)
 {
     static const char *const backends[] = {"cpu", "cuda"};
@@ -581,6 +623,7 @@ static void report_times(struct lab_doctor *d, struct lab_database *db)
         else
             report(d, "variant times", LAB_DOCTOR_OK, NULL,
                    "%lld kept for %s%s", (long long)n, info.name, threads);
+        report_roofs(d, db, backends[i], &info);
         lab_backend_close(be);
     }
 }
@@ -690,6 +733,148 @@ static void doctor_database(struct lab_doctor *d, const char *db)
                         : "not there, and its folder cannot be written");
     }
     lab_str_release(&path);
+}
+
+/* ---- the variants of each op, and which were fastest here ---- */
+
+enum { MOST_WINS = 512 };
+
+struct wins {
+    struct {
+        char op[48];
+        char variant[48];
+        int64_t n; /* shapes of its steps that it is the fastest at */
+    } list[MOST_WINS];
+    int n;
+    struct lab_str step; /* that is read now */
+    char variant[48];
+    double ns; /* its best so far; NaN: none */
+};
+
+static void count_win(struct wins *w)
+{
+    const char *step = lab_str_text(&w->step);
+    const int op = (int)strcspn(step, ".");
+    int i = 0;
+    while (i < w->n &&
+           (strncmp(w->list[i].op, step, (size_t)op) != 0 ||
+            w->list[i].op[op] || strcmp(w->list[i].variant, w->variant) != 0))
+        i++;
+    if (isnan(w->ns) || i == MOST_WINS || op >= (int)sizeof(w->list[i].op))
+        return;
+    if (i == w->n) {
+        snprintf(w->list[i].op, sizeof(w->list[i].op), "%.*s", op, step);
+        snprintf(w->list[i].variant, sizeof(w->list[i].variant), "%s",
+                 w->variant);
+        w->list[w->n++].n = 0;
+    }
+    w->list[i].n++;
+}
+
+static enum lab_status see_time(void *user, const struct lab_variant_time *t)
+{
+    struct wins *w = user;
+    if (strcmp(lab_str_text(&w->step), t->step) != 0) {
+        count_win(w);
+        lab_str_clear(&w->step);
+        lab_str_add(&w->step, t->step);
+        w->ns = NAN;
+    }
+    if (isnan(w->ns) || t->ns < w->ns) {
+        w->ns = t->ns;
+        snprintf(w->variant, sizeof(w->variant), "%s", t->variant);
+    }
+    return LAB_OK;
+}
+
+/* None where there is no database, or none that can be read. */
+static void read_wins(struct wins *w, const char *option, const char *backend,
+                      const struct lab_device_info *info)
+{
+    const struct lab_database_options read = {.read_only = true,
+                                              .busy_timeout_ms = 1000};
+    const struct lab_variant_time_of of = {
+        .backend = backend,
+        .device = info->name,
+        .precision = "fp32",
+        .threads = strcmp(backend, "cpu") == 0 ? lab_threads() : 0};
+    struct lab_variant_times_left left;
+    struct lab_database *db = NULL;
+    struct lab_str path;
+    lab_str_init(&path);
+    w->n = 0;
+    w->ns = NAN;
+    if (option)
+        lab_str_add(&path, option);
+    if ((option || lab_database_default_path(&path) == LAB_OK) &&
+        access(lab_str_text(&path), F_OK) == 0 &&
+        lab_database_open(&db, lab_str_text(&path), &read) == LAB_OK &&
+        lab_variant_times_read(db, &of, see_time, w, &left) == LAB_OK)
+        count_win(w);
+    lab_database_close(db);
+    lab_str_release(&path);
+}
+
+static int64_t wins_of(const struct wins *w, const char *op,
+                       const char *variant)
+{
+    for (int i = 0; i < w->n; i++)
+        if (strcmp(w->list[i].op, op) == 0 &&
+            strcmp(w->list[i].variant, variant) == 0)
+            return w->list[i].n;
+    return 0;
+}
+
+static void write_op(struct lab_doc *out, struct lab_backend *be,
+                     const char *op, const struct wins *w)
+{
+    enum { NAMES_X = 24 };
+    const char *names[MAX_NAMES];
+    int n = lab_backend_variant_names(be, LAB_F32, op, names, MAX_NAMES);
+    if (n < 2)
+        return; /* there is no choice */
+    lab_doc_para(out, 0, NAMES_X, true);
+    lab_doc_addf(out, LAB_ROLE_HEADING, "%-*s", NAMES_X - 1, op);
+    for (int i = 0; i < n && i < MAX_NAMES; i++) {
+        int64_t won = wins_of(w, op, names[i]);
+        lab_doc_addf(out, won ? LAB_ROLE_GOOD : LAB_ROLE_NORMAL, " %s",
+                     names[i]);
+        if (won)
+            lab_doc_addf(out, LAB_ROLE_GOOD, " (%lld)", (long long)won);
+    }
+}
+
+void lab_doctor_write_variants(struct lab_doc *out, const char *db)
+{
+    static const char *const backends[] = {"cpu", "cuda"};
+    int n_ops;
+    const struct lab_op_def *const *ops = lab_op_table(&n_ops);
+    struct wins *w = lab_alloc(sizeof(*w));
+    for (size_t i = 0; w && i < sizeof(backends) / sizeof(backends[0]); i++) {
+        struct lab_backend *be = NULL;
+        struct lab_device_info info;
+        if (lab_backend_open(&be, backends[i], 0))
+            continue;
+        lab_backend_info(be, &info);
+        lab_str_init(&w->step);
+        read_wins(w, db, backends[i], &info);
+        if (i > 0)
+            lab_doc_blank(out);
+        lab_doc_para(out, 0, 0, true);
+        lab_doc_addf(out, LAB_ROLE_HEADING, "Variants on %s, %s", backends[i],
+                     info.name);
+        lab_doc_para(out, 0, 0, true);
+        lab_doc_add(out, LAB_ROLE_DIM,
+                    w->n ? "(9): the fastest of this op for 9 of the steps "
+                           "that were measured here"
+                         : "which is the fastest is measured when a lesson "
+                           "opens, and kept with its run");
+        for (int op = 0; op < n_ops; op++)
+            write_op(out, be, ops[op]->name, w);
+        lab_str_release(&w->step);
+        lab_backend_close(be);
+    }
+    lab_free(w);
 }
 
 static void check_program(struct lab_doctor *d)

@@ -1531,6 +1531,9 @@ static enum lab_status write_doctor(void *user, struct lab_doc *out)
     const struct screens *s = user;
     struct lab_doctor doctor = {write_line, out, true};
     lab_doctor_examine(&doctor, s->options->db);
+    lab_doc_blank(out);
+    out->beside = out->para_count;
+    lab_doctor_write_variants(out, s->options->db);
     return LAB_OK;
 }
 

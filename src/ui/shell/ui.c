@@ -1082,6 +1082,18 @@ static void draw_upwards(struct lab_canvas *c, struct lab_rect row,
 
 enum { CANDIDATES_MOST = 10000 };
 
+bool lab_ui_command_everywhere(enum lab_ui_command_kind kind)
+{
+    return kind == LAB_COMMAND_EXPORT || kind == LAB_COMMAND_THEME ||
+           kind == LAB_COMMAND_HELP || kind == LAB_COMMAND_QUIT;
+}
+
+static bool has_command(const struct lab_ui *ui, enum lab_ui_command_kind kind)
+{
+    return ui->stack[ui->depth - 1].screen.ops->command ||
+           lab_ui_command_everywhere(kind);
+}
+
 /* The row of the command that the line begins with; NULL: not known yet. */
 static const struct lab_ui_command_word *typed_command(const struct lab_ui *ui)
 {
@@ -1089,7 +1101,8 @@ static const struct lab_ui_command_word *typed_command(const struct lab_ui *ui)
     const struct lab_ui_command_word *words = lab_ui_command_words(&count);
     size_t n = strcspn(ui->prompt.text, " ");
     for (size_t i = 0; i < count; i++)
-        if (strncmp(words[i].word, ui->prompt.text, n) == 0)
+        if (has_command(ui, words[i].kind) &&
+            strncmp(words[i].word, ui->prompt.text, n) == 0)
             return &words[i];
     return NULL;
 }
@@ -1103,6 +1116,10 @@ static const char *candidate(struct lab_ui *ui, int nth)
     if (prompt_word(&ui->prompt) == 0)
         return nth < (int)count ? words[nth].word : NULL;
     const struct lab_ui_command_word *word = typed_command(ui);
+    if (word && word->kind == LAB_COMMAND_THEME)
+        return nth < LAB_THEMES    ? lab_theme_name((enum lab_theme)nth)
+               : nth == LAB_THEMES ? "auto"
+                                   : NULL;
     return word && s->ops->complete ? s->ops->complete(s, word->kind, nth)
                                     : NULL;
 }
@@ -1115,12 +1132,14 @@ static void typed_word(const struct lab_ui *ui, char out[LAB_PROMPT_BYTES])
              ui->prompt.text + from);
 }
 
-/* A command by another word: listed only when one begins to type it. */
-static bool is_other_spelling(const struct lab_ui *ui, int nth)
+/* Not offered: what this screen lacks, and a command by another word until one
+ * begins to type it. */
+static bool is_kept_back(const struct lab_ui *ui, int nth, bool typed)
 {
     size_t count;
     const struct lab_ui_command_word *words = lab_ui_command_words(&count);
-    return prompt_word(&ui->prompt) == 0 && !words[nth].help;
+    return prompt_word(&ui->prompt) == 0 &&
+           (!has_command(ui, words[nth].kind) || (!typed && !words[nth].help));
 }
 
 /* The first candidates with this start, each once, as a step is in two phases:
@@ -1138,7 +1157,7 @@ static int find_offers(struct lab_ui *ui, int *nth, int most, bool *more)
         if (!word)
             break;
         if (strncmp(word, start, strlen(start)) != 0 ||
-            (!start[0] && is_other_spelling(ui, i)))
+            is_kept_back(ui, i, start[0]))
             continue;
         for (int k = 0; k < n && !listed; k++)
             listed = strcmp(candidate(ui, nth[k]), word) == 0;
@@ -1164,7 +1183,8 @@ static void complete(struct lab_ui *ui)
     typed_word(ui, start);
     for (int i = 0; i < CANDIDATES_MOST && (word = candidate(ui, i)); i++) {
         size_t same = 0;
-        if (strncmp(word, start, strlen(start)) != 0)
+        if (strncmp(word, start, strlen(start)) != 0 ||
+            is_kept_back(ui, i, true))
             continue;
         if (found++ == 0)
             snprintf(common, sizeof(common), "%s", word);

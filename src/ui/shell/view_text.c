@@ -382,13 +382,14 @@ static void write_table(struct help_out *out, const struct lab_binding *table,
     }
 }
 
-static void write_words(struct help_out *out)
+static void write_words(struct help_out *out, const struct lab_screen_ops *ops)
 {
     size_t count;
     const struct lab_ui_command_word *words = lab_ui_command_words(&count);
     out->heading = "Commands, after \":\"; a word may be shortened";
     for (size_t i = 0; i < count; i++)
-        if (words[i].help)
+        if (words[i].help &&
+            (ops->command || lab_ui_command_everywhere(words[i].kind)))
             write_row(out, words[i].usage, words[i].help, "",
                       (struct help_row){':', words[i].word});
 }
@@ -412,8 +413,7 @@ static void write_help(struct help_out *out, const struct lab_screen_ops *ops,
     write_row(out, "^C", "end the program", "", (struct help_row){0, ""});
     write_row(out, "^Z", "stop it; \"fg\" in the shell goes on", "",
               (struct help_row){0, ""});
-    if (ops->command)
-        write_words(out);
+    write_words(out, ops);
 }
 
 void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,

@@ -903,8 +903,21 @@ struct losses {
     struct lab_series series[4 + LAB_PAST_RUNS];
     struct smooth past[LAB_PAST_RUNS];
     struct smooth own;
+    struct lab_chart_mark marks[LAB_LR_CHANGES];
     struct lab_chart chart;
 };
+
+/* Each change of the learning rate by hand, on the axis of the losses. */
+static int make_marks(const struct lab_snapshot *s,
+                      struct lab_chart_mark *marks)
+{
+    for (int i = 0; i < s->n_lr_changes; i++) {
+        marks[i].x = (double)s->lr_changes[i].iteration;
+        snprintf(marks[i].text, sizeof(marks[i].text), "lr %.4g",
+                 s->lr_changes[i].lr);
+    }
+    return s->n_lr_changes;
+}
 
 /* From 0 on, a third of the chart would be empty. */
 static bool far_from_zero(const struct lab_series *series, int n)
@@ -946,6 +959,8 @@ static void make_losses(const struct lab_train_state *v, struct losses *l)
     n += add_past(v, series + n, l->past);
     l->chart =
         chart_of(series, n, log_y || far_from_zero(series, n) ? NAN : 0, log_y);
+    l->chart.marks = l->marks;
+    l->chart.n_marks = make_marks(&v->snap, l->marks);
 }
 
 static void draw_loss(struct lab_train_state *v, struct lab_canvas *c,

@@ -321,6 +321,41 @@ static bool put_below(struct below *b, int at, const char *text)
     return true;
 }
 
+static bool is_free(const struct below *b, int from, int end)
+{
+    bool is = from >= 0 && end <= b->w && end <= (int)sizeof(b->taken);
+    for (int i = from; is && i < end; i++)
+        is = !b->taken[i];
+    return is;
+}
+
+/* What happened there: a sign, and the word at the side where it has room. */
+static void put_mark(struct below *b, int at, const char *text)
+{
+    const int w = lab_canvas_columns(b->c, text);
+    const bool right = is_free(b, at, at + w + 2);
+    const bool left = !right && is_free(b, at - w - 1, at + 1);
+    const int from = left ? at - w : at;
+    const int end = right ? at + w + 1 : at + 1;
+    if (!is_free(b, at, at + 1))
+        return;
+    lab_canvas_text(b->c, b->y, b->x + at, 1, LAB_ROLE_UPDATE, "▲");
+    if (right || left)
+        lab_canvas_text(b->c, b->y, b->x + (left ? from : at + 1), w,
+                        LAB_ROLE_UPDATE, text);
+    for (int i = from; i < end && i < (int)sizeof(b->taken); i++)
+        b->taken[i] = true;
+}
+
+static void put_marks(struct below *b, const struct axis *a,
+                      const struct lab_chart *chart)
+{
+    for (int i = chart->n_marks - 1; i >= 0; i--)
+        if (chart->marks[i].x >= a->from && chart->marks[i].x <= a->to)
+            put_mark(b, dot_of(a, chart->marks[i].x, b->w),
+                     chart->marks[i].text);
+}
+
 static void draw_x_marks(struct below *b, const struct axis *a)
 {
     char text[LAB_FORMAT_BYTES];
@@ -331,7 +366,7 @@ static void draw_x_marks(struct below *b, const struct axis *a)
             int at = dot_of(a, v, b->w);
             mark_text(a, v, 8, text);
             if (v < a->from || at + (int)strlen(text) + 3 > b->w ||
-                !put_below(b, at + 1, text))
+                !is_free(b, at, at + 1) || !put_below(b, at + 1, text))
                 continue;
             lab_canvas_text(b->c, b->y, b->x + at, 1, LAB_ROLE_BORDER, "┴");
             left--;
@@ -340,8 +375,9 @@ static void draw_x_marks(struct below *b, const struct axis *a)
 }
 
 static void draw_x_axis(struct lab_canvas *c, const struct lab_dots *g,
-                        const struct scale *sc, const char *x_name)
+                        const struct scale *sc, const struct lab_chart *chart)
 {
+    const char *x_name = chart->x_name;
     const int most = g->plot.w / 16;
     const struct axis a = {sc->x.from, sc->x.to, sc->x.log, most,
                            most ? floor((sc->x.to - sc->x.from) / most) : 1};
@@ -359,6 +395,7 @@ static void draw_x_axis(struct lab_canvas *c, const struct lab_dots *g,
             put_below(&b, b.w - lab_canvas_columns(c, x_name) - 2, x_name);
         return;
     }
+    put_marks(&b, &a, chart);
     put_below(&b, 1, mark_text(&a, a.from, 8, text));
     mark_text(&a, a.to, 8, text);
     put_below(&b, b.w - (int)strlen(text) - 2, text);
@@ -437,7 +474,7 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
     }
     lab_dots_show(&g, c, roles);
     draw_y_axis(c, &g, &sc);
-    draw_x_axis(c, &g, &sc, chart->x_name);
+    draw_x_axis(c, &g, &sc, chart);
     mark_ends(c, &g, &sc, chart);
     lab_dots_release(&g);
 }

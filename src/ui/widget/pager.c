@@ -222,24 +222,43 @@ static void into_sight(struct lab_pager *p, size_t para)
         set_top(p, row - h + 1);
 }
 
+static int column_width(struct lab_rect r, int n)
+{
+    return (r.w + COLUMN_GAP) / n - COLUMN_GAP;
+}
+
+/* The row that the second of two columns begins with, where the text has a
+ * paragraph for it and both hold all of it; 0: it flows. */
+static size_t second_column(struct lab_pager *p, struct lab_rect r, bool ascii)
+{
+    const size_t h = (size_t)r.h;
+    if (!p->doc || p->doc->beside == 0 ||
+        p->doc->beside >= p->doc->para_count || p->text_w == 0 ||
+        column_width(r, 2) < p->text_w)
+        return 0;
+    layout(p, column_width(r, 2), ascii);
+    size_t row = row_of_para(p, p->doc->beside);
+    return row <= h && p->row_count - row <= h ? row : 0;
+}
+
 /* So many beside each other fit, where one would not hold it all. */
 static int columns_of(struct lab_pager *p, struct lab_rect r, bool ascii)
 {
     int n = p->text_w > 0 ? (r.w + COLUMN_GAP) / (p->text_w + COLUMN_GAP) : 0;
     if (n > 1)
-        layout(p, (r.w + COLUMN_GAP) / n - COLUMN_GAP, ascii);
+        layout(p, column_width(r, n), ascii);
     return n > 1 && p->row_count > (size_t)r.h ? n : 1;
 }
 
 static void draw_column(const struct lab_pager *p, struct lab_canvas *c,
-                        struct lab_rect r, size_t top)
+                        struct lab_rect r, size_t top, size_t end)
 {
     struct lab_rect old = lab_canvas_clip(c, r);
     for (int i = 0; i < r.h; i++) {
         size_t at = top + (size_t)i;
-        if (at < p->row_count)
+        if (at < end)
             draw_row(p, c, &p->rows[at], r.y + i, r.x);
-        if (at < p->row_count && p->rows[at].para == p->chosen)
+        if (at < end && p->rows[at].para == p->chosen)
             lab_canvas_paint(c, (struct lab_rect){r.y + i, r.x, 1, r.w},
                              LAB_ROLE_SELECTED);
     }
@@ -261,8 +280,9 @@ void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
 {
     if (r.h < 1 || r.w < 1)
         return;
-    int n = columns_of(p, r, c->ascii);
-    int w = (r.w + COLUMN_GAP) / n - COLUMN_GAP;
+    size_t second = second_column(p, r, c->ascii);
+    int n = second ? 2 : columns_of(p, r, c->ascii);
+    int w = column_width(r, n);
     p->view_h = r.h * n;
     layout(p, w, c->ascii);
     /* From the byte, which only the reader moves: a larger screen in between
@@ -280,7 +300,9 @@ void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
         struct lab_rect column = {r.y, r.x + i * (w + COLUMN_GAP), r.h, w};
         for (int y = 0; i > 0 && y < r.h; y++)
             lab_canvas_text(c, r.y + y, column.x - 2, 1, LAB_ROLE_BORDER, "│");
-        draw_column(p, c, column, p->top + (size_t)(i * r.h));
+        draw_column(p, c, column,
+                    second && i > 0 ? second : p->top + (size_t)(i * r.h),
+                    second && i == 0 ? second : p->row_count);
     }
     if (p->upright)
         mark_more(p, c, r);

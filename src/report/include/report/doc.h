@@ -33,6 +33,9 @@ struct lab_doc {
     size_t para_count;
     size_t para_cap;
     size_t first; /* the paragraph that a reader begins at */
+    size_t
+        beside; /* the one that a second column begins with, where two hold all
+                      of it; 0: none */
     bool failed;
 };
 

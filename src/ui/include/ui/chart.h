@@ -20,6 +20,12 @@ struct lab_series {
     const int64_t *at; /* x as whole numbers, where `x` is NULL */
 };
 
+/* A place on the x axis with a word beside it: "lr 0.02". */
+struct lab_chart_mark {
+    double x;
+    char text[24];
+};
+
 struct lab_chart {
     const char *title;  /* may be NULL */
     const char *x_name; /* may be NULL: "iteration" */
@@ -32,6 +38,10 @@ struct lab_chart {
     bool zero_x;   /* a linear x axis that begins at 0 */
     bool unlisted; /* no names and values beside the title, and
                      without a title no row for them */
+    const struct lab_chart_mark
+        *marks; /* on the x axis; where they have no room,
+                                           the last ones */
+    int n_marks;
 };
 
 LAB_C_BEGIN

@@ -27,3 +27,8 @@ struct lab_doctor {
 void lab_doctor_examine(struct lab_doctor *d, const char *db);
 /* The GPU's part alone. */
 void lab_doctor_gpu(struct lab_doctor *d);
+
+struct lab_doc;
+/* The variants that each op has on each backend that opens here, and how often
+ * each was the fastest, by the times that the database keeps. */
+void lab_doctor_write_variants(struct lab_doc *out, const char *db);

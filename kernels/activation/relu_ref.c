@@ -1,6 +1,5 @@
 /* relu: the simplest non-linearity. What is negative becomes zero, and where
  * it was zero no gradient comes back. */
-#include "activation/activation.h"
 #include "common/ref.h"
 
 #define LAB_REF_FILE "kernels/activation/relu_ref.c"

@@ -6,7 +6,6 @@
  * Each side takes the one with an exp of a negative argument: lab_real_sigmoid
  * in ref.h. The gradient is taken from y, y (1 - y), which needs no exp at
  * all: the form exp(-x)/(1 + exp(-x))^2 gives inf/inf = NaN at x = -100. */
-#include "activation/activation.h"
 #include "common/ref.h"
 
 #define LAB_REF_FILE "kernels/activation/sigmoid_ref.c"

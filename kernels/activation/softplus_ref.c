@@ -2,7 +2,6 @@
  * sigmoid. As written it overflows at x = 100; taking max(x, 0) out of the log
  * leaves an exp of a number that is never positive:
  *     log(1 + exp x) = max(x, 0) + log(1 + exp(-|x|)) */
-#include "activation/activation.h"
 #include "common/ref.h"
 
 #define LAB_REF_FILE "kernels/activation/softplus_ref.c"

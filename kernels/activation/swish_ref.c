@@ -1,6 +1,5 @@
 /* swish (also called silu): x sigmoid(x). Like gelu it follows x on the right,
  * goes to 0 on the left, and dips below 0 in between. */
-#include "activation/activation.h"
 #include "common/ref.h"
 
 #define LAB_REF_FILE "kernels/activation/swish_ref.c"

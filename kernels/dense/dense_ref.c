@@ -1,7 +1,6 @@
 /* A dense layer, written as its formula reads: out = x W + b, and the two
  * products that carry a gradient back through it. Three loops each; the sum is
  * kept in a double and rounded once, when it is stored. */
-#include "dense/dense.h"
 #include "common/ref.h"
 
 #define LAB_REF_FILE "kernels/dense/dense_ref.c"

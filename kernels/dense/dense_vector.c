@@ -6,7 +6,6 @@
 
 #include "common/vector.h"
 #include "conv2d/conv2d.h"
-#include "dense/dense.h"
 
 #define LAB_VECTOR_FILE "kernels/dense/dense_vector.c"
 

@@ -5,7 +5,6 @@
  *        before.
  * lanes  16 elements side by side with a constant each, as a warp without
  *        branches has it: vector instructions, and no waiting. */
-#include <math.h>
 
 #include "divergence/divergence.h"
 #include "common/kernel.h"

@@ -4,7 +4,6 @@
 #include "labs/shapes.h"
 
 #include <math.h>
-#include <stddef.h>
 
 #include "layer_norm/layer_norm.h"
 

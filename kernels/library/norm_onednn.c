@@ -8,7 +8,6 @@
  *
  * The statistics themselves it gives only together with the layer's result, so
  * `stats` stays with the reference, and `scale` with it. */
-#include <math.h>
 
 #include "base/mem.h"
 #include "batch_norm/batch_norm.h"

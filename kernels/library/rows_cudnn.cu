@@ -5,7 +5,6 @@
  * where a NaN stays one. Rows are cuDNN's images of C channels and one pixel.
  *
  * A row of nothing but -inf is zeros there, and NaN here. */
-#include "softmax/softmax.h"
 #include "library/cudnn_entry.cuh"
 
 /* The descriptor of a matrix, and of the function where there is one. */

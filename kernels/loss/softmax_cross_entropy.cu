@@ -10,7 +10,6 @@
  * gradient is one thread an element.
  * Memory, an element of z: softmax 8 bytes and sample 4 at best (the second and
  * third walk over a row find it in the cache), gradient 8. */
-#include "loss/loss.h"
 #include "common/reduce.cuh"
 #include "common/wrong.cuh"
 

@@ -4,7 +4,6 @@
  * Taken together they need no log of a probability: -log(exp(z[y])/sum) is
  * log(sum) - z[y], finite even where the probability itself underflows to 0.
  * And together their gradient is as simple as can be: probs - (1 at y). */
-#include "loss/loss.h"
 #include "common/ref.h"
 
 #define LAB_REF_FILE "kernels/loss/softmax_cross_entropy_ref.c"

@@ -4,7 +4,6 @@
  * the samples is one block of 1024 threads; the gradient is a copy, one thread
  * an element.
  * Memory, an element of h: sample reads h and y, 8 bytes; gradient 8. */
-#include "loss/loss.h"
 #include "common/reduce.cuh"
 
 /* sample[n] = sum_e y[n,e] h[n,e] */

@@ -1,7 +1,6 @@
 /* weighted_sum: loss = sum y h. Not a loss to learn with: a probe. Its gradient
  * is y itself, so that y = 1 at one place and 0 elsewhere brings back the
  * gradient of that one output. */
-#include "loss/loss.h"
 #include "common/ref.h"
 
 #define LAB_REF_FILE "kernels/loss/weighted_sum_ref.c"

@@ -2,8 +2,6 @@
  * scratch vector. The sum is an fp32 whatever x is. */
 #include "labs/shapes.h"
 
-#include <stddef.h>
-
 #include "reduction/reduction.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,

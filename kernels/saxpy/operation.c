@@ -2,8 +2,6 @@
 #include "saxpy/saxpy.h"
 #include "labs/shapes.h"
 
-#include <stddef.h>
-
 #include "common/kernel.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,

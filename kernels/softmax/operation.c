@@ -5,7 +5,6 @@
 #include "labs/shapes.h"
 
 #include <math.h>
-#include <stddef.h>
 
 enum { PERIOD = 65537 };
 

@@ -2,7 +2,6 @@
  * 1. Subtracting the row's largest element changes nothing on paper (it cancels
  * in the fraction) and keeps exp from overflowing: the largest argument is 0.
  */
-#include "softmax/softmax.h"
 #include "common/ref.h"
 
 #define LAB_REF_FILE "kernels/softmax/softmax_ref.c"

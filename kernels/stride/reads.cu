@@ -14,7 +14,6 @@
 #include "common/kernel.h"
 #include <stdio.h>
 
-#include "labs/sweep.h"
 #include "common/launch.cuh"
 
 static __global__ void stride_plain(float *y, const float *x, int64_t stride,

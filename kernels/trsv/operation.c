@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "base/mem.h"
-
 enum { STREAM_L = 91, STREAM_X };
 
 static const char *const checks[] = {"1", "2", "33", "65", "130", "257", NULL};

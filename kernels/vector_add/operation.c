@@ -1,8 +1,6 @@
 /* C (n) = A (n) + B (n): 12 bytes for one operation. */
 #include "labs/shapes.h"
 
-#include <stddef.h>
-
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out)
 {

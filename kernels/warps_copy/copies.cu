@@ -12,7 +12,6 @@
  *                  replaces warps. */
 #include "common/kernel.h"
 #include "labs/warps.cuh"
-#include "warps_copy/warps_copy.h"
 
 template <int EACH>
 static __global__ void warps_copy(float *y, const float *x, int64_t n)

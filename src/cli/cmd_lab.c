@@ -1,5 +1,4 @@
 /* lapenna-lab lab NAME: a ladder of kernels, checked, timed, and recorded. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

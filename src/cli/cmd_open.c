@@ -8,7 +8,6 @@
 #include "report/suggest.h"
 #include "lesson/catalog.h"
 #include "debug/plain.h"
-#include "report/print.h"
 #include "ui/screens.h"
 #include "debug/walkthrough.h"
 #include "debug/lesson_run.h"

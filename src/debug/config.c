@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/str.h"
 
 enum { MOST_BYTES = 1 << 20 };
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/format.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "engine/sim_backend.h"
 #include "report/print.h"

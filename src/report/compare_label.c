@@ -2,7 +2,6 @@
  * still different, and the notes on its wall time. */
 #include "report/compare_label.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

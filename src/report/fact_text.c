@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/format.h"
-#include "base/mem.h"
 #include "report/json_line.h"
 #include "report/text_table.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/str.h"
 #include "export_sample.h"
-#include "profile_program.h"
 #include "store_samples.h"
 
 /* Run 1, with `rungs` of one size; %d in `name` is a rung's number. */

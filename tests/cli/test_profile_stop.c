@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "export_sample.h"
-#include "profile_program.h"
 #include "store_samples.h"
 
 enum { LEVELS = 5, CELL = 9, HEAD = 12, INTERIOR = 5 };

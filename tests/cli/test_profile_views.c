@@ -7,7 +7,6 @@
 #include <sqlite3.h>
 
 #include "export_sample.h"
-#include "profile_program.h"
 #include "store_samples.h"
 
 /* Views are of one connection. */

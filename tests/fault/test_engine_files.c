@@ -7,7 +7,6 @@
 #include "test.h"
 #include "place.h"
 
-#include "base/mem.h"
 #include "unit/net.h"
 
 static void write_plain(const char *path, const void *bytes, size_t n)

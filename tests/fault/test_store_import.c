@@ -2,10 +2,8 @@
 #include "test.h"
 
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "import_sample.h"
 #include "store/delete.h"
 #include "store/query.h"

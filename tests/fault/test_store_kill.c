@@ -7,7 +7,6 @@
 
 #include "store/database.h"
 #include "store_samples.h"
-#include "trace/intern.h"
 
 /* A child records and says after each flush how far it is; it is killed at a
  * moment of no one's choosing. */

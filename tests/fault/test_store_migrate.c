@@ -13,7 +13,6 @@
 #include "store/time_sum.h"
 #include "db/store_priv.h"
 #include "store_samples.h"
-#include "trace/intern.h"
 
 static const struct lab_database_options reader = {.read_only = true};
 

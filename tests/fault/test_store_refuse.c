@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "import_sample.h"
-#include "store/query.h"
 #include "db/store_priv.h"
 #include "store_samples.h"
 

@@ -3,7 +3,6 @@
  * small lesson is checked whole; of a large one as many elements of each
  * parameter as a fixed number of operations allows. A lesson whose data are not
  * on this machine (mnist) is left out, and said so. */
-#include <dirent.h>
 
 #include "test.h"
 

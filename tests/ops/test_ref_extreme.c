@@ -5,7 +5,6 @@
 
 #include "activation/activation.h"
 #include "layer_norm/layer_norm.h"
-#include "loss/loss.h"
 #include "ops/kernel_rig.h"
 #include "optimizer/optimizer.h"
 #include "softmax/softmax.h"

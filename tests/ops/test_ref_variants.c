@@ -5,7 +5,6 @@
 #include "test.h"
 
 #include "activation/activation.h"
-#include "backend/cpu/cpu_sets.h"
 #include "dense/dense.h"
 #include "base/parallel.h"
 #include "ops/step_table.h"

@@ -1,7 +1,6 @@
 /* The hand-made plans of the stepper's fixture. */
 #include "stepper_plan.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

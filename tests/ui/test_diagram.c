@@ -1,8 +1,6 @@
 /* A network as boxes and lines, without a terminal. */
 #include "test.h"
 
-#include <math.h>
-
 #include "base/mem.h"
 #include "ui/diagram.h"
 

@@ -6,7 +6,6 @@
 #include "lesson/lesson.h"
 #include "ui/lab_chart.h"
 #include "ui/views.h"
-#include "ui_fixture.h"
 #include "bench/view_lab_priv.h"
 
 static void apart(const struct lab_rect *parts, int n, struct lab_rect body)

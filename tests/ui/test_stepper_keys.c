@@ -2,7 +2,6 @@
 #include <time.h>
 #include "test.h"
 
-#include "base/mem.h"
 #include "stepper_play.h"
 #include "stepper/stepper_priv.h"
 

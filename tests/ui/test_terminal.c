@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "pty_session.h"
 #include "report/print.h"
-#include "ui/terminal.h"
 
 #define DEMO LAB_BINARY_DIR "/bin/ui_demo"
 

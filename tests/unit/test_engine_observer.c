@@ -1,7 +1,6 @@
 /* Who is told: proper pairs of begin and end, whatever the walk does. */
 #include "test.h"
 
-#include "base/mem.h"
 #include "unit/net.h"
 
 enum { DEPTH = 8 };

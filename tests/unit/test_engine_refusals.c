@@ -2,7 +2,6 @@
  * and the shapes. */
 #include "test.h"
 
-#include "base/mem.h"
 #include "unit/net.h"
 
 static void begin(struct net *n)

@@ -3,7 +3,6 @@
  * before. */
 #include "test.h"
 
-#include "base/mem.h"
 #include "unit/net.h"
 
 /* Parameters, moments of Adam, running statistics and masks all take part. */

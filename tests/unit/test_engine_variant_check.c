@@ -7,7 +7,6 @@
 #include "test.h"
 
 #include "attention/attention.h"
-#include "base/mem.h"
 #include "dense/dense.h"
 #include "unit/join_op.h"
 #include "backend/variant_disabled.h"

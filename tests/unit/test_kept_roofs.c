@@ -3,7 +3,6 @@
 
 #include "report/ceiling_cache.h"
 #include "store_samples.h"
-#include "trace/intern.h"
 
 static void add(const char *path, const char *device, const char *name,
                 double best)

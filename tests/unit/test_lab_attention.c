@@ -4,7 +4,6 @@
 
 #include "attention/operation.h"
 #include "common/kernel.h"
-#include "common/number.h"
 
 extern const struct lab_operation lab_operation_attention;
 extern const struct lab_operation lab_operation_attention_causal;

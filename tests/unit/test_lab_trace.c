@@ -3,7 +3,6 @@
  * because only a GPU has such a part. */
 #include "test.h"
 
-#include "report/exit.h"
 #include "bench/bench.h"
 #include "bench/model.h"
 #include "profiler/counters.h"

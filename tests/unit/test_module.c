@@ -1,5 +1,4 @@
 /* Where modules are looked for, and what is said when they are not there. */
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"

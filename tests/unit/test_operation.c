@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include "engine/ladder.h"
-#include "common/number.h"
 
 /* ---- an operation: y (n) += x (i (n)), s (n) is scratch, z (n) = n - i
  * ---- */

@@ -6,7 +6,6 @@
 
 #include "test.h"
 
-#include "base/mem.h"
 #include "cupti_api.h"
 #include "cupti_counters.h"
 #include "profiler/counters.h"

@@ -1,7 +1,6 @@
 /* The CUDA module's half of the trace, with a libcupti that the test plays:
  * finding it, starting, reading buffers, flushing, stopping, and every way in
  * which CUPTI may refuse. No GPU and no driver. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -12,7 +11,6 @@
 #include <cupti.h>
 
 #include "base/mem.h"
-#include "cupti_trace.h"
 #include "profiler/gpu.h"
 #include "profiler/join.h"
 #include "unit/played_cupti.h"

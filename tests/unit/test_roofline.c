@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "base/format.h"
-#include "base/mem.h"
 #include "profiler/roofline.h"
 #include "trace/record.h"
 

@@ -3,7 +3,6 @@
  * same program in C, thread by thread; and small kernels of what those leave out. */
 #include "test.h"
 
-#include "base/mem.h"
 #include "base/str.h"
 #include "sim/sim.h"
 

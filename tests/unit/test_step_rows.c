@@ -5,7 +5,6 @@
 
 #include "engine/backend.h"
 #include "labs/operation.h"
-#include "base/mem.h"
 #include "conv2d/conv2d.h"
 
 extern const struct lab_operation lab_operation_gemm;

@@ -8,7 +8,6 @@
 #include "store/query.h"
 #include "store/time_sum.h"
 #include "store_samples.h"
-#include "trace/intern.h"
 
 static struct lab_database *open_db(const char *path)
 {

@@ -10,7 +10,6 @@
 #include "store/row_fields.h"
 #include "store/tuned.h"
 #include "store_samples.h"
-#include "trace/intern.h"
 
 static struct lab_bench_result row_of(int64_t place)
 {

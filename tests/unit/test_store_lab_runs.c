@@ -7,7 +7,6 @@
 #include "store/contents.h"
 #include "store/bench.h"
 #include "store_samples.h"
-#include "trace/intern.h"
 
 /* As `lab gemm --precision tf32,bf16` climbs. */
 static const struct sample_rung both[] = {

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "store/row_fields.h"
 #include "store/delete.h"
 #include "store/query.h"

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "debug/options.h"
 #include "engine/data.h"
 #include "engine/infer.h"

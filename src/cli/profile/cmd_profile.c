@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/command.h"
 #include "base/datadir.h"
 #include "cmd.h"
 #include "report/suggest.h"

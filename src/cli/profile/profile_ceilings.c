@@ -9,7 +9,6 @@
 #include "engine/ceiling.h"
 #include "report/json_line.h"
 #include "profile_cmd.h"
-#include "profiler/roofline.h"
 #include "store/ceilings.h"
 #include "report/text_table.h"
 #include "base/version.h"

@@ -19,7 +19,6 @@
 #include "report/missing.h"
 #include "report/run_facts.h"
 #include "store/row_fields.h"
-#include "base/format.h"
 #include "report/suggest.h"
 #include "store/counted.h"
 #include "store/query.h"

@@ -2,7 +2,6 @@
  * features ([N,D]): the branches of an inception block come together so. */
 #include "concat/concat.h"
 
-#include "common/image.h"
 #include "engine/explain.h"
 #include "engine/op.h"
 #include "engine/plan.h"

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "plan_priv.h"
-
 #define LAB_OP(id) extern const struct lab_op_def lab_op_##id;
 #define LAB_OP_PLAN LAB_OP
 #include "ops.def"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "engine/sim_backend.h"
 
 static const char no_gpu[] = "no GPU: ";

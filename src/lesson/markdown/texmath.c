@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/status.h"
-
 enum kind {
     TEX_SYMBOL,
     TEX_OPERATOR,

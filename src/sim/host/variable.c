@@ -11,7 +11,6 @@
 
 #include "base/mem.h"
 #include "kernel/flow.h"
-#include "module.h"
 #include "warp/code.h"
 
 enum { UNKNOWN = -1, UNSEEN = -2 };

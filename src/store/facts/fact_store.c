@@ -7,7 +7,6 @@
 
 #include "base/datadir.h"
 #include "base/error.h"
-#include "base/mem.h"
 #include "db/row.h"
 #include "store/fact_table.h"
 

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <pwd.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -36,7 +36,6 @@
 #include "screens/lesson_doc.h"
 #include "store/query.h"
 #include "profiler/roofline.h"
-#include "trace/intern.h"
 #include "ui/stepper.h"
 #include "screens/whatif.h"
 #include "debug/lesson_run.h"

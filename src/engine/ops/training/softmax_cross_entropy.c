@@ -1,6 +1,5 @@
 /* softmax_cross_entropy: the price of the share that softmax gave to the right
  * class, -log p[y], as a mean over the samples. */
-#include "loss/loss.h"
 
 #include <math.h>
 #include <stdio.h>

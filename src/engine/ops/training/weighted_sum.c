@@ -1,6 +1,5 @@
 /* weighted_sum: a probe. The loss is sum(y * out), so that the gradient which
  * enters the network is y itself. */
-#include "loss/loss.h"
 #include "loss_parts.h"
 
 static void forward(struct lab_builder *b)

@@ -493,13 +493,27 @@ void gpu_check(const struct gpu_case *c)
     gpu_check_against(c, gpu_ref(c->op, c->step, c->phase));
 }
 
-void gpu_check_step(const char *op, const char *step, enum lab_phase phase,
-                    const struct tensor *in, const struct tensor *out)
+void gpu_check_all(const struct gpu_case *cases, size_t count)
 {
-    struct gpu_case c = {.op = op, .step = step, .phase = phase};
+    for (size_t i = 0; i < count; i++)
+        gpu_check(&cases[i]);
+}
+
+void gpu_check_with(const void *params, const char *op, const char *step,
+                    enum lab_phase phase, const struct tensor *in,
+                    const struct tensor *out)
+{
+    struct gpu_case c = {
+        .op = op, .step = step, .phase = phase, .params = params};
     memcpy(c.in, in, sizeof(c.in));
     memcpy(c.out, out, sizeof(c.out));
     gpu_check(&c);
+}
+
+void gpu_check_step(const char *op, const char *step, enum lab_phase phase,
+                    const struct tensor *in, const struct tensor *out)
+{
+    gpu_check_with(NULL, op, step, phase, in, out);
 }
 
 /* out = x W + b and activated = f(out), by the reference's three steps. */

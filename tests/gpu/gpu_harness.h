@@ -101,10 +101,16 @@ int gpu_close(void **state); /* after all cases of a file */
 /* Fails the running cmocka test when a variant is wrong, or when there is no
  * variant of the step at all. */
 void gpu_check(const struct gpu_case *c);
-/* The same for a step without parameters; the lists are TENSORS(). */
+/* The same for each of an array, GPU_CHECK_ALL(cases). */
+#define GPU_CHECK_ALL(cases) gpu_check_all(cases, COUNT_OF(cases))
+void gpu_check_all(const struct gpu_case *cases, size_t count);
+/* The same for a step that is no more than that; the lists are TENSORS(). */
 #define TENSORS(...) ((const struct tensor[CASE_TENSORS]){__VA_ARGS__})
 void gpu_check_step(const char *op, const char *step, enum lab_phase phase,
                     const struct tensor *in, const struct tensor *out);
+void gpu_check_with(const void *params, const char *op, const char *step,
+                    enum lab_phase phase, const struct tensor *in,
+                    const struct tensor *out);
 /* The same; `reference` fills the outputs, in double, where the step has no
  * reference of its own: groups. */
 void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference);

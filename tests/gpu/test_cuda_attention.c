@@ -49,26 +49,18 @@ static void check_steps(const char *op, const struct sizes *d,
         {op, "context", LAB_FORWARD, {probs, t.v}, {t.ctx}, .params = p},
         {op, "softmax", LAB_BACKWARD, {t.scores, probs}, {probs}, .params = p},
     };
-    for (size_t i = 0; i < COUNT_OF(steps); i++)
-        gpu_check(&steps[i]);
-    struct gpu_case context = {.op = op,
-                               .step = "context",
-                               .phase = LAB_BACKWARD,
-                               .in = {t.ctx, probs, t.v},
-                               .out = {t.scores, t.v},
-                               .params = p};
-    struct gpu_case scores = {.op = op,
-                              .step = "scores",
-                              .phase = LAB_BACKWARD,
-                              .in = {t.scores, t.q, t.k},
-                              .out = {t.q, t.k},
-                              .params = p};
-    gpu_check(&context);
-    gpu_check(&scores);
-    context.out[0].fill = FILL_NULL; /* only v wants its gradient */
-    scores.out[0].fill = FILL_NULL;
-    gpu_check(&context);
-    gpu_check(&scores);
+    GPU_CHECK_ALL(steps);
+    struct tensor no_scores = t.scores;
+    struct tensor no_q = t.q;
+    no_scores.fill = no_q.fill = FILL_NULL;
+    for (int k = 0; k < 2; k++) { /* 1: only k and v want their gradient */
+        gpu_check_with(p, op, "context", LAB_BACKWARD,
+                       TENSORS(t.ctx, probs, t.v),
+                       TENSORS(k ? no_scores : t.scores, t.v));
+        gpu_check_with(p, op, "scores", LAB_BACKWARD,
+                       TENSORS(t.scores, t.q, t.k),
+                       TENSORS(k ? no_q : t.q, t.k));
+    }
 }
 
 GPU_CASE(attention_steps_agree)
@@ -254,20 +246,14 @@ GPU_CASE(projections_agree)
         struct tensor W = matrix(FILL_UNIFORM, d[1], d[2]);
         struct tensor y = matrix(FILL_UNIFORM, d[0], d[2]);
         struct tensor b = vector(i % 2 ? FILL_UNIFORM : FILL_NULL, d[2]);
-        struct gpu_case forward = {.op = "attention",
-                                   .step = names[i % 4],
-                                   .phase = LAB_FORWARD,
-                                   .in = {x, W, b},
-                                   .out = {y}};
-        struct gpu_case back = {.op = "attention",
-                                .step = names[i % 4],
-                                .phase = LAB_BACKWARD,
-                                .in = {y, x, W},
-                                .out = {W, b, x}};
-        gpu_check(&forward);
-        gpu_check(&back);
-        back.out[2].fill = FILL_NULL;
-        gpu_check(&back);
+        struct tensor unwanted = x;
+        unwanted.fill = FILL_NULL;
+        gpu_check_step("attention", names[i % 4], LAB_FORWARD, TENSORS(x, W, b),
+                       TENSORS(y));
+        gpu_check_step("attention", names[i % 4], LAB_BACKWARD,
+                       TENSORS(y, x, W), TENSORS(W, b, x));
+        gpu_check_step("attention", names[i % 4], LAB_BACKWARD,
+                       TENSORS(y, x, W), TENSORS(W, b, unwanted));
     }
 }
 
@@ -282,26 +268,17 @@ GPU_CASE(embeddings_agree)
         {3, 1000, 7},   {4099, 5003, 5}, {70001, 131, 2}};
     for (size_t i = 0; i < COUNT_OF(dims); i++) {
         const int64_t *d = dims[i];
-        struct tensor ids = vector(FILL_LABELS, d[0]);
-        ids.limit = d[1];
         struct tensor W = matrix(FILL_UNIFORM, d[1], d[2]);
         struct tensor out = matrix(FILL_UNIFORM, d[0], d[2]);
-        struct gpu_case forward = {.op = "embedding",
-                                   .step = "gather",
-                                   .phase = LAB_FORWARD,
-                                   .in = {ids, W},
-                                   .out = {out}};
-        struct gpu_case back = {.op = "embedding",
-                                .step = "gather",
-                                .phase = LAB_BACKWARD,
-                                .in = {out, ids},
-                                .out = {W}};
-        gpu_check(&forward);
-        gpu_check(&back);
-        forward.in[0].fill = FILL_BAD_LABELS;
-        back.in[1].fill = FILL_BAD_LABELS;
-        gpu_check(&forward);
-        gpu_check(&back);
+        for (int bad = 0; bad < 2; bad++) {
+            struct tensor ids =
+                vector(bad ? FILL_BAD_LABELS : FILL_LABELS, d[0]);
+            ids.limit = d[1];
+            gpu_check_step("embedding", "gather", LAB_FORWARD, TENSORS(ids, W),
+                           TENSORS(out));
+            gpu_check_step("embedding", "gather", LAB_BACKWARD,
+                           TENSORS(out, ids), TENSORS(W));
+        }
     }
 }
 
@@ -309,18 +286,9 @@ GPU_CASE(positions_agree)
 {
     struct tensor x = tensor3(FILL_UNIFORM, 5, 33, 17);
     struct tensor W = matrix(FILL_UNIFORM, 40, 17);
-    struct gpu_case forward = {.op = "positional_embedding",
-                               .step = "add",
-                               .phase = LAB_FORWARD,
-                               .in = {x, W},
-                               .out = {x}};
-    struct gpu_case back = {.op = "positional_embedding",
-                            .step = "add",
-                            .phase = LAB_BACKWARD,
-                            .in = {x},
-                            .out = {W}};
-    gpu_check(&forward);
-    gpu_check(&back);
+    const char *op = "positional_embedding";
+    gpu_check_step(op, "add", LAB_FORWARD, TENSORS(x, W), TENSORS(x));
+    gpu_check_step(op, "add", LAB_BACKWARD, TENSORS(x), TENSORS(W));
 }
 
 GPU_CASE(means_agree)
@@ -330,18 +298,9 @@ GPU_CASE(means_agree)
         const int64_t *d = dims[i];
         struct tensor x = tensor3(FILL_UNIFORM, d[0], d[1], d[2]);
         struct tensor y = matrix(FILL_UNIFORM, d[0], d[2]);
-        struct gpu_case forward = {.op = "sequence_mean",
-                                   .step = "mean",
-                                   .phase = LAB_FORWARD,
-                                   .in = {x},
-                                   .out = {y}};
-        struct gpu_case back = {.op = "sequence_mean",
-                                .step = "mean",
-                                .phase = LAB_BACKWARD,
-                                .in = {y},
-                                .out = {x}};
-        gpu_check(&forward);
-        gpu_check(&back);
+        const char *op = "sequence_mean";
+        gpu_check_step(op, "mean", LAB_FORWARD, TENSORS(x), TENSORS(y));
+        gpu_check_step(op, "mean", LAB_BACKWARD, TENSORS(y), TENSORS(x));
     }
 }
 
@@ -375,8 +334,7 @@ static void check_bahdanau(int64_t N, int64_t T, int64_t S, int64_t D,
         {op, "u", LAB_BACKWARD, {u, s, h, Ws, Wh}, {Ws, Wh, b, s, h}},
         {op, "u", LAB_BACKWARD, {u, s, h, Ws, Wh}, {Ws, Wh, b, no_s, no_h}},
     };
-    for (size_t i = 0; i < COUNT_OF(steps); i++)
-        gpu_check(&steps[i]);
+    GPU_CHECK_ALL(steps);
 }
 
 GPU_CASE(additive_attention_agrees)

@@ -252,7 +252,7 @@ static void check_activations(struct tensor x)
     static const char *const ops[] = {"relu", "sigmoid", "tanh"};
     for (size_t i = 0; i < COUNT_OF(ops); i++) {
         activation_op = ops[i];
-        gpu_check(&(struct gpu_case){ops[i], ops[i], LAB_FORWARD, {x}, {x}});
+        gpu_check_step(ops[i], ops[i], LAB_FORWARD, TENSORS(x), TENSORS(x));
         gpu_check(&(struct gpu_case){ops[i],
                                      ops[i],
                                      LAB_BACKWARD,
@@ -283,8 +283,7 @@ TEST_CASE(every_row_serves)
     };
     if (!gpu_exec())
         skip();
-    for (size_t i = 0; i < COUNT_OF(cases); i++)
-        gpu_check(&cases[i]);
+    GPU_CHECK_ALL(cases);
     check_activations(x);
     static const char *const ops[] = {"conv2d",     "max_pool2d", "avg_pool2d",
                                       "batch_norm", "softmax",    "relu",

@@ -67,22 +67,15 @@ static void check_conv(const struct shape *s, bool nhwc)
     struct tensor none = {.fill = FILL_NULL, .rank = 4, .dim = {1, 1, 1, 1}};
     if (nhwc)
         W = W_nhwc;
+    const char *op = "conv2d";
     const struct gpu_case cases[] = {
-        {.step = "conv", .phase = LAB_FORWARD, .in = {x, W}, .out = {y}},
-        {.step = "bias", .phase = LAB_FORWARD, .in = {y, b}, .out = {y}},
-        {.step = "bias", .phase = LAB_BACKWARD, .in = {y}, .out = {b, none}},
-        {.step = "conv",
-         .phase = LAB_BACKWARD,
-         .in = {y, x, W},
-         .out = {W, none}},
-        {.step = "conv", .phase = LAB_BACKWARD, .in = {y, x, W}, .out = {W, x}},
+        {op, "conv", LAB_FORWARD, {x, W}, {y}, .params = &p},
+        {op, "bias", LAB_FORWARD, {y, b}, {y}, .params = &p},
+        {op, "bias", LAB_BACKWARD, {y}, {b, none}, .params = &p},
+        {op, "conv", LAB_BACKWARD, {y, x, W}, {W, none}, .params = &p},
+        {op, "conv", LAB_BACKWARD, {y, x, W}, {W, x}, .params = &p},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct gpu_case c = cases[i];
-        c.op = "conv2d";
-        c.params = &p;
-        gpu_check(&c);
-    }
+    GPU_CHECK_ALL(cases);
 }
 
 GPU_CASE(convolutions_agree)
@@ -101,22 +94,10 @@ GPU_CASE(local_response_norm_agrees)
         const struct lab_local_response_norm_params p = {5, 0.5, 0.75,
                                                          2, 7,   nhwc ? 1 : 45};
         scale.fill = FILL_POSITIVE;
-        const struct gpu_case cases[] = {
-            {.op = "local_response_norm",
-             .step = "normalize",
-             .phase = LAB_FORWARD,
-             .in = {x},
-             .out = {x, x},
-             .params = &p},
-            {.op = "local_response_norm",
-             .step = "normalize",
-             .phase = LAB_BACKWARD,
-             .in = {x, x, x, scale},
-             .out = {x},
-             .params = &p},
-        };
-        for (size_t i = 0; i < COUNT_OF(cases); i++)
-            gpu_check(&cases[i]);
+        gpu_check_with(&p, "local_response_norm", "normalize", LAB_FORWARD,
+                       TENSORS(x), TENSORS(x, x));
+        gpu_check_with(&p, "local_response_norm", "normalize", LAB_BACKWARD,
+                       TENSORS(x, x, x, scale), TENSORS(x));
     }
 }
 
@@ -128,22 +109,10 @@ GPU_CASE(local_contrast_norm_agrees)
         const struct lab_local_contrast_norm_params p = {5, 0.1, 9, 5,
                                                          nhwc ? 2 : 1};
         rstd.fill = FILL_POSITIVE;
-        const struct gpu_case cases[] = {
-            {.op = "local_contrast_norm",
-             .step = "normalize",
-             .phase = LAB_FORWARD,
-             .in = {x},
-             .out = {x, x, x},
-             .params = &p},
-            {.op = "local_contrast_norm",
-             .step = "normalize",
-             .phase = LAB_BACKWARD,
-             .in = {x, x, x, rstd},
-             .out = {x},
-             .params = &p},
-        };
-        for (size_t i = 0; i < COUNT_OF(cases); i++)
-            gpu_check(&cases[i]);
+        gpu_check_with(&p, "local_contrast_norm", "normalize", LAB_FORWARD,
+                       TENSORS(x), TENSORS(x, x, x));
+        gpu_check_with(&p, "local_contrast_norm", "normalize", LAB_BACKWARD,
+                       TENSORS(x, x, x, rstd), TENSORS(x));
     }
 }
 
@@ -154,31 +123,12 @@ GPU_CASE(multiply_and_concat_agree)
     struct tensor both = image(false, 3, 6, 5, 7);
     const struct lab_concat_params p = {2, {140, 70}, 210};
     const struct gpu_case cases[] = {
-        {.op = "multiply",
-         .step = "multiply",
-         .phase = LAB_FORWARD,
-         .in = {a, a},
-         .out = {a}},
-        {.op = "multiply",
-         .step = "multiply",
-         .phase = LAB_BACKWARD,
-         .in = {a, a, a},
-         .out = {a, a}},
-        {.op = "concat",
-         .step = "copy",
-         .phase = LAB_FORWARD,
-         .in = {a, b},
-         .out = {both},
-         .params = &p},
-        {.op = "concat",
-         .step = "copy",
-         .phase = LAB_BACKWARD,
-         .in = {both},
-         .out = {a, b},
-         .params = &p},
+        {"multiply", "multiply", LAB_FORWARD, {a, a}, {a}},
+        {"multiply", "multiply", LAB_BACKWARD, {a, a, a}, {a, a}},
+        {"concat", "copy", LAB_FORWARD, {a, b}, {both}, .params = &p},
+        {"concat", "copy", LAB_BACKWARD, {both}, {a, b}, .params = &p},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++)
-        gpu_check(&cases[i]);
+    GPU_CHECK_ALL(cases);
 }
 
 /* The windows go through the workspace in pieces: parts of an image, an image,
@@ -220,24 +170,15 @@ static void check_pools(const struct shape *s, bool nhwc)
     argmax.limit = 1;
     struct tensor special = x;
     special.fill = FILL_SPECIAL;
+    const char *max = "max_pool2d";
+    const char *avg = "avg_pool2d";
     const struct gpu_case cases[] = {
-        {.op = "max_pool2d",
-         .phase = LAB_FORWARD,
-         .in = {x},
-         .out = {y, argmax}},
-        {.op = "max_pool2d",
-         .phase = LAB_FORWARD,
-         .in = {special},
-         .out = {y, argmax}},
-        {.op = "avg_pool2d", .phase = LAB_FORWARD, .in = {x}, .out = {y}},
-        {.op = "avg_pool2d", .phase = LAB_BACKWARD, .in = {y}, .out = {x}},
+        {max, "pool", LAB_FORWARD, {x}, {y, argmax}, .params = &p},
+        {max, "pool", LAB_FORWARD, {special}, {y, argmax}, .params = &p},
+        {avg, "pool", LAB_FORWARD, {x}, {y}, .params = &p},
+        {avg, "pool", LAB_BACKWARD, {y}, {x}, .params = &p},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct gpu_case c = cases[i];
-        c.step = "pool";
-        c.params = &p;
-        gpu_check(&c);
-    }
+    GPU_CHECK_ALL(cases);
 }
 
 /* Any place may have won: every window holds the whole image. */
@@ -251,12 +192,8 @@ static void check_winners(int64_t H, int64_t W)
     struct tensor argmax = x;
     argmax.fill = FILL_LABELS;
     argmax.limit = H * W;
-    struct gpu_case c = {.op = "max_pool2d",
-                         .step = "pool",
-                         .phase = LAB_BACKWARD,
-                         .in = {x, argmax},
-                         .out = {x},
-                         .params = &p};
+    struct gpu_case c = {"max_pool2d", "pool", LAB_BACKWARD,
+                         {x, argmax},  {x},    .params = &p};
     gpu_check(&c);
 }
 
@@ -273,6 +210,7 @@ GPU_CASE(pools_agree)
 
 static void check_batch_norm(int64_t N, int64_t C, int64_t inner)
 {
+    const char *op = "batch_norm";
     const struct lab_batch_norm_params p = {1e-5, 0.3, inner};
     struct tensor x = {.fill = FILL_UNIFORM, .rank = 3, .dim = {N, C, inner}};
     struct tensor c = vector(FILL_UNIFORM, C);
@@ -280,41 +218,21 @@ static void check_batch_norm(int64_t N, int64_t C, int64_t inner)
     struct tensor special = x;
     special.fill = FILL_SPECIAL;
     const struct gpu_case cases[] = {
-        {.step = "stats",
-         .phase = LAB_FORWARD,
-         .in = {x},
-         .out = {c, v, c, v},
-         .inout = true},
-        {.step = "stats",
-         .phase = LAB_FORWARD,
-         .in = {special},
-         .out = {c, v, c, v},
-         .inout = true},
-        {.step = "stats",
-         .phase = LAB_FORWARD,
-         .in = {x},
-         .out = {c, v, c, v},
-         .inout = true,
-         .evaluation = true},
-        {.step = "normalize",
-         .phase = LAB_FORWARD,
-         .in = {x, c, v},
-         .out = {x}},
-        {.step = "scale", .phase = LAB_FORWARD, .in = {x, c, c}, .out = {x}},
-        {.step = "scale",
-         .phase = LAB_BACKWARD,
-         .in = {x, x, c},
-         .out = {x, c, c}},
-        {.step = "normalize",
-         .phase = LAB_BACKWARD,
-         .in = {x, x, v},
-         .out = {x}},
+        {op, "stats", LAB_FORWARD, {x}, {c, v, c, v}, .inout = true},
+        {op, "stats", LAB_FORWARD, {special}, {c, v, c, v}, .inout = true},
+        {op, "normalize", LAB_FORWARD, {x, c, v}, {x}},
+        {op, "scale", LAB_FORWARD, {x, c, c}, {x}},
+        {op, "scale", LAB_BACKWARD, {x, x, c}, {x, c, c}},
+        {op, "normalize", LAB_BACKWARD, {x, x, v}, {x}},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct gpu_case one = cases[i];
-        one.op = "batch_norm";
         one.params = &p;
         gpu_check(&one);
+        if (i == 0) {
+            one.evaluation = true;
+            gpu_check(&one);
+        }
     }
 }
 
@@ -335,16 +253,12 @@ GPU_CASE(sums_agree)
         struct tensor a = vector(FILL_SPECIAL, counts[i]);
         struct tensor none = vector(FILL_NULL, counts[i]);
         const struct gpu_case cases[] = {
-            {.phase = LAB_FORWARD, .in = {a, a}, .out = {a}},
-            {.phase = LAB_BACKWARD, .in = {a}, .out = {a, a}},
-            {.phase = LAB_BACKWARD, .in = {a}, .out = {none, a}},
-            {.phase = LAB_BACKWARD, .in = {a}, .out = {a, none}},
+            {"add", "add", LAB_FORWARD, {a, a}, {a}},
+            {"add", "add", LAB_BACKWARD, {a}, {a, a}},
+            {"add", "add", LAB_BACKWARD, {a}, {none, a}},
+            {"add", "add", LAB_BACKWARD, {a}, {a, none}},
         };
-        for (size_t k = 0; k < COUNT_OF(cases); k++) {
-            struct gpu_case c = cases[k];
-            c.op = c.step = "add";
-            gpu_check(&c);
-        }
+        GPU_CHECK_ALL(cases);
     }
 }
 

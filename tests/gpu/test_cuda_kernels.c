@@ -12,26 +12,16 @@
 static void check_elementwise(const char *op, const void *params,
                               const struct tensor *shape)
 {
-    struct gpu_case forward = {.op = op,
-                               .step = op,
-                               .phase = LAB_FORWARD,
-                               .in = {*shape},
-                               .out = {*shape},
-                               .params = params};
-    gpu_check(&forward);
+    gpu_check_with(params, op, op, LAB_FORWARD, TENSORS(*shape),
+                   TENSORS(*shape));
     struct tensor finite = *shape;
     if (finite.fill == FILL_SPECIAL)
         return;
     struct tensor y = finite;
     y.fill = FILL_POSITIVE;
     finite.fill = FILL_UNIFORM;
-    struct gpu_case backward = {.op = op,
-                                .step = op,
-                                .phase = LAB_BACKWARD,
-                                .in = {finite, *shape, y},
-                                .out = {finite},
-                                .params = params};
-    gpu_check(&backward);
+    gpu_check_with(params, op, op, LAB_BACKWARD, TENSORS(finite, *shape, y),
+                   TENSORS(finite));
 }
 
 GPU_CASE(elementwise_agrees)
@@ -185,23 +175,14 @@ GPU_CASE(dropout_draws_the_mask_of_the_cpu)
     for (size_t i = 0; i < COUNT_OF(counts) * COUNT_OF(ps); i++) {
         struct tensor x = vector(FILL_UNIFORM, counts[i / COUNT_OF(ps)]);
         struct lab_dropout_params params = {ps[i % COUNT_OF(ps)]};
-        struct gpu_case forward = {.op = "dropout",
-                                   .step = "dropout",
-                                   .phase = LAB_FORWARD,
-                                   .in = {x},
-                                   .out = {x, x},
-                                   .params = &params,
-                                   .iteration = (uint64_t)i << 32 | i};
+        struct gpu_case forward = {"dropout", "dropout", LAB_FORWARD,
+                                   {x},       {x, x},    .params = &params};
+        forward.iteration = (uint64_t)i << 32 | i;
         gpu_check(&forward);
         forward.evaluation = true;
         gpu_check(&forward);
-        struct gpu_case back = {.op = "dropout",
-                                .step = "dropout",
-                                .phase = LAB_BACKWARD,
-                                .in = {x, x},
-                                .out = {x},
-                                .params = &params};
-        gpu_check(&back);
+        gpu_check_with(&params, "dropout", "dropout", LAB_BACKWARD,
+                       TENSORS(x, x), TENSORS(x));
     }
 }
 
@@ -215,20 +196,10 @@ GPU_CASE(flatten_agrees)
         struct tensor image = {.fill = FILL_UNIFORM, .rank = 4};
         memcpy(image.dim, d, sizeof(image.dim));
         struct tensor row = matrix(FILL_UNIFORM, d[0], d[1] * d[2] * d[3]);
-        struct gpu_case forward = {.op = "flatten",
-                                   .step = "flatten",
-                                   .phase = LAB_FORWARD,
-                                   .in = {image},
-                                   .out = {row},
-                                   .params = &params};
-        gpu_check(&forward);
-        struct gpu_case back = {.op = "flatten",
-                                .step = "flatten",
-                                .phase = LAB_BACKWARD,
-                                .in = {row},
-                                .out = {image},
-                                .params = &params};
-        gpu_check(&back);
+        gpu_check_with(&params, "flatten", "flatten", LAB_FORWARD,
+                       TENSORS(image), TENSORS(row));
+        gpu_check_with(&params, "flatten", "flatten", LAB_BACKWARD,
+                       TENSORS(row), TENSORS(image));
     }
 }
 

@@ -30,26 +30,15 @@ static struct tensor left_out(void)
 
 static void check_sequence(const char *op, const struct sizes *s)
 {
-    gpu_check(&(struct gpu_case){.op = op,
-                                 .step = "input",
-                                 .phase = LAB_FORWARD,
-                                 .in = {block(s->N, s->T, s->D)},
-                                 .out = {block(s->T, s->N, s->D)}});
-    gpu_check(&(struct gpu_case){.op = op,
-                                 .step = "return",
-                                 .phase = LAB_FORWARD,
-                                 .in = {block(s->T, s->N, s->H)},
-                                 .out = {block(s->N, s->T, s->H)}});
-    gpu_check(&(struct gpu_case){.op = op,
-                                 .step = "return",
-                                 .phase = LAB_FORWARD,
-                                 .in = {matrix(FILL_UNIFORM, s->N, s->H)},
-                                 .out = {matrix(FILL_UNIFORM, s->N, s->H)}});
-    gpu_check(&(struct gpu_case){.op = op,
-                                 .step = "return",
-                                 .phase = LAB_BACKWARD,
-                                 .in = {block(s->N, s->T, s->H)},
-                                 .out = {block(s->T, s->N, s->H)}});
+    gpu_check_step(op, "input", LAB_FORWARD, TENSORS(block(s->N, s->T, s->D)),
+                   TENSORS(block(s->T, s->N, s->D)));
+    gpu_check_step(op, "return", LAB_FORWARD, TENSORS(block(s->T, s->N, s->H)),
+                   TENSORS(block(s->N, s->T, s->H)));
+    gpu_check_step(op, "return", LAB_FORWARD,
+                   TENSORS(matrix(FILL_UNIFORM, s->N, s->H)),
+                   TENSORS(matrix(FILL_UNIFORM, s->N, s->H)));
+    gpu_check_step(op, "return", LAB_BACKWARD, TENSORS(block(s->N, s->T, s->H)),
+                   TENSORS(block(s->T, s->N, s->H)));
 }
 
 GPU_CASE(sequences_are_turned)
@@ -67,39 +56,21 @@ static void check_rnn(const struct sizes *s, bool bias)
     struct tensor Wx = matrix(FILL_UNIFORM, s->D, s->H);
     struct tensor Wh = matrix(FILL_UNIFORM, s->H, s->H);
     struct tensor dz = block(s->T, s->N, s->H);
-    gpu_check(&(struct gpu_case){
-        .op = "rnn",
-        .step = "sum",
-        .phase = LAB_FORWARD,
-        .in = {matrix(FILL_UNIFORM, s->N, s->D), row, Wx, Wh, b},
-        .out = {row}});
-    gpu_check(&(struct gpu_case){.op = "rnn",
-                                 .step = "tanh",
-                                 .phase = LAB_FORWARD,
-                                 .in = {row},
-                                 .out = {row}});
+    gpu_check_step("rnn", "sum", LAB_FORWARD,
+                   TENSORS(matrix(FILL_UNIFORM, s->N, s->D), row, Wx, Wh, b),
+                   TENSORS(row));
+    gpu_check_step("rnn", "tanh", LAB_FORWARD, TENSORS(row), TENSORS(row));
     for (int k = 0; k < 3; k++)
-        gpu_check(&(struct gpu_case){
-            .op = "rnn",
-            .step = "tanh",
-            .phase = LAB_BACKWARD,
-            .in = {k == 1 ? left_out() : row, k == 2 ? left_out() : row, row},
-            .out = {row, row}});
-    gpu_check(&(struct gpu_case){.op = "rnn",
-                                 .step = "sum",
-                                 .phase = LAB_BACKWARD,
-                                 .in = {row, Wh},
-                                 .out = {row}});
-    gpu_check(&(struct gpu_case){.op = "rnn",
-                                 .step = "weights",
-                                 .phase = LAB_BACKWARD,
-                                 .in = {dz, block(s->T, s->N, s->D), dz, row},
-                                 .out = {Wx, Wh, b}});
-    gpu_check(&(struct gpu_case){.op = "rnn",
-                                 .step = "input",
-                                 .phase = LAB_BACKWARD,
-                                 .in = {dz, Wx},
-                                 .out = {block(s->N, s->T, s->D)}});
+        gpu_check_step(
+            "rnn", "tanh", LAB_BACKWARD,
+            TENSORS(k == 1 ? left_out() : row, k == 2 ? left_out() : row, row),
+            TENSORS(row, row));
+    gpu_check_step("rnn", "sum", LAB_BACKWARD, TENSORS(row, Wh), TENSORS(row));
+    gpu_check_step("rnn", "weights", LAB_BACKWARD,
+                   TENSORS(dz, block(s->T, s->N, s->D), dz, row),
+                   TENSORS(Wx, Wh, b));
+    gpu_check_step("rnn", "input", LAB_BACKWARD, TENSORS(dz, Wx),
+                   TENSORS(block(s->N, s->T, s->D)));
 }
 
 GPU_CASE(rnn_agrees)
@@ -117,13 +88,11 @@ static void check_cell_backward(const struct sizes *s, int k)
     struct tensor row = matrix(FILL_UNIFORM, s->N, s->H);
     struct tensor none = left_out();
     struct tensor later = k == 1 ? none : row;
-    gpu_check(&(struct gpu_case){.op = "lstm",
-                                 .step = "cell",
-                                 .phase = LAB_BACKWARD,
-                                 .in = {k == 2 ? none : row, later, later,
-                                        later, row, row, row, row, row, row},
-                                 .out = {matrix(FILL_UNIFORM, s->N, 4 * s->H),
-                                         row, row, k == 3 ? row : none}});
+    gpu_check_step("lstm", "cell", LAB_BACKWARD,
+                   TENSORS(k == 2 ? none : row, later, later, later, row, row,
+                           row, row, row, row),
+                   TENSORS(matrix(FILL_UNIFORM, s->N, 4 * s->H), row, row,
+                           k == 3 ? row : none));
 }
 
 static void check_lstm(const struct sizes *s)
@@ -134,35 +103,20 @@ static void check_lstm(const struct sizes *s)
     struct tensor U = matrix(FILL_UNIFORM, 4 * s->H, s->H);
     struct tensor b = vector(FILL_UNIFORM, 4 * s->H);
     struct tensor dz = block(s->T, s->N, 4 * s->H);
-    gpu_check(&(struct gpu_case){
-        .op = "lstm",
-        .step = "gates",
-        .phase = LAB_FORWARD,
-        .in = {matrix(FILL_UNIFORM, s->N, s->D), row, W, U, b},
-        .out = {z}});
-    gpu_check(&(struct gpu_case){.op = "lstm",
-                                 .step = "cell",
-                                 .phase = LAB_FORWARD,
-                                 .in = {z, row},
-                                 .out = {row, row, row, row, row, row}});
+    gpu_check_step("lstm", "gates", LAB_FORWARD,
+                   TENSORS(matrix(FILL_UNIFORM, s->N, s->D), row, W, U, b),
+                   TENSORS(z));
+    gpu_check_step("lstm", "cell", LAB_FORWARD, TENSORS(z, row),
+                   TENSORS(row, row, row, row, row, row));
     for (int k = 0; k < 4; k++)
         check_cell_backward(s, k);
-    gpu_check(&(struct gpu_case){.op = "lstm",
-                                 .step = "gates",
-                                 .phase = LAB_BACKWARD,
-                                 .in = {z, U},
-                                 .out = {row}});
-    gpu_check(&(struct gpu_case){
-        .op = "lstm",
-        .step = "weights",
-        .phase = LAB_BACKWARD,
-        .in = {dz, block(s->T, s->N, s->D), block(s->T, s->N, s->H), row},
-        .out = {W, U, b}});
-    gpu_check(&(struct gpu_case){.op = "lstm",
-                                 .step = "input",
-                                 .phase = LAB_BACKWARD,
-                                 .in = {dz, W},
-                                 .out = {block(s->N, s->T, s->D)}});
+    gpu_check_step("lstm", "gates", LAB_BACKWARD, TENSORS(z, U), TENSORS(row));
+    gpu_check_step(
+        "lstm", "weights", LAB_BACKWARD,
+        TENSORS(dz, block(s->T, s->N, s->D), block(s->T, s->N, s->H), row),
+        TENSORS(W, U, b));
+    gpu_check_step("lstm", "input", LAB_BACKWARD, TENSORS(dz, W),
+                   TENSORS(block(s->N, s->T, s->D)));
 }
 
 GPU_CASE(lstm_agrees)
@@ -180,11 +134,8 @@ GPU_CASE(hard_cells)
         struct tensor z = matrix(FILL_UNIFORM, 9, 4 * 33);
         struct tensor row = matrix(FILL_UNIFORM, 9, 33);
         z.fill = fills[k];
-        gpu_check(&(struct gpu_case){.op = "lstm",
-                                     .step = "cell",
-                                     .phase = LAB_FORWARD,
-                                     .in = {z, row},
-                                     .out = {row, row, row, row, row, row}});
+        gpu_check_step("lstm", "cell", LAB_FORWARD, TENSORS(z, row),
+                       TENSORS(row, row, row, row, row, row));
     }
 }
 

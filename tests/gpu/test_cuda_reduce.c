@@ -40,12 +40,9 @@ GPU_CASE(softmax_shows_what_is_not_finite)
                                 vector(FILL_UNIFORM, 37),
                                 matrix(FILL_LOW, 3, 300)};
     for (size_t i = 0; i < COUNT_OF(xs); i++) {
-        struct gpu_case c = {.op = "softmax",
-                             .step = "softmax",
-                             .phase = LAB_FORWARD,
-                             .in = {xs[i]},
-                             .out = {xs[i]},
-                             .not_cudnn = xs[i].fill == FILL_LOW};
+        struct gpu_case c = {
+            .op = "softmax", .step = "softmax", .in = {xs[i]}, .out = {xs[i]}};
+        c.not_cudnn = xs[i].fill == FILL_LOW;
         gpu_check(&c);
     }
 }
@@ -56,28 +53,15 @@ static void check_layer_norm(int64_t R, int64_t D)
     struct tensor x = matrix(FILL_UNIFORM, R, D);
     struct tensor r = vector(FILL_POSITIVE, R);
     struct tensor d = vector(FILL_UNIFORM, D);
+    const char *op = "layer_norm";
     const struct gpu_case cases[] = {
-        {.step = "stats", .phase = LAB_FORWARD, .in = {x}, .out = {r, r}},
-        {.step = "normalize",
-         .phase = LAB_FORWARD,
-         .in = {x, r, r},
-         .out = {x}},
-        {.step = "scale", .phase = LAB_FORWARD, .in = {x, d, d}, .out = {x}},
-        {.step = "scale",
-         .phase = LAB_BACKWARD,
-         .in = {x, x, d},
-         .out = {x, d, d}},
-        {.step = "normalize",
-         .phase = LAB_BACKWARD,
-         .in = {x, x, r},
-         .out = {x}},
+        {op, "stats", LAB_FORWARD, {x}, {r, r}, .params = &eps},
+        {op, "normalize", LAB_FORWARD, {x, r, r}, {x}, .params = &eps},
+        {op, "scale", LAB_FORWARD, {x, d, d}, {x}, .params = &eps},
+        {op, "scale", LAB_BACKWARD, {x, x, d}, {x, d, d}, .params = &eps},
+        {op, "normalize", LAB_BACKWARD, {x, x, r}, {x}, .params = &eps},
     };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct gpu_case c = cases[i];
-        c.op = "layer_norm";
-        c.params = &eps;
-        gpu_check(&c);
-    }
+    GPU_CHECK_ALL(cases);
 }
 
 GPU_CASE(layer_norm_agrees)
@@ -120,29 +104,12 @@ static void check_squares(const char *op, const struct tensor *h,
         count *= h->dim[d];
     int64_t N = h->rank > 1 ? h->dim[0] : count;
     bool probe = strcmp(op, "weighted_sum") == 0;
-    struct gpu_case sample = {.op = op,
-                              .step = "sample",
-                              .phase = LAB_LOSS,
-                              .in = {*h, *h},
-                              .out = {vector(FILL_UNIFORM, N)},
-                              .params = params};
-    gpu_check(&sample);
-    struct gpu_case reduce = {.op = op,
-                              .step = "reduce",
-                              .phase = LAB_LOSS,
-                              .in = {vector(FILL_UNIFORM, N)},
-                              .out = {scalar},
-                              .params = params};
-    gpu_check(&reduce);
-    struct gpu_case back = {.op = op,
-                            .step = "sample",
-                            .phase = LAB_BACKWARD,
-                            .in = {*h, *h},
-                            .out = {*h},
-                            .params = params};
-    if (probe)
-        back.in[1] = (struct tensor){.fill = FILL_NULL};
-    gpu_check(&back);
+    struct tensor r = vector(FILL_UNIFORM, N);
+    struct tensor none = {.fill = FILL_NULL};
+    gpu_check_with(params, op, "sample", LAB_LOSS, TENSORS(*h, *h), TENSORS(r));
+    gpu_check_with(params, op, "reduce", LAB_LOSS, TENSORS(r), TENSORS(scalar));
+    gpu_check_with(params, op, "sample", LAB_BACKWARD,
+                   TENSORS(*h, probe ? none : *h), TENSORS(*h));
 }
 
 GPU_CASE(squares_and_probes_agree)
@@ -169,14 +136,9 @@ static void check_update(const char *op, const void *params, int64_t count,
                          uint64_t iteration, int states)
 {
     struct tensor p = vector(FILL_UNIFORM, count);
-    struct gpu_case c = {.op = op,
-                         .step = "update",
-                         .phase = LAB_UPDATE,
-                         .in = {p},
-                         .out = {p},
-                         .inout = true,
-                         .params = params,
-                         .iteration = iteration};
+    struct gpu_case c = {op, "update", LAB_UPDATE, {p}, {p}, .inout = true};
+    c.params = params;
+    c.iteration = iteration;
     if (states > 0 || strcmp(op, "sgd") == 0)
         c.out[1] = vector(states > 0 ? FILL_UNIFORM : FILL_NULL, count);
     if (states > 1)

@@ -122,8 +122,7 @@ static void on_a_walk(int steps, enum lab_status (*call)(struct net *n))
         struct net n;
         describe(&n);
         net_walk(&n, "cpu");
-        for (int i = 0; i < 3; i++)
-            assert_ok(lab_walk_iterate(n.walk));
+        net_iterate(&n, 3);
         net_steps(&n, steps);
         struct net_moment *before = net_keep(&n);
         lab_mem_fail_from(nth);
@@ -134,9 +133,7 @@ static void on_a_walk(int steps, enum lab_status (*call)(struct net *n))
             fail_msg("allocation %lld: status %d, %s", (long long)nth, st,
                      lab_error());
         if (st) {
-            struct net_moment *after = net_keep(&n);
-            net_same(&n, "after a failure", before, after);
-            net_moment_free(after);
+            net_still(&n, "after a failure", before);
             assert_ok(call(&n));
         }
         net_moment_free(before);
@@ -247,11 +244,7 @@ TEST_CASE(back_without_copies)
     assert_ok(lab_walk_back(n.walk, 2 * steps));
     lab_mem_fail_from(0);
     net_steps(&other, steps + 5);
-    struct net_moment *a = net_keep(&other);
-    struct net_moment *b = net_keep(&n);
-    net_same(&n, "back without memory", a, b);
-    net_moment_free(a);
-    net_moment_free(b);
+    net_alike(&n, "back without memory", &other);
     net_free(&n);
     net_free(&other);
 }

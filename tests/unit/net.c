@@ -474,6 +474,26 @@ void net_same(const struct net *n, const char *what,
              want->position, n->plan->tensors[t].name, how);
 }
 
+void net_still(struct net *n, const char *what, const struct net_moment *want)
+{
+    struct net_moment *now = net_keep(n);
+    net_same(n, what, want, now);
+    net_moment_free(now);
+}
+
+void net_alike(struct net *n, const char *what, struct net *want)
+{
+    struct net_moment *m = net_keep(want);
+    net_still(n, what, m);
+    net_moment_free(m);
+}
+
+void net_iterate(struct net *n, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        assert_ok(lab_walk_iterate(n->walk));
+}
+
 void net_nodes_of(struct net *n, const char *const *texts)
 {
     for (; *texts; texts++)
@@ -509,10 +529,8 @@ void net_back_and_forth(struct net *n)
     struct net_moment *want = net_keep(n);
     assert_ok(lab_walk_back(n->walk, steps));
     net_steps(n, steps);
-    struct net_moment *got = net_keep(n);
-    net_same(n, "after going back", want, got);
+    net_still(n, "after going back", want);
     net_moment_free(want);
-    net_moment_free(got);
 }
 
 int net_agree(struct net *a, struct net *b)

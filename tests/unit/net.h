@@ -71,6 +71,7 @@ const struct lab_step *net_step(const struct net *n, const char *name,
                                 enum lab_phase phase);
 int net_steps_of(const struct net *n);    /* of the walk's schedule */
 void net_steps(struct net *n, int count); /* each must be LAB_OK */
+void net_iterate(struct net *n, int64_t count); /* whole ones, the same */
 /* Back an iteration and forward again from its middle: the same bits. */
 void net_back_and_forth(struct net *n);
 /* Every tensor that both wrote, to 2e-5; returns how many. */
@@ -85,6 +86,9 @@ void net_moment_free(struct net_moment *m);
 /* Ends the test at the first tensor whose bits differ. */
 void net_same(const struct net *n, const char *what,
               const struct net_moment *want, const struct net_moment *got);
+/* The same of what the walk holds now, and of what two walks hold. */
+void net_still(struct net *n, const char *what, const struct net_moment *want);
+void net_alike(struct net *n, const char *what, struct net *want);
 /* false instead. */
 bool net_is_same(const struct net *n, const struct net_moment *want,
                  const struct net_moment *got);

@@ -73,9 +73,7 @@ static void compare(const struct truth *t, struct net *n, const char *what)
         want = t->end[lab_walk_iteration(n->walk)];
     else
         want = t->at[place(n, t->steps)];
-    struct net_moment *now = net_keep(n);
-    net_same(n, what, want, now);
-    net_moment_free(now);
+    net_still(n, what, want);
 }
 
 static void random_moves(const char *optimizer, uint64_t seed)
@@ -144,8 +142,7 @@ TEST_CASE(far_back)
     const int64_t targets[] = {99, 97, 96, 95, 64, 63, 33, 32, 31, 1, 0};
     describe(&n, "adam lr=0.02");
     int64_t steps = net_steps_of(&n);
-    for (int i = 0; i < 100; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 100);
     struct net_moment *last = net_keep(&n);
     for (size_t k = 0; k < sizeof(targets) / sizeof(targets[0]); k++) {
         int64_t target = targets[k];
@@ -153,24 +150,17 @@ TEST_CASE(far_back)
             lab_walk_iteration(n.walk) * steps + lab_walk_position(n.walk);
         assert_ok(lab_walk_back(n.walk, now - (target * steps + 4)));
         describe(&fresh, "adam lr=0.02");
-        for (int i = 0; i < target; i++)
-            assert_ok(lab_walk_iterate(fresh.walk));
+        net_iterate(&fresh, target);
         net_steps(&fresh, 4);
-        struct net_moment *a = net_keep(&fresh);
-        struct net_moment *b = net_keep(&n);
-        net_same(&n, "far back", a, b);
-        net_moment_free(a);
-        net_moment_free(b);
+        net_alike(&n, "far back", &fresh);
         net_free(&fresh);
     }
     while (lab_walk_iteration(n.walk) < 99)
         assert_ok(lab_walk_iterate(n.walk));
     if (!lab_walk_at_end(n.walk))
         assert_ok(lab_walk_iterate(n.walk));
-    struct net_moment *again = net_keep(&n);
-    net_same(&n, "forward again", last, again);
+    net_still(&n, "forward again", last);
     net_moment_free(last);
-    net_moment_free(again);
     net_free(&n);
 }
 
@@ -192,17 +182,12 @@ TEST_CASE(a_switched_variant_does_not_bring_old_weights_back)
     assert_ok(lab_walk_back(n.walk, 100 * steps));
     net_choose(&n, "dense", "blas");
     net_choose(&fresh, "dense", "blas");
-    for (int i = 0; i < 9; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 9);
     net_steps(&fresh, 9 * steps);
     /* In the update: what goes back are this iteration's weights. */
     assert_ok(lab_walk_back(n.walk, 2));
     assert_ok(lab_walk_back(fresh.walk, 2));
-    struct net_moment *a = net_keep(&fresh);
-    struct net_moment *b = net_keep(&n);
-    net_same(&n, "after a switch", a, b);
-    net_moment_free(a);
-    net_moment_free(b);
+    net_alike(&n, "after a switch", &fresh);
     net_free(&n);
     net_free(&fresh);
 }
@@ -222,10 +207,8 @@ TEST_CASE(old_values_are_there_after_training_at_speed)
     struct net_moment *before = net_keep(&n);
     assert_ok(lab_walk_read(n.walk, W, true, old));
     assert_memory_equal(was, old, sizeof(was));
-    struct net_moment *after = net_keep(&n);
-    net_same(&n, "after reading an old value", before, after);
+    net_still(&n, "after reading an old value", before);
     net_moment_free(before);
-    net_moment_free(after);
     /* Before the update old and new are one. */
     net_steps(&n, 3);
     assert_ok(lab_walk_read(n.walk, W, true, old));
@@ -259,30 +242,23 @@ TEST_CASE(a_mark_is_reached_from_its_own_copy)
     lab_walk_set_mark(n.walk);
     assert_ok(lab_walk_to_mark(n.walk)); /* it is there */
     net_steps(&n, 100 * steps);
-    for (int i = 0; i < 50; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 50);
     lab_walk_stop_when(n.walk, &stop);
     assert_ok(lab_walk_to_mark(n.walk));
     lab_walk_stop_when(n.walk, &(struct lab_stop){0});
     assert_int_equal(lab_walk_iteration(n.walk), 39);
     assert_true(lab_walk_at_end(n.walk));
     assert_in_range(asked, 1, 2 * steps);
-    struct net_moment *got = net_keep(&n);
-    net_same(&n, "at the mark", want, got);
-    net_moment_free(got);
+    net_still(&n, "at the mark", want);
     net_steps(&n, 3 * steps);
     assert_ok(lab_walk_to_mark(n.walk));
-    got = net_keep(&n);
-    net_same(&n, "at the mark again", want, got);
-    net_moment_free(got);
+    net_still(&n, "at the mark again", want);
     /* Who asks to stop on the way finds it at the mark, too. */
     net_steps(&n, 30 * steps);
     lab_walk_stop_when(n.walk, &(struct lab_stop){always, NULL});
     assert_ok(lab_walk_to_mark(n.walk));
     lab_walk_stop_when(n.walk, &(struct lab_stop){0});
-    got = net_keep(&n);
-    net_same(&n, "at the mark, asked to stop", want, got);
-    net_moment_free(got);
+    net_still(&n, "at the mark, asked to stop", want);
     net_moment_free(want);
     /* A new beginning has no mark. */
     assert_ok(lab_walk_restart(n.walk));

@@ -102,8 +102,7 @@ static void explain_network(const char *loss, const char *optimizer,
     }
     /* With an optimizer's history behind it, and after an iteration at speed
      * that kept no copy of its start. */
-    for (int i = 0; i < 3; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 3);
     explain_all(&n, false);
     net_steps(&n, 5);
     explain_all(&n, true);
@@ -222,8 +221,7 @@ TEST_CASE(groups_explain_themselves)
         skip();
     }
     net_choose(&n, "*", "onednn");
-    for (int i = 0; i < 2; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 2);
     explain_all(&n, true);
     /* Taken apart afterwards: nothing is explained from what nobody wrote. */
     net_choose(&n, NULL, NULL);

@@ -100,8 +100,7 @@ TEST_CASE(an_rnn_learns_the_rule)
     describe(&n, 8, 64);
     n.spec.data.shuffle = true;
     net_walk(&n, "cpu");
-    for (int i = 0; i < 24000; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 24000);
     net_steps(&n, 1); /* into the next iteration: nothing more is learnt */
     double worst = worst_held(&n);
     print_message("held back: off by at most %.4f\n", worst);

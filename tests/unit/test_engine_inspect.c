@@ -140,8 +140,7 @@ TEST_CASE(classes_are_counted_and_the_worst_rows_are_kept)
     assert_ok(lab_inspector_new(&i, n.walk));
     for (int round = 0; round < 2; round++) {
         struct lab_arena memory = {0};
-        for (int t = 0; t < 30; t++)
-            assert_ok(lab_walk_iterate(n.walk));
+        net_iterate(&n, 30);
         assert_ok(lab_walk_drain(n.walk));
         assert_ok(lab_inspector_evaluate(i, &accuracy, &loss));
         lab_inspector_confusion(i, &memory, &k);

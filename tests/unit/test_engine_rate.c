@@ -87,11 +87,9 @@ TEST_CASE(a_rate_changes_in_between)
     struct net n;
     describe(&n, "sgd lr=0.1 momentum=0.5");
     net_walk(&n, "cpu");
-    for (int i = 0; i < 20; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 20);
     assert_ok(lab_walk_set_lr(n.walk, 0.025));
-    for (int i = 0; i < 20; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 20);
     struct net_moment *want = net_keep(&n);
     int steps = net_steps_of(&n);
     near(lab_walk_rate(n.walk, 19), 0.1);
@@ -100,20 +98,14 @@ TEST_CASE(a_rate_changes_in_between)
     assert_int_equal(lab_walk_iteration(n.walk), 10);
     assert_ok(lab_walk_restart(n.walk));
     near(lab_walk_rate(n.walk, 0), 0.1); /* the plan's */
-    for (int i = 0; i < 20; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 20);
     assert_ok(lab_walk_set_lr(n.walk, 0.025));
-    for (int i = 0; i < 20; i++)
-        assert_ok(lab_walk_iterate(n.walk));
-    struct net_moment *got = net_keep(&n);
-    net_same(&n, "the same rates again", want, got);
-    net_moment_free(got);
+    net_iterate(&n, 20);
+    net_still(&n, "the same rates again", want);
     assert_ok(lab_walk_back(n.walk, 5));
     net_steps(&n, 5);
-    got = net_keep(&n);
-    net_same(&n, "five steps back and forward", want, got);
+    net_still(&n, "five steps back and forward", want);
     net_moment_free(want);
-    net_moment_free(got);
     net_free(&n);
 }
 
@@ -172,8 +164,7 @@ static void explained(const char *optimizer)
     struct net n;
     describe(&n, optimizer);
     net_walk(&n, "cpu");
-    for (int i = 0; i < 3; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 3);
     for (int t = 0; t < n.plan->n_tensors; t++) {
         const struct lab_tensor *at = &n.plan->tensors[t];
         bool norm = strstr(at->name, ".norm") != NULL;

@@ -90,20 +90,14 @@ static bool open_net(struct net *n, family_fn *family, const char *backend)
 
 static void iterate(struct net *n, int count)
 {
-    for (int i = 0; i < count; i++) {
-        assert_ok(lab_walk_iterate(n->walk));
-    }
+    net_iterate(n, count);
 }
 
 static void same(struct net *a, struct net *b, const char *what)
 {
     assert_ok(lab_walk_drain(a->walk));
     assert_ok(lab_walk_drain(b->walk));
-    struct net_moment *at_a = net_keep(a);
-    struct net_moment *at_b = net_keep(b);
-    net_same(a, what, at_b, at_a);
-    net_moment_free(at_a);
-    net_moment_free(at_b);
+    net_alike(a, what, b);
 }
 
 /* `a` at speed beside `b`, whose every step is queued by itself. */

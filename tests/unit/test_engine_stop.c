@@ -115,8 +115,7 @@ TEST_CASE(a_cut_iteration_goes_on_exactly)
 {
     struct net whole;
     digits(&whole);
-    for (int i = 0; i < 2; i++)
-        assert_ok(lab_walk_iterate(whole.walk));
+    net_iterate(&whole, 2);
     struct net_moment *want = net_keep(&whole);
     int n = net_steps_of(&whole);
     for (int steps = 1; steps < n - 1; steps++) {
@@ -129,9 +128,7 @@ TEST_CASE(a_cut_iteration_goes_on_exactly)
         bool known = lab_walk_written(cut.walk, cut.plan->loss);
         assert_true(known == (bool)isfinite(lab_walk_loss(cut.walk)));
         net_steps(&cut, n - steps - 1);
-        struct net_moment *got = net_keep(&cut);
-        net_same(&cut, "cut and walked on", want, got);
-        net_moment_free(got);
+        net_still(&cut, "cut and walked on", want);
         assert_int_equal(h.begun, 2);
         assert_int_equal(h.ended, 2);
         assert_int_equal(h.cut, 0);
@@ -154,9 +151,7 @@ TEST_CASE(back_from_a_cut_is_exact)
         digits(&cut);
         cut_second(&cut, steps);
         assert_ok(lab_walk_back(cut.walk, steps - 1));
-        struct net_moment *got = net_keep(&cut);
-        net_same(&cut, "back from a cut", want, got);
-        net_moment_free(got);
+        net_still(&cut, "back from a cut", want);
         net_free(&cut);
     }
     net_moment_free(want);
@@ -231,9 +226,7 @@ TEST_CASE(an_evaluation_is_left_out)
     }
     assert_true(accuracy == -1 && loss == -1);
     assert_int_equal(h.evaluations, 1);
-    struct net_moment *got = net_keep(&n);
-    net_same(&n, "a stopped evaluation", want, got);
-    net_moment_free(got);
+    net_still(&n, "a stopped evaluation", want);
     net_moment_free(want);
     net_free(&n);
 }
@@ -244,8 +237,7 @@ TEST_CASE(going_back_ends_on_the_way)
     struct net fresh;
     struct asker count = {.after = INT32_MAX};
     digits(&n);
-    for (int i = 0; i < 12; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 12);
     stop_after(&n, &count);
     assert_ok(lab_walk_back(n.walk, 1));
     assert_true(count.asked > 12 * 5);
@@ -253,8 +245,7 @@ TEST_CASE(going_back_ends_on_the_way)
         struct asker a = {.after = after};
         net_free(&n);
         digits(&n);
-        for (int i = 0; i < 12; i++)
-            assert_ok(lab_walk_iterate(n.walk));
+        net_iterate(&n, 12);
         stop_after(&n, &a);
         assert_int_equal(lab_walk_back(n.walk, 1), LAB_E_CANCELLED);
         assert_true(error_is("[cancelled] iteration "));
@@ -267,11 +258,7 @@ TEST_CASE(going_back_ends_on_the_way)
             assert_ok(lab_walk_iterate(fresh.walk));
         }
         assert_ok(lab_walk_iterate(n.walk));
-        struct net_moment *want = net_keep(&fresh);
-        struct net_moment *got = net_keep(&n);
-        net_same(&n, "stopped on the way back", want, got);
-        net_moment_free(got);
-        net_moment_free(want);
+        net_alike(&n, "stopped on the way back", &fresh);
         net_free(&fresh);
     }
     net_free(&n);
@@ -319,11 +306,7 @@ TEST_CASE(a_long_kernel_is_cut)
     never_stop(&cut);
     net_steps(&cut, 1);
     net_steps(&whole, at + 1);
-    struct net_moment *want = net_keep(&whole);
-    struct net_moment *got = net_keep(&cut);
-    net_same(&cut, "a kernel that was cut", want, got);
-    net_moment_free(got);
-    net_moment_free(want);
+    net_alike(&cut, "a kernel that was cut", &whole);
     net_free(&cut);
     net_free(&whole);
 }

@@ -156,9 +156,7 @@ static void back_and_forth(struct script *s, bool fast, int stride)
         assert_ok(lab_walk_back(n.walk, back));
         compare(s, &n, s->ran - back);
         go_on(s, &n, s->ran - back, fast);
-        struct net_moment *again = net_keep(&n);
-        net_same(&n, "forward again", end, again);
-        net_moment_free(again);
+        net_still(&n, "forward again", end);
         net_free(&n);
     }
     net_moment_free(end);

@@ -69,8 +69,7 @@ TEST_CASE(the_same_seed_gives_the_same_bits)
     struct net b;
     net_digits(&a);
     net_digits(&b);
-    for (int i = 0; i < 3; i++)
-        assert_ok(lab_walk_iterate(a.walk));
+    net_iterate(&a, 3);
     net_steps(&b, 3 * net_steps_of(&b));
     struct net_moment *ma = net_keep(&a);
     struct net_moment *mb = net_keep(&b);
@@ -131,8 +130,7 @@ TEST_CASE(restart_gives_the_same_bits)
         first[i] = net_keep(&n);
         net_steps(&n, 1);
     }
-    for (int i = 0; i < 20; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 20);
     net_steps(&n, 3);
     assert_ok(lab_walk_restart(n.walk));
     for (int i = 0; i < steps; i++) {
@@ -164,10 +162,8 @@ TEST_CASE(an_evaluation_leaves_everything_as_it_was)
         assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
         assert_true(accuracy >= 0 && accuracy <= 1);
         assert_true(loss > 0 && isfinite(loss));
-        struct net_moment *after = net_keep(&n);
-        net_same(&n, "after an evaluation", before, after);
+        net_still(&n, "after an evaluation", before);
         net_moment_free(before);
-        net_moment_free(after);
     }
     /* The next iterations do not notice either. */
     for (int i = 0; i < 3; i++) {
@@ -175,11 +171,7 @@ TEST_CASE(an_evaluation_leaves_everything_as_it_was)
         assert_ok(lab_walk_iterate(other.walk));
         assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     }
-    struct net_moment *a = net_keep(&n);
-    struct net_moment *b = net_keep(&other);
-    net_same(&n, "with and without evaluations", b, a);
-    net_moment_free(a);
-    net_moment_free(b);
+    net_alike(&n, "with and without evaluations", &other);
     net_free(&n);
     net_free(&other);
 }
@@ -191,8 +183,7 @@ TEST_CASE(an_evaluation_is_right)
     double accuracy;
     double loss;
     net_digits(&n);
-    for (int i = 0; i < 30; i++)
-        assert_ok(lab_walk_iterate(n.walk));
+    net_iterate(&n, 30);
     assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
     struct lab_data_facts f;
     lab_data_get_facts(lab_walk_data(n.walk), &f);

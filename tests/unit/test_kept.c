@@ -97,9 +97,7 @@ static void pause_with(const char *optimizer)
     assert_int_equal(lab_walk_position(second.walk), 0);
     train(&second, 63);
     net_moment_free(got);
-    got = net_keep(&second);
-    net_same(&second, "after going back", want, got);
-    net_moment_free(got);
+    net_still(&second, "after going back", want);
     net_moment_free(want);
     net_free(&whole);
     net_free(&first);
@@ -135,11 +133,7 @@ TEST_CASE(mid_iteration_is_its_start)
     assert_int_equal(lab_walk_iteration(b.walk), 3);
     train(&b, 1);
     net_steps(&a, 1);
-    struct net_moment *want = net_keep(&a);
-    struct net_moment *got = net_keep(&b);
-    net_same(&b, "the iteration again", want, got);
-    net_moment_free(want);
-    net_moment_free(got);
+    net_alike(&b, "the iteration again", &a);
     net_free(&a);
     net_free(&b);
 }
@@ -194,10 +188,8 @@ TEST_CASE(misfits_are_named)
     assert_true(
         error_is("[kept.network] its optimizer is adam and this one sgd"));
     assert_non_null(strstr(lab_error(), "its batch is 7 and this one 9"));
-    struct net_moment *after = net_keep(&b);
-    net_same(&b, "after a refusal", before, after);
+    net_still(&b, "after a refusal", before);
     net_moment_free(before);
-    net_moment_free(after);
     net_free(&b);
 }
 

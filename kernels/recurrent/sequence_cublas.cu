@@ -40,23 +40,31 @@ enum lab_status sequence_cublas_forward(const struct lab_call *call, bool flip)
     return st;
 }
 
+/* (rows, cols) = dz W, or dz W^T, with rows `ld` apart. */
+static struct lab_cublas_product through(const struct lab_call *call, bool flip,
+                                         int64_t rows, int64_t cols, int64_t K,
+                                         int64_t ld)
+{
+    return {rows,
+            cols,
+            K,
+            lab_in(call, 0),
+            K,
+            false,
+            lab_in(call, 1),
+            lab_view_cols(&call->in[1]),
+            flip,
+            0.0f,
+            lab_out(call, 0),
+            ld};
+}
+
 /* dhp = dz U, or dz Wh^T */
 enum lab_status sequence_cublas_backward(const struct lab_call *call, bool flip)
 {
     int64_t H = call->out[0].dim[1];
-    int64_t K = call->in[0].dim[1];
-    struct lab_cublas_product p = {call->out[0].dim[0],
-                                   H,
-                                   K,
-                                   lab_in(call, 0),
-                                   K,
-                                   false,
-                                   lab_in(call, 1),
-                                   lab_view_cols(&call->in[1]),
-                                   flip,
-                                   0.0f,
-                                   lab_out(call, 0),
-                                   H};
+    struct lab_cublas_product p =
+        through(call, flip, call->out[0].dim[0], H, call->in[0].dim[1], H);
     return lab_cublas_multiply(call, &p);
 }
 
@@ -101,17 +109,6 @@ enum lab_status sequence_cublas_input(const struct lab_call *call, bool flip)
     int64_t N = call->in[0].dim[1];
     int64_t K = call->in[0].dim[2];
     int64_t D = call->out[0].dim[2];
-    struct lab_cublas_product p = {N,
-                                   D,
-                                   K,
-                                   lab_in(call, 0),
-                                   K,
-                                   false,
-                                   lab_in(call, 1),
-                                   lab_view_cols(&call->in[1]),
-                                   flip,
-                                   0.0f,
-                                   lab_out(call, 0),
-                                   T * D};
+    struct lab_cublas_product p = through(call, flip, N, D, K, T * D);
     return lab_cublas_multiply_many(call, &p, T, N * K, 0, D);
 }

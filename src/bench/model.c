@@ -647,8 +647,11 @@ enum { LAUNCHES = 1024 };
 struct taking {
     struct lab_bench_data *data;
     const struct lab_bench *lab;
-    const char *name; /* of the set; NULL: by its backend */
-    const char *but;  /* not on this backend; NULL: on any */
+    const char *name;  /* of the set; NULL: by its backend */
+    const char *but;   /* not on this backend; NULL: on any */
+    const char *sweep; /* a sweep, of `lesson` or all, and no ladder; or NULL */
+    const char *lesson;
+    const char *backend; /* of `set`, a sweep's */
     int set;
     enum lab_status status;
     struct launch {
@@ -723,6 +726,123 @@ static bool take_run(void *user, const struct lab_run_row *run)
     return false;
 }
 
+/* ---- the rows of a sweep ---- */
+
+static bool is_sweep(const struct taking *t, enum lab_measure measure)
+{
+    return strcmp(t->sweep, lab_measure_name(measure)) == 0;
+}
+
+/* "cudnnCreate(&handle)" of place 0 is "1 cudnnCreate". */
+static const char *call_name(const struct lab_sweep_row *row)
+{
+    char name[LAB_BENCH_NAME];
+    const char *call = row->name ? row->name : "";
+    snprintf(name, sizeof(name), "%lld %.*s", (long long)row->place + 1,
+             (int)strcspn(call, "("), call);
+    return visible(name);
+}
+
+/* What a size is, and what one time is of. */
+static void name_axes(struct taking *t)
+{
+    struct lab_bench_data *data = t->data;
+    bool calls = is_sweep(t, LAB_MEASURE_CALLS);
+    bool batch = is_sweep(t, LAB_MEASURE_BATCH);
+    bool width = is_sweep(t, LAB_MEASURE_NETWORK);
+    data->unit = LAB_UNIT_TIME;
+    data->item = calls ? "call" : batch ? "sample" : "iteration";
+    data->size_name = batch ? "batch" : width ? "width" : "lesson";
+    data->by_size = batch || width;
+    data->far_apart = calls;
+}
+
+/* A run has rows of one backend, or of the GPU and the CPU in turn. */
+static int set_of_backend(struct taking *t, const char *backend)
+{
+    const char *name = strcmp(backend, "cpu") == 0 ? "CPU" : "GPU";
+    struct lab_bench_data *data = t->data;
+    if (!t->backend)
+        t->backend = backend;
+    if (strcmp(t->backend, backend) == 0)
+        return t->set;
+    for (int i = t->set + 1; i < data->set_count; i++)
+        if (strcmp(data->sets[i].name, name) == 0)
+            return i;
+    int set = lab_bench_model_add_set(data, name, name);
+    if (set >= 0) {
+        struct lab_bench_set *to = &data->sets[set];
+        snprintf(to->badge, sizeof(to->badge), "%s", name);
+        memcpy(to->note, data->sets[t->set].note, sizeof(to->note));
+        to->runs = data->sets[t->set].runs;
+    }
+    return set;
+}
+
+static void describe_point(const struct taking *t, struct lab_bench_result *to,
+                           const struct lab_sweep_row *row)
+{
+    char note[LAB_BENCH_TEXT] = "";
+    bool done = row->median_ns >= 0;
+    bool batch = is_sweep(t, LAB_MEASURE_BATCH);
+    bool width = is_sweep(t, LAB_MEASURE_NETWORK);
+    to->state = done ? LAB_BENCH_DONE : LAB_BENCH_FAILED;
+    to->variant = batch || width                   ? visible(row->backend)
+                  : is_sweep(t, LAB_MEASURE_CALLS) ? call_name(row)
+                                                   : visible(row->name);
+    to->precision = lab_precision_name(LAB_FP32);
+    to->reason = done ? NULL : visible(row->reason);
+    to->idea = to->source = "";
+    to->median_ns = row->median_ns;
+    to->rate = batch ? 1 / row->samples_per_s : row->median_ns / 1e9;
+    if (batch || width)
+        snprintf(note, sizeof(note),
+                 "%s an iteration, %s samples/s, tensors of %s",
+                 LAB_NS_TEXT(row->median_ns),
+                 LAB_INT_TEXT(llround(row->samples_per_s)),
+                 LAB_BYTES_TEXT(lab_to_real(row->memory_bytes)));
+    else if (!isnan(row->share))
+        snprintf(note, sizeof(note), "%.1f %% of an iteration's time",
+                 100 * row->share);
+    else
+        snprintf(note, sizeof(note), "%s", row->name ? row->name : "");
+    to->note = visible(note);
+}
+
+static enum lab_status add_point(struct taking *t,
+                                 const struct lab_sweep_row *row)
+{
+    struct lab_bench_data *data = t->data;
+    char text[LAB_BENCH_NAME];
+    int set = set_of_backend(t, visible(row->backend));
+    if (set < 0)
+        return LAB_OK; /* as many as can be shown */
+    if (data->by_size)
+        snprintf(text, sizeof(text), "%.0f", row->x);
+    else
+        lab_visible_copy(text, sizeof(text), row->lesson ? row->lesson : "");
+    int at = lab_bench_size_find(data, set, visible(text));
+    if (at < 0)
+        at = add_size(data, set, text,
+                      data->by_size ? row->x : (double)data->size_count + 1);
+    struct lab_bench_result *to = at < 0 ? NULL : add_row(data, set, at);
+    if (!to)
+        return lab_no_memory("the rows of a lab");
+    describe_point(t, to, row);
+    return LAB_OK;
+}
+
+static bool take_point(void *user, const struct lab_sweep_row *row)
+{
+    struct taking *t = user;
+    const char *lesson = row->lesson ? row->lesson : "";
+    if (!t->lesson || strcmp(lesson, t->lesson) == 0)
+        t->status = add_point(t, row);
+    return t->status == LAB_OK;
+}
+
+/* ---- both ---- */
+
 /* Of this lesson, else of any of the ladder. */
 static enum lab_status find_run(struct lab_database *db,
                                 const struct lab_bench *lab, const char *but,
@@ -740,13 +860,16 @@ static enum lab_status find_run(struct lab_database *db,
 static enum lab_status read_run(struct taking *t, struct lab_database *db)
 {
     int64_t run = 0;
-    enum lab_status st = find_run(db, t->lab, t->but, &run);
+    enum lab_status st =
+        t->sweep ? lab_sweep_run_newest(db, t->sweep, t->lesson, &run)
+                 : find_run(db, t->lab, t->but, &run);
     if (!st)
         st = lab_query_run(db, run, take_run, t);
     if (!st && t->set < 0)
         st = lab_fail(LAB_E_NOTFOUND, "[lab.run] there is no such run");
     if (!st)
-        st = lab_bench_results_read(db, run, take_row, t);
+        st = t->sweep ? lab_sweep_rows_read(db, run, take_point, t)
+                      : lab_bench_results_read(db, run, take_row, t);
     const struct lab_kernel_filter all = {.limit = 0};
     if (!st && t->n_launches)
         st = lab_query_kernels(db, run, &all, take_kernel, t);
@@ -802,6 +925,29 @@ enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
     struct lab_str path;
     lab_str_init(&path);
     return read_file(&t, lab_bench_db_path(lab->options, &path), &path);
+}
+
+enum lab_status lab_bench_model_sweep(struct lab_bench_data *data,
+                                      const char *sweep, const char *lesson,
+                                      const char *path, bool recorded)
+{
+    struct taking t = {.data = data,
+                       .name = recorded ? "recorded" : NULL,
+                       .sweep = sweep,
+                       .lesson = lesson};
+    struct lab_str file;
+    int first = data->set_count;
+    lab_str_init(&file);
+    enum lab_status st = LAB_OK;
+    if (recorded)
+        st = lab_data_path(LAB_RECORDED_RUNS, &file);
+    else
+        lab_str_add(&file, path);
+    name_axes(&t);
+    st = read_file(&t, st, &file);
+    for (int i = first; i < data->set_count; i++)
+        data->sets[i].runs = !recorded;
+    return st;
 }
 
 /* ---- the course's figures ---- */

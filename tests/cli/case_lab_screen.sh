@@ -190,7 +190,7 @@ expect nothing is running
 key t
 expect What costs more?
 key r
-await 120000 what it has printed; r runs it again
+await 120000 what it has printed; v has its picture
 expect backward of mlp-digits
 expect GFLOP/s
 key t
@@ -198,7 +198,7 @@ expect What costs more?
 key Esc
 expect backward of mlp-digits
 key r
-await 120000 what it has printed; r runs it again
+await 120000 what it has printed; v has its picture
 key p
 key v
 key m

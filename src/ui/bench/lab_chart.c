@@ -12,7 +12,7 @@
 #include "ui/chart.h"
 #include "ui/layout.h"
 
-enum { NAME_W = 12, VALUE_W = 24, BARS_LEAST = 8 };
+enum { NAME_W = 12, NAME_MOST = 44, VALUE_W = 24, BARS_LEAST = 8 };
 enum {
     RATES_H = 16,
     POINTS = 64,
@@ -37,7 +37,8 @@ struct span {
 static bool shown(const struct lab_bench_chart *chart,
                   const struct lab_bench_result *r)
 {
-    return r->set == chart->set && r->size_index == chart->size;
+    return r->set == chart->set &&
+           (chart->lab->by_size || r->size_index == chart->size);
 }
 
 static bool is_counted(const struct lab_bench_data *lab, int set)
@@ -111,6 +112,30 @@ static void bar_words(const struct lab_bench_data *lab,
              lab_bench_rate_text(lab, r->rate, rate, sizeof(rate)), share);
 }
 
+static const char *bar_name(const struct lab_bench_data *lab,
+                            const struct lab_bench_result *r)
+{
+    return lab->by_size ? r->size : r->variant;
+}
+
+/* A ladder's names are cut to NAME_W; those of calls are long, and get what the
+ * width has beside bars as wide as the values. */
+static int name_width(const struct lab_canvas *c,
+                      const struct lab_bench_chart *chart, int w)
+{
+    int most = chart->lab->command[0] ? w - 2 * VALUE_W : NAME_W;
+    int longest = NAME_W;
+    most = most > NAME_MOST ? NAME_MOST : most;
+    for (int64_t i = 0; i < chart->lab->row_count; i++) {
+        const struct lab_bench_result *r = &chart->lab->rows[i];
+        int n = shown(chart, r)
+                    ? lab_canvas_columns(c, bar_name(chart->lab, r)) + 2
+                    : 0;
+        longest = n > longest ? n : longest;
+    }
+    return longest < most ? longest : most > NAME_W ? most : NAME_W;
+}
+
 static void draw_bar(struct lab_canvas *c, struct lab_rect row,
                      const struct lab_bench_chart *chart, const struct span *s,
                      int64_t i)
@@ -118,13 +143,13 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
     const struct lab_bench_result *r = &chart->lab->rows[i];
     char words[64];
     enum lab_role role = r->library ? LAB_ROLE_SERIES_3 : LAB_ROLE_SERIES_1;
-    struct lab_rect name = lab_rect_cut_left(&row, NAME_W);
+    struct lab_rect name = lab_rect_cut_left(&row, name_width(c, chart, row.w));
     struct lab_rect value = lab_rect_cut_right(&row, VALUE_W);
     lab_canvas_textf(c, name.y, name.x, 1,
                      i == chart->chosen ? LAB_ROLE_CURSOR : LAB_ROLE_NORMAL,
                      "%s", i == chart->chosen ? ">" : " ");
     lab_canvas_text_cut(c, name.y, name.x + 1, name.w - 2, LAB_ROLE_NORMAL,
-                        r->variant);
+                        bar_name(chart->lab, r));
     lab_rect_cut_right(&row, 1);
     if (r->state == LAB_BENCH_DONE)
         lab_gauge_draw(c, row.y, row.x, row.w,
@@ -139,6 +164,11 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
                     words);
 }
 
+static const char *size_word(const struct lab_bench_data *lab)
+{
+    return lab->size_name ? lab->size_name : "size";
+}
+
 /* The value of the whole width. */
 static void bars_title(const struct lab_bench_chart *chart,
                        const struct span *s, char *out, size_t cap)
@@ -147,32 +177,37 @@ static void bars_title(const struct lab_bench_chart *chart,
     const struct lab_bench_set *set = &lab->sets[chart->set];
     char most[48];
     char least[48];
+    char of[LAB_BENCH_NAME + 32];
     bool ceiling = !isnan(set->ceiling) && set->ceiling >= s->high;
+    snprintf(of, sizeof(of), "%s %s", lab->by_size ? "by" : size_word(lab),
+             lab->by_size ? size_word(lab) : lab->sizes[chart->size].text);
     if (isnan(s->high)) {
-        snprintf(out, cap, "size %s", lab->sizes[chart->size].text);
+        snprintf(out, cap, "%s", of);
         return;
     }
     if (is_counted(lab, chart->set)) {
-        snprintf(out, cap, "size %s, %s%s to %s instructions of warps",
-                 lab->sizes[chart->size].text, s->log ? "log from " : "",
+        snprintf(out, cap, "%s, %s%s to %s instructions of warps", of,
+                 s->log ? "log from " : "",
                  LAB_INT_TEXT(s->log ? (int64_t)s->low : 0),
                  LAB_INT_TEXT((int64_t)s->high));
         return;
     }
     lab_bench_rate_text(lab, s->high, most, sizeof(most));
     lab_bench_rate_text(lab, s->low, least, sizeof(least));
-    snprintf(out, cap, "size %s, %s%s to %s (%s)%s",
-             lab->sizes[chart->size].text, s->log ? "log from " : "",
+    bool time = lab->unit == LAB_UNIT_TIME;
+    snprintf(out, cap, "%s, %s%s to %s (%s)%s", of, s->log ? "log from " : "",
              s->log ? least : "0", most,
-             ceiling ? set->ceiling_name : "the fastest",
-             lab->unit == LAB_UNIT_TIME ? ", less is better" : "");
+             ceiling ? set->ceiling_name
+             : time  ? "the longest"
+                     : "the fastest",
+             time ? ", less is better" : "");
 }
 
-static int bars_height(const struct lab_bench_data *lab, int size)
+int lab_bench_bars_rows(const struct lab_bench_chart *chart)
 {
     int n = 1;
-    for (int64_t i = 0; i < lab->row_count; i++)
-        n += lab->rows[i].size_index == size;
+    for (int64_t i = 0; i < chart->lab->row_count; i++)
+        n += shown(chart, &chart->lab->rows[i]);
     return n;
 }
 
@@ -294,7 +329,7 @@ int lab_bench_lanes_rows(const struct lab_bench_chart *chart)
 static bool cut_lanes(struct lab_rect *r, const struct lab_bench_chart *chart)
 {
     struct lab_bench_lanes l;
-    int bars = bars_height(chart->lab, chart->size);
+    int bars = lab_bench_bars_rows(chart);
     if (r->h < bars + LAB_LANES || r->w < LANE_NAME_W + LANE_LEAST ||
         !lanes_row(chart, &l))
         return false;
@@ -564,7 +599,8 @@ static void add_ceiling(struct picture *p, const struct lab_bench_chart *chart)
 static void fill_picture(struct picture *p, const struct lab_bench_chart *chart,
                          struct lab_rect r)
 {
-    bool others = r.h >= OTHERS_H && !is_counted(chart->lab, chart->set);
+    bool others = (r.h >= OTHERS_H || chart->lab->by_size) &&
+                  !is_counted(chart->lab, chart->set);
     p->count = 0;
     p->most = LINES - LAB_BENCH_SETS; /* the rest is for what is not a rung */
     p->x0 = NAN;
@@ -616,6 +652,7 @@ struct rates { /* 30 KiB */
     struct lab_series series[LINES];
     enum lab_role roles[LINES];
     struct lab_chart chart;
+    char x_name[48];
     struct lab_rect lines;
     struct lab_rect names;
 };
@@ -636,9 +673,11 @@ static void make_rates(struct rates *t, struct lab_canvas *c, struct lab_rect r,
     t->names = lab_rect_cut_bottom(&r, rows < most ? rows : most);
     t->lines = r;
     bool order = in_order(chart);
-    t->chart = (struct lab_chart){.x_name = order ? "size, in their order"
-                                            : chart->log ? "size, log"
-                                                         : "size",
+    snprintf(t->x_name, sizeof(t->x_name), "%s%s", size_word(chart->lab),
+             order        ? ", in their order"
+             : chart->log ? ", log"
+                          : "");
+    t->chart = (struct lab_chart){.x_name = t->x_name,
                                   .series = t->series,
                                   .count = p->count,
                                   .y_min = chart->log ? (double)NAN : 0,
@@ -712,7 +751,7 @@ enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
     chart.size = last_size(lab, set, &count);
     if (chart.size < 0)
         return LAB_OK;
-    int bars = bars_height(lab, chart.size) + lab_bench_lanes_rows(&chart);
+    int bars = lab_bench_bars_rows(&chart) + lab_bench_lanes_rows(&chart);
     int h = bars + (count > 1 ? RATES_H + 1 : 0);
     enum lab_status st = lab_canvas_init(&c, h, columns, ascii);
     if (st)

@@ -627,7 +627,8 @@ static void draw_sizes(const struct lab_bench_state *st, struct lab_canvas *c,
         lab_rect_cut_right(&row, 2);
     }
     struct lab_rect old = lab_canvas_clip(c, row);
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "size ");
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "%s ",
+                          lab->size_name ? lab->size_name : "size");
     /* From the first on with which the chosen one fits. */
     int first = st->size < 0 ? 0 : st->size;
     int room = row.x + row.w - x - 3; /* of "... " before it */
@@ -859,6 +860,68 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
     bench_kernel_draw(st, c, l->kernel);
 }
 
+/* Bars are held against the ceiling; rates of a CPU and a GPU, or of the first
+ * rung and the last, are powers of ten apart. */
+static struct lab_bench_chart chart_of(const struct lab_bench_state *st,
+                                       bool rates)
+{
+    return (struct lab_bench_chart){.lab = &st->lab,
+                                    .set = st->set,
+                                    .size = st->size,
+                                    .chosen = bench_chosen_row(st),
+                                    .log = st->log !=
+                                           (rates || st->lab.far_apart)};
+}
+
+/* A lab that is no ladder, with the rows of what it measures. */
+static bool has_picture(const struct lab_bench_state *st)
+{
+    return st->lab.command[0] && st->lab.set_count > 0 && st->size >= 0;
+}
+
+/* The machine, the size where there are several pictures, bars, what the chosen one
+ * is, and times against the size. */
+static void draw_picture(struct lab_bench_state *st, struct lab_canvas *c,
+                         struct lab_rect r)
+{
+    enum { RATES_LEAST = 6 };
+    const struct lab_bench_set *set = set_of(st);
+    const struct lab_bench_chart bars = chart_of(st, false);
+    const struct lab_bench_chart rates = chart_of(st, true);
+    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    lab_canvas_textf(c, row.y, row.x, row.w, LAB_ROLE_NORMAL, "%s: %s, %s",
+                     set->name, set->device, set->note);
+    if (!st->lab.by_size)
+        draw_sizes(st, c, lab_rect_cut_top(&r, 1));
+    struct lab_rect words = lab_rect_cut_bottom(&r, r.h > 4 ? 2 : 0);
+    draw_chosen(st, c, words);
+    int rows = lab_bench_bars_rows(&bars);
+    struct lab_rect at = lab_rect_cut_top(&r, rows < r.h ? rows : r.h);
+    lab_bench_bars_draw(c, at, &bars);
+    if (!st->lab.by_size || r.h < RATES_LEAST)
+        return;
+    lab_canvas_heading(c, &r, lab_bench_rates_title(&st->lab, st->set), false);
+    lab_bench_rates_draw(c, r, &rates);
+}
+
+/* Its text and its picture: beside each other where both fit. */
+static void draw_output(struct lab_bench_state *st, struct lab_canvas *c,
+                        struct lab_rect body)
+{
+    enum { OUTPUT_W = 79 };
+    bool picture = has_picture(st);
+    if (picture && body.w >= WIDE_W) {
+        struct lab_rect left = lab_rect_cut_left(&body, OUTPUT_W);
+        lab_rect_cut_left(&body, 1);
+        lab_pager_draw(&st->output_pager, c, left);
+        draw_picture(st, c, body);
+    } else if (picture && st->drawn) {
+        draw_picture(st, c, body);
+    } else {
+        lab_pager_draw(&st->output_pager, c, body);
+    }
+}
+
 /* A lab that is no ladder: its command, and below it what that has printed. */
 static void draw_command(struct lab_bench_state *st, struct lab_canvas *c,
                          struct lab_rect body)
@@ -871,24 +934,15 @@ static void draw_command(struct lab_bench_state *st, struct lab_canvas *c,
     row = lab_rect_cut_top(&body, 1);
     lab_canvas_text_cut(
         c, row.y, row.x, row.w, lab->problem[0] ? LAB_ROLE_WARN : LAB_ROLE_DIM,
-        lab->running >= 0     ? "it runs; x stops it"
-        : lab->problem[0]     ? lab->problem
-        : lab->output.len > 0 ? "what it has printed; r runs it again"
-                              : "r runs it; t has the text and its questions");
+        lab->running >= 0        ? "it runs; x stops it"
+        : lab->problem[0]        ? lab->problem
+        : lab->output.len == 0   ? "r runs it; t has the text and its questions"
+        : !has_picture(st)       ? "what it has printed; r runs it again"
+        : st->drawn && !st->wide ? "its picture; v has what it has printed"
+        : st->wide               ? "what it has printed, and its picture"
+                                 : "what it has printed; v has its picture");
     lab_rect_cut_top(&body, body.h > 8 ? 1 : 0);
-    lab_pager_draw(&st->output_pager, c, body);
-}
-
-/* Bars are held against the ceiling; rates of a CPU and a GPU, or of the first
- * rung and the last, are powers of ten apart. */
-static struct lab_bench_chart chart_of(const struct lab_bench_state *st,
-                                       bool rates)
-{
-    return (struct lab_bench_chart){.lab = &st->lab,
-                                    .set = st->set,
-                                    .size = st->size,
-                                    .chosen = bench_chosen_row(st),
-                                    .log = st->log != rates};
+    draw_output(st, c, body);
 }
 
 static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
@@ -908,6 +962,7 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
         return;
     }
     if (st->lab.command[0]) {
+        st->wide = body.w >= WIDE_W;
         draw_command(st, c, body);
         return;
     }
@@ -972,7 +1027,7 @@ static enum lab_status show_rows(struct lab_bench_state *st)
         return lab_no_memory("the rows of a lab");
     for (int64_t i = 0; i < st->lab.row_count; i++)
         if (st->lab.rows[i].set == st->set &&
-            st->lab.rows[i].size_index == st->size)
+            (st->lab.by_size || st->lab.rows[i].size_index == st->size))
             shown[n++] = i;
     lab_free(st->shown);
     st->shown = shown;
@@ -1016,6 +1071,7 @@ static enum lab_status renew(struct lab_screen *s)
         lab_str_release(&visible);
         lab_pager_renew(&st->output_pager);
     }
+    first = first || has_picture(st); /* whose sets come and go */
     if (first && fresh.sets[st->set].badge[0])
         lab_ui_badge(s->ui, fresh.sets[st->set].badge);
     return show_rows(st);
@@ -1053,6 +1109,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     st->model = args;
     st->size = -1;
     st->reading = true;
+    st->drawn = true;
     st->follow = true;
     lab_bench_data_init(&st->lab);
     lab_doc_init(&st->text);
@@ -1076,6 +1133,7 @@ static enum lab_status start(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
     st->reading = false;
+    st->drawn = false;
     st->follow = true;
     enum lab_status status = st->model->run(st->model->user, st->set);
     return status ? status : renew(s);
@@ -1320,6 +1378,19 @@ static enum lab_status turn_text(struct lab_screen *s)
     return LAB_OK;
 }
 
+static enum lab_status turn_picture(struct lab_screen *s)
+{
+    struct lab_bench_state *st = s->state;
+    if (st->wide && !st->reading)
+        lab_ui_message(s->ui, LAB_ROLE_NORMAL,
+                       "both are on the screen already; Tab moves in the text "
+                       "or in the picture");
+    else if (!st->reading)
+        st->drawn = !st->drawn;
+    st->reading = false;
+    return LAB_OK;
+}
+
 static enum lab_status next_lower(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
@@ -1356,6 +1427,13 @@ static void panes(struct lab_screen *s, struct lab_panes *out)
     struct lab_bench_state *st = s->state;
     if (st->reading)
         out->at[0].pager = &st->text_pager;
+    else if (has_picture(st) && !st->wide && st->drawn)
+        out->at[0].table = &st->table;
+    else if (has_picture(st) && st->wide)
+        *out = (struct lab_panes){
+            .at = {{.pager = &st->output_pager}, {.table = &st->table}},
+            .count = 2,
+            .chosen = &st->scrolling};
     else if (st->lab.command[0])
         out->at[0].pager = &st->output_pager;
     else
@@ -1503,6 +1581,32 @@ static const struct lab_binding command_bindings[] = {
      close_text_or_lab},
     {NULL}};
 
+/* The same, of a lab with rows that are drawn. */
+static const struct lab_binding picture_bindings[] = {
+    {"r F5", true, "run", "run its command, here", LAB_ACT_OWN, run},
+    {"x", true, "stop", "end the command", LAB_ACT_OWN, stop},
+    {"t", true, "text", "the lesson's text, or the command", LAB_ACT_OWN,
+     turn_text},
+    {"v", true, "view", "the picture, or what the command has printed",
+     LAB_ACT_OWN, turn_picture},
+    {"L", false, "log", "pictures linear or logarithmic", LAB_ACT_OWN,
+     turn_log},
+    {"m", true, "machine", "this machine's results, or recorded ones",
+     LAB_ACT_OWN, NULL, next_set, false},
+    {"P", true, "recorded",
+     "results that ship with the program, or this machine's", LAB_ACT_OWN, NULL,
+     next_set, true},
+    {"Left [", false, "size", "the lesson before", LAB_ACT_LEFT, NULL,
+     next_size, -1},
+    {"Right ]", false, "size", "the next lesson", LAB_ACT_RIGHT, NULL,
+     next_size, 1},
+    {"Tab", false, "pane", "move in the text or in the picture",
+     LAB_ACT_NEXT_PANE},
+    {"/ F3", false, "search", "search the text", LAB_ACT_SEARCH},
+    {"Esc", false, "back", "close the text, then the lab", LAB_ACT_CANCEL,
+     close_text_or_lab},
+    {NULL}};
+
 static const struct lab_binding bindings[] = {
     {"r F5", true, "run", "run the ladder", LAB_ACT_OWN, run},
     {"x F6", true, "stop", "stop what is running", LAB_ACT_OWN, stop},
@@ -1543,7 +1647,9 @@ static const struct lab_binding bindings[] = {
 static const struct lab_binding *bindings_now(const struct lab_screen *s)
 {
     const struct lab_bench_state *st = s->state;
-    return st->lab.command[0] ? command_bindings : bindings;
+    return has_picture(st)      ? picture_bindings
+           : st->lab.command[0] ? command_bindings
+                                : bindings;
 }
 
 static void title_now(struct lab_screen *s, char *out, size_t cap)

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/signals.h"
 #include "base/thread.h"
@@ -167,12 +168,12 @@ static const char *command_word(const struct lab_bench_screen *s)
     return found ? lesson->id : lesson->path;
 }
 
-/* The convolutions of cuDNN, call by call, and single kernels are not recorded. */
+/* Single kernels are not recorded. */
 static const char *command_db(const struct lab_bench_screen *s)
 {
     const struct lab_lesson_lab *lab = &s->lesson->lab;
     bool one = lab->ladder && lab_bench_is_one_kernel(lab->ladder);
-    return one || lab->measures == LAB_MEASURE_CALLS ? NULL : s->options[0].db;
+    return one ? NULL : s->options[0].db;
 }
 
 /* What measures it in the shell, with the backend and the GPU that were given. */
@@ -496,6 +497,60 @@ static void add_output(void *user, const char *bytes, size_t n)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Sweeps of a network, and the calls of a convolution. */
+static bool has_picture(const struct lab_lesson_lab *lab)
+{
+    return lab->measures == LAB_MEASURE_CALLS ||
+           lab->measures >= LAB_MEASURE_BATCH;
+}
+
+/* The newest run of this machine, and the recorded one. What cannot be read is left
+ * out: the command says why. */
+static void read_picture(const struct lab_bench_screen *s,
+                         struct lab_bench_data *out)
+{
+    const struct lab_lesson_lab *lab = &s->lesson->lab;
+    const char *sweep = lab_measure_name(lab->measures);
+    bool calls = lab->measures == LAB_MEASURE_CALLS;
+    bool all = !calls && strcmp(lab->of, "all") == 0;
+    const char *lesson = calls ? s->lesson->id : all ? NULL : lab->of;
+    struct lab_str path;
+    lab_str_init(&path);
+    if (!lab_bench_db_path(&s->options[0], &path))
+        (void)lab_bench_model_sweep(out, sweep, lesson, lab_str_text(&path),
+                                    false);
+    lab_str_release(&path);
+    (void)lab_bench_model_sweep(out, sweep, lesson, NULL, true);
+}
+
+/* Its rows, in the place of those that are shown. Files are read without the lock. */
+static void show_picture(struct lab_bench_screen *s)
+{
+    struct lab_bench_data read;
+    if (!has_picture(&s->lesson->lab))
+        return;
+    lab_bench_data_init(&read);
+    read_picture(s, &read);
+    pthread_mutex_lock(&s->lock);
+    struct lab_bench_data old = s->data;
+    s->data.sizes = read.sizes;
+    s->data.size_count = read.size_count;
+    s->data.rows = read.rows;
+    s->data.row_count = read.row_count;
+    memcpy(s->data.sets, read.sets, sizeof(read.sets));
+    s->data.set_count = read.set_count;
+    s->data.unit = read.unit;
+    s->data.item = read.item;
+    s->data.size_name = read.size_name;
+    s->data.by_size = read.by_size;
+    s->data.far_apart = read.far_apart;
+    changed(s);
+    pthread_mutex_unlock(&s->lock);
+    read.sizes = old.sizes;
+    read.rows = old.rows;
+    lab_bench_data_release(&read);
+}
+
 static void run_command(struct lab_bench_screen *s)
 {
     const char *words[COMMAND_WORDS];
@@ -507,6 +562,10 @@ static void run_command(struct lab_bench_screen *s)
                                       .user = s};
     int code = 0;
     enum lab_status st = lab_output_run(&output, &code);
+    struct lab_kept_error why;
+    lab_error_keep(&why);
+    show_picture(s);
+    (void)lab_error_again(st, &why);
     pthread_mutex_lock(&s->lock);
     s->data.running = -1;
     s->data.doing[0] = '\0';
@@ -527,6 +586,8 @@ static void *worker(void *user)
     struct lab_bench_screen *s = user;
     if (climbs(s))
         open_all(s);
+    else
+        show_picture(s);
     for (;;) {
         pthread_mutex_lock(&s->lock);
         while (s->want < 0 && !s->quit)

@@ -67,6 +67,9 @@ struct lab_bench_data {
     int64_t version;
     enum lab_bench_unit unit;
     const char *item;       /* LAB_UNIT_TIME: what one is; else NULL */
+    const char *size_name;  /* of what a size is, "batch"; NULL: "size" */
+    bool by_size;           /* a result a size: the bars are the sizes */
+    bool far_apart;         /* the bars need a logarithmic axis */
     const char *arithmetic; /* the operation's; NULL: each row's precision */
     struct lab_bench_set sets[LAB_BENCH_SETS];
     int set_count;
@@ -193,6 +196,13 @@ void lab_bench_model_predict(struct lab_bench_data *data, int set,
  * Errors: LAB_E_NOTFOUND, none does; LAB_E_DB. */
 enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
                                          const struct lab_bench *lab);
+/* Sets with the rows of a sweep of a lesson's network, or of all (`lesson` NULL), as
+ * times: a set for each backend. `recorded`: of the run that ships with the program,
+ * else of the newest in the database `path`. Errors: LAB_E_NOTFOUND, there is none;
+ * LAB_E_DB. */
+enum lab_status lab_bench_model_sweep(struct lab_bench_data *data,
+                                      const char *sweep, const char *lesson,
+                                      const char *path, bool recorded);
 /* A set with the newest run of this lab on another backend that the learner's
  * own database has, so that CPU and GPU are in one picture. Errors: the
  * same. */

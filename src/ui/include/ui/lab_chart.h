@@ -18,11 +18,13 @@ struct lab_bench_chart {
 };
 
 LAB_C_BEGIN
-/* A heading, then a row for each rung. '|' in a bar is what the rung's model
+/* A heading, then a row for each rung, or of data by size for each size. '|' in a bar is what the rung's model
  * states, '?' the prediction. Below them, where there is room, the lanes of the
  * chosen row or the fastest, of a lab that has them (lab_bench_lanes()). */
 void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
                          const struct lab_bench_chart *chart);
+/* The rows that the heading and all bars take. */
+int lab_bench_bars_rows(const struct lab_bench_chart *chart);
 /* The rows that the lanes take below the bars; 0: the lab has none. */
 int lab_bench_lanes_rows(const struct lab_bench_chart *chart);
 /* "Rates: GFLOP/s against the size" */

@@ -241,6 +241,7 @@ struct sim_warp {
     struct sim_stack *stack; /* of divergence; flow's own */
     struct sim_async *async; /* of tensor.c: pending copies; NULL: none */
     struct sim_unwritten *unwritten; /* the kernel's tracked_count */
+    int32_t unwritten_count;         /* of them, with any lane */
     void *check;                     /* of check.c */
 };
 

@@ -108,7 +108,9 @@ static void set(struct sim_warp *w, const struct lab_ptx_operand *o,
     const int32_t *tracked = w->block->grid->kernel->tracked;
     if (o->kind == LAB_PTX_OPERAND_REG && o->reg >= 0 && tracked[o->reg]) {
         struct sim_unwritten *u = &w->unwritten[tracked[o->reg] - 1];
+        const uint32_t before = u->lanes;
         u->lanes = (u->lanes & ~mask) | (lanes & mask);
+        w->unwritten_count += (u->lanes != 0) - (before != 0);
         if (lanes & mask)
             u->origin = origin;
     }
@@ -262,6 +264,10 @@ void sim_run_on_unwritten(struct sim_warp *w, const struct sim_instr *i,
                           uint32_t mask)
 {
     const struct lab_ptx_instr *in = i->ptx;
+    if (w->unwritten_count == 0) {
+        i->then(w, i, mask);
+        return;
+    }
     check(w, i, mask);
     /* A shuffle knows which lane it reads: it calls back. */
     if (!is(in, "shfl") && sim_has_result(in) && in->operand_count > 0) {
@@ -287,7 +293,10 @@ void sim_unwritten_start(struct sim_warp *w)
     const struct lab_sim_kernel *k = w->block->grid->kernel;
     for (int32_t r = 0; r < k->tracked_count; r++)
         w->unwritten[r] = (struct sim_unwritten){0, -1};
+    w->unwritten_count = 0;
     for (int32_t r = 0; k->tracked_count && r < k->function->reg_count; r++)
-        if (k->tracked[r] && k->homes[r].unwritten)
+        if (k->tracked[r] && k->homes[r].unwritten) {
             w->unwritten[k->tracked[r] - 1].lanes = ~0u;
+            w->unwritten_count++;
+        }
 }

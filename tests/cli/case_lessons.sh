@@ -22,12 +22,31 @@ expect_exit 2
 expect_stderr "lesson list takes no LESSON: 'mlp-digits'"
 run lesson lint
 expect_exit 0
+# How many commands of the program what was printed has; lines break elsewhere.
+commands_of()
+{
+    tr -s ' \n' ' ' <"$out" | grep -o "$1 [a-z]" | wc -l
+}
+
 for id in $ids; do
     run lesson show "$id"
     expect_exit 0
     expect_no_escape
     expect_stdout "$id"
+    # A lesson names the program one way; it is shown as it was called.
+    commands=$(commands_of lapenna-lab)
+    if grep '\./lab ' "$out"; then
+        complain "lesson $id does not call the program lapenna-lab"
+    fi
+    LAPENNA_LAB_COMMAND=./lab
+    export LAPENNA_LAB_COMMAND
+    run lesson show "$id"
+    unset LAPENNA_LAB_COMMAND
+    [ "$(commands_of '\./lab')" -eq "$commands" ] ||
+        complain "lesson $id: $commands commands, not all as ./lab"
 done
+run lesson show inside-kernel
+expect_stdout 'lapenna-lab sim lessons/data/inside/copies.cu'
 
 inline_lesson small
 run lesson lint small.md

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "lesson/texmath.h"
@@ -501,9 +502,21 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
     return r->out.failed || (r->too_large && r->leaf.line);
 }
 
+/* How many bytes at the beginning of a code span, or of a line of a code block, are the
+ * program's name, as the first word of a command. */
+static MD_SIZE command_name(const struct reader *r, const MD_CHAR *s, MD_SIZE n)
+{
+    static const char name[] = "lapenna-lab";
+    const MD_SIZE bytes = sizeof(name) - 1;
+    const bool is_first =
+        r->code > 0 && n >= bytes && memcmp(s, name, bytes) == 0;
+    return is_first && (n == bytes || s[bytes] == ' ') ? bytes : 0;
+}
+
 static int on_text(MD_TEXTTYPE type, const MD_CHAR *s, MD_SIZE n, void *user)
 {
     struct reader *r = user;
+    MD_SIZE named;
     if (!r->open) /* tight lists have text without a paragraph */
         open_leaf(r, LAB_MD_PARAGRAPH);
     note_line(r, s);
@@ -527,7 +540,12 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *s, MD_SIZE n, void *user)
         lab_str_add_bytes(&r->out.text, s, n); /* texmath makes it safe */
         break;
     default:
-        lab_str_add_visible(&r->out.text, s, n, r->leaf.kind == LAB_MD_CODE);
+        /* A command can be typed as it is shown: `./lab run`, from a clone. */
+        named = command_name(r, s, n);
+        if (named > 0)
+            lab_command_add(&r->out.text, false);
+        lab_str_add_visible(&r->out.text, s + named, n - named,
+                            r->leaf.kind == LAB_MD_CODE);
         break;
     }
     return r->out.failed || r->too_large;

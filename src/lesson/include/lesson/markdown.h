@@ -83,8 +83,8 @@ struct lab_md_lines {
 typedef const char *lab_md_ascii_fn(unsigned code);
 
 LAB_C_BEGIN
-/* Reads md[n], from line `first_line` of the file on. Everything
- * in *out lives in `arena`. Any text is valid Markdown. Errors: LAB_E_NOMEM;
+/* Reads md[n], from line `first_line` of the file on. "lapenna-lab" as the first word of
+ * a command in code becomes what base/command.h has. Everything in *out lives in `arena`. Any text is valid Markdown. Errors: LAB_E_NOMEM;
  * LAB_E_RANGE, a table at *bad_line is too large. One thread at a time. */
 enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
                             int first_line, struct lab_md *out, int *bad_line);

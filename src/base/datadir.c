@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/module.h"
@@ -148,4 +149,35 @@ enum lab_status lab_module_symbol(void *handle, const char *symbol,
                         symbol);
     *address = found;
     return LAB_OK;
+}
+
+static FILE *open_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb")
+                                                             : NULL;
+}
+
+FILE *lab_source_open(const char *beside, const char *path)
+{
+    static const char own[] = "kernels/";
+    struct lab_str there;
+    const char *slash = beside ? strrchr(beside, '/') : NULL;
+    const char *tail = strstr(path, own);
+    FILE *f = open_file(path);
+    if (f)
+        return f;
+    lab_str_init(&there);
+    if (slash && path[0] != '/') {
+        lab_str_add_bytes(&there, beside, (size_t)(slash + 1 - beside));
+        lab_str_add(&there, path);
+        f = open_file(lab_str_text(&there));
+    }
+    for (; !f && tail; tail = strstr(tail + 1, own)) {
+        lab_str_clear(&there);
+        if ((tail == path || tail[-1] == '/') && !lab_data_path(tail, &there))
+            f = open_file(lab_str_text(&there));
+    }
+    lab_str_release(&there);
+    return f;
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/datadir.h"
 #include "base/mem.h"
@@ -57,45 +56,12 @@ void lab_kernel_name(const char *symbol, char *out, size_t cap)
     lab_free(types);
 }
 
-static FILE *open_file(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb")
-                                                             : NULL;
-}
-
-/* A file that PTX names: from here, from the folder of `beside`, or one of the
- * program's own kernels, which ship with it and may have been compiled elsewhere. */
-static FILE *open_source(const char *beside, const char *path)
-{
-    static const char own[] = "kernels/";
-    struct lab_str there;
-    const char *slash = beside ? strrchr(beside, '/') : NULL;
-    const char *tail = strstr(path, own);
-    FILE *f = open_file(path);
-    if (f)
-        return f;
-    lab_str_init(&there);
-    if (slash && path[0] != '/') {
-        lab_str_add_bytes(&there, beside, (size_t)(slash + 1 - beside));
-        lab_str_add(&there, path);
-        f = open_file(lab_str_text(&there));
-    }
-    for (; !f && tail; tail = strstr(tail + 1, own)) {
-        lab_str_clear(&there);
-        if ((tail == path || tail[-1] == '/') && !lab_data_path(tail, &there))
-            f = open_file(lab_str_text(&there));
-    }
-    lab_str_release(&there);
-    return f;
-}
-
 static void read_file(struct lab_kernel_source *s, const struct lab_ptx *ptx,
                       int32_t file)
 {
     char block[4096];
     const char *path = path_of(ptx, file);
-    FILE *f = path ? open_source(s->beside, path) : NULL;
+    FILE *f = path ? lab_source_open(s->beside, path) : NULL;
     s->file = file;
     s->lines = 0;
     lab_str_clear(&s->text);
@@ -310,14 +276,18 @@ void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_access_view *v, int lane)
 {
     struct lab_sim_finding f;
+    char words[256];
     if (v->outside >> lane & 1 ||
         (v->space == LAB_PTX_GENERIC &&
          !lab_sim_debug_element(d, v->address[lane], &f))) {
-        char words[256];
         lab_sim_debug_outside(d, v, lane, words, sizeof(words));
         lab_str_add(out, words);
     } else if (lab_kernel_is_global(v) || v->space == LAB_PTX_GENERIC)
         add_element(out, d, v->address[lane]);
+    else if (v->space == LAB_PTX_SHARED &&
+             lab_sim_debug_shared_element(d, v->address[lane], words,
+                                          sizeof(words)))
+        lab_str_add(out, words);
     else
         lab_str_addf(out, "byte %" PRIu64, v->address[lane]);
 }
@@ -331,8 +301,9 @@ static void add_range(struct lab_str *out, const struct lab_sim_debug *d,
     const int n = __builtin_popcount(inside);
     const int first = __builtin_ctz(inside);
     const int last = 31 - __builtin_clz(inside);
-    lab_str_addf(out, "%d lane%s %s %d bytes each of %s, ", n,
-                 n == 1 ? "" : "s", verb, v->bytes, space_name(v));
+    lab_str_addf(out, "%d lane%s %s %d byte%s%s of %s, ", n, n == 1 ? "" : "s",
+                 verb, v->bytes, v->bytes == 1 ? "" : "s",
+                 n == 1 ? "" : " each", space_name(v));
     lab_kernel_place_add(out, d, v, first);
     if (last != first) {
         lab_str_add(out, " to ");

@@ -332,6 +332,9 @@ struct sim_variable {
     char name[LAB_SIM_NAME]; /* as the source has it */
     int64_t from;
     int64_t end;
+    int element_bytes; /* 0: its elements are not known */
+    int rank;
+    int64_t dim[LAB_SIM_MAX_RANK];
 };
 
 struct lab_sim_kernel {
@@ -343,10 +346,12 @@ struct lab_sim_kernel {
     int32_t instr_count;
     int32_t slots; /* of a warp's registers, 128 bytes each */
     int32_t preds;
-    int64_t shared_bytes; /* static: the end of the last variable */
-    int64_t dynamic_at;   /* where dynamic shared memory begins */
-    const struct sim_variable *variables; /* of static shared memory */
+    int64_t shared_bytes;           /* static: the end of the last variable */
+    int64_t dynamic_at;             /* where dynamic shared memory begins */
+    struct sim_variable *variables; /* of static shared memory */
     int32_t variable_count;
+    /* What dynamic shared memory is called; "": nothing, or several names. */
+    struct sim_variable dynamic_array;
     int64_t local_bytes; /* of a lane */
     int64_t params_bytes;
     const int64_t *param_offsets; /* of each parameter */

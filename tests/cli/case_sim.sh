@@ -133,6 +133,21 @@ extern "C" __global__ void triple(int *x)
     x[threadIdx.x] *= BY;
 }
 END
+# Line 8 ends warp 1, which is then not at the barrier: the race of line 10 comes of
+# that and is told after it, that of line 6 does not.
+cat >late.cu <<'END'
+__global__ void late(int *y, const int *x)
+{
+    __shared__ int s[64], own[64];
+    int t = threadIdx.x;
+    own[t] = t;
+    s[t] = own[t ^ 1];
+    if (t >= 32)
+        s[t] += x[t];
+    __syncthreads();
+    y[t] = s[63 - t];
+}
+END
 cat >broken.cu <<'END'
 __global__ void broken(int *x)
 {
@@ -192,6 +207,12 @@ for compiler in clang nvcc; do
     expect_json 'one("finding")["line"] == 4' \
         'one("finding")["file"] == "kernels/triple.cu"' \
         'one("output")["data"] == [0, 3, 6, 9]'
+    run sim late.cu --compiler $compiler --grid 1 --block 64 --json \
+        --arg 'out:int[64]' --arg 'in:int[32]=iota'
+    expect_exit 1
+    expect_json '[(f["check"], f["line"]) for f in of("finding")] ==
+        [("race", 6), ("memory", 8), ("race", 10)]' \
+        '"shared memory s[63] races" in of("finding")[2]["message"]'
     run sim broken.cu --compiler $compiler --grid 1 --block 1
     expect_exit 3
     expect_stderr no_such_name

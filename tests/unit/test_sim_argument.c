@@ -448,6 +448,77 @@ TEST_CASE(a_source_names_its_parameters)
                "k", 2, "int|; float *|x");
 }
 
+/* "4 [16][17]"; NULL: not known. */
+static void array_is(const char *text, const char *name, int64_t total,
+                     const char *want)
+{
+    struct lab_sim_array a;
+    char got[128];
+    if (!lab_sim_source_array(text, strlen(text), name, total, &a)) {
+        assert_null(want);
+        return;
+    }
+    size_t n = (size_t)snprintf(got, sizeof(got), "%d", a.element_bytes);
+    for (int k = 0; k < a.rank; k++)
+        n += (size_t)snprintf(got + n, sizeof(got) - n, "%s[%lld]",
+                              k ? "" : " ", (long long)a.dim[k]);
+    assert_non_null(want);
+    assert_string_equal(got, want);
+}
+
+TEST_CASE(a_source_names_arrays_in_shared_memory)
+{
+    static const char two[] =
+        "#define TILE 16 /* a side */\n"
+        "constexpr int PAD = 1, ALL = TILE * (TILE + 2);\n"
+        "enum side { ROWS = 4 };\n"
+        "__global__ void k() {\n"
+        "__shared__ float a[TILE][TILE + PAD], b[ALL];\n"
+        "__shared__ alignas(16) unsigned char c[ROWS - 1];\n"
+        "__shared__ struct pair p[ROWS][2]; __shared__ int n;\n"
+        "extern __shared__ double d[]; }";
+    array_is(two, "a", 16 * 17 * 4, "4 [16][17]");
+    array_is(two, "b", 16 * 18 * 4, "4 [288]");
+    array_is(two, "c", 3, "1 [3]");
+    array_is(two, "p", 4 * 2 * 12, "12 [4][2]");
+    array_is(two, "n", 4, "4");
+    array_is(two, "d", -1, "8 [0]");
+    array_is(two, "e", 4, NULL);
+    /* Another size than the source has: it is not that one. */
+    array_is(two, "a", 16 * 16 * 4, NULL);
+    array_is(two, "p", 7, NULL);
+    array_is(two, "d", 64, NULL);
+    /* Of a template the first side follows from the bytes, an inner one does not. */
+    array_is("template <int N> void k() { __shared__ float s[N]; }", "s", 256,
+             "4 [64]");
+    array_is("template <int N> void k() { __shared__ float s[N][8]; }", "s",
+             256, "4 [8][8]");
+    array_is("template <int N> void k() { __shared__ float s[8][N]; }", "s",
+             256, NULL);
+    array_is("template <class T> void k() { __shared__ T s[8]; }", "s", 64,
+             "8 [8]");
+    array_is("template <class T, int N> void k() { __shared__ T s[N]; }", "s",
+             64, NULL);
+    /* Of several kernels: the one with as many bytes, if there is one. */
+    array_is("void k() { __shared__ int s[64]; } void m() { __shared__ double "
+             "s[64]; }",
+             "s", 512, "8 [64]");
+    array_is("void k() { __shared__ int s[2][64]; } void m() { __shared__ "
+             "double s[64]; }",
+             "s", 512, NULL);
+    /* What two #defines do not agree on, and what is no constant. */
+    array_is("#define N 8\n#define N 9\n__shared__ float s[4][N];", "s", 128,
+             NULL);
+    array_is("void f() { int n; n = 8; __shared__ float s[4][n]; }", "s", 128,
+             NULL);
+    array_is("const int n = n; __shared__ float s[4][n];", "s", 128, NULL);
+    array_is("__shared__ float s[4][8", "s", 128, NULL);
+    array_is(
+        "__shared__ float s[((((((((((((((((((((8))))))))))))))))))))][2];",
+        "s", 64, "4 [8][2]");
+    array_is("", "s", 64, NULL);
+}
+
 /* Where the mangled name has no types, the source's are known. */
 TEST_CASE(types_of_a_source_are_compared)
 {

@@ -152,6 +152,10 @@ void sim_tell(const struct sim_grid *g, const struct lab_sim_finding *f);
 /* The place of an address for a finding: name, argument, index; and in words,
  * "fc1.W[3,17]", at least SIM_WORDS long. */
 enum { SIM_WORDS = 160 };
+/* "s[3][17]", at least SIM_WORDS long; false: the elements of what has the address in
+ * shared memory are not known. */
+bool sim_shared_element(const struct lab_sim_kernel *k, uint64_t addr,
+                        char *words);
 /* An address beyond the array of shared memory that the instruction names: "0 bytes
  * after the end of s in shared memory". `variable`: sim_instr.variable. Else `words` stay. */
 void sim_describe_beyond(const struct lab_sim_kernel *k, int variable,

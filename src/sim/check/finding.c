@@ -99,8 +99,9 @@ static void describe_inside(const struct lab_sim_finding *f, int64_t offset,
     else
         n = sim_append(words, SIM_WORDS, n, ", byte %lld", (long long)offset);
     if (f->rank > 0 && offset % element_bytes != 0)
-        sim_append(words, SIM_WORDS, n, " + %lld bytes",
-                   (long long)(offset % element_bytes));
+        sim_append(words, SIM_WORDS, n, " + %lld byte%s",
+                   (long long)(offset % element_bytes),
+                   offset % element_bytes == 1 ? "" : "s");
 }
 
 /* Between two tensors: the one whose end or beginning is nearer, and the other. It may
@@ -224,6 +225,18 @@ static void describe_far(const struct sim_grid *g, uint64_t addr, char *words)
                                              : "an allocation");
 }
 
+static const char *const space_names[] = {"shared memory", "local memory",
+                                          "parameter memory"};
+
+/* Is what was touched the block's or the thread's own? */
+static bool is_space(const char *name)
+{
+    for (size_t i = 0; i < sizeof(space_names) / sizeof(space_names[0]); i++)
+        if (strcmp(space_names[i], name) == 0)
+            return true;
+    return false;
+}
+
 static int64_t space_bytes(const struct sim_grid *g, const struct sim_check *c,
                            enum lab_ptx_space space)
 {
@@ -232,7 +245,8 @@ static int64_t space_bytes(const struct sim_grid *g, const struct sim_check *c,
                                     : g->params_bytes;
 }
 
-/* The variable of static shared memory that has a byte; NULL: none has. */
+/* The variable of static shared memory that has a byte, or the array in dynamic one;
+ * NULL: none has. */
 static const struct sim_variable *variable_at(const struct lab_sim_kernel *k,
                                               uint64_t addr)
 {
@@ -240,7 +254,33 @@ static const struct sim_variable *variable_at(const struct lab_sim_kernel *k,
         if (addr >= (uint64_t)k->variables[v].from &&
             addr < (uint64_t)k->variables[v].end)
             return &k->variables[v];
-    return NULL;
+    return k->dynamic_array.element_bytes > 0 &&
+                   addr >= (uint64_t)k->dynamic_array.from
+               ? &k->dynamic_array
+               : NULL;
+}
+
+bool sim_shared_element(const struct lab_sim_kernel *k, uint64_t addr,
+                        char *words)
+{
+    const struct sim_variable *v = variable_at(k, addr);
+    int64_t index[LAB_SIM_MAX_RANK] = {0};
+    if (!v || v->element_bytes < 1)
+        return false;
+    const int64_t at = (int64_t)addr - v->from;
+    int64_t element = at / v->element_bytes;
+    for (int d = v->rank; d-- > 0;) {
+        index[d] = d > 0 ? element % v->dim[d] : element;
+        element = d > 0 ? element / v->dim[d] : element;
+    }
+    size_t n = sim_append(words, SIM_WORDS, 0, "%s", v->name);
+    for (int d = 0; d < v->rank; d++)
+        n = sim_append(words, SIM_WORDS, n, "[%lld]", (long long)index[d]);
+    if (at % v->element_bytes != 0)
+        sim_append(words, SIM_WORDS, n, " + %lld byte%s",
+                   (long long)(at % v->element_bytes),
+                   at % v->element_bytes == 1 ? "" : "s");
+    return true;
 }
 
 void sim_describe_beyond(const struct lab_sim_kernel *k, int variable,
@@ -270,15 +310,20 @@ void sim_describe(const struct sim_grid *g, const struct sim_check *c,
     words[0] = '\0';
     if (space == LAB_PTX_SHARED || space == LAB_PTX_LOCAL ||
         space == LAB_PTX_PARAM) {
-        snprintf(f->name, sizeof(f->name), "%s memory",
-                 space == LAB_PTX_SHARED  ? "shared"
-                 : space == LAB_PTX_LOCAL ? "local"
-                                          : "parameter");
+        snprintf(f->name, sizeof(f->name), "%s",
+                 space_names[space == LAB_PTX_SHARED  ? 0
+                             : space == LAB_PTX_LOCAL ? 1
+                                                      : 2]);
         f->rank = 1;
         f->index[0] = (int64_t)addr;
-        const struct sim_variable *v =
-            space == LAB_PTX_SHARED ? variable_at(g->kernel, addr) : NULL;
-        if (v)
+        const bool beyond = c && addr >= (uint64_t)space_bytes(g, c, space);
+        const struct sim_variable *v = space == LAB_PTX_SHARED && !beyond
+                                           ? variable_at(g->kernel, addr)
+                                           : NULL;
+        char element[SIM_WORDS];
+        if (v && sim_shared_element(g->kernel, addr, element))
+            sim_append(words, SIM_WORDS, 0, "%s %s", f->name, element);
+        else if (v)
             sim_append(words, SIM_WORDS, 0, "%s %s, byte %lld of %lld", f->name,
                        v->name, (long long)addr - (long long)v->from,
                        (long long)(v->end - v->from));
@@ -359,12 +404,38 @@ void sim_check_no_memory(struct sim_launch_check *l)
     pthread_mutex_unlock(&l->lock);
 }
 
+/* May it come of a thread that another finding has ended? What that thread would have
+ * written is read, or it was not at a barrier with the other. */
+static bool is_follower(const struct sim_check *c,
+                        const struct lab_sim_finding *f)
+{
+    const struct sim_block *b = c->block;
+    if (!b || (f->check != LAB_SIM_UNINITIALISED && f->check != LAB_SIM_RACE))
+        return false;
+    if (f->check == LAB_SIM_UNINITIALISED) {
+        bool ended = false;
+        for (int w = 0; w < b->warp_count; w++)
+            ended = ended || b->warps[w].faulted;
+        return ended && is_space(f->name);
+    }
+    if (!f->has_other ||
+        memcmp(f->other.block, f->at.block, sizeof(f->at.block)) != 0)
+        return false;
+    const uint32_t *n = c->launch->grid->launch->block;
+    const uint32_t *t = f->other.thread;
+    const uint32_t number = t[0] + n[0] * (t[1] + n[1] * t[2]);
+    return b->warps[number / SIM_LANES].faulted >> number % SIM_LANES & 1;
+}
+
 void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
                uint64_t block, uint32_t thread)
 {
     const struct lab_ptx *ptx = c->launch->ptx;
-    struct sim_found one = {
-        .f = *f, .file = -1, .block = block, .thread = thread};
+    struct sim_found one = {.f = *f,
+                            .file = -1,
+                            .block = block,
+                            .thread = thread,
+                            .late = is_follower(c, f)};
     if (f->at.place >= 0 && ptx && f->at.place < ptx->place_count) {
         one.file = ptx->places[f->at.place].file;
         one.line = ptx->places[f->at.place].line;
@@ -412,9 +483,9 @@ bool sim_repeats(struct sim_warp *w, const struct sim_instr *i, int lane,
     if (r->check == (int)check && r->place == place && r->what == what &&
         r->found < c->found_count) {
         struct sim_found *old = &c->found[r->found];
-        if (old->block < w->block->number ||
-            (old->block == w->block->number &&
-             old->thread <= thread_of(w, lane))) {
+        if (!old->late && (old->block < w->block->number ||
+                           (old->block == w->block->number &&
+                            old->thread <= thread_of(w, lane)))) {
             old->f.times++;
             return true;
         }
@@ -523,17 +594,18 @@ bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,
     return true;
 }
 
-/* A thread that an access or a barrier ended writes no more: who reads that, or does
- * not meet it at a barrier, is told after it. */
+/* A thread that an access or a barrier ended writes no more: who reads that in global
+ * memory, from whichever block, is told after it. */
 static void put_causes_first(struct sim_found *list, size_t count)
 {
     bool ended = false;
     for (size_t k = 0; k < count; k++)
         ended = ended || list[k].f.check == LAB_SIM_MEMORY ||
                 list[k].f.check == LAB_SIM_BARRIER;
-    for (size_t k = 0; k < count; k++)
-        list[k].late = ended && (list[k].f.check == LAB_SIM_UNINITIALISED ||
-                                 list[k].f.check == LAB_SIM_RACE);
+    for (size_t k = 0; ended && k < count; k++)
+        list[k].late =
+            list[k].late || (list[k].f.check == LAB_SIM_UNINITIALISED &&
+                             list[k].f.name[0] && !is_space(list[k].f.name));
 }
 
 enum lab_status sim_findings_end(struct sim_launch_check *l,

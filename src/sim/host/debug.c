@@ -1234,6 +1234,16 @@ void lab_sim_debug_outside(const struct lab_sim_debug *d,
     snprintf(out, cap, "%s", words);
 }
 
+bool lab_sim_debug_shared_element(const struct lab_sim_debug *d,
+                                  uint64_t address, char *out, size_t cap)
+{
+    char words[SIM_WORDS];
+    if (!sim_shared_element(d->kernel, address, words))
+        return false;
+    snprintf(out, cap, "%s", words);
+    return true;
+}
+
 bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
                            struct lab_sim_finding *out)
 {

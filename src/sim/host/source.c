@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -209,7 +210,7 @@ bool lab_sim_source_parameters(const char *text, size_t bytes, const char *name,
     return found;
 }
 
-/* ---- statements ---- */
+/* ---- words and signs ---- */
 
 enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_NUMBER, TOKEN_SIGN };
 struct token {
@@ -977,4 +978,336 @@ void lab_sim_statements_release(struct lab_sim_statements *s)
     lab_free(s->declared);
     lab_free(s->assigned);
     *s = (struct lab_sim_statements){.declared = NULL};
+}
+
+/* ---- arrays in shared memory ---- */
+
+struct number {
+    int64_t value;
+    bool known;
+};
+
+/* A text in words, and itself for the lines of the preprocessor. */
+struct declarations {
+    struct parser p;
+    const char *text;
+    const char *end;
+    int names; /* how many more names may be looked up */
+};
+
+static struct number expression(struct declarations *d, size_t *at, int least,
+                                int depth);
+
+static struct number same(struct number a, struct number b, bool first)
+{
+    a.known = first ? b.known : a.known && b.known && a.value == b.value;
+    a.value = b.value;
+    return a;
+}
+
+static struct number written_number(const char *from, const char *end)
+{
+    char text[32];
+    char *rest;
+    const size_t n = (size_t)(end - from);
+    if (n == 0 || n >= sizeof(text))
+        return (struct number){0, false};
+    memcpy(text, from, n);
+    text[n] = '\0';
+    const int64_t value = strtoll(text, &rest, 0);
+    return (struct number){value, rest > text && !rest[strspn(rest, "uUlL")]};
+}
+
+/* "#define NAME 32", or in brackets; *count of them. */
+static struct number defined(const struct declarations *d,
+                             const struct token *name, int *count)
+{
+    static const char word[] = "define";
+    struct number out = {0, false};
+    for (const char *at = d->text; at < d->end; at++) {
+        const char *line = at;
+        const char *stop = memchr(line, '\n', (size_t)(d->end - line));
+        stop = stop ? stop : d->end;
+        at = stop;
+        while (line < stop && isspace((unsigned char)*line))
+            line++;
+        if (line == stop || *line++ != '#')
+            continue;
+        while (line < stop && isspace((unsigned char)*line))
+            line++;
+        if ((size_t)(stop - line) < sizeof(word) ||
+            memcmp(line, word, sizeof(word) - 1) != 0)
+            continue;
+        line += sizeof(word) - 1;
+        while (line < stop && isspace((unsigned char)*line))
+            line++;
+        if (stop - line <= name->n ||
+            memcmp(line, name->at, (size_t)name->n) != 0 ||
+            is_word(line[name->n]))
+            continue;
+        line += name->n;
+        const char *last = line;
+        while (line < stop && (isspace((unsigned char)*line) || *line == '('))
+            line++;
+        for (last = line; last < stop && is_word(*last);)
+            last++;
+        struct number one = written_number(line, last);
+        /* What follows may be a comment. */
+        while (last < stop && (isspace((unsigned char)*last) || *last == ')'))
+            last++;
+        one.known = one.known && (last == stop || *last == '/');
+        out = same(out, one, *count == 0);
+        ++*count;
+    }
+    return out;
+}
+
+/* "const int NAME = 32", "enum { NAME = 32" ends before token i. */
+static bool is_constant(const struct parser *p, size_t i)
+{
+    bool any = false;
+    while (i > 0 && !is_one_of(token(p, i - 1), ";{}")) {
+        const struct token *t = token(p, --i);
+        any = any || is_token(t, "const") || is_token(t, "constexpr");
+    }
+    if (!any && i > 0 && is_one_of(token(p, i - 1), "{"))
+        any = is_token(token(p, i - 2), "enum") ||
+              (i > 2 && is_token(token(p, i - 3), "enum"));
+    return any;
+}
+
+/* What all that is called so in the text agree on. */
+static struct number constant(struct declarations *d, const struct token *name,
+                              int depth)
+{
+    const struct parser *p = &d->p;
+    int count = 0;
+    struct number out = {0, false};
+    if (--d->names < 0)
+        return out;
+    out = defined(d, name, &count);
+    for (size_t i = 1; i + 2 < p->token_count; i++) {
+        const struct token *t = token(p, i);
+        if (t->kind != TOKEN_WORD || t->n != name->n ||
+            memcmp(t->at, name->at, (size_t)t->n) != 0 ||
+            !is_token(token(p, i + 1), "="))
+            continue;
+        size_t at = i + 2;
+        struct number one = {0, false};
+        if (is_constant(p, i))
+            one = expression(d, &at, 1, depth + 1);
+        one.known = one.known && is_one_of(token(p, at), ",;}");
+        out = same(out, one, count == 0);
+        count++;
+    }
+    return out;
+}
+
+static struct number operand(struct declarations *d, size_t *at, int depth)
+{
+    enum { DEEP = 16 };
+    const struct token *t = token(&d->p, *at);
+    struct number out = {0, false};
+    ++*at;
+    if (t->kind == TOKEN_NUMBER)
+        return written_number(t->at, t->at + t->n);
+    if (t->kind == TOKEN_WORD && depth < DEEP)
+        return constant(d, t, depth);
+    if (!is_one_of(t, "(") || depth >= DEEP)
+        return out;
+    out = expression(d, at, 1, depth + 1);
+    out.known = out.known && is_one_of(token(&d->p, *at), ")");
+    ++*at;
+    return out;
+}
+
+/* From token *at on, of operators of at least this strength. */
+static struct number expression(struct declarations *d, size_t *at, int least,
+                                int depth)
+{
+    enum { SUM = 9 };
+    struct number a = operand(d, at, depth);
+    for (;;) {
+        char top = 0;
+        const int s = strength(token(&d->p, *at), &top);
+        if (s < SUM || s < least)
+            return a;
+        ++*at;
+        const struct number b = expression(d, at, s + 1, depth);
+        int64_t value = 0;
+        a.known = a.known && b.known;
+        if (a.known && (top == '/' || top == '%') && b.value <= 0)
+            a.known = false;
+        else if (a.known && top == '/')
+            value = a.value / b.value;
+        else if (a.known && top == '%')
+            value = a.value % b.value;
+        else if (a.known)
+            a.known = top == '*'
+                          ? !__builtin_mul_overflow(a.value, b.value, &value)
+                      : top == '-'
+                          ? !__builtin_sub_overflow(a.value, b.value, &value)
+                          : !__builtin_add_overflow(a.value, b.value, &value);
+        a.value = value;
+    }
+}
+
+/* The size of a type that is known by its words; 0: it is not. */
+static int type_bytes(const struct parser *p, size_t from, size_t end)
+{
+    static const struct {
+        const char *word;
+        int bytes;
+    } rows[] = {
+        {"char", 1},          {"bool", 1},     {"int8_t", 1},   {"uint8_t", 1},
+        {"short", 2},         {"int16_t", 2},  {"half", 2},     {"__half", 2},
+        {"__nv_bfloat16", 2}, {"uint16_t", 2}, {"double", 8},   {"long", 8},
+        {"int64_t", 8},       {"uint64_t", 8}, {"size_t", 8},   {"float2", 8},
+        {"int2", 8},          {"uint2", 8},    {"float4", 16},  {"int4", 16},
+        {"uint4", 16},        {"double2", 16}, {"float", 4},    {"half2", 4},
+        {"__half2", 4},       {"int32_t", 4},  {"uint32_t", 4}, {"int", 4},
+        {"unsigned", 4}};
+    static const char *const others[] = {"__shared__", "extern", "volatile",
+                                         "static",     "signed", "const"};
+    int bytes = 0;
+    for (size_t i = from; i < end; i++) {
+        const struct token *t = token(p, i);
+        bool known = false;
+        if (is_token(t, "__align__") || is_token(t, "alignas")) {
+            i = behind(p, i + 1, end) - 1;
+            continue;
+        }
+        for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+            known = known || is_token(t, others[k]);
+        for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+            if (!is_token(t, rows[k].word))
+                continue;
+            /* "unsigned char" is the smaller, "long long int" the first. */
+            if (bytes == 0 || (bytes == 4 && rows[k].bytes < 4))
+                bytes = rows[k].bytes;
+            else if (rows[k].bytes == 8)
+                bytes = 8;
+            known = true;
+        }
+        if (!known)
+            return 0;
+    }
+    return bytes;
+}
+
+enum array_match { ARRAY_OTHER, ARRAY_FOUND, ARRAY_UNKNOWN };
+
+/* Fills in what `total` bytes say of the size of an element and the first side. */
+static enum array_match fit(struct lab_sim_array *a, int64_t total)
+{
+    int64_t inner = a->element_bytes > 0 ? a->element_bytes : 1;
+    for (int k = 1; k < a->rank; k++)
+        if (__builtin_mul_overflow(inner, a->dim[k], &inner))
+            return ARRAY_OTHER;
+    if (total % inner != 0)
+        return ARRAY_OTHER;
+    const int64_t rest = total / inner; /* the first side, or more */
+    if (a->element_bytes > 0) {
+        const int64_t first = a->rank > 0 ? a->dim[0] : 1;
+        if (a->rank > 0)
+            a->dim[0] = rest;
+        return first == rest || first == 0 ? ARRAY_FOUND : ARRAY_OTHER;
+    }
+    if (a->rank == 0 || a->dim[0] == 0)
+        return ARRAY_UNKNOWN;
+    if (rest % a->dim[0] != 0 || rest / a->dim[0] > INT32_MAX)
+        return ARRAY_OTHER;
+    a->element_bytes = (int)(rest / a->dim[0]);
+    return a->element_bytes > 0 ? ARRAY_FOUND : ARRAY_OTHER;
+}
+
+/* "__shared__ float s[8][9]" of tokens that begin at `from`, with its name. A side of 0
+ * is not known. */
+static enum array_match read_array(struct declarations *d, size_t from,
+                                   size_t name, size_t type_end, int64_t total,
+                                   struct lab_sim_array *out)
+{
+    const struct parser *p = &d->p;
+    size_t at = name + 1;
+    *out =
+        (struct lab_sim_array){.element_bytes = type_bytes(p, from, type_end)};
+    while (is_one_of(token(p, at), "[")) {
+        struct number n = {0, false};
+        if (out->rank == LAB_SIM_MAX_RANK)
+            return ARRAY_UNKNOWN;
+        at++;
+        if (!is_one_of(token(p, at), "]"))
+            n = expression(d, &at, 1, 0);
+        n.known = n.known && n.value > 0 && is_one_of(token(p, at), "]");
+        while (at < p->token_count && !is_one_of(token(p, at), "];"))
+            at++;
+        if (is_one_of(token(p, at), "]"))
+            at++;
+        if (out->rank > 0 && !n.known)
+            return ARRAY_UNKNOWN;
+        out->dim[out->rank++] = n.known ? n.value : 0;
+    }
+    if (total >= 0)
+        return fit(out, total);
+    return out->rank == 1 && out->element_bytes > 0 ? ARRAY_FOUND
+                                                    : ARRAY_UNKNOWN;
+}
+
+/* Declarations in the statement of `__shared__` at token i. */
+static void read_shared(struct declarations *d, size_t i, const char *name,
+                        int64_t total, struct lab_sim_array *out, int *count)
+{
+    const struct parser *p = &d->p;
+    bool external = false;
+    size_t from = i;
+    while (from > 0 && !is_one_of(token(p, from - 1), ";{})"))
+        from--;
+    const size_t end = first_of(p, i, p->token_count, ";");
+    size_t type_end = 0;
+    for (size_t k = from; k < end; k++)
+        external = external || is_token(token(p, k), "extern");
+    if (external != (total < 0))
+        return;
+    for (size_t k = i + 1; k < end; k++) {
+        if (token(p, k)->kind != TOKEN_WORD ||
+            !(is_one_of(token(p, k + 1), "[;,=")))
+            continue;
+        struct lab_sim_array one = {0};
+        type_end = type_end > 0 ? type_end : k;
+        if (is_token(token(p, k), name)) {
+            const enum array_match match =
+                read_array(d, from, k, type_end, total, &one);
+            /* One that is not known may be the one. */
+            if (match == ARRAY_UNKNOWN ||
+                (*count > 0 && memcmp(out, &one, sizeof(one)) != 0))
+                one.element_bytes = -1;
+            if (match != ARRAY_OTHER) {
+                *out = one;
+                ++*count;
+            }
+        }
+        k = first_of(p, k + 1, end, ",");
+    }
+}
+
+bool lab_sim_source_array(const char *text, size_t bytes, const char *name,
+                          int64_t total, struct lab_sim_array *out)
+{
+    enum { NAMES = 1000 };
+    struct declarations d = {.text = text, .end = text + bytes, .names = NAMES};
+    int count = 0;
+    memset(out, 0, sizeof(*out));
+    char *copy = lab_alloc(bytes + 1);
+    if (!copy)
+        return false;
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    blank(copy, bytes);
+    const enum lab_status st = cut_tokens(&d.p, copy, copy + bytes);
+    for (size_t i = 0; !st && i < d.p.token_count; i++)
+        if (is_token(token(&d.p, i), "__shared__"))
+            read_shared(&d, i, name, total, out, &count);
+    lab_free(d.p.tokens);
+    lab_free(copy);
+    return count > 0 && out->element_bytes > 0;
 }

@@ -707,10 +707,19 @@ static enum lab_status keep_variables(struct sim_lowering *l)
     if (!v)
         return lab_no_memory("the variables of a kernel");
     k->variables = v;
+    int names = 0;
     for (size_t i = 0; i < l->symbol_count; i++) {
         const struct lab_ptx_variable *of = l->symbols[i].variable;
-        if (l->symbols[i].space != LAB_PTX_SHARED || of->external)
+        if (l->symbols[i].space != LAB_PTX_SHARED)
             continue;
+        if (of->external) {
+            struct sim_variable *dynamic = &k->dynamic_array;
+            variable_name(of->name, dynamic->name, sizeof(dynamic->name));
+            if (++names > 1)
+                dynamic->name[0] = '\0';
+            dynamic->from = k->dynamic_at;
+            continue;
+        }
         struct sim_variable *one = &v[k->variable_count++];
         variable_name(of->name, one->name, sizeof(one->name));
         one->from = (int64_t)l->symbols[i].address;

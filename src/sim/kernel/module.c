@@ -2,9 +2,12 @@
  * initial values, and lowers its kernels when they are asked for. */
 #include "module.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/datadir.h"
 #include "base/mem.h"
+#include "sim/argument.h"
 
 struct sim_kernel_room {
     struct lab_arena arena;
@@ -217,6 +220,63 @@ static void list_kernels(const struct lab_ptx *ptx, char *out, size_t size)
     }
 }
 
+/* ---- arrays in shared memory, as the source has them ---- */
+
+/* The text of a file that PTX names; NULL: it is not there, or larger than any source of
+ * a kernel. For lab_free(). */
+static char *read_source(const struct lab_ptx *ptx, const char *path,
+                         size_t *bytes)
+{
+    enum { MOST = 1 << 20 };
+    FILE *f = lab_source_open(ptx->name, path);
+    char *text = f ? lab_alloc(MOST) : NULL;
+    *bytes = text ? fread(text, 1, MOST, f) : 0;
+    if (f)
+        fclose(f);
+    if (*bytes > 0 && *bytes < MOST)
+        return text;
+    lab_free(text);
+    return NULL;
+}
+
+static void name_elements(struct sim_variable *v, int64_t total,
+                          const char *text, size_t bytes)
+{
+    struct lab_sim_array a;
+    if (!v->name[0] || v->element_bytes > 0 ||
+        !lab_sim_source_array(text, bytes, v->name, total, &a))
+        return;
+    v->element_bytes = a.element_bytes;
+    v->rank = a.rank;
+    memcpy(v->dim, a.dim, sizeof(v->dim));
+}
+
+/* From the files that the kernel's instructions are of. What is not found has bytes
+ * instead of elements. */
+static void read_arrays(struct lab_sim_kernel *k)
+{
+    const struct lab_ptx *ptx = k->ptx;
+    const bool any = k->variable_count > 0 || k->dynamic_array.name[0];
+    for (int32_t file = 0; any && file < ptx->file_count; file++) {
+        bool own = false;
+        for (int32_t i = 0; !own && i < k->instr_count; i++) {
+            const struct lab_ptx_instr *in = k->instrs[i].ptx;
+            own = in && in->near >= 0 && ptx->places[in->near].file == file;
+        }
+        size_t bytes;
+        char *text = own && ptx->files[file]
+                         ? read_source(ptx, ptx->files[file], &bytes)
+                         : NULL;
+        for (int32_t i = 0; text && i < k->variable_count; i++)
+            name_elements(&k->variables[i],
+                          k->variables[i].end - k->variables[i].from, text,
+                          bytes);
+        if (text)
+            name_elements(&k->dynamic_array, -1, text, bytes);
+        lab_free(text);
+    }
+}
+
 static enum lab_status make_kernel(struct lab_sim_module *m,
                                    const struct lab_ptx_function *f,
                                    const struct lab_sim_kernel **out)
@@ -230,6 +290,7 @@ static enum lab_status make_kernel(struct lab_sim_module *m,
         lab_free(room);
         return st;
     }
+    read_arrays(room->kernel);
     room->next = m->kernels;
     m->kernels = room;
     *out = room->kernel;

@@ -4,6 +4,8 @@
  * directory ../share/lapenna-lab beside the program's own bin directory, which
  * a build tree has too. Threads: any. */
 #pragma once
+#include <stdio.h>
+
 #include "base/status.h"
 #include "base/str.h"
 
@@ -19,4 +21,8 @@ enum lab_status lab_data_path(const char *sub, struct lab_str *out);
  * absolute path either. Whether the file exists is not looked at. */
 int lab_user_path(const char *variable, const char *fallback, const char *file,
                   char *out, size_t size);
+/* A file that PTX names, to be read: from here, from the folder of the file `beside`
+ * (NULL: none), or one of the program's own kernels, which ship with it and may have been
+ * compiled elsewhere. NULL: there is no such file. */
+FILE *lab_source_open(const char *beside, const char *path);
 LAB_C_END

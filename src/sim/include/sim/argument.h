@@ -72,6 +72,13 @@ struct lab_sim_parameter {
     char name[40];
 };
 
+/* An array in shared memory as its source declares it. */
+struct lab_sim_array {
+    int element_bytes;
+    int rank;
+    int64_t dim[LAB_SIM_MAX_RANK];
+};
+
 /* A random word: number i of argument `argument`. */
 typedef uint32_t lab_sim_word_fn(uint64_t seed, int argument, uint64_t i);
 
@@ -85,6 +92,13 @@ enum lab_status lab_sim_argument_read(const char *spec,
  * what they agree on. */
 bool lab_sim_source_parameters(const char *text, size_t bytes, const char *name,
                                struct lab_sim_parameter *out, int count);
+
+/* The array `name` of `total` bytes in shared memory that a text declares; total -1: of
+ * dynamic shared memory, of rank 1. Its sides are numbers, or constants that the text
+ * has; the first one, and the size of an element, may follow from the others. false:
+ * there is none, several that differ, or one whose sides are not known. */
+bool lab_sim_source_array(const char *text, size_t bytes, const char *name,
+                          int64_t total, struct lab_sim_array *out);
 
 /* "(float const* x, int n)", or with the types of PTX. `types` and `source` as below. */
 void lab_sim_parameters_add(struct lab_str *out,

@@ -207,6 +207,10 @@ lab_sim_debug_written(const struct lab_sim_debug *d);
  * index of *out. false: to no label. */
 bool lab_sim_debug_element(const struct lab_sim_debug *d, uint64_t address,
                            struct lab_sim_finding *out);
+/* "s[3][17]" at an address in shared memory; false: the source is not there, or does
+ * not give the elements. */
+bool lab_sim_debug_shared_element(const struct lab_sim_debug *d,
+                                  uint64_t address, char *out, size_t cap);
 /* What is at a lane's address that is no tensor's: "4 bytes after the end of x". */
 void lab_sim_debug_outside(const struct lab_sim_debug *d,
                            const struct lab_sim_access_view *v, int lane,

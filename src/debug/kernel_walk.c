@@ -423,6 +423,10 @@ static enum lab_status do_lanes(struct session *s, const char *arg)
         lab_str_init(&out);
         if (a.lanes >> l & 1)
             lab_kernel_place_add(&out, s->w->debug, &a, l);
+        /* Banks are of bytes. */
+        if ((lab_kernel_inside(&a) >> l & 1) && a.space == LAB_PTX_SHARED &&
+            strncmp(lab_str_text(&out), "byte ", 5) != 0)
+            lab_str_addf(&out, ", byte %" PRIu64, a.address[l]);
         lab_text_table_add(&t, lab_str_text(&out));
         lab_str_release(&out);
     }

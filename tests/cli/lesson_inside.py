@@ -168,10 +168,11 @@ def banks():
     lesson.has(f"kernel {padded.counts['shared_wavefronts']} in place of "
                f"{plain.counts['shared_wavefronts']:,}")
     for kernel, apart in (("plain", 128), ("padded", 132)):
-        walk = lesson.walk(kernel, "writer y[1,0]\n" + "instruction\n" * 16)
-        first, last = re.findall(r"read 4 bytes each of shared memory, "
-                                 r"byte (\d+) to byte (\d+)", walk)[0]
-        assert int(last) - int(first) == 31 * apart, walk
+        walk = lesson.walk(kernel, "writer y[1,0]\n" + "instruction\nlanes\n" * 16)
+        lesson.expect(walk, "read 4 bytes each of shared memory, "
+                            "tile[0][9] to tile[31][9]")
+        at = [int(byte) for byte in re.findall(r"tile\[\d+\]\[9\], byte (\d+)\n", walk)]
+        assert {b - a for a, b in zip(at[:32], at[1:32])} == {apart}, walk
 
 
 def divergence():

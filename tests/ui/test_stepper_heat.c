@@ -126,7 +126,7 @@ TEST_CASE(small_pictures_are_enlarged)
 {
     struct lab_canvas c;
     struct lab_heat_grid g = fit(1, 64, 8, 16, 39);
-    assert_int_equal(g.cell_w, 8); /* with room for a number */
+    assert_int_equal(g.cell_w, 9); /* with room for a number */
     assert_int_equal(g.cell_h, 4);
     assert_int_equal(lab_heat_height(&g), 16);
     g = fit(1, 64, 8, 15, 39); /* wider than high, for the number */

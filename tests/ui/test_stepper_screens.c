@@ -216,6 +216,7 @@ TEST_CASE_WITH(below_the_steps, setup, teardown)
          "expect fc1.W          64x16\n"
          "key s\nabsent longest steps\nexpect 4x16 █ 1.00 us\n"
          "key c\nexpect longest steps, share of the time\n"
+         "expect fc1.matmul (forward)\n"
          "absent loss of each iteration\nresize 80 24\n"
          "absent longest steps\n");
     f->curve = 60;

@@ -179,8 +179,15 @@ static void check_board(struct lab_rect r, const struct lab_board_want *want,
             assert_true(at->cell_h <= at->cell_w + at->cell_w / 4);
             assert_true(at->cell_w <= at->cell_h + at->cell_h / 4);
         }
-        assert_true(at->block_rows * at->cells_h >= want[i].rows);
-        assert_true(at->block_cols * at->cells_w >= want[i].cols);
+        if (at->fold) {
+            assert_true(!cross && want[i].rows == 1 && at->block_cols == 1);
+            assert_true(at->fold * at->cells_h >= want[i].cols);
+            assert_true(at->fold * (at->cells_h - 1) < want[i].cols);
+            assert_int_equal(at->cells_w, at->fold);
+        } else {
+            assert_true(at->block_rows * at->cells_h >= want[i].rows);
+            assert_true(at->block_cols * at->cells_w >= want[i].cols);
+        }
         for (int k = 0; k < i; k++) {
             assert_false(lab_rect_overlap(at->cells, l.at[k].cells));
             assert_false(lab_rect_overlap(at->title, l.at[k].cells));
@@ -297,6 +304,48 @@ TEST_CASE(parts_of_a_board_fill_it)
     assert_int_equal(l.at[0].cell_h, l.at[2].cell_h);
     assert_int_equal(l.at[0].cell_w, l.at[2].cell_w);
     assert_int_equal(l.at[0].cells.y, l.at[2].cells.y);
+}
+
+/* Two vectors are in rows; one that adds to the columns of a matrix is not. */
+TEST_CASE(vectors_of_a_board_are_folded)
+{
+    struct lab_board_want want[] = {
+        {.place = LAB_BOARD_BESIDE, .rows = 1, .cols = 16, .title_w = 12},
+        {.place = LAB_BOARD_RESULT, .rows = 1, .cols = 16, .title_w = 10}};
+    const struct lab_rect r = {0, 0, 38, 102};
+    struct lab_board_layout l = lab_board_place(r, want, 2, false, true);
+    assert_true(l.fits && l.at[0].fold > 1 && l.at[0].fold < 16);
+    assert_int_equal(l.at[0].fold, l.at[1].fold);
+    assert_int_equal(l.at[0].cells_h * l.at[0].fold, 16);
+    assert_int_equal(l.at[0].side.w, 3); /* "10 " */
+    want[1].rows = 10;
+    l = lab_board_place(r, want, 2, false, true);
+    assert_true(l.fits && l.at[0].fold == 0);
+}
+
+/* A click on a folded vector finds the element that is there, and none behind the
+ * last. */
+TEST_CASE(a_folded_vector_is_pointed_at)
+{
+    char name[] = "b";
+    struct lab_tensor t = {.name = name, .count = 13, .shape = {1, {13}}};
+    struct lab_plan plan = {.tensors = &t, .n_tensors = 1};
+    const struct lab_snapshot snap = {.plan = &plan};
+    const struct lab_board_want want = {
+        .place = LAB_BOARD_RESULT, .rows = 1, .cols = 13, .title_w = 6};
+    struct lab_board_view b = {.board = {.n = 1}, .snap = &snap};
+    b.board.part[0].show = (struct lab_show){.row_axis = -1, .col_axis = 0};
+    b.layout =
+        lab_board_place((struct lab_rect){3, 7, 30, 60}, &want, 1, false, true);
+    const struct lab_board_at *at = &b.layout.at[0];
+    const struct lab_heat_grid g = lab_board_grid(&b, 0, 1, 13);
+    assert_true(at->fold > 1 && g.folded);
+    for (int64_t i = 0; i < at->cells_h * at->fold; i++) {
+        int y = at->cells.y + lab_heat_top(&g, (int)(i / at->fold));
+        int x = at->cells.x + (int)(i % at->fold) * at->cell_w;
+        assert_int_equal(lab_board_hit(&b, y, x).index, i < 13 ? i : -1);
+    }
+    assert_true(at->cells_h * at->fold > 13);
 }
 
 /* Where several elements share a cell, the title has no more than the cells: the

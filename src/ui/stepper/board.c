@@ -165,8 +165,9 @@ struct trial {
     struct line across[LAB_BOARD_PARTS]; /* of a product: one */
     int part_across[LAB_BOARD_PARTS];    /* of a product */
     int part_down[LAB_BOARD_PARTS];
-    int64_t beside_rows[LAB_BOARD_PARTS]; /* cells of a part beside it, */
-    int beside_h[LAB_BOARD_PARTS];        /* and their half rows */
+    int64_t
+        own_rows[LAB_BOARD_PARTS]; /* cells of a part beside a product, or in */
+    int own_h[LAB_BOARD_PARTS];    /* a row of parts, and their half rows */
     struct line down; /* of a product: upper operands, the result */
 };
 
@@ -243,6 +244,21 @@ static void fit_shelves(struct trial *t, const struct task *k)
     t->first[t->shelves] = k->n;
 }
 
+/* The rows that a part has by itself. */
+static void set_own(struct trial *t, const struct task *k)
+{
+    for (int i = 0; i < k->n; i++) {
+        const int head = HEAD + k->want[i].label_h;
+        const int64_t room = (int64_t)larger(k->r.h - head, 0) * 2 / t->cell_h;
+        t->own_h[i] = t->cell_h;
+        t->own_rows[i] = k->want[i].rows < room ? k->want[i].rows : room;
+    }
+    for (int s = 0; s < t->shelves && !k->cross; s++)
+        for (int i = t->first[s]; i < t->first[s + 1]; i++)
+            if (t->own_rows[i] > t->down.cells[s])
+                t->own_rows[i] = t->down.cells[s];
+}
+
 static struct trial try_cells(const struct task *k, int shelves, bool titles,
                               int cell_h, int cell_w)
 {
@@ -265,12 +281,7 @@ static struct trial try_cells(const struct task *k, int shelves, bool titles,
     }
     for (int i = 0; i < t.down.n; i++)
         t.cells += t.down.cells[i];
-    for (int i = 0; k->cross && i < k->n; i++) {
-        const int head = HEAD + k->want[i].label_h;
-        const int64_t room = (int64_t)larger(k->r.h - head, 0) * 2 / cell_h;
-        t.beside_h[i] = cell_h;
-        t.beside_rows[i] = k->want[i].rows < room ? k->want[i].rows : room;
-    }
+    set_own(&t, k);
     return t;
 }
 
@@ -340,18 +351,27 @@ static struct trial best_trial(const struct task *k, bool titles)
     return best;
 }
 
-/* ---- a product's cells: what its parts share has one size, the rest its own ---- */
+/* ---- from cells of one size: what parts share has one, the rest its own ---- */
 
-/* Of a part of a product: where its columns and its rows are in the lines. */
+/* Where the columns and the half rows of a part's cells are. */
 struct sides {
     int *w;
     int *h;
 };
 
+/* Rows that A has beside those of C, and columns that B has above those of C, are as
+ * high and as wide as these. */
 static struct sides sides_of(struct trial *t, const struct task *k, int part)
 {
-    struct sides s = {NULL, &t->down.unit[t->down.n - 1]};
+    struct sides s = {NULL, &t->own_h[part]};
     const enum lab_board_place place = k->want[part].place;
+    for (int i = 0; i < t->shelves && !k->cross; i++)
+        if (part >= t->first[i] && part < t->first[i + 1])
+            s.w = &t->across[i].unit[part - t->first[i]];
+    if (!k->cross)
+        return s;
+    if (place != LAB_BOARD_BESIDE)
+        s.h = &t->down.unit[t->down.n - 1];
     for (int i = 0; i < t->across[0].n; i++)
         if (t->part_across[i] == part ||
             (place == LAB_BOARD_ABOVE &&
@@ -360,8 +380,6 @@ static struct sides sides_of(struct trial *t, const struct task *k, int part)
     for (int i = 0; i + 1 < t->down.n; i++)
         if (t->part_down[i] == part)
             s.h = &t->down.unit[i];
-    if (place == LAB_BOARD_BESIDE)
-        s.h = &t->beside_h[part];
     return s;
 }
 
@@ -373,17 +391,36 @@ static bool is_cell(bool picture, int h, int w)
            h <= (picture ? w + w / 4 : lab_heat_highest(w));
 }
 
-static bool cross_fits(struct trial *t, const struct task *k)
+/* Rows of the cells of a row of parts. */
+static int tallest(const struct trial *t, int shelf)
 {
-    if (rest_of(&t->across[0], k->r.w, false) < 0 ||
-        rest_of(&t->down, k->r.h, true) < 0)
+    int tall = 0;
+    for (int i = t->first[shelf]; i < t->first[shelf + 1]; i++)
+        tall = larger(tall, extent_of(t->own_rows[i], t->own_h[i], true));
+    return tall;
+}
+
+static bool lines_fit(const struct trial *t, const struct task *k)
+{
+    int h = 0;
+    for (int i = 0; i < t->shelves; i++) {
+        if (rest_of(&t->across[i], k->r.w, false) < 0)
+            return false;
+        h += k->cross ? 0 : t->down.before[i] + tallest(t, i);
+    }
+    return h <= k->r.h && (!k->cross || rest_of(&t->down, k->r.h, true) >= 0);
+}
+
+static bool trial_fits(struct trial *t, const struct task *k)
+{
+    if (!lines_fit(t, k))
         return false;
     for (int i = 0; i < k->n; i++) {
         const struct lab_board_want *w = &k->want[i];
         const struct sides s = sides_of(t, k, i);
         if (!is_cell(w->picture, *s.h, *s.w) ||
             (w->place == LAB_BOARD_BESIDE &&
-             HEAD + w->label_h + extent_of(t->beside_rows[i], *s.h, true) >
+             HEAD + w->label_h + extent_of(t->own_rows[i], *s.h, true) >
                  k->r.h))
             return false;
     }
@@ -398,7 +435,7 @@ static bool resize_sides(struct trial *t, const struct task *k, int part, int h,
     const int old_w = *s.w;
     *s.h = h;
     *s.w = w;
-    if (cross_fits(t, k))
+    if (trial_fits(t, k))
         return true;
     *s.h = old_h;
     *s.w = old_w;
@@ -443,26 +480,20 @@ static void even_cells(struct line *l)
     }
 }
 
-static void even_shelves(struct trial *t, const struct task *k)
+/* The columns of A, the rows of B, and the parts of a row grow each by itself. */
+static void grow_parts(struct trial *t, const struct task *k)
 {
     even_cells(&t->down);
-    for (int s = 0; s < t->shelves; s++) {
-        even_cells(&t->across[s]);
-        give_titles(&t->across[s], k->r.w);
-    }
-}
-
-/* From cells of one size: rows that A has beside those of C and columns that B has
- * above those of C are as high and as wide as these; the columns of A and the rows
- * of B grow by themselves. */
-static void grow_cross(struct trial *t, const struct task *k)
-{
-    struct line *across = &t->across[0];
-    even_cells(across);
-    even_cells(&t->down);
+    for (int i = 0; i < t->shelves; i++)
+        even_cells(&t->across[i]);
+    for (int i = 0; i < k->n; i++)
+        if (t->own_rows[i] > 0)
+            t->own_rows[i] =
+                up(k->want[i].rows, up(k->want[i].rows, t->own_rows[i]));
     while (grow_smallest(t, k))
         ;
-    give_titles(across, k->r.w);
+    for (int i = 0; i < t->shelves; i++)
+        give_titles(&t->across[i], k->r.w);
 }
 
 /* ---- rectangles ---- */
@@ -518,8 +549,8 @@ static void place_cross(const struct trial *t, const struct task *k,
         int slot = slot_of(across, i, false);
         bool beside = w->place == LAB_BOARD_BESIDE;
         put(&out->at[part], beside ? k->r.y : top, left, slot, w,
-            beside ? t->beside_rows[part] : down->cells[last], across->cells[i],
-            beside ? t->beside_h[part] : down->unit[last], across->unit[i],
+            beside ? t->own_rows[part] : down->cells[last], across->cells[i],
+            beside ? t->own_h[part] : down->unit[last], across->unit[i],
             across->before[i], beside ? HEAD + w->label_h : down->before[last]);
         left += slot + GAP;
     }
@@ -535,11 +566,8 @@ static void place_shelves(const struct trial *t, const struct task *k,
         for (int i = t->first[s]; i < t->first[s + 1]; i++) {
             int at = i - t->first[s];
             int slot = slot_of(&t->across[s], at, false);
-            int64_t rows = k->want[i].rows < t->down.cells[s]
-                               ? k->want[i].rows
-                               : t->down.cells[s];
-            put(&out->at[i], top, left, slot, &k->want[i], rows,
-                t->across[s].cells[at], t->cell_h, t->cell_w,
+            put(&out->at[i], top, left, slot, &k->want[i], t->own_rows[i],
+                t->across[s].cells[at], t->own_h[i], t->across[s].unit[at],
                 t->across[s].before[at], t->down.before[s]);
             tall = larger(tall, out->at[i].cells.h);
             left += slot + GAP;
@@ -750,6 +778,37 @@ static struct shelves best_shelves(const struct task *k)
     return cut.filled > WORTH * best.filled ? cut : best;
 }
 
+/* Columns of the largest index, and a blank. */
+static int index_width(int64_t n)
+{
+    return 1 + snprintf(NULL, 0, "%lld", (long long)n - 1);
+}
+
+/* The parts with each vector in `rows` rows; false: there is none to fold, or a
+ * matrix, whose columns or rows it may belong to. */
+static bool fold_vectors(const struct task *k, int rows,
+                         struct lab_board_want out[LAB_BOARD_PARTS],
+                         int64_t fold[LAB_BOARD_PARTS])
+{
+    enum { LEAST = 3 }; /* elements of a row */
+    bool any = false;
+    for (int i = 0; i < k->n; i++) {
+        const struct lab_board_want *w = &k->want[i];
+        if (w->rows > 1 || w->picture)
+            return false;
+        out[i] = *w;
+        fold[i] = 0;
+        if (w->label_w || w->label_h || w->cols < (int64_t)LEAST * rows)
+            continue;
+        any = true;
+        fold[i] = up(w->cols, rows);
+        out[i].rows = up(w->cols, fold[i]);
+        out[i].cols = fold[i];
+        out[i].label_w = index_width(w->cols);
+    }
+    return any;
+}
+
 /* The title has the columns that are left in its row. */
 static void place_own(const struct shelves *s, const struct task *k,
                       struct lab_board_layout *out)
@@ -776,6 +835,38 @@ static void place_own(const struct shelves *s, const struct task *k,
     }
 }
 
+/* Each part whole, in cells of its own; false: there is no room. */
+static bool place_best(const struct task *k, struct lab_board_layout *out)
+{
+    enum { MOST_ROWS = 8 };
+    const double worth = 1.1; /* a vector in a row is read more easily */
+    struct shelves best = best_shelves(k);
+    struct lab_board_want want[LAB_BOARD_PARTS];
+    int64_t fold[LAB_BOARD_PARTS] = {0};
+    int rows = 1;
+    for (int f = 2; f <= MOST_ROWS; f++) {
+        struct task folded = *k;
+        folded.want = want;
+        if (!fold_vectors(k, f, want, fold))
+            break;
+        struct shelves s = best_shelves(&folded);
+        if (s.filled <= worth * best.filled)
+            continue;
+        best = s;
+        rows = f;
+    }
+    if (best.filled <= 0)
+        return false;
+    struct task chosen = *k;
+    if (rows > 1 && fold_vectors(k, rows, want, fold))
+        chosen.want = want;
+    place_own(&best, &chosen, out);
+    for (int i = 0; i < k->n && rows > 1; i++)
+        out->at[i].fold = fold[i];
+    out->fits = true;
+    return true;
+}
+
 struct lab_board_layout lab_board_place(struct lab_rect r,
                                         const struct lab_board_want *want,
                                         int n, bool cross, bool halves)
@@ -785,14 +876,8 @@ struct lab_board_layout lab_board_place(struct lab_rect r,
     enum { WORTH = 3 }; /* times smaller cells, for titles that are whole */
     if (n < 1 || n > LAB_BOARD_PARTS)
         return out;
-    if (!cross) {
-        struct shelves own = best_shelves(&k);
-        out.fits = own.filled > 0;
-        if (out.fits) {
-            place_own(&own, &k, &out);
-            return out;
-        }
-    }
+    if (!cross && place_best(&k, &out))
+        return out;
     struct trial t = best_trial(&k, true);
     if (t.shown < 1 || !lab_heat_has_numbers(t.cell_h, t.cell_w)) {
         struct trial cut = best_trial(&k, false);
@@ -802,13 +887,11 @@ struct lab_board_layout lab_board_place(struct lab_rect r,
     if (t.shown <= 0)
         return out;
     out.fits = true;
-    if (cross) {
-        grow_cross(&t, &k);
+    grow_parts(&t, &k);
+    if (cross)
         place_cross(&t, &k, &out);
-    } else {
-        even_shelves(&t, &k);
+    else
         place_shelves(&t, &k, &out);
-    }
     return out;
 }
 
@@ -905,7 +988,8 @@ static void draw_marks(const struct lab_board_view *b, struct lab_canvas *c,
         return;
     /* An axis that is lit all along has no marks: they would mean nothing. */
     bool marks_rows = rows > 1 && down.last - down.first + 1 < rows;
-    bool marks_cols = cols > 1 && across.last - across.first + 1 < cols;
+    bool marks_cols =
+        cols > 1 && !at->fold && across.last - across.first + 1 < cols;
     for (int y = 0; marks_rows && y < at->cells_h; y++) {
         int first = y * cell_h / 2;
         int end = (y + 1) * cell_h / 2;
@@ -926,9 +1010,11 @@ struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
                                     int64_t rows, int64_t cols)
 {
     const struct lab_board_at *at = &b->layout.at[part];
+    const bool folded = at->fold > 0 && rows == 1;
     return (struct lab_heat_grid){.count = rows * cols,
-                                  .rows = rows,
-                                  .cols = cols,
+                                  .rows = folded ? up(cols, at->fold) : rows,
+                                  .cols = folded ? at->fold : cols,
+                                  .folded = folded,
                                   .block_rows = at->block_rows,
                                   .block_cols = at->block_cols,
                                   .cells_h = at->cells_h,
@@ -963,9 +1049,24 @@ static void outline_lit(const struct lab_board_view *b, struct lab_canvas *c,
         return;
     int64_t rows = down.last - down.first + 1;
     int64_t cols = across.last - across.first + 1;
+    if (g->folded && cols > 1)
+        return;
+    if (g->folded)
+        lab_heat_place(g, across.first, &down.first, &across.first);
     if (rows < g->rows || cols < g->cols)
         lab_heat_outline(c, at->cells.y, at->cells.x, g, down.first,
                          across.first, rows, cols);
+}
+
+/* Of a folded vector: the index of the first element of each row. */
+static void draw_indices(struct lab_canvas *c, const struct lab_board_at *at,
+                         const struct lab_heat_grid *g)
+{
+    for (int y = 0; y < g->cells_h; y++)
+        if (lab_heat_rows(g, y) > 0)
+            lab_canvas_textf(c, at->cells.y + lab_heat_top(g, y), at->side.x,
+                             at->side.w, LAB_ROLE_DIM, "%*lld", at->side.w - 1,
+                             (long long)(y * g->cols));
 }
 
 static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
@@ -980,9 +1081,16 @@ static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
                          .cursor = -1};
     int64_t row = -1;
     int64_t col = -1;
-    if (cursor_in(b, i, &row, &col))
+    if (cursor_in(b, i, &row, &col)) {
+        if (m.grid.folded)
+            lab_heat_place(&m.grid, col, &row, &col);
         m.cursor = lab_heat_index(&m.grid, row, col);
-    lab_labels_draw(c, p, at->cells, &m.grid, at->side, at->above, m.cursor);
+    }
+    if (m.grid.folded)
+        draw_indices(c, at, &m.grid);
+    else
+        lab_labels_draw(c, p, at->cells, &m.grid, at->side, at->above,
+                        m.cursor);
     lab_heat_draw(c, at->cells.y, at->cells.x, &m);
     if (m.cursor < 0)
         outline_lit(b, c, i, &m.grid);
@@ -1145,6 +1253,15 @@ struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x)
         if (!lab_rect_has(at->cells, y, x))
             continue;
         memcpy(place, show->fixed, sizeof(place));
+        if (at->fold > 0 && show->col_axis >= 0) {
+            place[show->col_axis] =
+                (y - at->cells.y) * 2 / at->cell_h * at->fold +
+                (x - at->cells.x) / at->cell_w;
+            if (place[show->col_axis] >= shape->dim[show->col_axis])
+                return none;
+            return (struct lab_element){
+                show->tensor, lab_shape_ravel(shape, place, shape->rank)};
+        }
         if (show->row_axis >= 0)
             place[show->row_axis] =
                 (y - at->cells.y) * 2 / at->cell_h * at->block_rows;

@@ -2,14 +2,16 @@
  *
  * A product has its left operands at the left of the result, their rows beside
  * its rows, and the others above it, their columns above its columns; what is
- * beside comes at the right, and the cells of all have one size. Else all are in
+ * beside comes at the right. Rows and columns that parts share have one size, the
+ * columns of a left and the rows of an upper operand one of their own. Else all are in
  * rows, the result last, and each picture has cells of its own size, those of
- * equal shapes the same: the rows that fill the most of the place are taken. Cells
- * are the largest at which every tensor is whole, wider or higher than square where
- * there is room; where none is small enough a cell covers several elements. Each has a
- * line for its title, which is whole unless the cells would be much smaller then, and,
- * above and at the left of its cells, the symbols of a sequence and a line for the
- * marks of what is lit.
+ * equal shapes the same: the rows that fill the most of the place are taken. Vectors
+ * without a matrix are in several rows, each with the index of its first element, where
+ * that fills more. Cells are the largest at which every tensor is whole, wider or higher
+ * than square where there is room; where none is small enough a cell covers several
+ * elements. Each has a line for its title, which is whole unless the cells would be much
+ * smaller then, and, above and at the left of its cells, the symbols of a sequence and a
+ * line for the marks of what is lit.
  * The layout is pure; threads: any. */
 #pragma once
 #include "engine/board.h"
@@ -35,6 +37,7 @@ struct lab_board_at { /* w 0: there was no room for it */
     struct lab_rect above; /* the columns'; h 0: none */
     int64_t block_rows;    /* elements that share a cell */
     int64_t block_cols;
+    int64_t fold; /* elements in a row of a vector that has several; 0: none */
     int cells_h;
     int cells_w;
     int cell_h; /* half rows */

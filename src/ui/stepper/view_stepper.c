@@ -3486,9 +3486,65 @@ static void write_explain(struct lab_stepper *v, int columns, bool ascii)
         write_explanation(v);
 }
 
+/* ---- beside a short explanation: which steps write and read the tensor ---- */
+
+static bool reads(const struct lab_step *step, int tensor)
+{
+    for (int i = 0; i < step->n_in; i++)
+        if (step->in[i] == tensor)
+            return true;
+    return false;
+}
+
+/* Columns of the longest line of the pane's text. */
+static int text_columns(const struct lab_doc *d, bool ascii)
+{
+    int most = 0;
+    for (size_t i = 0; !lab_doc_check(d) && i < d->para_count; i++) {
+        const struct lab_doc_para *p = &d->paras[i];
+        int w = lab_text_columns(lab_str_text(&d->text) + p->start,
+                                 p->end - p->start, ascii);
+        most = largest(most, w);
+    }
+    return most;
+}
+
+/* What a step does with the tensor, its name and formula. */
+static void draw_use(const struct lab_stepper *v, struct lab_canvas *c,
+                     struct lab_rect row, int step, const char *what)
+{
+    enum { LEAST = 20 }; /* columns of a formula that says something */
+    const struct lab_step *s = v->snap.schedule->steps[step].step;
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "%-11s", what);
+    lab_canvas_add(c, &row, lab_role_of_phase(s->phase), "%-16s ", s->name);
+    if (s->formula && row.w >= LEAST)
+        lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, s->formula);
+}
+
+static void draw_uses(const struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    const char *before = "";
+    lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_HEADING, "steps of %s",
+                     v->snap.plan->tensors[v->tensor].name);
+    lab_rect_cut_top(&r, 1);
+    for (int i = 0; i < s->n_steps && r.h > 0; i++) {
+        const struct lab_step *step = s->steps[i].step;
+        const char *what = writes(step, v->tensor)  ? "written by"
+                           : reads(step, v->tensor) ? "read by"
+                                                    : NULL;
+        if (!what)
+            continue;
+        draw_use(v, c, lab_rect_cut_top(&r, 1), i, what == before ? "" : what);
+        before = what;
+    }
+}
+
 static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
+    enum { USES_W = 44, APART = 3 };
     struct lab_pager *p = &v->pager[LAB_PANE_EXPLAIN];
     v->explain_at = r;
     write_explain(v, r.w, c->ascii);
@@ -3498,6 +3554,12 @@ static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
         p->top = 0; /* the formula stays in sight */
     lab_pager_draw(p, c, r);
     draw_term_bars(v, c, r);
+    int used = text_columns(&v->doc[LAB_PANE_EXPLAIN], c->ascii) + APART;
+    bool bars = v->first_term != SIZE_MAX && v->snap.explanation.n_terms > 1;
+    if (v->tensor < 0 || bars || used + USES_W > r.w)
+        return;
+    lab_rect_cut_left(&r, used);
+    draw_uses(v, c, r);
 }
 
 /* ---- keys ---- */
@@ -3969,7 +4031,8 @@ static void write_topic(const struct lab_stepper *v, struct topic t,
 }
 
 /* Where the text of the pane leaves room: what the lesson says of the steps that
- * follow, as long as a text fits whole. Steps may share one. */
+ * follow, behind the last step those of the next iteration, as long as a text fits
+ * whole. Steps may share one. */
 static void add_next_texts(struct lab_stepper *v, int columns, int rows,
                            bool ascii, struct lab_doc *d)
 {
@@ -3983,7 +4046,8 @@ static void add_next_texts(struct lab_stepper *v, int columns, int rows,
     size_t used = lab_pager_lines(&v->pager[LAB_PANE_TEXT], columns + 2, ascii);
     left -= used < left ? used : left;
     const int first = topic_now(v).step ? v->step + 1 : 0;
-    for (int i = first; i < plan->n_steps && left >= LEAST; i++) {
+    for (int k = 0; k < plan->n_steps && left >= LEAST; k++) {
+        const int i = (first + k) % plan->n_steps;
         const struct lab_step *step = plan->steps[i].step;
         const struct topic topic = {step->name, node_of(v, i),
                                     lab_phase_name(step->phase)};

@@ -41,20 +41,21 @@ struct lab_heat_room lab_heat_room(const struct lab_canvas *c,
 }
 
 enum {
-    LONGEST = 2,  /* a side of a cell, in terms of the other */
+    HIGHEST = 2,  /* a side of a cell, in terms of the other */
+    WIDEST = 4,
     NUMBER_W = 6, /* columns of a number inside a cell, at least */
     SPACED_W = 8  /* with space around it */
 };
 
 int lab_heat_widest(int cell_h)
 {
-    int w = LONGEST * cell_h;
-    return cell_h >= 2 && w < SPACED_W ? SPACED_W : w;
+    const int least = cell_h >= 2 ? SPACED_W : NUMBER_W;
+    return WIDEST * cell_h > least ? WIDEST * cell_h : least;
 }
 
 int lab_heat_highest(int cell_w)
 {
-    return LONGEST * cell_w;
+    return HIGHEST * cell_w;
 }
 
 bool lab_heat_has_numbers(int cell_h, int cell_w)

@@ -41,7 +41,7 @@ struct lab_heat_room lab_heat_room(const struct lab_canvas *c,
 }
 
 enum {
-    HIGHEST = 2,  /* a side of a cell, in terms of the other */
+    HIGHEST = 2, /* a side of a cell, in terms of the other */
     WIDEST = 4,
     NUMBER_W = 6, /* columns of a number inside a cell, at least */
     SPACED_W = 8  /* with space around it */

@@ -18,6 +18,7 @@ struct elements {
     const float *y;
     const float *dy;
     float *out;
+    float slope; /* leaky_relu alone */
 };
 
 static struct elements forward_of(const struct lab_call *call)
@@ -33,11 +34,16 @@ static struct elements backward_of(const struct lab_call *call)
                              .out = call->out[0].data};
 }
 
-static float slope_of(const struct lab_call *call)
+static struct elements with_slope(struct elements e,
+                                  const struct lab_call *call)
 {
     const struct lab_leaky_relu_params *p = call->params;
-    return (float)p->slope;
+    e.slope = (float)p->slope;
+    return e;
 }
+
+#define leaky_forward_of(call) with_slope(forward_of(call), call)
+#define leaky_backward_of(call) with_slope(backward_of(call), call)
 
 static bool by_tanh(const struct lab_call *call)
 {
@@ -92,171 +98,42 @@ static inline float swish_slope(float x)
     return s + x * s * lab_sigmoidf(-x);
 }
 
-/* Each loop below is called for a part of the elements by every thread. */
-LAB_VECTOR static void relu_forward_part(const void *arg, int64_t from,
-                                         int64_t to)
-{
-    struct elements e = forward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.x[i] < 0 ? 0.0f : e.x[i];
-}
+/* A loop that every thread calls for a part of the elements. */
+#define LOOP(name, elements_of, value)                                         \
+    LAB_VECTOR static void name##_part(const void *arg, int64_t from,          \
+                                       int64_t to)                             \
+    {                                                                          \
+        struct elements e = elements_of(arg);                                  \
+        _Pragma("omp simd") for (int64_t i = from; i < to; i++) e.out[i] =     \
+            value;                                                             \
+    }
 
-LAB_VECTOR static void relu_backward_part(const void *arg, int64_t from,
-                                          int64_t to)
-{
-    struct elements e = backward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.x[i] > 0 ? e.dy[i] : 0.0f;
-}
+LOOP(gelu_erf_forward, forward_of, gelu_erf(e.x[i]))
+LOOP(gelu_erf_backward, backward_of, e.dy[i] * gelu_erf_slope(e.x[i]))
+LOOP(gelu_tanh_forward, forward_of, gelu_tanh(e.x[i]))
+LOOP(gelu_tanh_backward, backward_of, e.dy[i] * gelu_tanh_slope(e.x[i]))
 
-LAB_VECTOR static void leaky_relu_forward_part(const void *arg, int64_t from,
-                                               int64_t to)
-{
-    struct elements e = forward_of(arg);
-    float slope = slope_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.x[i] > 0 ? e.x[i] : slope * e.x[i];
-}
-
-LAB_VECTOR static void leaky_relu_backward_part(const void *arg, int64_t from,
-                                                int64_t to)
-{
-    struct elements e = backward_of(arg);
-    float slope = slope_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.x[i] > 0 ? e.dy[i] : slope * e.dy[i];
-}
-
-LAB_VECTOR static void sigmoid_forward_part(const void *arg, int64_t from,
-                                            int64_t to)
-{
-    struct elements e = forward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = lab_sigmoidf(e.x[i]);
-}
-
-LAB_VECTOR static void sigmoid_backward_part(const void *arg, int64_t from,
-                                             int64_t to)
-{
-    struct elements e = backward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.dy[i] * e.y[i] * (1 - e.y[i]);
-}
-
-LAB_VECTOR static void tanh_forward_part(const void *arg, int64_t from,
-                                         int64_t to)
-{
-    struct elements e = forward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = tanhf(e.x[i]);
-}
-
-LAB_VECTOR static void tanh_backward_part(const void *arg, int64_t from,
-                                          int64_t to)
-{
-    struct elements e = backward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.dy[i] * (1 - e.y[i] * e.y[i]);
-}
-
-LAB_VECTOR static void softplus_forward_part(const void *arg, int64_t from,
-                                             int64_t to)
-{
-    struct elements e = forward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = softplus_at(e.x[i]);
-}
-
-LAB_VECTOR static void softplus_backward_part(const void *arg, int64_t from,
-                                              int64_t to)
-{
-    struct elements e = backward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.dy[i] * lab_sigmoidf(e.x[i]);
-}
-
-LAB_VECTOR static void swish_forward_part(const void *arg, int64_t from,
-                                          int64_t to)
-{
-    struct elements e = forward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.x[i] * lab_sigmoidf(e.x[i]);
-}
-
-LAB_VECTOR static void swish_backward_part(const void *arg, int64_t from,
-                                           int64_t to)
-{
-    struct elements e = backward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.dy[i] * swish_slope(e.x[i]);
-}
-
-LAB_VECTOR static void gelu_erf_forward_part(const void *arg, int64_t from,
-                                             int64_t to)
-{
-    struct elements e = forward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = gelu_erf(e.x[i]);
-}
-
-LAB_VECTOR static void gelu_erf_backward_part(const void *arg, int64_t from,
-                                              int64_t to)
-{
-    struct elements e = backward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.dy[i] * gelu_erf_slope(e.x[i]);
-}
-
-LAB_VECTOR static void gelu_tanh_forward_part(const void *arg, int64_t from,
-                                              int64_t to)
-{
-    struct elements e = forward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = gelu_tanh(e.x[i]);
-}
-
-LAB_VECTOR static void gelu_tanh_backward_part(const void *arg, int64_t from,
-                                               int64_t to)
-{
-    struct elements e = backward_of(arg);
-#pragma omp simd
-    for (int64_t i = from; i < to; i++)
-        e.out[i] = e.dy[i] * gelu_tanh_slope(e.x[i]);
-}
-
-#define ON_ALL_THREADS(name)                                                   \
+#define KERNEL(name, elements_of, value)                                       \
+    LOOP(name, elements_of, value)                                             \
     static enum lab_status name(const struct lab_call *call)                   \
     {                                                                          \
         return lab_each_element(call, name##_part);                            \
     }
 
-ON_ALL_THREADS(relu_forward)
-ON_ALL_THREADS(relu_backward)
-ON_ALL_THREADS(leaky_relu_forward)
-ON_ALL_THREADS(leaky_relu_backward)
-ON_ALL_THREADS(sigmoid_forward)
-ON_ALL_THREADS(sigmoid_backward)
-ON_ALL_THREADS(tanh_forward)
-ON_ALL_THREADS(tanh_backward)
-ON_ALL_THREADS(softplus_forward)
-ON_ALL_THREADS(softplus_backward)
-ON_ALL_THREADS(swish_forward)
-ON_ALL_THREADS(swish_backward)
+KERNEL(relu_forward, forward_of, e.x[i] < 0 ? 0.0f : e.x[i])
+KERNEL(relu_backward, backward_of, e.x[i] > 0 ? e.dy[i] : 0.0f)
+KERNEL(leaky_relu_forward, leaky_forward_of,
+       e.x[i] > 0 ? e.x[i] : e.slope * e.x[i])
+KERNEL(leaky_relu_backward, leaky_backward_of,
+       e.x[i] > 0 ? e.dy[i] : e.slope * e.dy[i])
+KERNEL(sigmoid_forward, forward_of, lab_sigmoidf(e.x[i]))
+KERNEL(sigmoid_backward, backward_of, e.dy[i] * e.y[i] * (1 - e.y[i]))
+KERNEL(tanh_forward, forward_of, tanhf(e.x[i]))
+KERNEL(tanh_backward, backward_of, e.dy[i] * (1 - e.y[i] * e.y[i]))
+KERNEL(softplus_forward, forward_of, softplus_at(e.x[i]))
+KERNEL(softplus_backward, backward_of, e.dy[i] * lab_sigmoidf(e.x[i]))
+KERNEL(swish_forward, forward_of, e.x[i] * lab_sigmoidf(e.x[i]))
+KERNEL(swish_backward, backward_of, e.dy[i] * swish_slope(e.x[i]))
 
 static enum lab_status gelu_forward(const struct lab_call *call)
 {

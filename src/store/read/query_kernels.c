@@ -240,23 +240,29 @@ struct span {
     int64_t last;
 };
 
-/* Adds a narrow query: without the names and steps of every row. */
+/* Adds a narrow query: without the names and steps of every row. A key of the
+ * kernel's alone is known before the other table is looked into. */
 static void add_pick(struct lab_str *sql, enum lab_kernel_sort sort)
 {
     char table = sorts[sort].table;
-    lab_str_addf(sql, "SELECT o.kernelRow, %s AS key FROM op_kernel AS o ",
-                 sorts[sort].key);
-    if (table == 'k' || table == 'd')
-        lab_str_add(sql, "CROSS JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
-                         "k.kernelRow = o.kernelRow ");
+    const char *outer = table == 'k' ? "k" : "o";
+    lab_str_addf(sql, "SELECT o.kernelRow, %s AS key FROM ", sorts[sort].key);
+    if (table == 'k')
+        lab_str_add(sql, "CUPTI_ACTIVITY_KIND_KERNEL AS k CROSS JOIN op_kernel "
+                         "AS o ON o.kernelRow = k.kernelRow ");
+    else
+        lab_str_add(sql, "op_kernel AS o ");
     if (table == 'd')
-        lab_str_add(sql, "LEFT JOIN StringIds AS demangled ON demangled.id = "
-                         "k.demangledName ");
+        lab_str_add(sql, "CROSS JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
+                         "k.kernelRow = o.kernelRow LEFT JOIN StringIds AS "
+                         "demangled ON demangled.id = k.demangledName ");
     if (table == 's')
         lab_str_add(sql, "LEFT JOIN step AS s ON s.runId = o.runId AND s.exec "
                          "= o.stepExec ");
-    lab_str_add(sql, "WHERE o.kernelRow BETWEEN ?2 AND ?3 AND o.runId = ?1 AND "
-                     "o.stepExec IS NOT -1 ");
+    lab_str_addf(sql,
+                 "WHERE %s.kernelRow BETWEEN ?2 AND ?3 AND o.runId = ?1 AND "
+                 "o.stepExec IS NOT -1 ",
+                 outer);
 }
 
 static enum lab_status find_span(struct lab_database *db, int64_t run,
@@ -343,32 +349,48 @@ static enum lab_status pick_by_value(struct lab_database *db, int64_t run,
                                      enum lab_kernel_sort sort,
                                      struct page *page)
 {
+    const bool real = sort == LAB_KERNEL_BY_OCCUPANCY;
     const char *best = page->descending ? "greatest" : "least";
+    const char *turn = page->descending ? "DESC" : "ASC";
     struct lab_str sql;
     lab_str_init(&sql);
+    /* No zone behind all of ?4 others: where moments rise with the rows, few are
+     * left to sort. */
     lab_str_addf(&sql,
                  "SELECT kernelRowFirst, kernelRowLast, %s FROM kernel_zone "
-                 "WHERE runId = ?1 AND sort = %d ORDER BY %s %s, "
+                 "WHERE runId = ?1 AND sort = %d AND %s %s= (SELECT %s(v) FROM "
+                 "(SELECT %s AS v FROM kernel_zone WHERE runId = ?1 AND sort = "
+                 "%d ORDER BY kernelRowFirst %s LIMIT ?4)) ORDER BY %s %s, "
                  "kernelRowFirst LIMIT ?4",
-                 best, sort, best, page->descending ? "DESC" : "ASC");
+                 best, sort, best, page->descending ? ">" : "<",
+                 page->descending ? "min" : "max", best, sort, turn, best,
+                 turn);
     struct lab_stmt zones = lab_stmt_built(db, &sql);
     add_pick(&sql, sort);
-    lab_str_add(&sql, "AND key NOTNULL");
+    if (real)
+        lab_str_add(&sql, "AND key NOTNULL");
+    else
+        lab_str_addf(&sql, "AND key %s= ?5", page->descending ? ">" : "<");
     struct lab_stmt rows = lab_stmt_built(db, &sql);
     bind(zones.sql, run, page->limit, &(struct span){0, 0});
     while (!rows.st && lab_stmt_next(&zones)) {
         struct span at;
+        bool full = page->n == page->limit;
         at.first = lab_column_int(&zones);
         at.last = lab_column_int(&zones);
         const struct place first = {at.first, lab_column_int(&zones)};
-        if (page->n == page->limit && comes_before(page, page->rows[0], first))
+        if (full && comes_before(page, page->rows[0], first))
             break;
         bind(rows.sql, run, 0, &at);
+        if (!real)
+            sqlite3_bind_int64(rows.sql, 5,
+                               full               ? page->rows[0].key
+                               : page->descending ? -INT64_MAX
+                                                  : INT64_MAX);
         while (lab_stmt_next(&rows)) {
             struct place new = {.row = lab_column_int(&rows)};
-            new.key = sort == LAB_KERNEL_BY_OCCUPANCY
-                          ? lab_zone_value(lab_column_real(&rows))
-                          : lab_column_int(&rows);
+            new.key = real ? lab_zone_value(lab_column_real(&rows))
+                           : lab_column_int(&rows);
             add_place(page, new);
         }
         sqlite3_reset(rows.sql);

@@ -3,5 +3,5 @@
 SELECT r.rowid, r.start, r.end, r.globalTid, r.correlationId, name.value
 FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r
 LEFT JOIN StringIds AS name ON name.id = r.nameId
-WHERE r.rowid BETWEEN ?2 AND ?3 AND r.runId = ?1
-  AND r.start < :to AND r."end" > :from
+WHERE r.rowid BETWEEN ?2 AND ?3
+  AND r.start < :to AND r."end" > :from AND r.runId = ?1

@@ -6,6 +6,8 @@ FROM CUPTI_ACTIVITY_KIND_KERNEL AS k
 LEFT JOIN op_kernel AS o ON o.kernelRow = k.kernelRow
 LEFT JOIN StringIds AS short ON short.id = k.shortName
 LEFT JOIN StringIds AS long ON long.id = k.demangledName
-WHERE k.kernelRow BETWEEN ?2 AND ?3 AND k.runId = ?1
+-- The run's id comes last in a row: most rows are left before it is read.
+WHERE k.kernelRow BETWEEN ?2 AND ?3
   AND (k.kernelRow BETWEEN :first AND :last
        OR (k.start < :to AND k."end" > :from))
+  AND k.runId = ?1

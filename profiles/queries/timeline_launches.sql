@@ -2,5 +2,5 @@
 -- ?3.
 SELECT r.correlationId, r.start, r.globalTid
 FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r
-WHERE r.rowid BETWEEN ?2 AND ?3 AND r.runId = ?1
-  AND r.correlationId BETWEEN :first AND :last
+WHERE r.rowid BETWEEN ?2 AND ?3
+  AND r.correlationId BETWEEN :first AND :last AND r.runId = ?1

@@ -1231,7 +1231,6 @@ enum lab_status lab_timeline_load(struct lab_timeline **out,
     l.t = lab_alloc(sizeof(*l.t));
     if (!l.t)
         return lab_no_memory("a timeline");
-    l.t = l.t;
     l.most = filter && filter->most > 0 ? filter->most : LAB_TIMELINE_MOST;
     l.part = filter && filter->from_ns != LAB_UNKNOWN &&
              filter->to_ns != LAB_UNKNOWN;

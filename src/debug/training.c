@@ -208,7 +208,7 @@ static enum lab_status evaluate(struct lab_lesson_run *w,
             &out->patience, lab_walk_iteration(w->walk), loss);
     if (!st && out->patience.most > 0 && out->patience.since == 0 &&
         !isnan(out->patience.best))
-        lab_walk_set_mark(w->walk);
+        lab_walk_set_mark(w->walk, 0);
     if (st || isnan(accuracy))
         return st;
     out->accuracy = accuracy;
@@ -319,7 +319,7 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         !isnan(out->patience.best) &&
         out->patience.best_iteration < lab_walk_iteration(w->walk)) {
         double loss;
-        st = lab_walk_to_mark(w->walk);
+        st = lab_walk_to_mark(w->walk, 0);
         if (!st)
             out->network = out->patience.best_iteration + 1;
         if (!st)

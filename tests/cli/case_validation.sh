@@ -85,6 +85,20 @@ few="--backend cpu --no-tune --db $db"
         complain "the words: exit $?"
     [ "$(grep -c '^epoch' trained_on)" -eq "$(grep -c '^epoch' stepped)" ] ||
         complain 'three iterations have epochs of an earlier training'
+    # The rows of the way that was left go from the store, too.
+    "$LAB_EXE" --plain small.md --backend cpu --no-tune --db left.db <words >"$out" 2>"$err" ||
+        complain "the words: exit $?"
+    "${LAB_PYTHON:-python3}" - left.db "$out" <<'P' || complain 'losses of a way that was left'
+import re
+import sqlite3
+import sys
+best = int(re.search(r"after (\d+); the network is that", open(sys.argv[2]).read())[1])
+db = sqlite3.connect(sys.argv[1])
+rows = [i for i, in db.execute("SELECT iteration FROM loss ORDER BY iteration")]
+assert rows == list(range(best + 3)), (best, rows[-5:])
+last, = db.execute("SELECT max(iteration) FROM loss WHERE heldLoss IS NOT NULL").fetchone()
+assert last == best + 2, (best, last)
+P
     # The evaluations that are recorded stay those that were made.
     run run small.md --backend cpu --no-tune --db losses.db --json
     "${LAB_PYTHON:-python3}" - losses.db "$out" <<'P' || complain 'the recorded losses'

@@ -239,31 +239,31 @@ TEST_CASE(a_mark_is_reached_from_its_own_copy)
     int steps = net_steps_of(&n);
     net_steps(&n, 40 * steps);
     struct net_moment *want = net_keep(&n);
-    lab_walk_set_mark(n.walk);
-    assert_ok(lab_walk_to_mark(n.walk)); /* it is there */
+    lab_walk_set_mark(n.walk, 0);
+    assert_ok(lab_walk_to_mark(n.walk, 0)); /* it is there */
     net_steps(&n, 100 * steps);
     net_iterate(&n, 50);
     lab_walk_stop_when(n.walk, &stop);
-    assert_ok(lab_walk_to_mark(n.walk));
+    assert_ok(lab_walk_to_mark(n.walk, 0));
     lab_walk_stop_when(n.walk, &(struct lab_stop){0});
     assert_int_equal(lab_walk_iteration(n.walk), 39);
     assert_true(lab_walk_at_end(n.walk));
     assert_in_range(asked, 1, 2 * steps);
     net_still(&n, "at the mark", want);
     net_steps(&n, 3 * steps);
-    assert_ok(lab_walk_to_mark(n.walk));
+    assert_ok(lab_walk_to_mark(n.walk, 0));
     net_still(&n, "at the mark again", want);
     /* Who asks to stop on the way finds it at the mark, too. */
     net_steps(&n, 30 * steps);
     lab_walk_stop_when(n.walk, &(struct lab_stop){always, NULL});
-    assert_ok(lab_walk_to_mark(n.walk));
+    assert_ok(lab_walk_to_mark(n.walk, 0));
     lab_walk_stop_when(n.walk, &(struct lab_stop){0});
     net_still(&n, "at the mark, asked to stop", want);
     net_moment_free(want);
     /* A new beginning has no mark. */
     assert_ok(lab_walk_restart(n.walk));
     net_steps(&n, 45 * steps);
-    assert_ok(lab_walk_to_mark(n.walk));
+    assert_ok(lab_walk_to_mark(n.walk, 0));
     assert_int_equal(lab_walk_iteration(n.walk), 44);
     net_free(&n);
 }

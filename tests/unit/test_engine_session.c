@@ -340,15 +340,46 @@ TEST_CASE_WITH(an_early_stop_is_at_the_best_iteration, start_rising, end)
     assert_int_equal(f->snap.accuracies.n, 2);
     assert_true(f->snap.train_whole);
     assert_true(f->snap.accuracy == f->snap.accuracies.value[0]);
+    /* The next training has a patience of its own. */
     post_and_settle(f, LAB_DO_TRAIN, 10);
-    /* Those before this training count, too. */
     long long best = (long long)f->snap.iteration + 1;
-    char want[64];
+    char want[80];
     assert_true(best > 1);
     snprintf(want, sizeof(want), "stopped early after %lld iter", best + 1);
     assert_non_null(strstr(f->snap.stop_reason, want));
     snprintf(want, sizeof(want), "after %lld; the network is that", best);
     assert_non_null(strstr(f->snap.stop_reason, want));
+}
+
+/* Of several trainings the best network is kept; what is left is in no curve. */
+TEST_CASE_WITH(an_early_stop_ends_no_worse_than_an_earlier_one, start_rising,
+               end)
+{
+    struct fixture *f = *state;
+    char want[80];
+    const char *earlier = NULL;
+    long long best = 0;
+    for (int i = 0; i < 9 && !earlier; i++) {
+        best = (long long)f->snap.iteration + 1;
+        post_and_settle(f, LAB_DO_TRAIN, 20);
+        earlier = strstr(f->snap.stop_reason, ", in an earlier training; ");
+    }
+    assert_non_null(earlier);
+    snprintf(want, sizeof(want), "after %lld, in an earlier training", best);
+    assert_non_null(strstr(f->snap.stop_reason, want));
+    assert_int_equal(f->snap.iteration + 1, best);
+    assert_true(f->snap.accuracy == f->snap.accuracies.value[best - 1]);
+    assert_true(f->snap.held.n > best);
+    /* One whose iterations end before the patience is keeps its own network. */
+    post_and_settle(f, LAB_DO_TRAIN, 1);
+    assert_non_null(strstr(f->snap.stop_reason, "trained 1 iteration"));
+    assert_int_equal(f->snap.iteration, best);
+    assert_int_equal(f->snap.losses.n, best + 1);
+    assert_int_equal(f->snap.held.n, best + 1);
+    assert_int_equal(f->snap.accuracies.n, best + 1);
+    post_and_settle(f, LAB_DO_RESTART, 0);
+    post_and_settle(f, LAB_DO_TRAIN, 20);
+    assert_null(strstr(f->snap.stop_reason, "earlier"));
 }
 
 /* One that fires where the patience is over, too: its network stays. */

@@ -87,6 +87,8 @@ struct lab_session {
         struct lab_curve_buffer bits;
         struct lab_curve_buffer rates;
     } curves;
+    /* Over all trainings from where the walk began: its best network is marked. */
+    struct lab_patience patience;
     struct lab_inspector *inspector;
     bool bits_counted; /* bits_order3 was tried */
     struct lab_str sample;
@@ -394,11 +396,34 @@ static void curve_add(struct lab_curve_buffer *c, int64_t iteration,
     c->value[c->n++] = value;
 }
 
+static void curve_cut(struct lab_curve_buffer *c, int64_t from)
+{
+    int n = c->n;
+    while (c->n > 0 && c->iteration[c->n - 1] >= from)
+        c->n--;
+    if (c->n < n)
+        c->seen = c->n * c->every;
+}
+
+/* The walk has gone back and runs `iteration` anew: what was evaluated on the way that
+ * was left goes, and a best network that it had. */
+static void leave_way(struct lab_session *s, int64_t iteration)
+{
+    if (s->curves.losses.n == 0 || iteration >= s->curves.losses.last_iteration)
+        return;
+    curve_cut(&s->curves.held, iteration);
+    curve_cut(&s->curves.accuracies, iteration);
+    curve_cut(&s->curves.bits, iteration);
+    if (iteration < s->patience.best_iteration)
+        lab_patience_init(&s->patience, s->spec.early_stop);
+}
+
 /* An iteration's loss, and the rate that it was run with. */
 static void curve_iteration(struct lab_session *s, int64_t iteration,
                             double loss)
 {
     double rate = lab_walk_rate(s->walk, iteration);
+    leave_way(s, iteration);
     curve_add(&s->curves.losses, iteration, loss);
     if (!isnan(rate))
         curve_add(&s->curves.rates, iteration, rate);
@@ -1361,6 +1386,46 @@ static void say_stopped(struct lab_session *s)
                  within ? schedule->steps[at].step->name : "");
 }
 
+enum { OF_TRAINING, OF_SESSION }; /* marks of the walk */
+
+/* At the end of an iteration: is its network the best? True: the patience is over. */
+static bool take_held_loss(struct lab_session *s, struct lab_patience *p,
+                           int mark, double held_loss)
+{
+    bool ends = lab_patience_ends(p, lab_walk_iteration(s->walk), held_loss);
+    if (p->most > 0 && p->since == 0 && !isnan(p->best))
+        lab_walk_set_mark(s->walk, mark);
+    return ends;
+}
+
+/* A training begins: what is best of a way that was left counts no more. */
+static void begin_best(struct lab_session *s)
+{
+    struct lab_patience *p = &s->patience;
+    if (p->most == 0 || isnan(p->best) ||
+        p->best_iteration > lab_walk_iteration(s->walk))
+        lab_patience_init(p, s->spec.early_stop);
+}
+
+/* Which network it is now, after `made` iterations. */
+static void say_back(struct lab_session *s, const struct lab_patience *own,
+                     bool ended, int64_t made)
+{
+    const struct lab_patience *all = &s->patience;
+    const struct lab_patience *p = ended ? all : own;
+    bool earlier = all->best_iteration < own->best_iteration;
+    char lower[96] = "";
+    if (earlier && !ended)
+        snprintf(lower, sizeof(lower), "; lower, %.4g, in an earlier one, %lld",
+                 all->best, (long long)all->best_iteration + 1);
+    stop_because(s,
+                 "%s %lld iterations: the validation loss was lowest, %.4g, "
+                 "after %lld%s; the network is that one again%s",
+                 ended ? "stopped early after" : "trained", (long long)made,
+                 p->best, (long long)p->best_iteration + 1,
+                 earlier && ended ? ", in an earlier training" : "", lower);
+}
+
 static enum lab_status session_train(struct lab_session *s,
                                      const struct lab_command *c)
 {
@@ -1378,9 +1443,9 @@ static enum lab_status session_train(struct lab_session *s,
     bool evaluated = false;
     double held_loss = NAN;
     bool ends = false;
-    bool marked = false; /* the network with the lowest validation loss */
-    struct lab_patience patience;
-    lab_patience_init(&patience, s->spec.early_stop);
+    struct lab_patience own; /* of this training: what ends it */
+    lab_patience_init(&own, s->spec.early_stop);
+    begin_best(s);
     s->now.test_accuracy = NAN;
     while (!st && !ends && s->now.train_done < s->now.train_target) {
         st = lab_walk_look_for_stop(s->walk);
@@ -1392,13 +1457,9 @@ static enum lab_status session_train(struct lab_session *s,
         evaluated = epoch_ended(s);
         if (evaluated)
             st = evaluate(s, &held_loss);
-        ends = !st && evaluated &&
-               lab_patience_ends(&patience, lab_walk_iteration(s->walk),
-                                 held_loss);
-        if (!st && evaluated && patience.most > 0 && patience.since == 0 &&
-            !isnan(patience.best)) {
-            lab_walk_set_mark(s->walk);
-            marked = true;
+        if (!st && evaluated) {
+            ends = take_held_loss(s, &own, OF_TRAINING, held_loss);
+            (void)take_held_loss(s, &s->patience, OF_SESSION, held_loss);
         }
         if (!st && s->now.n_breaks > 0 && session_loss_break(s))
             break;
@@ -1416,18 +1477,22 @@ static enum lab_status session_train(struct lab_session *s,
     take_news(s);
     if (!st && !evaluated) {
         st = evaluate(s, &held_loss);
-        if (!st && patience.most > 0 && held_loss < patience.best) {
-            patience.best = held_loss;
-            patience.best_iteration = lab_walk_iteration(s->walk);
+        if (!st) {
+            (void)take_held_loss(s, &own, OF_TRAINING, held_loss);
+            (void)take_held_loss(s, &s->patience, OF_SESSION, held_loss);
         }
     }
     int64_t made = lab_walk_iteration(s->walk) + 1;
     /* A break is there to look at the network as it is. */
     s->now.train_whole = !st && !s->now.stop_reason[0];
-    bool back =
-        s->now.train_whole && marked && patience.best_iteration + 1 < made;
+    /* Where the patience is over it is the best of all trainings that is kept. One
+     * whose iterations end first keeps its own: trained on bit by bit a network
+     * would not come past its first epoch without a gain. */
+    const struct lab_patience *best = ends ? &s->patience : &own;
+    bool back = s->now.train_whole && best->most > 0 && !isnan(best->best) &&
+                best->best_iteration + 1 < made;
     if (back) {
-        st = lab_walk_to_mark(s->walk);
+        st = lab_walk_to_mark(s->walk, ends ? OF_SESSION : OF_TRAINING);
         if (!st)
             st = evaluate_again(s);
     }
@@ -1442,15 +1507,7 @@ static enum lab_status session_train(struct lab_session *s,
     }
     s->now.train_whole = s->now.train_whole && !st;
     if (!st && back)
-        stop_because(s,
-                     ends ? "stopped early after %lld iterations: the "
-                            "validation loss was lowest, %.4g, after %lld; the "
-                            "network is that one again"
-                          : "trained %lld iterations: the validation loss was "
-                            "lowest, %.4g, after %lld; the network is that one "
-                            "again",
-                     (long long)made, patience.best,
-                     (long long)patience.best_iteration + 1);
+        say_back(s, &own, ends, made);
     if (!st && !s->now.stop_reason[0])
         stop_because(s, "trained %lld iteration%s%s",
                      (long long)s->now.train_done,
@@ -1841,6 +1898,7 @@ static enum lab_status session_restart(struct lab_session *s,
     if (!c->text[0])
         end_run(s);
     memset(&s->curves, 0, sizeof(s->curves));
+    lab_patience_init(&s->patience, s->spec.early_stop);
     if (s->inspector)
         lab_inspector_reset(s->inspector);
     s->now.n_lr_changes = 0;

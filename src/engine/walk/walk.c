@@ -133,8 +133,9 @@ struct lab_walk {
     struct lab_walk_copy copy[LAB_WALK_COPIES];
     int n_copies; /* slots in use: fewer when parameters are large */
     int next_copy;
-    int marked;    /* index of the copy that the mark is reached from; -1 */
-    int64_t mark;  /* iteration, from its end; -1: none */
+    int marked
+        [LAB_WALK_MARKS]; /* index of the copy that it is reached from; -1 */
+    int64_t mark[LAB_WALK_MARKS]; /* iteration, from its end; -1: none */
     void *origin;  /* persistent_bytes that it began with; NULL: the seed's */
     int64_t first; /* the iteration that it began with */
     int64_t iteration;
@@ -156,6 +157,14 @@ struct lab_walk {
 
 /* ---- copies of what is kept over iterations ---- */
 
+static bool is_marked(const struct lab_walk *w, int copy)
+{
+    bool marked = false;
+    for (int i = 0; i < LAB_WALK_MARKS; i++)
+        marked |= w->marked[i] == copy;
+    return marked;
+}
+
 /* Copies the persistent part of the arena aside. When memory for a copy
  * cannot be had, going back runs further from an older one. */
 static void walk_keep_copy(struct lab_walk *w)
@@ -167,7 +176,7 @@ static void walk_keep_copy(struct lab_walk *w)
             slot = &w->copy[i];
     }
     if (!slot) {
-        if (w->next_copy == w->marked)
+        for (int i = 0; i < w->n_copies && is_marked(w, w->next_copy); i++)
             w->next_copy = (w->next_copy + 1) % w->n_copies;
         slot = &w->copy[w->next_copy];
         w->next_copy = (w->next_copy + 1) % w->n_copies;
@@ -1149,20 +1158,21 @@ enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
     return st;
 }
 
-void lab_walk_set_mark(struct lab_walk *w)
+void lab_walk_set_mark(struct lab_walk *w, int number)
 {
     const struct lab_walk_copy *from = walk_copy_before(w, w->iteration);
-    w->marked = from ? (int)(from - w->copy) : -1;
-    w->mark = w->iteration;
+    w->marked[number] = from ? (int)(from - w->copy) : -1;
+    w->mark[number] = w->iteration;
 }
 
-enum lab_status lab_walk_to_mark(struct lab_walk *w)
+enum lab_status lab_walk_to_mark(struct lab_walk *w, int number)
 {
     enum lab_status st = lab_walk_drain(w);
-    if (st || w->mark < 0 || w->mark >= w->iteration)
+    int64_t to = w->mark[number];
+    if (st || to < 0 || to >= w->iteration)
         return st;
     walk_close_ranges(w);
-    struct lab_walk_place mark = {w->mark, w->plan->n_steps};
+    struct lab_walk_place mark = {to, w->plan->n_steps};
     st = replay(w, mark);
     if (st == LAB_E_CANCELLED) { /* halfway is no place to stay */
         struct lab_stop stop = w->stop;
@@ -1334,8 +1344,8 @@ static enum lab_status walk_start(struct lab_walk *w)
     walk_close_ranges(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
-    w->marked = -1;
-    w->mark = -1;
+    for (int i = 0; i < LAB_WALK_MARKS; i++)
+        w->marked[i] = (int)(w->mark[i] = -1);
     walk_speed_forget(w); /* the seed may be another */
     enum lab_status st = walk_init_parameters(w);
     w->iteration = w->first;

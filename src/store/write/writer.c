@@ -81,6 +81,7 @@ struct lab_insert {
     int64_t next_row[3];      /* kernel, memcpy, memset */
     int64_t first_kernel_row; /* of the run; 0: none yet */
     int64_t last_kernel_row;
+    int64_t last_iteration; /* that has a loss */
     bool range_seen;
     bool step_seen;
     struct lab_exec_sums sums;
@@ -913,6 +914,27 @@ static enum lab_status add_range(struct lab_insert *in,
     return st ? st : add_row(in, LAB_INTO_RANGE, record, 0);
 }
 
+/* A walk that has gone back runs an iteration anew: the rows of the way that was left
+ * go. An evaluation has no rate, and is of an iteration that has its row. */
+static enum lab_status add_loss(struct lab_insert *in,
+                                const struct lab_record *record)
+{
+    int64_t iteration = record->u.loss.iteration;
+    bool again = iteration < in->last_iteration;
+    if (isnan(record->u.loss.loss) && isnan(record->u.loss.rate))
+        return add_row(in, LAB_INTO_LOSS, record, 0);
+    in->last_iteration = iteration;
+    enum lab_status st = again ? write_rows(in, LAB_INTO_LOSS) : LAB_OK;
+    if (!st && again) {
+        struct lab_stmt left = lab_stmt_new(
+            in->db, "DELETE FROM loss WHERE runId = ?1 AND iteration >= ?2");
+        sqlite3_bind_int64(left.sql, 1, in->run);
+        sqlite3_bind_int64(left.sql, 2, iteration);
+        st = lab_stmt_once(&left, "leaving losses out");
+    }
+    return st ? st : add_row(in, LAB_INTO_LOSS, record, 0);
+}
+
 static enum lab_status insert_record(struct lab_insert *in,
                                      const struct lab_record *record)
 {
@@ -934,7 +956,7 @@ static enum lab_status insert_record(struct lab_insert *in,
     case LAB_RECORD_OVERHEAD:
         return add_row(in, LAB_INTO_OVERHEAD, record, 0);
     case LAB_RECORD_LOSS:
-        return add_row(in, LAB_INTO_LOSS, record, 0);
+        return add_loss(in, record);
     case LAB_RECORD_METRIC:
         return add_row(in, LAB_INTO_METRIC, record, 0);
     case LAB_RECORD_MARK:

@@ -132,12 +132,14 @@ enum lab_status lab_walk_begin(struct lab_walk *w);
  * at the first step of iteration 0. Stopped on the way, the walk is at the
  * start of an earlier iteration. */
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
-/* Marks the end of the iteration in which the walk is, in place of an earlier mark:
- * the copy from which it is reached stays, however far the walk goes on. */
-void lab_walk_set_mark(struct lab_walk *w);
+/* Marks the end of the iteration in which the walk is, in place of an earlier mark of
+ * that number: the copy from which it is reached stays, however far the walk goes
+ * on. */
+enum { LAB_WALK_MARKS = 2 };
+void lab_walk_set_mark(struct lab_walk *w, int number);
 /* Back to the mark, as by lab_walk_back(), but for a stop, which it does not obey: from
  * its copy it is near. Where it is not behind, nothing. */
-enum lab_status lab_walk_to_mark(struct lab_walk *w);
+enum lab_status lab_walk_to_mark(struct lab_walk *w, int number);
 /* To where the walk began: iteration 0, position 0, initial parameters, or what
  * lab_walk_start_from() has given. */
 enum lab_status lab_walk_restart(struct lab_walk *w);

@@ -12,7 +12,8 @@ or "times", a ratio of two that belong together (of one size, of one rung, of a 
 and its model or its ceiling). "1.3 times its model's" is of the rung's rate and model
 alone, and "2.7 times as fast" the quotient of two figures of its sentence where that
 prints them and names no rungs. In a sentence that names two rungs or more the ratio is
-of those. A number behind a rung's name must be that rung's, and
+of those; where it names fewer, the rest are of the text and the tables above it that
+have the same run. A number behind a rung's name must be that rung's, and
 in a table one of the rung, precision and size that its row and its column name. A
 time or a rate in a paragraph without a run is an error: what no run that ships has
 is said in words. The questions of "Predict first" give figures and claim none.
@@ -175,9 +176,15 @@ class Run:
                     if r[column] and b[column]:
                         self.add("ratio", r[column] / b[column], r, b["rung"])
 
-    def has(self, number, slack, unit, rung, precision, size, rungs=()):
+    def has(self, number, slack, unit, rung, precision, size, rungs=(), near=()):
+        """`rungs`: those of the sentence; `near`: those of the text around it. A ratio
+        of two rungs is of the sentence's; where that names one, of it and one near;
+        where it names none, of two near."""
         for kind, value, r, p, s, other in self.values:
-            if len(rungs) > 1 and other and not {r, other} <= set(rungs):
+            if other and r != other and (
+                    not {r, other} <= set(rungs) if len(rungs) > 1 else
+                    rungs and not {r, other} & set(rungs) or
+                    not {r, other} <= set(rungs) | set(near)):
                 continue
             if (rung and r != rung) or (precision and p and p != precision) or \
                     (size and s and s != size):
@@ -236,8 +243,15 @@ def printed_quotient(text, m, number, slack):
                for a in figures for b in figures if a is not b and b[0] > 0)
 
 
-def check_number(name, text, m, named, where, always):
-    """`where`: rung, precision and size, each "" where any will do."""
+def rungs_in(text, named):
+    words = re.findall(r"`([^`]*)`|\b(" + "|".join(NAMES) + r")\b", text)
+    return ({a or NAMES[b] for a, b in words} &
+            set().union(*(r.rungs for r in named)))
+
+
+def check_number(name, text, m, named, where, always, near=()):
+    """`where`: rung, precision and size, each "" where any will do. `near`: the rungs
+    of the paragraphs and tables above, of the same run."""
     whole, fraction = m.group(1), m.group(2) or ""
     digits = whole.replace(",", "")
     unit, listed = (next((u for u in UNITS if re.match(
@@ -259,10 +273,10 @@ def check_number(name, text, m, named, where, always):
     units = (unit, unit or listed)
     if re.match(r"\s*times\s+its\s+model", text[m.end():]):
         units = (("model", 1, ""),)
-    words = re.findall(r"`([^`]*)`|\b(" + "|".join(NAMES) + r")\b", sentence_of(text, m))
-    rungs = {a or NAMES[b] for a, b in words} & set().union(*(r.rungs for r in named))
+    rungs = rungs_in(sentence_of(text, m), named)
+    near = rungs_in(text, named) | set(near)
     if printed or printed is None and any(
-            r.has(number, slack, u, *where, rungs) for r in named for u in units):
+            r.has(number, slack, u, *where, rungs, near) for r in named for u in units):
         return
     if unit and unit[0] == "ratio" and units[0] == unit and printed is None and any(
             abs(v / unit[1] - number) <= slack for _, v in pairs(named)):
@@ -277,7 +291,7 @@ def check_number(name, text, m, named, where, always):
              " or ".join(str(r.number) for r in named) + f": {around}")
 
 
-def check_text(name, text, named):
+def check_text(name, text, named, near):
     rungs = set().union(*(r.rungs for r in named))
     rung = ""
     for m in re.finditer(r"`([^`]*)`|\b(" + "|".join(NAMES) + r")\b|([.;]\s|:\s)|" +
@@ -289,10 +303,17 @@ def check_text(name, text, named):
             rung = word if word in rungs else ""
         else:
             check_number(name, text, NUMBER.match(text, m.start()), named,
-                         (rung, "", ""), rung)
+                         (rung, "", ""), rung, near)
 
 
-def check_table(name, text, named):
+def table_rungs(text, named):
+    """The rungs that a table has, in its cells and its heads."""
+    words = {c.strip("` \t") for c in re.split(r"[|\n]", text)}
+    words |= {NAMES.get(w, IN_TABLES.get(w, w)) for w in words}
+    return words & set().union(*(r.rungs for r in named))
+
+
+def check_table(name, text, named, near):
     def place(cell, at, kinds=("rungs", "precisions", "sizes")):
         word = cell.strip("` ")
         word = NAMES.get(word, IN_TABLES.get(word, word))
@@ -312,7 +333,7 @@ def check_table(name, text, named):
                 continue
             here = place(lines[0][column], at) if column else at
             for m in NUMBER.finditer(cell):
-                check_number(name, cell, m, named, here, here[0])
+                check_number(name, cell, m, named, here, here[0], near)
 
 
 for name in sorted(glob.glob(f"{root}/lessons/*.md")):
@@ -325,10 +346,11 @@ for name in sorted(glob.glob(f"{root}/lessons/*.md")):
             text, found = re.subn(words.replace(" ", r"\s+"), " ", text, flags=re.S)
             if not found:
                 complain(name, f"ALLOWED has words that are not there: {words}")
-    named, question = [], False
+    named, question, near = [], False, set()
     for paragraph in re.split(r"\n[ \t]*\n", text):
         if paragraph.startswith("#"):
-            named, question = [], paragraph.startswith("## Predict first")
+            named, near = [], set()
+            question = paragraph.startswith("## Predict first")
             continue
         if paragraph.startswith("    ") or question:
             continue
@@ -340,6 +362,7 @@ for name in sorted(glob.glob(f"{root}/lessons/*.md")):
                     complain(name, f"run {r.number} does not ship: a recording has given "
                              "the runs other numbers")
             named = [r for r in named if r.ships]
+            near = set()
         words = re.sub(r"\bruns? \d+(?: and \d+)?\b|--recorded( \d+)+", " ", paragraph)
         words = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", " ", words, flags=re.S)
         if not named:
@@ -347,7 +370,9 @@ for name in sorted(glob.glob(f"{root}/lessons/*.md")):
                 complain(name, f"{m.group(0)!r} is of no run that is named: " + re.sub(
                     r"\s+", " ", words[max(0, m.start() - 40):m.end() + 10]).strip())
         elif words.lstrip().startswith("|"):
-            check_table(name, words, named)
+            near |= table_rungs(words, named)
+            check_table(name, words, named, near)
         else:
-            check_text(name, words, named)
+            check_text(name, words, named, near)
+            near |= rungs_in(words, named)
 sys.exit(wrong)

@@ -18,6 +18,25 @@ expect_exit 0
 grep -Eq '^width 1: .* on this CPU, 50\.0 us on that GPU: the [CG]PU is [0-9.]+ times as fast$' \
     "$out" || complain 'no CPU beside the recorded GPU at width 1'
 expect_stdout 'on this CPU, 68.6 us on that GPU: the GPU is'
+# What the course shows by it (B28, E14): the verdict follows from the two times, which
+# are those of the tables.
+"${LAB_PYTHON:-python3}" - "$out" <<'P' || complain 'a verdict that its times do not give'
+import re
+import sys
+SCALE = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+text = open(sys.argv[1], encoding="utf-8").read()
+rows = {(int(w), on): time for w, on, time in re.findall(
+    r"^ *(\d+)  (cpu|cuda) .*?  ([\d.]+ [num]?s)  ", text, re.M)}
+lines = re.findall(r"^width (\d+): (([\d.]+) ([num]?s)) on this CPU, (([\d.]+) ([num]?s)) on "
+                   r"that GPU: the (CPU|GPU) is ([\d.]+) times as fast$", text, re.M)
+assert len(lines) == 2, text
+for width, here, a, a_unit, there, b, b_unit, faster, ratio in lines:
+    assert (rows[int(width), "cpu"], rows[int(width), "cuda"]) == (here, there), rows
+    cpu, gpu = float(a) * SCALE[a_unit], float(b) * SCALE[b_unit]
+    assert faster == ("CPU" if cpu < gpu else "GPU"), (cpu, gpu, faster)
+    want = max(cpu / gpu, gpu / cpu)
+    assert abs(float(ratio) - want) <= .01 * want + .006, (ratio, want)
+P
 [ "$(grep -c ' on that GPU' "$out")" -eq 2 ] || complain 'a width that one of them has not'
 grep -Eq '^ *1024 +cuda +1228810 ' "$out" || complain "no width of 1024"
 for parts in products backward; do

@@ -185,6 +185,8 @@ expect What costs more?
 key t
 await 30000 r runs it; t has the text and its questions
 expect lapenna-lab lab sweep
+expect The text, t: all
+expect What costs more?
 key x
 expect nothing is running
 key t
@@ -217,6 +219,9 @@ key r
 await 60000 what it has printed; r runs it again
 expect which element is mine? (all)
 expect 72 of 72 indices belong to one thread and no other
+resize 200 60
+expect 72 of 72 indices belong to one thread and no other
+expect The text, t: all
 key q
 END
 expect_exit 0

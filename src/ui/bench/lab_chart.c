@@ -41,6 +41,16 @@ static bool shown(const struct lab_bench_chart *chart,
            (chart->lab->by_size || r->size_index == chart->size);
 }
 
+/* One colour for a rung, in the bars and in the rates: by its place in the ladder. */
+static enum lab_role role_of(const struct lab_bench_data *lab,
+                             const struct lab_bench_result *of)
+{
+    int k = 0;
+    for (const struct lab_bench_result *r = lab->rows; r < of; r++)
+        k += r->set == of->set && r->size_index == of->size_index;
+    return (enum lab_role)(LAB_ROLE_SERIES_1 + k % COLOURS);
+}
+
 static bool is_counted(const struct lab_bench_data *lab, int set)
 {
     return lab->sets[set].untimed;
@@ -142,7 +152,7 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
 {
     const struct lab_bench_result *r = &chart->lab->rows[i];
     char words[64];
-    enum lab_role role = r->library ? LAB_ROLE_SERIES_3 : LAB_ROLE_SERIES_1;
+    enum lab_role role = role_of(chart->lab, r);
     struct lab_rect name = lab_rect_cut_left(&row, name_width(c, chart, row.w));
     struct lab_rect value = lab_rect_cut_right(&row, VALUE_W);
     lab_canvas_textf(c, name.y, name.x, 1,
@@ -370,6 +380,7 @@ int64_t lab_bench_bars_find(struct lab_rect r,
 /* ---- rates against sizes ---- */
 
 struct line {
+    enum lab_role role;
     char name[120];
     double x[POINTS];
     double y[POINTS];
@@ -445,6 +456,7 @@ static struct line *add_line(struct picture *p, const char *name)
         return NULL;
     struct line *l = &p->lines[p->count];
     l->n = 0;
+    l->role = (enum lab_role)(LAB_ROLE_SERIES_1 + p->count % COLOURS);
     snprintf(l->name, sizeof(l->name), "%s", name);
     return l;
 }
@@ -496,6 +508,8 @@ static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
                       is_counted(lab, r->set) ? value_of(lab, r)
                                               : axis_value(lab, r->rate));
     }
+    if (l)
+        l->role = role_of(lab, of);
     p->count += l && l->n > 0;
 }
 
@@ -663,7 +677,7 @@ static void make_rates(struct rates *t, struct lab_canvas *c, struct lab_rect r,
     struct picture *p = &t->picture;
     fill_picture(p, chart, r);
     for (int k = 0; k < p->count; k++) {
-        t->roles[k] = (enum lab_role)(LAB_ROLE_SERIES_1 + k % COLOURS);
+        t->roles[k] = p->lines[k].role;
         t->series[k] =
             (struct lab_series){p->lines[k].x, p->lines[k].y, p->lines[k].n,
                                 p->lines[k].name, t->roles[k]};

@@ -797,6 +797,62 @@ static void draw_slides(const struct lab_bench_state *st, struct lab_canvas *c,
                         "The course prints none for this lab.");
 }
 
+/* ---- what stands in for rows that have not run ---- */
+
+/* The ladder as it was recorded, at its largest size, while no row of what is
+ * shown has a result: -1, there is none, or the rows have their own. */
+static int64_t recorded_row(const struct lab_bench_state *st)
+{
+    const struct lab_bench_data *lab = &st->lab;
+    int64_t best = -1;
+    for (int64_t i = 0; i < lab->row_count; i++) {
+        const struct lab_bench_result *r = &lab->rows[i];
+        if (r->set == st->set && r->size_index == st->size &&
+            (r->state != LAB_BENCH_WAITING ||
+             lab_prediction_any(&r->predicted)))
+            return -1; /* their own bars, with the mark of what is predicted */
+        if (lab->sets[r->set].runs || lab->sets[r->set].untimed ||
+            r->set == st->set || r->state != LAB_BENCH_DONE)
+            continue;
+        if (best < 0 || lab->sizes[r->size_index].x >
+                            lab->sizes[lab->rows[best].size_index].x)
+            best = i;
+    }
+    return lab->running >= 0 ? -1 : best;
+}
+
+static int rows_of(const struct lab_bench_data *lab, int set, int size)
+{
+    int n = 0;
+    for (int64_t i = 0; i < lab->row_count; i++)
+        n += lab->rows[i].set == set && lab->rows[i].size_index == size;
+    return n;
+}
+
+static void bars_heading(const struct lab_bench_state *st,
+                         const struct lab_bench_chart *bars, char *out,
+                         size_t cap)
+{
+    if (bars->set == st->set)
+        snprintf(out, cap, "%s", LOWER_TITLES[LAB_LOWER_BARS]);
+    else
+        snprintf(out, cap, "Rungs as recorded on %s, P: all",
+                 st->lab.sets[bars->set].device);
+}
+
+/* Bars of the set that is shown answer to the mouse; others name no row of it. */
+static void draw_bars_pane(struct lab_bench_state *st, struct lab_canvas *c,
+                           struct lab_rect r,
+                           const struct lab_bench_chart *bars)
+{
+    char heading[160];
+    bars_heading(st, bars, heading, sizeof(heading));
+    lab_canvas_heading(c, &r, heading, false);
+    if (bars->set == st->set)
+        st->bars_at = r;
+    lab_bench_bars_draw(c, r, bars);
+}
+
 /* ---- all ---- */
 
 static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
@@ -822,9 +878,7 @@ static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
         lab_bench_rates_draw(c, r, rates);
         return;
     default:
-        lab_canvas_heading(c, &r, LOWER_TITLES[st->lower], false);
-        st->bars_at = r;
-        lab_bench_bars_draw(c, r, bars);
+        draw_bars_pane(st, c, r, bars);
     }
 }
 
@@ -837,27 +891,50 @@ static bool has_rates(const struct lab_bench_state *st)
     return st->lab.slide_count > 0;
 }
 
+/* The lesson's text, which has the questions and what to look at. */
+static void draw_text(struct lab_bench_state *st, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    if (lab_rect_empty(r))
+        return;
+    lab_canvas_heading(c, &r, "The text, t: all", false);
+    lab_pager_draw(&st->text_pager, c, r);
+}
+
+/* Cuts from `r` what is below a pager with so many rows above its text; empty where
+ * that is too little for another text. */
+static struct lab_rect rows_left(struct lab_pager *p, struct lab_rect *r,
+                                 int above, bool ascii)
+{
+    enum { LEAST = 8 };
+    int used = (int)lab_pager_lines(p, r->w, ascii) + above + 1;
+    return r->h - used >= LEAST ? lab_rect_cut_bottom(r, r->h - used)
+                                : (struct lab_rect){0};
+}
+
 static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
                       struct lab_bench_layout *l,
                       const struct lab_bench_chart *bars,
                       const struct lab_bench_chart *rates)
 {
-    lab_canvas_heading(c, &l->bars, LOWER_TITLES[LAB_LOWER_BARS], false);
-    st->bars_at = l->bars;
-    lab_bench_bars_draw(c, l->bars, bars);
-    if (has_rates(st)) {
+    bool texts = has_rates(st);
+    draw_bars_pane(st, c, l->bars, bars);
+    if (texts) {
         lab_canvas_heading(c, &l->rates,
                            lab_bench_rates_title(&st->lab, st->set), false);
         st->rates_at = l->rates;
         lab_bench_rates_draw(c, l->rates, rates);
     } else { /* what to predict first */
-        lab_canvas_heading(c, &l->rates, "The text, t: all", false);
-        lab_pager_draw(&st->text_pager, c, l->rates);
+        draw_text(st, c, l->rates);
     }
     if (l->slide.h > 0)
         draw_slides(st, c, l->slide);
     bench_profile_draw(st, c, l->profile);
+    struct lab_rect below = {0};
+    if (texts && !st->kernel_problem[0])
+        below = rows_left(&st->kernel_pager, &l->kernel, 1, c->ascii);
     bench_kernel_draw(st, c, l->kernel);
+    draw_text(st, c, below);
 }
 
 /* Bars are held against the ceiling; rates of a CPU and a GPU, or of the first
@@ -942,7 +1019,30 @@ static void draw_command(struct lab_bench_state *st, struct lab_canvas *c,
         : st->wide               ? "what it has printed, and its picture"
                                  : "what it has printed; v has its picture");
     lab_rect_cut_top(&body, body.h > 8 ? 1 : 0);
-    draw_output(st, c, body);
+    struct lab_rect below = lab->output.len == 0 ? body : (struct lab_rect){0};
+    if (lab->output.len > 0 && !has_picture(st))
+        below = rows_left(&st->output_pager, &body, 0, c->ascii);
+    if (lab->output.len > 0)
+        draw_output(st, c, body);
+    draw_text(st, c, below);
+}
+
+/* A rung that has not run has two lines: the source gets the others. */
+static void fit_profile(const struct lab_bench_state *st, struct lab_canvas *c,
+                        struct lab_bench_layout *l)
+{
+    const struct lab_bench_result *row = bench_chosen(st);
+    struct page p = {.c = c, .r = l->profile, .counting = true};
+    if (!l->wide || !row || row->state == LAB_BENCH_DONE ||
+        row->state == LAB_BENCH_FAILED)
+        return;
+    profile_lines(&p, &st->lab, row);
+    int spare = l->profile.h - p.lines - 2;
+    if (spare < 1)
+        return;
+    l->profile.h -= spare;
+    l->kernel.y -= spare;
+    l->kernel.h += spare;
 }
 
 static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
@@ -950,11 +1050,19 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
 {
     struct lab_bench_state *st = s->state;
     bool tall = st->lower == LAB_LOWER_RATES || st->lower == LAB_LOWER_SLIDE;
-    const struct lab_bench_chart bars = chart_of(st, false);
+    const int64_t recorded = recorded_row(st);
+    struct lab_bench_chart bars = chart_of(st, false);
     const struct lab_bench_chart rates = chart_of(st, true);
+    if (recorded >= 0) {
+        bars.set = st->lab.rows[recorded].set;
+        bars.size = st->lab.rows[recorded].size_index;
+        bars.chosen = -1;
+    }
+    int more = rows_of(&st->lab, bars.set, bars.size) - (int)st->table.count;
     struct lab_bench_layout l =
         lab_bench_layout(body, (int)st->table.count, st->lab.slide_count, tall,
-                         lab_bench_lanes_rows(&bars));
+                         lab_bench_lanes_rows(&bars) + (more > 0 ? more : 0));
+    fit_profile(st, c, &l);
     st->wide = l.wide;
     st->bars_at = st->rates_at = (struct lab_rect){0};
     if (st->reading) {

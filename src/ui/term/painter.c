@@ -6,12 +6,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/thread.h"
 
-enum { SLOTS = LAB_CANVAS_IMAGES };
+enum { SLOTS = LAB_CANVAS_IMAGES, NICE = 5 };
 
 struct job {
     struct lab_painting what;
@@ -80,6 +81,8 @@ static int next_slot(const struct lab_painter *p)
 static void *work(void *user)
 {
     struct lab_painter *p = user;
+    /* Of this thread alone: the screens' thread has the core first. */
+    setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
     pthread_mutex_lock(&p->lock);
     while (!p->ending) {
         int nth = next_slot(p);

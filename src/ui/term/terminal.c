@@ -892,30 +892,43 @@ static bool same_place(const struct lab_painting *a,
     return memcmp(&a->at, &b->at, sizeof(a->at)) == 0;
 }
 
-/* Images that the canvas has and the painter has not got yet. Without memory there
- * is none. */
-static void want_images(struct lab_terminal *t, const struct lab_canvas *c,
-                        int h, int w)
+/* Where the canvas has images: of a canvas from before a change of size none, the
+ * next frame has them. */
+static void place_images(struct lab_terminal *t, const struct lab_canvas *c,
+                         int h, int w)
 {
-    if (c->n_images > 0 && !t->painter && has_graphics(t) &&
-        lab_painter_new(&t->painter, t->graphics, t->pixel_color, guard.fd))
-        return;
+    bool may = has_graphics(t) && c->px_h == t->px_h && c->px_w == t->px_w;
+    if (may && c->n_images > 0 && !t->painter)
+        may = lab_painter_new(&t->painter, t->graphics, t->pixel_color,
+                              guard.fd) == LAB_OK;
     for (int i = 0; i < LAB_CANVAS_IMAGES; i++) {
-        const struct lab_rect at =
-            i < c->n_images ? c->images[i].at : (struct lab_rect){0};
+        const struct lab_painting now = {
+            .at = i < c->n_images ? c->images[i].at : (struct lab_rect){0}};
+        if (!may || lab_rect_empty(now.at) || now.at.y + now.at.h > h ||
+            now.at.x + now.at.w > w)
+            drop_wanted(t, i);
+        else if (!same_place(&now, &t->wanted[i]))
+            t->wanted[i] = now; /* with the sum of none yet */
+    }
+}
+
+/* The pixels of those that have changed, for the painter: after the frame is on
+ * the screen, for this takes longer than the rest. Without memory there is none. */
+static void paint_images(struct lab_terminal *t, const struct lab_canvas *c)
+{
+    for (int i = 0; i < c->n_images; i++) {
+        const struct lab_rect at = t->wanted[i].at;
         struct lab_painting now = {.at = at};
-        unsigned char *px = NULL;
-        /* A canvas from before a change of size: the next frame has it. */
-        if (!lab_rect_empty(at) && has_graphics(t) && c->px_h == t->px_h &&
-            c->px_w == t->px_w && at.y + at.h <= h && at.x + at.w <= w)
-            px = lab_canvas_image_pixels(c, i + 1);
+        if (lab_rect_empty(at))
+            continue;
+        unsigned char *px = lab_canvas_image_pixels(c, i + 1);
         if (!px) {
             drop_wanted(t, i);
             continue;
         }
         size_t n = (size_t)(at.h * t->px_h) * (size_t)(at.w * t->px_w);
         now.sum = sum_of(px, n);
-        if (same_place(&now, &t->wanted[i]) && now.sum == t->wanted[i].sum) {
+        if (now.sum == t->wanted[i].sum) {
             lab_free(px);
             continue;
         }
@@ -1124,7 +1137,7 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
     }
     if (t->shown_h < 0)
         drop_images(t); /* the screen is cleared */
-    want_images(t, c, h, w);
+    place_images(t, c, h, w);
     const struct lab_cell *cells = cells_to_show(t, c);
     for (int y = 0; y < h && y < c->h; y++)
         if (!row_is_shown(t, c, cells, y))
@@ -1140,6 +1153,7 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
     refresh();
     send_again(t, again, &out);
     lab_str_release(&out);
+    paint_images(t, c);
 }
 
 void lab_terminal_redraw(struct lab_terminal *t)
@@ -1298,11 +1312,11 @@ static bool pending(struct lab_terminal *t, struct lab_event *out)
         out->signal = quit;
         return true;
     }
-    show_ready(t);
     if (stop || resume)
         stop_or_resume(t, stop);
     else if (read_event(t, out))
         return true;
+    show_ready(t); /* after the keys, which an image would keep waiting */
     if (t->resized) {
         t->resized = false;
         out->kind = LAB_EVENT_RESIZE;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # docs.sh ROOT -- docs/README.md names every page, and every path in backquotes in
 # README.md, CONTRIBUTING.md and docs/ is there. A path with <, *, or a word in
-# capitals stands for several and is not looked up. The picture of the modules in
+# capitals stands for several and is not looked up. Each row of docs/terminal.md has a
+# test. The picture of the modules in
 # docs/architecture.md has the edges of tests/check/edges.sh.
 set -eu
 cd "$1"
@@ -43,6 +44,18 @@ missing=$(grep -oE '`src/[^`]*\.c`: `.*`' docs/architecture.md | tr -d '`:,' |
         done
     done)
 [ -z "$missing" ] || complain "docs/architecture.md: $missing"
+# Each convention of the screens has a test that is there.
+conventions=$(sed -n 's/^| [0-9]* | .* | \(.*\) |$/\1/p' docs/terminal.md)
+[ "$(echo "$conventions" | wc -l)" -eq 28 ] ||
+    complain 'docs/terminal.md has not 28 rows with tests'
+for name in $conventions; do
+    case $name in
+    cli_*) [ -e "tests/cli/case_${name#cli_}.sh" ] ;;
+    check_*) [ -e "tests/check/${name#check_}.sh" ] ;;
+    screens_tmux) [ -e "tests/ui/$name.sh" ] ;;
+    *) grep -rqE "TEST_CASE(_WITH)?\(${name}[,)]" tests ;;
+    esac || complain "docs/terminal.md: no such test: $name"
+done
 [ "$count" -gt 20 ] || complain "only $count paths were found"
 allowed=$(sed -n "/^edges='/,/'\$/p" tests/check/edges.sh | tr -d "'" |
     sed 's/^edges=//' | sort)

@@ -108,17 +108,22 @@ static void *alloc_pages(size_t bytes)
     return p;
 }
 
-void *lab_alloc_aligned(size_t bytes)
+void *lab_alloc_uncleared(size_t bytes)
 {
     enum { ALIGN = 64 };
     size_t padded;
     if (!lab_add_size(bytes ? bytes : 1, ALIGN - 1, &padded) || refused())
         return NULL;
     padded &= ~(size_t)(ALIGN - 1);
-    void *p = padded >= LARGE_PAGE ? alloc_pages(padded)
-                                   : aligned_alloc(ALIGN, padded);
+    return padded >= LARGE_PAGE ? alloc_pages(padded)
+                                : aligned_alloc(ALIGN, padded);
+}
+
+void *lab_alloc_aligned(size_t bytes)
+{
+    void *p = lab_alloc_uncleared(bytes);
     if (p)
-        memset(p, 0, padded);
+        memset(p, 0, bytes);
     return p;
 }
 

@@ -82,7 +82,7 @@ static enum lab_status start(struct net *n)
         assert_null(be);
         return st;
     }
-    st = lab_walk_new(&n->walk, n->plan, be, n->data);
+    st = lab_walk_new(&n->walk, n->plan, be, n->data, NULL);
     if (st) { /* both are still the caller's */
         assert_null(n->walk);
         lab_backend_close(be);

@@ -114,7 +114,7 @@ static void open_and_walk(const struct lab_network_spec *spec)
     if (!st)
         st = lab_data_check_labels(data, plan);
     if (!st && is_small(plan) && !lab_backend_open(&be, "cpu", 0) &&
-        !lab_walk_new(&w, plan, be, data)) {
+        !lab_walk_new(&w, plan, be, data, NULL)) {
         walk_there_and_back(w);
         lab_walk_free(w);
     } else {

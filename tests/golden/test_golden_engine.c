@@ -119,7 +119,7 @@ static bool open_run(struct run *r)
     check(st, r);
     check(lab_data_check_labels(r->data, r->plan), r);
     check(lab_backend_open(&be, "cpu", 0), r);
-    check(lab_walk_new(&r->walk, r->plan, be, r->data), r);
+    check(lab_walk_new(&r->walk, r->plan, be, r->data, NULL), r);
     return true;
 }
 

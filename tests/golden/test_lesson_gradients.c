@@ -65,7 +65,7 @@ static bool open_lesson(struct lesson_run *r, const char *path)
     check(lab_plan_build(&r->plan, spec, &shapes, LAB_F32), path);
     check(lab_data_check_labels(r->data, r->plan), path);
     check(lab_backend_open(&be, "cpu", 0), path);
-    check(lab_walk_new(&r->walk, r->plan, be, r->data), path);
+    check(lab_walk_new(&r->walk, r->plan, be, r->data, NULL), path);
     return true;
 }
 

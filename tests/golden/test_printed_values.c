@@ -49,7 +49,7 @@ static int check_lesson(const struct lab_catalog_entry *e)
     lab_data_get_shapes(data, &shapes);
     must(lab_plan_build(&plan, spec, &shapes, LAB_F32));
     must(lab_backend_open(&be, "cpu", 0));
-    must(lab_walk_new(&w, plan, be, data));
+    must(lab_walk_new(&w, plan, be, data, NULL));
     for (int i = 0; i < lab_walk_schedule(w)->n_steps; i++)
         must(lab_walk_step(w));
     for (int i = 0; i < spec->n_printed; i++) {

@@ -296,7 +296,7 @@ enum lab_status net_build(struct net *n)
 
 void net_walk_on(struct net *n, struct lab_backend *be)
 {
-    if (net_build(n) || lab_walk_new(&n->walk, n->plan, be, n->data)) {
+    if (net_build(n) || lab_walk_new(&n->walk, n->plan, be, n->data, NULL)) {
         lab_backend_close(be);
         fail_msg("%s", lab_error());
     }

@@ -290,7 +290,7 @@ static void start(struct sums *s)
         assert_non_null(v);
         s->data[t] = v;
         if (tensor->persistent)
-            lab_plan_init_tensor(s->plan, t, v);
+            assert_ok(lab_plan_init_tensor(s->plan, t, v, NULL));
         for (int64_t i = 0; i < tensor->count; i++) {
             uint32_t word = lab_random_word(3, (uint32_t)t, 1, (uint64_t)i);
             double random = 2 * (double)lab_random_unit(word) - 1;

@@ -393,8 +393,8 @@ TEST_CASE(initial_values_come_from_seed_and_name)
     net_nodes(&b, "fc0 dense units=4", "fc1 dense units=6");
     net_loss(&b, "softmax_cross_entropy");
     built(&b);
-    lab_plan_init_tensor(a.plan, net_id(&a, "fc1.W"), wa);
-    lab_plan_init_tensor(b.plan, net_id(&b, "fc1.W"), wb);
+    assert_ok(lab_plan_init_tensor(a.plan, net_id(&a, "fc1.W"), wa, NULL));
+    assert_ok(lab_plan_init_tensor(b.plan, net_id(&b, "fc1.W"), wb, NULL));
     assert_memory_equal(wa, wb, sizeof(wa));
     for (int i = 0; i < 24; i++)
         sum += (double)wa[i] * (double)wa[i];
@@ -404,7 +404,7 @@ TEST_CASE(initial_values_come_from_seed_and_name)
     mlp(&b);
     b.spec.seed = 8;
     built(&b);
-    lab_plan_init_tensor(b.plan, net_id(&b, "fc1.W"), wb);
+    assert_ok(lab_plan_init_tensor(b.plan, net_id(&b, "fc1.W"), wb, NULL));
     assert_true(memcmp(wa, wb, sizeof(wa)) != 0);
     net_free(&a);
     net_free(&b);
@@ -422,10 +422,10 @@ TEST_CASE(the_lesson_gives_parameters)
     n.spec.parameters[1].values = NULL;
     n.spec.parameters[1].fill = -0.5;
     built(&n);
-    lab_plan_init_tensor(n.plan, net_id(&n, "fc2.W"), got);
+    assert_ok(lab_plan_init_tensor(n.plan, net_id(&n, "fc2.W"), got, NULL));
     for (int i = 0; i < 18; i++)
         assert_true(got[i] == (float)W[i]);
-    lab_plan_init_tensor(n.plan, net_id(&n, "fc1.b"), got);
+    assert_ok(lab_plan_init_tensor(n.plan, net_id(&n, "fc1.b"), got, NULL));
     for (int i = 0; i < 6; i++)
         assert_true(got[i] == -0.5f);
     net_free(&n);

@@ -203,7 +203,8 @@ TEST_CASE(a_network_larger_than_memory)
     net_loss(&n, "softmax_cross_entropy");
     assert_ok(net_build(&n));
     assert_ok(lab_backend_open(&be, "cpu", 0));
-    assert_int_equal(lab_walk_new(&n.walk, n.plan, be, n.data), LAB_E_RANGE);
+    assert_int_equal(lab_walk_new(&n.walk, n.plan, be, n.data, NULL),
+                     LAB_E_RANGE);
     assert_null(n.walk);
     assert_true(error_is("[walk.memory] wider.W"));
     assert_non_null(strstr(lab_error(), "[1073741824,4096]"));

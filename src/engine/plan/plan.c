@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "plan_priv.h"
 #include "optimizer/optimizer.h"
 #include "common/random.h"
@@ -103,20 +104,49 @@ static uint32_t stream_of(const char *name)
     return h;
 }
 
-/* by_first: the first axis counts the units, else the last. */
-static void init_fan_in(const struct lab_plan *plan, const struct lab_tensor *t,
-                        bool by_first, void *out)
+/* Numbers of a tensor that are drawn: from `first` on. */
+struct drawn {
+    const struct lab_tensor *t;
+    uint64_t seed;
+    uint32_t stream;
+    double scale;
+    int64_t first;
+    void *out;
+};
+
+static void draw_part(const void *arg, int64_t from, int64_t to)
 {
-    uint32_t stream = stream_of(t->name);
-    int64_t units = t->shape.dim[by_first ? 0 : t->shape.rank - 1];
-    double scale = sqrt((double)units / (double)t->count);
-    for (int64_t i = 0; i < t->count; i++)
+    const struct drawn *d = arg;
+    for (int64_t i = d->first + from; i < d->first + to; i++)
         lab_number_put(
-            out, t->dtype, i,
-            (float)(scale * normal(plan->seed, stream, (uint64_t)i)));
+            d->out, d->t->dtype, i,
+            (float)(d->scale * normal(d->seed, d->stream, (uint64_t)i)));
 }
 
-void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
+/* by_first: the first axis counts the units, else the last. A number takes some 40
+ * ns, and a large layer has 10^8. */
+static enum lab_status init_fan_in(const struct lab_plan *plan,
+                                   const struct lab_tensor *t, bool by_first,
+                                   void *out, const struct lab_stop *stop)
+{
+    enum { AT_ONCE = 1 << 18, GRAIN = 1 << 12 };
+    int64_t units = t->shape.dim[by_first ? 0 : t->shape.rank - 1];
+    struct drawn d = {.t = t,
+                      .seed = plan->seed,
+                      .stream = stream_of(t->name),
+                      .scale = sqrt((double)units / (double)t->count),
+                      .out = out};
+    for (; d.first < t->count; d.first += AT_ONCE) {
+        int64_t left = t->count - d.first;
+        if (lab_stop_asked(stop))
+            return lab_fail(LAB_E_CANCELLED, "stopped");
+        lab_parallel(left < AT_ONCE ? left : AT_ONCE, GRAIN, draw_part, &d);
+    }
+    return LAB_OK;
+}
+
+enum lab_status lab_plan_init_tensor(const struct lab_plan *plan, int tensor,
+                                     void *out, const struct lab_stop *stop)
 {
     const struct lab_tensor *t = &plan->tensors[tensor];
     const struct lab_param_init *init = NULL;
@@ -127,14 +157,12 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
     if (init && init->values) {
         for (int64_t i = 0; i < t->count; i++)
             lab_number_put(out, t->dtype, i, init->values[i]);
-        return;
+        return LAB_OK;
     }
     if (init && !init->filled &&
-        (init->init == LAB_INIT_FAN_IN ||
-         init->init == LAB_INIT_FAN_IN_FIRST)) {
-        init_fan_in(plan, t, init->init == LAB_INIT_FAN_IN_FIRST, out);
-        return;
-    }
+        (init->init == LAB_INIT_FAN_IN || init->init == LAB_INIT_FAN_IN_FIRST))
+        return init_fan_in(plan, t, init->init == LAB_INIT_FAN_IN_FIRST, out,
+                           stop);
     double value = 0;
     if (init && init->filled)
         value = init->fill;
@@ -142,6 +170,7 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
         value = 1;
     for (int64_t i = 0; i < t->count; i++)
         lab_number_put(out, t->dtype, i, value);
+    return LAB_OK;
 }
 
 static_assert(offsetof(struct lab_sgd_params, lr) == 0 &&

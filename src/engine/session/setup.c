@@ -173,14 +173,13 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
     if (!st)
         st = lab_backend_check(be, notice);
     if (!st)
-        st = lab_walk_new(&w, built, be, data);
+        st = lab_walk_new(&w, built, be, data, &setup->stop);
     if (st) {
         lab_data_free(data);
         lab_backend_close(be);
         lab_plan_free(built);
         return st;
     }
-    lab_walk_stop_when(w, &setup->stop);
     st = setup->begin ? setup->begin(setup->user, w, notice) : LAB_OK;
     if (!st)
         st = tune(setup, w, notice);

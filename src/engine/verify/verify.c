@@ -138,7 +138,7 @@ static void fill_truth(struct test_network *c)
         const struct lab_tensor *tensor = &plan->tensors[t];
         void *at = reference_data(&c->truth, t);
         if (tensor->persistent)
-            lab_plan_init_tensor(plan, t, at);
+            lab_plan_init_tensor(plan, t, at, NULL);
         if (tensor->role != LAB_TENSOR_DATA)
             continue;
         for (int64_t i = 0; i < tensor->count; i++) {

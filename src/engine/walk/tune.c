@@ -336,7 +336,7 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
     }
     hand(&u, found, n, enough);
     st = st ? lab_error_again(st, &why) : kept;
-    enum lab_status back = n > 0 ? lab_walk_restart(w) : LAB_OK;
+    enum lab_status back = n > 0 ? lab_walk_restart_or_stop(w) : LAB_OK;
     if (!back)
         back = lab_walk_choose(w, NULL, 0);
     return st == LAB_E_CANCELLED && back ? back : st ? st : back;

@@ -946,7 +946,8 @@ static void walk_find_written(const struct lab_walk *w, int *tensor,
 
 /* Going back, exactly. */
 
-static enum lab_status walk_init_parameters(struct lab_walk *w)
+static enum lab_status walk_init_parameters(struct lab_walk *w,
+                                            const struct lab_stop *stop)
 {
     if (w->origin)
         return lab_backend_upload(w->be, w->arena, w->origin,
@@ -954,8 +955,9 @@ static enum lab_status walk_init_parameters(struct lab_walk *w)
     for (int i = 0; i < w->plan->n_tensors; i++) {
         if (!w->plan->tensors[i].persistent)
             continue;
-        lab_plan_init_tensor(w->plan, i, w->staging);
-        enum lab_status st = lab_walk_write(w, i, w->staging);
+        enum lab_status st = lab_plan_init_tensor(w->plan, i, w->staging, stop);
+        if (!st)
+            st = lab_walk_write(w, i, w->staging);
         if (st)
             return st;
     }
@@ -1044,7 +1046,7 @@ static enum lab_status start_from(struct lab_walk *w,
         st = lab_backend_copy(w->be, w->arena, copy->memory,
                               w->plan->persistent_bytes);
     else
-        st = walk_init_parameters(w);
+        st = walk_init_parameters(w, NULL);
     for (int i = 0; i < w->plan->n_tensors; i++)
         w->generation[i]++;
     return st ? st : walk_load_iteration(w, true);
@@ -1338,8 +1340,9 @@ enum lab_status lab_walk_recapture(struct lab_walk *w)
     return st;
 }
 
-/* At the start of the walk's first iteration. */
-static enum lab_status walk_start(struct lab_walk *w)
+/* At the start of the walk's first iteration. Stopped, parameters are missing. */
+static enum lab_status walk_start(struct lab_walk *w,
+                                  const struct lab_stop *stop)
 {
     walk_close_ranges(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
@@ -1347,7 +1350,7 @@ static enum lab_status walk_start(struct lab_walk *w)
     for (int i = 0; i < LAB_WALK_MARKS; i++)
         w->marked[i] = (int)(w->mark[i] = -1);
     walk_speed_forget(w); /* the seed may be another */
-    enum lab_status st = walk_init_parameters(w);
+    enum lab_status st = walk_init_parameters(w, stop);
     w->iteration = w->first;
     w->position = 0;
     w->lr = lab_plan_lr(w->plan);
@@ -1361,7 +1364,13 @@ static enum lab_status walk_start(struct lab_walk *w)
 enum lab_status lab_walk_restart(struct lab_walk *w)
 {
     enum lab_status st = lab_walk_drain(w);
-    return st ? st : walk_start(w);
+    return st ? st : walk_start(w, NULL);
+}
+
+enum lab_status lab_walk_restart_or_stop(struct lab_walk *w)
+{
+    enum lab_status st = lab_walk_drain(w);
+    return st ? st : walk_start(w, &w->stop);
 }
 
 /* Parameters and state as the caller gives them, the others as the seed has
@@ -1375,8 +1384,10 @@ static enum lab_status make_origin(const struct lab_walk *w,
         const struct lab_tensor *t = &w->plan->tensors[i];
         if (!t->persistent || t->alias_of >= 0)
             continue;
-        lab_plan_init_tensor(w->plan, i, (char *)origin + t->offset);
-        st = from->fill(from->user, t, (char *)origin + t->offset);
+        st = lab_plan_init_tensor(w->plan, i, (char *)origin + t->offset,
+                                  &w->stop);
+        if (!st)
+            st = from->fill(from->user, t, (char *)origin + t->offset);
     }
     return st;
 }
@@ -1400,7 +1411,7 @@ enum lab_status lab_walk_start_from(struct lab_walk *w,
     lab_free(w->origin);
     w->origin = origin;
     w->first = from ? from->iteration : 0;
-    return walk_start(w);
+    return walk_start(w, NULL);
 }
 
 int64_t lab_walk_first(const struct lab_walk *w)
@@ -1974,7 +1985,8 @@ static void walk_release(struct lab_walk *w)
 }
 
 enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
-                             struct lab_backend *be, struct lab_data *data)
+                             struct lab_backend *be, struct lab_data *data,
+                             const struct lab_stop *stop)
 {
     struct lab_walk *w = lab_alloc(sizeof(*w));
     if (!w)
@@ -1982,6 +1994,8 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
     w->plan = plan;
     w->be = be;
     w->data = data;
+    if (stop)
+        lab_walk_stop_when(w, stop);
     w->open_phase = w->open_node = -1;
     w->decoder.result = (struct lab_decoded){NAN, NAN};
     w->speed.data_of = -1;
@@ -1997,7 +2011,7 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
     if (!st)
         st = walk_reserve_switch(w);
     if (!st)
-        st = lab_walk_restart(w);
+        st = lab_walk_restart_or_stop(w);
     if (st)
         walk_release(w); /* the caller keeps backend and data */
     else

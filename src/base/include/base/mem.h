@@ -22,6 +22,8 @@ enum lab_status lab_grow(void *list, size_t count, size_t *room, size_t each,
                          const char *what);
 /* Zeroed, aligned for any vector load (64 bytes). Free with lab_free(). */
 void *lab_alloc_aligned(size_t bytes);
+/* The same without the zeros: what is in it is anything. */
+void *lab_alloc_uncleared(size_t bytes);
 void lab_free(void *p);
 char *lab_strdup(const char *s);
 char *lab_strndup(const char *s, size_t bytes);

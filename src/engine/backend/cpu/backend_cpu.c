@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "common/cpu_exec.h"
 #include "common/random.h"
 #include "common/vector_sets.h"
@@ -311,16 +312,50 @@ static void cpu_close(struct lab_backend *be)
     lab_free(be);
 }
 
+/* Memory to be cleared, in blocks; the last one may be shorter. */
+struct cleared {
+    char *first;
+    size_t bytes;
+};
+enum { BLOCK = 2 << 20 };
+
+static void clear_blocks(const void *arg, int64_t from, int64_t to)
+{
+    const struct cleared *c = arg;
+    size_t begin = (size_t)from * BLOCK;
+    size_t end = (size_t)to * BLOCK;
+    memset(c->first + begin, 0, (end < c->bytes ? end : c->bytes) - begin);
+}
+
+/* On all threads. The system makes the pages meanwhile, which takes seconds for some
+ * GiB where it has none that are free. */
+static enum lab_status clear(struct cpu_backend *cpu, char *p, size_t bytes)
+{
+    const size_t at_once = (size_t)BLOCK * 64;
+    for (size_t at = 0; at < bytes; at += at_once) {
+        struct cleared c = {p + at,
+                            bytes - at < at_once ? bytes - at : at_once};
+        if (lab_stop_asked(&cpu->exec.stop))
+            return lab_fail(LAB_E_CANCELLED, "stopped");
+        lab_parallel((int64_t)((c.bytes + BLOCK - 1) / BLOCK), 1, clear_blocks,
+                     &c);
+    }
+    return LAB_OK;
+}
+
 static enum lab_status cpu_alloc(struct lab_backend *be, size_t bytes,
                                  void **out)
 {
-    (void)be;
-    void *p = lab_alloc_aligned(bytes);
+    void *p = lab_alloc_uncleared(bytes);
     if (!p)
         return lab_fail(LAB_E_NOMEM, "no memory for %zu bytes of tensors",
                         bytes);
-    *out = p;
-    return LAB_OK;
+    enum lab_status st = clear((struct cpu_backend *)be, p, bytes);
+    if (st)
+        lab_free(p);
+    else
+        *out = p;
+    return st;
 }
 
 static void cpu_free(struct lab_backend *be, void *p)

@@ -220,8 +220,10 @@ void lab_step_call(struct lab_step_call *out, const struct lab_plan *plan,
 double lab_plan_lr(const struct lab_plan *plan);
 void lab_plan_set_lr(struct lab_plan *plan, double lr);
 /* The initial value of a parameter, from the seed or from the lesson, into
- * `out` (count elements of the plan's real type). */
-void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out);
+ * `out` (count elements of the plan's real type), on all threads: the bits do not
+ * depend on their number. LAB_E_CANCELLED by `stop`, which may be NULL. */
+enum lab_status lab_plan_init_tensor(const struct lab_plan *plan, int tensor,
+                                     void *out, const struct lab_stop *stop);
 
 /* Chooses variants; later choices win over earlier ones, a node's over its
  * op's, an op's over "*". A choice that fits no step is LAB_E_NOTFOUND with

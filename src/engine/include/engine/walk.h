@@ -62,10 +62,12 @@ struct lab_row_watch {
 
 LAB_C_BEGIN
 /* Takes over `be` and `data` on success; the plan and the spec must outlive
- * the walk. LAB_E_RANGE: the tensors are larger than the device; LAB_E_NOMEM:
+ * the walk. `stop`, which may be NULL, ends opening and is then as by
+ * lab_walk_stop_when(). LAB_E_CANCELLED; LAB_E_RANGE: the tensors are larger than the device; LAB_E_NOMEM:
  * it has no room for them now. Both name the largest. */
 enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
-                             struct lab_backend *be, struct lab_data *data);
+                             struct lab_backend *be, struct lab_data *data,
+                             const struct lab_stop *stop);
 void lab_walk_free(struct lab_walk *w); /* NULL allowed */
 /* Copied; in place of the one before. */
 void lab_walk_observe(struct lab_walk *w, const struct lab_observer *o);
@@ -143,6 +145,9 @@ enum lab_status lab_walk_to_mark(struct lab_walk *w, int number);
 /* To where the walk began: iteration 0, position 0, initial parameters, or what
  * lab_walk_start_from() has given. */
 enum lab_status lab_walk_restart(struct lab_walk *w);
+/* The same, but that a stop ends it, after which the walk is to be restarted or freed:
+ * large parameters take seconds. */
+enum lab_status lab_walk_restart_or_stop(struct lab_walk *w);
 /* Called when the values are there and the walk is still as it was: the last moment
  * to end what belongs to it. */
 struct lab_walk_ready {

@@ -127,6 +127,43 @@ expect_stderr 'that this program or machine does not have'
 train --threads 2
 told no
 expect_no_stderr
+
+# A library whose products are wrong, in place of the one that was measured: the check
+# withdraws its variants, what is kept of them is not used, and with the right
+# library they are measured again.
+wrong=$LAB_BINARY_DIR/lib/wrong
+blas=$(kept_where "variant = 'blas' AND threads = 2")
+[ "$blas" -gt 0 ] || complain "no time of blas is kept"
+LD_LIBRARY_PATH=$wrong train --threads 2
+grep -q 'dense matmul forward, variant blas: .* off the reference; withdrawn' "$err" ||
+    complain "the check does not say what it withdraws"
+expect_stderr "$blas of variants that this program or machine does not have"
+[ "$(kept_where "variant = 'blas' AND threads = 2")" -eq 0 ] ||
+    complain "times of what is withdrawn are kept"
+run profile show "$(grep -o '"run":[0-9]*' "$out" | tail -1 | cut -d: -f2)" \
+    --json --db "$db"
+expect_json 'all(r["variant"] != "blas" for r in rows if r["type"] == "step")'
+train --threads 2
+told yes
+[ "$(kept_where "variant = 'blas' AND threads = 2")" -eq "$blas" ] ||
+    complain "what was withdrawn is not measured again"
+
+# A process that may use one core of several has one thread: another machine, too.
+if [ "$(nproc)" -gt 1 ] && command -v taskset >/dev/null; then
+    sql "DELETE FROM variant_time WHERE threads = 1"
+    core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+    train
+    status=0
+    taskset -c "$core" "$LAB_EXE" run mlp-digits --batch 200 --iterations 4 \
+        --backend cpu --db "$db" --json >"$out" 2>"$err" || status=$?
+    expect_exit 0
+    told yes
+    expect_stderr "for $(nproc) threads: they are measured again for 1"
+    [ "$(kept_where 'threads = 1')" -gt 10 ] || complain "none of one core are kept"
+    train
+    told no
+    expect_no_stderr
+fi
 sql "DELETE FROM variant_time"
 
 # A database that no run is recorded in stays as it was.

@@ -4,6 +4,7 @@
 
 #include "test.h"
 
+#include "base/parallel.h"
 #include "unit/net.h"
 
 /* Says stop from its `after`th call on, and then takes longer than a short
@@ -309,6 +310,96 @@ TEST_CASE(a_long_kernel_is_cut)
     net_alike(&cut, "a kernel that was cut", &whole);
     net_free(&cut);
     net_free(&whole);
+}
+
+/* Of 600 x 600 numbers, 2^18 are drawn at a time. */
+static void wide(struct net *n)
+{
+    net_init(n);
+    net_tensor(n, "x 2,600", NULL);
+    net_labels(n, "y 2", 600);
+    net_nodes(n, "fc1 dense units=600");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+    assert_ok(net_build(n));
+}
+
+TEST_CASE(the_drawing_of_parameters_is_stopped_and_does_not_depend_on_threads)
+{
+    enum { COUNT = 600 * 600, FIRST = 1 << 18 };
+    struct net n;
+    wide(&n);
+    int W = net_id(&n, "fc1.W");
+    float *one = malloc(COUNT * sizeof(*one));
+    float *three = malloc(COUNT * sizeof(*three));
+    int before = lab_threads();
+    assert_non_null(one);
+    assert_non_null(three);
+    lab_threads_set(1);
+    assert_ok(lab_plan_init_tensor(n.plan, W, one, NULL));
+    lab_threads_set(3);
+    assert_ok(lab_plan_init_tensor(n.plan, W, three, NULL));
+    assert_memory_equal(one, three, COUNT * sizeof(*one));
+    struct asker second = {.after = 2};
+    const struct lab_stop stop = {ask, &second};
+    memset(three, 0, COUNT * sizeof(*three));
+    assert_int_equal(lab_plan_init_tensor(n.plan, W, three, &stop),
+                     LAB_E_CANCELLED);
+    assert_memory_equal(one, three, FIRST * sizeof(*one));
+    assert_true(three[FIRST] == 0);
+    lab_threads_set(before);
+    free(one);
+    free(three);
+    net_free(&n);
+}
+
+/* At each part of its parameters, and when it begins anew. */
+TEST_CASE(opening_a_walk_is_stopped)
+{
+    struct net n;
+    struct lab_backend *be;
+    wide(&n);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
+    for (int after = 1; after <= 2; after++) {
+        struct asker a = {.after = after};
+        const struct lab_stop stop = {ask, &a};
+        assert_int_equal(lab_walk_new(&n.walk, n.plan, be, n.data, &stop),
+                         LAB_E_CANCELLED);
+        assert_null(n.walk);
+        assert_int_equal(a.asked, after);
+    }
+    lab_backend_stop_when(be, &(struct lab_stop){0});
+    assert_ok(lab_walk_new(&n.walk, n.plan, be, n.data, NULL));
+    struct asker again = {.after = 2};
+    stop_after(&n, &again);
+    assert_int_equal(lab_walk_restart_or_stop(n.walk), LAB_E_CANCELLED);
+    assert_ok(lab_walk_restart(n.walk)); /* obeys none */
+    assert_int_equal(again.asked, 2);
+    net_free(&n);
+}
+
+/* 128 MiB are cleared at a time. */
+TEST_CASE(the_clearing_of_memory_is_stopped)
+{
+    const size_t bytes = ((size_t)128 << 20) + 1;
+    struct lab_backend *be;
+    struct asker a = {.after = 1};
+    const struct lab_stop stop = {ask, &a};
+    void *p = NULL;
+    assert_ok(lab_backend_open(&be, "cpu", 0));
+    lab_backend_stop_when(be, &stop);
+    assert_ok(lab_backend_alloc(be, bytes - 1, &p));
+    assert_int_equal(a.asked, 0);
+    lab_backend_free(be, p);
+    p = NULL;
+    assert_int_equal(lab_backend_alloc(be, bytes, &p), LAB_E_CANCELLED);
+    assert_null(p);
+    lab_backend_stop_when(be, &(struct lab_stop){0});
+    assert_ok(lab_backend_alloc(be, bytes, &p));
+    for (size_t i = 0; i < bytes; i += 4096)
+        assert_true(((char *)p)[i] == 0);
+    assert_true(((char *)p)[bytes - 1] == 0);
+    lab_backend_free(be, p);
+    lab_backend_close(be);
 }
 
 RUN_TESTS()

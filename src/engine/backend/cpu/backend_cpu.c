@@ -335,7 +335,7 @@ static enum lab_status clear(struct cpu_backend *cpu, char *p, size_t bytes)
     for (size_t at = 0; at < bytes; at += at_once) {
         struct cleared c = {p + at,
                             bytes - at < at_once ? bytes - at : at_once};
-        if (lab_stop_asked(&cpu->exec.stop))
+        if (at > 0 && lab_stop_asked(&cpu->exec.stop))
             return lab_fail(LAB_E_CANCELLED, "stopped");
         lab_parallel((int64_t)((c.bytes + BLOCK - 1) / BLOCK), 1, clear_blocks,
                      &c);

@@ -818,6 +818,60 @@ static void flop_are_those_of_the_machine(void **state)
     gpu_close(&g);
 }
 
+/* 32 lanes add; 5 of them go on behind the branch to the end. */
+static void a_sum_of_a_shuffle_comes_behind_an_exit(void **state)
+{
+    (void)state;
+#define SHUFFLED                                                               \
+    "cvt.rn.f64.u32 %d1, %r1; mov.b64 {%r2, %r3}, %d1;\n"                      \
+    "shfl.sync.bfly.b32 %r4|%p2, %r2, 1, 31, -1;\n"                            \
+    "shfl.sync.bfly.b32 %r5|%p2, %r3, 1, 31, -1;\n"                            \
+    "mov.b64 %d2, {%r4, %r5}; add.f64 %d3, %d1, %d2;\n"                        \
+    "setp.ge.u32 %p1, %r1, 5;\n"
+#define ROUND "cvt.rn.f32.f64 %f2, %d3;\n"
+#define LEAVE "@%p1 bra $E;\n"
+#define KEEP "st.global.f32 [%rd2], %f2;\n$E:\n"
+    static const struct {
+        const char *text;
+        int64_t flops;
+        int64_t flops_f64;
+    } cases[] = {
+        /* In fp64 where a load takes longer. */
+        {BODY("", SHUFFLED LEAVE ROUND KEEP), 0, 32},
+        {BODY("", SHUFFLED LEAVE "ld.global.f32 %f3, [%rd2];\n" ROUND KEEP), 0,
+         5},
+        {BODY("", SHUFFLED ROUND LEAVE "ld.global.f32 %f3, [%rd2];\n" KEEP), 0,
+         5},
+        {BODY("", SHUFFLED ROUND LEAVE KEEP), 0, 32},
+        /* What lanes that end have read is theirs; what is written there again
+         * is another value. */
+        {BODY("", SHUFFLED ROUND "st.global.f32 [%rd1], %f2;\n" LEAVE
+                                 "ld.global.f32 %f3, [%rd2];\n" KEEP),
+         0, 32},
+        {BODY("", SHUFFLED LEAVE "ld.global.f32 %f3, [%rd2];\n" ROUND
+                                 "mov.f64 %d3, %d1;\n" KEEP),
+         0, 5},
+        {BODY("", "cvt.rn.f32.u32 %f1, %r1; mov.b32 %r2, %f1;\n"
+                  "shfl.sync.bfly.b32 %r4|%p2, %r2, 1, 31, -1;\n"
+                  "mov.b32 %f3, %r4; add.f32 %f2, %f1, %f3;\n"
+                  "setp.ge.u32 %p1, %r1, 5;\n" LEAVE KEEP),
+         5, 0},
+    };
+#undef SHUFFLED
+#undef ROUND
+#undef LEAVE
+#undef KEEP
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct gpu g;
+        float *y = (float *)run_body(&g, cases[k].text, 1, 32, 8);
+        assert_int_equal(g.result.counts.flops, cases[k].flops);
+        assert_int_equal(g.result.counts.flops_f64, cases[k].flops_f64);
+        for (int n = 1; n < 5; n++)
+            assert_float_equal(y[n], n + (n ^ 1), 0);
+        gpu_close(&g);
+    }
+}
+
 /* (1 + 2^-12) squared, less what it rounds to: fused the last bit is left. */
 static void a_product_and_a_sum_are_fused_as_ptxas_does(void **state)
 {
@@ -949,6 +1003,7 @@ int main(void)
         cmocka_unit_test(what_is_right_is_not_found),
         cmocka_unit_test(bits_are_found_and_extended),
         cmocka_unit_test(flop_are_those_of_the_machine),
+        cmocka_unit_test(a_sum_of_a_shuffle_comes_behind_an_exit),
         cmocka_unit_test(a_product_and_a_sum_are_fused_as_ptxas_does),
         cmocka_unit_test(what_was_written_can_be_forgotten),
         cmocka_unit_test(a_copy_of_a_struct_reads_its_padding),

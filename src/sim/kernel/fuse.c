@@ -6,10 +6,10 @@
  * aggressively", mul.rn and add.rn never). A cvt.sat of a sum or product that nothing
  * else reads is a modifier of that instruction. A sum or product that only a selp reads
  * is executed under the selp's predicate, by the lanes that take it: so in fp32, where
- * the other source is a register. A sum that waits for a shuffle or a load, and that
- * is read only behind a branch to the end of the kernel, comes behind that branch, and
- * the lanes that end do not execute it. All as seen in machine code and on an H200 with
- * CUDA 13 (bench/sim_card.py). */
+ * the other source is a register. A sum that waits for a shuffle, and that is read only
+ * behind a branch to the end of the kernel, comes behind that branch, and the lanes that
+ * end do not execute it. All as seen in machine code and on an H200 with CUDA 13
+ * (bench/sim_card.py). */
 #include <string.h>
 
 #include "base/arena.h"
@@ -22,7 +22,6 @@ struct reg_use {
     int32_t writes;
     int32_t reads;
     int32_t at;
-    int32_t only; /* reads are in the block of this instruction alone; -1 */
 };
 
 struct branching {
@@ -45,11 +44,7 @@ struct fusing {
 static void note_read(void *arg, int32_t reg)
 {
     struct fusing *x = arg;
-    struct reg_use *r = &x->regs[reg];
-    if (r->reads++ == 0)
-        r->only = x->at;
-    else if (r->only >= 0 && x->block[r->only] != x->block[x->at])
-        r->only = -1;
+    x->regs[reg].reads++;
 }
 
 static void note_write(void *arg, int32_t reg)
@@ -261,44 +256,86 @@ static bool behind_exit(const struct fusing *x, int32_t first)
         &f->instrs[to >= 0 && to < f->instr_count ? to : first - 1], ends);
 }
 
-/* Whether the value comes from a shuffle or a load of the block. */
-static bool waits(const struct fusing *x, const struct lab_ptx_operand *o,
-                  int32_t block, int depth)
+/* Whether the value comes from a shuffle of the block. */
+static bool is_shuffled(const struct fusing *x, const struct lab_ptx_operand *o,
+                        int32_t block, int depth)
 {
-    static const char *const slow[] = {"shfl", "ld", NULL};
     const struct reg_use *r = use_of(x, o);
     for (int k = 0; k < o->part_count; k++)
-        if (waits(x, &o->parts[k], block, depth))
+        if (is_shuffled(x, &o->parts[k], block, depth))
             return true;
     if (!r || r->writes != 1 || x->block[r->at] != block)
         return false;
     const struct lab_ptx_instr *in = &x->f->instrs[r->at];
-    if (sim_is_one_of(in, slow))
+    if (strcmp(in->opcode, "shfl") == 0)
         return true;
     return depth < 3 && strcmp(in->opcode, "mov") == 0 &&
            in->operand_count == 2 &&
-           waits(x, &in->operands[1], block, depth + 1);
+           is_shuffled(x, &in->operands[1], block, depth + 1);
 }
 
-/* A sum or product that waits for a shuffle or a load, and that only the block behind
- * its own reads, where that is behind a branch to the end. (ptxas moves some from
- * further up, too; which, no rule was found for.) */
+static bool touches(struct fusing *x, const struct lab_ptx_instr *in,
+                    int32_t reg)
+{
+    x->reg = reg;
+    x->found = in->guard == reg;
+    for (int o = 0; o < in->operand_count; o++)
+        sim_each_reg(x->f, &in->operands[o], find, x);
+    return x->found;
+}
+
+/* Whether the result of `at` is read behind `to` alone. `rounded`: or is rounded to
+ * fp32 before, for such readers. What is before `to` writes it nowhere else. */
+static bool is_read_behind(struct fusing *x, int32_t at, int32_t to,
+                           bool rounded)
+{
+    const struct lab_ptx_operand *result = &x->instrs[at].operands[0];
+    if (!use_of(x, result))
+        return false;
+    for (int32_t k = 0; k < to; k++) {
+        const struct lab_ptx_instr *in = &x->instrs[k];
+        if (k == at || !touches(x, in, result->reg))
+            continue;
+        if (!rounded || k < at || strcmp(in->opcode, "cvt") != 0 ||
+            in->guard >= 0 || !is_type(in, "f64") ||
+            !is_read_behind(x, k, to, false))
+            return false;
+    }
+    return true;
+}
+
+/* Whether something behind `to` is begun before the sum and takes longer. */
+static bool has_loads(const struct fusing *x, int32_t to)
+{
+    static const char *const slow[] = {"ld", "atom", "red", NULL};
+    for (int32_t k = to; k < x->f->instr_count; k++)
+        if (sim_is_one_of(&x->f->instrs[k], slow))
+            return true;
+    return false;
+}
+
+/* A sum or product that waits for a shuffle, and that is read only behind its block,
+ * where that is behind a branch to the end. In fp64 it may be rounded to fp32 first,
+ * and there must be a load behind the branch, of a parameter at least. Of sums that wait
+ * for a load ptxas moves all, some or none: 7 of 7 in cross_entropy_sample<256>, 3 or 4 in
+ * softmax_fwd<256> and softmax_bwd<256>, none of 31 in grad_norm. No rule was found for
+ * which. */
 static void move_behind(struct fusing *x, int32_t at)
 {
     const struct lab_ptx_instr *in = &x->instrs[at];
-    const struct reg_use *r = use_of(x, &in->operands[0]);
-    if (!r || r->writes != 1 || r->only < 0 ||
-        x->block[r->only] != x->block[at] + 1 ||
-        x->fused[at].flop != SIM_FLOP_ALL)
-        return;
-    int32_t to = r->only;
-    while (to > 0 && x->block[to - 1] == x->block[r->only])
-        to--;
-    if (!behind_exit(x, to) || x->f->instrs[to].guard >= 0)
-        return;
+    const bool f64 = is_type(in, "f64");
+    bool shuffled = false;
+    int32_t to = at;
     for (int o = 1; o < in->operand_count; o++)
-        if (waits(x, &in->operands[o], x->block[at], 0))
-            x->fused[at].with = to;
+        shuffled |= is_shuffled(x, &in->operands[o], x->block[at], 0);
+    if (!shuffled || x->fused[at].flop != SIM_FLOP_ALL)
+        return;
+    while (to < x->f->instr_count && x->block[to] == x->block[at])
+        to++;
+    if (to < x->f->instr_count && behind_exit(x, to) &&
+        x->f->instrs[to].guard < 0 && (!f64 || has_loads(x, to)) &&
+        is_read_behind(x, at, to, f64))
+        x->fused[at].with = to;
 }
 
 /* ---- loads from shared memory that ptxas joins to one of 8 or 16 bytes: values

@@ -180,7 +180,7 @@ static void check_board(struct lab_rect r, const struct lab_board_want *want,
             assert_true(at->cell_w <= at->cell_h + at->cell_h / 4);
         }
         if (at->fold) {
-            assert_true(!cross && want[i].rows == 1 && at->block_cols == 1);
+            assert_true(!l.cross && want[i].rows == 1 && at->block_cols == 1);
             assert_true(at->fold * at->cells_h >= want[i].cols);
             assert_true(at->fold * (at->cells_h - 1) < want[i].cols);
             assert_int_equal(at->cells_w, at->fold);
@@ -199,9 +199,9 @@ static void check_board(struct lab_rect r, const struct lab_board_want *want,
             assert_false(lab_rect_overlap(at->cells, l.at[k].above));
         }
         /* Rows of A beside rows of C, columns of B above columns of C. */
-        if (cross && want[i].place == LAB_BOARD_LEFT)
+        if (l.cross && want[i].place == LAB_BOARD_LEFT)
             assert_int_equal(at->cells.y, c->cells.y);
-        if (cross && want[i].place == LAB_BOARD_ABOVE) {
+        if (l.cross && want[i].place == LAB_BOARD_ABOVE) {
             assert_int_equal(at->cells.x, c->cells.x);
             assert_true(at->cells.y + at->cells.h <= c->title.y);
         }
@@ -318,6 +318,9 @@ TEST_CASE(vectors_of_a_board_are_folded)
     assert_int_equal(l.at[0].fold, l.at[1].fold);
     assert_int_equal(l.at[0].cells_h * l.at[0].fold, 16);
     assert_int_equal(l.at[0].side.w, 3); /* "10 " */
+    want[0].place = LAB_BOARD_LEFT;      /* nor has a sum over a row a corner */
+    l = lab_board_place(r, want, 2, true, true);
+    assert_true(l.fits && !l.cross && l.at[0].fold > 1);
     want[1].rows = 10;
     l = lab_board_place(r, want, 2, false, true);
     assert_true(l.fits && l.at[0].fold == 0);

@@ -871,7 +871,11 @@ struct lab_board_layout lab_board_place(struct lab_rect r,
                                         const struct lab_board_want *want,
                                         int n, bool cross, bool halves)
 {
-    struct lab_board_layout out = {.fits = false};
+    bool rows = false;
+    for (int i = 0; i < n && i < LAB_BOARD_PARTS; i++)
+        rows = rows || want[i].rows > 1;
+    cross = cross && rows;
+    struct lab_board_layout out = {.fits = false, .cross = cross};
     const struct task k = {r, want, n, cross, halves};
     enum { WORTH = 3 }; /* times smaller cells, for titles that are whole */
     if (n < 1 || n > LAB_BOARD_PARTS)
@@ -1221,7 +1225,7 @@ int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
     }
     keep_free((struct lab_rect){bottom + 1, r.x, r.y + r.h - bottom - 1, r.w},
               out, &n);
-    if (!b->board.cross) {
+    if (!b->layout.cross) {
         free_beside(b, r, bottom, out, &n);
         return n;
     }

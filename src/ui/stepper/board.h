@@ -47,6 +47,8 @@ struct lab_board_at { /* w 0: there was no room for it */
 struct lab_board_layout {
     struct lab_board_at at[LAB_BOARD_PARTS];
     bool fits; /* false: there was no room */
+    bool
+        cross; /* as a product is; rows alone are side by side, or below others */
 };
 
 /* On a canvas: its tensors as pictures, with marks at the rows and columns that belong

@@ -1940,9 +1940,48 @@ static bool alone_is_larger(const struct lab_stepper *v,
     return alone > lab_heat_fit(p->rows, p->cols, fold_of(v), &room).cell_h;
 }
 
+/* One tensor: name and statistics in a line, its histogram below. */
+static void draw_spread(const struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect r, const struct lab_plane *p)
+{
+    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
+                   v->snap.plan->tensors[p->tensor].name);
+    lab_rect_cut_left(&row, 2);
+    draw_stats(&p->stats, c, row);
+    draw_histogram(&p->stats, c, r);
+}
+
+/* Columns that a picture or a table leaves at the right of `r` where these have room
+ * for the spread of the values; else none. */
+static int left_by_plane(const struct lab_stepper *v,
+                         const struct lab_canvas *c, struct lab_rect r)
+{
+    enum { LEAST_H = 20, LEAST_W = 34, APART = 3 };
+    const struct lab_plane *p = &v->snap.plane;
+    const struct lab_heat_room room = room_of(v, c, r);
+    const int64_t last = p->rows > 1 ? look_now(v)->show.row_first + p->rows
+                                     : look_now(v)->show.col_first + p->cols;
+    int64_t used = lab_labels_width(p, c) + APART;
+    if (r.h < LEAST_H || look_now(v)->show.sheet)
+        return 0;
+    if (v->numbers) {
+        used += snprintf(NULL, 0, "%lld", (long long)last);
+        used +=
+            NUMBER_W *
+            lab_heat_fold(p->rows, p->cols, fold_of(v), r.w / NUMBER_W).cols;
+    } else {
+        const struct lab_heat_grid g =
+            lab_heat_fit(p->rows, p->cols, fold_of(v), &room);
+        used += (int64_t)g.cells_w * g.cell_w;
+    }
+    return r.w - used >= LEAST_W ? (int)(r.w - used) : 0;
+}
+
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
+    enum { MOST_H = 20 }; /* of a histogram */
     if (!plane_ready(v)) {
         lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM, "reading ...");
         return;
@@ -1955,7 +1994,10 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     v->cursor = in_plane(v, look->row, look->col);
     v->sheet.per_row = 0;
     bool larger = alone_is_larger(v, c, r);
-    bool alone = larger || look->show.sheet; /* the pictures need the rows */
+    struct lab_rect beside =
+        lab_rect_cut_right(&r, larger ? 0 : left_by_plane(v, c, r));
+    /* The pictures need the rows. */
+    bool alone = larger || look->show.sheet || beside.w > 0;
     struct lab_rect histogram = lab_rect_cut_bottom(&r, alone       ? 0
                                                         : r.h >= 20 ? 4
                                                         : r.h >= 6  ? 1
@@ -1974,6 +2016,10 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     if (!lab_rect_empty(stats))
         draw_stats(&v->snap.plane.stats, c, stats);
     draw_histogram(&v->snap.plane.stats, c, histogram);
+    if (beside.h > MOST_H)
+        beside.h = MOST_H;
+    if (!lab_rect_empty(beside))
+        draw_spread(v, c, beside, &v->snap.plane);
 }
 
 /* The planes of the board whose values have a distribution: that of the cursor's
@@ -1992,18 +2038,6 @@ static int spread_planes(const struct lab_stepper *v,
                 out[n++] = p;
         }
     return n;
-}
-
-/* One tensor: name and statistics in a line, its histogram below. */
-static void draw_spread(const struct lab_stepper *v, struct lab_canvas *c,
-                        struct lab_rect r, const struct lab_plane *p)
-{
-    struct lab_rect row = lab_rect_cut_top(&r, 1);
-    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
-                   v->snap.plan->tensors[p->tensor].name);
-    lab_rect_cut_left(&row, 2);
-    draw_stats(&p->stats, c, row);
-    draw_histogram(&p->stats, c, r);
 }
 
 /* ---- what a unit sees of an image ---- */

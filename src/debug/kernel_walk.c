@@ -241,6 +241,11 @@ static enum lab_status do_barrier(struct session *s, const char *arg)
     return go(s, arg, LAB_SIM_BARRIER_NEXT);
 }
 
+static enum lab_status do_finish(struct session *s, const char *arg)
+{
+    return go(s, arg, LAB_SIM_FINISH);
+}
+
 static enum lab_status do_continue(struct session *s, const char *arg)
 {
     return go(s, arg, LAB_SIM_CONTINUE);
@@ -637,6 +642,9 @@ static const struct word {
     {"step", "[N]", "the next source line of this warp", do_step},
     {"instruction", "[N]", "the next instruction of this warp", do_instruction},
     {"barrier", "[N]", "past this warp's next barrier", do_barrier},
+    {"finish", "[N]",
+     "to the end of the inlined function, or of the kernel for this warp",
+     do_finish},
     {"continue", "", "to a breakpoint, a finding, or the end", do_continue},
     {"back", "[N]", "to the stop before", do_back},
     {"break", "LINE",
@@ -688,11 +696,12 @@ static enum lab_status do_help(struct session *s, const char *arg)
 static const struct word *find_word(const char *name, size_t n)
 {
     static const char *const short_words[][2] = {
-        {"s", "step"},  {"n", "step"},     {"si", "instruction"},
-        {"b", "break"}, {"c", "continue"}, {"r", "back"},
-        {"p", "print"}, {"d", "delete"},   {"q", "quit"},
-        {"l", "list"},  {"?", "help"},     {"t", "thread"},
-        {"w", "warp"},  {"next", "step"},
+        {"s", "step"},     {"n", "step"},     {"si", "instruction"},
+        {"b", "break"},    {"c", "continue"}, {"r", "back"},
+        {"p", "print"},    {"d", "delete"},   {"q", "quit"},
+        {"l", "list"},     {"?", "help"},     {"t", "thread"},
+        {"w", "warp"},     {"next", "step"},  {"f", "finish"},
+        {"fin", "finish"},
     };
     for (size_t i = 0; i < sizeof(short_words) / sizeof(short_words[0]); i++)
         if (strlen(short_words[i][0]) == n &&

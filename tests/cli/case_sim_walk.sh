@@ -353,3 +353,25 @@ expect_exit 0
 expect_stdout 'turn.cu: this file of the source is not found here'
 [ "$(grep -c 'not found here' "$out")" = 1 ] || complain "said at every stop"
 mv elsewhere.cu turn.cu
+
+# `finish` leaves the inlined function, each in its turn, and at last the kernel; what is
+# said of a line are the lanes that came to it.
+cp "$files"/nested.* .
+cat >words <<'WORDS'
+break 5
+continue
+finish
+finish
+finish
+finish
+fin
+back
+WORDS
+status=0
+"$LAB_EXE" sim nested.ptx --grid 1 --block 32 --walk --arg 'out:float[32]' \
+    --arg 'in:float[32]' <words >"$out" 2>"$err" || status=$?
+expect_exit 0
+sed -n 's/^ *[0-9]* > *\([0-9]*\) .*/\1/p; s/^the warp has ended$/ended/p' "$out" |
+    tr '\n' ' ' >lines
+[ "$(cat lines)" = '16 5 12 5 13 21 ended 21 ' ] ||
+    complain "finish comes to $(cat lines)"

@@ -619,9 +619,64 @@ static bool stops(struct lab_sim_debug *d, int warp,
     return true;
 }
 
+/* The file of the kernel's first instruction that has one; -1: none. */
+static int32_t own_file(const struct lab_sim_debug *d)
+{
+    const struct lab_ptx *ptx = ptx_of(d);
+    const struct lab_ptx_function *f = d->kernel->function;
+    for (int32_t i = 0; i < f->instr_count; i++) {
+        int32_t p = f->instrs[i].place;
+        while (p >= 0 && ptx->places[p].inlined_at >= 0)
+            p = ptx->places[p].inlined_at;
+        if (p >= 0)
+            return ptx->places[p].file;
+    }
+    return -1;
+}
+
+/* The function that a warp is in, as far as PTX has it. */
+struct frame {
+    bool called;  /* by an instruction, with code of its own */
+    int32_t file; /* -1: the kernel's own lines */
+    int32_t
+        inlined_at; /* -1: nothing is inlined here, or clang does not say so */
+};
+
+static struct frame frame_of(const struct lab_sim_debug *d)
+{
+    const struct sim_warp *w = &d->block.warps[d->focus];
+    const struct lab_ptx_instr *i = next_of(d, d->focus);
+    struct frame f = {w->pc >= d->kernel->function->instr_count, -1, -1};
+    if (f.called || !i || i->near < 0)
+        return f;
+    const struct lab_ptx_place *p = &ptx_of(d)->places[i->near];
+    f.inlined_at = p->inlined_at;
+    if (p->inlined_at >= 0 || p->file != own_file(d))
+        f.file = p->file;
+    return f;
+}
+
+/* Is the warp in focus still in it, or in what it calls? */
+static bool is_within(const struct lab_sim_debug *d, const struct frame *f)
+{
+    const struct sim_warp *w = &d->block.warps[d->focus];
+    const struct lab_ptx_instr *i = next_of(d, d->focus);
+    const bool called = w->pc >= d->kernel->function->instr_count;
+    if (f->called || f->file < 0)
+        return called || !f->called;
+    if (called || !i || i->near < 0)
+        return true;
+    for (int32_t at = i->near; at >= 0; at = ptx_of(d)->places[at].inlined_at)
+        if (ptx_of(d)->places[at].file == f->file &&
+            ptx_of(d)->places[at].inlined_at == f->inlined_at)
+            return true;
+    return false;
+}
+
 /* Has the warp in focus, which stood at `from`, gone as far as asked? */
 static bool moved(const struct lab_sim_debug *d, enum lab_sim_move move,
-                  int warp, struct line from, bool waited, bool *passing)
+                  int warp, struct line from, const struct frame *in,
+                  bool waited, bool *passing)
 {
     const struct sim_warp *w = &d->block.warps[d->focus];
     if (move == LAB_SIM_INSTRUCTION)
@@ -630,6 +685,8 @@ static bool moved(const struct lab_sim_debug *d, enum lab_sim_move move,
         return waited
                    ? w->state == SIM_READY
                    : warp == d->focus && !same_line(line_of(d, d->focus), from);
+    if (move == LAB_SIM_FINISH)
+        return w->state != SIM_DONE && !is_within(d, in);
     return move == LAB_SIM_BARRIER_NEXT && *passing && w->state == SIM_READY;
 }
 
@@ -639,6 +696,7 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
 {
     enum lab_sim_stop_reason why = LAB_SIM_STOPPED_END;
     const struct line from = line_of(d, d->focus);
+    const struct frame in = frame_of(d);
     const bool waited = d->block.warps[d->focus].state == SIM_AT_BARRIER;
     bool passing = false;
     if (d->ended) {
@@ -660,7 +718,7 @@ enum lab_status lab_sim_debug_move(struct lab_sim_debug *d,
         if (stops(d, warp, &why))
             break;
         why = LAB_SIM_STOPPED_MOVED;
-        if (moved(d, move, warp, from, waited, &passing))
+        if (moved(d, move, warp, from, &in, waited, &passing))
             break;
         why = LAB_SIM_STOPPED_WARP_DONE;
         if (move != LAB_SIM_CONTINUE &&
@@ -877,21 +935,6 @@ static bool ends_with(const char *path, const char *name)
     size_t k = strlen(name);
     return k <= n && strcmp(path + n - k, name) == 0 &&
            (k == n || path[n - k - 1] == '/');
-}
-
-/* The file of the kernel's first instruction that has one; -1: none. */
-static int32_t own_file(const struct lab_sim_debug *d)
-{
-    const struct lab_ptx *ptx = ptx_of(d);
-    const struct lab_ptx_function *f = d->kernel->function;
-    for (int32_t i = 0; i < f->instr_count; i++) {
-        int32_t p = f->instrs[i].place;
-        while (p >= 0 && ptx->places[p].inlined_at >= 0)
-            p = ptx->places[p].inlined_at;
-        if (p >= 0)
-            return ptx->places[p].file;
-    }
-    return -1;
 }
 
 static bool is_of_file(const struct lab_sim_debug *d, const char *file,
@@ -1374,6 +1417,19 @@ lab_sim_debug_written(const struct lab_sim_debug *d)
 {
     const struct written *t = &d->written[d->written_last];
     return d->written_count > 0 && t->thread ? &t->view : NULL;
+}
+
+double lab_sim_debug_lanes(const struct lab_sim_debug *d, int32_t file,
+                           int32_t line)
+{
+    double most = 0;
+    for (int32_t i = 0; i < d->kernel->instr_count; i++) {
+        const double warps = (double)d->tally[i].warps;
+        if (warps > 0 && is_of_line(d, i, file, line) &&
+            (double)d->tally[i].lanes / warps > most)
+            most = (double)d->tally[i].lanes / warps;
+    }
+    return most;
 }
 
 void lab_sim_debug_counts(const struct lab_sim_debug *d, int32_t file,

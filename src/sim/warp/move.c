@@ -457,6 +457,87 @@ static enum lab_status lower_param(struct sim_lowering *l,
     return LAB_OK;
 }
 
+/* What an address is made of, through mov and cvta: a register or a variable. */
+static const struct lab_ptx_operand *
+address_root(const struct lab_ptx_function *f,
+             const struct lab_ptx_operand *part)
+{
+    enum { MOVES = 4 };
+    for (int moves = 0; moves < MOVES && part->kind == LAB_PTX_OPERAND_REG;
+         moves++) {
+        const struct lab_ptx_operand *from = NULL;
+        for (int32_t k = 0; k < f->instr_count && !from; k++) {
+            const struct lab_ptx_instr *in = &f->instrs[k];
+            if (in->operand_count == 2 &&
+                in->operands[0].kind == LAB_PTX_OPERAND_REG &&
+                in->operands[0].reg == part->reg &&
+                (strcmp(in->opcode, "mov") == 0 ||
+                 strcmp(in->opcode, "cvta") == 0))
+                from = &in->operands[1];
+        }
+        if (!from || (from->kind != LAB_PTX_OPERAND_REG &&
+                      from->kind != LAB_PTX_OPERAND_SYMBOL))
+            break;
+        part = from;
+    }
+    return part;
+}
+
+/* [register + number] or [variable + number], the same by moves. */
+static bool same_address(const struct lab_ptx_function *f,
+                         const struct lab_ptx_operand *a,
+                         const struct lab_ptx_operand *b)
+{
+    if (a->kind != LAB_PTX_OPERAND_ADDRESS || b->kind != a->kind ||
+        a->part_count != 1 || b->part_count != 1 || a->value != b->value)
+        return false;
+    const struct lab_ptx_operand *x = address_root(f, &a->parts[0]);
+    const struct lab_ptx_operand *y = address_root(f, &b->parts[0]);
+    return x->kind == y->kind && x->value == y->value &&
+           (x->kind == LAB_PTX_OPERAND_REG
+                ? x->reg == y->reg
+                : x->variable && x->variable == y->variable);
+}
+
+/* Has the register `to` the value of `from`, by moves? */
+static bool comes_from(const struct lab_ptx_function *f, int32_t to,
+                       int32_t from, int moves)
+{
+    if (to == from)
+        return true;
+    for (int32_t k = 0; moves > 0 && k < f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &f->instrs[k];
+        if (strcmp(in->opcode, "mov") == 0 && in->operand_count == 2 &&
+            in->operands[0].kind == LAB_PTX_OPERAND_REG &&
+            in->operands[1].kind == LAB_PTX_OPERAND_REG &&
+            in->operands[0].reg == to &&
+            comes_from(f, in->operands[1].reg, from, moves - 1))
+            return true;
+    }
+    return false;
+}
+
+/* A load of what a compare-and-swap at the same address expects to find, as the CUDA
+ * C++ Programming Guide writes atomicAdd() of double: `old = *p` before the loop. A
+ * value that has changed meanwhile is found by the comparison. */
+static bool is_expected(const struct lab_ptx_function *f,
+                        const struct lab_ptx_instr *load)
+{
+    enum { MOVES = 3 };
+    if (load->operands[0].kind != LAB_PTX_OPERAND_REG)
+        return false;
+    for (int32_t k = 0; k < f->instr_count; k++) {
+        const struct lab_ptx_instr *in = &f->instrs[k];
+        if (strcmp(in->opcode, "atom") == 0 && in->operand_count >= 4 &&
+            lab_ptx_has_modifier(in, "cas") &&
+            same_address(f, &in->operands[1], &load->operands[1]) &&
+            in->operands[2].kind == LAB_PTX_OPERAND_REG &&
+            comes_from(f, in->operands[2].reg, load->operands[0].reg, MOVES))
+            return true;
+    }
+    return false;
+}
+
 static enum lab_status lower_access(struct sim_lowering *l,
                                     const struct lab_ptx_instr *in,
                                     struct sim_instr *out)
@@ -471,6 +552,8 @@ static enum lab_status lower_access(struct sim_lowering *l,
         return sim_lower_refuse(l, in, NULL);
     out->extra = x;
     x->spins = !is_store && x->synchronises;
+    if (!is_store && is_expected(&l->part->code, in))
+        x->synchronises = true;
     const struct lab_ptx_operand *address = &in->operands[is_store ? 0 : 1];
     const struct lab_ptx_operand *value = &in->operands[is_store ? 1 : 0];
     out->flags = is_signed(out->type) ? 1 : 0;

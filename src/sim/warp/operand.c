@@ -113,6 +113,25 @@ static void add_text(char *out, size_t size, const char *text)
     out[used + n] = '\0';
 }
 
+/* What a person wrote, and what to write in its place. */
+static const char *reason_of(const struct lab_ptx_instr *in)
+{
+    static const struct {
+        const char *opcode;
+        const char *why;
+    } rows[] = {
+        {"tex", "textures are not simulated: read the array itself"},
+        {"tld4", "textures are not simulated: read the array itself"},
+        {"txq", "textures are not simulated: pass the size as an argument"},
+        {"suld", "surfaces are not simulated: read the array itself"},
+        {"sust", "surfaces are not simulated: write to an array"},
+        {"suq", "surfaces are not simulated: pass the size as an argument"}};
+    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
+        if (strcmp(rows[k].opcode, in->opcode) == 0)
+            return rows[k].why;
+    return "the simulator does not know this form";
+}
+
 enum lab_status sim_lower_refuse(struct sim_lowering *l,
                                  const struct lab_ptx_instr *in,
                                  const char *why)
@@ -128,7 +147,9 @@ enum lab_status sim_lower_refuse(struct sim_lowering *l,
     int line = in->text_line;
     l->refused = true;
     if (in->place >= 0 && in->place < ptx->place_count) {
-        const struct lab_ptx_place *p = &ptx->places[in->place];
+        /* Of tex2D() the line that calls it, not the one in a header of CUDA. */
+        const struct lab_ptx_place *p =
+            &ptx->places[lab_ptx_user_place(ptx, in->place)];
         if (p->file >= 0 && p->file < ptx->file_count && ptx->files[p->file]) {
             file = ptx->files[p->file];
             line = p->line;
@@ -137,7 +158,7 @@ enum lab_status sim_lower_refuse(struct sim_lowering *l,
     return lab_fail(LAB_E_UNSUPPORTED,
                     "[ptx.instruction] %s:%d: kernel %s: %s (PTX line %d): %s",
                     file, line, l->kernel->name, opcode, in->text_line,
-                    why ? why : "the simulator does not know this form");
+                    why ? why : reason_of(in));
 }
 
 void *sim_lower_take(struct sim_lowering *l, size_t bytes)
@@ -217,8 +238,15 @@ enum lab_status sim_lower_operand(struct sim_lowering *l,
         int bytes;
         int code = special_code(in->name, &bytes);
         if (code < 0)
-            return lab_fail(LAB_E_UNSUPPORTED,
-                            "special register %s is not simulated", in->name);
+            return lab_fail(
+                LAB_E_UNSUPPORTED, "special register %s is not simulated%s",
+                in->name,
+                /* What cooperative_groups::this_grid() asks for. */
+                strncmp(in->name, "%envreg", 7) == 0
+                    ? ": blocks of a grid do not wait for each other "
+                      "(this_grid().sync()); a launch for each part does the "
+                      "same"
+                    : "");
         out->source = SIM_SPECIAL;
         out->bytes = (uint8_t)bytes;
         out->value = (uint64_t)code;

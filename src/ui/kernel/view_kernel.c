@@ -192,8 +192,9 @@ static void ratio(struct lab_canvas *c, struct lab_rect cell, int64_t n,
 }
 
 struct gutter {
-    int64_t all; /* instructions of the block so far */
-    bool wide;   /* executions, too */
+    int64_t all;  /* instructions of the block so far */
+    double lanes; /* of the line: lab_sim_debug_lanes() */
+    bool wide;    /* executions, too */
 };
 
 static void gutter_share(const struct gutter *g, const struct lab_sim_counts *n,
@@ -236,12 +237,9 @@ static void gutter_passes(const struct gutter *g,
 static void gutter_lanes(const struct gutter *g, const struct lab_sim_counts *n,
                          struct lab_canvas *c, struct lab_rect cell)
 {
-    (void)g;
     if (n->warp_instructions > 0)
         lab_canvas_textf(c, cell.y, cell.x, cell.w, LAB_ROLE_DIM, "%*.0f",
-                         cell.w,
-                         lab_to_real(n->lane_instructions) /
-                             lab_to_real(n->warp_instructions));
+                         cell.w, g->lanes);
 }
 
 static const struct gutter_column {
@@ -284,9 +282,10 @@ static void draw_gutter(const struct gutter *g, const struct lab_sim_counts *n,
     }
 }
 
-static void draw_line(struct kernel_state *st, const struct gutter *g,
+static void draw_line(struct kernel_state *st, const struct gutter *of,
                       struct lab_canvas *c, struct lab_rect row, int32_t line)
 {
+    struct gutter g = *of;
     size_t n;
     struct lab_str text;
     struct lab_sim_counts counts;
@@ -294,6 +293,7 @@ static void draw_line(struct kernel_state *st, const struct gutter *g,
         lab_kernel_source_line(&st->source, st->at->ptx, st->file, line, &n);
     bool here = line == st->line;
     lab_sim_debug_counts(st->at->debug, st->file, line, &counts);
+    g.lanes = lab_sim_debug_lanes(st->at->debug, st->file, line);
     lab_str_init(&text);
     for (size_t i = 0; i < n; i++) {
         if (at[i] == '\t')
@@ -301,7 +301,7 @@ static void draw_line(struct kernel_state *st, const struct gutter *g,
         else
             lab_str_add_visible(&text, at + i, 1, false);
     }
-    draw_gutter(g, &counts, c, lab_rect_cut_left(&row, gutter_width(g)));
+    draw_gutter(&g, &counts, c, lab_rect_cut_left(&row, gutter_width(&g)));
     lab_canvas_textf(c, row.y, row.x, LINE_W,
                      here ? LAB_ROLE_TITLE : LAB_ROLE_DIM, "%c%c%4d ",
                      lab_sim_debug_breaks(st->at->debug, st->file, line) ? '*'
@@ -328,7 +328,7 @@ static void draw_source(struct kernel_state *st, struct lab_canvas *c,
         return;
     }
     lab_sim_debug_counts(st->at->debug, 0, 0, &all);
-    const struct gutter g = {all.warp_instructions, r.w >= WIDE};
+    const struct gutter g = {all.warp_instructions, 0, r.w >= WIDE};
     /* Reads the file, so that its length is known. */
     size_t n;
     (void)lab_kernel_source_line(&st->source, st->at->ptx, st->file, 1, &n);
@@ -1819,6 +1819,9 @@ static const struct lab_binding bindings[] = {
      NULL, move, LAB_SIM_INSTRUCTION},
     {"b", true, "barrier", "past this warp's next barrier", LAB_ACT_OWN, NULL,
      move, LAB_SIM_BARRIER_NEXT},
+    {"f", false, "finish",
+     "to the end of the inlined function, or of the kernel for this warp",
+     LAB_ACT_OWN, NULL, move, LAB_SIM_FINISH},
     {"c F5", true, "cont", "to a breakpoint, a finding, or the block's end",
      LAB_ACT_OWN, NULL, move, LAB_SIM_CONTINUE},
     {"r Backspace", true, "back", "to the stop before, exactly", LAB_ACT_OWN,

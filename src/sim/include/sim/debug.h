@@ -19,6 +19,10 @@ enum lab_sim_move {
     LAB_SIM_INSTRUCTION,  /* one of the warp in focus */
     LAB_SIM_LINE,         /* until the warp is at another source line */
     LAB_SIM_BARRIER_NEXT, /* until it has passed its next barrier */
+    /* Until it has left the inlined function whose line it is at, or the function that
+     * the kernel calls; in the kernel's own code, until it has ended. PTX of clang has
+     * no chain of inlined calls: there a function is left only for another file. */
+    LAB_SIM_FINISH,
     LAB_SIM_CONTINUE /* until a breakpoint, a finding, or the block's end */
 };
 
@@ -224,6 +228,11 @@ enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
  * the kernel. */
 void lab_sim_debug_counts(const struct lab_sim_debug *d, int32_t file,
                           int32_t line, struct lab_sim_counts *out);
+/* Lanes that came to a line, on average of a warp's times there: those of the
+ * instruction that most executed, for others of the line are of some lanes only
+ * (`a ? b : c`). 0: it has not run. */
+double lab_sim_debug_lanes(const struct lab_sim_debug *d, int32_t file,
+                           int32_t line);
 /* Of the block so far; owned by `d`, until the next move. */
 const struct lab_sim_finding *
 lab_sim_debug_findings(const struct lab_sim_debug *d, int32_t *count);

@@ -74,6 +74,15 @@ static inline bool error_is(const char *expected)
     }                                                                          \
     static void name(void **state __attribute__((unused)))
 
+/* The same, with the fixture as a parameter: `struct kept *k`. */
+#define TEST_CASE_OF(name, setup, teardown, fixture)                           \
+    static void name##_of(fixture);                                            \
+    TEST_CASE_WITH(name, setup, teardown)                                      \
+    {                                                                          \
+        name##_of(*state);                                                     \
+    }                                                                          \
+    static void name##_of(fixture __attribute__((unused)))
+
 #define RUN_TESTS() RUN_TESTS_IN(NULL, NULL)
 /* With fixtures around all of them. */
 #define RUN_TESTS_IN(setup, teardown)                                          \

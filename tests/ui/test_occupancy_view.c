@@ -92,10 +92,12 @@ static int close_it(void **state)
     return 0;
 }
 
+#define FIXTURE_CASE(name)                                                     \
+    TEST_CASE_OF(name, open_it, close_it, struct shown *s)
+
 /* 65,536 registers / (128 * 256) = 2 blocks of 8 warps, of 64. */
-TEST_CASE_WITH(as_it_ran, open_it, close_it)
+FIXTURE_CASE(as_it_ran)
 {
-    struct shown *s = *state;
     says(s, "occupancy 25.0 %: 2 blocks, 16 of 64 warps on an SM, 4.00 waves");
     says(s, "registers        2 blocks   <- the limit");
     says(s, "warps            8 blocks");
@@ -103,9 +105,8 @@ TEST_CASE_WITH(as_it_ran, open_it, close_it)
     says(s, "gemm(float*)");
 }
 
-TEST_CASE_WITH(fewer_registers_more_warps, open_it, close_it)
+FIXTURE_CASE(fewer_registers_more_warps)
 {
-    struct shown *s = *state;
     press(s, LAB_ACT_DOWN, 1);
     press(s, LAB_ACT_LEFT, 8); /* 128 -> 64 */
     says(s, "it ran with 128");
@@ -116,9 +117,8 @@ TEST_CASE_WITH(fewer_registers_more_warps, open_it, close_it)
 }
 
 /* Other blocks cover the same work with another grid. */
-TEST_CASE_WITH(another_block_another_grid, open_it, close_it)
+FIXTURE_CASE(another_block_another_grid)
 {
-    struct shown *s = *state;
     press(s, LAB_ACT_LEFT, 4); /* 128 threads: 4 blocks an SM, 2112 blocks */
     says(s, "occupancy 25.0 %: 4 blocks, 16 of 64 warps on an SM, 4.00 waves");
     press(s, LAB_ACT_LEFT, 100); /* it stops at one warp */
@@ -128,9 +128,8 @@ TEST_CASE_WITH(another_block_another_grid, open_it, close_it)
     says(s, "this launch fails"); /* 1024 * 128 registers */
 }
 
-TEST_CASE_WITH(shared_memory_limits, open_it, close_it)
+FIXTURE_CASE(shared_memory_limits)
 {
-    struct shown *s = *state;
     press(s, LAB_ACT_DOWN, 2);
     press(s, LAB_ACT_PAGE_UP, 100);
     says(s, "shared memory    1 block   <- the limit");
@@ -150,9 +149,8 @@ TEST_CASE_WITH(a_small_grid_is_a_limit, open_one_block, close_it)
 
 /* Warps as a staircase, with the present value on it: 128 registers are 2 blocks of
  * 8 warps, 255 are one. */
-TEST_CASE_WITH(the_stairs_mark_the_launch, open_it, close_it)
+FIXTURE_CASE(the_stairs_mark_the_launch)
 {
-    struct shown *s = *state;
     press(s, LAB_ACT_DOWN, 1);
     show(s, 40, 80, true);
     assert_non_null(strstr(s->text, "registers a thread: 16 at ^ 128"));
@@ -181,9 +179,8 @@ TEST_CASE_WITH(the_stairs_mark_the_launch, open_it, close_it)
 }
 
 /* A click on a staircase turns its knob to the value of the column. */
-TEST_CASE_WITH(a_click_on_the_stairs, open_it, close_it)
+FIXTURE_CASE(a_click_on_the_stairs)
 {
-    struct shown *s = *state;
     int y = 1;
     show(s, 40, 160, false);
     for (const char *at = s->text; at < strstr(s->text, "Warps over threads");
@@ -198,9 +195,8 @@ TEST_CASE_WITH(a_click_on_the_stairs, open_it, close_it)
     assert_false(s->screen.ops->mouse(&s->screen, LAB_MOUSE_CLICK, 0, 4));
 }
 
-TEST_CASE_WITH(every_size_and_ascii, open_it, close_it)
+FIXTURE_CASE(every_size_and_ascii)
 {
-    struct shown *s = *state;
     for (int h = 1; h < 30; h++)
         for (int w = 1; w < 90; w += 11)
             show(s, h, w, true);

@@ -26,9 +26,11 @@ static int tensor(const struct stepper_fixture *f, const char *name)
     return -1;
 }
 
-TEST_CASE_WITH(walking_keys_post_walks, setup, teardown)
+#define FIXTURE_CASE(name)                                                     \
+    TEST_CASE_OF(name, setup, teardown, struct stepper_fixture *f)
+
+FIXTURE_CASE(walking_keys_post_walks)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key s\nkey F7\nkey n\nkey F8\nkey f\nkey r\nkey Backspace\n"
             "key B\nkey c\nkey F5\n");
     assert_int_equal(fixture_count(f, LAB_DO_STEP), 2);
@@ -40,9 +42,8 @@ TEST_CASE_WITH(walking_keys_post_walks, setup, teardown)
     assert_true(f->progress_calls >= 9);
 }
 
-TEST_CASE_WITH(nothing_walks_by_itself, setup, teardown)
+FIXTURE_CASE(nothing_walks_by_itself)
 {
-    struct stepper_fixture *f = *state;
     play(f,
          "key j\nkey j\nkey k\nkey d\nkey z\nkey z\nkey Tab\nkey 3\nkey x\n");
     for (int i = 0; i < f->n_commands; i++)
@@ -52,27 +53,24 @@ TEST_CASE_WITH(nothing_walks_by_itself, setup, teardown)
     assert_int_equal(f->progress_calls, 0);
 }
 
-TEST_CASE_WITH(a_step_that_ran_shows_what_it_made, setup, teardown)
+FIXTURE_CASE(a_step_that_ran_shows_what_it_made)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key s\nexpect [fc1.xW]\n");
     assert_int_equal(f->show.tensor, tensor(f, "fc1.xW"));
     assert_int_equal(f->element.tensor, tensor(f, "fc1.xW"));
     play(f, "key s\nexpect [fc1.out]\nkey r\nexpect [fc1.xW]\n");
 }
 
-TEST_CASE_WITH(until_stops_in_front_of_the_step, setup, teardown)
+FIXTURE_CASE(until_stops_in_front_of_the_step)
 {
-    struct stepper_fixture *f = *state;
     play(f, "text /relu1\nkey Enter\nkey Esc\nkey u\n"
             "expect step 2 of 15\nexpect relu1.relu  forward\n"
             "expect not run yet\nkey s\nexpect [relu1.out]\n");
     assert_int_equal(fixture_last(f, LAB_DO_RUN_TO)->n, 2);
 }
 
-TEST_CASE_WITH(a_breakpoint_comes_and_goes, setup, teardown)
+FIXTURE_CASE(a_breakpoint_comes_and_goes)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key j\nkey b\nexpect breakpoint at fc1.bias\n"
             "expect  B \nkey c\nexpect step 1 of 15\n"
             "expect breakpoint 1 at fc1.bias\n"
@@ -86,17 +84,15 @@ TEST_CASE_WITH(a_breakpoint_comes_and_goes, setup, teardown)
     assert_int_equal(f->n_breaks, 0);
 }
 
-TEST_CASE_WITH(a_tensor_is_watched_and_let_go, setup, teardown)
+FIXTURE_CASE(a_tensor_is_watched_and_let_go)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key s\nkey w\nexpect watched\nkey w\nabsent   watched\n");
     assert_string_equal(fixture_last(f, LAB_DO_WATCH)->text, "fc1.xW");
     assert_string_equal(fixture_last(f, LAB_DO_UNWATCH)->text, "fc1.xW");
 }
 
-TEST_CASE_WITH(the_cursor_explains_what_it_stands_on, setup, teardown)
+FIXTURE_CASE(the_cursor_explains_what_it_stands_on)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key s\nkey 2\nkey Down\nkey l\nkey l\n"
             "expect fc1.xW[1,2] = sum_k x[1,k]\n");
     assert_int_equal(f->element.index, 1 * 16 + 2);
@@ -107,9 +103,8 @@ TEST_CASE_WITH(the_cursor_explains_what_it_stands_on, setup, teardown)
     assert_int_equal(f->element.index, 0);
 }
 
-TEST_CASE_WITH(a_source_is_visited_and_left, setup, teardown)
+FIXTURE_CASE(a_source_is_visited_and_left)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key s\nkey e\nkey l\nkey Enter\nexpect [fc1.W]\n"
             "expect fc1.W[21,0] =\nexpect fc1.xW[0,0] = sum_k\n"
             "key y\nexpect [fc1.xW]\n");
@@ -120,9 +115,8 @@ TEST_CASE_WITH(a_source_is_visited_and_left, setup, teardown)
     assert_int_equal(f->element.tensor, tensor(f, "x"));
 }
 
-TEST_CASE_WITH(looking_at_an_input_keeps_the_explanation, setup, teardown)
+FIXTURE_CASE(looking_at_an_input_keeps_the_explanation)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key s\nkey 3\nkey x\nexpect [x]\n"
             "expect fc1.xW[0,0] = sum_k\nkey 2\nkey l\n"
             "expect fc1.xW[0,0] = sum_k\n");
@@ -130,9 +124,8 @@ TEST_CASE_WITH(looking_at_an_input_keeps_the_explanation, setup, teardown)
     assert_int_equal(f->element.tensor, tensor(f, "fc1.xW"));
 }
 
-TEST_CASE_WITH(a_variant_is_chosen, setup, teardown)
+FIXTURE_CASE(a_variant_is_chosen)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key v\nexpect how fc1 (dense) runs\nkey Esc\nabsent how fc1\n"
             "key v\nkey j\nkey j\nkey Enter\nexpect fc1 runs as fused\n"
             "expect of 14\n");
@@ -142,9 +135,8 @@ TEST_CASE_WITH(a_variant_is_chosen, setup, teardown)
     assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 1);
 }
 
-TEST_CASE_WITH(a_choice_is_taken_back, setup, teardown)
+FIXTURE_CASE(a_choice_is_taken_back)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key v\nkey G\nkey Enter\n"
             "expect fc1: nothing is chosen any more\n");
     assert_string_equal(fixture_last(f, LAB_DO_VARIANT)->text2, "auto");
@@ -153,9 +145,8 @@ TEST_CASE_WITH(a_choice_is_taken_back, setup, teardown)
     assert_string_equal(fixture_last(f, LAB_DO_VARIANT)->text2, "default");
 }
 
-TEST_CASE_WITH(times_of_variants_as_a_text, setup, teardown)
+FIXTURE_CASE(times_of_variants_as_a_text)
 {
-    struct stepper_fixture *f = *state;
     f->timed = true;
     play(f, "text :variant fc1\nkey Enter\nexpect 45.1 us\n"
             "expect left out: over the budget\nexpect for 2 steps\nkey q\n"
@@ -163,9 +154,8 @@ TEST_CASE_WITH(times_of_variants_as_a_text, setup, teardown)
     assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 0);
 }
 
-TEST_CASE_WITH(measuring_is_stopped, setup, teardown)
+FIXTURE_CASE(measuring_is_stopped)
 {
-    struct stepper_fixture *f = *state;
     f->state = LAB_SESSION_STARTING;
     f->measure_of = 4;
     play(f, "expect Measuring variants: vector, 2 of 4\nkey Esc\n"
@@ -174,9 +164,8 @@ TEST_CASE_WITH(measuring_is_stopped, setup, teardown)
 }
 
 /* A click on a row of the list takes it, elsewhere the list closes. */
-TEST_CASE_WITH(a_variant_is_clicked, setup, teardown)
+FIXTURE_CASE(a_variant_is_clicked)
 {
-    struct stepper_fixture *f = *state;
     play(f, "resize 80 24\nkey v\nexpect how fc1 (dense) runs\n"
             "click 2 2\nabsent how fc1\n"
             "key v\nexpect how fc1 (dense) runs\n"
@@ -185,17 +174,15 @@ TEST_CASE_WITH(a_variant_is_clicked, setup, teardown)
     assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 1);
 }
 
-TEST_CASE_WITH(folds_stay_when_the_schedule_changes, setup, teardown)
+FIXTURE_CASE(folds_stay_when_the_schedule_changes)
 {
-    struct stepper_fixture *f = *state;
     play(f, "text /fc2.matmul\nkey Enter\nkey Esc\nkey h\nkey h\n"
             "expect + fc2\ntext :variant fc1 fused\nkey Enter\n"
             "expect of 14\nexpect + fc2\n");
 }
 
-TEST_CASE_WITH(the_gradient_of_what_is_shown_is_checked, setup, teardown)
+FIXTURE_CASE(the_gradient_of_what_is_shown_is_checked)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key C\nexpect show a parameter\n");
     assert_int_equal(fixture_count(f, LAB_DO_CHECK), 0);
     play(f, "text :print fc2.W.grad[0,0]\nkey Enter\nkey C\nkey 3\n"
@@ -204,9 +191,8 @@ TEST_CASE_WITH(the_gradient_of_what_is_shown_is_checked, setup, teardown)
     assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
 }
 
-TEST_CASE_WITH(every_gradient_is_checked, setup, teardown)
+FIXTURE_CASE(every_gradient_is_checked)
 {
-    struct stepper_fixture *f = *state;
     play(f, "text :check al\nkey Enter\nexpect no tensor 'al'\n");
     assert_int_equal(fixture_count(f, LAB_DO_CHECK), 0);
     play(f, "text :check all\nkey Enter\n");
@@ -215,9 +201,8 @@ TEST_CASE_WITH(every_gradient_is_checked, setup, teardown)
     assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
 }
 
-TEST_CASE_WITH(restart_asks_when_something_is_lost, setup, teardown)
+FIXTURE_CASE(restart_asks_when_something_is_lost)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key s\nkey R\n");
     assert_int_equal(fixture_count(f, LAB_DO_RESTART), 1);
     f->iteration = 3;
@@ -228,9 +213,8 @@ TEST_CASE_WITH(restart_asks_when_something_is_lost, setup, teardown)
     assert_int_equal(fixture_count(f, LAB_DO_RESTART), 2);
 }
 
-TEST_CASE_WITH(esc_stops_what_runs, setup, teardown)
+FIXTURE_CASE(esc_stops_what_runs)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key Esc\n");
     assert_int_equal(fixture_count(f, LAB_DO_STOP), 0);
     f->state = LAB_SESSION_WALKING;
@@ -238,9 +222,8 @@ TEST_CASE_WITH(esc_stops_what_runs, setup, teardown)
     assert_int_equal(fixture_count(f, LAB_DO_STOP), 1);
 }
 
-TEST_CASE_WITH(words_do_what_keys_do, setup, teardown)
+FIXTURE_CASE(words_do_what_keys_do)
 {
-    struct stepper_fixture *f = *state;
     play(f, "text :step 3\nkey Enter\nexpect step 3 of\n"
             "text :break fc2.bias backward\nkey Enter\n"
             "text :break loss > 2.5\nkey Enter\n"
@@ -278,9 +261,8 @@ TEST_CASE_WITH(words_do_what_keys_do, setup, teardown)
     assert_false(fixture_last(f, LAB_DO_RESTART)->seed_given);
 }
 
-TEST_CASE_WITH(wrong_names_are_told, setup, teardown)
+FIXTURE_CASE(wrong_names_are_told)
 {
-    struct stepper_fixture *f = *state;
     int before = f->n_commands;
     play(f,
          "text :run fc1.matmull\nkey Enter\n"
@@ -297,9 +279,8 @@ TEST_CASE_WITH(wrong_names_are_told, setup, teardown)
     assert_int_equal(f->n_breaks, 0);
 }
 
-TEST_CASE_WITH(what_was_left_out_is_said, setup, teardown)
+FIXTURE_CASE(what_was_left_out_is_said)
 {
-    struct stepper_fixture *f = *state;
     play(f, "text :list notes\nkey Enter\nexpect nothing was left out\n");
     f->notice = "only one";
     play(f, "expect only one\nabsent list notes\n");
@@ -310,9 +291,8 @@ TEST_CASE_WITH(what_was_left_out_is_said, setup, teardown)
             "expect matmul: withdrawn\n");
 }
 
-TEST_CASE_WITH(a_check_tells_how_far_it_is, setup, teardown)
+FIXTURE_CASE(a_check_tells_how_far_it_is)
 {
-    struct stepper_fixture *f = *state;
     f->state = LAB_SESSION_CHECKING;
     play(f, "expect checking gradients ... (Esc stops)\n");
     f->check_of = 610;
@@ -320,9 +300,8 @@ TEST_CASE_WITH(a_check_tells_how_far_it_is, setup, teardown)
     play(f, "expect checking gradients: 25 of 610 (Esc stops)\n");
 }
 
-TEST_CASE_WITH(search_goes_on_with_n, setup, teardown)
+FIXTURE_CASE(search_goes_on_with_n)
 {
-    struct stepper_fixture *f = *state;
     play(f, "text /bias\nkey Enter\nexpect fc1.bias  forward\nkey n\n"
             "expect fc2.bias  forward\nkey n\nexpect fc2.bias  backward\n"
             "key n\nexpect fc1.bias  forward\nkey N\n"
@@ -337,9 +316,8 @@ TEST_CASE_WITH(search_goes_on_with_n, setup, teardown)
 
 /* The bar shows which of its two meanings n has; any other key, or a click, ends
  * the search. */
-TEST_CASE_WITH(another_key_ends_a_search, setup, teardown)
+FIXTURE_CASE(another_key_ends_a_search)
 {
-    struct stepper_fixture *f = *state;
     play(f, "text /bias\nkey Enter\nexpect n next match  N match before\n"
             "absent n next  c cont\nkey n\nexpect n next match\n"
             "key 2\nexpect n next  c cont\nabsent match\nkey n\n");
@@ -352,9 +330,8 @@ TEST_CASE_WITH(another_key_ends_a_search, setup, teardown)
     assert_int_equal(fixture_count(f, LAB_DO_NEXT), 3);
 }
 
-TEST_CASE_WITH(axes_and_slices, setup, teardown)
+FIXTURE_CASE(axes_and_slices)
 {
-    struct stepper_fixture *f = *state;
     play(f, "text :print block1.attn.probs\nkey Enter\n"
             "expect block1.attn.probs[<0>,0,↓,→]\n"
             "key ]\nexpect [<1>,0,↓,→]\nkey ]\nexpect [<1>,0,↓,→]\n"
@@ -371,9 +348,8 @@ TEST_CASE_WITH(axes_and_slices, setup, teardown)
 }
 
 /* As the plain stepper prints them: whole axes are rows and columns. */
-TEST_CASE_WITH(a_printed_slice_turns_the_axes, setup, teardown)
+FIXTURE_CASE(a_printed_slice_turns_the_axes)
 {
-    struct stepper_fixture *f = *state;
     f->iteration = 1; /* all has been written */
     play(f, "text :print block1.attn.probs[1,:,:,3]\nkey Enter\n"
             "expect block1.attn.probs[<1>,↓,→,3]\n"
@@ -396,9 +372,8 @@ TEST_CASE_WITH(a_printed_slice_turns_the_axes, setup, teardown)
             "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n");
 }
 
-TEST_CASE_WITH(panes_are_resized_by_keys, setup, teardown)
+FIXTURE_CASE(panes_are_resized_by_keys)
 {
-    struct stepper_fixture *f = *state;
     play(f,
          "resize 80 24\nkey 1\nexpect  1 steps ═══════════════│\nkey +\n"
          "expect  1 steps ═══════════════════│\nkey _\nkey _\n"
@@ -407,9 +382,8 @@ TEST_CASE_WITH(panes_are_resized_by_keys, setup, teardown)
          "expect this pane has all the room\n");
 }
 
-TEST_CASE_WITH(tab_lists_what_a_word_may_be, setup, teardown)
+FIXTURE_CASE(tab_lists_what_a_word_may_be)
 {
-    struct stepper_fixture *f = *state;
     play(f, "resize 80 24\ntext :\nexpect step [N]\nexpect more\n"
             "text re\nexpect reverse-step [N]\nexpect restart [lr=X]\n"
             "expect from the start, with the same seed\n"
@@ -431,9 +405,8 @@ TEST_CASE_WITH(tab_lists_what_a_word_may_be, setup, teardown)
 }
 
 /* Channels last is about images: what an op's own axes count stays. */
-TEST_CASE_WITH(attention_is_no_image, setup, teardown)
+FIXTURE_CASE(attention_is_no_image)
 {
-    struct stepper_fixture *f = *state;
     f->plan->layout = LAB_NHWC;
     play(f, "text :print block1.attn.probs\nkey Enter\n"
             "expect block1.attn.probs[<0>,0,↓,→]\n");
@@ -441,18 +414,16 @@ TEST_CASE_WITH(attention_is_no_image, setup, teardown)
 }
 
 /* The picture is of the axis that ran across; its end is no place of another. */
-TEST_CASE_WITH(a_picture_of_a_turned_tensor_is_left, setup, teardown)
+FIXTURE_CASE(a_picture_of_a_turned_tensor_is_left)
 {
-    struct stepper_fixture *f = *state;
     play(f, "text :print fc2.W[15,2]\nkey Enter\nkey <\n"
             "expect fc2.W[→,↓]\nexpect fc2.W[15,2] =\nkey I\n"
             "expect fc2.W[→,<2>]\nexpect fc2.W[15,2] =\nkey I\n"
             "expect fc2.W[↓,→]\nexpect fc2.W[15,2] =\n");
 }
 
-TEST_CASE_WITH(the_source_opens, setup, teardown)
+FIXTURE_CASE(the_source_opens)
 {
-    struct stepper_fixture *f = *state;
     play(
         f,
         "key o\nexpect source kernels/dense/dense_ref.c at dense_matmul_fwd\n");
@@ -461,9 +432,8 @@ TEST_CASE_WITH(the_source_opens, setup, teardown)
     play(f, "key o\nexpect not at hand\n");
 }
 
-TEST_CASE_WITH(training_starts_goes_on_and_stops, setup, teardown)
+FIXTURE_CASE(training_starts_goes_on_and_stops)
 {
-    struct stepper_fixture *f = *state;
     f->model.train_iterations = 7;
     play(f, "resize 80 24\nkey t\nexpect training\nkey q\nexpect training ...\n"
             "expect   loss not known yet\nabsent step 0 of\n");
@@ -528,9 +498,8 @@ TEST_CASE_WITH(what_waits_for_a_training_is_refused, setup, teardown)
     assert_int_equal(fixture_count(f, LAB_DO_STEP), 2);
 }
 
-TEST_CASE_WITH(stepping_on_while_training_is_no_crash, setup, teardown)
+FIXTURE_CASE(stepping_on_while_training_is_no_crash)
 {
-    struct stepper_fixture *f = *state;
     f->curve = 30;
     play(f, "key t\nkey q\nkey x\nkey 2\nkey j\nkey d\nkey Tab\nkey s\n"
             "key v\nkey Esc\nkey /\nkey Esc\n");
@@ -544,9 +513,8 @@ static bool found_one(struct lab_str *out, struct lab_kernel_goal *goal)
 }
 
 /* What the simulator's checks found is shown until a key, and is a way in. */
-TEST_CASE_WITH(a_finding_is_a_stop, setup, teardown)
+FIXTURE_CASE(a_finding_is_a_stop)
 {
-    struct stepper_fixture *f = *state;
     f->model.found = found_one;
     f->error_code = LAB_E_CHECK;
     snprintf(f->error, sizeof(f->error), "a race");
@@ -558,9 +526,8 @@ TEST_CASE_WITH(a_finding_is_a_stop, setup, teardown)
             "absent Look at: the barrier\n");
 }
 
-TEST_CASE_WITH(a_model_with_nothing_optional, setup, teardown)
+FIXTURE_CASE(a_model_with_nothing_optional)
 {
-    struct stepper_fixture *f = *state;
     f->model.kernels = NULL;
     f->model.candidates = NULL;
     f->model.text_for = NULL;
@@ -573,9 +540,8 @@ TEST_CASE_WITH(a_model_with_nothing_optional, setup, teardown)
             "expect has no text about this step\nkey o\nkey t\nkey q\n");
 }
 
-TEST_CASE_WITH(before_the_session_is_there, setup, teardown)
+FIXTURE_CASE(before_the_session_is_there)
 {
-    struct stepper_fixture *f = *state;
     f->state = LAB_SESSION_STARTING;
     play(f, "expect Reading the data\nkey s\nexpect nothing to walk yet\n"
             "key j\nkey 2\nkey d\nkey t\nkey q\ntext :step\nkey Enter\n"

@@ -87,9 +87,11 @@ TEST_CASE_WITH(four_axes, setup, teardown)
                  "stepper_axes_200x60.txt", false);
 }
 
-TEST_CASE_WITH(kernels_on_a_gpu, setup, teardown)
+#define FIXTURE_CASE(name)                                                     \
+    TEST_CASE_OF(name, setup, teardown, struct stepper_fixture *f)
+
+FIXTURE_CASE(kernels_on_a_gpu)
 {
-    struct stepper_fixture *f = *state;
     f->cuda = true;
     check_screen(f, 80, 24, "key s\nkey 4", "stepper_kernels_80x24.txt", false);
 }
@@ -103,17 +105,15 @@ static void measured_roofs(void *user, const struct lab_snapshot *snap,
     *out = (struct lab_stepper_roofs){1e10, 2e9, "tf32"};
 }
 
-TEST_CASE_WITH(shares_of_what_was_measured, setup, teardown)
+FIXTURE_CASE(shares_of_what_was_measured)
 {
-    struct stepper_fixture *f = *state;
     f->model.roofs = measured_roofs;
     check_screen(f, 80, 24, "key s\nkey 4\nkey z",
                  "stepper_kernels_roofs_80x24.txt", false);
 }
 
-TEST_CASE_WITH(kernels_zoomed, setup, teardown)
+FIXTURE_CASE(kernels_zoomed)
 {
-    struct stepper_fixture *f = *state;
     f->cuda = true;
     check_screen(f, 80, 24, "key s\nkey 4\nkey z",
                  "stepper_kernels_zoom_80x24.txt", false);
@@ -132,33 +132,29 @@ TEST_CASE_WITH(variants_to_choose_from, setup, teardown)
 }
 
 /* A measured step that runs what is no longer the choice. */
-TEST_CASE_WITH(variants_with_their_times, setup, teardown)
+FIXTURE_CASE(variants_with_their_times)
 {
-    struct stepper_fixture *f = *state;
     f->timed = true;
     check_screen(f, 80, 24, "text :variant fc1 tiled\nkey Enter\nkey v",
                  "stepper_variants_timed_80x24.txt", false);
 }
 
-TEST_CASE_WITH(variants_with_their_times_wide, setup, teardown)
+FIXTURE_CASE(variants_with_their_times_wide)
 {
-    struct stepper_fixture *f = *state;
     f->timed = true;
     check_screen(f, 200, 60, "text :variant fc1 tiled\nkey Enter\nkey v",
                  "stepper_variants_timed_200x60.txt", false);
 }
 
-TEST_CASE_WITH(variants_are_measured, setup, teardown)
+FIXTURE_CASE(variants_are_measured)
 {
-    struct stepper_fixture *f = *state;
     f->state = LAB_SESSION_STARTING;
     f->measure_of = 4;
     check_screen(f, 80, 24, "", "stepper_measuring_80x24.txt", false);
 }
 
-TEST_CASE_WITH(variants_are_measured_wide, setup, teardown)
+FIXTURE_CASE(variants_are_measured_wide)
 {
-    struct stepper_fixture *f = *state;
     f->state = LAB_SESSION_STARTING;
     f->measure_of = 4;
     check_screen(f, 200, 60, "", "stepper_measuring_200x60.txt", false);
@@ -183,16 +179,14 @@ TEST_CASE_WITH(ascii_only, setup, teardown)
     check_screen(*state, 80, 24, "key s", "ascii_stepper_80x24.txt", true);
 }
 
-TEST_CASE_WITH(ascii_only_wide, setup, teardown)
+FIXTURE_CASE(ascii_only_wide)
 {
-    struct stepper_fixture *f = *state;
     f->cuda = true;
     check_screen(f, 200, 60, "key f\nkey d", "ascii_stepper_200x60.txt", true);
 }
 
-TEST_CASE_WITH(a_lesson_that_cannot_start, setup, teardown)
+FIXTURE_CASE(a_lesson_that_cannot_start)
 {
-    struct stepper_fixture *f = *state;
     f->state = LAB_SESSION_FAILED;
     snprintf(f->error, sizeof(f->error),
              "lessons/20-mlp.md:14:5: fc2 takes [10,16], but fc1 gives "
@@ -207,9 +201,8 @@ TEST_CASE_WITH(a_lesson_that_cannot_start, setup, teardown)
 }
 
 /* Rows that the list of the steps leaves: the longest of them, and the losses. */
-TEST_CASE_WITH(below_the_steps, setup, teardown)
+FIXTURE_CASE(below_the_steps)
 {
-    struct stepper_fixture *f = *state;
     play(f,
          "resize 200 60\nabsent longest steps\nexpect memory of the tensors\n"
          "expect steps with the most work, FLOP\nexpect 8.19 k B\n"
@@ -223,33 +216,29 @@ TEST_CASE_WITH(below_the_steps, setup, teardown)
     check_screen(f, 200, 60, "key c", "stepper_losses_200x60.txt", false);
 }
 
-TEST_CASE_WITH(train_curves, setup, teardown)
+FIXTURE_CASE(train_curves)
 {
-    struct stepper_fixture *f = *state;
     f->curve = 60;
     check_screen(f, 80, 24, "key t", "train_80x24.txt", false);
 }
 
-TEST_CASE_WITH(train_curves_wide_with_nan, setup, teardown)
+FIXTURE_CASE(train_curves_wide_with_nan)
 {
-    struct stepper_fixture *f = *state;
     f->curve = 200;
     f->curve_breaks = true;
     check_screen(f, 200, 60, "key t\nkey L", "train_200x60.txt", false);
 }
 
-TEST_CASE_WITH(train_curves_ascii, setup, teardown)
+FIXTURE_CASE(train_curves_ascii)
 {
-    struct stepper_fixture *f = *state;
     f->curve = 60;
     f->curve_breaks = true;
     check_screen(f, 80, 24, "key t", "ascii_train_80x24.txt", true);
 }
 
 /* 3 of its 16 units do nothing, and an update is not known. */
-TEST_CASE_WITH(train_layers, setup, teardown)
+FIXTURE_CASE(train_layers)
 {
-    struct stepper_fixture *f = *state;
     f->curve = 60;
     f->inspected = true;
     check_screen(f, 80, 24, "key t\nkey 2", "train_layers_80x24.txt", false);
@@ -260,9 +249,8 @@ TEST_CASE_WITH(train_layers, setup, teardown)
             "expect only a network that learns from text\n");
 }
 
-TEST_CASE_WITH(train_classes, setup, teardown)
+FIXTURE_CASE(train_classes)
 {
-    struct stepper_fixture *f = *state;
     f->curve = 60;
     f->inspected = true;
     check_screen(f, 80, 24, "key t\nkey 3", "train_classes_80x24.txt", false);
@@ -274,16 +262,14 @@ TEST_CASE_WITH(train_classes, setup, teardown)
 static const char map[] =
     "key f\ntext :print block1.attn.probs[1,2,3,0]\nkey Enter";
 
-TEST_CASE_WITH(a_map_has_its_symbols, setup, teardown)
+FIXTURE_CASE(a_map_has_its_symbols)
 {
-    struct stepper_fixture *f = *state;
     f->labels = true;
     check_screen(f, 80, 24, map, "stepper_map_80x24.txt", false);
 }
 
-TEST_CASE_WITH(a_map_in_ascii, setup, teardown)
+FIXTURE_CASE(a_map_in_ascii)
 {
-    struct stepper_fixture *f = *state;
     char keys[256];
     f->labels = true;
     snprintf(keys, sizeof(keys), "%s\nkey z", map);
@@ -291,34 +277,30 @@ TEST_CASE_WITH(a_map_in_ascii, setup, teardown)
 }
 
 /* All heads of the map; Enter opens the one that the arrows went to. */
-TEST_CASE_WITH(a_sheet_has_all_heads, setup, teardown)
+FIXTURE_CASE(a_sheet_has_all_heads)
 {
-    struct stepper_fixture *f = *state;
     char keys[320];
     snprintf(keys, sizeof(keys),
              "%s\nkey <\nkey >\nkey A\nexpect [1]\nexpect  0", map);
     check_screen(f, 80, 24, keys, "stepper_sheet_80x24.txt", false);
 }
 
-TEST_CASE_WITH(a_map_as_numbers, setup, teardown)
+FIXTURE_CASE(a_map_as_numbers)
 {
-    struct stepper_fixture *f = *state;
     char keys[256];
     f->labels = true;
     snprintf(keys, sizeof(keys), "%s\nkey d", map);
     check_screen(f, 80, 24, keys, "stepper_map_numbers_80x24.txt", false);
 }
 
-TEST_CASE_WITH(a_large_map_has_labels_for_its_cells, setup, teardown)
+FIXTURE_CASE(a_large_map_has_labels_for_its_cells)
 {
-    struct stepper_fixture *f = *state;
     f->labels = true;
     check_screen(f, 80, 24, "key s", "stepper_map_cells_80x24.txt", false);
 }
 
-TEST_CASE_WITH(train_decodes, setup, teardown)
+FIXTURE_CASE(train_decodes)
 {
-    struct stepper_fixture *f = *state;
     f->curve = 60;
     f->decodes = true;
     check_screen(f, 80, 24, "key t", "train_decodes_80x24.txt", false);
@@ -334,9 +316,8 @@ TEST_CASE_WITH(gradients_that_agree, setup, teardown)
                  "stepper_check_80x24.txt", false);
 }
 
-TEST_CASE_WITH(a_gradient_that_is_wrong, setup, teardown)
+FIXTURE_CASE(a_gradient_that_is_wrong)
 {
-    struct stepper_fixture *f = *state;
     f->check_wrong = 0.25;
     check_screen(f, 80, 24,
                  "key s\ntext :check fc2.W\nkey Enter\n"

@@ -32,18 +32,19 @@ TEST_CASE_WITH(a_point_of_the_loss_is_named, setup, teardown)
                  "click 14 79\nexpect bits a character, validation\n");
 }
 
+#define FIXTURE_CASE(name)                                                     \
+    TEST_CASE_OF(name, setup, teardown, struct stepper_fixture *f)
+
 /* On 80x24 too the rate has a strip of its own. */
-TEST_CASE_WITH(a_rate_that_falls, setup, teardown)
+FIXTURE_CASE(a_rate_that_falls)
 {
-    struct stepper_fixture *f = *state;
     f->rate_falls = true;
     check_screen(f, 80, 24, "key t", "train_text_rate_80x24.txt", false);
 }
 
 /* Its end is in sight; what would move the cursor is shown and not sent. */
-TEST_CASE_WITH(a_text_that_is_longer_than_its_pane, setup, teardown)
+FIXTURE_CASE(a_text_that_is_longer_than_its_pane)
 {
-    struct stepper_fixture *f = *state;
     f->model.sampling.top_k = 10;
     f->written =
         "First of all.\n\n"
@@ -58,9 +59,8 @@ TEST_CASE_WITH(a_text_that_is_longer_than_its_pane, setup, teardown)
 }
 
 /* The probability of each character is named; the text follows the cursor. */
-TEST_CASE_WITH(a_cursor_in_the_text, setup, teardown)
+FIXTURE_CASE(a_cursor_in_the_text)
 {
-    struct stepper_fixture *f = *state;
     struct lab_str text;
     lab_str_init(&text);
     lab_str_add(&text, "Q\nto be");
@@ -83,9 +83,8 @@ TEST_CASE_WITH(a_cursor_in_the_text, setup, teardown)
     lab_str_release(&text);
 }
 
-TEST_CASE_WITH(keys_make_it_write, setup, teardown)
+FIXTURE_CASE(keys_make_it_write)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key t\nexpect w lets the network write\nkey w\n"
             "expect The gradient of\n");
     const struct lab_command *c = fixture_last(f, LAB_DO_SAMPLE);
@@ -104,9 +103,8 @@ TEST_CASE_WITH(keys_make_it_write, setup, teardown)
 }
 
 /* The bar names what the lesson can do, and only that; help has all keys. */
-TEST_CASE_WITH(the_bar_is_of_the_lesson, setup, teardown)
+FIXTURE_CASE(the_bar_is_of_the_lesson)
 {
-    struct stepper_fixture *f = *state;
     play(f, "resize 80 24\nkey t\n"
             "expect w write  p prompt  d temp  Esc stop  i iterations\n"
             "resize 200 60\nexpect i iterations  L log scale\n"
@@ -117,17 +115,15 @@ TEST_CASE_WITH(the_bar_is_of_the_lesson, setup, teardown)
 }
 
 /* From the stepper the screen opens, and no training starts. */
-TEST_CASE_WITH(the_word_in_the_stepper, setup, teardown)
+FIXTURE_CASE(the_word_in_the_stepper)
 {
-    struct stepper_fixture *f = *state;
     play(f, "key s\ntext :sample 12\nkey Enter\nexpect The gradient of\n");
     assert_int_equal(fixture_last(f, LAB_DO_SAMPLE)->n, 12);
     assert_int_equal(fixture_count(f, LAB_DO_TRAIN), 0);
 }
 
-TEST_CASE_WITH(other_lessons_say_so, setup, teardown)
+FIXTURE_CASE(other_lessons_say_so)
 {
-    struct stepper_fixture *f = *state;
     f->text = false;
     play(f, "text :sample\nkey Enter\nexpect only a network that learns from\n"
             "key t\nkey w\nexpect only a network that learns from\n");

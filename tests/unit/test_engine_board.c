@@ -65,9 +65,10 @@ static void dense(struct net *n)
     assert_ok(net_build(n));
 }
 
-TEST_CASE_WITH(a_product_has_its_operands_left_and_above, setup, teardown)
+#define FIXTURE_CASE(name) TEST_CASE_OF(name, setup, teardown, struct net *n)
+
+FIXTURE_CASE(a_product_has_its_operands_left_and_above)
 {
-    struct net *n = *state;
     dense(n);
     struct lab_board b =
         board_at(n, "fc1.matmul", LAB_FORWARD, 0, "fc1.xW", 2 * 6 + 5);
@@ -77,9 +78,8 @@ TEST_CASE_WITH(a_product_has_its_operands_left_and_above, setup, teardown)
            "result fc1.xW 0,1 2-2 5-5");
 }
 
-TEST_CASE_WITH(a_weight_gradient_turns_its_left_operand, setup, teardown)
+FIXTURE_CASE(a_weight_gradient_turns_its_left_operand)
 {
-    struct net *n = *state;
     dense(n);
     struct lab_board b =
         board_at(n, "fc2.matmul", LAB_BACKWARD, 0, "fc2.W.grad", 4 * 3 + 1);
@@ -93,9 +93,8 @@ TEST_CASE_WITH(a_weight_gradient_turns_its_left_operand, setup, teardown)
 }
 
 /* x[2,3] reaches row 2 of the product, through row 3 of W. */
-TEST_CASE_WITH(an_input_lights_what_it_reaches, setup, teardown)
+FIXTURE_CASE(an_input_lights_what_it_reaches)
 {
-    struct net *n = *state;
     dense(n);
     struct lab_board b =
         board_at(n, "fc1.matmul", LAB_FORWARD, 0, "x", 2 * 4 + 3);
@@ -104,9 +103,8 @@ TEST_CASE_WITH(an_input_lights_what_it_reaches, setup, teardown)
            "result fc1.xW 0,1 2-2 0-5");
 }
 
-TEST_CASE_WITH(a_value_and_its_neighbours, setup, teardown)
+FIXTURE_CASE(a_value_and_its_neighbours)
 {
-    struct net *n = *state;
     dense(n);
     struct lab_board b =
         board_at(n, "fc1.bias", LAB_FORWARD, 0, "fc1.out", 6 + 2);
@@ -121,9 +119,8 @@ TEST_CASE_WITH(a_value_and_its_neighbours, setup, teardown)
 }
 
 /* Without a formula the step's tensors are beside each other. */
-TEST_CASE_WITH(words_have_their_tensors_in_order, setup, teardown)
+FIXTURE_CASE(words_have_their_tensors_in_order)
 {
-    struct net *n = *state;
     dense(n);
     struct lab_board b = board_at(n, "loss.sample", LAB_LOSS, 0, "fc2.out", 0);
     assert_int_equal(b.part[b.n - 1].place, LAB_BOARD_RESULT);
@@ -142,9 +139,8 @@ static void conv(struct net *n)
 }
 
 /* At the corner the window of 3 x 3 has 2 x 2 within the image. */
-TEST_CASE_WITH(a_window_is_over_its_image, setup, teardown)
+FIXTURE_CASE(a_window_is_over_its_image)
 {
-    struct net *n = *state;
     conv(n);
     struct lab_board b = board_at(n, "conv.conv", LAB_FORWARD, 0, "conv.conv",
                                   4 * 36 + 2 * 36 + 6 + 2);
@@ -170,9 +166,8 @@ static void attention(struct net *n)
 }
 
 /* Sample 1, head 1, query 2, key 0: columns 2 and 3 of the head. */
-TEST_CASE_WITH(a_query_meets_its_keys, setup, teardown)
+FIXTURE_CASE(a_query_meets_its_keys)
 {
-    struct net *n = *state;
     attention(n);
     struct lab_board b = board_at(n, "attn.scores", LAB_FORWARD, 0,
                                   "attn.scores", ((1 * 2 + 1) * 3 + 2) * 3 + 0);
@@ -194,9 +189,8 @@ static void lstm(struct net *n)
 
 /* The input's product and that of h are one row of z: two operands at the left
  * and two above. */
-TEST_CASE_WITH(gates_flow_into_a_cell, setup, teardown)
+FIXTURE_CASE(gates_flow_into_a_cell)
 {
-    struct net *n = *state;
     lstm(n);
     struct lab_board b =
         board_at(n, "cells.gates.1", LAB_FORWARD, 0, "cells.z.1", 20 + 7);

@@ -124,10 +124,11 @@ static int end(void **state)
     return 0;
 }
 
+#define FIXTURE_CASE(name) TEST_CASE_OF(name, start, end, struct fixture *f)
+
 /* The engine's thread may not have taken the command yet. */
-TEST_CASE_WITH(a_stop_is_never_lost, start, end)
+FIXTURE_CASE(a_stop_is_never_lost)
 {
-    struct fixture *f = *state;
     for (int i = 0; i < 200; i++) {
         post(f, LAB_DO_TRAIN, INT64_C(50000000));
         post(f, LAB_DO_STOP, 0);
@@ -136,9 +137,8 @@ TEST_CASE_WITH(a_stop_is_never_lost, start, end)
     }
 }
 
-TEST_CASE_WITH(what_comes_after_a_stop_runs, start, end)
+FIXTURE_CASE(what_comes_after_a_stop_runs)
 {
-    struct fixture *f = *state;
     post(f, LAB_DO_TRAIN, INT64_C(50000000));
     post(f, LAB_DO_STOP, 0);
     post(f, LAB_DO_RESTART, 0);
@@ -187,17 +187,15 @@ TEST_CASE_WITH(a_stop_within_a_long_kernel_is_a_stop, start_long, end)
     }
 }
 
-TEST_CASE_WITH(an_idle_stop_stops_nothing_later, start, end)
+FIXTURE_CASE(an_idle_stop_stops_nothing_later)
 {
-    struct fixture *f = *state;
     post(f, LAB_DO_STOP, 0);
     post_and_settle(f, LAB_DO_STEP, 3);
     assert_int_equal(f->snap.position, 3);
 }
 
-TEST_CASE_WITH(the_end_waits_for_no_training, start, end)
+FIXTURE_CASE(the_end_waits_for_no_training)
 {
-    struct fixture *f = *state;
     struct lab_session_config config = {
         .setup = {.spec = &f->net.spec, .backend = "cpu"}};
     for (int i = 0; i < 50; i++) {
@@ -212,9 +210,8 @@ TEST_CASE_WITH(the_end_waits_for_no_training, start, end)
     }
 }
 
-TEST_CASE_WITH(run_to_the_first_step_is_the_next_iteration, start, end)
+FIXTURE_CASE(run_to_the_first_step_is_the_next_iteration)
 {
-    struct fixture *f = *state;
     post_and_settle(f, LAB_DO_STEP, 4);
     post_and_settle(f, LAB_DO_RUN_TO, 0);
     assert_int_equal(f->snap.iteration, 1);
@@ -230,9 +227,8 @@ TEST_CASE_WITH(run_to_the_first_step_is_the_next_iteration, start, end)
     assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
 }
 
-TEST_CASE_WITH(a_break_at_the_first_step_stops, start, end)
+FIXTURE_CASE(a_break_at_the_first_step_stops)
 {
-    struct fixture *f = *state;
     break_at(f, "fc1.matmul", LAB_FORWARD);
     post_and_settle(f, LAB_DO_CONTINUE, 0);
     assert_int_equal(f->snap.iteration, 0);
@@ -248,9 +244,8 @@ TEST_CASE_WITH(a_break_at_the_first_step_stops, start, end)
     assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
 }
 
-TEST_CASE_WITH(many_steps_stop_at_a_break, start, end)
+FIXTURE_CASE(many_steps_stop_at_a_break)
 {
-    struct fixture *f = *state;
     break_at(f, "act", LAB_FORWARD);
     post_and_settle(f, LAB_DO_STEP, 5);
     assert_int_equal(f->snap.position, 2);
@@ -267,9 +262,8 @@ TEST_CASE_WITH(many_steps_stop_at_a_break, start, end)
         "breakpoint 1: act.relu; c goes on, delete 1 removes it");
 }
 
-TEST_CASE_WITH(a_check_ends_with_the_state_it_was_of, start, end)
+FIXTURE_CASE(a_check_ends_with_the_state_it_was_of)
 {
-    struct fixture *f = *state;
     post_and_settle(f, LAB_DO_CONTINUE, 0);
     struct lab_command c = {.kind = LAB_DO_CHECK, .phase = -1};
     snprintf(c.text, sizeof(c.text), "fc2.b");
@@ -403,9 +397,8 @@ TEST_CASE_WITH(a_break_on_the_loss_goes_before_an_early_stop, start_rising, end)
 }
 
 /* The plan has the names, and no step of this walk fits. */
-TEST_CASE_WITH(what_fits_no_step_is_left_out_and_said, start, end)
+FIXTURE_CASE(what_fits_no_step_is_left_out_and_said)
 {
-    struct fixture *f = *state;
     enum { MANY = LAB_MAX_BREAKS + 1 };
     static struct lab_break_spec list[MANY];
     static const char step[] = "fc1.matmul";
@@ -441,9 +434,8 @@ TEST_CASE_WITH(what_fits_no_step_is_left_out_and_said, start, end)
 }
 
 /* What no step of this iteration has written has no values to show. */
-TEST_CASE_WITH(what_is_not_written_has_no_values, start, end)
+FIXTURE_CASE(what_is_not_written_has_no_values)
 {
-    struct fixture *f = *state;
     struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
     show.show = (struct lab_show){
         .tensor = lab_plan_tensor(f->snap.plan, "fc1.xW"), .col_axis = 1};
@@ -465,9 +457,8 @@ TEST_CASE_WITH(what_is_not_written_has_no_values, start, end)
     }
 }
 
-TEST_CASE_WITH(a_thinned_curve_ends_with_the_newest, start, end)
+FIXTURE_CASE(a_thinned_curve_ends_with_the_newest)
 {
-    struct fixture *f = *state;
     post_and_settle(f, LAB_DO_TRAIN, 5000);
     const struct lab_curve *c = &f->snap.losses;
     assert_true(c->n > 1000 && c->n < 5000);
@@ -477,9 +468,8 @@ TEST_CASE_WITH(a_thinned_curve_ends_with_the_newest, start, end)
         assert_true(c->iteration[i] > c->iteration[i - 1]);
 }
 
-TEST_CASE_WITH(a_new_choice_does_not_rename_what_ran, start, end)
+FIXTURE_CASE(a_new_choice_does_not_rename_what_ran)
 {
-    struct fixture *f = *state;
     struct lab_command c = {.kind = LAB_DO_VARIANT, .phase = -1};
     assert_null(f->snap.steps[0].ran);
     post_and_settle(f, LAB_DO_STEP, 2);
@@ -512,9 +502,8 @@ static const char *first_runs(const struct fixture *f, enum lab_chosen_by by)
     return f->snap.schedule->steps[0].variant->name;
 }
 
-TEST_CASE_WITH(a_choice_is_taken_back, start, end)
+FIXTURE_CASE(a_choice_is_taken_back)
 {
-    struct fixture *f = *state;
     choose(f, "fc1", "auto"); /* there is none */
     assert_string_equal(first_runs(f, LAB_BY_TABLE), "naive");
     choose(f, "fc1", "blas");
@@ -613,9 +602,8 @@ static void open_measured(struct fixture *f, struct measured *m)
     assert_int_equal(f->snap.measure_of, 0);
 }
 
-TEST_CASE_WITH(measuring_is_shown, start, end)
+FIXTURE_CASE(measuring_is_shown)
 {
-    struct fixture *f = *state;
     static struct measured m;
     struct lab_candidate list[8];
     m = (struct measured){.kept = 0};
@@ -630,9 +618,8 @@ TEST_CASE_WITH(measuring_is_shown, start, end)
 }
 
 /* It goes on with the fixed table; a stop of the caller's does the same. */
-TEST_CASE_WITH(measuring_is_stopped, start, end)
+FIXTURE_CASE(measuring_is_stopped)
 {
-    struct fixture *f = *state;
     static struct measured m;
     for (int i = 0; i < 2; i++) {
         m = (struct measured){.stops = i == 0, .wanted = i == 1};
@@ -648,9 +635,8 @@ TEST_CASE_WITH(measuring_is_stopped, start, end)
 }
 
 /* A step that ran unheard has no number: another step's kernels are not its. */
-TEST_CASE_WITH(a_replayed_step_has_no_execution, start, end)
+FIXTURE_CASE(a_replayed_step_has_no_execution)
 {
-    struct fixture *f = *state;
     int n = f->snap.schedule->n_steps;
     post_and_settle(f, LAB_DO_STEP, n + 1);
     assert_int_equal(f->snap.steps[0].exec, n + 1);
@@ -718,9 +704,8 @@ static void heard_restarted(void *user, struct lab_walk *walk, uint64_t seed,
     assert_int_equal(lab_walk_iteration(walk), before->iteration);
 }
 
-TEST_CASE_WITH(a_restart_ends_the_run, start, end)
+FIXTURE_CASE(a_restart_ends_the_run)
 {
-    struct fixture *f = *state;
     static struct heard h; /* the session outlives this function */
     h = (struct heard){.n = 0};
     struct lab_session_config config = {
@@ -786,9 +771,8 @@ TEST_CASE_WITH(a_restart_takes_another_rate, start, end)
 }
 
 /* A contact sheet of the batch has what each sample is, and comes out as. */
-TEST_CASE_WITH(samples_of_a_sheet_have_their_class, start, end)
+FIXTURE_CASE(samples_of_a_sheet_have_their_class)
 {
-    struct fixture *f = *state;
     const struct lab_plan *plan = f->snap.plan;
     struct lab_command c = {
         .kind = LAB_DO_SHOW,
@@ -822,9 +806,8 @@ static void set_lr(struct fixture *f, double lr)
 }
 
 /* From the next step on; before the first one it is the run's, and stays. */
-TEST_CASE_WITH(a_rate_is_changed_on_the_way, start, end)
+FIXTURE_CASE(a_rate_is_changed_on_the_way)
 {
-    struct fixture *f = *state;
     set_lr(f, 0.5);
     assert_int_equal(f->snap.n_lr_changes, 0);
     post_and_settle(f, LAB_DO_TRAIN, 4);
@@ -843,9 +826,8 @@ TEST_CASE_WITH(a_rate_is_changed_on_the_way, start, end)
 }
 
 /* Only while it is asked for; an iteration that has ended counts too. */
-TEST_CASE_WITH(layers_are_looked_at_when_asked_for, start, end)
+FIXTURE_CASE(layers_are_looked_at_when_asked_for)
 {
-    struct fixture *f = *state;
     post_and_settle(f, LAB_DO_TRAIN, 3);
     assert_int_equal(f->snap.n_figures, 0);
     assert_true(f->snap.confusion.after == 3);
@@ -872,9 +854,8 @@ TEST_CASE(a_rate_without_an_optimizer)
 }
 
 /* Leaving: what trains stops without an evaluation, and the figures stay. */
-TEST_CASE_WITH(an_ended_session_keeps_its_figures, start, end)
+FIXTURE_CASE(an_ended_session_keeps_its_figures)
 {
-    struct fixture *f = *state;
     struct lab_command step = {.kind = LAB_DO_STEP, .n = 1, .phase = -1};
     int64_t before = lab_session_version(f->session);
     post(f, LAB_DO_TRAIN, 100000000);

@@ -15,11 +15,12 @@
 #include "profiler/join.h"
 #include "unit/played_cupti.h"
 
+#define FIXTURE_CASE(name) TEST_CASE_OF(name, setup, teardown, struct traced *t)
+
 /* Before the library is found the module says where to get it. Runs first:
  * what was opened once stays open. */
-TEST_CASE_WITH(a_missing_library_has_a_remedy, setup, teardown)
+FIXTURE_CASE(a_missing_library_has_a_remedy)
 {
-    struct traced *t = *state;
     setenv("LAPENNA_LAB_CUPTI", "/no/such/libcupti.so", 1);
     assert_int_equal(start(t), LAB_E_UNSUPPORTED);
     assert_non_null(strstr(ops->error(), "LAPENNA_LAB_CUPTI"));
@@ -35,9 +36,8 @@ TEST_CASE_WITH(a_missing_library_has_a_remedy, setup, teardown)
     ops->stop();
 }
 
-TEST_CASE_WITH(launches_come_out_with_their_step, setup, teardown)
+FIXTURE_CASE(launches_come_out_with_their_step)
 {
-    struct traced *t = *state;
     assert_ok(start(t));
     for (int64_t exec = 1; exec <= 3; exec++) {
         ops->push(exec);
@@ -79,9 +79,8 @@ TEST_CASE_WITH(launches_come_out_with_their_step, setup, teardown)
     assert_int_equal(fake->forced_flushes, 1);
 }
 
-TEST_CASE_WITH(every_kind_is_read, setup, teardown)
+FIXTURE_CASE(every_kind_is_read)
 {
-    struct traced *t = *state;
     assert_ok(start(t));
     ops->push(9);
     others();
@@ -109,9 +108,8 @@ TEST_CASE_WITH(every_kind_is_read, setup, teardown)
     ops->stop();
 }
 
-TEST_CASE_WITH(no_times_are_unknown_not_zero, setup, teardown)
+FIXTURE_CASE(no_times_are_unknown_not_zero)
 {
-    struct traced *t = *state;
     struct lab_gpu_trace_stats s;
     assert_ok(start(t));
     launch("k", 0);
@@ -196,9 +194,8 @@ TEST_CASE_WITH(every_record_is_handed_on, setup, teardown)
     ops->stop();
 }
 
-TEST_CASE_WITH(losses_are_counted, setup, teardown)
+FIXTURE_CASE(losses_are_counted)
 {
-    struct traced *t = *state;
     struct lab_gpu_trace_stats s;
     assert_ok(start(t));
     fake->dropped = 12;
@@ -235,9 +232,8 @@ static void *hand_to_sink(void *user)
 }
 
 /* The sink is freed after stop(): no callback may be in it. */
-TEST_CASE_WITH(the_end_waits_for_a_sink_that_is_stuck, setup, teardown)
+FIXTURE_CASE(the_end_waits_for_a_sink_that_is_stuck)
 {
-    struct traced *t = *state;
     pthread_t holder;
     pthread_t worker;
     assert_ok(start(t));
@@ -253,9 +249,8 @@ TEST_CASE_WITH(the_end_waits_for_a_sink_that_is_stuck, setup, teardown)
     assert_int_equal(pthread_join(holder, NULL), 0);
 }
 
-TEST_CASE_WITH(short_memory_drops_and_goes_on, setup, teardown)
+FIXTURE_CASE(short_memory_drops_and_goes_on)
 {
-    struct traced *t = *state;
     assert_ok(start(t));
     lab_mem_fail_from(1);
     launch("lost", 1);
@@ -267,9 +262,8 @@ TEST_CASE_WITH(short_memory_drops_and_goes_on, setup, teardown)
     ops->stop();
 }
 
-TEST_CASE_WITH(another_tool_is_named, setup, teardown)
+FIXTURE_CASE(another_tool_is_named)
 {
-    struct traced *t = *state;
     fake->subscribe_gives = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     fake->other_tool = "Nsight Systems";
     assert_int_equal(start(t), LAB_E_STATE);
@@ -285,9 +279,8 @@ TEST_CASE_WITH(another_tool_is_named, setup, teardown)
     assert_int_equal(fake->kinds_on, 0);
 }
 
-TEST_CASE_WITH(an_injected_tool_is_seen_in_the_environment, setup, teardown)
+FIXTURE_CASE(an_injected_tool_is_seen_in_the_environment)
 {
-    struct traced *t = *state;
     setenv("CUDA_INJECTION64_PATH", "/opt/libToolsInjection64.so", 1);
     assert_int_equal(start(t), LAB_E_STATE);
     assert_non_null(strstr(ops->error(), "libToolsInjection64.so"));
@@ -300,9 +293,8 @@ TEST_CASE_WITH(an_injected_tool_is_seen_in_the_environment, setup, teardown)
     ops->stop();
 }
 
-TEST_CASE_WITH(a_refused_kind_undoes_the_start, setup, teardown)
+FIXTURE_CASE(a_refused_kind_undoes_the_start)
 {
-    struct traced *t = *state;
     fake->enable_fails_for = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     assert_int_equal(start(t), LAB_E_DEVICE);
     assert_non_null(
@@ -315,9 +307,8 @@ TEST_CASE_WITH(a_refused_kind_undoes_the_start, setup, teardown)
     ops->stop();
 }
 
-TEST_CASE_WITH(starts_once_and_again_after_stop, setup, teardown)
+FIXTURE_CASE(starts_once_and_again_after_stop)
 {
-    struct traced *t = *state;
     assert_ok(start(t));
     assert_int_equal(start(t), LAB_E_STATE);
     char text[LAB_GPU_TEXT];
@@ -350,9 +341,8 @@ static void *start_later(void *user)
     return NULL;
 }
 
-TEST_CASE_WITH(another_thread_waits_for_its_turn, setup, teardown)
+FIXTURE_CASE(another_thread_waits_for_its_turn)
 {
-    struct traced *t = *state;
     struct later l = {.t = t};
     const struct timespec moment = {.tv_nsec = 20000000};
     pthread_t thread;
@@ -380,9 +370,8 @@ TEST_CASE_WITH(another_thread_waits_for_its_turn, setup, teardown)
     ops->stop();
 }
 
-TEST_CASE_WITH(a_flush_that_fails_says_why, setup, teardown)
+FIXTURE_CASE(a_flush_that_fails_says_why)
 {
-    struct traced *t = *state;
     assert_ok(start(t));
     fake->flush_gives = CUPTI_ERROR_UNKNOWN;
     assert_int_equal(ops->flush(), LAB_E_DEVICE);

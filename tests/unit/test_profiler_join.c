@@ -48,9 +48,10 @@ static int64_t kernel_exec(const struct kept *k, int nth)
 static int teardown(void **state);
 static int setup(void **state);
 
-TEST_CASE_WITH(records_go_on_at_once, setup, teardown)
+#define FIXTURE_CASE(name) TEST_CASE_OF(name, setup, teardown, struct kept *k)
+
+FIXTURE_CASE(records_go_on_at_once)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     struct lab_record copy = {.kind = LAB_RECORD_MEMCPY};
     copy.u.memcpy_.exec = LAB_UNKNOWN;
@@ -69,9 +70,8 @@ TEST_CASE_WITH(records_go_on_at_once, setup, teardown)
     lab_join_free(j);
 }
 
-TEST_CASE_WITH(records_without_a_call_pass, setup, teardown)
+FIXTURE_CASE(records_without_a_call_pass)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     struct lab_record r = {.kind = LAB_RECORD_OVERHEAD};
     r.u.overhead.overhead_kind = 1 << 16;
@@ -81,9 +81,8 @@ TEST_CASE_WITH(records_without_a_call_pass, setup, teardown)
     lab_join_free(j);
 }
 
-TEST_CASE_WITH(work_between_steps_is_recorded_as_such, setup, teardown)
+FIXTURE_CASE(work_between_steps_is_recorded_as_such)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     call(j, LAB_EXEC_BETWEEN);
     kernel(j, LAB_EXEC_BETWEEN, "evaluation");
@@ -99,10 +98,8 @@ TEST_CASE_WITH(work_between_steps_is_recorded_as_such, setup, teardown)
 }
 
 /* Calls, copies and sets as well: a launch is not kept without its kernel. */
-TEST_CASE_WITH(work_of_unreported_steps_is_counted_and_left_out, setup,
-               teardown)
+FIXTURE_CASE(work_of_unreported_steps_is_counted_and_left_out)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     struct lab_record copy = {.kind = LAB_RECORD_MEMCPY};
     copy.u.memcpy_.exec = LAB_EXEC_DROPPED;
@@ -135,9 +132,8 @@ static void timed_kernel(struct lab_join *j, uint32_t id, int64_t exec,
 }
 
 /* What has a step is of the run, whatever the clocks say. */
-TEST_CASE_WITH(what_was_over_before_the_run_is_not_of_it, setup, teardown)
+FIXTURE_CASE(what_was_over_before_the_run_is_not_of_it)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     struct lab_record o = {.kind = LAB_RECORD_OVERHEAD};
     lab_join_begin(j, 1000);
@@ -221,9 +217,8 @@ TEST_CASE_WITH(no_record_is_lost, setup, teardown)
     lab_join_free(j);
 }
 
-TEST_CASE_WITH(a_refusing_sink_is_counted, setup, teardown)
+FIXTURE_CASE(a_refusing_sink_is_counted)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     k->room = 1;
     kernel(j, 1, "k");
@@ -232,9 +227,8 @@ TEST_CASE_WITH(a_refusing_sink_is_counted, setup, teardown)
     lab_join_free(j);
 }
 
-TEST_CASE_WITH(occupancy_needs_the_device, setup, teardown)
+FIXTURE_CASE(occupancy_needs_the_device)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     struct lab_device_info h100 = {
         .compute_major = 9,
@@ -263,9 +257,8 @@ TEST_CASE_WITH(occupancy_needs_the_device, setup, teardown)
     lab_join_free(j);
 }
 
-TEST_CASE_WITH(bad_config_and_short_memory, setup, teardown)
+FIXTURE_CASE(bad_config_and_short_memory)
 {
-    struct kept *k = *state;
     struct lab_sink sink = kept_sink(k);
     struct lab_join *j = NULL;
     assert_int_equal(lab_join_new(&j, NULL), LAB_E_ARG);
@@ -287,9 +280,8 @@ TEST_CASE_WITH(bad_config_and_short_memory, setup, teardown)
     lab_join_free(j);
 }
 
-TEST_CASE_WITH(many_names_are_all_found_again, setup, teardown)
+FIXTURE_CASE(many_names_are_all_found_again)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     char name[32];
     for (int i = 0; i < 600; i++) {
@@ -308,9 +300,8 @@ TEST_CASE_WITH(many_names_are_all_found_again, setup, teardown)
 }
 
 /* A module was unloaded, and another kernel's name lies where its was. */
-TEST_CASE_WITH(a_pointer_may_name_another_kernel, setup, teardown)
+FIXTURE_CASE(a_pointer_may_name_another_kernel)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     char name[16];
     for (int i = 0; i < 8; i++) {
@@ -335,9 +326,8 @@ static void *bring(void *user)
     return NULL;
 }
 
-TEST_CASE_WITH(two_threads_may_bring_records, setup, teardown)
+FIXTURE_CASE(two_threads_may_bring_records)
 {
-    struct kept *k = *state;
     struct lab_join *j = join_new(k);
     pthread_t other;
     assert_int_equal(pthread_create(&other, NULL, bring, j), 0);

@@ -72,10 +72,11 @@ TEST_CASE_WITH(old_pushes_are_forgotten, setup, teardown)
     ops->stop();
 }
 
+#define FIXTURE_CASE(name) TEST_CASE_OF(name, setup, teardown, struct traced *t)
+
 /* Off and on again in one process; counting in between does not wake it. */
-TEST_CASE_WITH(the_trace_goes_off_and_on, setup, teardown)
+FIXTURE_CASE(the_trace_goes_off_and_on)
 {
-    struct traced *t = *state;
     assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE));
     assert_ok(start(t));
     int kinds = fake->kinds_on;
@@ -110,9 +111,8 @@ TEST_CASE_WITH(the_trace_goes_off_and_on, setup, teardown)
     ops->stop();
 }
 
-TEST_CASE_WITH(a_forked_child_leaves_cupti_alone, setup, teardown)
+FIXTURE_CASE(a_forked_child_leaves_cupti_alone)
 {
-    struct traced *t = *state;
     int status;
     assert_ok(start(t));
     pid_t child = fork();
@@ -131,9 +131,8 @@ TEST_CASE_WITH(a_forked_child_leaves_cupti_alone, setup, teardown)
 }
 
 /* What is pushed while nothing is recorded counts when it goes on. */
-TEST_CASE_WITH(pushes_while_off_are_known_afterwards, setup, teardown)
+FIXTURE_CASE(pushes_while_off_are_known_afterwards)
 {
-    struct traced *t = *state;
     assert_ok(start(t));
     ops->push(1);
     assert_ok(ops->set_records(LAB_GPU_RECORDS_NONE));
@@ -212,9 +211,8 @@ TEST_CASE_WITH(ids_may_come_round, setup, teardown)
 }
 
 /* Where the row of calls cannot be read, nothing is started. */
-TEST_CASE_WITH(marks_that_do_not_work_are_no_trace, setup, teardown)
+FIXTURE_CASE(marks_that_do_not_work_are_no_trace)
 {
-    struct traced *t = *state;
     fake->no_ids = 1;
     assert_int_equal(start(t), LAB_E_UNSUPPORTED);
     assert_non_null(strstr(ops->error(), "tells no correlation id"));
@@ -237,9 +235,8 @@ TEST_CASE_WITH(marks_that_do_not_work_are_no_trace, setup, teardown)
 }
 
 /* A CUPTI that cannot leave single calls out records the marks as well. */
-TEST_CASE_WITH(marks_are_no_calls_of_the_run, setup, teardown)
+FIXTURE_CASE(marks_are_no_calls_of_the_run)
 {
-    struct traced *t = *state;
     fake->marks_traced = 1;
     assert_ok(start(t));
     ops->push(1);
@@ -261,9 +258,8 @@ static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 }
 
 /* Counting listens to launches while the trace makes its marks. */
-TEST_CASE_WITH(listeners_get_their_own_calls, setup, teardown)
+FIXTURE_CASE(listeners_get_their_own_calls)
 {
-    struct traced *t = *state;
     assert_ok(start(t));
     lab_cupti_listen(on_launch);
     fake->callbacks_on = 1;

@@ -142,12 +142,16 @@ static struct lab_profiler *make(struct kept *k, struct lab_observer *o,
 static int teardown(void **state);
 static int setup(void **state);
 
-TEST_CASE_WITH(cpu_steps_have_the_clocks_time, setup, teardown)
+static const struct lab_profiler_config on_cpu = {.backend = "cpu"};
+static const struct lab_profiler_config on_gpu = {.backend = "cuda",
+                                                  .gpu = &fake_ops};
+
+#define FIXTURE_CASE(name) TEST_CASE_OF(name, setup, teardown, struct kept *k)
+
+FIXTURE_CASE(cpu_steps_have_the_clocks_time)
 {
-    struct kept *k = *state;
     struct lab_observer o;
-    struct lab_profiler *p =
-        make(k, &o, (struct lab_profiler_config){.backend = "cpu"});
+    struct lab_profiler *p = make(k, &o, on_cpu);
     int64_t wall = lab_clock_wall_ns();
     o.run_begin(o.user, "mlp");
     one_iteration(&o, "cpu");
@@ -187,8 +191,7 @@ TEST_CASE_WITH(ranges_nest, setup, teardown)
     static const int levels[] = {4, 4, 3, 2, 1, 0};
     struct kept *k = *state;
     struct lab_observer o;
-    struct lab_profiler *p =
-        make(k, &o, (struct lab_profiler_config){.backend = "cpu"});
+    struct lab_profiler *p = make(k, &o, on_cpu);
     o.run_begin(o.user, "mlp");
     one_iteration(&o, "cpu");
     o.run_end(o.user);
@@ -214,9 +217,8 @@ TEST_CASE_WITH(ranges_nest, setup, teardown)
     lab_profiler_free(p);
 }
 
-TEST_CASE_WITH(ranges_can_be_left_out, setup, teardown)
+FIXTURE_CASE(ranges_can_be_left_out)
 {
-    struct kept *k = *state;
     struct lab_observer o;
     struct lab_profiler *p = make(
         k, &o,
@@ -231,12 +233,10 @@ TEST_CASE_WITH(ranges_can_be_left_out, setup, teardown)
     lab_profiler_free(p);
 }
 
-TEST_CASE_WITH(losses_are_written, setup, teardown)
+FIXTURE_CASE(losses_are_written)
 {
-    struct kept *k = *state;
     struct lab_observer o;
-    struct lab_profiler *p =
-        make(k, &o, (struct lab_profiler_config){.backend = "cpu"});
+    struct lab_profiler *p = make(k, &o, on_cpu);
     struct lab_step_event e = {.exec = 1, .step = &loss_step};
     o.iteration_begin(o.user, 0);
     o.iteration_end(o.user, 0, NAN); /* left before its loss: no record */
@@ -260,13 +260,10 @@ TEST_CASE_WITH(losses_are_written, setup, teardown)
 }
 
 /* A run cancelled inside a step ends every range, innermost first. */
-TEST_CASE_WITH(a_cancelled_run_closes_its_ranges, setup, teardown)
+FIXTURE_CASE(a_cancelled_run_closes_its_ranges)
 {
-    struct kept *k = *state;
     struct lab_observer o;
-    struct lab_profiler *p =
-        make(k, &o,
-             (struct lab_profiler_config){.backend = "cuda", .gpu = &fake_ops});
+    struct lab_profiler *p = make(k, &o, on_gpu);
     struct lab_step_event e = {.exec = 1, .step = &matmul};
     o.run_begin(o.user, "mlp");
     o.iteration_begin(o.user, 1);
@@ -285,9 +282,8 @@ TEST_CASE_WITH(a_cancelled_run_closes_its_ranges, setup, teardown)
 }
 
 /* Ends that never came do not pile up. */
-TEST_CASE_WITH(missing_ends_are_made_up_for, setup, teardown)
+FIXTURE_CASE(missing_ends_are_made_up_for)
 {
-    struct kept *k = *state;
     struct lab_observer o;
     struct lab_profiler *p =
         make(k, &o,
@@ -308,13 +304,10 @@ TEST_CASE_WITH(missing_ends_are_made_up_for, setup, teardown)
 }
 
 /* It may come while an iteration is paused, and leaves its ranges open. */
-TEST_CASE_WITH(an_evaluation_has_a_range_of_its_own, setup, teardown)
+FIXTURE_CASE(an_evaluation_has_a_range_of_its_own)
 {
-    struct kept *k = *state;
     struct lab_observer o;
-    struct lab_profiler *p =
-        make(k, &o,
-             (struct lab_profiler_config){.backend = "cuda", .gpu = &fake_ops});
+    struct lab_profiler *p = make(k, &o, on_gpu);
     o.run_begin(o.user, "mlp");
     o.iteration_begin(o.user, 0);
     o.phase_begin(o.user, LAB_FORWARD);
@@ -336,18 +329,15 @@ TEST_CASE_WITH(an_evaluation_has_a_range_of_its_own, setup, teardown)
 }
 
 /* What is launched meanwhile goes by another execution, and then no longer. */
-TEST_CASE_WITH(unreported_steps_have_an_execution_of_their_own, setup, teardown)
+FIXTURE_CASE(unreported_steps_have_an_execution_of_their_own)
 {
-    struct kept *k = *state;
     struct lab_observer o;
     struct lab_profiler_stats stats;
     struct lab_kernel_record kernel = {.exec = LAB_EXEC_DROPPED,
                                        .start_ns = LAB_UNKNOWN,
                                        .end_ns = LAB_UNKNOWN};
     struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
-    struct lab_profiler *p =
-        make(k, &o,
-             (struct lab_profiler_config){.backend = "cuda", .gpu = &fake_ops});
+    struct lab_profiler *p = make(k, &o, on_gpu);
     o.run_begin(o.user, "mlp");
     o.unreported_begin(o.user);
     assert_int_equal(gpu.n_pushed, 2);
@@ -374,13 +364,10 @@ TEST_CASE_WITH(unreported_steps_have_an_execution_of_their_own, setup, teardown)
     lab_profiler_free(p);
 }
 
-TEST_CASE_WITH(traced_steps_leave_their_time_to_the_kernels, setup, teardown)
+FIXTURE_CASE(traced_steps_leave_their_time_to_the_kernels)
 {
-    struct kept *k = *state;
     struct lab_observer o;
-    struct lab_profiler *p =
-        make(k, &o,
-             (struct lab_profiler_config){.backend = "cuda", .gpu = &fake_ops});
+    struct lab_profiler *p = make(k, &o, on_gpu);
     assert_int_equal(lab_profiler_time_source(p), LAB_TIME_CUPTI);
     o.run_begin(o.user, "mlp");
     one_iteration(&o, "cuda");
@@ -416,14 +403,11 @@ TEST_CASE_WITH(traced_steps_leave_their_time_to_the_kernels, setup, teardown)
     assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 3);
 }
 
-TEST_CASE_WITH(without_cupti_events_give_the_time, setup, teardown)
+FIXTURE_CASE(without_cupti_events_give_the_time)
 {
-    struct kept *k = *state;
     struct lab_observer o;
     gpu.start_gives = LAB_E_UNSUPPORTED;
-    struct lab_profiler *p =
-        make(k, &o,
-             (struct lab_profiler_config){.backend = "cuda", .gpu = &fake_ops});
+    struct lab_profiler *p = make(k, &o, on_gpu);
     assert_int_equal(lab_profiler_time_source(p), LAB_TIME_CUDA_EVENTS);
     assert_string_equal(lab_profiler_note(p), "no CUPTI here: install it");
     o.run_begin(o.user, "mlp");
@@ -442,9 +426,8 @@ TEST_CASE_WITH(without_cupti_events_give_the_time, setup, teardown)
     assert_int_equal(gpu.stopped, 0);
 }
 
-TEST_CASE_WITH(another_version_of_the_table_is_not_used, setup, teardown)
+FIXTURE_CASE(another_version_of_the_table_is_not_used)
 {
-    struct kept *k = *state;
     struct lab_observer o;
     struct lab_gpu_profiler_ops other = {.abi = LAB_GPU_PROFILER_ABI + 1};
     struct lab_profiler *p = make(
@@ -464,13 +447,10 @@ TEST_CASE_WITH(another_version_of_the_table_is_not_used, setup, teardown)
     assert_int_equal(gpu.started, 0);
 }
 
-TEST_CASE_WITH(a_failed_flush_says_why, setup, teardown)
+FIXTURE_CASE(a_failed_flush_says_why)
 {
-    struct kept *k = *state;
     struct lab_observer o;
-    struct lab_profiler *p =
-        make(k, &o,
-             (struct lab_profiler_config){.backend = "cuda", .gpu = &fake_ops});
+    struct lab_profiler *p = make(k, &o, on_gpu);
     struct lab_profiler_stats stats;
     o.synced(o.user);
     assert_int_equal(gpu.flushed, 1);
@@ -483,12 +463,10 @@ TEST_CASE_WITH(a_failed_flush_says_why, setup, teardown)
     lab_profiler_free(p);
 }
 
-TEST_CASE_WITH(what_the_sink_refuses_is_counted, setup, teardown)
+FIXTURE_CASE(what_the_sink_refuses_is_counted)
 {
-    struct kept *k = *state;
     struct lab_observer o;
-    struct lab_profiler *p =
-        make(k, &o, (struct lab_profiler_config){.backend = "cpu"});
+    struct lab_profiler *p = make(k, &o, on_cpu);
     k->room = 3;
     o.run_begin(o.user, "mlp");
     one_iteration(&o, "cpu");

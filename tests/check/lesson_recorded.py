@@ -10,13 +10,15 @@ with a decimal point or a comma, or behind the name of a rung must be one of tha
 a time, a rate, a ceiling, a size, a workspace, a number of a row's note, or, with %
 or "times", a ratio of two that belong together (of one size, of one rung, of a row
 and its model or its ceiling). "1.3 times its model's" is of the rung's rate and model
-alone, and "2.7 times as fast" the quotient of two figures of its sentence where that
-prints them and names no rungs. In a sentence that names two rungs or more the ratio is
-of those; where it names fewer, the rest are of the text and the tables above it that
-have the same run. A number behind a rung's name must be that rung's, and
-in a table one of the rung, precision and size that its row and its column name. A
-time or a rate in a paragraph without a run is an error: what no run that ships has
-is said in words. The questions of "Predict first" give figures and claim none.
+alone, "by the model 1.7 times" of two models, "2.7 times as fast" the quotient of two
+figures of its sentence where that prints them and names no rungs, and "15 times worse"
+that of two errors of its sentence. In a sentence that names two rungs or more the ratio
+is of two of those; where it names fewer, the others are of its paragraph, or, where
+that has fewer too, of the text and the tables above it with the same run. A number
+behind a rung's name must be that rung's, and in a table one of the rung, precision and
+size that its row and its column name. A time or a rate in a paragraph without a run is
+an error: what no run that ships has is said in words. The questions of "Predict first"
+give figures and claim none.
 
 When a recording gives the runs other numbers, or other figures, this check has a
 line for each: put the run's new number and its figures into the text.
@@ -172,15 +174,19 @@ class Run:
                     (b["rung"], b["precision"]) == (r["rung"], r["precision"])):
                 self.add("ratio", b["median_ns"] / time, r, b["rung"])
                 self.add("ratio", time / b["median_ns"], r, b["rung"])
-                for column in ("rate", "rateModel"):
-                    if r[column] and b[column]:
-                        self.add("ratio", r[column] / b[column], r, b["rung"])
+                if r["rate"] and b["rate"]:
+                    self.add("ratio", r["rate"] / b["rate"], r, b["rung"])
+                if r["rateModel"] and b["rateModel"]:
+                    for kind in ("ratio", "models"):
+                        self.add(kind, r["rateModel"] / b["rateModel"], r, b["rung"])
 
     def has(self, number, slack, unit, rung, precision, size, rungs=(), near=()):
         """`rungs`: those of the sentence; `near`: those of the text around it. A ratio
         of two rungs is of the sentence's; where that names one, of it and one near;
         where it names none, of two near."""
         for kind, value, r, p, s, other in self.values:
+            if other and r == other and len(rungs) > 1 and kind != "top":
+                continue
             if other and r != other and (
                     not {r, other} <= set(rungs) if len(rungs) > 1 else
                     rungs and not {r, other} & set(rungs) or
@@ -229,6 +235,10 @@ def printed_quotient(text, m, number, slack):
     prints, each as far off as it is rounded; None: it does not print two, or names
     the rungs, whose ratios are the run's."""
     sentence = sentence_of(text, m)
+    errors = [float(e) for e in re.findall(r"\d(?:\.\d+)?e-\d+", sentence)]
+    if len(errors) > 1 and re.match(r"\s*times\s+(?:worse|better)", text[m.end():]):
+        return any(abs(a / b - number) <= slack + .05 * number
+                   for a in errors for b in errors if a > b)
     if "`" in sentence or not re.match(LIST + r"\s*times\s+as\s+fast", text[m.end():]):
         return None
     figures = []
@@ -271,10 +281,14 @@ def check_number(name, text, m, named, where, always, near=()):
             max(.005 * number, .5))
     printed = printed_quotient(text, m, number, slack)
     units = (unit, unit or listed)
-    if re.match(r"\s*times\s+its\s+model", text[m.end():]):
+    if re.match(r"\s*times\s+(?:as\s+fast\s[^.;:,]*?)?(?:as\s+)?its\s+model",
+                text[m.end():]):
         units = (("model", 1, ""),)
+    elif re.search(r"\bby\s+(?:the|its)\s+models?\s*$", text[:m.start()]):
+        units = (("models", 1, ""),)
     rungs = rungs_in(sentence_of(text, m), named)
-    near = rungs_in(text, named) | set(near)
+    own = rungs_in(text, named)
+    near = own if len(own) > 1 else own | set(near)
     if printed or printed is None and any(
             r.has(number, slack, u, *where, rungs, near) for r in named for u in units):
         return

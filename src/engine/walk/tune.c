@@ -14,19 +14,39 @@
 enum { MAX_NAMES = 64 };
 struct names {
     const char *name[MAX_NAMES];
+    bool preferred[MAX_NAMES]; /* a row of the fixed table */
     int n;
     const char *reference; /* the first row's: it comes last, as the slowest */
 };
 
 static bool may_serve(struct lab_backend *be, const struct lab_plan *plan,
-                      const struct lab_step *s, const char *name)
+                      const struct lab_step *s, const char *name,
+                      bool *preferred)
 {
     const struct lab_variant *step = lab_backend_variant(
         be, plan->real, s->op->name, s->kernel, s->phase, name);
     const struct lab_variant *group =
         lab_backend_variant(be, plan->real, s->op->name, NULL, s->phase, name);
+    *preferred |= step && step->preferred;
     return (step && lab_tune_competes(step)) ||
            (group && lab_tune_competes(group));
+}
+
+/* Where names are measured one after the other, those come first that are likely to
+ * win, in case the time ends: the fixed table's, then from the last row of the tables,
+ * which go from plain to fast, to the first. */
+static void put_fast_first(struct names *names)
+{
+    struct names sorted = {.n = 0, .reference = names->reference};
+    for (int i = 0; i < names->n; i++) {
+        if (names->preferred[i])
+            sorted.name[sorted.n++] = names->name[i];
+    }
+    for (int i = names->n - 1; i >= 0; i--) {
+        if (!names->preferred[i])
+            sorted.name[sorted.n++] = names->name[i];
+    }
+    *names = sorted;
 }
 
 static void collect(const struct lab_plan *plan, struct lab_backend *be,
@@ -41,13 +61,19 @@ static void collect(const struct lab_plan *plan, struct lab_backend *be,
             out->reference = own[0];
         for (int k = 0; k < n; k++) {
             int at = 0;
+            bool preferred = false;
             while (at < out->n && strcmp(out->name[at], own[k]) != 0)
                 at++;
-            if (at == out->n && out->n < MAX_NAMES &&
-                may_serve(be, plan, &plan->steps[i], own[k]))
-                out->name[out->n++] = own[k];
+            if (at == MAX_NAMES ||
+                !may_serve(be, plan, &plan->steps[i], own[k], &preferred))
+                continue;
+            out->name[at] = own[k];
+            out->preferred[at] |= preferred;
+            out->n += at == out->n;
         }
     }
+    if (be->ops->graph)
+        put_fast_first(out);
     for (int i = 0; i + 1 < out->n; i++) {
         const char *after = out->name[i + 1];
         if (out->name[i] != out->reference)

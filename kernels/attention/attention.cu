@@ -8,6 +8,7 @@
 #include "attention/attention_cuda.cuh"
 #include "common/columns.cuh"
 #include "dense/dense_cuda.cuh"
+#include "gemm/tf32x3.h"
 
 /* y[r,m] = sum_k x[r,k] W[k,m] + b[m], a thread an element. */
 static __global__ void attention_project_fwd(float *y, const float *x,
@@ -137,6 +138,7 @@ static enum lab_status project_backward_by(const struct lab_call *call)
 }
 
 static const char source[] = "kernels/attention/attention.cu";
+static const char tf32x3[] = "kernels/gemm/tf32x3_sm90.cu";
 
 #define PROJECTION_ROWS(step)                                                  \
     lab_row("naive", step, LAB_FORWARD, project_forward, source,               \
@@ -152,6 +154,8 @@ static const char source[] = "kernels/attention/attention.cu";
                            "dense_cublas_layer")),                             \
         lab_row("fused", step, LAB_FORWARD, project_forward_fused, source,     \
                 "project_forward_fused"),                                      \
+        lab_row("tf32x3", step, LAB_FORWARD, dense_tf32x3_layer, tf32x3,       \
+                "gemm_tf32x3", false, lab_tf32x3_prepare),                     \
         lab_row("naive", step, LAB_BACKWARD, project_backward, source,         \
                 "attention_project_dW"),                                       \
         lab_row("tiled", step, LAB_BACKWARD,                                   \
@@ -164,6 +168,9 @@ static const char source[] = "kernels/attention/attention.cu";
             lab_prefer(lab_row("cublas", step, LAB_BACKWARD,                   \
                                project_backward_by<dense_cublas_backward>,     \
                                source, "project_backward_by"))),               \
+        lab_apart(lab_row("tf32x3", step, LAB_BACKWARD,                        \
+                          project_backward_by<dense_tf32x3_backward>, tf32x3,  \
+                          "gemm_tf32x3", false, lab_tf32x3_prepare)),          \
         lab_row("fused", step, LAB_BACKWARD,                                   \
                 project_backward_by<dense_blocked_backward>, source,           \
                 "project_backward_by")

@@ -10,6 +10,9 @@ lab_kernel_fn conv2d_tile_forward;
 lab_kernel_fn conv2d_tile_backward;
 lab_kernel_fn conv2d_im2col_forward;
 lab_kernel_fn conv2d_im2col_backward;
+lab_kernel_fn conv2d_tf32x3_forward;
+lab_kernel_fn conv2d_tf32x3_backward;
+lab_kernel_fn conv2d_tf32x3_prepare;
 
 /* dx alone, for launchers that have no way of their own for a size. */
 enum lab_status conv2d_tile_dx(const struct lab_call *call);

@@ -1,5 +1,5 @@
 /* kernels/conv2d/conv2d_im2col.cu -- the windows laid out as a matrix ("image to
- * columns"), and cuBLAS for the product.
+ * columns"), and cuBLAS, or tf32x3 (gemm/tf32x3_sm90.cu), for the product.
  *
  *   windows (P, K)   row p: the K = KH*KW*C numbers under the kernel at place p,
  *                    in the order in which the weights lie in memory
@@ -21,6 +21,7 @@
 #include "library/cublas_exec.h"
 #include "conv2d/conv2d_pieces.h"
 #include "conv2d/conv2d_tile.cuh"
+#include "gemm/tf32x3.h"
 #include "common/image.cuh"
 #include "common/vector.cuh"
 
@@ -151,40 +152,51 @@ struct job {
     const struct lab_call *call;
     struct lab_conv2d s;
     struct geometry g;
+    bool tf32x3;    /* else cuBLAS */
     bool small;     /* the geometry fits 32 bits */
     bool quads;     /* four channels at a time */
     int64_t K;      /* numbers of a window */
     float *windows; /* the workspace */
+    size_t floats;  /* of it, that 32 bits count */
+    void *sums;     /* the rest of the workspace: for tf32x3 */
+    size_t sums_bytes;
     struct lab_conv_cut cut;
 };
 
-/* Elements that the workspace holds and 32 bits count. */
-static int64_t workspace_floats(const struct lab_call *call)
+/* Windows have the workspace but for an eighth, if it is large, where tf32x3 has its
+ * sums. */
+static void divide_workspace(struct job *j)
 {
-    size_t floats = call->exec->workspace_bytes / sizeof(float);
-    return floats < INT32_MAX ? (int64_t)floats : INT32_MAX;
+    const size_t all = j->call->exec->workspace_bytes;
+    j->sums_bytes = j->tf32x3 && all >= 1 << 20 ? all / 8 / 16 * 16 : 0;
+    const size_t floats = (all - j->sums_bytes) / sizeof(float);
+    j->windows = static_cast<float *>(j->call->exec->workspace);
+    j->sums = j->windows + floats;
+    j->floats = floats < INT32_MAX ? floats : INT32_MAX;
 }
 
-static enum lab_status job_of(const struct lab_call *call,
+static enum lab_status job_of(const struct lab_call *call, bool tf32x3,
                               const struct lab_view *x,
                               const struct lab_view *conv, struct job *j)
 {
     j->call = call;
+    j->tf32x3 = tf32x3;
+    divide_workspace(j);
     j->s = lab_conv2d_of(call, x, conv);
     j->K = j->s.KH * j->s.KW * j->s.x.C;
-    j->windows = static_cast<float *>(call->exec->workspace);
     j->cut = {j->s.win.nhwc, j->s.y.N, j->s.y.H * j->s.y.W,
-              workspace_floats(call) / j->K};
+              (int64_t)j->floats / j->K};
     j->small = conv2d_geometry_of(call, x, conv, &j->g) == LAB_OK;
     j->quads = j->small && j->s.win.nhwc && j->s.x.C % 4 == 0 &&
                vector_fits(call) && vector_aligned(j->windows);
     const int64_t sides[] = {j->cut.places, j->K, j->s.y.C};
-    enum lab_status st = lab_cublas_ask(call->exec->cublas, sides, 3);
+    enum lab_status st = tf32x3 ? lab_tf32x3_prepare(call)
+                                : lab_cublas_ask(call->exec->cublas, sides, 3);
     if (st)
         return st;
     if (!j->windows || j->cut.room < 1)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "[launch.cublas-window] conv2d cublas: one window of "
+                        "[launch.cublas-window] conv2d: one window of "
                         "%lld numbers is larger "
                         "than the workspace",
                         (long long)j->K);
@@ -216,7 +228,18 @@ static enum lab_status sgemm(const struct job *j, int op_a, int op_b, int64_t m,
                                          more ? 1.0f : 0.0f,
                                          c,
                                          ldc};
-    return lab_cublas_multiply_many(j->call, &p, count, b.next, a.next, next_c);
+    if (!j->tf32x3)
+        return lab_cublas_multiply_many(j->call, &p, count, b.next, a.next,
+                                        next_c);
+    enum lab_status st = LAB_OK;
+    for (int64_t i = 0; i < count && !st; i++) {
+        struct lab_cublas_product of = p;
+        of.a += i * b.next;
+        of.b += i * a.next;
+        of.c += i * next_c;
+        st = lab_tf32x3_multiply(j->call, &of, nullptr, j->sums, j->sums_bytes);
+    }
+    return st;
 }
 
 static enum lab_status lay_out(const struct job *j, const float *x,
@@ -247,10 +270,10 @@ static int64_t piece_offset(const struct job *j, struct lab_conv_piece p)
     return p.first / j->cut.places * j->s.y.sn + p.first % j->cut.places;
 }
 
-enum lab_status conv2d_im2col_forward(const struct lab_call *call)
+static enum lab_status forward(const struct lab_call *call, bool tf32x3)
 {
     struct job j;
-    enum lab_status st = job_of(call, &call->in[0], &call->out[0], &j);
+    enum lab_status st = job_of(call, tf32x3, &call->in[0], &call->out[0], &j);
     if (st)
         return st;
     const float *Wt = lab_in(call, 1);
@@ -295,7 +318,7 @@ static enum lab_status weight_gradient(const struct job *j)
     int64_t M = j->s.y.C;
     struct lab_conv_cut cut = j->cut;
     /* Room for the copy of dconv, unless a piece is a part of one image. */
-    int64_t room = workspace_floats(call) / (j->K + M);
+    int64_t room = (int64_t)j->floats / (j->K + M);
     if (!cut.nhwc && cut.room >= cut.places)
         cut.room = room >= cut.places ? room : cut.places;
     for (struct lab_conv_piece p = lab_conv_next(&cut, {0, 0});
@@ -351,10 +374,10 @@ static enum lab_status input_gradient(const struct job *j, int64_t first,
     return lab_launched("conv2d_col2im");
 }
 
-enum lab_status conv2d_im2col_backward(const struct lab_call *call)
+static enum lab_status backward(const struct lab_call *call, bool tf32x3)
 {
     struct job j;
-    enum lab_status st = job_of(call, &call->in[1], &call->in[0], &j);
+    enum lab_status st = job_of(call, tf32x3, &call->in[1], &call->in[0], &j);
     if (!st)
         st = weight_gradient(&j);
     if (st || !lab_out(call, 1))
@@ -367,4 +390,30 @@ enum lab_status conv2d_im2col_backward(const struct lab_call *call)
         st = input_gradient(&j, n, left < at_once ? left : at_once);
     }
     return st;
+}
+
+enum lab_status conv2d_im2col_forward(const struct lab_call *call)
+{
+    return forward(call, false);
+}
+
+enum lab_status conv2d_im2col_backward(const struct lab_call *call)
+{
+    return backward(call, false);
+}
+
+enum lab_status conv2d_tf32x3_forward(const struct lab_call *call)
+{
+    return forward(call, true);
+}
+
+enum lab_status conv2d_tf32x3_backward(const struct lab_call *call)
+{
+    return backward(call, true);
+}
+
+enum lab_status conv2d_tf32x3_prepare(const struct lab_call *call)
+{
+    enum lab_status st = lab_conv2d_plain(call);
+    return st ? st : lab_tf32x3_prepare(call);
 }

@@ -16,6 +16,7 @@
  * Memory, without caches: 8 bytes for 2 flop, a quarter of a flop a byte. */
 #include "common/columns.cuh"
 #include "dense/dense_cuda.cuh"
+#include "gemm/tf32x3.h"
 #include "common/vector.cuh"
 
 static __global__ void dense_matmul_fwd_naive(float *xW, const float *x,
@@ -199,6 +200,7 @@ static const char naive[] = "kernels/dense/dense.cu";
 static const char tiled[] = "kernels/dense/dense_tiled.cu";
 static const char blocked[] = "kernels/dense/dense_blocked.cu";
 static const char cublas[] = "kernels/dense/dense_cublas.cu";
+static const char tf32x3[] = "kernels/gemm/tf32x3_sm90.cu";
 
 static const struct lab_variant variants[] = {
     lab_row("naive", "matmul", LAB_FORWARD, dense_naive_forward, naive,
@@ -209,6 +211,8 @@ static const struct lab_variant variants[] = {
             "dense_blocked"),
     lab_prefer(lab_row("cublas", "matmul", LAB_FORWARD, dense_cublas_forward,
                        cublas, "dense_cublas_forward")),
+    lab_row("tf32x3", "matmul", LAB_FORWARD, dense_tf32x3_forward, tf32x3,
+            "gemm_tf32x3", false, lab_tf32x3_prepare),
     lab_row("naive", "bias", LAB_FORWARD, dense_bias_forward, naive,
             "dense_bias_fwd"),
     lab_prefer(lab_row("vector", "bias", LAB_FORWARD, dense_bias_forward_vector,
@@ -229,10 +233,14 @@ static const struct lab_variant variants[] = {
     lab_apart(lab_prefer(lab_row("cublas", "matmul", LAB_BACKWARD,
                                  dense_cublas_backward, cublas,
                                  "dense_cublas_backward"))),
+    lab_apart(lab_row("tf32x3", "matmul", LAB_BACKWARD, dense_tf32x3_backward,
+                      tf32x3, "gemm_tf32x3", false, lab_tf32x3_prepare)),
     lab_row("fused", nullptr, LAB_FORWARD, dense_fused_forward,
             "kernels/dense/dense_fused.cu", "dense_fused", true),
     lab_row("cublas_lt", nullptr, LAB_FORWARD, dense_cublas_layer, cublas,
             "dense_cublas_layer"),
+    lab_row("tf32x3_bias", nullptr, LAB_FORWARD, dense_tf32x3_layer, tf32x3,
+            "gemm_tf32x3", false, lab_tf32x3_prepare),
 };
 
 const struct lab_kernel_set lab_cuda_dense = lab_set("dense", variants);

@@ -17,10 +17,7 @@
 
 enum lab_status dense_cublas_forward(const struct lab_call *call)
 {
-    struct dense_shape s = dense_shape_of(&call->in[0], &call->in[1]);
-    struct lab_cublas_product xW = {
-        s.N, s.M,   s.K,  lab_in(call, 0),  s.K, false, lab_in(call, 1),
-        s.M, false, 0.0f, lab_out(call, 0), s.M};
+    struct lab_cublas_product xW = dense_xW(call);
     return lab_cublas_multiply(call, &xW);
 }
 
@@ -44,26 +41,10 @@ enum lab_status dense_cublas_layer(const struct lab_call *call)
 
 enum lab_status dense_cublas_backward(const struct lab_call *call)
 {
-    struct dense_shape s = dense_shape_of(&call->in[1], &call->in[2]);
-    const float *dxW = lab_in(call, 0);
-    struct lab_cublas_product dW = {
-        s.K, s.M,   s.N,  lab_in(call, 1),  s.K, true, dxW,
-        s.M, false, 0.0f, lab_out(call, 0), s.M};
-    enum lab_status st =
-        lab_out(call, 0) ? lab_cublas_multiply(call, &dW) : LAB_OK;
+    struct lab_cublas_product dW = dense_dW(call);
+    enum lab_status st = dW.c ? lab_cublas_multiply(call, &dW) : LAB_OK;
     if (st || !lab_out(call, 1))
         return st;
-    struct lab_cublas_product dx = {s.N,
-                                    s.K,
-                                    s.M,
-                                    dxW,
-                                    s.M,
-                                    false,
-                                    lab_in(call, 2),
-                                    s.M,
-                                    true,
-                                    0.0f,
-                                    lab_out(call, 1),
-                                    s.K};
+    struct lab_cublas_product dx = dense_dx(call);
     return lab_cublas_multiply(call, &dx);
 }

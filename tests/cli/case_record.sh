@@ -184,6 +184,27 @@ if pyte:
     assert "ends in .svg or .png" in "\n".join(screen.display), screen.display
     assert "fc1" in "\n".join(screen.display)
 END
+
+# An asciicast has its theme's colours, the ground among them, and those of another
+# theme from when that is taken.
+play --backend cpu --theme light --cast light.cast mlp-digits <<'END'
+resize 80 24
+await 20000 step 0 of
+text :theme contrast
+key Enter
+await 20000 theme contrast
+quit
+END
+expect_exit 0
+command='the colours of light.cast'
+"${LAB_PYTHON:-python3}" - >"$out" 2>&1 <<'END' || complain 'see stdout'
+import json
+frames = [data for _, _, data in map(json.loads, list(open("light.cast"))[1:])]
+light, dark = ";48;2;255;255;255m", ";48;2;0;0;0m"
+assert light in frames[0] and dark not in frames[0]
+last = [f for f in frames if "\x1b[2J" in f][-1]
+assert dark in last
+END
 run --backend cpu --picture first.svg mlp-digits
 expect_exit 3
 run --backend cpu --picture first.gif mlp-digits

@@ -1400,7 +1400,7 @@ static void ui_draw(struct lab_ui *ui)
     if (ui->terminal)
         lab_terminal_show(ui->terminal, c);
     if (ui->cast)
-        lab_cast_frame(ui->cast, c);
+        lab_cast_frame(ui->cast, c, ui->theme);
 }
 
 static bool too_small(const struct lab_ui *ui)

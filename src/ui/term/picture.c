@@ -788,6 +788,7 @@ enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
 struct lab_cast {
     char path[256];
     FILE *file;
+    enum lab_theme theme;
     struct lab_palette palette;
     int64_t start_ns;
     struct lab_cell *shown; /* the last frame, h by w cells */
@@ -796,6 +797,13 @@ struct lab_cast {
     enum lab_status failed;
     int error;
 };
+
+static void take_theme(struct lab_cast *cast, const struct lab_canvas *c,
+                       enum lab_theme theme)
+{
+    cast->theme = theme;
+    lab_palette_fill(&cast->palette, drawn(theme), depth_of(c));
+}
 
 enum lab_status lab_cast_open(struct lab_cast **out, const char *path,
                               const struct lab_canvas *c, enum lab_theme theme)
@@ -809,7 +817,7 @@ enum lab_status lab_cast_open(struct lab_cast **out, const char *path,
         return st;
     }
     snprintf(cast->path, sizeof(cast->path), "%s", path);
-    lab_palette_fill(&cast->palette, drawn(theme), depth_of(c));
+    take_theme(cast, c, theme);
     cast->start_ns = lab_clock_monotonic_ns();
     fprintf(cast->file,
             "{\"version\": 2, \"width\": %d, \"height\": %d, "
@@ -836,6 +844,20 @@ static void add_look(struct lab_str *out, struct look l)
     lab_str_add(out, "m");
 }
 
+/* A player has a ground of its own, which may be the other way round: the theme's
+ * is sent with it, unless that is the terminal's. */
+static struct look cast_look(const struct lab_cast *cast,
+                             const struct lab_canvas *c,
+                             const struct lab_cell *cell)
+{
+    struct look l = look_of(c, &cast->palette, cell);
+    if (c->mono || cast->theme == LAB_THEME_TERMINAL)
+        return l;
+    l.fg = l.fg < 0 ? own_ink(cast->theme) : l.fg;
+    l.bg = l.bg < 0 ? own_paper(cast->theme) : l.bg;
+    return l;
+}
+
 /* The cells that differ from `shown`, as a terminal takes them. */
 static void add_changes(struct lab_str *out, const struct lab_cast *cast,
                         const struct lab_canvas *c)
@@ -849,7 +871,7 @@ static void add_changes(struct lab_str *out, const struct lab_cast *cast,
                 &cast->shown[(size_t)y * (size_t)c->w + (size_t)x];
             if (!cell->text[0] || memcmp(cell, old, sizeof(*cell)) == 0)
                 continue;
-            struct look l = look_of(c, &cast->palette, cell);
+            struct look l = cast_look(cast, c, cell);
             if (at != x)
                 lab_str_addf(out, "\033[%d;%dH", y + 1, x + 1);
             if (!same_look(l, now))
@@ -882,12 +904,18 @@ static bool fit_shown(struct lab_cast *cast, const struct lab_canvas *c)
     return cast->shown != NULL;
 }
 
-void lab_cast_frame(struct lab_cast *cast, const struct lab_canvas *c)
+void lab_cast_frame(struct lab_cast *cast, const struct lab_canvas *c,
+                    enum lab_theme theme)
 {
-    bool first = !cast->shown || cast->h != c->h || cast->w != c->w;
     struct lab_str out;
     if (cast->failed)
         return;
+    if (theme != cast->theme) { /* all cells are others now */
+        take_theme(cast, c, theme);
+        lab_free(cast->shown);
+        cast->shown = NULL;
+    }
+    bool first = !cast->shown || cast->h != c->h || cast->w != c->w;
     if (!fit_shown(cast, c)) {
         cast->failed = LAB_E_NOMEM;
         return;

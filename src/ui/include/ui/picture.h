@@ -30,7 +30,10 @@ enum lab_status lab_picture_write(const char *path, const struct lab_canvas *c,
 enum lab_status lab_cast_open(struct lab_cast **out, const char *path,
                               const struct lab_canvas *c, enum lab_theme theme);
 /* Adds what has changed since the last frame, with the time since the start. */
-void lab_cast_frame(struct lab_cast *cast, const struct lab_canvas *c);
+/* In the colours of `theme`, its ground among them unless that is the terminal's; a
+ * frame in another theme is sent whole. */
+void lab_cast_frame(struct lab_cast *cast, const struct lab_canvas *c,
+                    enum lab_theme theme);
 /* Closes the file. NULL is allowed. Errors: LAB_E_IO, also of an earlier write;
  * LAB_E_NOMEM of an earlier frame. */
 enum lab_status lab_cast_close(struct lab_cast *cast);

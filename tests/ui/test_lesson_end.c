@@ -155,17 +155,20 @@ TEST_CASE(keys_steer_a_replay)
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fputs("resize 200 60\ncaption It begins.\nwait 600000\nkey ?\n"
-          "caption That was help.\nwait 600000\nquit\n",
+          "caption That was help.\nwait 600000\ncaption\nclick 30 9\n"
+          "wait 600000\nquit\n",
           f);
     assert_int_equal(fclose(f), 0);
     snprintf(option, sizeof(option), "--replay=%s", path);
     pty_start(&s, getenv("LAB_EXE"), NULL, option);
     pty_await(&s, 0, "It begins.");
-    pty_await(&s, 0, "key 0 of 1: Space pauses");
+    pty_await(&s, 0, "key 0 of 2: Space pauses");
     pty_type(&s, " ");
     pty_await(&s, 0, "paused");
     pty_type(&s, "\033OC\033OC"); /* the key, the caption */
     pty_await(&s, 0, "That was help.");
+    pty_type(&s, "\033OC\033OC"); /* no caption, the click */
+    pty_await(&s, 0, "Recorded at 200x60: here, at 80x24, its clicks may miss");
     pty_type(&s, "\033");
     pty_await(&s, 0, "go on yourself");
     pty_type(&s, "qq");

@@ -285,6 +285,24 @@ static void script_size(const struct script *s, int *h, int *w)
     }
 }
 
+/* The size that the recording has now; whether the mouse was used in it. */
+static bool script_has_mouse(const struct script *s, int *h, int *w)
+{
+    bool mouse = false;
+    bool played = true;
+    script_size(s, h, w);
+    for (const struct token *t = s->first; t; t = t->next) {
+        played = played && t != s->at;
+        if (played && t->kind == TOKEN_RESIZE) {
+            *h = t->a;
+            *w = t->b;
+        }
+        mouse |= t->kind == TOKEN_CLICK || t->kind == TOKEN_WHEEL_UP ||
+                 t->kind == TOKEN_WHEEL_DOWN || t->kind == TOKEN_DRAG;
+    }
+    return mouse;
+}
+
 static void fail_token(struct script *s, const struct token *t,
                        const char *what, struct lab_event *out)
 {
@@ -1355,11 +1373,21 @@ static void draw_caption(struct lab_ui *ui, struct lab_rect body)
     struct lab_canvas *c = &ui->canvas;
     const char *text = ui->script ? script_caption(ui->script) : "";
     char title[96] = "caption";
-    int rows = lab_canvas_paragraph_rows(c, body.w - 2, MOST, text);
+    char other[96];
     int done;
     int all;
+    int h;
+    int w;
     if (!ui->script || (!text[0] && !ui->terminal))
         return;
+    if (ui->terminal && !text[0] && script_has_mouse(ui->script, &h, &w) &&
+        (h != c->h || w != c->w)) {
+        snprintf(other, sizeof(other),
+                 "Recorded at %dx%d: here, at %dx%d, its clicks may miss.", w,
+                 h, c->w, c->h);
+        text = other;
+    }
+    int rows = lab_canvas_paragraph_rows(c, body.w - 2, MOST, text);
     if (ui->terminal) {
         script_progress(ui->script, &done, &all);
         snprintf(title, sizeof(title),

@@ -976,33 +976,36 @@ static void send_again(const struct lab_terminal *t, const bool *again,
         write_out(lab_str_text(out), out->len);
 }
 
-/* Images that the painter has ready, unless their place is another's by now. */
+static bool key_waits(const struct lab_terminal *t)
+{
+    struct pollfd in = {.fd = t->in_fd, .events = POLLIN};
+    return poll(&in, 1, 0) > 0 && (in.revents & POLLIN);
+}
+
+/* Images that the painter has ready, unless their place is another's by now. One
+ * after the other: a terminal takes its time for each, and a key goes first. */
 static void show_ready(struct lab_terminal *t)
 {
-    struct lab_str out;
     struct lab_painting ready;
-    bool again[LAB_CANVAS_IMAGES] = {false};
-    bool any = false;
     int nth;
     if (!t->painter || atomic_load(&crashed))
         return;
-    lab_str_init(&out);
-    while ((nth = lab_painter_take(t->painter, &ready)) >= 0) {
+    while (!key_waits(t) && (nth = lab_painter_take(t->painter, &ready)) >= 0) {
+        struct lab_str out;
+        bool again[LAB_CANVAS_IMAGES] = {false};
         if (!same_place(&ready, &t->wanted[nth])) {
             lab_str_release(&ready.text);
             continue;
         }
+        lab_str_init(&out);
         wipe(t, nth, again);
         lab_str_release(&t->shown_images[nth].text);
         t->shown_images[nth] = ready;
         again[nth] = true;
-        any = true;
-    }
-    if (any) {
         refresh();
         send_again(t, again, &out);
+        lab_str_release(&out);
     }
-    lab_str_release(&out);
 }
 
 void lab_terminal_close(struct lab_terminal *t)

@@ -981,22 +981,26 @@ static void draw_picture(struct lab_bench_state *st, struct lab_canvas *c,
     lab_bench_rates_draw(c, r, &rates);
 }
 
-/* Its text and its picture: beside each other where both fit. */
+/* Of a lab with a picture: what it has printed, else its text, and the picture; beside
+ * each other where both fit. */
 static void draw_output(struct lab_bench_state *st, struct lab_canvas *c,
                         struct lab_rect body)
 {
     enum { OUTPUT_W = 79 };
-    bool picture = has_picture(st);
-    if (picture && body.w >= WIDE_W) {
-        struct lab_rect left = lab_rect_cut_left(&body, OUTPUT_W);
-        lab_rect_cut_left(&body, 1);
-        lab_pager_draw(&st->output_pager, c, left);
+    bool wide = body.w >= WIDE_W;
+    if (!wide && st->drawn) {
         draw_picture(st, c, body);
-    } else if (picture && st->drawn) {
-        draw_picture(st, c, body);
-    } else {
-        lab_pager_draw(&st->output_pager, c, body);
+        return;
     }
+    struct lab_rect left = wide ? lab_rect_cut_left(&body, OUTPUT_W) : body;
+    if (st->lab.output.len > 0)
+        lab_pager_draw(&st->output_pager, c, left);
+    else
+        draw_text(st, c, left);
+    if (!wide)
+        return;
+    lab_rect_cut_left(&body, 1);
+    draw_picture(st, c, body);
 }
 
 /* A lab that is no ladder: its command, and below it what that has printed. */
@@ -1019,11 +1023,15 @@ static void draw_command(struct lab_bench_state *st, struct lab_canvas *c,
         : st->wide               ? "what it has printed, and its picture"
                                  : "what it has printed; v has its picture");
     lab_rect_cut_top(&body, body.h > 8 ? 1 : 0);
-    struct lab_rect below = lab->output.len == 0 ? body : (struct lab_rect){0};
-    if (lab->output.len > 0 && !has_picture(st))
-        below = rows_left(&st->output_pager, &body, 0, c->ascii);
-    if (lab->output.len > 0)
+    if (has_picture(st)) {
         draw_output(st, c, body);
+        return;
+    }
+    struct lab_rect below = lab->output.len == 0 ? body : (struct lab_rect){0};
+    if (lab->output.len > 0) {
+        below = rows_left(&st->output_pager, &body, 0, c->ascii);
+        lab_pager_draw(&st->output_pager, c, body);
+    }
     draw_text(st, c, below);
 }
 

@@ -20,6 +20,7 @@
  * products below stand transposed, as in dense_cublas.cu. */
 #include "library/cublas_exec.h"
 #include "conv2d/conv2d_pieces.h"
+#include "conv2d/conv2d_tf32x3_sm90.h"
 #include "conv2d/conv2d_tile.cuh"
 #include "gemm/tf32x3.h"
 #include "common/image.cuh"
@@ -374,13 +375,11 @@ static enum lab_status input_gradient(const struct job *j, int64_t first,
     return lab_launched("conv2d_col2im");
 }
 
-static enum lab_status backward(const struct lab_call *call, bool tf32x3)
+static enum lab_status dx_by_windows(const struct lab_call *call, bool tf32x3)
 {
     struct job j;
     enum lab_status st = job_of(call, tf32x3, &call->in[1], &call->in[0], &j);
-    if (!st)
-        st = weight_gradient(&j);
-    if (st || !lab_out(call, 1))
+    if (st)
         return st;
     int64_t at_once = j.cut.room / j.cut.places;
     if (at_once < 1) /* one image's windows are more than the workspace */
@@ -390,6 +389,15 @@ static enum lab_status backward(const struct lab_call *call, bool tf32x3)
         st = input_gradient(&j, n, left < at_once ? left : at_once);
     }
     return st;
+}
+
+static enum lab_status backward(const struct lab_call *call, bool tf32x3)
+{
+    struct job j;
+    enum lab_status st = job_of(call, tf32x3, &call->in[1], &call->in[0], &j);
+    if (!st)
+        st = weight_gradient(&j);
+    return st || !lab_out(call, 1) ? st : dx_by_windows(call, tf32x3);
 }
 
 enum lab_status conv2d_im2col_forward(const struct lab_call *call)
@@ -402,15 +410,46 @@ enum lab_status conv2d_im2col_backward(const struct lab_call *call)
     return backward(call, false);
 }
 
+/* The windows are laid out where conv2d_tf32x3_sm90.cu does not serve the sizes. */
+#ifdef LAB_HAVE_SM90A
+static bool straight(const struct lab_call *call, const struct lab_view *x,
+                     const struct lab_view *conv, struct geometry *g)
+{
+    return lab_tf32x3_prepare(call) == LAB_OK &&
+           conv2d_geometry_of(call, x, conv, g) == LAB_OK &&
+           conv2d_tf32x3_fits(call, g);
+}
+
 enum lab_status conv2d_tf32x3_forward(const struct lab_call *call)
 {
-    return forward(call, true);
+    struct geometry g;
+    return straight(call, &call->in[0], &call->out[0], &g)
+               ? conv2d_tf32x3_conv(call, &g)
+               : forward(call, true);
 }
 
 enum lab_status conv2d_tf32x3_backward(const struct lab_call *call)
 {
-    return backward(call, true);
+    struct geometry g;
+    if (!straight(call, &call->in[1], &call->in[0], &g))
+        return backward(call, true);
+    enum lab_status st = conv2d_tf32x3_dW(call, &g);
+    if (st || !lab_out(call, 1))
+        return st;
+    return g.sh == 1 && g.sw == 1 ? conv2d_tf32x3_dx(call, &g)
+                                  : dx_by_windows(call, true);
 }
+#else
+enum lab_status conv2d_tf32x3_forward(const struct lab_call *call)
+{
+    return lab_tf32x3_prepare(call);
+}
+
+enum lab_status conv2d_tf32x3_backward(const struct lab_call *call)
+{
+    return lab_tf32x3_prepare(call);
+}
+#endif
 
 enum lab_status conv2d_tf32x3_prepare(const struct lab_call *call)
 {

@@ -12,7 +12,7 @@ struct divider {
     unsigned shift;
 };
 
-static struct divider divider_of(int64_t d)
+static inline struct divider divider_of(int64_t d)
 {
     struct divider v = {(unsigned)d, 0, 0};
     while ((1ull << v.shift) < (unsigned long long)d)

@@ -138,7 +138,7 @@ static enum lab_status project_backward_by(const struct lab_call *call)
 }
 
 static const char source[] = "kernels/attention/attention.cu";
-static const char tf32x3[] = "kernels/gemm/tf32x3_sm90.cu";
+static const char tf32x3[] = "kernels/gemm/tf32x3_sm90.cuh";
 
 #define PROJECTION_ROWS(step)                                                  \
     lab_row("naive", step, LAB_FORWARD, project_forward, source,               \

@@ -258,6 +258,7 @@ static enum lab_status bias_backward_split(const struct lab_call *call)
 
 static const char naive[] = "kernels/conv2d/conv2d.cu";
 static const char tile[] = "kernels/conv2d/conv2d_tile.cu";
+static const char straight[] = "kernels/conv2d/conv2d_tf32x3_sm90.cu";
 static const char im2col[] = "kernels/conv2d/conv2d_im2col.cu";
 
 static const struct lab_variant variants[] = {
@@ -268,8 +269,8 @@ static const struct lab_variant variants[] = {
     lab_prefer(lab_row("cublas", "conv", LAB_FORWARD, conv2d_im2col_forward,
                        im2col, "conv2d_im2col_forward", false,
                        lab_conv2d_plain)),
-    lab_row("tf32x3", "conv", LAB_FORWARD, conv2d_tf32x3_forward, im2col,
-            "conv2d_tf32x3_forward", false, conv2d_tf32x3_prepare),
+    lab_row("tf32x3", "conv", LAB_FORWARD, conv2d_tf32x3_forward, straight,
+            "conv2d_tf32x3_conv", false, conv2d_tf32x3_prepare),
     lab_row("naive", "bias", LAB_FORWARD, bias_forward, naive,
             "conv2d_bias_fwd"),
     lab_row("naive", "bias", LAB_BACKWARD, bias_backward, naive,
@@ -286,8 +287,8 @@ static const struct lab_variant variants[] = {
     lab_prefer(lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward,
                        im2col, "conv2d_im2col_backward", false,
                        lab_conv2d_plain)),
-    lab_row("tf32x3", "conv", LAB_BACKWARD, conv2d_tf32x3_backward, im2col,
-            "conv2d_tf32x3_backward", false, conv2d_tf32x3_prepare),
+    lab_row("tf32x3", "conv", LAB_BACKWARD, conv2d_tf32x3_backward, straight,
+            "conv2d_tf32x3_dW", false, conv2d_tf32x3_prepare),
 };
 
 const struct lab_kernel_set lab_cuda_conv2d = lab_set("conv2d", variants);

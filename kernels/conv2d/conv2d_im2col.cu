@@ -1,5 +1,5 @@
 /* kernels/conv2d/conv2d_im2col.cu -- the windows laid out as a matrix ("image to
- * columns"), and cuBLAS, or tf32x3 (gemm/tf32x3_sm90.cu), for the product.
+ * columns"), and cuBLAS, or tf32x3 (gemm/tf32x3_sm90.cuh), for the product.
  *
  *   windows (P, K)   row p: the K = KH*KW*C numbers under the kernel at place p,
  *                    in the order in which the weights lie in memory
@@ -197,7 +197,7 @@ static enum lab_status job_of(const struct lab_call *call, bool tf32x3,
         return st;
     if (!j->windows || j->cut.room < 1)
         return lab_fail(LAB_E_UNSUPPORTED,
-                        "[launch.cublas-window] conv2d: one window of "
+                        "[launch.conv-window] conv2d: one window of "
                         "%lld numbers is larger "
                         "than the workspace",
                         (long long)j->K);
@@ -451,8 +451,16 @@ enum lab_status conv2d_tf32x3_backward(const struct lab_call *call)
 }
 #endif
 
+/* With channels first there is a product for each image. */
 enum lab_status conv2d_tf32x3_prepare(const struct lab_call *call)
 {
+    enum { IMAGES = 64 };
     enum lab_status st = lab_conv2d_plain(call);
+    if (!st && !lab_params<lab_conv2d_params>(call)->window.nhwc &&
+        call->in[0].dim[0] > IMAGES)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "[launch.conv-images] conv2d tf32x3: more than %d "
+                        "images need their channels last (layout: nhwc)",
+                        IMAGES);
     return st ? st : lab_tf32x3_prepare(call);
 }

@@ -103,7 +103,7 @@ template <bool DOWN_> struct tf32x3_windows {
 };
 
 /* Wt' (kernel row, column, filter; channel): a channel's filters lie side by side. */
-struct tf32x3_turned_weights {
+struct tf32x3_transposed_weights {
     static constexpr bool DOWN = false;
     struct kept {
     };
@@ -201,5 +201,5 @@ enum lab_status conv2d_tf32x3_dx(const struct lab_call *call,
     return launch_best(
         call, product_of(call, lab_out(call, 1), g->pixels, g->C, depth),
         call->exec->workspace_bytes, dconv,
-        tf32x3_turned_weights{lab_in(call, 2), g->C, g->M, depth, g->by_M});
+        tf32x3_transposed_weights{lab_in(call, 2), g->C, g->M, depth, g->by_M});
 }

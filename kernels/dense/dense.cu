@@ -200,7 +200,7 @@ static const char naive[] = "kernels/dense/dense.cu";
 static const char tiled[] = "kernels/dense/dense_tiled.cu";
 static const char blocked[] = "kernels/dense/dense_blocked.cu";
 static const char cublas[] = "kernels/dense/dense_cublas.cu";
-static const char tf32x3[] = "kernels/gemm/tf32x3_sm90.cu";
+static const char tf32x3[] = "kernels/gemm/tf32x3_sm90.cuh";
 
 static const struct lab_variant variants[] = {
     lab_row("naive", "matmul", LAB_FORWARD, dense_naive_forward, naive,

@@ -1,5 +1,5 @@
 /* kernels/dense/dense_tf32x3.cu -- the dense layer's products on the tensor cores, in
- * fp32: each number in two parts (gemm/tf32x3_sm90.cu). The bias is added while the sums
+ * fp32: each number in two parts (gemm/tf32x3_sm90.cuh). The bias is added while the sums
  * are still in registers. */
 #include "dense/dense_cuda.cuh"
 #include "gemm/tf32x3.h"

@@ -32,12 +32,13 @@ enum lab_status lab_tf32x3_sm90(const struct lab_call *call,
                                 size_t room_bytes)
 {
     if (p->flip_a && p->flip_b)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "[launch.product-turned] tf32x3 has no product of two "
-                        "transposed matrices");
-    if (p->m > INT32_MAX || p->n > INT32_MAX || p->k > INT32_MAX)
+        return lab_fail(
+            LAB_E_UNSUPPORTED,
+            "[launch.product-transposed] tf32x3 has no product of two "
+            "transposed matrices");
+    if (p->m > INT32_MAX - BM || p->n > INT32_MAX - BM || p->k > INT32_MAX - BM)
         return lab_fail(LAB_E_RANGE,
-                        "[launch.product-side] tf32x3 takes at most 2^31 - 1 "
+                        "[launch.product-side] tf32x3 takes at most 2^31 - 129 "
                         "rows or columns");
     if (p->m == 0 || p->n == 0 || p->k == 0)
         return LAB_OK; /* a plan has no empty tensors */

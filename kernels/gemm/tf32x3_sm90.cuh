@@ -16,9 +16,9 @@
  * depth is cut in pieces, and tf32x3_add adds up what the pieces have.
  * Memory: stages of 32 numbers of depth come by cp.async. A multiplying warp takes its
  * part of A to registers and apart there. wgmma wants B in shared memory, the depth side
- * by side: the feeding warpgroup reads the stage's B, takes it apart, turns it where it
- * lies by rows, and writes its two parts down, while the others multiply the stage
- * before. Barriers in shared memory stand between them. All rows of 128 bytes are
+ * by side: the feeding warpgroup reads the stage's B, takes it apart, transposes it where
+ * its rows are the depth, and writes its two parts down, while the others multiply the stage
+ * before. Barriers in shared memory order them. All rows of 128 bytes are
  * swizzled: chunk c (16 bytes) of row r lies at c ^ (r % 8).
  * What limits it: by count, a stage of 128 columns keeps the tensor cores busy for 1,536
  * cycles, and shared memory for as many, half of them by wgmma's reads of B's parts;
@@ -75,7 +75,7 @@ struct walk {
         const int tiles = p.down * p.across;
         const int tile = item % tiles;
         const int first = tile / (HIGH * p.across) * HIGH;
-        const int high = min(HIGH + 0, p.down - first);
+        const int high = min(static_cast<int>(HIGH), p.down - first);
         const int in = tile % (HIGH * p.across);
         piece = item / tiles;
         row0 = (first + in % high) * BM;
@@ -126,7 +126,7 @@ static __device__ __forceinline__ void copy(char *to, const float *from,
     }
 }
 
-/* A turned: boxes of 32 columns, rows of 128 bytes. */
+/* A transposed: boxes of 32 columns, rows of 128 bytes. */
 static __device__ __forceinline__ int place_a(int k, int chunk)
 {
     return chunk / 8 * DEPTH * ROW + swizzled(k, chunk % 8);

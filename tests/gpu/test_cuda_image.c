@@ -153,6 +153,23 @@ TEST_CASE(convolutions_in_pieces_agree)
     exec->workspace_bytes = whole;
 }
 
+/* Windows that are laid out, and pieces of the depth that are added to what is there;
+ * the second size leaves the sums of pieces an odd address. */
+TEST_CASE(convolutions_add_up_pieces)
+{
+    const struct shape s = {17,     11,     28,     28,      24,
+                            {6, 6}, {2, 2}, {2, 2}, {14, 14}};
+    struct lab_exec *exec = gpu_exec();
+    if (!exec)
+        skip();
+    size_t whole = exec->workspace_bytes;
+    for (size_t more = 0; more < 8; more += 4) {
+        exec->workspace_bytes = ((size_t)1 << 20) + more;
+        check_conv(&s, true);
+    }
+    exec->workspace_bytes = whole;
+}
+
 /* More than 1e8 operations: what is chosen by size is chosen as in a network
  * that trains, and sums are over 800,000 places. */
 GPU_CASE(large_convolutions_agree)

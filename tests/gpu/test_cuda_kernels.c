@@ -108,6 +108,31 @@ GPU_CASE(dense_takes_many_rows)
                    TENSORS(vector(FILL_UNIFORM, 3)));
 }
 
+/* Few multiprocessors: tf32x3's blocks go from tile to tile, in tiles of all widths. */
+TEST_CASE(dense_products_agree_on_few_multiprocessors)
+{
+    static const struct dense_case cases[] = {
+        {260, 68, 132}, {264, 36, 260}, {136, 132, 100}, {260, 200, 40}};
+    struct lab_exec *exec = gpu_exec();
+    if (!exec)
+        skip();
+    const int whole = exec->sm_count;
+    for (int sms = 1; sms <= 3; sms++) {
+        for (size_t i = 0; i < COUNT_OF(cases); i++) {
+            const struct dense_case *d = &cases[i];
+            struct tensor x = matrix(FILL_UNIFORM, d->N, d->K);
+            struct tensor W = matrix(FILL_UNIFORM, d->K, d->M);
+            struct tensor xW = matrix(FILL_UNIFORM, d->N, d->M);
+            exec->sm_count = sms;
+            gpu_check_step("dense", "matmul", LAB_FORWARD, TENSORS(x, W),
+                           TENSORS(xW));
+            gpu_check_step("dense", "matmul", LAB_BACKWARD, TENSORS(xW, x, W),
+                           TENSORS(W, x));
+        }
+    }
+    exec->sm_count = whole;
+}
+
 GPU_CASE(dense_takes_one_row_of_rank_1)
 {
     struct tensor x = vector(FILL_UNIFORM, 37);

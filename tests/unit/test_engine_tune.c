@@ -32,6 +32,7 @@ struct kept {
     int left_out; /* NaN */
     int total;    /* names */
     int naive;
+    char names[32][32]; /* in the order in which they are measured */
 };
 
 static void keep(void *user, const struct lab_tune_time *t)
@@ -46,9 +47,9 @@ static void keep(void *user, const struct lab_tune_time *t)
 static void progress(void *user, const char *variant, int done, int total)
 {
     struct kept *k = user;
-    k->progress++;
+    assert_in_range(k->progress, 0, 31);
+    snprintf(k->names[k->progress++], sizeof(k->names[0]), "%s", variant);
     k->total = total;
-    assert_non_null(variant);
     assert_in_range(done, 0, total - 1);
 }
 
@@ -150,6 +151,45 @@ TEST_CASE(a_device_is_timed_in_graphs)
     choose_by(&n, t, NULL, 0);
     assert_string_equal(runs(&n, "relu1.relu", LAB_BACKWARD), "naive");
     assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "blas");
+    net_free(&n);
+}
+
+/* Does the fixed table choose `name` for a step of a large node? */
+static bool preferred(struct net *n, const char *name)
+{
+    struct lab_backend *be = lab_walk_backend(n->walk);
+    for (int i = 0; i < n->plan->n_steps; i++) {
+        const struct lab_step *s = &n->plan->steps[i];
+        const struct lab_variant *v = lab_backend_variant(
+            be, n->plan->real, s->op->name, s->kernel, s->phase, name);
+        if (v && v->preferred)
+            return true;
+    }
+    return false;
+}
+
+/* In graphs one name after the other is measured: if the time ends, those are done
+ * that are likely to win. */
+TEST_CASE(a_device_measures_the_fast_first)
+{
+    struct net n;
+    struct kept k;
+    struct lab_backend *late;
+    assert_ok(late_backend_open(&late));
+    late_call_ns = by_name;
+    large_on(&n, late);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, minute_ns);
+    assert_ok(lab_tune(n.walk, t, &to));
+    late_call_ns = NULL;
+    int first = 0;
+    while (first < k.progress && preferred(&n, k.names[first]))
+        first++;
+    assert_in_range(first, 1, k.progress - 2);
+    for (int i = first; i < k.progress; i++)
+        assert_false(preferred(&n, k.names[i]));
+    assert_string_equal(k.names[k.progress - 1], "naive");
+    lab_tuning_free(t);
     net_free(&n);
 }
 

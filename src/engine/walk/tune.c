@@ -27,7 +27,7 @@ static bool may_serve(struct lab_backend *be, const struct lab_plan *plan,
         be, plan->real, s->op->name, s->kernel, s->phase, name);
     const struct lab_variant *group =
         lab_backend_variant(be, plan->real, s->op->name, NULL, s->phase, name);
-    *preferred |= step && step->preferred;
+    *preferred |= (step && step->preferred) || (group && group->preferred);
     return (step && lab_tune_competes(step)) ||
            (group && lab_tune_competes(group));
 }

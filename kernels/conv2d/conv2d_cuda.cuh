@@ -1,7 +1,8 @@
 /* kernels/conv2d/conv2d_cuda.cuh -- the launchers of the convolution, one file a rung:
  *   conv2d.cu         a thread a result, the bias, and the table of all of them
  *   conv2d_tile.cu    implicit GEMM: tiles of a product that is never laid out
- *   conv2d_im2col.cu  the windows laid out as a matrix, and NVIDIA's product */
+ *   conv2d_im2col.cu  the windows laid out as a matrix, and NVIDIA's product or tf32x3
+ *   conv2d_tf32x3_sm90.cu  tf32x3, the windows found in the image */
 #pragma once
 #include "conv2d/conv2d.h"
 #include "common/launch.cuh"

@@ -149,7 +149,8 @@ static bool aligned(const void *p)
     return reinterpret_cast<uintptr_t>(p) % 16 == 0;
 }
 
-/* Sixteen bits for a row or a column, 31 for a number of an image. */
+/* Sixteen bits for a row or a column; 31 for a number of an image, and for those before and
+ * behind it that a window has. */
 bool conv2d_tf32x3_fits(const struct lab_call *call, const struct geometry *g)
 {
     const int64_t side = 16000;
@@ -160,8 +161,10 @@ bool conv2d_tf32x3_fits(const struct lab_call *call, const struct geometry *g)
     return g->nhwc && g->C % 4 == 0 && g->M % 4 == 0 && g->H < side &&
            g->W < side && g->OH < side && g->OW < side && g->KH < side &&
            g->KW < side && g->top < side && g->left < side &&
-           static_cast<int64_t>(g->pixels) * g->C <= INT32_MAX &&
-           static_cast<int64_t>(g->places) * g->M <= INT32_MAX;
+           (g->pixels + static_cast<int64_t>(g->KH) * g->W) * g->C <=
+               INT32_MAX &&
+           (g->places + static_cast<int64_t>(g->KH) * g->OW) * g->M <=
+               INT32_MAX;
 }
 
 static product product_of(const struct lab_call *call, float *c, int m, int n,

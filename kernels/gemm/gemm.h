@@ -19,7 +19,7 @@ lab_kernel_fn lab_gemm_wmma, lab_gemm_mma, lab_gemm_wgmma, lab_gemm_persistent,
 lab_kernel_fn lab_gemm_cublaslt_prepare;
 void lab_gemm_cublaslt_note(const struct lab_call *call,
                             struct lab_variant_note *out);
-/* fp32 by three products in tf32 (tf32x3_sm90.cu). */
+/* fp32 by three products in tf32 (tf32x3_sm90.cuh). */
 lab_kernel_fn lab_gemm_tf32x3;
 /* For the rungs that the TMA unit feeds (operands.cuh). */
 lab_kernel_fn lab_gemm_operands_prepare, lab_gemm_operands_release;

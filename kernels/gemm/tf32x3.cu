@@ -1,4 +1,4 @@
-/* kernels/gemm/tf32x3.cu -- which devices have the product of tf32x3_sm90.cu, and the
+/* kernels/gemm/tf32x3.cu -- which devices have the product of tf32x3_sm90.cuh, and the
  * rung of lab precision. */
 #include "gemm/gemm.cuh"
 #include "gemm/tf32x3.h"

@@ -1,5 +1,5 @@
 /* kernels/gemm/tf32x3.h -- products of fp32 numbers by the tensor cores, about as exact as
- * those of the fp32 units: see tf32x3_sm90.cu. */
+ * those of the fp32 units: see tf32x3_sm90.cuh. */
 #pragma once
 #include "library/cublas_exec.h"
 
@@ -8,7 +8,7 @@ LAB_C_BEGIN
  * for each column of C, or is NULL. `room` is device memory of room_bytes for the sums
  * of pieces, where the depth is cut; 0: it is not cut. LAB_E_UNSUPPORTED: as
  * lab_tf32x3_prepare(), or both matrices are transposed; LAB_E_RANGE: a side is more
- * than an int. */
+ * than 2^31 - 129, or there are more tiles than an int counts. */
 enum lab_status lab_tf32x3_multiply(const struct lab_call *call,
                                     const struct lab_cublas_product *p,
                                     const float *bias, void *room,

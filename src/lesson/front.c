@@ -532,10 +532,13 @@ static const struct key run_keys[] = {
      .max = INT32_MAX, .doc = "Passes over the training data."},
     {"early_stop", VALUE_INT, FIELD(lab_network_spec, early_stop), .min = 1,
      .max = INT32_MAX,
-     .doc = "So many evaluations without a lower validation loss end the "
-            "training; at its end, which the iterations may bring first, the "
-            "walk goes back to the network that had the lowest. One that is "
-            "stopped, or that a break stops, stays where it is."},
+     .doc =
+         "So many evaluations without a lower validation loss end the "
+         "training; at its end, which the iterations may bring first, the "
+         "walk goes back to the network that had the lowest; in the stepper, "
+         "where the patience ends one of several trainings, to the lowest "
+         "of all of them. One that is stopped, or that a break stops, stays "
+         "where it is."},
 };
 static const struct table run_table = {.title = "`run`", TABLE(run_keys)};
 

@@ -111,8 +111,11 @@ GPU_CASE(dense_takes_many_rows)
 /* Few multiprocessors: tf32x3's blocks go from tile to tile, in tiles of all widths. */
 TEST_CASE(dense_products_agree_on_few_multiprocessors)
 {
-    static const struct dense_case cases[] = {
-        {260, 68, 132}, {264, 36, 260}, {136, 132, 100}, {260, 200, 40}};
+    static const struct dense_case cases[] = {{260, 68, 132},
+                                              {264, 36, 260},
+                                              {136, 132, 100},
+                                              {260, 200, 40},
+                                              {100, 64, 96}};
     struct lab_exec *exec = gpu_exec();
     if (!exec)
         skip();

@@ -67,9 +67,9 @@ static void collect(const struct lab_plan *plan, struct lab_backend *be,
             if (at == MAX_NAMES ||
                 !may_serve(be, plan, &plan->steps[i], own[k], &preferred))
                 continue;
-            out->name[at] = own[k];
+            if (at == out->n)
+                out->name[out->n++] = own[k];
             out->preferred[at] |= preferred;
-            out->n += at == out->n;
         }
     }
     if (be->ops->graph)

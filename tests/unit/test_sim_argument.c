@@ -519,6 +519,54 @@ TEST_CASE(a_source_names_arrays_in_shared_memory)
     array_is("", "s", 64, NULL);
 }
 
+TEST_CASE(a_quotient_in_a_define_is_not_its_first_number)
+{
+    static const char *const unknown[] = {"64/2", "64 / 2", "(64)/2",
+                                          "64 /* half */ / 2", "64 /* half"};
+    static const char *const known[] = {"32 // half", "32/* half */",
+                                        "(32) /* half *//* of all */ // 64"};
+    char text[128];
+    for (size_t k = 0; k < sizeof(unknown) / sizeof(unknown[0]); k++) {
+        snprintf(text, sizeof(text),
+                 "#define HALF %s\n__shared__ struct pair h[HALF];",
+                 unknown[k]);
+        array_is(text, "h", 256, NULL);
+    }
+    for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
+        snprintf(text, sizeof(text),
+                 "#define HALF %s\n__shared__ struct pair h[HALF];", known[k]);
+        array_is(text, "h", 256, "8 [32]");
+    }
+}
+
+TEST_CASE(a_parameter_of_a_template_is_no_constant)
+{
+    static const char *const unknown[] = {
+        "template <class T, int N> void k() { __shared__ T s[N]; }",
+        "template <int N, class T = pair<int>> void k(T x) { { __shared__ T "
+        "s[N]; } }",
+        "template <class T, int N> struct a { void k() { __shared__ T s[N]; } "
+        "};",
+        "template <class T, int N> void k() { const int M = N; __shared__ T "
+        "s[M]; }"};
+    static const char *const known[] = {
+        "template <int N> void m() { } template <class T> void k() { "
+        "__shared__ T s[N]; }",
+        "template <class T, int M = N> void k() { __shared__ T s[N]; }",
+        "template <int N> void m(); template <class T> void k() { __shared__ "
+        "T s[N]; }"};
+    char text[256];
+    for (size_t k = 0; k < sizeof(unknown) / sizeof(unknown[0]); k++) {
+        snprintf(text, sizeof(text), "%s void host() { const int N = 64; }",
+                 unknown[k]);
+        array_is(text, "s", 256, NULL);
+    }
+    for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
+        snprintf(text, sizeof(text), "const int N = 64; %s", known[k]);
+        array_is(text, "s", 256, "4 [64]");
+    }
+}
+
 /* Where the mangled name has no types, the source's are known. */
 TEST_CASE(types_of_a_source_are_compared)
 {

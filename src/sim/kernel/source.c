@@ -992,7 +992,8 @@ struct declarations {
     struct parser p;
     const char *text;
     const char *end;
-    int names; /* how many more names may be looked up */
+    int names;    /* how many more names may be looked up */
+    size_t place; /* the token that the names are looked up for */
 };
 
 static struct number expression(struct declarations *d, size_t *at, int least,
@@ -1016,6 +1017,26 @@ static struct number written_number(const char *from, const char *end)
     text[n] = '\0';
     const int64_t value = strtoll(text, &rest, 0);
     return (struct number){value, rest > text && !rest[strspn(rest, "uUlL")]};
+}
+
+/* Is what is left of a line comments? Not if one of them goes on behind the line. */
+static bool is_comments(const char *at, const char *end)
+{
+    for (;;) {
+        while (at < end && isspace((unsigned char)*at))
+            at++;
+        if (at == end)
+            return true;
+        if (end - at < 2 || at[0] != '/' || (at[1] != '/' && at[1] != '*'))
+            return false;
+        if (at[1] == '/')
+            return true;
+        for (at += 2; end - at >= 2 && (at[0] != '*' || at[1] != '/');)
+            at++;
+        if (end - at < 2)
+            return false;
+        at += 2;
+    }
 }
 
 /* "#define NAME 32", or in brackets; *count of them. */
@@ -1052,10 +1073,9 @@ static struct number defined(const struct declarations *d,
         for (last = line; last < stop && is_word(*last);)
             last++;
         struct number one = written_number(line, last);
-        /* What follows may be a comment. */
         while (last < stop && (isspace((unsigned char)*last) || *last == ')'))
             last++;
-        one.known = one.known && (last == stop || *last == '/');
+        one.known = one.known && is_comments(last, stop);
         out = same(out, one, *count == 0);
         ++*count;
     }
@@ -1076,6 +1096,46 @@ static bool is_constant(const struct parser *p, size_t i)
     return any;
 }
 
+static bool same_name(const struct token *a, const struct token *b)
+{
+    return a->kind == TOKEN_WORD && a->n == b->n &&
+           memcmp(a->at, b->at, (size_t)a->n) == 0;
+}
+
+/* Is it a parameter of a template whose body has token `place`? */
+static bool is_parameter(const struct parser *p, size_t place,
+                         const struct token *name)
+{
+    for (size_t i = 0; i < place; i++) {
+        if (!is_token(token(p, i), "template") ||
+            !is_one_of(token(p, i + 1), "<"))
+            continue;
+        bool found = false;
+        bool preset = false; /* behind a parameter's "=" */
+        int depth = 0;
+        size_t k = i + 1;
+        for (; k < place; k++) {
+            const struct token *t = token(p, k);
+            if (is_one_of(t, "([{")) {
+                k = behind(p, k, place) - 1;
+                continue;
+            }
+            depth += is_one_of(t, "<");
+            depth -= is_token(t, ">>") ? 2 : is_one_of(t, ">");
+            if (depth <= 0)
+                break;
+            if (depth == 1 && is_one_of(t, ",="))
+                preset = is_one_of(t, "=");
+            found = found || (!preset && same_name(t, name));
+        }
+        const size_t body = first_of(p, k + 1, p->token_count, "{;");
+        if (found && body < place && is_one_of(token(p, body), "{") &&
+            behind(p, body, p->token_count) > place)
+            return true;
+    }
+    return false;
+}
+
 /* What all that is called so in the text agree on. */
 static struct number constant(struct declarations *d, const struct token *name,
                               int depth)
@@ -1083,19 +1143,20 @@ static struct number constant(struct declarations *d, const struct token *name,
     const struct parser *p = &d->p;
     int count = 0;
     struct number out = {0, false};
-    if (--d->names < 0)
+    if (--d->names < 0 || is_parameter(p, d->place, name))
         return out;
     out = defined(d, name, &count);
     for (size_t i = 1; i + 2 < p->token_count; i++) {
         const struct token *t = token(p, i);
-        if (t->kind != TOKEN_WORD || t->n != name->n ||
-            memcmp(t->at, name->at, (size_t)t->n) != 0 ||
-            !is_token(token(p, i + 1), "="))
+        if (!same_name(t, name) || !is_token(token(p, i + 1), "="))
             continue;
+        const size_t place = d->place;
         size_t at = i + 2;
         struct number one = {0, false};
+        d->place = i;
         if (is_constant(p, i))
             one = expression(d, &at, 1, depth + 1);
+        d->place = place;
         one.known = one.known && is_one_of(token(p, at), ",;}");
         out = same(out, one, count == 0);
         count++;
@@ -1229,6 +1290,7 @@ static enum array_match read_array(struct declarations *d, size_t from,
 {
     const struct parser *p = &d->p;
     size_t at = name + 1;
+    d->place = name;
     *out =
         (struct lab_sim_array){.element_bytes = type_bytes(p, from, type_end)};
     while (is_one_of(token(p, at), "[")) {

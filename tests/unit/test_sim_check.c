@@ -740,6 +740,68 @@ TEST_CASE(atomics_race_with_plain_accesses_only)
     bench_close(b);
 }
 
+/* Two arrays on one line are two faults; an access past the one that the instruction
+ * names is of that one, whatever lies there. */
+TEST_CASE(faults_of_arrays_in_shared_memory_are_counted_apart)
+{
+    struct sim_variable arrays[] = {{.name = "a", .from = 0, .end = 128},
+                                    {.name = "b", .from = 128, .end = 256}};
+    struct bench *b = bench_open(2, ALL, false);
+    b->kernel.variables = arrays;
+    b->kernel.variable_count = 2;
+    b->instrs[1].variable = 1;
+    begin(b);
+    for (int k = 0; k < 3; k++) {
+        load(b, 0, 1, 128);
+        load(b, 0, 1, 0);
+    }
+    do_access(b, 1, 2, SIM_STORE, LAB_PTX_SHARED, SIM_FULL, 4, 128, 8);
+    end(b);
+    findings_are(b, 3);
+    for (int n = 0; n < 2; n++) {
+        const struct lab_sim_finding *f =
+            found(b, n, LAB_SIM_UNINITIALISED, 1, 0, 0,
+                  n ? "shared memory b, byte 0" : "shared memory a, byte 0");
+        assert_int_equal(f->times, 3 * 32);
+    }
+    assert_int_equal(
+        found(b, 2, LAB_SIM_MEMORY, 2, 0, 32, "0 bytes after the end of a")
+            ->times,
+        32);
+    bench_close(b);
+}
+
+/* Races in global memory are told when the block is gone. A thread that was ended
+ * before the race is its cause; one that was ended after it is not. */
+TEST_CASE(a_race_is_behind_what_ended_its_thread)
+{
+    enum { NEVER, BEFORE, AFTER };
+    for (int ends = NEVER; ends <= AFTER; ends++) {
+        struct bench *b = bench_open(2, ALL, false);
+        float *x = tensor(b, 256, "x", 0, 1, 64, true);
+        begin(b);
+        do_access(b, 1, 1, SIM_STORE, LAB_PTX_GLOBAL, SIM_FULL, 4,
+                  (uintptr_t)(x + 32), 4);
+        if (ends == BEFORE)
+            do_access(b, 1, 2, SIM_STORE, LAB_PTX_GLOBAL, SIM_FULL, 4,
+                      (uintptr_t)(x + 64), 4);
+        do_access(b, 0, 3, SIM_LOAD, LAB_PTX_GLOBAL, SIM_FULL, 4,
+                  (uintptr_t)(x + 32), 4);
+        if (ends == AFTER)
+            do_access(b, 1, 2, SIM_STORE, LAB_PTX_GLOBAL, SIM_FULL, 4,
+                      (uintptr_t)(x + 64), 4);
+        sim_check_block_end(&b->block);
+        memset(&b->block, 0xa5, sizeof(b->block));
+        memset(b->warps, 0xa5, sizeof(b->warps));
+        assert_ok(sim_check_end(&b->grid, b->tally, b->counts, &b->result));
+        findings_are(b, ends == NEVER ? 1 : 2);
+        found(b, ends == BEFORE, LAB_SIM_RACE, 3, 0, 0, "thread (32,0,0)");
+        if (ends != NEVER)
+            found(b, ends == AFTER, LAB_SIM_MEMORY, 2, 0, 32, "end of x");
+        bench_close(b);
+    }
+}
+
 /* Producer and consumer: a named barrier, arrived at by one, waited at by another. */
 TEST_CASE(a_barrier_puts_in_order_those_who_use_it)
 {

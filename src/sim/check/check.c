@@ -566,6 +566,7 @@ void sim_check_block_end(struct sim_block *b)
     struct sim_check *c = b->check;
     struct sim_launch_check *l = c->launch;
     sim_race_block_end(c);
+    c->block = NULL;
     pthread_mutex_lock(&l->lock);
     c->free = l->idle;
     l->idle = c;

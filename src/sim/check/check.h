@@ -14,7 +14,8 @@ struct sim_found {
     int32_t line;
     uint64_t block;
     uint32_t thread;
-    bool late; /* it may come of a thread that another finding ended */
+    bool late;     /* it may come of a thread that another finding ended */
+    int64_t array; /* from where on it lies in shared memory; -1: not known */
 };
 
 /* Of race.c. */
@@ -61,7 +62,7 @@ struct sim_check {
     struct sim_check *next; /* all of the launch */
     struct sim_check *free; /* those that no block uses */
     struct sim_launch_check *launch;
-    struct sim_block *block;
+    struct sim_block *block;               /* NULL: it has ended */
     struct sim_around around[SIM_AROUNDS]; /* by instruction */
     enum sim_pattern pattern;              /* of the access */
 
@@ -144,9 +145,16 @@ static inline int sim_count_lanes(uint32_t lanes)
 
 /* ---- finding.c ---- */
 
-/* Adds a finding of any block: f->at, other and the rest are set. */
-void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
-               uint64_t block, uint32_t thread);
+/* Adds a finding of any block, which may have ended: `file` and `line` are filled in. */
+void sim_found(struct sim_check *c, const struct sim_found *found);
+/* sim_found.array of an access by `i` at an address of shared memory. */
+int64_t sim_array_at(const struct lab_sim_kernel *k, const struct sim_instr *i,
+                     uint64_t addr);
+/* Whether a finding has ended this thread of a block that runs. */
+static inline bool sim_is_ended(const struct sim_block *b, uint32_t thread)
+{
+    return b->warps[thread / SIM_LANES].faulted >> thread % SIM_LANES & 1;
+}
 /* Tells the launch's watcher, if there is one. */
 void sim_tell(const struct sim_grid *g, const struct lab_sim_finding *f);
 /* The place of an address for a finding: name, argument, index; and in words,

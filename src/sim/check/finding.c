@@ -260,6 +260,22 @@ static const struct sim_variable *variable_at(const struct lab_sim_kernel *k,
                : NULL;
 }
 
+/* The array that an access is of, or was meant for. */
+static const struct sim_variable *array_of(const struct lab_sim_kernel *k,
+                                           const struct sim_instr *i,
+                                           uint64_t addr)
+{
+    return i && i->variable > 0 ? &k->variables[i->variable - 1]
+                                : variable_at(k, addr);
+}
+
+int64_t sim_array_at(const struct lab_sim_kernel *k, const struct sim_instr *i,
+                     uint64_t addr)
+{
+    const struct sim_variable *v = array_of(k, i, addr);
+    return v ? v->from : -1;
+}
+
 bool sim_shared_element(const struct lab_sim_kernel *k, uint64_t addr,
                         char *words)
 {
@@ -360,7 +376,11 @@ static int by_position(const struct sim_found *x, const struct sim_found *y)
         return x->line < y->line ? -1 : 1;
     if (x->f.check != y->f.check)
         return x->f.check < y->f.check ? -1 : 1;
-    return strcmp(x->f.name, y->f.name);
+    const int names = strcmp(x->f.name, y->f.name);
+    return names                  ? names
+           : x->array == y->array ? 0
+           : x->array < y->array  ? -1
+                                  : 1;
 }
 
 static int by_position_void(const void *a, const void *b)
@@ -368,11 +388,12 @@ static int by_position_void(const void *a, const void *b)
     return by_position(a, b);
 }
 
-/* One and the same fault: of one check, on one line, of one tensor. */
+/* One and the same fault: of one check, on one line, of one tensor or array. */
 static bool same_fault(const struct sim_found *x, const struct sim_found *y)
 {
     return x->f.check == y->f.check && x->line == y->line &&
-           x->file == y->file && strcmp(x->f.name, y->f.name) == 0;
+           x->file == y->file && x->array == y->array &&
+           strcmp(x->f.name, y->f.name) == 0;
 }
 
 /* Adds `one` to a list in which each fault is there once: *at. */
@@ -404,13 +425,12 @@ void sim_check_no_memory(struct sim_launch_check *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* May it come of a thread that another finding has ended? What that thread would have
- * written is read, or it was not at a barrier with the other. */
-static bool is_follower(const struct sim_check *c,
+/* May it come of a thread of the block that another finding has ended? What that thread
+ * would have written is read, or it was not at a barrier with the other. */
+static bool is_follower(const struct sim_block *b,
                         const struct lab_sim_finding *f)
 {
-    const struct sim_block *b = c->block;
-    if (!b || (f->check != LAB_SIM_UNINITIALISED && f->check != LAB_SIM_RACE))
+    if (f->check != LAB_SIM_UNINITIALISED && f->check != LAB_SIM_RACE)
         return false;
     if (f->check == LAB_SIM_UNINITIALISED) {
         bool ended = false;
@@ -421,21 +441,18 @@ static bool is_follower(const struct sim_check *c,
     if (!f->has_other ||
         memcmp(f->other.block, f->at.block, sizeof(f->at.block)) != 0)
         return false;
-    const uint32_t *n = c->launch->grid->launch->block;
+    const uint32_t *n = b->grid->launch->block;
     const uint32_t *t = f->other.thread;
-    const uint32_t number = t[0] + n[0] * (t[1] + n[1] * t[2]);
-    return b->warps[number / SIM_LANES].faulted >> number % SIM_LANES & 1;
+    return sim_is_ended(b, t[0] + n[0] * (t[1] + n[1] * t[2]));
 }
 
-void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
-               uint64_t block, uint32_t thread)
+void sim_found(struct sim_check *c, const struct sim_found *found)
 {
     const struct lab_ptx *ptx = c->launch->ptx;
-    struct sim_found one = {.f = *f,
-                            .file = -1,
-                            .block = block,
-                            .thread = thread,
-                            .late = is_follower(c, f)};
+    const struct lab_sim_finding *f = &found->f;
+    struct sim_found one = *found;
+    one.file = -1;
+    one.line = 0;
     if (f->at.place >= 0 && ptx && f->at.place < ptx->place_count) {
         one.file = ptx->places[f->at.place].file;
         one.line = ptx->places[f->at.place].line;
@@ -453,10 +470,16 @@ void sim_found(struct sim_check *c, const struct lab_sim_finding *f,
 }
 
 /* What a finding at this address names. */
-static const void *named_at(const struct sim_check *c, enum lab_ptx_space space,
+static const void *named_at(const struct sim_check *c,
+                            const struct sim_instr *i, enum lab_ptx_space space,
                             uint64_t addr)
 {
     static const char spaces[LAB_PTX_LOCAL + 1];
+    const struct sim_variable *v =
+        space == LAB_PTX_SHARED ? array_of(c->launch->grid->kernel, i, addr)
+                                : NULL;
+    if (v)
+        return v;
     if (space == LAB_PTX_SHARED || space == LAB_PTX_LOCAL ||
         space == LAB_PTX_PARAM)
         return &spaces[space];
@@ -473,7 +496,7 @@ bool sim_repeats(struct sim_warp *w, const struct sim_instr *i, int lane,
 {
     struct sim_check *c = sim_check_of(w);
     const struct sim_watch *watch = w->block->grid->watch;
-    const void *what = named_at(c, space, addr);
+    const void *what = named_at(c, i, space, addr);
     const int32_t place = place_of(i);
     struct sim_repeat *r =
         &c->repeats[((uint32_t)place * 8 + (uint32_t)check) % SIM_REPEATS];
@@ -520,7 +543,15 @@ void sim_find(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
     vsnprintf(one.message, sizeof(one.message), format, list);
     va_end(list);
     sim_tell(w->block->grid, &one);
-    sim_found(c, &one, w->block->number, thread);
+    const bool shared = strcmp(one.name, space_names[0]) == 0;
+    sim_found(c, &(struct sim_found){
+                     .f = one,
+                     .block = w->block->number,
+                     .thread = thread,
+                     .late = is_follower(w->block, &one),
+                     .array = shared ? sim_array_at(w->block->grid->kernel, i,
+                                                    (uint64_t)one.index[0])
+                                     : -1});
 }
 
 void sim_end(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
@@ -550,7 +581,9 @@ void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
     vsnprintf(one.message, sizeof(one.message), format, list);
     va_end(list);
     sim_tell(g, &one);
-    sim_found(l->all, &one, block, thread);
+    sim_found(l->all,
+              &(struct sim_found){
+                  .f = one, .block = block, .thread = thread, .array = -1});
     if (check == LAB_SIM_BUDGET)
         l->last = block;
 }

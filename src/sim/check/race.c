@@ -161,6 +161,8 @@ struct sim_race {
     int bytes;
     bool write;
     struct earlier e;
+    bool late;     /* of struct sim_found: known while the block is there */
+    int64_t array; /* of struct sim_found */
     int64_t times;
 };
 
@@ -198,6 +200,16 @@ static struct lab_sim_finding race_finding(const struct sim_check *c,
               &f.other);
     race_words(c, &f, &r->e, words);
     return f;
+}
+
+static void race_found(struct sim_check *c, const struct lab_sim_finding *f,
+                       const struct sim_race *r)
+{
+    sim_found(c, &(struct sim_found){.f = *f,
+                                     .block = r->block,
+                                     .thread = r->thread,
+                                     .late = r->late,
+                                     .array = r->array});
 }
 
 static size_t race_hash(const struct sim_race *r)
@@ -259,16 +271,21 @@ static void find_race(struct sim_check *c, struct sim_warp *w,
                       enum lab_ptx_space space, uint64_t addr, int lane,
                       const struct earlier *e)
 {
-    const struct sim_race r = {.space = space,
-                               .addr = addr,
-                               .block = w->block->number,
-                               .thread =
-                                   (uint32_t)(w->index * SIM_LANES + lane),
-                               .place = i->ptx ? i->ptx->near : -1,
-                               .bytes = a->bytes,
-                               .write = a->kind != SIM_LOAD,
-                               .e = *e,
-                               .times = 1};
+    const struct sim_race r = {
+        .space = space,
+        .addr = addr,
+        .block = w->block->number,
+        .thread = (uint32_t)(w->index * SIM_LANES + lane),
+        .place = i->ptx ? i->ptx->near : -1,
+        .bytes = a->bytes,
+        .write = a->kind != SIM_LOAD,
+        .e = *e,
+        .late = e->block == w->block->number &&
+                sim_is_ended(w->block, e->who & THREAD_MASK),
+        .array = space == LAB_PTX_SHARED
+                     ? sim_array_at(w->block->grid->kernel, i, addr)
+                     : -1,
+        .times = 1};
     const struct sim_watch *watch = c->launch->grid->watch;
     const bool now = space != LAB_PTX_GLOBAL || c->launch->ordered;
     if (!c->launch->races ||
@@ -278,7 +295,7 @@ static void find_race(struct sim_check *c, struct sim_warp *w,
         const struct lab_sim_finding f = race_finding(c, &r);
         sim_tell(c->launch->grid, &f);
         if (now)
-            sim_found(c, &f, r.block, r.thread);
+            race_found(c, &f, &r);
     }
     /* If another block touches this word as well, whether this race is seen
      * depends on which comes first. At the end it is known if one did. */
@@ -1608,12 +1625,13 @@ static void find_between(struct sim_launch_check *l, const struct sim_alloc *g,
                                .place = place_of((uint32_t)key[at]),
                                .bytes = (int)atomic_load(&g->races)->granule,
                                .write = kind[at] != READ,
+                               .array = -1,
                                .e = {block_of(key[!at]) - l->base - 1,
                                      (uint32_t)key[!at] & ~(uint32_t)PENDING,
                                      kind[!at] != READ}};
     const struct lab_sim_finding f = race_finding(l->all, &r);
     sim_tell(l->grid, &f);
-    sim_found(l->all, &f, r.block, r.thread);
+    race_found(l->all, &f, &r);
 }
 
 /* Races within a block, but on words that other blocks race for, too. */
@@ -1630,7 +1648,7 @@ static void find_later(struct sim_launch_check *l, struct sim_check *c)
             pair_of(l, races, offset - offset % races->granule, key, kind))
             continue;
         const struct lab_sim_finding f = race_finding(c, r);
-        sim_found(c, &f, r->block, r->thread);
+        race_found(c, &f, r);
     }
 }
 

@@ -268,4 +268,36 @@ TEST_CASE(a_mark_is_reached_from_its_own_copy)
     net_free(&n);
 }
 
+/* Of parameters so large that the budget has room for two copies alone. */
+TEST_CASE(every_mark_of_a_large_network_keeps_its_copy)
+{
+    struct net n;
+    int asked = 0;
+    const struct lab_stop stop = {count_asked, &asked};
+    net_init(&n);
+    n.spec.data.source = LAB_DATA_DIGITS;
+    n.spec.data.batch = 1;
+    net_nodes(&n, "fc1 dense units=4800", "fc2 dense units=4800",
+              "fc3 dense units=10");
+    net_train(&n, "softmax_cross_entropy", "sgd lr=0.001");
+    net_walk(&n, "cpu");
+    assert_in_range(n.plan->persistent_bytes, (256 << 20) / 3 + 1,
+                    (256 << 20) / 2);
+    int steps = net_steps_of(&n);
+    for (int i = 0; i < LAB_WALK_MARKS; i++) {
+        net_steps(&n, steps);
+        lab_walk_set_mark(n.walk, i);
+    }
+    struct net_moment *want = net_keep(&n);
+    net_steps(&n, 2 * steps);
+    lab_walk_stop_when(n.walk, &stop);
+    assert_ok(lab_walk_to_mark(n.walk, LAB_WALK_MARKS - 1));
+    lab_walk_stop_when(n.walk, &(struct lab_stop){0});
+    assert_int_equal(lab_walk_iteration(n.walk), LAB_WALK_MARKS - 1);
+    assert_in_range(asked, 1, steps); /* not from the start */
+    net_still(&n, "at the last mark", want);
+    net_moment_free(want);
+    net_free(&n);
+}
+
 RUN_TESTS()

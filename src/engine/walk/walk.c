@@ -1959,8 +1959,8 @@ static enum lab_status alloc_device(struct lab_walk *w)
     size_t each = w->plan->persistent_bytes ? w->plan->persistent_bytes : 1;
     size_t fit = copies_budget / each;
     w->n_copies = fit > LAB_WALK_COPIES ? LAB_WALK_COPIES : (int)fit;
-    if (w->n_copies < 2)
-        w->n_copies = 2;
+    if (w->n_copies <= LAB_WALK_MARKS) /* one that no mark holds */
+        w->n_copies = LAB_WALK_MARKS + 1;
     return st;
 }
 

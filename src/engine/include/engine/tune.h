@@ -105,9 +105,10 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
  * takes more than its share of the time that is left runs no further one, and what the
  * budget ends before is kept as NaN. The reference is left out of a network too large
  * for it. On a backend with graphs one name after the other is measured, those first that
- * the fixed table prefers, then from the last row of the tables to the first. The walk, which has no observer yet, is restarted at the end and keeps its
- * choices to be made. With nothing to measure it returns at once. LAB_E_CANCELLED,
- * LAB_E_NOMEM, or what a step returned. */
+ * the fixed table prefers, then from the last row of the tables to the first. The walk,
+ * which has no observer yet, is restarted at the end and keeps its choices to be made.
+ * With nothing to measure it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what a
+ * step returned. */
 enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
                          const struct lab_tune_keeper *keeper);
 LAB_C_END

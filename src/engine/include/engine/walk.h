@@ -63,8 +63,8 @@ struct lab_row_watch {
 LAB_C_BEGIN
 /* Takes over `be` and `data` on success; the plan and the spec must outlive
  * the walk. `stop`, which may be NULL, ends opening and is then as by
- * lab_walk_stop_when(). LAB_E_CANCELLED; LAB_E_RANGE: the tensors are larger than the device; LAB_E_NOMEM:
- * it has no room for them now. Both name the largest. */
+ * lab_walk_stop_when(). LAB_E_CANCELLED; LAB_E_RANGE: the tensors are larger than the
+ * device; LAB_E_NOMEM: it has no room for them now. Both name the largest. */
 enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
                              struct lab_backend *be, struct lab_data *data,
                              const struct lab_stop *stop);

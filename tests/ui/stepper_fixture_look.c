@@ -215,6 +215,8 @@ static void show_training(const struct stepper_fixture *f,
         return;
     if (f->rate_falls)
         fill_curve(&out->rates, f->curve, false, 0.1, 0.01);
+    if (f->iteration == 0) /* else the walk has gone back */
+        out->iteration = out->losses.iteration[f->curve - 1];
     out->train_target = f->target;
     out->train_done = f->curve * 10;
     out->samples_per_s = 20511;

@@ -35,6 +35,16 @@ TEST_CASE_WITH(a_point_of_the_loss_is_named, setup, teardown)
 #define FIXTURE_CASE(name)                                                     \
     TEST_CASE_OF(name, setup, teardown, struct stepper_fixture *f)
 
+/* The iteration that the walk went back to, with its own loss. */
+FIXTURE_CASE(the_loss_is_of_the_iteration_beside_it)
+{
+    play(f, "resize 80 24\nkey t\nexpect iteration 590 \n"
+            "expect loss 0.155807 \n");
+    f->iteration = 300;
+    play(f, "resize 80 24\nkey t\nexpect iteration 300 \n"
+            "expect loss 0.377977 \nabsent loss 0.155807\n");
+}
+
 /* On 80x24 too the rate has a strip of its own. */
 FIXTURE_CASE(a_rate_that_falls)
 {

@@ -690,12 +690,25 @@ static const char *state_text(const struct lab_train_state *v)
     return s->train_done > 0 ? "done" : "waiting";
 }
 
+/* Of the iteration that the walk is in. Before its loss is there: of the last one before
+ * it, and never of a later one that the walk went back from. False: not known. */
+static bool newest_loss(const struct lab_snapshot *s, double *loss)
+{
+    int last = s->losses.n - 1;
+    while (last >= 0 && s->losses.iteration[last] > s->iteration)
+        last--;
+    bool own = last >= 0 && s->losses.iteration[last] == s->iteration;
+    *loss =
+        last >= 0 && (own || isnan(s->loss)) ? s->losses.value[last] : s->loss;
+    return last >= 0 || !isnan(s->loss);
+}
+
 static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
                        struct lab_rect row)
 {
     const struct lab_snapshot *s = &v->snap;
-    double last = s->losses.n ? s->losses.value[s->losses.n - 1] : s->loss;
-    bool known = s->losses.n > 0 || !isnan(s->loss);
+    double last;
+    bool known = newest_loss(s, &last);
     lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s", state_text(v));
     lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   iteration %lld",
                    (long long)s->iteration);

@@ -6,9 +6,36 @@
 
 #include "base/clock.h"
 #include "engine/session.h"
+#include "unit/late_backend.h"
 #include "unit/net.h"
 
 static const int64_t PATIENCE_NS = INT64_C(20000000000);
+
+/* tests/unit/CMakeLists.txt lets them be called in the place of the engine's. */
+enum lab_status __real_lab_backend_open(struct lab_backend **out,
+                                        const char *name, int device);
+enum lab_status __wrap_lab_backend_open(struct lab_backend **out,
+                                        const char *name, int device);
+enum lab_status __wrap_lab_backend_open(struct lab_backend **out,
+                                        const char *name, int device)
+{
+    return strcmp(name, "late") == 0
+               ? late_backend_open(out)
+               : __real_lab_backend_open(out, name, device);
+}
+
+/* Its calls are the CPU's, which the check has looked at. */
+enum lab_status __real_lab_backend_check(struct lab_backend *be,
+                                         struct lab_str *report);
+enum lab_status __wrap_lab_backend_check(struct lab_backend *be,
+                                         struct lab_str *report);
+enum lab_status __wrap_lab_backend_check(struct lab_backend *be,
+                                         struct lab_str *report)
+{
+    return strcmp(be->ops->name, "late") == 0
+               ? LAB_OK
+               : __real_lab_backend_check(be, report);
+}
 
 struct fixture {
     struct net net; /* the spec's owner */
@@ -52,14 +79,19 @@ static void break_at(struct fixture *f, const char *step, int phase)
     assert_string_equal(f->snap.error, "");
 }
 
-static void open_session(struct fixture *f)
+static void open_session_on(struct fixture *f, const char *backend)
 {
     struct lab_session_config config = {
-        .setup = {.spec = &f->net.spec, .backend = "cpu"}};
+        .setup = {.spec = &f->net.spec, .backend = backend}};
     assert_ok(lab_session_new(&f->session, &config));
     f->snap.plane.tensor = f->snap.explanation.tensor = -1;
     settle(f);
     assert_int_equal(f->snap.state, LAB_SESSION_IDLE);
+}
+
+static void open_session(struct fixture *f)
+{
+    open_session_on(f, "cpu");
 }
 
 static void open_again(struct fixture *f)
@@ -104,15 +136,31 @@ static int start_long(void **state)
 }
 
 /* Each iteration is an epoch; the rate is far too large: the loss only rises. */
-static int start_rising(void **state)
+static int rise(void **state, int64_t early_stop, const char *backend)
 {
     struct fixture *f = describe(state, "fc1 dense units=8", "sgd lr=50");
     f->net.spec.data.split = 0.1;
     f->net.spec.data.validation = 0.05;
     f->net.spec.data.batch = 80;
-    f->net.spec.early_stop = 1;
-    open_session(f);
+    f->net.spec.early_stop = early_stop;
+    open_session_on(f, backend);
     return 0;
+}
+
+static int start_rising(void **state)
+{
+    return rise(state, 1, "cpu");
+}
+
+/* No training of a test is stopped early, and each ends at its best network. */
+static int start_patient(void **state)
+{
+    return rise(state, 100, "cpu");
+}
+
+static int start_patient_and_late(void **state)
+{
+    return rise(state, 100, "late");
 }
 
 static int end(void **state)
@@ -374,6 +422,127 @@ TEST_CASE_WITH(an_early_stop_ends_no_worse_than_an_earlier_one, start_rising,
     post_and_settle(f, LAB_DO_RESTART, 0);
     post_and_settle(f, LAB_DO_TRAIN, 20);
     assert_null(strstr(f->snap.stop_reason, "earlier"));
+}
+
+static void set_rate(struct fixture *f, double lr)
+{
+    struct lab_command c = {.kind = LAB_DO_LR, .lr = lr, .phase = -1};
+    assert_ok(lab_session_post(f->session, &c));
+    settle(f);
+    assert_string_equal(f->snap.error, "");
+}
+
+/* Back within the best iteration and on with another rate: it is not that network any
+ * more, whether its end is walked to or trained to. */
+TEST_CASE_WITH(a_best_iteration_that_was_left_is_no_best, start_rising, end)
+{
+    struct fixture *f = *state;
+    for (int walked = 0; walked < 2; walked++) {
+        post_and_settle(f, LAB_DO_RESTART, 0);
+        post_and_settle(f, LAB_DO_TRAIN, 10);
+        assert_non_null(strstr(f->snap.stop_reason, "stopped early after 2"));
+        assert_int_equal(f->snap.iteration, 0);
+        assert_int_equal(f->snap.held.n, 2);
+        post_and_settle(f, LAB_DO_BACK, 4);
+        assert_int_equal(f->snap.iteration, 0);
+        assert_int_equal(f->snap.position, f->snap.schedule->n_steps - 4);
+        set_rate(f, 5000);
+        if (walked)
+            post_and_settle(f, LAB_DO_STEP, 4);
+        if (walked)
+            assert_int_equal(f->snap.held.n, 0);
+        post_and_settle(f, LAB_DO_TRAIN, 10);
+        assert_null(strstr(f->snap.stop_reason, "earlier"));
+        assert_int_equal(f->snap.held.iteration[0], 1);
+    }
+}
+
+/* Without what was evaluated on the way that was left, its last value neither. */
+TEST_CASE_WITH(a_curve_ends_where_the_way_was_left, start_patient, end)
+{
+    struct fixture *f = *state;
+    for (int far = 0; far < 2; far++) {
+        post_and_settle(f, LAB_DO_RESTART, 0);
+        post_and_settle(f, LAB_DO_TRAIN, far ? 6 : 2);
+        assert_int_equal(f->snap.held.n, far ? 6 : 2);
+        int best = (int)f->snap.iteration;
+        assert_true(best < (far ? 5 : 1));
+        post_and_settle(f, LAB_DO_CONTINUE, 0);
+        assert_int_equal(f->snap.iteration, best + 1);
+        assert_int_equal(f->snap.losses.n, best + 2);
+        assert_int_equal(f->snap.held.n, best + 1);
+        assert_int_equal(f->snap.held.iteration[best], best);
+        assert_int_equal(f->snap.accuracies.n, best + 1);
+    }
+}
+
+/* Each keeps its own network, and says which had a lower loss. */
+TEST_CASE_WITH(an_earlier_training_is_named, start_patient, end)
+{
+    struct fixture *f = *state;
+    char want[80];
+    const char *said = NULL;
+    double lowest = INFINITY;
+    long long after = 0;
+    for (int i = 0; i < 9 && !said; i++) {
+        post_and_settle(f, LAB_DO_TRAIN, 3);
+        said = strstr(f->snap.stop_reason, "; an earlier");
+        double own = f->snap.held.value[f->snap.iteration];
+        assert_true(!said || own > lowest);
+        if (own < lowest) {
+            lowest = own;
+            after = (long long)f->snap.iteration + 1;
+        }
+    }
+    assert_non_null(said);
+    snprintf(want, sizeof(want), "; an earlier training had %.4g after %lld",
+             lowest, after);
+    assert_string_equal(said, want);
+}
+
+/* The news of iterations at speed come late: none is taken for one of a way that was
+ * left, after what was evaluated behind it. */
+TEST_CASE_WITH(late_news_leave_no_way, start_patient_and_late, end)
+{
+    struct fixture *f = *state;
+    int launched = late_counts.launches;
+    post_and_settle(f, LAB_DO_TRAIN, 5);
+    assert_string_equal(f->snap.error, "");
+    assert_true(late_counts.launches > launched);
+    int64_t best = f->snap.iteration;
+    assert_true(best < 4);
+    post_and_settle(f, LAB_DO_TRAIN, 3);
+    assert_int_equal(f->snap.held.n, best + 4);
+    for (int i = 0; i < f->snap.held.n; i++)
+        assert_int_equal(f->snap.held.iteration[i], i);
+}
+
+/* The rate that was set on it holds from where the walk went back to. */
+FIXTURE_CASE(a_rate_of_a_way_that_was_left_holds_from_there)
+{
+    post_and_settle(f, LAB_DO_TRAIN, 4);
+    set_rate(f, 0.25);
+    post_and_settle(f, LAB_DO_TRAIN, 4);
+    set_rate(f, 0.5);
+    assert_int_equal(f->snap.n_lr_changes, 2);
+    assert_int_equal(f->snap.lr_changes[0].iteration, 4);
+    assert_int_equal(f->snap.lr_changes[1].iteration, 8);
+    post_and_settle(f, LAB_DO_BACK, 2 * f->snap.schedule->n_steps);
+    post_and_settle(f, LAB_DO_CONTINUE, 0);
+    assert_int_equal(f->snap.iteration, 6);
+    assert_int_equal(f->snap.n_lr_changes, 2);
+    assert_int_equal(f->snap.lr_changes[0].iteration, 4);
+    assert_int_equal(f->snap.lr_changes[1].iteration, 6);
+    assert_true(f->snap.lr_changes[1].lr == 0.5);
+    assert_true(f->snap.rate == 0.5);
+    /* To before both, and one of the same iteration. */
+    post_and_settle(f, LAB_DO_BACK, 5 * f->snap.schedule->n_steps);
+    set_rate(f, 0.125);
+    post_and_settle(f, LAB_DO_CONTINUE, 0);
+    assert_int_equal(f->snap.iteration, 2);
+    assert_int_equal(f->snap.n_lr_changes, 1);
+    assert_int_equal(f->snap.lr_changes[0].iteration, 2);
+    assert_true(f->snap.lr_changes[0].lr == 0.125);
 }
 
 /* One that fires where the patience is over, too: its network stays. */

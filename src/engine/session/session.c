@@ -398,23 +398,45 @@ static void curve_add(struct lab_curve_buffer *c, int64_t iteration,
 
 static void curve_cut(struct lab_curve_buffer *c, int64_t from)
 {
-    int n = c->n;
+    if (c->n == 0 || c->last_iteration < from)
+        return;
     while (c->n > 0 && c->iteration[c->n - 1] >= from)
         c->n--;
-    if (c->n < n)
-        c->seen = c->n * c->every;
+    c->seen = c->n * c->every;
+    c->last_iteration = c->n > 0 ? c->iteration[c->n - 1] : 0;
+    c->last_value = c->n > 0 ? c->value[c->n - 1] : NAN;
+}
+
+/* The rate that was set last holds from `iteration` on, wherever on the way that was
+ * left it was set. */
+static void leave_rates(struct lab_session *s, int64_t iteration)
+{
+    struct lab_lr_change *list = s->now.lr_changes;
+    const int n = s->now.n_lr_changes;
+    const double lr = n > 0 ? list[n - 1].lr : NAN;
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (list[i].iteration <= iteration)
+            list[kept++] = list[i];
+    if (kept == n)
+        return;
+    if (kept > 0 && list[kept - 1].iteration == iteration)
+        kept--;
+    list[kept++] = (struct lab_lr_change){iteration, lr};
+    s->now.n_lr_changes = kept;
 }
 
 /* The walk has gone back and runs `iteration` anew: what was evaluated on the way that
  * was left goes, and a best network that it had. */
 static void leave_way(struct lab_session *s, int64_t iteration)
 {
-    if (s->curves.losses.n == 0 || iteration >= s->curves.losses.last_iteration)
+    if (s->curves.losses.n == 0 || iteration > s->curves.losses.last_iteration)
         return;
     curve_cut(&s->curves.held, iteration);
     curve_cut(&s->curves.accuracies, iteration);
     curve_cut(&s->curves.bits, iteration);
-    if (iteration < s->patience.best_iteration)
+    leave_rates(s, iteration);
+    if (iteration <= s->patience.best_iteration)
         lab_patience_init(&s->patience, s->spec.early_stop);
 }
 
@@ -1416,8 +1438,9 @@ static void say_back(struct lab_session *s, const struct lab_patience *own,
     bool earlier = all->best_iteration < own->best_iteration;
     char lower[96] = "";
     if (earlier && !ended)
-        snprintf(lower, sizeof(lower), "; lower, %.4g, in an earlier one, %lld",
-                 all->best, (long long)all->best_iteration + 1);
+        snprintf(lower, sizeof(lower),
+                 "; an earlier training had %.4g after %lld", all->best,
+                 (long long)all->best_iteration + 1);
     stop_because(s,
                  "%s %lld iterations: the validation loss was lowest, %.4g, "
                  "after %lld%s; the network is that one again%s",
@@ -1440,6 +1463,8 @@ static enum lab_status session_train(struct lab_session *s,
     session_publish(s);
     bool walked = lab_walk_position(s->walk) > 0 && !lab_walk_at_end(s->walk);
     enum lab_status st = walked ? walk_to_end(s) : LAB_OK;
+    if (!st && walked)
+        curve_iteration(s, lab_walk_iteration(s->walk), lab_walk_loss(s->walk));
     bool evaluated = false;
     double held_loss = NAN;
     bool ends = false;
@@ -1455,7 +1480,12 @@ static enum lab_status session_train(struct lab_session *s,
             break;
         s->now.train_done++;
         evaluated = epoch_ended(s);
-        if (evaluated)
+        /* News that came after it would take it for one of a way that was left. */
+        if (evaluated) {
+            st = lab_walk_drain(s->walk);
+            take_news(s);
+        }
+        if (!st && evaluated)
             st = evaluate(s, &held_loss);
         if (!st && evaluated) {
             ends = take_held_loss(s, &own, OF_TRAINING, held_loss);

@@ -208,13 +208,14 @@ const char *lab_walk_graph_refused(struct lab_walk *w);
 /* The next iteration at speed is captured anew. Errors: of settling. */
 enum lab_status lab_walk_recapture(struct lab_walk *w);
 /* Which iterations of a training run, counted from its first, are observed step
- * by step: the first 32, then ever fewer, 16 each time their number doubles, so that the record of a
- * long run stays small. Walked iterations always are. Of a run's evaluations,
- * counted from 0, the kernels are recorded by the same rule. */
+ * by step: the first 32, then ever fewer, 16 each time their number doubles, so that
+ * the record of a long run stays small. Walked iterations always are. Of a run's
+ * evaluations, counted from 0, the kernels are recorded by the same rule. */
 bool lab_walk_samples(int64_t iteration);
 /* Forward on the validation rows, or on all that are held back where none are set
- * apart, as in evaluation (no dropout): share of rows right and mean loss; NaN where there is nothing held back or no classes. Of
- * data that decodes, the share of symbols that come out right.
+ * apart, as in evaluation (no dropout): share of rows right and mean loss; NaN where
+ * there is nothing held back or no classes. Of data that decodes, the share of symbols
+ * that come out right.
  * Between iterations only; leaves parameters and position as they were.
  * Stopped, no observer hears of it. */
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,

@@ -802,7 +802,11 @@ static void move(struct lab_stepper *v, int64_t down, int64_t right)
     struct lab_heat_grid g = grid_now(v);
     down *= g.block_rows;
     right *= g.block_cols;
-    if (g.folded) { /* down is a whole piece of the one row */
+    if (g.folded) { /* down is a whole piece of the one row, while there is one */
+        const int64_t above = look->col / g.cols;
+        const int64_t last = axis_size(shape, look->show.col_axis) - 1;
+        const int64_t below = (last - look->col) / g.cols;
+        down = down < -above ? -above : down > below ? below : down;
         right += down * g.cols;
         down = 0;
     }
@@ -2051,18 +2055,35 @@ struct pixels {
     double value[PIXELS_MOST];
 };
 
-/* The side of the images that are the rows of the data; 0: they are none. */
+/* The side of the images that are the rows of the data; 0: they are none. Ids are
+ * no pixels. */
 static int64_t side_of_images(const struct lab_plan *plan)
 {
-    const struct lab_shape *s =
-        plan->x >= 0 ? &plan->tensors[plan->x].shape : NULL;
-    int64_t n = s && s->rank == 2 ? s->dim[1] : 0;
+    const struct lab_tensor *x = plan->x >= 0 ? &plan->tensors[plan->x] : NULL;
+    int64_t n =
+        x && x->shape.rank == 2 && x->id_limit == 0 ? x->shape.dim[1] : 0;
     int64_t side = (int64_t)lround(sqrt((double)n));
     return n >= PIXELS_LEAST && n <= PIXELS_MOST && side * side == n ? side : 0;
 }
 
+/* The axis of a tensor that runs over the pixels of an image: that of the data's
+ * features, and that of the weights that they meet. -1: none, whatever its length. */
+static int axis_of_pixels(const struct lab_board_view *b, int tensor)
+{
+    const struct lab_plan *plan = b->snap->plan;
+    if (tensor == plan->x)
+        return 1;
+    bool meets = false;
+    for (int i = 0; i < b->board.n; i++)
+        meets = meets || b->board.part[i].tensor == plan->x;
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    bool weights = t->role == LAB_TENSOR_PARAM && t->shape.rank == 2;
+    return meets && weights ? 0 : -1;
+}
+
 /* The row or the column of a part that has a number for each of n pixels and
- * belongs to the cursor's element; false: there is no such one. */
+ * belongs to the cursor's element; false: there is no such one, or it is outside the
+ * plane, which a large tensor does not fit into. */
 static bool take_pixels(const struct lab_board_view *b, int part, int64_t n,
                         struct pixels *out)
 {
@@ -2072,14 +2093,21 @@ static bool take_pixels(const struct lab_board_view *b, int part, int64_t n,
     if (!p || !p->written || p->tiles > 1 ||
         !lab_board_lit(&b->board.part[part], &rows, &cols))
         return false;
-    bool across = p->cols == n && rows.first == rows.last;
-    bool down = !across && p->rows == n && cols.first == cols.last;
+    const int64_t row = rows.first - p->show.row_first;
+    const int64_t col = cols.first - p->show.col_first;
+    if (row < 0 || row >= p->rows || col < 0 || col >= p->cols)
+        return false;
+    const int axis = axis_of_pixels(b, p->tensor);
+    bool across = axis >= 0 && axis == p->show.col_axis && p->cols == n &&
+                  rows.first == rows.last;
+    bool down = axis >= 0 && axis == p->show.row_axis && p->rows == n &&
+                cols.first == cols.last;
     const char *name = b->snap->plan->tensors[p->tensor].name;
     if (!across && !down)
         return false;
     for (int64_t i = 0; i < n; i++)
-        out->value[i] = across ? p->value[rows.first * p->cols + i]
-                               : p->value[i * p->cols + cols.first];
+        out->value[i] =
+            across ? p->value[row * p->cols + i] : p->value[i * p->cols + col];
     bool turned = p->show.row_axis > p->show.col_axis;
     snprintf(out->name, sizeof(out->name),
              across != turned ? "%.40s[%lld,:]" : "%.40s[:,%lld]", name,
@@ -3104,10 +3132,12 @@ static void draw_largest(const struct lab_stepper *v, struct lab_canvas *c,
         const double size = size_of_step(snap, step[i], work);
         char text[LAB_FORMAT_BYTES];
         const int phase = toupper((unsigned char)lab_phase_name(s->phase)[0]);
-        if (work)
-            snprintf(text, sizeof(text), "%.12s %c", LAB_AMOUNT_TEXT(size, ""),
-                     phase);
-        else
+        if (work) { /* an amount without a prefix ends in a blank */
+            const char *amount = LAB_AMOUNT_TEXT(size, "");
+            size_t used = strlen(amount);
+            used -= used > 0 && amount[used - 1] == ' ';
+            snprintf(text, sizeof(text), "%.*s %c", (int)used, amount, phase);
+        } else
             snprintf(text, sizeof(text), "%3.0f %% %c", size / all * 100,
                      phase);
         draw_share(c, (struct lab_rect){r.y + 1 + i, r.x, 1, r.w}, s->name,

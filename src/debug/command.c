@@ -169,35 +169,58 @@ static enum lab_status fail_nearest(const char *what, const char *word,
                     word);
 }
 
+/* The row of a word or of a start of one; NULL: none. *other is a row of another
+ * command with this start, where there is one. */
+static const struct lab_ui_command_word *
+match(const char *word, const struct lab_ui_command_word **other)
+{
+    const struct lab_ui_command_word *found = NULL;
+    *other = NULL;
+    for (size_t i = 0; i < sizeof(LETTERS) / sizeof(LETTERS[0]); i++)
+        if (strcmp(LETTERS[i].letter, word) == 0)
+            word = lab_ui_command_name(LETTERS[i].kind);
+    for (int i = 0; i < WORD_COUNT; i++)
+        if (strcmp(WORDS[i].word, word) == 0)
+            return &WORDS[i];
+    for (int i = 0; i < WORD_COUNT && !*other; i++) {
+        if (strncmp(WORDS[i].word, word, strlen(word)) != 0)
+            continue;
+        if (!found)
+            found = &WORDS[i];
+        else if (found->kind != WORDS[i].kind)
+            *other = &WORDS[i];
+    }
+    return found;
+}
+
 static enum lab_status find_word(struct line *l)
 {
     const char *word = l->token[0];
     const char *names[WORD_COUNT];
-    const struct lab_ui_command_word *found = NULL;
-    for (size_t i = 0; i < sizeof(LETTERS) / sizeof(LETTERS[0]); i++)
-        if (strcmp(LETTERS[i].letter, word) == 0)
-            word = lab_ui_command_name(LETTERS[i].kind);
-    for (int i = 0; i < WORD_COUNT; i++) {
+    const struct lab_ui_command_word *other;
+    l->word = match(word, &other);
+    if (other)
+        return lab_fail(LAB_E_PARSE,
+                        "[command.ambiguous] \"%s\" may be \"%s\" or \"%s\"",
+                        word, l->word->word, other->word);
+    for (int i = 0; i < WORD_COUNT; i++)
         names[i] = WORDS[i].word;
-        if (strcmp(WORDS[i].word, word) == 0) {
-            l->word = &WORDS[i];
-            return LAB_OK;
-        }
-    }
-    for (int i = 0; i < WORD_COUNT; i++) {
-        if (strncmp(WORDS[i].word, word, strlen(word)) != 0)
-            continue;
-        if (found && found->kind != WORDS[i].kind)
-            return lab_fail(
-                LAB_E_PARSE,
-                "[command.ambiguous] \"%s\" may be \"%s\" or \"%s\"", word,
-                found->word, WORDS[i].word);
-        found = found ? found : &WORDS[i];
-    }
-    if (!found)
-        return fail_nearest("command", word, names, WORD_COUNT);
-    l->word = found;
-    return LAB_OK;
+    return l->word ? LAB_OK : fail_nearest("command", word, names, WORD_COUNT);
+}
+
+const struct lab_ui_command_word *lab_ui_command_typed(const char *line)
+{
+    char word[LINE_BYTES];
+    const struct lab_ui_command_word *other;
+    line += strspn(line, " \t\r\n");
+    line += *line == ':';
+    line += strspn(line, " \t\r\n");
+    const size_t n = strcspn(line, " \t\r\n");
+    if (n == 0 || n >= sizeof(word))
+        return NULL;
+    snprintf(word, sizeof(word), "%.*s", (int)n, line);
+    const struct lab_ui_command_word *found = match(word, &other);
+    return other ? NULL : found;
 }
 
 static enum lab_status parse_int(const struct line *l, const char *text,

@@ -217,6 +217,12 @@ key Tab
 expect :theme light
 key Enter
 expect theme light; for all sessions
+text :t 
+absent auto
+key Esc
+text :th 
+expect contrast
+key Esc
 text :step
 key Enter
 expect "step" means nothing on this screen

@@ -225,6 +225,20 @@ TEST_CASE(the_longest_and_the_worst)
     }
 }
 
+/* What is offered behind a word is of the command that the line would be. */
+TEST_CASE(a_line_belongs_to_the_command_that_runs)
+{
+    assert_int_equal(lab_ui_command_typed("t dark")->kind, LAB_COMMAND_TRAIN);
+    assert_int_equal(lab_ui_command_typed("e x.svg")->kind,
+                     LAB_COMMAND_EXPLAIN);
+    assert_int_equal(lab_ui_command_typed(" :th")->kind, LAB_COMMAND_THEME);
+    assert_int_equal(lab_ui_command_typed("theme dark")->kind,
+                     LAB_COMMAND_THEME);
+    assert_null(lab_ui_command_typed("re fc1")); /* restart, and others */
+    assert_null(lab_ui_command_typed("colour red"));
+    assert_null(lab_ui_command_typed("  "));
+}
+
 TEST_CASE(every_word_has_its_row)
 {
     size_t count;

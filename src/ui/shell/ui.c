@@ -1112,17 +1112,12 @@ static bool has_command(const struct lab_ui *ui, enum lab_ui_command_kind kind)
            lab_ui_command_everywhere(kind);
 }
 
-/* The row of the command that the line begins with; NULL: not known yet. */
+/* The row of the command that Enter would run; NULL: of none that this screen has. */
 static const struct lab_ui_command_word *typed_command(const struct lab_ui *ui)
 {
-    size_t count;
-    const struct lab_ui_command_word *words = lab_ui_command_words(&count);
-    size_t n = strcspn(ui->prompt.text, " ");
-    for (size_t i = 0; i < count; i++)
-        if (has_command(ui, words[i].kind) &&
-            strncmp(words[i].word, ui->prompt.text, n) == 0)
-            return &words[i];
-    return NULL;
+    const struct lab_ui_command_word *word =
+        lab_ui_command_typed(ui->prompt.text);
+    return word && has_command(ui, word->kind) ? word : NULL;
 }
 
 /* The nth candidate for the word under the cursor. */

@@ -98,6 +98,9 @@ const char *lab_ui_command_lr_set_text(double lr, bool fresh,
  * nearest word that exists. *out is untouched then. */
 enum lab_status lab_ui_command_parse(const char *line,
                                      struct lab_ui_command *out);
+/* The row of the command that this line would be, whatever it goes on with; NULL:
+ * of none, or of several. */
+const struct lab_ui_command_word *lab_ui_command_typed(const char *line);
 /* The table, in the order of help; *count rows. A kind may have several. */
 const struct lab_ui_command_word *lab_ui_command_words(size_t *count);
 const char *lab_ui_command_name(enum lab_ui_command_kind kind);

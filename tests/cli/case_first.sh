@@ -53,6 +53,10 @@ await 30000 r runs it
 key r
 await 60000 this machine lacks what it needs; below is what it printed
 expect recorded on a GPU, run 237
+expect one by one (1-
+key v
+await 9000 this machine lacks what it needs; v has what it printed
+absent one by one (
 END
     expect_exit 0
 fi

@@ -205,12 +205,12 @@ static void bars_title(const struct lab_bench_chart *chart,
     lab_bench_rate_text(lab, s->high, most, sizeof(most));
     lab_bench_rate_text(lab, s->low, least, sizeof(least));
     bool time = lab->unit == LAB_UNIT_TIME;
-    snprintf(out, cap, "%s, %s%s to %s (%s)%s", of, s->log ? "log from " : "",
-             s->log ? least : "0", most,
-             ceiling ? set->ceiling_name
-             : time  ? "the longest"
-                     : "the fastest",
-             time ? ", less is better" : "");
+    int n = snprintf(out, cap, "%s%s, %s%s to %s", of,
+                     time ? ", less is better" : "", s->log ? "log from " : "",
+                     s->log ? least : "0", most);
+    if (n >= 0 && (size_t)n < cap && (ceiling || !time))
+        snprintf(out + n, cap - (size_t)n, " (%s)",
+                 ceiling ? set->ceiling_name : "the fastest");
 }
 
 int lab_bench_bars_rows(const struct lab_bench_chart *chart)
@@ -653,12 +653,16 @@ static int draw_names(struct lab_canvas *c, struct lab_rect r,
     return y + 1;
 }
 
-const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set)
+const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set,
+                                  char *out, size_t cap)
 {
-    return is_counted(lab, set) ? "Instructions of warps against the size"
-           : lab->unit == LAB_UNIT_FLOPS ? "Rates: GFLOP/s against the size"
-           : lab->unit == LAB_UNIT_BYTES ? "Rates: GB/s against the size"
-                                         : "Times: ns against the size";
+    snprintf(out, cap, "%s against the %s",
+             is_counted(lab, set)          ? "Instructions of warps"
+             : lab->unit == LAB_UNIT_FLOPS ? "Rates: GFLOP/s"
+             : lab->unit == LAB_UNIT_BYTES ? "Rates: GB/s"
+                                           : "Times: ns",
+             size_word(lab));
+    return out;
 }
 
 struct rates { /* 30 KiB */
@@ -774,9 +778,11 @@ enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
     lab_bench_bars_draw(&c, lab_rect_cut_top(&r, bars), &chart);
     lab_rect_cut_top(&r, 1);
     chart.log = true;
+    char words[LAB_RATES_TITLE];
     struct lab_rect title = lab_rect_cut_top(&r, 1);
-    lab_canvas_text(&c, title.y, title.x, title.w, LAB_ROLE_HEADING,
-                    count > 1 ? lab_bench_rates_title(lab, set) : "");
+    lab_canvas_text(
+        &c, title.y, title.x, title.w, LAB_ROLE_HEADING,
+        count > 1 ? lab_bench_rates_title(lab, set, words, sizeof(words)) : "");
     if (count > 1)
         lab_bench_rates_draw(&c, r, &chart);
     char *text = lab_canvas_dump(&c);

@@ -859,6 +859,7 @@ static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
                        struct lab_rect r, const struct lab_bench_chart *bars,
                        const struct lab_bench_chart *rates)
 {
+    char title[LAB_RATES_TITLE];
     if (lab_rect_empty(r))
         return;
     switch (st->lower) {
@@ -872,8 +873,10 @@ static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
         draw_slides(st, c, r);
         return;
     case LAB_LOWER_RATES:
-        lab_canvas_heading(c, &r, lab_bench_rates_title(&st->lab, st->set),
-                           false);
+        lab_canvas_heading(
+            c, &r,
+            lab_bench_rates_title(&st->lab, st->set, title, sizeof(title)),
+            false);
         st->rates_at = r;
         lab_bench_rates_draw(c, r, rates);
         return;
@@ -918,10 +921,13 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
                       const struct lab_bench_chart *rates)
 {
     bool texts = has_rates(st);
+    char title[LAB_RATES_TITLE];
     draw_bars_pane(st, c, l->bars, bars);
     if (texts) {
-        lab_canvas_heading(c, &l->rates,
-                           lab_bench_rates_title(&st->lab, st->set), false);
+        lab_canvas_heading(
+            c, &l->rates,
+            lab_bench_rates_title(&st->lab, st->set, title, sizeof(title)),
+            false);
         st->rates_at = l->rates;
         lab_bench_rates_draw(c, l->rates, rates);
     } else { /* what to predict first */
@@ -956,6 +962,12 @@ static bool has_picture(const struct lab_bench_state *st)
     return st->lab.command[0] && st->lab.set_count > 0 && st->size >= 0;
 }
 
+/* A narrow terminal has either the picture or what the command printed. */
+static bool picture_alone(const struct lab_bench_state *st)
+{
+    return has_picture(st) && !st->wide && st->drawn;
+}
+
 /* The machine, the size where there are several pictures, bars, what the chosen one
  * is, and times against the size. */
 static void draw_picture(struct lab_bench_state *st, struct lab_canvas *c,
@@ -965,6 +977,7 @@ static void draw_picture(struct lab_bench_state *st, struct lab_canvas *c,
     const struct lab_bench_set *set = set_of(st);
     const struct lab_bench_chart bars = chart_of(st, false);
     const struct lab_bench_chart rates = chart_of(st, true);
+    char title[LAB_RATES_TITLE];
     struct lab_rect row = lab_rect_cut_top(&r, 1);
     lab_canvas_textf(c, row.y, row.x, row.w, LAB_ROLE_NORMAL, "%s: %s, %s",
                      set->name, set->device, set->note);
@@ -977,7 +990,9 @@ static void draw_picture(struct lab_bench_state *st, struct lab_canvas *c,
     lab_bench_bars_draw(c, at, &bars);
     if (!st->lab.by_size || r.h < RATES_LEAST)
         return;
-    lab_canvas_heading(c, &r, lab_bench_rates_title(&st->lab, st->set), false);
+    lab_canvas_heading(
+        c, &r, lab_bench_rates_title(&st->lab, st->set, title, sizeof(title)),
+        false);
     lab_bench_rates_draw(c, r, &rates);
 }
 
@@ -1009,19 +1024,24 @@ static void draw_command(struct lab_bench_state *st, struct lab_canvas *c,
 {
     const struct lab_bench_data *lab = &st->lab;
     struct lab_rect row = body;
+    char problem[sizeof(lab->problem) + 32];
+    snprintf(problem, sizeof(problem), "%s%s", lab->problem,
+             lab->output.len == 0 ? ""
+             : picture_alone(st)  ? "; v has what it printed"
+                                  : "; below is what it printed");
     row.h = lab_canvas_paragraph_rows(c, row.w, row.h, lab->command);
     lab_canvas_paragraph(c, row, LAB_ROLE_TITLE, lab->command);
     lab_rect_cut_top(&body, row.h);
     row = lab_rect_cut_top(&body, 1);
     lab_canvas_text_cut(
         c, row.y, row.x, row.w, lab->problem[0] ? LAB_ROLE_WARN : LAB_ROLE_DIM,
-        lab->running >= 0        ? "it runs; x stops it"
-        : lab->problem[0]        ? lab->problem
-        : lab->output.len == 0   ? "r runs it; t has the text and its questions"
-        : !has_picture(st)       ? "what it has printed; r runs it again"
-        : st->drawn && !st->wide ? "its picture; v has what it has printed"
-        : st->wide               ? "what it has printed, and its picture"
-                                 : "what it has printed; v has its picture");
+        lab->running >= 0      ? "it runs; x stops it"
+        : lab->problem[0]      ? problem
+        : lab->output.len == 0 ? "r runs it; t has the text and its questions"
+        : !has_picture(st)     ? "what it has printed; r runs it again"
+        : picture_alone(st)    ? "its picture; v has what it has printed"
+        : st->wide             ? "what it has printed, and its picture"
+                               : "what it has printed; v has its picture");
     lab_rect_cut_top(&body, body.h > 8 ? 1 : 0);
     if (has_picture(st)) {
         draw_output(st, c, body);
@@ -1392,6 +1412,12 @@ static enum lab_status next_size(struct lab_screen *s, int by)
                          by < 0 ? LAB_ACT_LEFT : LAB_ACT_RIGHT);
         return LAB_OK;
     }
+    if (has_picture(st) && !st->wide &&
+        !st->drawn) { /* the picture is hidden */
+        lab_pager_action(&st->output_pager,
+                         by < 0 ? LAB_ACT_LEFT : LAB_ACT_RIGHT);
+        return LAB_OK;
+    }
     if (to < 0 || to >= st->lab.size_count || st->lab.sizes[to].set != st->set)
         return LAB_OK;
     st->size = to;
@@ -1543,7 +1569,7 @@ static void panes(struct lab_screen *s, struct lab_panes *out)
     struct lab_bench_state *st = s->state;
     if (st->reading)
         out->at[0].pager = &st->text_pager;
-    else if (has_picture(st) && !st->wide && st->drawn)
+    else if (picture_alone(st))
         out->at[0].table = &st->table;
     else if (has_picture(st) && st->wide)
         *out = (struct lab_panes){
@@ -1775,7 +1801,7 @@ static void title_now(struct lab_screen *s, char *out, size_t cap)
     if (st->reading)
         snprintf(out, cap, "%s (%s)", st->model->title,
                  lab_pager_place(&st->text_pager, place, sizeof(place)));
-    else if (st->lab.command[0] && st->lab.output.len > 0)
+    else if (st->lab.command[0] && st->lab.output.len > 0 && !picture_alone(st))
         snprintf(out, cap, "%s (%s)", st->model->title,
                  lab_pager_place(&st->output_pager, place, sizeof(place)));
     else

@@ -573,7 +573,7 @@ static void run_command(struct lab_bench_screen *s)
              st ? lab_error() : "");
     if (!st && code == LAB_EXIT_MACHINE && s->data.output.len > 0)
         snprintf(s->data.problem, sizeof(s->data.problem),
-                 "this machine lacks what it needs; below is what it printed");
+                 "this machine lacks what it needs");
     else if (!st && code)
         snprintf(s->data.problem, sizeof(s->data.problem),
                  "it ended with exit status %d", code);

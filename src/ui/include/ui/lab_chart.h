@@ -27,8 +27,11 @@ void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
 int lab_bench_bars_rows(const struct lab_bench_chart *chart);
 /* The rows that the lanes take below the bars; 0: the lab has none. */
 int lab_bench_lanes_rows(const struct lab_bench_chart *chart);
-/* "Rates: GFLOP/s against the size" */
-const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set);
+/* "Rates: GFLOP/s against the size", or against what the lab's sizes are. Returns
+ * out. */
+enum { LAB_RATES_TITLE = 96 };
+const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set,
+                                  char *out, size_t cap);
 /* Lines of rates. A small picture has the chosen rung, the fastest, the
  * library's and the ceiling; one of 14 rows or more the best of every other set
  * and the course's figures as points as well, and one that is wide too every

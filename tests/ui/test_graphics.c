@@ -526,4 +526,41 @@ TEST_CASE(rows_of_an_image_are_those_of_its_characters)
     lab_canvas_release(&c);
 }
 
+static void cast_of_size(struct lab_cast **cast, int h, int w,
+                         enum lab_theme theme)
+{
+    struct lab_canvas c;
+    assert_ok(lab_canvas_init(&c, h, w, false));
+    lab_canvas_text(&c, 0, 0, w, LAB_ROLE_TITLE, "a");
+    if (!*cast)
+        assert_ok(lab_cast_open(cast, "sizes.cast", &c, theme));
+    lab_cast_frame(*cast, &c, theme);
+    lab_canvas_release(&c);
+}
+
+/* A player is told of each other size, also where the theme is another one in the
+ * same frame, and of no other. */
+TEST_CASE(a_cast_has_its_sizes)
+{
+    struct lab_cast *cast = NULL;
+    char line[1024];
+    char sizes[64] = "";
+    remove("sizes.cast");
+    cast_of_size(&cast, 3, 20, LAB_THEME_DARK);
+    cast_of_size(&cast, 4, 30, LAB_THEME_LIGHT);
+    cast_of_size(&cast, 4, 30, LAB_THEME_DARK);
+    cast_of_size(&cast, 5, 40, LAB_THEME_DARK);
+    assert_ok(lab_cast_close(cast));
+    FILE *f = fopen("sizes.cast", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f)) {
+        const char *size = strstr(line, "\"r\", ");
+        if (size)
+            strncat(sizes, size + 5, sizeof(sizes) - strlen(sizes) - 1);
+    }
+    fclose(f);
+    remove("sizes.cast");
+    assert_string_equal(sizes, "\"30x4\"]\n\"40x5\"]\n");
+}
+
 RUN_TESTS()

@@ -818,6 +818,8 @@ enum lab_status lab_cast_open(struct lab_cast **out, const char *path,
     }
     snprintf(cast->path, sizeof(cast->path), "%s", path);
     take_theme(cast, c, theme);
+    cast->h = c->h;
+    cast->w = c->w;
     cast->start_ns = lab_clock_monotonic_ns();
     fprintf(cast->file,
             "{\"version\": 2, \"width\": %d, \"height\": %d, "
@@ -893,7 +895,7 @@ static bool fit_shown(struct lab_cast *cast, const struct lab_canvas *c)
     size_t n = (size_t)c->h * (size_t)c->w;
     if (cast->shown && cast->h == c->h && cast->w == c->w)
         return true;
-    if (cast->shown)
+    if (cast->h != c->h || cast->w != c->w)
         fprintf(cast->file, "[%.6f, \"r\", \"%dx%d\"]\n",
                 (double)(lab_clock_monotonic_ns() - cast->start_ns) / 1e9, c->w,
                 c->h);

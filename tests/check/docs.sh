@@ -53,7 +53,7 @@ for name in $conventions; do
     cli_*) [ -e "tests/cli/case_${name#cli_}.sh" ] ;;
     check_*) [ -e "tests/check/${name#check_}.sh" ] ;;
     screens_tmux) [ -e "tests/ui/$name.sh" ] ;;
-    *) grep -rqE "TEST_CASE(_WITH)?\(${name}[,)]" tests ;;
+    *) grep -rqE "(TEST_CASE(_WITH|_OF)?|FIXTURE_CASE)\(${name}[,)]" tests ;;
     esac || complain "docs/terminal.md: no such test: $name"
 done
 [ "$count" -gt 20 ] || complain "only $count paths were found"

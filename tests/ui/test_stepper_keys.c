@@ -422,13 +422,14 @@ FIXTURE_CASE(a_picture_of_a_turned_tensor_is_left)
             "expect fc2.W[↓,→]\nexpect fc2.W[15,2] =\n");
 }
 
-/* Down in the last row of a folded vector stays, as in that of a matrix. */
+/* Down in the last row of a folded vector stays, as in that of a matrix; into one that
+ * is shorter it goes to the last element. */
 FIXTURE_CASE(a_folded_vector_has_a_last_row)
 {
     play(f, "resize 80 24\ntext :print fc1.b[1]\nkey Enter\nkey 2\nkey d\n"
             "key Down\nabsent fc1.b[1] =\nkey Down\nkey Down\nkey Down\n"
-            "key Down\nabsent fc1.b[15] =\nkey Up\nkey Up\nkey Up\nkey Up\n"
-            "key Up\nexpect fc1.b[1] =\nkey G\nexpect fc1.b[15] =\n");
+            "key Down\nexpect fc1.b[15] =\nkey Up\nkey Up\nkey Up\nkey Up\n"
+            "key Up\nexpect fc1.b[0] =\nkey G\nexpect fc1.b[15] =\n");
 }
 
 FIXTURE_CASE(the_source_opens)

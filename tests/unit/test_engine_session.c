@@ -457,6 +457,30 @@ TEST_CASE_WITH(a_best_iteration_that_was_left_is_no_best, start_rising, end)
     }
 }
 
+/* Back within an iteration and on again, with all as it was, leaves no way: neither in
+ * the newest iteration nor in the best, behind which there were others. */
+TEST_CASE_WITH(a_step_back_and_on_keeps_the_best, start_rising, end)
+{
+    struct fixture *f = *state;
+    post_and_settle(f, LAB_DO_TRAIN, 1);
+    assert_int_equal(f->snap.held.n, 1);
+    post_and_settle(f, LAB_DO_BACK, 4);
+    post_and_settle(f, LAB_DO_STEP, 4);
+    assert_int_equal(f->snap.held.n, 1);
+    assert_int_equal(f->snap.accuracies.n, 1);
+    post_and_settle(f, LAB_DO_RESTART, 0);
+    post_and_settle(f, LAB_DO_TRAIN, 10);
+    assert_int_equal(f->snap.held.n, 2);
+    post_and_settle(f, LAB_DO_BACK, 4);
+    post_and_settle(f, LAB_DO_STEP, 4);
+    assert_int_equal(f->snap.iteration, 0);
+    assert_int_equal(f->snap.held.n, 1);
+    set_rate(f, 5000);
+    post_and_settle(f, LAB_DO_TRAIN, 20);
+    assert_non_null(
+        strstr(f->snap.stop_reason, "after 1, in an earlier training"));
+}
+
 /* Without what was evaluated on the way that was left, its last value neither. */
 TEST_CASE_WITH(a_curve_ends_where_the_way_was_left, start_patient, end)
 {
@@ -470,9 +494,10 @@ TEST_CASE_WITH(a_curve_ends_where_the_way_was_left, start_patient, end)
         post_and_settle(f, LAB_DO_CONTINUE, 0);
         assert_int_equal(f->snap.iteration, best + 1);
         assert_int_equal(f->snap.losses.n, best + 2);
-        assert_int_equal(f->snap.held.n, best + 1);
-        assert_int_equal(f->snap.held.iteration[best], best);
-        assert_int_equal(f->snap.accuracies.n, best + 1);
+        /* It was run with the same numbers before: its evaluation holds. */
+        assert_int_equal(f->snap.held.n, best + 2);
+        assert_int_equal(f->snap.held.iteration[best + 1], best + 1);
+        assert_int_equal(f->snap.accuracies.n, best + 2);
     }
 }
 

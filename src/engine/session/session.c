@@ -426,26 +426,43 @@ static void leave_rates(struct lab_session *s, int64_t iteration)
     s->now.n_lr_changes = kept;
 }
 
-/* The walk has gone back and runs `iteration` anew: what was evaluated on the way that
- * was left goes, and a best network that it had. */
-static void leave_way(struct lab_session *s, int64_t iteration)
+/* The walk has gone back and runs `iteration` anew, with the same loss and rate or with
+ * others: what was evaluated on the way that was left goes, and a best network that it
+ * had. */
+static void leave_way(struct lab_session *s, int64_t iteration, bool same)
 {
-    if (s->curves.losses.n == 0 || iteration > s->curves.losses.last_iteration)
+    const int64_t from = iteration + same;
+    if (s->curves.losses.n == 0 || from > s->curves.losses.last_iteration)
         return;
-    curve_cut(&s->curves.held, iteration);
-    curve_cut(&s->curves.accuracies, iteration);
-    curve_cut(&s->curves.bits, iteration);
-    leave_rates(s, iteration);
-    if (iteration <= s->patience.best_iteration)
+    curve_cut(&s->curves.held, from);
+    curve_cut(&s->curves.accuracies, from);
+    curve_cut(&s->curves.bits, from);
+    if (!same)
+        leave_rates(s, iteration);
+    if (from <= s->patience.best_iteration)
         lab_patience_init(&s->patience, s->spec.early_stop);
 }
 
-/* An iteration's loss, and the rate that it was run with. */
+static bool has_point(const struct lab_curve_buffer *c, int64_t iteration,
+                      double value)
+{
+    int i = c->n - 1;
+    if (c->n > 0 && c->last_iteration == iteration)
+        return c->last_value == value;
+    while (i >= 0 && c->iteration[i] > iteration)
+        i--;
+    return i >= 0 && c->iteration[i] == iteration && c->value[i] == value;
+}
+
+/* An iteration's loss, and the rate that it was run with. Run again with both as they
+ * were, a step back and a step on, it keeps what was evaluated behind it. */
 static void curve_iteration(struct lab_session *s, int64_t iteration,
                             double loss)
 {
     double rate = lab_walk_rate(s->walk, iteration);
-    leave_way(s, iteration);
+    bool same = has_point(&s->curves.losses, iteration, loss) &&
+                (isnan(rate) || has_point(&s->curves.rates, iteration, rate));
+    leave_way(s, iteration, same);
     curve_add(&s->curves.losses, iteration, loss);
     if (!isnan(rate))
         curve_add(&s->curves.rates, iteration, rate);

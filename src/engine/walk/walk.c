@@ -1163,6 +1163,8 @@ enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
 void lab_walk_set_mark(struct lab_walk *w, int number)
 {
     const struct lab_walk_copy *from = walk_copy_before(w, w->iteration);
+    if (w->n_copies <= LAB_WALK_MARKS) /* one that no mark holds */
+        w->n_copies = LAB_WALK_MARKS + 1;
     w->marked[number] = from ? (int)(from - w->copy) : -1;
     w->mark[number] = w->iteration;
 }
@@ -1959,8 +1961,8 @@ static enum lab_status alloc_device(struct lab_walk *w)
     size_t each = w->plan->persistent_bytes ? w->plan->persistent_bytes : 1;
     size_t fit = copies_budget / each;
     w->n_copies = fit > LAB_WALK_COPIES ? LAB_WALK_COPIES : (int)fit;
-    if (w->n_copies <= LAB_WALK_MARKS) /* one that no mark holds */
-        w->n_copies = LAB_WALK_MARKS + 1;
+    if (w->n_copies < 2)
+        w->n_copies = 2;
     return st;
 }
 

@@ -915,21 +915,25 @@ static enum lab_status add_range(struct lab_insert *in,
 }
 
 /* A walk that has gone back runs an iteration anew: the rows of the way that was left
- * go. An evaluation has no rate, and is of an iteration that has its row. */
+ * go; its own too, with its evaluation, unless it is as it was. An evaluation has no rate, and is of an iteration that has its row. */
 static enum lab_status add_loss(struct lab_insert *in,
                                 const struct lab_record *record)
 {
     int64_t iteration = record->u.loss.iteration;
-    bool again = iteration < in->last_iteration;
+    bool again = iteration <= in->last_iteration;
     if (isnan(record->u.loss.loss) && isnan(record->u.loss.rate))
         return add_row(in, LAB_INTO_LOSS, record, 0);
     in->last_iteration = iteration;
     enum lab_status st = again ? write_rows(in, LAB_INTO_LOSS) : LAB_OK;
     if (!st && again) {
         struct lab_stmt left = lab_stmt_new(
-            in->db, "DELETE FROM loss WHERE runId = ?1 AND iteration >= ?2");
+            in->db, "DELETE FROM loss WHERE runId = ?1 AND (iteration > ?2 OR "
+                    "(iteration = ?2 AND (loss IS NOT ?3 OR "
+                    "learningRate IS NOT ?4)))");
         sqlite3_bind_int64(left.sql, 1, in->run);
         sqlite3_bind_int64(left.sql, 2, iteration);
+        sqlite3_bind_double(left.sql, 3, record->u.loss.loss);
+        sqlite3_bind_double(left.sql, 4, record->u.loss.rate);
         st = lab_stmt_once(&left, "leaving losses out");
     }
     return st ? st : add_row(in, LAB_INTO_LOSS, record, 0);

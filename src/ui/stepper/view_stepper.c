@@ -805,7 +805,7 @@ static void move(struct lab_stepper *v, int64_t down, int64_t right)
     if (g.folded) { /* down is a whole piece of the one row, while there is one */
         const int64_t above = look->col / g.cols;
         const int64_t last = axis_size(shape, look->show.col_axis) - 1;
-        const int64_t below = (last - look->col) / g.cols;
+        const int64_t below = last / g.cols - look->col / g.cols;
         down = down < -above ? -above : down > below ? below : down;
         right += down * g.cols;
         down = 0;

@@ -423,6 +423,40 @@ TEST_CASE_WITH(later_records_add_to_earlier_ones, NULL, sample_cleanup)
     assert_int_equal(sample_int(path, "SELECT time_ns FROM step"), 44);
 }
 
+static struct lab_record run_of(int64_t iteration, double loss, double rate)
+{
+    struct lab_record r = sample_loss(iteration, loss, (double)NAN);
+    r.u.loss.held_loss = (double)NAN;
+    r.u.loss.rate = rate;
+    return r;
+}
+
+/* An iteration that is run again as it was keeps its evaluation; with another rate, or
+ * another loss, it has none yet. */
+TEST_CASE_WITH(an_iteration_run_anew_is_not_the_old_one, NULL, sample_cleanup)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    for (int64_t i = 0; i < 4; i++) {
+        push(writer, run_of(i, 0.25, 0.1));
+        push(writer, held(i, 0.5, 0.75));
+    }
+    push(writer, run_of(3, 0.25, 0.1));
+    assert_ok(lab_writer_flush(writer));
+    assert_rows(path, 4, "loss WHERE heldLoss = 0.5");
+    push(writer, run_of(3, 0.25, 50));
+    assert_ok(lab_writer_flush(writer));
+    assert_rows(path, 3, "loss WHERE heldLoss = 0.5");
+    assert_rows(path, 1, "loss WHERE iteration = 3 AND learningRate = 50");
+    push(writer, run_of(1, 0.25, 0.1));
+    assert_ok(lab_writer_flush(writer));
+    assert_rows(path, 2, "loss WHERE heldLoss = 0.5");
+    assert_rows(path, 2, "loss");
+    push(writer, run_of(1, 0.375, 0.1));
+    finish(writer);
+    assert_rows(path, 1, "loss WHERE heldLoss = 0.5");
+}
+
 TEST_CASE_WITH(flush_makes_rows_visible, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");

@@ -2,7 +2,6 @@
  * rung of lab precision. */
 #include "gemm/gemm.cuh"
 #include "gemm/tf32x3.h"
-#include "gemm/tf32x3_sm90.h"
 
 enum lab_status lab_tf32x3_prepare(const struct lab_call *call)
 {
@@ -21,20 +20,14 @@ enum lab_status lab_tf32x3_prepare(const struct lab_call *call)
 #endif
 }
 
-enum lab_status
-lab_tf32x3_multiply(const struct lab_call *call,
-                    [[maybe_unused]] const struct lab_cublas_product *p,
-                    [[maybe_unused]] const float *bias,
-                    [[maybe_unused]] void *room,
-                    [[maybe_unused]] size_t room_bytes)
+#ifndef LAB_HAVE_SM90A
+enum lab_status lab_tf32x3_multiply(const struct lab_call *call,
+                                    const struct lab_cublas_product *,
+                                    const float *, void *, size_t)
 {
-    enum lab_status st = lab_tf32x3_prepare(call);
-#ifdef LAB_HAVE_SM90A
-    if (!st)
-        st = lab_tf32x3_sm90(call, p, bias, room, room_bytes);
-#endif
-    return st;
+    return lab_tf32x3_prepare(call);
 }
+#endif
 
 enum lab_status lab_gemm_tf32x3(const struct lab_call *call)
 {

@@ -1,7 +1,6 @@
 /* kernels/gemm/tf32x3_sm90.cu -- products of matrices by tf32x3_sm90.cuh. */
 #include "gemm/tf32x3.h"
 #include "gemm/tf32x3_sm90.cuh"
-#include "gemm/tf32x3_sm90.h"
 
 /* Rows that do not start on 16 bytes are fetched number by number, which takes so long
  * that the columns of a tile hardly matter. */
@@ -26,11 +25,14 @@ static enum lab_status multiply(const struct lab_call *call,
                       tf32x3_matrix<!FLIP_B, false>{of.b, of.ldb, n, p.K});
 }
 
-enum lab_status lab_tf32x3_sm90(const struct lab_call *call,
-                                const struct lab_cublas_product *p,
-                                const float *bias, void *room,
-                                size_t room_bytes)
+enum lab_status lab_tf32x3_multiply(const struct lab_call *call,
+                                    const struct lab_cublas_product *p,
+                                    const float *bias, void *room,
+                                    size_t room_bytes)
 {
+    enum lab_status st = lab_tf32x3_prepare(call);
+    if (st)
+        return st;
     if (p->flip_a && p->flip_b)
         return lab_fail(
             LAB_E_UNSUPPORTED,

@@ -131,19 +131,26 @@ static int64_t by_name(const struct lab_variant *v)
     return 1000 * (int64_t)strlen(v->name);
 }
 
+/* The times of a backend with graphs, where a variant takes a time by its name. */
+static struct lab_tuning *tuned_on_a_device(struct net *n, struct kept *k)
+{
+    struct lab_backend *late;
+    assert_ok(late_backend_open(&late));
+    late_call_ns = by_name;
+    large_on(n, late);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(k, minute_ns);
+    assert_ok(lab_tune(n->walk, t, &to));
+    late_call_ns = NULL;
+    return t;
+}
+
 /* A device's time is that in a graph: by the host, naive would not win. */
 TEST_CASE(a_device_is_timed_in_graphs)
 {
     struct net n;
     struct kept k;
-    struct lab_backend *late;
-    assert_ok(late_backend_open(&late));
-    late_call_ns = by_name;
-    large_on(&n, late);
-    struct lab_tuning *t = new_tuning();
-    struct lab_tune_keeper to = keeper(&k, minute_ns);
-    assert_ok(lab_tune(n.walk, t, &to));
-    late_call_ns = NULL;
+    struct lab_tuning *t = tuned_on_a_device(&n, &k);
     const struct lab_tune_time *time;
     for (int i = 0; (time = lab_tuning_time(t, i)); i++)
         assert_int_equal((int64_t)time->ns,
@@ -174,14 +181,7 @@ TEST_CASE(a_device_measures_the_fast_first)
 {
     struct net n;
     struct kept k;
-    struct lab_backend *late;
-    assert_ok(late_backend_open(&late));
-    late_call_ns = by_name;
-    large_on(&n, late);
-    struct lab_tuning *t = new_tuning();
-    struct lab_tune_keeper to = keeper(&k, minute_ns);
-    assert_ok(lab_tune(n.walk, t, &to));
-    late_call_ns = NULL;
+    struct lab_tuning *t = tuned_on_a_device(&n, &k);
     int first = 0;
     while (first < k.progress && preferred(&n, k.names[first]))
         first++;

@@ -366,18 +366,24 @@ static void session_begin_run(struct lab_session *s)
 
 /* ---- curves and times ---- */
 
+static void curve_cut(struct lab_curve_buffer *c, int64_t from)
+{
+    if (c->n == 0 || c->last_iteration < from)
+        return;
+    while (c->n > 0 && c->iteration[c->n - 1] >= from)
+        c->n--;
+    c->seen = c->n * c->every;
+    c->last_iteration = c->n > 0 ? c->iteration[c->n - 1] : 0;
+    c->last_value = c->n > 0 ? c->value[c->n - 1] : NAN;
+}
+
 static void curve_add(struct lab_curve_buffer *c, int64_t iteration,
                       double value)
 {
-    bool again = false; /* the walk has gone back: what follows is run anew */
-    while (c->n > 0 && c->iteration[c->n - 1] >= iteration) {
-        c->n--;
-        again = true;
-    }
+    if (c->n > 0 && c->iteration[c->n - 1] >= iteration)
+        curve_cut(c, iteration); /* the walk has gone back: it is run anew */
     if (c->every == 0)
         c->every = 1;
-    if (again)
-        c->seen = c->n * c->every;
     c->last_iteration = iteration;
     c->last_value = value;
     if (c->seen++ % c->every != 0)
@@ -394,17 +400,6 @@ static void curve_add(struct lab_curve_buffer *c, int64_t iteration,
     }
     c->iteration[c->n] = iteration;
     c->value[c->n++] = value;
-}
-
-static void curve_cut(struct lab_curve_buffer *c, int64_t from)
-{
-    if (c->n == 0 || c->last_iteration < from)
-        return;
-    while (c->n > 0 && c->iteration[c->n - 1] >= from)
-        c->n--;
-    c->seen = c->n * c->every;
-    c->last_iteration = c->n > 0 ? c->iteration[c->n - 1] : 0;
-    c->last_value = c->n > 0 ? c->value[c->n - 1] : NAN;
 }
 
 /* The rate that was set last holds from `iteration` on, wherever on the way that was

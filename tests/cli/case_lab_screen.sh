@@ -183,8 +183,10 @@ play sweep.md --backend cpu --db screen.db <<'END'
 resize 80 24
 expect What costs more?
 key t
-await 30000 r runs it; t has the text and its questions
+await 30000 recorded: NVIDIA H200
+expect r runs it; t has the text and its questions
 expect lapenna-lab lab sweep
+key v
 expect The text, t: all
 expect What costs more?
 key x

@@ -379,7 +379,7 @@ static enum lab_status walk(struct lab_lesson_run *w, int64_t iterations)
                 st = lab_fail(LAB_E_CANCELLED, "interrupted");
         } while (!st && !lab_walk_at_end(w->walk));
     }
-    if (!st && lab_run_counters_wanted(w))
+    if (!st && lab_recording_counts(w->recording))
         st = lab_run_counters_iteration(w);
     lab_walk_run_end(w->walk);
     if (!st)

@@ -1051,9 +1051,9 @@ enum lab_status lab_recording_finish(struct lab_recording *r,
 /* What a recording's profiler does on demand: counting, and the trace off and
  * on. */
 
-enum lab_counter_set lab_recording_counters(const struct lab_recording *r)
+bool lab_recording_counts(const struct lab_recording *r)
 {
-    return r->counters_refused ? LAB_COUNTERS_OFF : r->counters;
+    return !r->counters_refused && r->counters != LAB_COUNTERS_OFF;
 }
 
 enum lab_status lab_recording_count(struct lab_recording *r,

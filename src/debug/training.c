@@ -14,11 +14,6 @@
 #include "base/mem.h"
 #include "engine/text.h"
 
-bool lab_run_counters_wanted(const struct lab_lesson_run *w)
-{
-    return lab_recording_counters(w->recording) != LAB_COUNTERS_OFF;
-}
-
 static void add_figures(json_t *line, const struct lab_counters *c)
 {
     const struct {
@@ -285,7 +280,7 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         begun++;
         say_no_graph(w);
         /* The second iteration is a warm one, if there is a second. */
-        if (!st && lab_run_counters_wanted(w) &&
+        if (!st && lab_recording_counts(w->recording) &&
             begun == (iterations > 1 ? 2 : 1))
             st = lab_run_counters_iteration(w);
         evaluated =

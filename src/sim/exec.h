@@ -128,8 +128,8 @@ struct sim_access {
  * mask that is returned, valid for `bytes`. Lanes that are left out have a finding
  * and must not touch memory; they end (w->faulted). For a store the bytes count as
  * written. */
-uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
-                    struct sim_access *a, unsigned char *at[SIM_LANES]);
+uint32_t sim_check_access(struct sim_warp *w, const struct sim_instr *i,
+                          struct sim_access *a, unsigned char *at[SIM_LANES]);
 /* For a store with `overlap`, before or after it stores: data[lane] is what a lane
  * of a->mask writes, `bytes` of it. Different values are a race. */
 void sim_same(struct sim_warp *w, const struct sim_instr *i,
@@ -272,7 +272,8 @@ bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
                 enum lab_sim_check check);
 /* `lanes` of the active ones execute this instruction alone, the others after them or
  * before; all meet behind it. Return at once, having done nothing. */
-void sim_part(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes);
+void sim_warp_part(struct sim_warp *w, const struct sim_instr *i,
+                   uint32_t lanes);
 
 /* ---- a block, a grid ---- */
 
@@ -297,12 +298,12 @@ struct sim_block {
     void *check;                     /* of check.c */
     bool stopped;                    /* a finding ended it */
     /* By instruction of the kernel, summed over the blocks of a host thread; the
-     * index is sim_index(). `counts` is what sim_access() adds to. */
+     * index is sim_index(). `counts` is what sim_check_access() adds to. */
     struct sim_tally *tally;
     struct lab_sim_counts *counts;
 };
 
-/* Gets each access, with the lanes that sim_access() lets do it, and each finding.
+/* Gets each access, with the lanes that sim_check_access() lets do it, and each finding.
  * Either may be NULL. With `finding` a warp stays at an instruction that ends lanes of
  * it, to be looked at: sim_warp.held. */
 struct sim_watch {
@@ -323,7 +324,7 @@ struct sim_grid {
     const struct sim_watch *watch; /* NULL: not called */
 };
 
-/* ---- modules and kernels (module.c, lower.c) ---- */
+/* ---- modules and kernels (module.c, module_kernels.c, lower.c) ---- */
 
 /* The code of a kernel: instruction i of its PTX is instrs[i]; behind them come
  * those of the functions that it calls. */

@@ -6,7 +6,12 @@
 #include "base/arena.h"
 #include "exec.h"
 
-struct sim_kernel_room;
+/* A kernel that was lowered, and the arena that it is in. */
+struct sim_kernel_room {
+    struct lab_arena arena;
+    struct lab_sim_kernel *kernel;
+    struct sim_kernel_room *next;
+};
 
 struct lab_sim_module {
     struct lab_sim_memory *memory;

@@ -179,7 +179,7 @@ static uint32_t do_access(struct bench *b, int warp, int line,
                           int64_t stride)
 {
     struct sim_access a = access_of(kind, space, mask, bytes, base, stride);
-    return sim_access(&b->warps[warp], &b->instrs[line - 1], &a, b->at);
+    return sim_check_access(&b->warps[warp], &b->instrs[line - 1], &a, b->at);
 }
 
 static uint32_t load(struct bench *b, int warp, int line, uint64_t base)
@@ -195,7 +195,8 @@ static void store_values(struct bench *b, int warp, int line,
 {
     struct sim_access a = access_of(SIM_STORE, space, mask, 4, base, stride);
     const unsigned char *data[SIM_LANES];
-    uint32_t ok = sim_access(&b->warps[warp], &b->instrs[line - 1], &a, b->at);
+    uint32_t ok =
+        sim_check_access(&b->warps[warp], &b->instrs[line - 1], &a, b->at);
     for (int lane = 0; lane < SIM_LANES; lane++)
         data[lane] = (const unsigned char *)&values[lane];
     a.mask = ok;
@@ -285,7 +286,7 @@ TEST_CASE(a_row_is_said_where_lanes_lie_in_a_row)
         struct sim_access a =
             access_of(SIM_STORE, cases[k].space, cases[k].mask, 4,
                       cases[k].base, cases[k].stride);
-        sim_access(&b->warps[0], &b->instrs[k], &a, b->at);
+        sim_check_access(&b->warps[0], &b->instrs[k], &a, b->at);
         assert_int_equal(a.row, cases[k].row);
         if (a.row)
             assert_ptr_equal(b->at[5], b->at[0] + 20);
@@ -294,7 +295,7 @@ TEST_CASE(a_row_is_said_where_lanes_lie_in_a_row)
     struct sim_access a =
         access_of(SIM_STORE, LAB_PTX_GENERIC, SIM_FULL, 4, (uintptr_t)x, 4);
     a.addr[0] = SIM_SHARED_WINDOW;
-    assert_int_equal(sim_access(&b->warps[0], &b->instrs[20], &a, b->at),
+    assert_int_equal(sim_check_access(&b->warps[0], &b->instrs[20], &a, b->at),
                      SIM_FULL);
     assert_false(a.row);
     assert_ptr_equal(b->at[0], b->shared);
@@ -656,7 +657,7 @@ TEST_CASE(lanes_that_wait_in_parts_are_in_order_in_parts)
         access_of(SIM_LOAD, LAB_PTX_SHARED, SIM_FULL, 4, 0, 4);
     for (uint64_t lane = 0; lane < SIM_LANES; lane++)
         a.addr[lane] = 4 * (lane ^ 1);
-    sim_access(&b->warps[0], &b->instrs[1], &a, b->at);
+    sim_check_access(&b->warps[0], &b->instrs[1], &a, b->at);
     end(b);
     findings_are(b, 0);
     begin(b);
@@ -665,7 +666,7 @@ TEST_CASE(lanes_that_wait_in_parts_are_in_order_in_parts)
     sim_warp_synchronised(&b->warps[0], 0xffff0000);
     for (uint64_t lane = 0; lane < SIM_LANES; lane++)
         a.addr[lane] = 4 * (lane ^ 16);
-    sim_access(&b->warps[0], &b->instrs[2], &a, b->at);
+    sim_check_access(&b->warps[0], &b->instrs[2], &a, b->at);
     end(b);
     findings_are(b, 1);
     found(b, 0, LAB_SIM_RACE, 3, 0, 0, "thread (16,0,0)");
@@ -849,7 +850,7 @@ static void copy(struct bench *b, int warp, int line, enum sim_access_kind kind,
     a.async = true;
     a.issued = issued;
     assert_int_equal(
-        sim_access(&b->warps[warp], &b->instrs[line - 1], &a, b->at), 1);
+        sim_check_access(&b->warps[warp], &b->instrs[line - 1], &a, b->at), 1);
 }
 
 /* A ring of one stage, as TMA and mbarriers fill and empty it. */
@@ -1041,7 +1042,8 @@ TEST_CASE(what_no_launch_can_write_has_no_marks)
         struct sim_access a = access_of(SIM_STORE, LAB_PTX_GLOBAL, 1, 16,
                                         (uintptr_t)all + rows[k].store, 0);
         a.align = 4;
-        assert_int_equal(sim_access(&b->warps[0], &b->instrs[2], &a, b->at), 1);
+        assert_int_equal(
+            sim_check_access(&b->warps[0], &b->instrs[2], &a, b->at), 1);
         end(b);
         findings_are(b, rows[k].findings);
         if (rows[k].findings)
@@ -1118,7 +1120,7 @@ TEST_CASE(atomics_of_a_block_are_not_those_of_others)
                     struct sim_access a = access_of(SIM_ATOMIC, LAB_PTX_GLOBAL,
                                                     1, 4, (uintptr_t)x, 0);
                     a.narrow = true;
-                    sim_access(&b->warps[w], &b->instrs[2], &a, b->at);
+                    sim_check_access(&b->warps[w], &b->instrs[2], &a, b->at);
                 }
             }
             end(b);
@@ -1323,7 +1325,8 @@ static void random_case(struct bench *b, bool global, float *x)
                     a.mask |= 1u << lane;
             }
             if (a.mask)
-                sim_access(&b->warps[warp], &b->instrs[rnd(LINES)], &a, b->at);
+                sim_check_access(&b->warps[warp], &b->instrs[rnd(LINES)], &a,
+                                 b->at);
         }
     }
 }

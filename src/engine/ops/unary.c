@@ -165,8 +165,7 @@ void lab_unary_explain_absorbed(struct lab_explainer *ex, int out_slot)
     } params = {0};
     if (u->params_bytes > 0)
         u->fill_params(node->attr, params.bytes);
-    lab_explain_through(ex, node->op->name,
-                        u->value(lab_explain_sum(ex), params.bytes));
+    lab_explain_through(ex, node->op->name, u->value, params.bytes);
 }
 
 double lab_sigmoid(double x)

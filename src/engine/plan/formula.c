@@ -1120,19 +1120,15 @@ static double size_of(double v)
     return isnan(v) ? INFINITY : fmin(fabs(v), DBL_MAX);
 }
 
-double lab_explain_sum(const struct lab_explainer *ex)
-{
-    return ex->sum;
-}
-
 void lab_explain_through(struct lab_explainer *ex, const char *function,
-                         double value)
+                         double (*value)(double, const void *),
+                         const void *params)
 {
     char *inner = ex->out->symbolic;
     ex->out->symbolic = NULL;
     lab_explain_symbolic(ex, "%s(%s)", function, inner ? inner : "");
     lab_free(inner);
-    lab_explain_value(ex, value);
+    lab_explain_value(ex, value(ex->sum, params));
 }
 
 /* Where the next term goes: a new place, or the smallest kept one when the

@@ -69,7 +69,7 @@ static void by_group(struct sim_warp *w, const struct sim_instr *i,
     if (first != mask)
         missing |= (uint32_t)named[__builtin_ctz(mask)];
     if (missing & w->alive & ~w->active) {
-        sim_part(w, i, first);
+        sim_warp_part(w, i, first);
         return;
     }
     for (uint32_t rest = mask; rest;) {

@@ -468,8 +468,8 @@ static uint32_t access_any(struct sim_warp *w, const struct sim_instr *i,
     return done;
 }
 
-uint32_t sim_access(struct sim_warp *w, const struct sim_instr *i,
-                    struct sim_access *a, unsigned char *at[SIM_LANES])
+uint32_t sim_check_access(struct sim_warp *w, const struct sim_instr *i,
+                          struct sim_access *a, unsigned char *at[SIM_LANES])
 {
     const uint32_t done = access_any(w, i, a, at);
     a->row = sim_check_of(w)->pattern == SIM_ROW && done == a->mask;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "exec.h"
 #include "tensor/tensor_map.h"
 
 struct loaded {
@@ -359,15 +360,14 @@ static enum lab_status host_launch(const struct lab_sim_gpu_launch *launch)
     if (st && st != LAB_E_CANCELLED)
         return st;
     of.end_ns = lab_clock_wall_ns();
-    enum lab_status kept =
-        keep(gpu, &result, ptx, lab_sim_kernel_name(run.kernel));
+    enum lab_status kept = keep(gpu, &result, ptx, run.kernel->name);
     if (gpu->launched && !st)
         gpu->launched(gpu->user, &of);
     bool found = result.finding_count > 0;
     lab_sim_result_release(&result);
     if (st) {
         char name[LAB_SIM_NAME];
-        bare_name(lab_sim_kernel_name(run.kernel), name, sizeof(name));
+        bare_name(run.kernel->name, name, sizeof(name));
         return lab_fail(st, "kernel %s: it was stopped", name);
     }
     return kept || !found ? kept : lab_sim_gpu_judge(gpu);

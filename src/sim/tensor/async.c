@@ -6,7 +6,7 @@
  * for it, at the last moment that the ISA allows: at the wait_group that ends it,
  * at the first question that depends on it, at the end of the warp or the
  * block. So a program that forgot to wait finds nothing, instead of being
- * lucky. sim_access() hears of both moments. */
+ * lucky. sim_check_access() hears of both moments. */
 #include "tensor/tensor.h"
 #include "tensor/tensor_map.h"
 #include "warp/code.h"
@@ -96,7 +96,7 @@ static uint32_t copy_access(struct sim_warp *w, const struct sim_copy *c,
                            .async = true,
                            .issued = issued};
     memcpy(a.addr, kind == SIM_LOAD ? c->from : c->to, sizeof a.addr);
-    return sim_access(w, c->i, &a, at);
+    return sim_check_access(w, c->i, &a, at);
 }
 
 /* Both sides of the copy for `lanes`: checked when issued, made when not. Returns
@@ -351,7 +351,7 @@ static uint32_t mbarrier_access(struct sim_warp *w, const struct sim_instr *i,
                            .align = ACCESS_BYTES,
                            .synchronises = kind == SIM_LOAD};
     sim_addresses(w, address, a.addr);
-    uint32_t ok = sim_access(w, i, &a, at);
+    uint32_t ok = sim_check_access(w, i, &a, at);
     uintptr_t low = (uintptr_t)b->shared;
     for (int l = 0; l < SIM_LANES; l++) {
         if (!(ok >> l & 1))
@@ -583,7 +583,7 @@ static bool map_rows(const struct sim_transfer *t, unsigned char *box)
         if (!inside)
             continue;
         a.addr[t->lane] = address;
-        if (!sim_access(t->w, t->i, &a, at))
+        if (!sim_check_access(t->w, t->i, &a, at))
             return false;
         if (!box)
             continue;
@@ -610,7 +610,7 @@ static bool global_side(const struct sim_transfer *t, unsigned char *box)
                            .issued = box == NULL};
     unsigned char *at[SIM_LANES];
     a.addr[t->lane] = t->global;
-    if (!sim_access(t->w, t->i, &a, at))
+    if (!sim_check_access(t->w, t->i, &a, at))
         return false;
     if (box && a.kind == SIM_LOAD)
         memcpy(box, at[t->lane], t->bytes);
@@ -646,7 +646,7 @@ static bool shared_side(const struct sim_transfer *t, unsigned char *box)
         to ^= (to >> 7 & pieces) << 4;
         if (p % run == 0) {
             a.addr[t->lane] = run == 16 ? to : t->shared;
-            if (!sim_access(t->w, t->i, &a, at))
+            if (!sim_check_access(t->w, t->i, &a, at))
                 return false;
         }
         if (!box)
@@ -754,7 +754,7 @@ static bool map_read(struct sim_transfer *t, uint64_t address, int rank)
                            .align = 64};
     unsigned char *at[SIM_LANES];
     a.addr[t->lane] = address;
-    if (!sim_access(t->w, t->i, &a, at))
+    if (!sim_check_access(t->w, t->i, &a, at))
         return false;
     memcpy(&t->map, at[t->lane], sizeof t->map);
     const char *why = sim_tensor_map_wrong(&t->map);

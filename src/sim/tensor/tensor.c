@@ -593,7 +593,7 @@ static bool read_operand(struct sim_warp *w, const struct sim_instr *i,
             a.addr[lanes++] = from;
         if (lanes == SIM_LANES || (lanes > 0 && n + 1 == pieces)) {
             a.mask = lanes == SIM_LANES ? ~0u : (1u << lanes) - 1;
-            if (sim_access(w, i, &a, at) != a.mask)
+            if (sim_check_access(w, i, &a, at) != a.mask)
                 return false;
             lanes = 0;
         }
@@ -808,7 +808,7 @@ static void run_matrices(struct sim_warp *w, const struct sim_instr *i,
     if (!whole_warp(w, i, mask))
         return;
     sim_addresses(w, &i->a, a.addr);
-    if (sim_access(w, i, &a, at) != a.mask)
+    if (sim_check_access(w, i, &a, at) != a.mask)
         return;
     for (int r = 0; kind == SIM_LOAD && r < rows; r++)
         memcpy(&matrix[r / 8][r % 8 * 16], at[r], 16);
@@ -914,7 +914,7 @@ static void run_stripes(struct sim_warp *w, const struct sim_instr *i,
                     base[l] + (uint64_t)bytes * (p->by_rows ? row * ld + col
                                                             : col * ld + row);
             }
-            if (sim_access(w, i, &a, at) != a.mask)
+            if (sim_check_access(w, i, &a, at) != a.mask)
                 return;
             for (int l = 0; l < SIM_LANES; l++) {
                 unsigned char *reg = lanes + l * step + e * a.bytes;

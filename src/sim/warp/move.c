@@ -1,5 +1,5 @@
 /* Moving values: mov, ld, st, atom, red, cvta, isspacep, and hints that do
- * nothing here. Every access of a lane goes through sim_access(), but for kernel
+ * nothing here. Every access of a lane goes through sim_check_access(), but for kernel
  * parameters and those of calls at a fixed place, which the lowering bounds. */
 #include "warp/lanes.h"
 
@@ -150,7 +150,7 @@ static uint32_t access(struct sim_warp *w, const struct sim_instr *i,
     a->issued = false;
     a->overlap = false;
     sim_addresses(w, kind == SIM_STORE ? &i->d : &i->a, a->addr);
-    return sim_access(w, i, a, at);
+    return sim_check_access(w, i, a, at);
 }
 
 static uint64_t read_element(const unsigned char *p, int bytes, bool sign)

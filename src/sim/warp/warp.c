@@ -359,7 +359,8 @@ static void uncount(struct sim_warp *w, const struct sim_instr *i)
     t->lanes -= __builtin_popcount(guarded(w, i));
 }
 
-void sim_part(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes)
+void sim_warp_part(struct sim_warp *w, const struct sim_instr *i,
+                   uint32_t lanes)
 {
     int32_t pc = sim_index(w, i);
     uncount(w, i);

@@ -49,15 +49,6 @@ struct lab_stmt lab_fields_insert(struct lab_database *db,
 int lab_fields_bind(struct lab_stmt *s, const struct lab_fields *fields,
                     const void *row);
 
-/* Columns of a kernel's row that its record has in the same structs: those of
- * lab_kernel_fields that are members of struct lab_launch or lab_kernel_facts.
- * Adding them appends ", \"gridX\"" and so on and returns how many; binding returns
- * the number of the next parameter. */
-struct lab_kernel_record;
-int lab_kernel_columns(struct lab_str *sql);
-int lab_kernel_bind(sqlite3_stmt *s, int first,
-                    const struct lab_kernel_record *k);
-
 /* Sums and differences that may not exist: what is in a file may be anything.
  * LAB_UNKNOWN where one is unknown or the result has no room. */
 int64_t lab_add_known(int64_t a, int64_t b);

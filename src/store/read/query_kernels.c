@@ -159,59 +159,6 @@ static const struct lab_field fields[] = {
 };
 LAB_FIELDS_TABLE(lab_kernel_fields, lab_kernel_row);
 
-/* Where the record of a profiler has the same structs as the row, the member that
- * a field is: where in the record; -1: not there. */
-static int64_t in_record(const struct lab_field *f)
-{
-#define BOTH(member)                                                           \
-    {                                                                          \
-        offsetof(struct lab_kernel_row, member),                               \
-            offsetof(struct lab_kernel_record, member),                        \
-            sizeof(((struct lab_kernel_row *)NULL)->member)                    \
-    }
-    static const struct {
-        size_t row;
-        size_t record;
-        size_t bytes;
-    } both[] = {BOTH(launch), BOTH(facts)};
-#undef BOTH
-    for (size_t i = 0; f->column && i < sizeof(both) / sizeof(both[0]); i++) {
-        if (f->at >= both[i].row && f->at - both[i].row < both[i].bytes)
-            return (int64_t)(f->at - both[i].row + both[i].record);
-    }
-    return -1;
-}
-
-int lab_kernel_columns(struct lab_str *sql)
-{
-    int n = 0;
-    for (int i = 0; i < lab_kernel_fields.count; i++) {
-        if (in_record(&fields[i]) < 0)
-            continue;
-        /* "k.gridX, k.gridY, k.gridZ" */
-        for (const char *name = strchr(fields[i].column, '.'); name;
-             name = strchr(name + 1, '.')) {
-            lab_str_addf(sql, ", \"%.*s\"", (int)strcspn(name + 1, ","),
-                         name + 1);
-            n++;
-        }
-    }
-    return n;
-}
-
-int lab_kernel_bind(sqlite3_stmt *s, int first,
-                    const struct lab_kernel_record *k)
-{
-    for (int i = 0; i < lab_kernel_fields.count; i++) {
-        int64_t at = in_record(&fields[i]);
-        const int64_t *v = (const void *)((const char *)k + (at < 0 ? 0 : at));
-        int dims = fields[i].kind == LAB_FIELD_DIMS ? 3 : 1;
-        for (int d = 0; at >= 0 && d < dims; d++)
-            lab_bind_int(s, first++, v[d]);
-    }
-    return first;
-}
-
 static void read_kernel(struct lab_stmt *s, struct lab_kernel_row *r)
 {
     lab_fields_take(s, &lab_kernel_fields, r);

@@ -452,6 +452,61 @@ static void bind_int32(sqlite3_stmt *stmt, int i, int32_t v)
         sqlite3_bind_int64(stmt, i, v);
 }
 
+/* Where the record of a profiler has the same structs as the row, the member that
+ * a field is: where in the record; -1: not there. */
+static int64_t in_record(const struct lab_field *f)
+{
+#define BOTH(member)                                                           \
+    {                                                                          \
+        offsetof(struct lab_kernel_row, member),                               \
+            offsetof(struct lab_kernel_record, member),                        \
+            sizeof(((struct lab_kernel_row *)NULL)->member)                    \
+    }
+    static const struct {
+        size_t row;
+        size_t record;
+        size_t bytes;
+    } both[] = {BOTH(launch), BOTH(facts)};
+#undef BOTH
+    for (size_t i = 0; f->column && i < sizeof(both) / sizeof(both[0]); i++) {
+        if (f->at >= both[i].row && f->at - both[i].row < both[i].bytes)
+            return (int64_t)(f->at - both[i].row + both[i].record);
+    }
+    return -1;
+}
+
+/* Appends ", \"gridX\"" and so on; returns how many columns. */
+static int add_kernel_columns(struct lab_str *sql)
+{
+    int n = 0;
+    for (int i = 0; i < lab_kernel_fields.count; i++) {
+        if (in_record(&lab_kernel_fields.list[i]) < 0)
+            continue;
+        /* "k.gridX, k.gridY, k.gridZ" */
+        for (const char *name = strchr(lab_kernel_fields.list[i].column, '.');
+             name; name = strchr(name + 1, '.')) {
+            lab_str_addf(sql, ", \"%.*s\"", (int)strcspn(name + 1, ","),
+                         name + 1);
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Returns the number of the next parameter. */
+static int bind_kernel(sqlite3_stmt *s, int first,
+                       const struct lab_kernel_record *k)
+{
+    for (int i = 0; i < lab_kernel_fields.count; i++) {
+        int64_t at = in_record(&lab_kernel_fields.list[i]);
+        const int64_t *v = (const void *)((const char *)k + (at < 0 ? 0 : at));
+        int dims = lab_kernel_fields.list[i].kind == LAB_FIELD_DIMS ? 3 : 1;
+        for (int d = 0; at >= 0 && d < dims; d++)
+            lab_bind_int(s, first++, v[d]);
+    }
+    return first;
+}
+
 /* From parameter *parameter on, which becomes the next one. */
 static enum lab_status row_bind(struct lab_insert *in,
                                 const struct row_kind *kind, sqlite3_stmt *s,
@@ -494,7 +549,7 @@ static enum lab_status row_bind(struct lab_insert *in,
             lab_bind_int(s, n, c->value(row));
             break;
         case ROW_KERNEL:
-            n = lab_kernel_bind(s, n, at) - 1;
+            n = bind_kernel(s, n, at) - 1;
             break;
         case ROW_RANGE_TEXT:
             bind_range_text(s, n, &row->record.u.range);
@@ -782,7 +837,7 @@ static enum lab_status prepare_rows(struct lab_insert *in,
         lab_str_addf(&sql, ", %s", kind->also);
     for (int i = 0; i < kind->count; i++) {
         if (kind->columns[i].kind == ROW_KERNEL) {
-            columns += lab_kernel_columns(&sql);
+            columns += add_kernel_columns(&sql);
             continue;
         }
         lab_str_addf(&sql, ", \"%s\"", kind->columns[i].name);

@@ -212,23 +212,13 @@ void lab_kitty_remove(struct lab_str *out, unsigned id)
 
 /* ---- questions and answers ---- */
 
-static const char ask_cell[] = "\033[16t\033[c";
+static const char ask_cell[] = "\033[16t" LAB_GRAPHICS_ASK;
 static const char ask_all[] =
-    "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[16t\033[c";
-
-const char *lab_graphics_ask(void)
-{
-    return "\033[c";
-}
+    "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[16t" LAB_GRAPHICS_ASK;
 
 const char *lab_graphics_ask_more(const struct lab_graphics_answer *a)
 {
     return a->level >= 62 ? ask_all : a->sixel ? ask_cell : NULL;
-}
-
-const char *lab_graphics_ask_paper(void)
-{
-    return "\033]11;?\033\\";
 }
 
 /* "rgb:1e1e/1e/2" of one to four digits a color, or "rgba:" with one more. */

@@ -22,7 +22,7 @@ struct lab_bitmap {
     const int *color; /* 256 of them */
 };
 
-/* What has come of the answers to lab_graphics_ask() and lab_graphics_ask_more(). */
+/* What has come of the answers to LAB_GRAPHICS_ASK and lab_graphics_ask_more(). */
 struct lab_graphics_answer {
     bool attributes; /* they have come: the last answer */
     int level;       /* of a VT terminal: 62 and more are a VT220's and later */
@@ -49,12 +49,12 @@ void lab_kitty_remove(struct lab_str *out, unsigned id);
 void lab_png_add(struct lab_str *out, const unsigned char *rgb, int h, int w);
 
 /* The question that any terminal answers or ignores. */
-const char *lab_graphics_ask(void);
+#define LAB_GRAPHICS_ASK "\033[c"
 /* The questions behind an answer, or NULL: there are none. Only a VT220 and later
  * gets one with a string in it, which older ones would print. */
 const char *lab_graphics_ask_more(const struct lab_graphics_answer *a);
 /* The question for the color of the background (OSC 11). It has a string in it. */
-const char *lab_graphics_ask_paper(void);
+#define LAB_GRAPHICS_ASK_PAPER "\033]11;?\033\\"
 /* Reads one answer at the start of what came in: its bytes, also of one that has
  * another use; 0: it is none; -1: more has to come before that is known. */
 int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,

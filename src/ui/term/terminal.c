@@ -588,7 +588,7 @@ static void start_graphics(struct lab_terminal *t, const char *wanted)
         measure_cell(t);
     }
     if ((t->graphics != LAB_GRAPHICS_NONE && !has_graphics(t)) || asks_paper(t))
-        ask(t, lab_graphics_ask());
+        ask(t, LAB_GRAPHICS_ASK);
 }
 
 /* `whole`: the last answer has come. Otherwise the time is up, and a later answer
@@ -656,12 +656,12 @@ static void use_answer(struct lab_terminal *t)
     const char *more = t->graphics != LAB_GRAPHICS_NONE
                            ? lab_graphics_ask_more(&t->answer)
                            : NULL;
-    const char *paper = asks_paper(t) ? lab_graphics_ask_paper() : NULL;
+    const char *paper = asks_paper(t) ? LAB_GRAPHICS_ASK_PAPER : NULL;
     if ((more || paper) && !t->asked_more) {
         t->asked_more = true;
         if (paper)
             write_out(paper, strlen(paper));
-        ask(t, more ? more : lab_graphics_ask());
+        ask(t, more ? more : LAB_GRAPHICS_ASK);
     } else {
         end_asking(t, true);
     }

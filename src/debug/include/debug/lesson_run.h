@@ -44,8 +44,9 @@ LAB_C_BEGIN
 /* ---- what is recorded ---- */
 
 struct lab_live *lab_recording_live(struct lab_recording *r);
-/* What is counted in this run: OFF too where counters cannot be had. */
-enum lab_counter_set lab_recording_counters(const struct lab_recording *r);
+/* Counters are asked for and available. Where they are refused, a warning has
+ * reported it (lab_recording_note()), and the run's row has it. */
+bool lab_recording_counts(const struct lab_recording *r);
 /* Counts steps that have run (profiler/counters.h); where the run asked for no
  * set, the basic one. On the thread that walks. */
 enum lab_status lab_recording_count(struct lab_recording *r,

@@ -73,9 +73,6 @@ void lab_training_text(const struct lab_lesson_run *w,
 /* Its figures as the run's summary for the database. */
 void lab_training_summary(const struct lab_training *t, enum lab_status st,
                           struct lab_run_summary *out);
-/* Counters are asked for and available. Where they are refused, a warning has
- * reported it (lab_recording_note()), and the run's row has it. */
-bool lab_run_counters_wanted(const struct lab_lesson_run *w);
 /* Counts every step of the iteration that has run to its end; prints on stderr
  * how long it took, and with --json a line for every kernel. A refusal in the
  * middle is a warning: the run goes on. */

@@ -109,11 +109,11 @@ void lab_explain_numeric(struct lab_explainer *ex, const char *fmt, ...)
 /* Returns the LAB_TERM_TEXT bytes of its text; NULL: it is not kept. */
 char *lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
                        ...) LAB_PRINTF(3, 4);
-/* The sum of the terms so far. */
-double lab_explain_sum(const struct lab_explainer *ex);
-/* The formula given so far is what this function is of. */
+/* The formula given so far is the argument of this function, and the sum of the terms
+ * its value: the element is value(sum, params). */
 void lab_explain_through(struct lab_explainer *ex, const char *function,
-                         double value);
+                         double (*value)(double, const void *),
+                         const void *params);
 /* What a short name in the formula is: the element of an input; an output of
  * the same step, with the value of its element; what a persistent output held
  * before; or anything, "mhat = m / (1 - beta1^t) = 0.1". */

@@ -224,8 +224,6 @@ enum lab_status lab_sim_kernel_find(struct lab_sim_module *module,
                                     const struct lab_sim_kernel **out);
 const struct lab_ptx_function *
 lab_sim_kernel_function(const struct lab_sim_kernel *k);
-/* As a person calls it, without types: "saxpy". */
-const char *lab_sim_kernel_name(const struct lab_sim_kernel *k);
 
 /* Runs a grid. LAB_OK with findings or without (*out has them, release it);
  * LAB_E_ARG for a launch that no device takes; LAB_E_CANCELLED, with what was counted

@@ -451,14 +451,49 @@ static enum lab_status do_print(struct session *s, const char *arg)
     return st;
 }
 
+static void add_variables(struct lab_str *out,
+                          const struct lab_kernel_values *v,
+                          const struct lab_sim_debug *d, int lane)
+{
+    const struct lab_ptx_function *f = lab_sim_debug_function(d);
+    int gone = 0;
+    for (int i = 0; i < v->count; i++) {
+        const struct lab_sim_variable *x = &v->all[i];
+        if (x->held == LAB_SIM_HELD_NOT)
+            continue;
+        lab_str_addf(out, "  %-14s ", x->name);
+        size_t from = out->len;
+        lab_kernel_value_add(out, d, x, lane);
+        lab_str_addf(out, "%*s  %s",
+                     from + 14 > out->len ? (int)(from + 14 - out->len) : 0, "",
+                     x->type);
+        if (x->held == LAB_SIM_HELD_REGISTER)
+            lab_str_addf(out, ", in %s", f->regs[x->reg].name);
+        lab_str_add(out, "\n");
+    }
+    for (int i = 0; i < v->count; i++)
+        if (v->all[i].held == LAB_SIM_HELD_NOT)
+            lab_str_addf(
+                out, "%s%s",
+                gone++ ? ", " : "  in no known register: ", v->all[i].name);
+    lab_str_add(out, gone ? "\n" : "");
+}
+
 /* Variables and registers that hold a value here, as the lane in focus has them. */
 static enum lab_status do_registers(struct session *s, const char *arg)
 {
+    enum { ALL = 1 << 20 };
     struct lab_str out;
     (void)arg;
     lab_str_init(&out);
-    enum lab_status st = lab_kernel_registers_add(&out, &s->values, s->w->debug,
-                                                  focus(s), s->lane);
+    enum lab_status st =
+        lab_kernel_values_read(&s->values, s->w->debug, focus(s));
+    if (!st) {
+        add_variables(&out, &s->values, s->w->debug, s->lane);
+        (void)lab_kernel_unnamed_add(&out, &s->values, s->w->debug, s->lane, 0,
+                                     ALL);
+        st = lab_str_check(&out, "the registers");
+    }
     if (!st)
         lab_print_lines(&out);
     lab_str_release(&out);

@@ -104,6 +104,24 @@ static void describe_inside(const struct lab_sim_finding *f, int64_t offset,
                    offset % element_bytes == 1 ? "" : "s");
 }
 
+/* Of a bounded allocation, the name that ends nearest before a byte, and the one that
+ * begins nearest behind it; NULL: there is none. */
+static void neighbours(const struct sim_alloc *a, size_t offset,
+                       const struct sim_named **before,
+                       const struct sim_named **behind)
+{
+    *before = *behind = NULL;
+    for (size_t i = a->name_count; i-- > 0;) {
+        const struct sim_named *n = &a->names[i];
+        if (n->from > offset) {
+            if (!*behind || n->from < (*behind)->from)
+                *behind = n;
+        } else if (!*before ||
+                   n->from + n->bytes > (*before)->from + (*before)->bytes)
+            *before = n;
+    }
+}
+
 /* Between two tensors: the one whose end or beginning is nearer, and the other. It may
  * be that of the next pointer, off by much. */
 static const struct sim_named *nearer_name(const struct sim_alloc *a,
@@ -112,7 +130,7 @@ static const struct sim_named *nearer_name(const struct sim_alloc *a,
 {
     const struct sim_named *before;
     const struct sim_named *behind;
-    sim_memory_neighbours(a, offset, &before, &behind);
+    neighbours(a, offset, &before, &behind);
     const bool first =
         before && (!behind || offset - (before->from + before->bytes) <
                                   behind->from - offset);

@@ -505,22 +505,6 @@ const struct sim_named *sim_memory_bounds(const struct sim_alloc *a,
     return !a->bounded && a->name_count == 1 ? &a->names[0] : NULL;
 }
 
-void sim_memory_neighbours(const struct sim_alloc *a, size_t offset,
-                           const struct sim_named **before,
-                           const struct sim_named **behind)
-{
-    *before = *behind = NULL;
-    for (size_t i = a->name_count; i-- > 0;) {
-        const struct sim_named *n = &a->names[i];
-        if (n->from > offset) {
-            if (!*behind || n->from < (*behind)->from)
-                *behind = n;
-        } else if (!*before ||
-                   n->from + n->bytes > (*before)->from + (*before)->bytes)
-            *before = n;
-    }
-}
-
 enum lab_ptx_space sim_generic(uint64_t *addr)
 {
     static const struct {

@@ -70,11 +70,6 @@ const struct sim_named *sim_memory_bounds(const struct sim_alloc *a,
                                           size_t offset, size_t bytes);
 /* Before a launch: which labels are fixed, and which of these are whole. */
 void sim_memory_begin(struct lab_sim_memory *m);
-/* Of a bounded allocation, the name that ends nearest before a byte, and the one that
- * begins nearest behind it; NULL: there is none. */
-void sim_memory_neighbours(const struct sim_alloc *a, size_t offset,
-                           const struct sim_named **before,
-                           const struct sim_named **behind);
 /* Notes that bytes were written, as lab_sim_written() does. */
 void sim_memory_set(struct sim_alloc *a, size_t offset, size_t bytes);
 /* The first byte of these that was not; `bytes`: all were. */

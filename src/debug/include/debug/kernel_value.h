@@ -40,9 +40,4 @@ enum lab_status lab_kernel_print_add(struct lab_str *out,
                                      struct lab_kernel_values *v,
                                      const struct lab_sim_debug *d, int warp,
                                      const char *word);
-/* `registers`: the variables, and the registers without a name, in one lane. */
-enum lab_status lab_kernel_registers_add(struct lab_str *out,
-                                         struct lab_kernel_values *v,
-                                         const struct lab_sim_debug *d,
-                                         int warp, int lane);
 LAB_C_END

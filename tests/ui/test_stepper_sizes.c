@@ -286,6 +286,22 @@ TEST_CASE(titles_of_a_board_are_whole_where_there_is_room)
     assert_int_equal(l.at[0].title.w + l.at[2].title.w, 28);
 }
 
+/* Where not every element has a cell, as few share one as there is room for. */
+TEST_CASE(elements_share_cells_evenly)
+{
+    const struct lab_board_want want[] = {
+        {.place = LAB_BOARD_LEFT, .rows = 16, .cols = 64, .title_w = 16},
+        {.place = LAB_BOARD_ABOVE, .rows = 64, .cols = 119, .title_w = 18},
+        {.place = LAB_BOARD_RESULT, .rows = 16, .cols = 119, .title_w = 17}};
+    const struct lab_rect r = {0, 0, 25, 102};
+    struct lab_board_layout l = lab_board_place(r, want, 3, true, true);
+    assert_true(l.fits);
+    assert_int_equal(l.at[0].block_cols, 2);
+    assert_int_equal(l.at[2].block_cols, 2);
+    for (int i = 0; i < 3; i++)
+        assert_true(lab_rect_inside(l.at[i].cells, r));
+}
+
 /* No product: a part may have larger cells than another one, twins have the same,
  * and most of the place is covered. */
 TEST_CASE(parts_of_a_board_fill_it)

@@ -470,22 +470,47 @@ static bool grow_smallest(struct trial *t, const struct task *k)
     return false;
 }
 
+/* Fewer elements share a cell of the parts that have the most, while `room` lasts. */
+static void split_cells(struct line *l, int room, bool down)
+{
+    for (;;) {
+        int next = -1;
+        int64_t most = 1;
+        for (int i = 0; i < l->n; i++) {
+            const int64_t old = l->cells[i];
+            const int64_t block = old > 0 ? up(l->size[i], old) : 1;
+            if (block <= most)
+                continue;
+            l->cells[i] = up(l->size[i], block - 1);
+            if (rest_of(l, room, down) >= 0) {
+                next = i;
+                most = block;
+            }
+            l->cells[i] = old;
+        }
+        if (next < 0)
+            return;
+        l->cells[next] = up(l->size[next], most - 1);
+    }
+}
+
 /* Cells that hold no more elements than others are left out. */
-static void even_cells(struct line *l)
+static void even_cells(struct line *l, int room, bool down)
 {
     for (int i = 0; i < l->n; i++) {
         if (l->cells[i] > 0)
             l->cells[i] = up(l->size[i], up(l->size[i], l->cells[i]));
         l->given[i] = 0;
     }
+    split_cells(l, room, down);
 }
 
 /* The columns of A, the rows of B, and the parts of a row grow each by itself. */
 static void grow_parts(struct trial *t, const struct task *k)
 {
-    even_cells(&t->down);
+    even_cells(&t->down, k->r.h, true);
     for (int i = 0; i < t->shelves; i++)
-        even_cells(&t->across[i]);
+        even_cells(&t->across[i], k->r.w, false);
     for (int i = 0; i < k->n; i++)
         if (t->own_rows[i] > 0)
             t->own_rows[i] =
@@ -915,7 +940,7 @@ const struct lab_plane *lab_board_plane(const struct lab_board_view *b,
     const struct lab_show *want = &b->board.part[part].show;
     for (int i = 0; i < b->snap->n_board; i++) {
         const struct lab_plane *p = &b->snap->board[i];
-        if (p->tensor == want->tensor && p->value &&
+        if (p->tensor == want->tensor && p->value && !p->show.sheet &&
             p->show.row_axis == want->row_axis &&
             p->show.col_axis == want->col_axis &&
             memcmp(p->show.fixed, want->fixed, sizeof(want->fixed)) == 0)

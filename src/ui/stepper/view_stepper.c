@@ -1944,7 +1944,88 @@ static bool alone_is_larger(const struct lab_stepper *v,
     return alone > lab_heat_fit(p->rows, p->cols, fold_of(v), &room).cell_h;
 }
 
-/* One tensor: name and statistics in a line, its histogram below. */
+enum { NAMED_MOST = 64, SPREAD_H = 14 /* rows of a spread, at most */ };
+
+/* Whether the plane is a whole tensor of so few values that each has a bar in
+ * `h` rows; their histogram would only show some single bars. */
+static bool has_few_values(const struct lab_stepper *v,
+                           const struct lab_plane *p, int h)
+{
+    const int64_t n = p->rows * p->cols;
+    return p->tiles == 1 && n == v->snap.plan->tensors[p->tensor].count &&
+           n <= h && n <= NAMED_MOST;
+}
+
+/* A value with the name of its place. */
+struct named_value {
+    char name[32];
+    double value;
+};
+
+/* A row, or several where there is room, for each: name, value, and its bar. */
+static void draw_named(struct lab_canvas *c, struct lab_rect r,
+                       const struct named_value *of, int n)
+{
+    enum { APART = 2, DIGITS = 8 };
+    const int each = r.h / n;
+    const int thick = each > 2 ? each - 1 : each;
+    int name_w = 0;
+    double most = 0;
+    bool sides = false;
+    for (int i = 0; i < n; i++) {
+        name_w = largest(name_w, lab_canvas_columns(c, of[i].name));
+        sides = sides || of[i].value < 0;
+        if (isfinite(of[i].value))
+            most = fmax(most, fabs(of[i].value));
+    }
+    name_w = name_w < r.w / 3 ? name_w : r.w / 3;
+    for (int i = 0; i < n; i++) {
+        const double value = of[i].value;
+        struct lab_rect bar = lab_rect_cut_top(&r, each);
+        const int y = bar.y + (thick - 1) / 2;
+        lab_canvas_text_cut(c, y, bar.x, name_w, LAB_ROLE_DIM, of[i].name);
+        lab_rect_cut_left(&bar, name_w + 1);
+        lab_canvas_textf(c, y, bar.x, bar.w,
+                         isfinite(value) ? LAB_ROLE_NORMAL : LAB_ROLE_BAD,
+                         "%*s", DIGITS, LAB_VALUE_TEXT(value, DIGITS));
+        lab_rect_cut_left(&bar, DIGITS + APART);
+        for (int k = 0; most > 0 && k < thick; k++)
+            lab_bar_draw(c, bar.y + k, bar.x, bar.w,
+                         isfinite(value) ? value / most : NAN, sides,
+                         value < 0 ? LAB_ROLE_NEGATIVE : LAB_ROLE_POSITIVE);
+    }
+}
+
+/* Element (row, col) of a plane: its symbols, or its indices in the plane. */
+static void name_element(const struct lab_plane *p, int64_t row, int64_t col,
+                         struct named_value *out)
+{
+    const struct lab_label *symbol = p->rows > 1 && p->cols > 1 ? NULL
+                                     : p->cols > 1              ? p->col_label
+                                                                : p->row_label;
+    out->value = p->value[row * p->cols + col];
+    if (symbol)
+        snprintf(out->name, sizeof(out->name), "%.31s",
+                 symbol[p->cols > 1 ? col : row].text);
+    else if (p->show.row_axis >= 0 && p->show.col_axis >= 0)
+        snprintf(out->name, sizeof(out->name), "[%lld,%lld]", (long long)row,
+                 (long long)col);
+    else
+        snprintf(out->name, sizeof(out->name), "[%lld]",
+                 (long long)(p->cols > 1 ? col : row));
+}
+
+static void draw_values(struct lab_canvas *c, struct lab_rect r,
+                        const struct lab_plane *p)
+{
+    struct named_value of[NAMED_MOST];
+    const int n = (int)(p->rows * p->cols);
+    for (int i = 0; i < n; i++)
+        name_element(p, i / p->cols, i % p->cols, &of[i]);
+    draw_named(c, r, of, n);
+}
+
+/* One tensor: name and statistics in a line, its values or their histogram below. */
 static void draw_spread(const struct lab_stepper *v, struct lab_canvas *c,
                         struct lab_rect r, const struct lab_plane *p)
 {
@@ -1953,7 +2034,10 @@ static void draw_spread(const struct lab_stepper *v, struct lab_canvas *c,
                    v->snap.plan->tensors[p->tensor].name);
     lab_rect_cut_left(&row, 2);
     draw_stats(&p->stats, c, row);
-    draw_histogram(&p->stats, c, r);
+    if (has_few_values(v, p, r.h))
+        draw_values(c, r, p);
+    else
+        draw_histogram(&p->stats, c, r);
 }
 
 /* Columns that a picture or a table leaves at the right of `r` where these have room
@@ -2162,37 +2246,225 @@ static void draw_pixels(const struct lab_stepper *v, struct lab_canvas *c,
     lab_rect_cut_top(r, h + 2);
 }
 
-/* In what the pictures leave: how the values of the step's tensors spread. */
+/* ---- the row of an element, and the slices beside the plane ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = fabs(((const struct named_value *)a)->value);
+    const double y = fabs(((const struct named_value *)b)->value);
+    return (x < y) - (x > y);
+}
+
+/* Of a part, the row that belongs to the cursor's element, or the column where that
+ * is what belongs to it: all its values, else as many of the largest as there are
+ * rows. false: nothing of it is lit, or a window is. */
+static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
+                          struct lab_rect r, int part)
+{
+    enum { LEAST = 2 };
+    const struct lab_plane *p = lab_board_plane(&v->board.view, part);
+    struct lab_reach rows;
+    struct lab_reach cols;
+    if (!p || !p->written || p->value == NULL ||
+        !lab_board_lit(&v->board.view.board.part[part], &rows, &cols))
+        return false;
+    const int64_t row = rows.first - p->show.row_first;
+    const int64_t col = cols.first - p->show.col_first;
+    const bool down = rows.last > rows.first;
+    const int64_t n = down ? p->rows : p->cols;
+    if ((down && cols.last > cols.first) || row < 0 || row >= p->rows ||
+        col < 0 || col >= p->cols || n < LEAST || r.h <= LEAST ||
+        has_few_values(v, p, SPREAD_H))
+        return false;
+    struct named_value *of = lab_alloc_array((size_t)n, sizeof(*of));
+    if (!of)
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t y = down ? i : row;
+        const int64_t x = down ? col : i;
+        const struct lab_label *symbol = down ? p->row_label : p->col_label;
+        of[i].value = p->value[y * p->cols + x];
+        snprintf(of[i].name, sizeof(of[i].name),
+                 symbol ? "%lld:%.20s" : "[%lld]", (long long)i,
+                 symbol ? symbol[i].text : "");
+    }
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    int sight = n < r.h ? (int)n : r.h;
+    const char *const name = v->snap.plan->tensors[p->tensor].name;
+    lab_canvas_add(c, &head, LAB_ROLE_HEADING,
+                   down ? "%s, column %lld" : "%s, row %lld", name,
+                   (long long)(down ? col : row));
+    if (sight < n) {
+        qsort(of, (size_t)n, sizeof(*of), by_size);
+        lab_canvas_add(c, &head, LAB_ROLE_DIM, ", the largest");
+    }
+    draw_named(c, r, of, sight);
+    lab_free(of);
+    return true;
+}
+
+/* The plane of the slices beside the board, NULL: there is none, or not yet. */
+static const struct lab_plane *slices_plane(const struct lab_stepper *v)
+{
+    for (int i = 0; i < v->snap.n_board; i++) {
+        const struct lab_plane *p = &v->snap.board[i];
+        if (p->show.sheet && p->tensor == v->tensor && p->value && p->written &&
+            p->tiles > 1)
+            return p;
+    }
+    return NULL;
+}
+
+/* The other channels, samples or heads of the cursor's tensor, with the chosen one's
+ * number bright: as many as have room. `r` loses the rows. */
+static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect *r)
+{
+    enum { LEAST_H = 4, LEAST_W = 24, TITLE_W = 4 };
+    const struct lab_plane *p = slices_plane(v);
+    if (!p || r->h < LEAST_H || r->w < LEAST_W)
+        return;
+    const int64_t chosen = p->show.fixed[p->show.sheet - 1];
+    struct lab_heat m = {
+        .most = lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
+        .diverging = !(p->stats.min >= 0),
+        .cursor = -1};
+    struct lab_heat_room room = {.halves = c->tints && !c->ascii,
+                                 .square = is_picture(v)};
+    room.mean = room.square && !m.diverging;
+    int64_t most = 1; /* one alone is there already */
+    int64_t best = 0;
+    int64_t across = 1;
+    int64_t down = 1;
+    for (int64_t k = 1; k <= p->tiles && k <= r->w / (TITLE_W + 1); k++)
+        for (int64_t rows = 1;
+             rows <= (p->tiles + k - 1) / k && (r->h - 1) / rows > 1; rows++) {
+            room.h = (int)((r->h - 1) / rows) - 1;
+            room.w = (int)(r->w / k) - 1;
+            const struct lab_heat_grid g =
+                lab_heat_fit(p->rows, p->cols, 0, &room);
+            const int64_t all = rows * k < p->tiles ? rows * k : p->tiles;
+            const int64_t area = (int64_t)g.cell_h * g.cell_w;
+            if (g.block_rows > 1 || g.block_cols > 1 || all < most ||
+                (all == most && area <= best))
+                continue;
+            most = all;
+            best = area;
+            across = k;
+            down = rows;
+            m.grid = g;
+        }
+    if (most < 2)
+        return;
+    const int64_t page = across * down;
+    const int64_t first = chosen / page * page;
+    const int tile_h = lab_heat_height(&m.grid) + 1;
+    const int tile_w = largest(m.grid.cells_w * m.grid.cell_w + 1, TITLE_W + 1);
+    struct lab_rect head = lab_rect_cut_top(r, 1);
+    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", tensor_of(v)->name);
+    for (int i = 0; i < tensor_of(v)->shape.rank; i++) {
+        lab_canvas_add(c, &head, LAB_ROLE_HEADING, i ? "," : "[");
+        if (is_shown(&p->show, i))
+            lab_canvas_add(c, &head, LAB_ROLE_HEADING,
+                           i == p->show.row_axis ? "↓" : "→");
+        else if (i == p->show.sheet - 1)
+            lab_canvas_add(c, &head, LAB_ROLE_HEADING, "*");
+        else
+            lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%lld",
+                           (long long)p->show.fixed[i]);
+    }
+    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "]");
+    lab_canvas_add(
+        c, &head, LAB_ROLE_DIM, "  * %lld to %lld of %lld", (long long)first,
+        (long long)(first + page < p->tiles ? first + page : p->tiles) - 1,
+        (long long)p->tiles);
+    int used = 0;
+    for (int64_t i = 0; i < page && first + i < p->tiles; i++) {
+        const int64_t tile = first + i;
+        const int y = r->y + (int)(i / across) * tile_h;
+        const int x = r->x + (int)(i % across) * tile_w;
+        m.value = p->value + tile * p->rows * p->cols;
+        lab_canvas_textf(c, y, x, tile_w,
+                         tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+                         tile == chosen ? "[%lld]" : " %lld", (long long)tile);
+        lab_heat_draw(c, y + 1, x, &m);
+        used = y + tile_h - r->y;
+    }
+    lab_rect_cut_top(r, used + 1);
+}
+
+/* ---- what a board leaves ---- */
+
+/* How the values of the planes from *at on spread, as many as the place has room
+ * for; `to` loses the rows. */
+static void draw_some_spreads(const struct lab_stepper *v, struct lab_canvas *c,
+                              struct lab_rect *to,
+                              const struct lab_plane *const *plane, int n,
+                              int *at)
+{
+    enum { LEAST_H = 5, WIDE = 46, APART = 2 };
+    const int left = n - *at;
+    if (to->h < LEAST_H - 1 || left == 0)
+        return;
+    int across = to->w / WIDE < 1 ? 1 : to->w / WIDE;
+    across = across < left ? across : left;
+    int down = (left + across - 1) / across;
+    const int most = (to->h + 1) / LEAST_H < 1 ? 1 : (to->h + 1) / LEAST_H;
+    down = down < most ? down : most;
+    across =
+        (left + down - 1) / down < across ? (left + down - 1) / down : across;
+    int h = (to->h + 1) / down;
+    h = h < SPREAD_H + 1 ? h : SPREAD_H + 1;
+    const int w = (to->w + APART) / across;
+    for (int k = 0; k < down * across && *at < n; k++) {
+        const struct lab_rect one = {to->y + k / across * h,
+                                     to->x + k % across * w, h - 1, w - APART};
+        draw_spread(v, c, one, plane[(*at)++]);
+    }
+    lab_rect_cut_top(to, down * h);
+}
+
+/* Rows or columns of the parts from *part back that the cursor's element belongs to,
+ * side by side where there is room. */
+static void draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect to, int *part)
+{
+    enum { LEAST_H = 4, WIDE = 32, APART = 2 };
+    const int across = to.w / WIDE < 1 ? 1 : to.w / WIDE;
+    const int w = (to.w + APART) / across;
+    if (to.h < LEAST_H)
+        return;
+    for (int k = 0; k < across && *part >= 0; (*part)--)
+        k += draw_lit_line(
+            v, c, (struct lab_rect){to.y, to.x + k * w, to.h, w - APART},
+            *part);
+}
+
+/* In what the pictures leave: images, the other slices of the tensor, how the values
+ * of the step's tensors spread, and those beside the element's. */
 static void draw_spreads(const struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
-    enum { LEAST_H = 5, MOST_H = 14, LEAST_W = 34, WIDE = 46, APART = 2 };
+    enum { LEAST_W = 24, TALL = 16 };
     const struct lab_plane *plane[LAB_BOARD_PARTS];
     struct lab_rect place[LAB_BOARD_FREE];
     int n = spread_planes(v, plane);
     int places = lab_board_free(&v->board.view, r, place);
     int at = 0;
-    if (places > 0)
-        draw_pixels(v, c, &place[0]);
-    for (int i = 0; i < places && at < n; i++) {
+    int line = v->board.view.board.n - 1;
+    for (int i = 0; i < places; i++) {
         struct lab_rect to = place[i];
-        if (to.h < LEAST_H - 1 || to.w < LEAST_W)
+        if (to.w < LEAST_W)
             continue;
-        int left = n - at;
-        int across = to.w / WIDE < 1 ? 1 : to.w / WIDE;
-        across = across < left ? across : left;
-        int down = (left + across - 1) / across;
-        int most = (to.h + 1) / LEAST_H < 1 ? 1 : (to.h + 1) / LEAST_H;
-        down = down < most ? down : most;
-        across = (left + down - 1) / down < across ? (left + down - 1) / down
-                                                   : across;
-        int h = (to.h + 1) / down;
-        int w = (to.w + APART) / across;
-        for (int k = 0; k < down * across && at < n; k++) {
-            struct lab_rect one = {to.y + k / across * h, to.x + k % across * w,
-                                   h - 1 < MOST_H ? h - 1 : MOST_H, w - APART};
-            draw_spread(v, c, one, plane[at++]);
+        if (i == 0) {
+            draw_pixels(v, c, &to);
+            struct lab_rect slices = to;
+            slices.h = to.h >= TALL && n > 0 ? to.h * 2 / 3 : to.h;
+            draw_slices(v, c, &slices);
+            lab_rect_cut_top(&to, slices.y - to.y);
         }
+        draw_some_spreads(v, c, &to, plane, n, &at);
+        draw_some_lines(v, c, to, &line);
     }
 }
 
@@ -2449,6 +2721,29 @@ static bool make_board(struct lab_stepper *v)
     return b->n > 1 && has_part(b, v->tensor);
 }
 
+/* The slices along the axis that [ and ] move along, of feature maps the channels;
+ * where it has one, along the next that has more. */
+static void add_slices(const struct lab_stepper *v, const struct lab_show *mine,
+                       struct lab_command *cmd)
+{
+    const struct look *look = look_now(v);
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    const bool maps =
+        lab_holds_pictures(v->snap.plan, tensor_of(v)) && !is_weight(v);
+    int axis = maps && look->hidden == 0 ? 1 : look->hidden;
+    int left = shape->rank;
+    while (left > 0 &&
+           (axis < 0 || axis >= shape->rank || axis == mine->row_axis ||
+            axis == mine->col_axis || shape->dim[axis] == 1)) {
+        axis = axis < 0 || axis + 1 >= shape->rank ? 0 : axis + 1;
+        left--;
+    }
+    if (left == 0 || shape->rank < 3 || cmd->n_board >= LAB_BOARD_PARTS)
+        return;
+    cmd->board[cmd->n_board] = *mine;
+    cmd->board[cmd->n_board++].sheet = axis + 1;
+}
+
 /* Asks for the planes of the board, when they are others than before; none where
  * it is not shown. */
 static void ask_board(struct lab_stepper *v)
@@ -2470,6 +2765,7 @@ static void ask_board(struct lab_stepper *v)
         }
         const struct lab_show *mine = &b->part[part].show;
         const struct lab_show *now = &look_now(v)->show;
+        add_slices(v, mine, &cmd);
         if (mine->row_axis != now->row_axis || mine->col_axis != now->col_axis)
             look_along(v, mine->row_axis, mine->col_axis);
     } else {
@@ -3146,20 +3442,22 @@ static void draw_largest(const struct lab_stepper *v, struct lab_canvas *c,
     }
 }
 
+/* What tensors are for. */
+static const struct {
+    const char *name;
+    enum lab_role bar;
+} memory_kinds[] = {[LAB_TENSOR_DATA] = {"data", LAB_ROLE_SERIES_1},
+                    [LAB_TENSOR_PARAM] = {"parameters", LAB_ROLE_SERIES_2},
+                    [LAB_TENSOR_STATE] = {"optimizer state", LAB_ROLE_UPDATE},
+                    [LAB_TENSOR_ACTIVATION] = {"activations", LAB_ROLE_FORWARD},
+                    [LAB_TENSOR_GRADIENT] = {"gradients", LAB_ROLE_BACKWARD}};
+
 /* Bytes of the tensors by what they are for; those that share another one's memory
  * are not counted. `r` loses the rows. */
 static void draw_memory(const struct lab_stepper *v, struct lab_canvas *c,
                         struct lab_rect *r)
 {
-    static const struct {
-        const char *name;
-        enum lab_role bar;
-    } kind[] = {[LAB_TENSOR_DATA] = {"data", LAB_ROLE_SERIES_1},
-                [LAB_TENSOR_PARAM] = {"parameters", LAB_ROLE_SERIES_2},
-                [LAB_TENSOR_STATE] = {"optimizer state", LAB_ROLE_UPDATE},
-                [LAB_TENSOR_ACTIVATION] = {"activations", LAB_ROLE_FORWARD},
-                [LAB_TENSOR_GRADIENT] = {"gradients", LAB_ROLE_BACKWARD}};
-    enum { KINDS = sizeof(kind) / sizeof(kind[0]) };
+    enum { KINDS = sizeof(memory_kinds) / sizeof(memory_kinds[0]) };
     const struct lab_plan *plan = v->snap.plan;
     double bytes[KINDS] = {0};
     double most = 0;
@@ -3174,8 +3472,47 @@ static void draw_memory(const struct lab_stepper *v, struct lab_canvas *c,
                         "memory of the tensors");
     for (int i = 0; i < KINDS && r->h > 0; i++)
         if (bytes[i] > 0)
-            draw_share(c, lab_rect_cut_top(r, 1), kind[i].name, bytes[i] / most,
-                       kind[i].bar, LAB_BYTES_TEXT(bytes[i]));
+            draw_share(c, lab_rect_cut_top(r, 1), memory_kinds[i].name,
+                       bytes[i] / most, memory_kinds[i].bar,
+                       LAB_BYTES_TEXT(bytes[i]));
+}
+
+/* The tensors with the most bytes, the first has the most. */
+static void draw_largest_tensors(const struct lab_stepper *v,
+                                 struct lab_canvas *c, struct lab_rect r)
+{
+    const struct lab_plan *plan = v->snap.plan;
+    int largest_of[LONGEST_STEPS];
+    int n = 0;
+    int most = r.h - 1 < LONGEST_STEPS ? r.h - 1 : LONGEST_STEPS;
+    for (int i = 0; i < plan->n_tensors; i++) {
+        const double bytes = (double)lab_tensor_bytes(&plan->tensors[i]);
+        int at = n;
+        if (plan->tensors[i].alias_of >= 0)
+            continue;
+        while (at > 0 && (double)lab_tensor_bytes(
+                             &plan->tensors[largest_of[at - 1]]) < bytes)
+            at--;
+        if (at >= most)
+            continue;
+        n = n < most ? n + 1 : n;
+        memmove(largest_of + at + 1, largest_of + at,
+                (size_t)(n - 1 - at) * sizeof(*largest_of));
+        largest_of[at] = i;
+    }
+    if (n == 0)
+        return;
+    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    lab_canvas_text_cut(c, row.y, row.x + 1, row.w - 1, LAB_ROLE_HEADING,
+                        "largest tensors");
+    const double all = (double)lab_tensor_bytes(&plan->tensors[largest_of[0]]);
+    for (int i = 0; i < n; i++) {
+        const struct lab_tensor *t = &plan->tensors[largest_of[i]];
+        const double bytes = (double)lab_tensor_bytes(t);
+        draw_share(c, lab_rect_cut_top(&r, 1), t->name,
+                   all > 0 ? bytes / all : 0, memory_kinds[t->role].bar,
+                   LAB_BYTES_TEXT(bytes));
+    }
 }
 
 static void draw_loss_so_far(const struct lab_stepper *v, struct lab_canvas *c,
@@ -3226,8 +3563,12 @@ static void draw_below_steps(const struct lab_stepper *v, struct lab_canvas *c,
     }
     n = largest_steps(&v->snap, true, step,
                       r.h - 1 < LONGEST_STEPS ? r.h - 1 : LONGEST_STEPS);
-    if (n > 1)
-        draw_largest(v, c, r, true, step, n);
+    if (n > 1) {
+        draw_largest(v, c, lab_rect_cut_top(&r, n + 1), true, step, n);
+        lab_rect_cut_top(&r, 1);
+    }
+    if (r.h > REST_LEAST)
+        draw_largest_tensors(v, c, r);
 }
 
 static void draw_steps(struct lab_stepper *v, struct lab_canvas *c,
@@ -3560,17 +3901,35 @@ static bool reads(const struct lab_step *step, int tensor)
     return false;
 }
 
-/* Columns of the longest line of the pane's text. */
-static int text_columns(const struct lab_doc *d, bool ascii)
+/* Columns of a row of `r` up to the last that has something. */
+static int columns_used(const struct lab_canvas *c, struct lab_rect r, int y)
 {
+    const struct lab_cell *row = &c->cells[y * c->w];
+    int used = r.w;
+    while (used > 0 && strcmp(row[r.x + used - 1].text, " ") == 0)
+        used--;
+    return used;
+}
+
+/* What the lines of `r` leave free from the one on below which all leave half of it,
+ * or at least so many columns; h 0: there is none. */
+static struct lab_rect right_of_lines(const struct lab_canvas *c,
+                                      struct lab_rect r, int least_w)
+{
+    enum { APART = 3 };
+    const int w = largest(least_w, r.w / 2);
+    struct lab_rect out = {r.y + r.h, r.x, 0, r.w};
     int most = 0;
-    for (size_t i = 0; !lab_doc_check(d) && i < d->para_count; i++) {
-        const struct lab_doc_para *p = &d->paras[i];
-        int w = lab_text_columns(lab_str_text(&d->text) + p->start,
-                                 p->end - p->start, ascii);
-        most = largest(most, w);
+    while (out.y > r.y) {
+        const int used = largest(most, columns_used(c, r, out.y - 1) + APART);
+        if (used + w > r.w)
+            break;
+        most = used;
+        out.y--;
+        out.h++;
     }
-    return most;
+    lab_rect_cut_left(&out, most);
+    return out;
 }
 
 /* What a step does with the tensor, its name and formula. */
@@ -3608,7 +3967,7 @@ static void draw_uses(const struct lab_stepper *v, struct lab_canvas *c,
 static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
-    enum { USES_W = 44, APART = 3 };
+    enum { USES_W = 44, USES_H = 2 };
     struct lab_pager *p = &v->pager[LAB_PANE_EXPLAIN];
     v->explain_at = r;
     write_explain(v, r.w, c->ascii);
@@ -3618,12 +3977,9 @@ static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
         p->top = 0; /* the formula stays in sight */
     lab_pager_draw(p, c, r);
     draw_term_bars(v, c, r);
-    int used = text_columns(&v->doc[LAB_PANE_EXPLAIN], c->ascii) + APART;
-    bool bars = v->first_term != SIZE_MAX && v->snap.explanation.n_terms > 1;
-    if (v->tensor < 0 || bars || used + USES_W > r.w)
-        return;
-    lab_rect_cut_left(&r, used);
-    draw_uses(v, c, r);
+    struct lab_rect uses = right_of_lines(c, r, USES_W);
+    if (v->tensor >= 0 && uses.h >= USES_H)
+        draw_uses(v, c, uses);
 }
 
 /* ---- keys ---- */

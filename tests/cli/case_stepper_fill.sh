@@ -1,0 +1,42 @@
+# shellcheck shell=sh
+# What the pictures of a step leave free has what belongs to them: the other channels,
+# the row of the element, the values of a small tensor, the steps of the tensor.
+steps()
+{
+    printf 'resize 200 60\nawait 60000 step 0 of\n'
+    for step in $(seq "$1"); do
+        printf 'key s\nawait 20000 step %s of\n' "$step"
+    done
+}
+
+{
+    steps 3
+    printf 'await 9000 relu1.out[0,↓,→,*]  * 0 to 15 of 16\n'
+    printf 'await 9000 [0]\nexpect  15\n'
+    printf 'expect steps of relu1.out\nexpect read by    conv2.conv\n'
+    # Another channel is chosen, and all are of another sample.
+    printf 'key 2\nkey }\nkey ]\nawait 9000 [1]\nkey {\nkey ]\n'
+    printf 'await 9000 relu1.out[1,↓,→,*]\nquit\n'
+} | play cnn-digits --backend cpu
+expect_exit 0
+
+{
+    steps 4
+    printf 'await 9000 loss.probs, row 0, the largest\nabsent row 1,\n'
+    printf 'key 2\nkey Down\nawait 9000 loss.probs, row 1, the largest\n'
+    printf 'resize 80 24\nabsent the largest\nquit\n'
+} | play word2vec-cbow --backend cpu
+expect_exit 0
+
+{
+    steps 12
+    printf 'await 9000 [1,0]      0.8\nexpect [3,0]     0.25\nquit\n'
+} | play lstm-example --backend cpu
+expect_exit 0
+
+# Elements share cells as evenly as there is room: two of 119, not three.
+{
+    steps 8
+    printf 'await 9000 max of 1x2\nquit\n'
+} | play word2vec-cbow --backend cpu
+expect_exit 0

@@ -258,7 +258,7 @@ TEST_CASE(the_variant_check)
         lab_variant_withdraw(NULL);
         assert_ok(lab_backend_open(&be, "cpu", 0));
         lab_mem_fail_from(nth);
-        enum lab_status st = lab_backend_check(be, &said);
+        enum lab_status st = lab_backend_check(be, NULL, &said);
         int64_t used = lab_mem_count();
         lab_mem_fail_from(0);
         assert_true(st == LAB_OK || st == LAB_E_NOMEM);
@@ -267,7 +267,7 @@ TEST_CASE(the_variant_check)
         assert_non_null(lab_backend_variant(be, LAB_F32, "dense", "matmul",
                                             LAB_FORWARD, "blas"));
         if (st) /* not finished, not forgotten: it is done now */
-            assert_ok(lab_backend_check(be, &said));
+            assert_ok(lab_backend_check(be, NULL, &said));
         lab_str_release(&said);
         lab_backend_close(be);
         if (used < nth)

@@ -26,15 +26,18 @@ enum lab_status __wrap_lab_backend_open(struct lab_backend **out,
 
 /* Its calls are the CPU's, which the check has looked at. */
 enum lab_status __real_lab_backend_check(struct lab_backend *be,
+                                         const struct lab_plan *plan,
                                          struct lab_str *report);
 enum lab_status __wrap_lab_backend_check(struct lab_backend *be,
+                                         const struct lab_plan *plan,
                                          struct lab_str *report);
 enum lab_status __wrap_lab_backend_check(struct lab_backend *be,
+                                         const struct lab_plan *plan,
                                          struct lab_str *report)
 {
     return strcmp(be->ops->name, "late") == 0
                ? LAB_OK
-               : __real_lab_backend_check(be, report);
+               : __real_lab_backend_check(be, plan, report);
 }
 
 struct fixture {

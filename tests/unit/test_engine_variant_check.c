@@ -25,7 +25,7 @@ TEST_CASE_WITH(what_ships_is_never_withdrawn, back_to_start, back_to_start)
     struct lab_str said;
     lab_str_init(&said);
     assert_ok(lab_backend_open(&be, "cpu", 0));
-    assert_ok(lab_backend_check(be, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
     assert_string_equal(lab_str_text(&said), "");
     int n;
     const struct lab_kernel_set *const *sets = be->ops->sets(be, LAB_F32, &n);
@@ -161,7 +161,7 @@ TEST_CASE_WITH(a_variant_may_refuse_sizes, back_to_start, back_to_start)
     join_backend_add(&choosy_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    assert_ok(lab_backend_check(be, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
     assert_true(prepared > 1);
     assert_false(lab_variant_disabled(&choosy_rows[0]));
     assert_true(lab_variant_disabled(&choosy_rows[1]));
@@ -202,12 +202,12 @@ TEST_CASE_WITH(no_memory_is_no_verdict, back_to_start, back_to_start)
     join_backend_add(&large_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    assert_int_equal(lab_backend_check(be, &said), LAB_E_NOMEM);
+    assert_int_equal(lab_backend_check(be, NULL, &said), LAB_E_NOMEM);
     assert_false(lab_variant_disabled(&large_rows[0]));
     assert_string_equal(lab_str_text(&said), "");
     room = true;
     asked = 0;
-    assert_ok(lab_backend_check(be, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
     assert_true(asked > 0);
     assert_false(lab_variant_disabled(&large_rows[0]));
     lab_str_release(&said);
@@ -262,7 +262,7 @@ TEST_CASE_WITH(wrong_steps_are_withdrawn, back_to_start, back_to_start)
     join_backend_add(&relu_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    assert_ok(lab_backend_check(be, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
     const bool want[] = {true, true, true, false, true};
     for (int i = 0; i < 5; i++)
         assert_int_equal(lab_variant_disabled(&relu_rows[i]), want[i]);
@@ -290,10 +290,107 @@ TEST_CASE_WITH(wrong_steps_are_withdrawn, back_to_start, back_to_start)
     }
     /* Once a process: nothing more is said. */
     lab_str_clear(&said);
-    assert_ok(lab_backend_check(be, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
     assert_string_equal(lab_str_text(&said), "");
     lab_str_release(&said);
     lab_backend_close(be);
+}
+
+static void plan_of(struct net *n, const char *middle)
+{
+    net_init(n);
+    net_tensor(n, "x 2,3", NULL);
+    net_tensor(n, "y 2,3", NULL);
+    net_nodes(n, middle, "fc1 dense units=3");
+    net_train(n, "mse", "sgd lr=0.1");
+    net_walk_on(n, join_backend());
+}
+
+/* A walk waits for the ops of its plan only; another plan's are judged when it comes,
+ * in the same way. */
+TEST_CASE_WITH(only_the_ops_of_a_plan_are_judged, back_to_start, back_to_start)
+{
+    struct net without;
+    struct net with;
+    struct lab_str said;
+    lab_str_init(&said);
+    join_backend_add(&relu_set);
+    struct lab_backend *be = join_backend();
+    plan_of(&without, "act1 tanh");
+    plan_of(&with, "act1 relu");
+    assert_ok(lab_backend_check(be, without.plan, &said));
+    assert_string_equal(lab_str_text(&said), "");
+    for (int i = 0; i < 5; i++)
+        assert_false(lab_variant_disabled(&relu_rows[i]));
+    const bool want[] = {true, true, true, false, true};
+    assert_ok(lab_backend_check(be, with.plan, &said));
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(lab_variant_disabled(&relu_rows[i]), want[i]);
+    assert_non_null(
+        strstr(lab_str_text(&said), "relu relu forward, variant leaks: is "));
+    /* Once a process, an op, whichever plan asks; the rest when all are asked for. */
+    lab_str_clear(&said);
+    assert_ok(lab_backend_check(be, with.plan, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
+    assert_string_equal(lab_str_text(&said), "");
+    lab_str_release(&said);
+    net_free(&without);
+    net_free(&with);
+    lab_backend_close(be);
+}
+
+/* An op with no network of its own is judged in those of others: the gradients that
+ * grad_sum adds up, and images that flatten reads. */
+static enum lab_status sum_zeroes(const struct lab_call *call)
+{
+    memset(call->out[0].data, 0, (size_t)call->out[0].count * sizeof(float));
+    return LAB_OK;
+}
+
+/* Wrong for images only, which the chain of dense layers has not. */
+static enum lab_status flatten_zeroes(const struct lab_call *call)
+{
+    size_t bytes = (size_t)call->out[0].count * sizeof(float);
+    if (call->out[0].rank == 4)
+        return sum_zeroes(call);
+    memcpy(call->out[0].data, call->in[0].data, bytes);
+    return LAB_OK;
+}
+
+static const struct lab_variant flatten_rows[] = {{.name = "zeroes",
+                                                   .step = "flatten",
+                                                   .phase = LAB_BACKWARD,
+                                                   .run = flatten_zeroes}};
+static const struct lab_kernel_set flatten_set = {"flatten", flatten_rows, 1};
+static const struct lab_variant sum_rows[] = {{.name = "zeroes",
+                                               .step = "sum",
+                                               .phase = LAB_BACKWARD,
+                                               .run = sum_zeroes}};
+static const struct lab_kernel_set sum_set = {"grad_sum", sum_rows, 1};
+
+TEST_CASE_WITH(ops_without_a_network_are_judged, back_to_start, back_to_start)
+{
+    const struct lab_kernel_set *const sets[] = {&flatten_set, &sum_set};
+    for (int i = 0; i < 2; i++) {
+        struct net n;
+        struct lab_str said;
+        lab_str_init(&said);
+        back_to_start(NULL);
+        join_backend_add(sets[i]);
+        struct lab_backend *be = join_backend();
+        net_init(&n);
+        net_tensor(&n, "x 2,3", NULL);
+        net_tensor(&n, "y 2,3", NULL);
+        net_nodes(&n, "flat1 flatten", "fc0 dense units=3", "fc1 dense units=3",
+                  "fc2 dense units=3 from=fc0", "add1 add from=fc1,fc2");
+        net_train(&n, "mse", "sgd lr=0.1");
+        net_walk_on(&n, join_backend());
+        assert_ok(lab_backend_check(be, n.plan, &said));
+        assert_true(lab_variant_disabled(&sets[i]->variants[0]));
+        lab_str_release(&said);
+        net_free(&n);
+        lab_backend_close(be);
+    }
 }
 
 /* A group: right without an activation, wrong for one of them. */
@@ -363,7 +460,7 @@ TEST_CASE_WITH(wrong_groups_are_withdrawn, back_to_start, back_to_start)
     join_backend_add(&group_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    assert_ok(lab_backend_check(be, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
     if (lab_variant_disabled(&group_rows[0]))
         fail_msg("%s", lab_str_text(&said));
     assert_true(lab_variant_disabled(&group_rows[1]));
@@ -391,7 +488,7 @@ TEST_CASE_WITH(a_group_without_activations_stays, back_to_start, back_to_start)
     join_backend_add(&alone_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    assert_ok(lab_backend_check(be, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
     if (lab_variant_disabled(&alone_rows[0]))
         fail_msg("%s", lab_str_text(&said));
     lab_str_release(&said);
@@ -441,7 +538,7 @@ TEST_CASE_WITH(a_group_is_not_judged_where_it_does_not_serve, back_to_start,
     join_backend_add(&attend_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    assert_ok(lab_backend_check(be, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
     if (lab_variant_disabled(&attend_rows[0]))
         fail_msg("%s", lab_str_text(&said));
     lab_str_release(&said);
@@ -454,7 +551,7 @@ TEST_CASE_WITH(the_null_backend_is_not_judged, back_to_start, back_to_start)
     struct lab_str said;
     lab_str_init(&said);
     assert_ok(lab_backend_open(&be, "null", 0));
-    assert_ok(lab_backend_check(be, &said));
+    assert_ok(lab_backend_check(be, NULL, &said));
     assert_string_equal(lab_str_text(&said), "");
     assert_non_null(
         lab_backend_variant(be, LAB_F32, "relu", "relu", LAB_FORWARD, NULL));
@@ -467,11 +564,11 @@ static atomic_int check_ended;
 static void *check_too(void *user)
 {
     int *ended_before = user;
-    const struct lab_backend_ops *ops = &lab_backend_null;
-    bool mine = lab_variant_check_begin(ops);
+    uint64_t ops = 2;
+    bool mine = lab_variant_check_begin(&lab_backend_null, &ops);
     *ended_before = atomic_load(&check_ended);
     if (mine)
-        lab_variant_check_end(ops, true);
+        lab_variant_check_end(&lab_backend_null, ops);
     return mine ? user : NULL;
 }
 
@@ -484,14 +581,16 @@ TEST_CASE_WITH(a_check_in_progress_is_waited_for, back_to_start, back_to_start)
         pthread_t thread;
         void *checked = NULL;
         int ended_before = -1;
+        uint64_t ops = 3;
         lab_variant_withdraw(NULL);
         atomic_store(&check_ended, 0);
-        assert_true(lab_variant_check_begin(&lab_backend_null));
+        assert_true(lab_variant_check_begin(&lab_backend_null, &ops));
+        assert_int_equal(ops, 3);
         assert_int_equal(
             pthread_create(&thread, NULL, check_too, &ended_before), 0);
         nanosleep(&moment, NULL);
         atomic_store(&check_ended, 1);
-        lab_variant_check_end(&lab_backend_null, whole);
+        lab_variant_check_end(&lab_backend_null, whole ? ops : 0);
         assert_int_equal(pthread_join(thread, &checked), 0);
         assert_int_equal(ended_before, 1);
         assert_int_equal(checked == NULL, whole);

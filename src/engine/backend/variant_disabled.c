@@ -1,5 +1,5 @@
-/* The variants that this process offers no more, and which backends have been
- * checked. */
+/* The variants that this process offers no more, and which ops of which backends
+ * have been checked. */
 #include <pthread.h>
 #include <string.h>
 
@@ -9,7 +9,10 @@ enum { MAX_WITHDRAWN = 256, MAX_CHECKED = 8, MAX_CHOOSY = 256 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct lab_variant *withdrawn[MAX_WITHDRAWN];
 static int n_withdrawn;
-static const struct lab_backend_ops *checked[MAX_CHECKED];
+static struct {
+    const struct lab_backend_ops *backend;
+    uint64_t ops;
+} checked[MAX_CHECKED];
 static int n_checked;
 /* One check at a time; whoever opens the backend meanwhile waits for its end. */
 static pthread_cond_t check_ended = PTHREAD_COND_INITIALIZER;
@@ -41,17 +44,17 @@ void lab_variant_withdraw(const struct lab_variant *v)
     pthread_mutex_unlock(&lock);
 }
 
-bool lab_variant_check_begin(const struct lab_backend_ops *ops)
+bool lab_variant_check_begin(const struct lab_backend_ops *be, uint64_t *ops)
 {
-    bool first = true;
     pthread_mutex_lock(&lock);
     while (checking)
         pthread_cond_wait(&check_ended, &lock);
     for (int i = 0; i < n_checked; i++)
-        first = first && checked[i] != ops;
-    checking = first;
+        if (checked[i].backend == be)
+            *ops &= ~checked[i].ops;
+    checking = *ops != 0;
     pthread_mutex_unlock(&lock);
-    return first;
+    return *ops != 0;
 }
 
 /* Those that served none of the check's shapes; under the lock. */
@@ -68,11 +71,18 @@ static void withdraw_unserved(void)
     n_choosy = 0;
 }
 
-void lab_variant_check_end(const struct lab_backend_ops *ops, bool whole)
+void lab_variant_check_end(const struct lab_backend_ops *be, uint64_t whole)
 {
+    int at = 0;
     pthread_mutex_lock(&lock);
-    if (whole && n_checked < MAX_CHECKED)
-        checked[n_checked++] = ops;
+    while (at < n_checked && checked[at].backend != be)
+        at++;
+    if (whole && at == n_checked && n_checked < MAX_CHECKED) {
+        checked[n_checked].backend = be;
+        checked[n_checked++].ops = 0;
+    }
+    if (at < n_checked)
+        checked[at].ops |= whole;
     if (whole)
         withdraw_unserved();
     checking = false;

@@ -7,12 +7,13 @@ bool lab_variant_disabled(const struct lab_variant *v);
 /* For tests: takes a variant out, or brings all back (v NULL). */
 void lab_variant_withdraw(const struct lab_variant *v);
 
-/* Is this backend still to be checked? A check that another thread has begun is
- * waited for. After true comes lab_variant_check_end(): `whole`, it has been
- * checked, else the next one tries again. Of a whole one, variants that served
- * none of the shapes are not offered: this device has no such kernel. No fault
- * of theirs, and nothing to say. */
-bool lab_variant_check_begin(const struct lab_backend_ops *ops);
-void lab_variant_check_end(const struct lab_backend_ops *ops, bool whole);
+/* Takes from *ops, bits of lab_op_table(), those that were checked on this backend;
+ * are any left? A check that another thread has begun is waited for. After true comes
+ * lab_variant_check_end() with the ops that were checked whole: 0 after a failure, and
+ * the next check tries again. Of these, variants that served none of the shapes are
+ * not offered: this device has no such kernel. No fault of theirs, and nothing to
+ * say. */
+bool lab_variant_check_begin(const struct lab_backend_ops *be, uint64_t *ops);
+void lab_variant_check_end(const struct lab_backend_ops *be, uint64_t whole);
 /* A variant that may refuse shapes (it has a `prepare`) has served one, or not. */
 void lab_variant_tally(const struct lab_variant *v, bool served);

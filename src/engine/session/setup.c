@@ -171,7 +171,7 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
                      "this lesson reads %s, outside its own directory\n",
                      setup->spec->data.path);
     if (!st)
-        st = lab_backend_check(be, notice);
+        st = lab_backend_check(be, built, notice);
     if (!st)
         st = lab_walk_new(&w, built, be, data, &setup->stop);
     if (st) {

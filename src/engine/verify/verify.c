@@ -5,6 +5,7 @@
  * differences of the loss. */
 #include "backend/variant_disabled.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,6 +100,7 @@ struct test_network {
     struct lab_plan *plan;      /* float */
     struct reference_run truth; /* double: the same tensors and steps */
     struct lab_backend *be;
+    uint64_t ops; /* that are judged: bits of lab_op_table() */
     void *arena;  /* of plan, on be */
     char *before; /* truth's persistent part before the step */
     char *first;  /* the same before the phase: groups start there */
@@ -272,6 +274,28 @@ static enum lab_status judge(struct test_network *c, const struct lab_step *s,
     return LAB_OK;
 }
 
+/* The bit of an op in a set of them. */
+static uint64_t op_bit(const struct lab_op_def *op)
+{
+    int n;
+    const struct lab_op_def *const *ops = lab_op_table(&n);
+    assert(n <= 64);
+    for (int i = 0; i < n; i++)
+        if (ops[i] == op)
+            return UINT64_C(1) << i;
+    return 0;
+}
+
+static uint64_t ops_of(const struct lab_plan *plan)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < plan->n_steps; i++)
+        bits |= op_bit(plan->steps[i].op);
+    for (int i = 0; i < plan->n_nodes; i++) /* of groups */
+        bits |= op_bit(plan->nodes[i].op);
+    return bits;
+}
+
 /* activation: the group is called with one, which some cannot take in. */
 static enum lab_status judge_all(struct test_network *c,
                                  const struct lab_step *s, const char *kernel,
@@ -279,6 +303,8 @@ static enum lab_status judge_all(struct test_network *c,
 {
     enum lab_status st = LAB_OK;
     const struct lab_kernel_set *set;
+    if (!(c->ops & op_bit(s->op)))
+        return LAB_OK;
     for (int i = 0; (set = lab_backend_set(c->be, LAB_F32, i)); i++) {
         if (strcmp(set->op, s->op->name) != 0)
             continue;
@@ -335,7 +361,8 @@ static bool has_group(struct test_network *c, const struct lab_node *node,
                       enum lab_phase phase)
 {
     const struct lab_kernel_set *set;
-    if (!node->op->group || node->n_steps[phase] == 0)
+    if (!node->op->group || node->n_steps[phase] == 0 ||
+        !(c->ops & op_bit(node->op)))
         return false;
     for (int i = 0; (set = lab_backend_set(c->be, LAB_F32, i)); i++) {
         for (int k = 0; k < set->count; k++) {
@@ -388,10 +415,14 @@ static enum lab_status walk_truth(struct test_network *c)
 
 /* Takes a trial with spec, be and report set; reports what it has
  * withdrawn. Leaves nothing allocated in it. LAB_OK also when variants were
- * withdrawn. */
-static enum lab_status variant_verify(struct test_network *c)
+ * withdrawn. It is left out without any of the ops `reason`. */
+static enum lab_status variant_verify(struct test_network *c, uint64_t reason)
 {
     enum lab_status st = lab_plan_build(&c->plan, &c->spec, NULL, LAB_F32);
+    if (!st && !(ops_of(c->plan) & reason)) {
+        release(c);
+        return LAB_OK;
+    }
     if (!st)
         st = reference_open(&c->truth, &c->spec, NULL);
     if (!st)
@@ -441,6 +472,13 @@ static void add_node(struct test_network *c, const struct lab_op_def *op,
     c->spec.n_nodes++;
 }
 
+/* Is it a link of the chain? */
+static bool fits(const struct lab_op_def *op)
+{
+    return op->kind == LAB_KIND_LAYER && !op->internal && op->forward &&
+           !op->check && !op->trials;
+}
+
 /* dense is before every activation, so that a group takes each in. */
 static void add_chain(struct test_network *c)
 {
@@ -449,8 +487,7 @@ static void add_chain(struct test_network *c)
     const struct lab_op_def *dense = lab_op_find("dense", LAB_KIND_LAYER);
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < n_ops; i++) {
-            if (ops[i]->kind != LAB_KIND_LAYER || ops[i]->internal ||
-                !ops[i]->forward || ops[i]->check || ops[i]->trials)
+            if (!fits(ops[i]))
                 continue;
             if (ops[i]->unary)
                 add_node(c, dense, turn);
@@ -557,10 +594,23 @@ static void describe_trial(struct test_network *c, const struct lab_op_def *op,
     c->spec.data.gradient = true;
 }
 
+/* The ops for which the network of `own` (NULL: the chain) is walked: its own, and
+ * those that are only in the networks of others. */
+static uint64_t reason_for(const struct lab_op_def *own)
+{
+    int n;
+    const struct lab_op_def *const *ops = lab_op_table(&n);
+    uint64_t bits = own ? op_bit(own) : UINT64_MAX;
+    for (int i = 0; i < n; i++)
+        if (ops[i]->internal || (fits(ops[i]) && ops[i]->takes_images))
+            bits |= op_bit(ops[i]);
+    return bits;
+}
+
 /* Of `own`, its trial of that number or the network of that turn; own NULL: the
  * chain. *done: there is no network for the turn. */
-static enum lab_status check_one(struct lab_backend *be, const char *loss,
-                                 const char *optimizer,
+static enum lab_status check_one(struct lab_backend *be, uint64_t wanted,
+                                 const char *loss, const char *optimizer,
                                  const struct lab_op_def *own, int turn,
                                  bool trial, struct lab_str *report, bool *done)
 {
@@ -568,6 +618,7 @@ static enum lab_status check_one(struct lab_backend *be, const char *loss,
     if (!c)
         return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
     c->be = be;
+    c->ops = wanted;
     c->report = report;
     *done = false;
     if (trial)
@@ -576,12 +627,14 @@ static enum lab_status check_one(struct lab_backend *be, const char *loss,
         *done =
             !describe(c, lab_op_find(loss, LAB_KIND_LOSS),
                       lab_op_find(optimizer, LAB_KIND_OPTIMIZER), own, turn);
-    enum lab_status st = *done ? LAB_OK : variant_verify(c);
+    enum lab_status st =
+        *done ? LAB_OK : variant_verify(c, wanted & reason_for(own));
     lab_free(c);
     return st;
 }
 
 enum lab_status lab_backend_check(struct lab_backend *be,
+                                  const struct lab_plan *plan,
                                   struct lab_str *report)
 {
     static const char *const turns[][2] = {{"softmax_cross_entropy", "sgd"},
@@ -591,22 +644,23 @@ enum lab_status lab_backend_check(struct lab_backend *be,
     bool done;
     int n_ops;
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
+    uint64_t todo = plan ? ops_of(plan) : UINT64_MAX >> (64 - n_ops);
     /* The simulator checks every access of every launch, and takes its time. */
     if (be->ops == &lab_backend_null || be->ops == &lab_backend_sim ||
-        !lab_variant_check_begin(be->ops))
+        !lab_variant_check_begin(be->ops, &todo))
         return LAB_OK;
     for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++)
-        st = check_one(be, turns[i][0], turns[i][1], NULL, 0, false, report,
-                       &done);
+        st = check_one(be, todo, turns[i][0], turns[i][1], NULL, 0, false,
+                       report, &done);
     for (int i = 0; i < n_ops && !st; i++) {
         done = !ops[i]->check;
         for (int turn = 0; !done && !st; turn++)
-            st = check_one(be, "weighted_sum", "sgd", ops[i], turn, false,
+            st = check_one(be, todo, "weighted_sum", "sgd", ops[i], turn, false,
                            report, &done);
         for (int turn = 0; turn < ops[i]->n_trials && !st; turn++)
-            st = check_one(be, "", "", ops[i], turn, true, report, &done);
+            st = check_one(be, todo, "", "", ops[i], turn, true, report, &done);
     }
-    lab_variant_check_end(be->ops, st == LAB_OK);
+    lab_variant_check_end(be->ops, st ? 0 : todo);
     return st;
 }
 

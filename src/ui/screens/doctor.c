@@ -103,7 +103,7 @@ static void check_variants(struct lab_doctor *d, struct lab_backend *be)
     char name[32];
     lab_str_init(&reasons);
     snprintf(name, sizeof(name), "variants (%s)", be->ops->name);
-    if (lab_backend_check(be, &reasons)) {
+    if (lab_backend_check(be, NULL, &reasons)) {
         report_error(d, name, LAB_DOCTOR_WARNING, NULL);
     } else if (reasons.len == 0) {
         ok(d, name, "every variant agrees with the reference");

@@ -65,6 +65,7 @@ struct lab_ceiling_times {
     int64_t size; /* struct lab_ceiling_result's */
 };
 
+struct lab_plan;
 struct lab_variant; /* kernels/common/kernel.h */
 struct lab_backend; /* private state embeds `struct lab_backend` first */
 
@@ -278,12 +279,13 @@ void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
 /* Rung `i` of an operation ("gemm"), NULL past the last. */
 const struct lab_variant *lab_backend_rung(struct lab_backend *be,
                                            const char *operation, int i);
-/* Runs every variant of every op on small odd shapes, once in the process, and
- * compares it with the reference in double (verify/verify.c). One that
- * is off by more than 1e-5 * (1 + max|ref|), or fails, is not offered again,
- * and a line for it is appended to `report`. A variant may refuse some of the
- * shapes (LAB_E_UNSUPPORTED). Threads: the engine's. */
+/* Runs every variant of the plan's ops (plan NULL: of every op) on small odd shapes,
+ * an op once in the process, and compares it with the reference in double
+ * (verify/verify.c). One that is off by more than 1e-5 * (1 + max|ref|), or fails, is
+ * not offered again, and a line for it is appended to `report`. A variant may refuse
+ * some of the shapes (LAB_E_UNSUPPORTED). Threads: the engine's. */
 enum lab_status lab_backend_check(struct lab_backend *be,
+                                  const struct lab_plan *plan,
                                   struct lab_str *report);
 
 /* The variant `name` of a step (step NULL: of the group), or NULL. name NULL:

@@ -170,8 +170,9 @@ static const char *const checks[] = {
     .shape = "BxHxTxD", .dims = 4, .unit = LAB_UNIT_FLOPS,                     \
     .sizes_cpu = "1x4x256x64,1x4x512x64",                                      \
     .sizes_gpu = "4x16x1024x64,4x16x4096x64", .checks = checks,                \
-    .tensors = tensors, .bytes = bytes, .traffic = traffic,                    \
-    .library_traffic = library_traffic, .fill = lab_attention_fill
+    .tensors = tensors, .names = "Q K V O", .bytes = bytes,                    \
+    .traffic = traffic, .library_traffic = library_traffic,                    \
+    .fill = lab_attention_fill
 
 static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)

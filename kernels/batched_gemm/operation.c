@@ -58,6 +58,7 @@ const struct lab_operation lab_operation_batched_gemm = {
                  "50x128,50x512",
     .checks = checks,
     .tensors = tensors,
+    .names = "A B C pointers",
     .flop = flop,
     .bytes = bytes,
     .element = element,

@@ -36,6 +36,7 @@ const struct lab_operation lab_operation_dgemm = {
     .sizes_gpu = "1024,5000,6000,8000,10000",
     .checks = checks,
     .tensors = tensors,
+    .names = "A B C",
     .flop = lab_bench_product_flop,
     .bytes = bytes,
     .element = element,

@@ -48,6 +48,7 @@ const struct lab_operation lab_operation_divergence = {
                  "4194304x32",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = flop,
     .bytes = lab_bench_map_bytes,
     .element = element,

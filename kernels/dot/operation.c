@@ -48,6 +48,7 @@ const struct lab_operation lab_operation_dot = {
     .sizes_gpu = "1000000,67108864",
     .checks = lab_bench_vector_checks,
     .tensors = tensors,
+    .names = "x y s part",
     .flop = flop,
     .bytes = bytes,
     .element = element,

@@ -58,6 +58,7 @@ const struct lab_operation lab_operation_fusion = {
     .sizes_gpu = "128x768,16384x4096,8191x8193",
     .checks = checks,
     .tensors = tensors,
+    .names = "x bias residual y scratch",
     .flop = flop,
     .bytes = bytes,
     .element = element,

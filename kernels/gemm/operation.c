@@ -65,6 +65,7 @@ const struct lab_operation lab_operation_gemm = {
     .sizes_gpu = "1024,2048,4096,6000",
     .checks = checks,
     .tensors = tensors,
+    .names = "A B C",
     .flop = lab_bench_product_flop,
     .bytes = bytes,
     .traffic = traffic,

@@ -88,6 +88,7 @@ const struct lab_operation lab_operation_gemm_full = {
                  "2048x2048x2048x1x2x1,2000x2000x2000x2x2x64",
     .checks = checks,
     .tensors = tensors,
+    .names = "A B C",
     .flop = flop,
     .bytes = bytes,
     .element = element,

@@ -101,6 +101,7 @@ const struct lab_operation lab_operation_gemm_int8 = {
     .sizes_gpu = "1024,4096,8192",
     .checks = checks,
     .tensors = tensors,
+    .names = "A W scale C sums",
     .flop = lab_bench_product_flop,
     .bytes = bytes,
     .element = element,

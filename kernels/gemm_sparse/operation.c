@@ -96,6 +96,7 @@ const struct lab_operation lab_operation_gemm_sparse = {
     .sizes_gpu = "1024,4096,8192",
     .checks = checks,
     .tensors = tensors,
+    .names = "kept meta B C",
     .flop = flop,
     .bytes = bytes,
     .element = element,

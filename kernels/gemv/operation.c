@@ -46,6 +46,7 @@ const struct lab_operation lab_operation_gemv = {
     .sizes_gpu = "1024,8192,64x262144,262144x64",
     .checks = checks,
     .tensors = tensors,
+    .names = "A x y",
     .flop = flop,
     .bytes = bytes,
     .element = element,

@@ -113,6 +113,7 @@ const struct lab_operation lab_operation_gesv = {
     .sizes_gpu = "100x10,1000x10,5000x10,10000x10",
     .checks = checks,
     .tensors = tensors,
+    .names = "A B solution X LU pivots",
     .flop = flop,
     .bytes = bytes,
     .element = element,

@@ -92,6 +92,9 @@ struct lab_operation {
      * returns how many, or 0: the size has no meaning, lab_fail() says why. */
     int (*tensors)(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out);
+    /* What a simulation calls them, in their order: "A B C". A precision may have
+     * fewer tensors than names; a tensor without a name is "input 0". */
+    const char *names;
     double (*flop)(const int64_t *dim);
     double (*bytes)(const int64_t *dim, enum lab_precision p); /* needed */
     double (*items)(const int64_t *dim); /* LAB_UNIT_TIME only */

@@ -37,6 +37,7 @@ const struct lab_operation lab_operation_launch = {
                  "67108864x256x196608",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = lab_bench_no_flop,
     .bytes = lab_bench_map_bytes,
     .element = lab_bench_copy_element,

@@ -68,6 +68,7 @@ const struct lab_operation lab_operation_layer_norm = {
     .sizes_gpu = LAB_BENCH_ROW_SIZES_GPU,
     .checks = lab_bench_row_checks,
     .tensors = tensors,
+    .names = "x gamma beta y",
     .flop = flop,
     .bytes = bytes,
     .element = element,

@@ -45,6 +45,7 @@ const struct lab_operation lab_operation_layout = {
     .sizes_gpu = "1x128x128x128,32x256x56x56,32x3x224x224",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = lab_bench_no_flop,
     .bytes = bytes,
     .element = element,

@@ -89,6 +89,7 @@ const struct lab_operation lab_operation_lu = {
     .sizes_gpu = "1000,2000,5000,10000,20000",
     .checks = checks,
     .tensors = tensors,
+    .names = "A witness LU pivots info",
     .flop = flop,
     .bytes = bytes,
     .element = element,

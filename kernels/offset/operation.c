@@ -33,6 +33,7 @@ const struct lab_operation lab_operation_offset = {
     .sizes_gpu = "67108864x32,67108864x8,67108864x4,67108864x2,67108864x1",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = lab_bench_no_flop,
     .bytes = lab_bench_map_bytes,
     .element = element,

@@ -55,6 +55,7 @@ const struct lab_operation lab_operation_overlap = {
     .sizes_gpu = "16777216x1,16777216x1024,16777216x2048,16777216x8192",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y device",
     .flop = flop,
     .bytes = lab_bench_map_bytes,
     .element = element,

@@ -152,6 +152,7 @@ const struct lab_operation lab_operation_pointer_chase = {
                  "67108864x16384,268435456x16384,1073741824x16384",
     .checks = checks,
     .tensors = tensors,
+    .names = "next y",
     .flop = lab_bench_no_flop,
     .bytes = bytes,
     .items = items,

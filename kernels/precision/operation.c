@@ -65,6 +65,7 @@ const struct lab_operation lab_operation_precision = {
     .sizes_gpu = "1024,4096",
     .checks = checks,
     .tensors = tensors,
+    .names = "A B C A.parts B.parts",
     .flop = lab_bench_product_flop,
     .bytes = bytes,
     .element = element,

@@ -78,6 +78,7 @@ const struct lab_operation lab_operation_read_levels = {
                  "1073741824x8",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y chunks part read",
     .flop = lab_bench_no_flop,
     .bytes = bytes,
     .element = element,

@@ -46,6 +46,7 @@ const struct lab_operation lab_operation_reduction = {
     .sizes_gpu = "1000000,67108864",
     .checks = lab_bench_vector_checks,
     .tensors = tensors,
+    .names = "x s part",
     .flop = flop,
     .bytes = bytes,
     .element = element,

@@ -43,6 +43,7 @@ const struct lab_operation lab_operation_saxpy = {
     .sizes_gpu = "1000000,20971520,134217728",
     .checks = lab_bench_vector_checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = flop,
     .bytes = bytes,
     .element = element,

@@ -84,6 +84,7 @@ const struct lab_operation lab_operation_softmax = {
     .sizes_gpu = LAB_BENCH_ROW_SIZES_GPU,
     .checks = lab_bench_row_checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = flop,
     .bytes = bytes,
     .element = element,

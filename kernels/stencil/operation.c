@@ -51,6 +51,7 @@ const struct lab_operation lab_operation_stencil = {
     .sizes_gpu = "1000000,67108864",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = flop,
     .bytes = bytes,
     .element = element,

@@ -62,6 +62,7 @@ const struct lab_operation lab_operation_stride = {
                  "16777216x32",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = lab_bench_no_flop,
     .bytes = lab_bench_map_bytes,
     .traffic = traffic,

@@ -40,6 +40,7 @@ const struct lab_operation lab_operation_transpose = {
     .sizes_gpu = "1024,8192,8191x8193",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = lab_bench_no_flop,
     .bytes = bytes,
     .element = element,

@@ -86,6 +86,7 @@ const struct lab_operation lab_operation_trsv = {
     .sizes_gpu = "1000,8192",
     .checks = checks,
     .tensors = tensors,
+    .names = "L b solution x",
     .flop = flop,
     .bytes = bytes,
     .element = element,

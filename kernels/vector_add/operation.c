@@ -41,6 +41,7 @@ const struct lab_operation lab_operation_vector_add = {
     .sizes_gpu = "50000,1000000,67108864",
     .checks = lab_bench_vector_checks,
     .tensors = tensors,
+    .names = "A B C",
     .flop = flop,
     .bytes = bytes,
     .element = element,

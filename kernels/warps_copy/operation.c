@@ -30,6 +30,7 @@ const struct lab_operation lab_operation_warps_copy = {
                  "33554432x32,33554432x64",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = lab_bench_no_flop,
     .bytes = lab_bench_map_bytes,
     .element = lab_bench_copy_element,

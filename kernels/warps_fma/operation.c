@@ -47,6 +47,7 @@ const struct lab_operation lab_operation_warps_fma = {
                  "1081344x32,1081344x64",
     .checks = checks,
     .tensors = tensors,
+    .names = "x y",
     .flop = flop,
     .bytes = lab_bench_map_bytes,
     .element = element,

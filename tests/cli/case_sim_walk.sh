@@ -212,6 +212,16 @@ expect_exit 1
 expect_stdout 'stencil, variant no_barrier in fp32, size 300, on NVIDIA H200 (simulated)'
 expect_stdout 'stencil_shared  launch.cuh'
 expect_stderr 'race in stencil_shared at kernels/stencil/sums.cu'
+# A lab's tensors have the operation's names.
+"$LAB_EXE" lab gemm --backend sim --into naive --sizes 32 >"$out" 2>"$err" <<'WORDS'
+writer C[3,4]
+elements
+WORDS
+status=$?
+expect_exit 0
+expect_stdout 'C[3,4] is written by lane 3'
+expect_stdout 'reads A[3,0] to A[3,31]: 32 elements'
+expect_stdout 'reads B[0,4] to B[31,4]: 32 elements'
 run lab stencil --into no_barrier
 expect_exit 4
 expect_stderr 'start with --backend sim'

@@ -423,6 +423,28 @@ TEST_CASE(sizes_without_a_meaning)
     assert_true(error_is("[lab.size] unlucky"));
 }
 
+static int names_in(const char *names)
+{
+    int n = 0;
+    for (const char *at = names ? names : ""; *at; n++) {
+        size_t length = strcspn(at, " ");
+        assert_true(length > 0);
+        at += length + (at[length] == ' ');
+    }
+    return n;
+}
+
+static int tensors_of(const struct lab_operation *op, const int64_t *dim)
+{
+    struct lab_bench_tensor t[LAB_BENCH_TENSORS];
+    int n = 0;
+    for (int p = LAB_FP32; p <= LAB_FP64; p++) {
+        int own = op->tensors(dim, (enum lab_precision)p, t);
+        n = own > n ? own : n;
+    }
+    return n;
+}
+
 /* Every operation that ships: tensors in order in every precision that it has,
  * sizes that are sizes, a unit. */
 TEST_CASE(operations_that_ship)
@@ -444,6 +466,7 @@ TEST_CASE(operations_that_ship)
             assert_true(lab_ladder_memory(op, &s, LAB_FP32, false) > 0);
             assert_true(op->bytes(s.dim, LAB_FP32) > 0);
             assert_true(op->flop(s.dim) >= 0);
+            assert_true(names_in(op->names) >= tensors_of(op, s.dim));
         }
         for (int l = 0; l < 2; l++) {
             for (const char *at = lists[l]; at;) {

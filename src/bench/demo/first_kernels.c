@@ -424,6 +424,12 @@ static enum lab_status add_scalars(struct scalars *s)
     enum lab_status st =
         step(s, lab_backend_alloc(be, 12, (void **)&s->device), since, 12,
              "1. memory for a, b and c on the device: 12 bytes");
+    for (size_t i = 0; i < 3 && !st; i++)
+        lab_backend_label(be, s->device, i * sizeof(*s->device),
+                          i == 0   ? "a"
+                          : i == 1 ? "b"
+                                   : "c",
+                          true);
     since = lab_clock_monotonic_ns();
     if (!st)
         st = step(s, upload(s), since, 8,
@@ -613,6 +619,14 @@ static void fill(struct vectors *v)
     }
 }
 
+static void label(const struct vectors *v)
+{
+    static const char *const names[] = {"a", "b", "c", "idle"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        lab_backend_label(v->d->backend, v->device,
+                          i * (size_t)v->n * sizeof(float), names[i], true);
+}
+
 static enum lab_status run(struct vectors *v)
 {
     size_t n = 3 * (size_t)v->n + 1;
@@ -624,6 +638,7 @@ static enum lab_status run(struct vectors *v)
                                            (void **)&v->device);
     if (st)
         return st;
+    label(v);
     v->b = v->a + v->n;
     v->c = v->b + v->n;
     v->idle = (int32_t *)(void *)(v->c + v->n);
@@ -1050,8 +1065,10 @@ static enum lab_status index_run(struct index *x)
         hits ? lab_backend_alloc(x->d->backend,
                                  (size_t)x->d->threads * sizeof(*hits), &device)
              : lab_fail(LAB_E_NOMEM, "no memory to count threads");
-    if (!st)
+    if (!st) {
+        lab_backend_label(x->d->backend, device, 0, "hits", true);
         st = count_hits(x, hits, device);
+    }
     if (device)
         lab_backend_free(x->d->backend, device);
     lab_free(hits);

@@ -211,13 +211,16 @@ static enum lab_status open_network(struct inference *g)
 
 /* A tensor of the call in the backend's memory, with what is at `from`. */
 static enum lab_status place_view(struct lab_backend *be, struct lab_view *v,
-                                  const void *from)
+                                  const char *name, const void *from)
 {
     if (v->data)
         return LAB_OK;
     size_t bytes = (size_t)v->count * lab_dtype_bytes(v->dtype);
     enum lab_status st = lab_backend_alloc(be, bytes, &v->data);
-    return st || !from ? st : lab_backend_upload(be, v->data, from, bytes);
+    if (st)
+        return st;
+    lab_backend_label(be, v->data, 0, name, true);
+    return from ? lab_backend_upload(be, v->data, from, bytes) : LAB_OK;
 }
 
 static enum lab_status product_on_device(void *user,
@@ -231,6 +234,7 @@ static enum lab_status product_on_device(void *user,
         {NULL, LAB_F32, 1, {g->N}, g->N},
         {NULL, LAB_F32, 2, {g->M, g->N}, g->M * g->N},
         {NULL, LAB_I32, 2, {g->M, g->N}, g->M * g->N}};
+    static const char *const names[5] = {"A", "W", "scale", "C", "sums"};
     const void *const from[5] = {g->a, g->w, g->scale, NULL, NULL};
     struct lab_call call = {
         .in = v, .n_in = 3, .out = v + 3, .n_out = 2, .params = size};
@@ -241,7 +245,7 @@ static enum lab_status product_on_device(void *user,
     for (int i = 0; i < 5 && there; i++)
         v[i].data = own[i];
     for (int i = 0; i < 5 && !st; i++)
-        st = place_view(d->be, &v[i], from[i]);
+        st = place_view(d->be, &v[i], names[i], from[i]);
     if (!st)
         st = lab_backend_run(d->be, d->variant, &call);
     if (!st && !there)

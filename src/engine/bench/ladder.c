@@ -481,6 +481,23 @@ static size_t bytes_of(const struct lab_view *v)
     return (size_t)v->count * lab_dtype_bytes(v->dtype);
 }
 
+/* Word k of the operation's names is what a simulation calls tensor k. */
+static void label_tensor(const struct lab_ladder_tensors *t, int k)
+{
+    const char *at = t->operation->names ? t->operation->names : "";
+    char name[32];
+    for (int i = 0; i < k; i++) {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    size_t n = strcspn(at, " ");
+    if (n == 0 || n >= sizeof(name))
+        return;
+    memcpy(name, at, n);
+    name[n] = '\0';
+    lab_backend_label(t->be, t->memory[k], GUARD, name, true);
+}
+
 static enum lab_status make_tensor(struct lab_ladder_tensors *t, int k)
 {
     const struct lab_bench_tensor *spec = &t->tensor[k];
@@ -496,9 +513,11 @@ static enum lab_status make_tensor(struct lab_ladder_tensors *t, int k)
                         t->size->text);
     enum lab_status st = lab_backend_alloc(
         t->be, bytes_of(v) + 2 * (size_t)GUARD, &t->memory[k]);
-    if (!st)
-        v->data = (char *)t->memory[k] + GUARD;
-    return st;
+    if (st)
+        return st;
+    v->data = (char *)t->memory[k] + GUARD;
+    label_tensor(t, k);
+    return LAB_OK;
 }
 
 /* What the operation fills itself; a copy stays for the reference. */

@@ -116,8 +116,12 @@ static enum lab_status alloc_all(struct lab_generator *g)
     g->logits = lab_arena_array(m, out / context, sizeof(*g->logits));
     if (!g->shared || !g->window || !g->ids || !g->row || !g->logits)
         return lab_fail(LAB_E_NOMEM, "no memory to write text");
-    return lab_backend_alloc(lab_walk_backend(g->walk), p->arena_bytes,
-                             &g->arena);
+    struct lab_backend *be = lab_walk_backend(g->walk);
+    enum lab_status st = lab_backend_alloc(be, p->arena_bytes, &g->arena);
+    for (int i = 0; i < p->n_tensors && !st; i++)
+        lab_backend_label(be, g->arena, p->tensors[i].offset,
+                          p->tensors[i].name, true);
+    return st;
 }
 
 enum lab_status lab_generator_new(struct lab_generator **out,

@@ -119,7 +119,12 @@ static enum lab_status take_memory(struct test_network *c)
     c->host = alloc_largest(c->plan, sizeof(*c->host));
     if (!c->before || !c->first || !c->host)
         return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
-    return lab_backend_alloc(c->be, c->plan->arena_bytes, &c->arena);
+    enum lab_status st =
+        lab_backend_alloc(c->be, c->plan->arena_bytes, &c->arena);
+    for (int i = 0; i < c->plan->n_tensors && !st; i++)
+        lab_backend_label(c->be, c->arena, c->plan->tensors[i].offset,
+                          c->plan->tensors[i].name, true);
+    return st;
 }
 
 static void release(struct test_network *c)

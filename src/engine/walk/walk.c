@@ -2435,6 +2435,15 @@ static size_t eval_end(const struct lab_walk *w, int tensor)
     return (end + align - 1) / align * align;
 }
 
+/* Names alone: a network that answers may leave what only training reads. */
+static void label_tensors(const struct lab_walk *w, void *arena, size_t bytes)
+{
+    for (int i = 0; i < w->plan->n_tensors; i++)
+        if (tensor_end(w->plan, i) <= bytes)
+            lab_backend_label(w->be, arena, w->plan->tensors[i].offset,
+                              w->plan->tensors[i].name, true);
+}
+
 /* `tensor` is read afterwards, too; -1: none but those of forward and loss. */
 static enum lab_status eval_memory(struct lab_walk *w, int tensor)
 {
@@ -2451,6 +2460,7 @@ static enum lab_status eval_memory(struct lab_walk *w, int tensor)
         lab_backend_free(w->be, arena);
         return st;
     }
+    label_tensors(w, arena, bytes);
     lab_backend_free(w->be, w->eval_arena);
     w->eval_arena = arena;
     w->eval_bytes = bytes;

@@ -47,9 +47,9 @@ expect_exit 0
 # A key, and a theme, on the screen.
 sed -i '/^json/d' "$file"
 play mlp-digits --db runs.db <<'END'
-await 10000 next: fc1.matmul
+await 60000 next: fc1.matmul
 key F6
-await 5000 by the fixed table
+await 60000 by the fixed table
 key Esc
 quit
 END

@@ -80,7 +80,7 @@ mkdir empty
 data_lesson mnist empty
 play data.md <<'END'
 resize 80 24
-await 30000 has no file train-images-idx3-ubyte
+await 60000 has no file train-images-idx3-ubyte
 expect --data DIR
 absent s step
 key s

@@ -91,9 +91,9 @@ expect_json 'any("copy" in r["detail"] and "B/s (measured)" in r["detail"]
 # was the fastest.
 play --backend cpu --db new.db <<'END'
 resize 200 60
-await 20000 Last runs
+await 60000 Last runs
 key d
-await 20000 Variants on cpu
+await 60000 Variants on cpu
 expect database
 expect dense
 absent (9): the fastest
@@ -104,9 +104,9 @@ unset LAPENNA_LAB_TUNE
 run run mlp-digits --iterations 2 --backend cpu --db new.db
 play --backend cpu --db new.db <<'END'
 resize 200 60
-await 20000 Last runs
+await 60000 Last runs
 key d
-await 20000 (9): the fastest of this op
+await 60000 (9): the fastest of this op
 expect naive (
 quit
 END

@@ -47,15 +47,15 @@ if ! "$LAB_EXE" doctor 2>/dev/null | grep -q '^device  *ok'; then
     expect_no_stdout
     play lab-cudnn-calls --db calls.db <<'END'
 resize 80 24
-await 30000 Lab: cuDNN's calls
+await 60000 Lab: cuDNN's calls
 key t
-await 30000 r runs it
+await 60000 r runs it
 key r
 await 60000 this machine lacks what it needs; below is what it printed
 expect recorded on a GPU, run 237
 expect one by one (1-
 key v
-await 9000 this machine lacks what it needs; v has what it printed
+await 60000 this machine lacks what it needs; v has what it printed
 absent one by one (
 END
     expect_exit 0

@@ -153,7 +153,7 @@ play() { # ARG... ; the script is on standard input
 play 'a tune.md' --backend cpu --db "$odd" <<'END'
 resize 200 50
 key t
-await 10000 lapenna-lab lab 'a tune.md' --backend cpu --db 'anna'\''s $HOME *.db'
+await 60000 lapenna-lab lab 'a tune.md' --backend cpu --db 'anna'\''s $HOME *.db'
 key q
 END
 play --backend cpu --db 'no runs.db' <<'END'

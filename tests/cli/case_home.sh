@@ -32,7 +32,7 @@ screens doctor <<END
 expect Last runs
 expect P has runs recorded on GPUs
 key d
-await 20000 variants (cpu)
+await 60000 variants (cpu)
 key q
 expect Last runs
 key q
@@ -67,9 +67,9 @@ expect Steps
 key q
 key q
 key Enter
-await 10000 next: fc1.matmul
+await 60000 next: fc1.matmul
 key s
-await 10000 next: fc1.bias
+await 60000 next: fc1.bias
 key O
 expect occupancy is of a GPU
 expect home, key P
@@ -135,10 +135,10 @@ screens background <<END
 text /mlp-digits
 key Enter
 key Enter
-await 9000 step 0 of
+await 60000 step 0 of
 text :train 50000000
 key Enter
-await 9000 samples/s
+await 60000 samples/s
 key q
 key q
 expect b leaves it running
@@ -146,12 +146,12 @@ key x
 expect training ...
 key q
 key b
-await 9000 trains in the background
+await 60000 trains in the background
 key Esc
 text /softmax-regression
 key Enter
 key Enter
-await 9000 a training runs in the background
+await 60000 a training runs in the background
 key q
 expect stop it and leave? (y/n)
 key n
@@ -159,14 +159,14 @@ key Esc
 text /mlp-digits
 key Enter
 key Enter
-await 9000 training ...
+await 60000 training ...
 key t
-await 9000 samples/s
+await 60000 samples/s
 key Esc
-await 9000 training stopped after
+await 60000 training stopped after
 key q
 key q
-await 9000 Last runs
+await 60000 Last runs
 absent trains in the background
 key q
 END
@@ -177,12 +177,12 @@ for n in 1 8 18; do
     export XDG_STATE_HOME="$work/left$n"
     screens left <<END
 key Enter
-await 9000 next:
+await 60000 next:
 text :unwatch
 key Enter
 text :step $n
 key Enter
-await 9000 step $n of
+await 60000 step $n of
 key q
 key q
 END

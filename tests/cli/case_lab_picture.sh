@@ -3,29 +3,31 @@
 # then this machine's, with both as lines.
 play lab-batch-size --backend cpu --ascii --db picture.db <<'END'
 resize 80 24
-await 30000 Lab: how large a batch
+await 60000 Lab: how large a batch
 key t
-await 30000 recorded: NVIDIA H200, run 44 of
+await 60000 v has the picture of recorded results
+key v
+expect recorded: NVIDIA H200, run 44 of
 expect by batch, less is better, 0 to 38.6 us / sample
 expect 80.2 ns / sample
 expect Times: ns against the batch
 key Down
 expect cuda: 38.9 us an iteration, 102,923 samples/s
 key m
-await 3000 there is no other machine to show
+await 60000 there is no other machine to show
 key r
 await 60000 what it has printed; v has its picture
 key v
-await 9000 1 cpu
+await 60000 1 cpu
 expect 2 best of recorded
 key P
-await 9000 2 best of CPU
+await 60000 2 best of CPU
 expect recorded: NVIDIA H200, run 44 of
 text :export picture.svg
 key Enter
-await 9000 picture.svg
+await 60000 picture.svg
 resize 180 45
-await 9000 what it has printed, and its picture
+await 60000 what it has printed, and its picture
 expect samples/s
 expect 2 best of CPU
 END
@@ -33,7 +35,7 @@ expect_exit 0
 grep -q '>1024<' picture.svg || complain 'the picture is not in picture.svg'
 
 # `--picture` has it without a terminal.
-printf 'resize 80 24\nkey t\nawait 30000 run 44 of\n' >batch.keys
+printf 'resize 80 24\nkey t\nawait 60000 v has the picture\nkey v\nexpect run 44 of\n' >batch.keys
 run --backend cpu --ascii --db none.db --picture batch.svg --replay batch.keys lab-batch-size
 expect_exit 0
 grep -q '>3.11<' batch.svg || complain 'batch.svg has no bars'
@@ -41,17 +43,19 @@ grep -q '>3.11<' batch.svg || complain 'batch.svg has no bars'
 # One lesson of a sweep of all: its phases; Right is the next one.
 play lab-backward --backend cpu --ascii --db picture.db <<'END'
 resize 80 24
-await 30000 Lab: backward against forward
+await 60000 Lab: backward against forward
 key t
-await 30000 run 26 of
+await 60000 v has the picture of recorded results
+key v
+expect run 26 of
 expect lesson [softmax-regression]
 expect 4.93 us / iteration
 key Right
-await 9000 lesson mlp-digits, less is better, 0 to
+await 60000 lesson mlp-digits, less is better, 0 to
 key v
 key Right
 key v
-await 9000 lesson mlp-digits, less is better, 0 to
+await 60000 lesson mlp-digits, less is better, 0 to
 key Down
 expect backward:
 expect % of an iteration's time
@@ -61,12 +65,14 @@ expect_exit 0
 # The calls of a convolution: powers of ten apart.
 play lab-cudnn-calls --ascii --db picture.db <<'END'
 resize 80 24
-await 30000 Lab: cuDNN's calls
+await 60000 Lab: cuDNN's calls
 key t
-await 30000 run 237 of
+await 60000 v has the picture of recorded results
+key v
+expect run 237 of
 expect log from 1.00 us / call to 197 ms / call
 key End
-await 9000 22 cudaMemcpy
+await 60000 22 cudaMemcpy
 expect cudaMemcpy(result, y, 768, cudaMemcpyDeviceToHost)
 END
 expect_exit 0

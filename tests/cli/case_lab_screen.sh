@@ -168,7 +168,8 @@ expect take a smaller
 END
 expect_exit 0
 
-# A lab that is no ladder runs its command, and shows what that prints.
+# A lab that is no ladder runs its command, and shows what that prints. The picture of
+# recorded results comes by itself, and leaves the text of a narrow screen to its reader.
 lesson sweep <<'END'
 ---
 format: 1
@@ -183,12 +184,26 @@ play sweep.md --backend cpu --db screen.db <<'END'
 resize 80 24
 expect What costs more?
 key t
-await 30000 recorded: NVIDIA H200
-expect r runs it; t has the text and its questions
+await 60000 r runs it; v has the picture of recorded results
 expect lapenna-lab lab sweep
-key v
 expect The text, t: all
 expect What costs more?
+key v
+expect recorded: NVIDIA H200
+expect r runs it; v has the text
+absent What costs more?
+key v
+expect What costs more?
+absent recorded: NVIDIA H200
+resize 200 60
+expect What costs more?
+expect recorded: NVIDIA H200
+key t
+expect What costs more?
+expect recorded: NVIDIA H200
+resize 80 24
+absent recorded: NVIDIA H200
+key t
 key x
 expect nothing is running
 key t
@@ -216,7 +231,7 @@ play lab-index --backend cpu --db screen.db <<'END'
 resize 80 24
 wait 300
 key t
-await 30000 lapenna-lab lab lab-index --backend cpu
+await 60000 lapenna-lab lab lab-index --backend cpu
 key r
 await 60000 what it has printed; r runs it again
 expect which element is mine? (all)

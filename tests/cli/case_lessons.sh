@@ -112,31 +112,31 @@ grep -F 'did you mean "### backward"?' "$out" "$err" >found || true
 # readers; its search is in the bar.
 play mlp-digits --backend cpu --db "$work/lesson.db" <<'END'
 resize 80 24
-await 10000 step 0 of
+await 60000 step 0 of
 key L
-await 10000 the lesson (1-
+await 60000 the lesson (1-
 expect This is a multilayer perceptron
 expect / search
 expect n next
 key q
 text :run fc2.matmul
 key Enter
-await 10000 step 3 of
+await 60000 step 3 of
 key s
-await 10000 step 4 of
+await 60000 step 4 of
 key L
-await 10000 Step fc2.matmul
+await 60000 Step fc2.matmul
 absent multilayer perceptron
 absent step: fc2
 key g
-await 10000 the lesson (1-
+await 60000 the lesson (1-
 key /
 text forward phase
 key Enter
-await 10000 Forward phase
+await 60000 Forward phase
 absent phase: forward
 key q
-await 10000 step 4 of
+await 60000 step 4 of
 key q
 END
 expect_exit 0

@@ -2,7 +2,7 @@
 # --record keeps the keys of a session, --replay plays them with captions.
 play --record kept.keys --backend cpu mlp-digits <<'END'
 resize 90 30
-await 20000 step 0 of
+await 60000 step 0 of
 key s
 text :goto fc2.bias
 key Enter
@@ -60,10 +60,10 @@ replay() {
 }
 replay --backend cpu mlp-digits <<'END'
 resize 200 60
-await 20000 step 0 of
+await 60000 step 0 of
 caption The first product.
 key s
-await 20000 step 1 of
+await 60000 step 1 of
 quit
 END
 expect_exit 0
@@ -79,13 +79,13 @@ expect_stdout 'played.keys:2: a recording that is played writes no files'
 [ ! -e stolen.txt ] || complain 'a recording wrote a file'
 echo kept >kept.txt
 replay --backend cpu mlp-digits <<'END'
-await 20000 step 0 of
+await 60000 step 0 of
 text :save kept.txt
 key Enter
-await 9000 save is left out
+await 60000 save is left out
 text :export kept.svg
 key Enter
-await 9000 export is left out
+await 60000 export is left out
 quit
 END
 expect_exit 0
@@ -134,17 +134,17 @@ run --backend cpu --picture no/left.svg --replay whole.keys mlp-digits
 expect_exit 3
 play --backend cpu --cast session.cast mlp-digits <<'END'
 resize 80 24
-await 20000 step 0 of
+await 60000 step 0 of
 key s
 text :export shown.svg
 key Enter
-await 20000 shown.svg
+await 60000 shown.svg
 text :export shown.svg
 key Enter
-await 20000 is there already
+await 60000 is there already
 text :export shown.gif
 key Enter
-await 20000 ends in .svg or .png
+await 60000 ends in .svg or .png
 quit
 END
 expect_exit 0
@@ -189,10 +189,10 @@ END
 # theme from when that is taken.
 play --backend cpu --theme light --cast light.cast mlp-digits <<'END'
 resize 80 24
-await 20000 step 0 of
+await 60000 step 0 of
 text :theme contrast
 key Enter
-await 20000 theme contrast
+await 60000 theme contrast
 quit
 END
 expect_exit 0

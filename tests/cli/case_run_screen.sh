@@ -172,7 +172,7 @@ Text.
 END
 play walk.md --backend cpu --db walk.db <<'END'
 resize 100 30
-await 30000 fc1.matmul
+await 60000 fc1.matmul
 key s
 wait 300
 key s

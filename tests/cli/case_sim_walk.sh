@@ -150,17 +150,17 @@ await 60000 before its first instruction
 expect dense_matmul_fwd_naive
 expect block (0,0,0)  warp 0 of 8  32 of 32 lanes run
 key n
-await 5000 instructions of warps in this block
+await 60000 instructions of warps in this block
 key r
 key e
 expect fc1.xW[0,0]
 key ^U
 text fc1.xW[3,2]
 key Enter
-await 5000 lane 18 is thread (50,0,0)
+await 60000 lane 18 is thread (50,0,0)
 expect lane 18: fc1.xW[3,2]
 key c
-await 5000 all warps of the block have ended
+await 60000 all warps of the block have ended
 key q
 await 60000 next: fc1.bias
 key B
@@ -178,14 +178,14 @@ expect_stdout 'reads fc1.out.grad[0,0] to fc1.out.grad[9,0]: 10 elements'
 play lab-stencil --backend sim <<'KEYS'
 resize 80 24
 key t
-await 20000 i goes into the chosen rung's kernel
+await 60000 i goes into the chosen rung's kernel
 key i
 await 60000 before its first instruction
 expect stencil_global
 key n
-await 5000 instructions of warps in this block
+await 60000 instructions of warps in this block
 key q
-await 20000 i goes into the chosen rung's kernel
+await 60000 i goes into the chosen rung's kernel
 KEYS
 expect_exit 0
 # A key that comes before the lab is opened waits for it.

@@ -11,18 +11,18 @@ steps()
 
 {
     steps 3
-    printf 'await 9000 relu1.out[0,↓,→,*]  * 0 to 15 of 16\n'
-    printf 'await 9000 [0]\nexpect  15\n'
+    printf 'await 60000 relu1.out[0,↓,→,*]  * 0 to 15 of 16\n'
+    printf 'await 60000 [0]\nexpect  15\n'
     printf 'expect steps of relu1.out\nexpect read by    conv2.conv\n'
     # Another channel is chosen, and all are of another sample.
     printf 'key 2\nkey }\nkey ]\nawait 9000 [1]\nkey {\nkey ]\n'
-    printf 'await 9000 relu1.out[1,↓,→,*]\nquit\n'
+    printf 'await 60000 relu1.out[1,↓,→,*]\nquit\n'
 } | play cnn-digits --backend cpu
 expect_exit 0
 
 {
     steps 4
-    printf 'await 9000 loss.probs, row 0, the largest\nabsent row 1,\n'
+    printf 'await 60000 loss.probs, row 0, the largest\nabsent row 1,\n'
     printf 'key 2\nkey Down\nawait 9000 loss.probs, row 1, the largest\n'
     printf 'resize 80 24\nabsent the largest\nquit\n'
 } | play word2vec-cbow --backend cpu
@@ -30,13 +30,13 @@ expect_exit 0
 
 {
     steps 12
-    printf 'await 9000 [1,0]      0.8\nexpect [3,0]     0.25\nquit\n'
+    printf 'await 60000 [1,0]      0.8\nexpect [3,0]     0.25\nquit\n'
 } | play lstm-example --backend cpu
 expect_exit 0
 
 # Elements share cells as evenly as there is room: two of 119, not three.
 {
     steps 8
-    printf 'await 9000 max of 1x2\nquit\n'
+    printf 'await 60000 max of 1x2\nquit\n'
 } | play word2vec-cbow --backend cpu
 expect_exit 0

@@ -6,11 +6,11 @@ resize 200 60
 await 60000 step 0 of
 key s
 await 60000 step 1 of
-await 9000 x[0,:]
-await 9000 product, sum
+await 60000 x[0,:]
+await 60000 product, sum
 key 2
 key G
-await 9000 fc1.W[:,15]
+await 60000 fc1.W[:,15]
 absent product, sum
 quit
 END
@@ -21,9 +21,9 @@ play softmax-regression --backend cpu --batch 64 <<'END'
 resize 200 60
 await 60000 step 0 of
 key s
-await 20000 step 1 of
-await 9000 fc1.W[:,0]
-await 9000 product, sum
+await 60000 step 1 of
+await 60000 fc1.W[:,0]
+await 60000 product, sum
 absent fc1.xW[:,0]
 quit
 END
@@ -33,7 +33,7 @@ expect_exit 0
     for step in $(seq 14); do
         printf 'key s\nawait 20000 step %s of\n' "$step"
     done
-    printf 'await 9000 [fc1.W.grad]\nwait 500\n'
+    printf 'await 60000 [fc1.W.grad]\nwait 500\n'
     printf 'absent x[:,0]\nabsent fc1.xW.grad[:,0]\nquit\n'
 } | play mlp-digits --backend cpu --batch 64
 expect_exit 0

@@ -83,7 +83,7 @@ if len(steps) != len(TOUR):
     sys.exit(f"README has {len(steps)} steps, the tour {len(TOUR)}")
 def say(lines):
     """What is expected may take a moment on a busy machine."""
-    print(re.sub("^expect ", "await 10000 ", "\n".join(lines), flags=re.M))
+    print(re.sub("^expect ", "await 60000 ", "\n".join(lines), flags=re.M))
 
 
 print(f"resize {columns} {rows}")
@@ -95,11 +95,11 @@ for number, (named, (wanted, lines)) in enumerate(zip(steps, TOUR), 1):
     say(commands(named[1:]) if lines is None else lines)
 
 # README's screen, line by line; times and what follows them differ.
-SCREEN = ["resize 80 24", "await 9000 next: fc1.matmul"]
+SCREEN = ["resize 80 24", "await 60000 next: fc1.matmul"]
 for done in range(1, 12):
-    SCREEN += ["key s", f"await 9000 step {done} of 18"]
+    SCREEN += ["key s", f"await 60000 step {done} of 18"]
 SCREEN += ["text :explain fc2.W.grad[5,8]", "key Enter",
-           "await 9000 fc2.W.grad[5,8] = sum_n", "key 3"]
+           "await 60000 fc2.W.grad[5,8] = sum_n", "key 3"]
 shown = text.split("```\n")[1].splitlines()
 for line in shown:
     for part in line.split("│"):
@@ -107,7 +107,7 @@ for line in shown:
         part = re.sub(r".{0,8}…  .*$", "", part)
         part = re.sub(r"…?( *[0-9.]+ [num]?s)?$|▼$", "", part.rstrip())
         if part.strip() and "mean" not in part:
-            SCREEN.append(f"await 9000 {part}")
+            SCREEN.append(f"await 60000 {part}")
 if len(sys.argv) > 4:
     with open(sys.argv[4], "w", encoding="utf-8") as keys:
         keys.write("\n".join(SCREEN) + "\nquit\n")

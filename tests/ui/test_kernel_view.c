@@ -177,16 +177,16 @@ TEST_CASE(shared_memory_fills_up_and_a_race_is_found)
     struct launch l;
     open_turn(&l);
     plays(&l, "resize 80 24\n"
-              "await 5000 before its first instruction\n"
+              "await 60000 before its first instruction\n"
               "key n\nkey n\nkey 2\n"
               "expect [2 shared]\n"
-              "key c\nawait 5000 uninitialised: read of what nothing wrote\n"
+              "key c\nawait 60000 uninitialised: read of what nothing wrote\n"
               "screen kernel_shared_80x24.txt\n"
               "resize 200 60\nkey 1\nscreen kernel_200x60.txt\n"
               "resize 80 24\nkey 5\n"
               "expect Look at: what has to write this before\n"
-              "key Enter\nkey r\nkey r\nkey r\nawait 5000 turn.cu\n"
-              "key r\nawait 5000 this is where the walk began\n");
+              "key Enter\nkey r\nkey r\nkey r\nawait 60000 turn.cu\n"
+              "key r\nawait 60000 this is where the walk began\n");
     same_as_golden("kernel_shared_80x24.txt");
     same_as_golden("kernel_200x60.txt");
     close_launch(&l);
@@ -198,15 +198,15 @@ TEST_CASE(the_output_by_who_wrote_it)
     struct launch l;
     open_turn(&l);
     plays(&l, "resize 80 24\n"
-              "await 5000 before its first instruction\n"
+              "await 60000 before its first instruction\n"
               "key 6\nexpect nothing is written to a tensor yet\n"
               "key e\nkey ^U\ntext y[1,40]\nkey Enter\n"
-              "await 5000 block (1,0,0)\n"
-              "await 5000 y [2,64]: \n"
+              "await 60000 block (1,0,0)\n"
+              "await 60000 y [2,64]: \n"
               "screen kernel_output_80x24.txt\n"
               "resize 200 60\nkey 1\n"
               "expect 0 to v the warp of this block\n"
-              "resize 80 24\nkey 6\nkey r\nawait 5000 block (0,0,0)\n"
+              "resize 80 24\nkey 6\nkey r\nawait 60000 block (0,0,0)\n"
               "expect y [2,64]: \n");
     same_as_golden("kernel_output_80x24.txt");
     close_launch(&l);
@@ -218,21 +218,21 @@ TEST_CASE(an_element_its_thread_and_back)
     open_turn(&l);
     plays(&l,
           "resize 60 16\n"
-          "await 5000 before its first instruction\n"
+          "await 60000 before its first instruction\n"
           "key 1\nkey 2\nkey 3\nexpect grid 2x1x1\nkey 4\nkey 5\nkey 1\n"
           "resize 80 24\n"
           "key n\nkey 7\nexpect [7 values]\nexpect const int *  the same\n"
           "key ]\nkey [\n"
           "key e\nexpect which thread writes (Enter: y[0,0]):\n"
-          "key Enter\nawait 5000 lane 0 is thread (0,0,0)\n"
+          "key Enter\nawait 60000 lane 0 is thread (0,0,0)\n"
           "key e\ntext y[1,8]\nkey Enter\n"
-          "await 5000 block (1,0,0)\nexpect lane 8 is thread (8,0,0)\n"
-          "key E\nawait 5000 thread (8,0,0) reads x[1,8]; writes y[1,8]\n"
+          "await 60000 block (1,0,0)\nexpect lane 8 is thread (8,0,0)\n"
+          "key E\nawait 60000 thread (8,0,0) reads x[1,8]; writes y[1,8]\n"
           /* What was said of a thread is not said of another. */
           "key l\nabsent reads x[1,8]\nkey h\n"
           "key 3\nexpect grid 2x1x1: block (1,0,0)\n"
           "screen kernel_grid_80x24.txt\n"
-          "key r\nawait 5000 block (0,0,0)\n"
+          "key r\nawait 60000 block (0,0,0)\n"
           "key a\ntext y[0,40]\nkey Enter\n"
           "key t\ntext 99\nkey Enter\nexpect not in the block of 64\n"
           "key g\nkey Down\nkey B\nexpect comes to line 2\nkey D\n"
@@ -254,11 +254,11 @@ TEST_CASE(a_stop_keeps_its_reason)
     struct launch l;
     open_turn(&l);
     plays(&l, "resize 80 24\n"
-              "await 5000 before its first instruction\n"
+              "await 60000 before its first instruction\n"
               "key e\ntext y[1,8]\nkey Enter\n"
-              "await 5000 lane 8 is thread (8,0,0)\n"
-              "key E\nawait 5000 thread (8,0,0) reads x[1,8]\n"
-              "key n\nawait 5000 instructions of warps in this block\n");
+              "await 60000 lane 8 is thread (8,0,0)\n"
+              "key E\nawait 60000 thread (8,0,0) reads x[1,8]\n"
+              "key n\nawait 60000 instructions of warps in this block\n");
     close_launch(&l);
 }
 
@@ -276,9 +276,9 @@ TEST_CASE(a_stop_at_a_bad_access_shows_it)
     assert_ok(lab_sim_label(l.memory, l.in, N * 4, NULL));
     assert_ok(lab_sim_label(l.memory, l.in, HAS * 4, &x));
     plays(&l, "resize 80 24\n"
-              "await 5000 before its first instruction\n"
-              "key c\nawait 5000 uninitialised: \n"
-              "key c\nawait 5000 0 bytes after the end of x\n"
+              "await 60000 before its first instruction\n"
+              "key c\nawait 60000 uninitialised: \n"
+              "key c\nawait 60000 0 bytes after the end of x\n"
               "expect thread (40,0,0)\n"
               "screen kernel_bad_access_80x24.txt\n");
     same_as_golden("kernel_bad_access_80x24.txt");
@@ -291,12 +291,12 @@ TEST_CASE(esc_stops_a_long_move)
     open_launch(&l, counts, sizeof(counts) - 1, "count");
     plays(&l,
           "resize 80 24\n"
-          "await 5000 before its first instruction\n"
+          "await 60000 before its first instruction\n"
           "expect no source lines\n"
-          "key c\nawait 5000 Esc stops it\n"
-          "key Esc\nawait 5000 stopped here; c goes on\n"
-          "key s\nawait 5000 instructions of warps\n"
-          "key c\nawait 5000 Esc stops it\nkey Esc\nawait 5000 stopped here\n"
+          "key c\nawait 60000 Esc stops it\n"
+          "key Esc\nawait 60000 stopped here; c goes on\n"
+          "key s\nawait 60000 instructions of warps\n"
+          "key c\nawait 60000 Esc stops it\nkey Esc\nawait 60000 stopped here\n"
           "key q\n");
     close_launch(&l);
 }
@@ -309,8 +309,8 @@ TEST_CASE(after_the_last_kernel_only_leaving_is_left)
     l.ends = true;
     plays(&l,
           "resize 80 24\n"
-          "await 5000 before its first instruction\n"
-          "key K\nawait 5000 it has no kernel behind this one; q goes back\n"
+          "await 60000 before its first instruction\n"
+          "key K\nawait 60000 it has no kernel behind this one; q goes back\n"
           "key t\nexpect no kernel is left: q goes back\n"
           "key e\nexpect no kernel is left: q goes back\n"
           "key q\n");
@@ -323,9 +323,9 @@ TEST_CASE(the_element_that_is_offered)
     struct launch l;
     open_turn(&l);
     plays(&l, "resize 80 24\n"
-              "await 5000 before its first instruction\n"
+              "await 60000 before its first instruction\n"
               "key w\nkey e\nkey Enter\n"
-              "await 5000 lane 0 is thread (0,0,0)\n"
+              "await 60000 lane 0 is thread (0,0,0)\n"
               "expect warp 0 of 2\n");
     close_launch(&l);
 }
@@ -336,7 +336,7 @@ TEST_CASE(variables_by_their_names)
     struct launch l;
     open_turn(&l);
     plays(&l, "resize 80 24\n"
-              "await 5000 before its first instruction\n"
+              "await 60000 before its first instruction\n"
               "key n\nkey n\nkey n\nkey 7\nkey Right\n"
               "expect [7 values]\n"
               "screen kernel_values_80x24.txt\n"
@@ -360,7 +360,7 @@ TEST_CASE(a_source_that_is_not_there_is_named)
     open_turn(&l);
     unlink("turn.cu");
     plays(&l, "resize 80 24\n"
-              "await 5000 before its first instruction\n"
+              "await 60000 before its first instruction\n"
               "expect source not found: \n");
     close_launch(&l);
 }

@@ -236,7 +236,7 @@ TEST_CASE(a_text_that_was_covered_is_shown)
                      "expect Keys of this screen\n"
                      "screen " LAB_BINARY_DIR "/covered.txt\n"
                      "wait 300\nkey q\n"
-                     "await 5000 all was looked at\n"
+                     "await 60000 all was looked at\n"
                      "absent Looking ...\nkey q\n");
     assert_true(lab_text_end(0)); /* it was shown: nothing was left */
     assert_int_equal(atomic_load(&slow.calls), 1);
@@ -254,7 +254,7 @@ TEST_CASE(a_text_is_left_while_it_is_written)
     play_slow(&other, "expect Looking ...\nkey q\n");
     play_slow(&slow, "expect Looking ...\n"
                      "screen " LAB_BINARY_DIR "/again.txt\n"
-                     "await 5000 all was looked at\nkey q\n");
+                     "await 60000 all was looked at\nkey q\n");
     assert_int_equal(atomic_load(&slow.calls), 1);
     assert_false(lab_text_end(20)); /* the other one */
     atomic_store(&other.go, true);

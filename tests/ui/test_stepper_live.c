@@ -52,28 +52,28 @@ static enum lab_status play(const char *lesson, const char *keys)
 TEST_CASE(a_lesson_is_walked_there_and_back)
 {
     assert_ok(play(MLP,
-                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "resize 80 24\nawait 60000 step 0 of\n"
                    "text :delete\nkey Enter\ntext :unwatch\nkey Enter\n"
-                   "key s\nawait 9000 step 1 of\nawait 9000 [fc1.xW]\n"
+                   "key s\nawait 60000 step 1 of\nawait 60000 [fc1.xW]\n"
                    "key 2\nkey d\nkey j\nkey e\n"
-                   "await 9000 fc1.xW[1,0] = sum_k x[1,k] * fc1.W[k,0]\n"
-                   "key r\nawait 9000 step 0 of\n"
-                   "key f\nawait 9000 next: loss\n"
-                   "key c\nawait 9000 done: s goes on\nabsent not known yet\n"
-                   "key s\nawait 9000 iteration 1   step 1 of\n"
-                   "key r\nkey r\nawait 9000 iteration 0   step\n"));
+                   "await 60000 fc1.xW[1,0] = sum_k x[1,k] * fc1.W[k,0]\n"
+                   "key r\nawait 60000 step 0 of\n"
+                   "key f\nawait 60000 next: loss\n"
+                   "key c\nawait 60000 done: s goes on\nabsent not known yet\n"
+                   "key s\nawait 60000 iteration 1   step 1 of\n"
+                   "key r\nkey r\nawait 60000 iteration 0   step\n"));
 }
 
 TEST_CASE(training_is_seen_and_stopped)
 {
     assert_ok(play(
-        MLP, "resize 80 24\nawait 9000 step 0 of\n"
-             "text :train 50000000\nkey Enter\nawait 9000 samples/s\n"
-             "await 9000 validation accuracy\nkey L\nawait 9000 log scale\n"
-             "key q\nawait 9000 training ...\nkey d\nkey x\nkey 4\n"
-             "key t\nkey Esc\nawait 9000 train on\n"
-             "await 9000 stopped\nkey q\nawait 9000 s goes on\n"
-             "key s\nawait 9000 step 1 of\n"));
+        MLP, "resize 80 24\nawait 60000 step 0 of\n"
+             "text :train 50000000\nkey Enter\nawait 60000 samples/s\n"
+             "await 60000 validation accuracy\nkey L\nawait 60000 log scale\n"
+             "key q\nawait 60000 training ...\nkey d\nkey x\nkey 4\n"
+             "key t\nkey Esc\nawait 60000 train on\n"
+             "await 60000 stopped\nkey q\nawait 60000 s goes on\n"
+             "key s\nawait 60000 step 1 of\n"));
 }
 
 #define CNN LAB_SOURCE_DIR "/lessons/82-cnn-digits.md"
@@ -81,32 +81,32 @@ TEST_CASE(training_is_seen_and_stopped)
 /* Channels last: rows down, columns across, one image and channel at a time. */
 TEST_CASE(images_open_as_images)
 {
-    assert_ok(play(CNN, "resize 120 40\nawait 9000 step 0 of\n"
-                        "text :print x\nkey Enter\nawait 9000 x[<0>,↓,→,0]\n"
-                        "key ]\nawait 9000 x[<1>,↓,→,0]\n"
-                        "key I\nawait 9000 this is the picture\n"
-                        "key <\nawait 9000 x[<1>,→,↓,0]\n"
-                        "key I\nawait 9000 x[<1>,↓,→,0]\n"
+    assert_ok(play(CNN, "resize 120 40\nawait 60000 step 0 of\n"
+                        "text :print x\nkey Enter\nawait 60000 x[<0>,↓,→,0]\n"
+                        "key ]\nawait 60000 x[<1>,↓,→,0]\n"
+                        "key I\nawait 60000 this is the picture\n"
+                        "key <\nawait 60000 x[<1>,→,↓,0]\n"
+                        "key I\nawait 60000 x[<1>,↓,→,0]\n"
                         "text :print x[3,:,2,:]\nkey Enter\n"
-                        "await 9000 x[<3>,↓,2,→]\n"
+                        "await 60000 x[<3>,↓,2,→]\n"
                         "text :print x[0,:,:,0]\nkey Enter\n"
-                        "await 9000 x[<0>,↓,→,0]\n"
-                        "key s\nawait 9000 step 1 of\n"
+                        "await 60000 x[<0>,↓,→,0]\n"
+                        "key s\nawait 60000 step 1 of\n"
                         "text :print conv1.out[2,3,4,5]\nkey Enter\n"
-                        "await 9000 conv1.out[<2>,↓,→,5]\n"
-                        "await 9000 conv1.out[2,3,4,5] =\n"
-                        "key }\nkey ]\nawait 9000 conv1.out[2,↓,→,<6>]\n"
+                        "await 60000 conv1.out[<2>,↓,→,5]\n"
+                        "await 60000 conv1.out[2,3,4,5] =\n"
+                        "key }\nkey ]\nawait 60000 conv1.out[2,↓,→,<6>]\n"
                         "text :print conv1.conv[2,3,4,6]\nkey Enter\n"
-                        "await 9000 conv1.conv[2,3,4,6] =\nkey }\n"
-                        "await 9000 conv1.conv[2,↓,→,<6>]\n"
-                        "key 2\nkey A\nawait 9000 [6]\nexpect  7\nexpect  0\n"
-                        "key Left\nawait 9000 conv1.conv[2,3,4,5] =\n"
+                        "await 60000 conv1.conv[2,3,4,6] =\nkey }\n"
+                        "await 60000 conv1.conv[2,↓,→,<6>]\n"
+                        "key 2\nkey A\nawait 60000 [6]\nexpect  7\nexpect  0\n"
+                        "key Left\nawait 60000 conv1.conv[2,3,4,5] =\n"
                         "expect [5]\nkey Enter\nkey Left\n"
-                        "await 9000 conv1.conv[2,3,3,5] =\n"
+                        "await 60000 conv1.conv[2,3,3,5] =\n"
                         "text :print conv2.W\nkey Enter\n"
-                        "await 9000 conv2.W[↓,→,<0>,0]\n"
+                        "await 60000 conv2.W[↓,→,<0>,0]\n"
                         "text :print conv2.W.grad\nkey Enter\n"
-                        "await 9000 conv2.W.grad[↓,→,<0>,0]\n"));
+                        "await 60000 conv2.W.grad[↓,→,<0>,0]\n"));
 }
 
 TEST_CASE(channels_first_stay_as_they_were)
@@ -126,28 +126,28 @@ TEST_CASE(channels_first_stay_as_they_were)
           f);
     fclose(f);
     enum lab_status st =
-        play(path, "resize 120 40\nawait 9000 step 0 of\n"
-                   "text :print x\nkey Enter\nawait 9000 x[<0>,0,↓,→]\n"
-                   "key <\nawait 9000 x[<0>,0,→,↓]\n"
-                   "key I\nawait 9000 x[<0>,0,↓,→]\n"
+        play(path, "resize 120 40\nawait 60000 step 0 of\n"
+                   "text :print x\nkey Enter\nawait 60000 x[<0>,0,↓,→]\n"
+                   "key <\nawait 60000 x[<0>,0,→,↓]\n"
+                   "key I\nawait 60000 x[<0>,0,↓,→]\n"
                    "text :print c1.W\nkey Enter\n"
-                   "await 9000 c1.W[<0>,0,↓,→]\n");
+                   "await 60000 c1.W[<0>,0,↓,→]\n");
     remove(path);
     assert_ok(st);
 }
 
 TEST_CASE(a_gradient_is_checked)
 {
-    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+    assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
                         "text :check fc2.b\nkey Enter\n"
                         "await 60000 gradient of fc2.b agrees, worst error\n"));
 }
 
 TEST_CASE(errors_of_the_session_are_told)
 {
-    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+    assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
                         "text :variant fc1 nosuch\nkey Enter\n"
-                        "await 9000 has no variant 'nosuch'\n"));
+                        "await 60000 has no variant 'nosuch'\n"));
 }
 
 #define CBOW LAB_SOURCE_DIR "/lessons/124-word2vec-cbow.md"
@@ -156,25 +156,25 @@ TEST_CASE(errors_of_the_session_are_told)
 TEST_CASE(the_neighbours_of_a_word_are_told)
 {
     assert_ok(play(CBOW,
-                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "resize 80 24\nawait 60000 step 0 of\n"
                    "text :near king - man\nkey Enter\n"
-                   "await 9000 near king - man: \n"
+                   "await 60000 near king - man: \n"
                    "text :near kingg\nkey Enter\n"
-                   "await 9000 did you mean 'king'\n"
-                   "text :train 300\nkey Enter\nawait 9000 done\n"
-                   "text :near bread\nkey Enter\nawait 9000 near bread: \n"
-                   "key q\nawait 9000 s goes on\n"
-                   "text :list words\nkey Enter\nawait 9000 2  the\n"
-                   "await 9000 <OOV>\n"));
+                   "await 60000 did you mean 'king'\n"
+                   "text :train 300\nkey Enter\nawait 60000 done\n"
+                   "text :near bread\nkey Enter\nawait 60000 near bread: \n"
+                   "key q\nawait 60000 s goes on\n"
+                   "text :list words\nkey Enter\nawait 60000 2  the\n"
+                   "await 60000 <OOV>\n"));
 }
 
 TEST_CASE(a_lesson_without_words_says_so)
 {
-    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+    assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
                         "text :near king\nkey Enter\n"
-                        "await 9000 data has no words\n"
+                        "await 60000 data has no words\n"
                         "text :list words\nkey Enter\n"
-                        "await 9000 data has no words\n"));
+                        "await 60000 data has no words\n"));
 }
 
 static void play_printed(const char *path, const char *keys)
@@ -192,13 +192,13 @@ static void play_printed(const char *path, const char *keys)
 TEST_CASE(a_slip_of_the_slide_stands_beside_the_number)
 {
     play_printed(LAB_SOURCE_DIR "/lessons/120-one-hot.md",
-                 "resize 100 40\nawait 9000 step 0 of\n"
+                 "resize 100 40\nawait 60000 step 0 of\n"
                  "text :explain x[2,3]\nkey Enter\n"
-                 "await 9000 the word service\n"
-                 "await 9000 printed 0, difference +1\n"
+                 "await 60000 the word service\n"
+                 "await 60000 printed 0, difference +1\n"
                  "absent OUTSIDE\n"
                  "text :explain x[0,3]\nkey Enter\n"
-                 "await 9000 printed 1, difference +0, within\n");
+                 "await 60000 printed 1, difference +0, within\n");
 }
 
 /* What is printed of a parameter after its update is not held against the one
@@ -206,92 +206,92 @@ TEST_CASE(a_slip_of_the_slide_stands_beside_the_number)
 TEST_CASE(a_printed_parameter_has_its_phase)
 {
     play_printed(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
-                 "resize 100 40\nawait 9000 step 0 of\n"
+                 "resize 100 40\nawait 60000 step 0 of\n"
                  "text :explain lstm1.W[0,0]\nkey Enter\n"
-                 "await 9000 = 0.45\nabsent 0.45267\n");
+                 "await 60000 = 0.45\nabsent 0.45267\n");
     play_printed(LAB_SOURCE_DIR "/lessons/122-embedding-product.md",
-                 "resize 100 40\nawait 9000 step 0 of\n"
+                 "resize 100 40\nawait 60000 step 0 of\n"
                  "text :explain fc1.W[3,0]\nkey Enter\n"
-                 "await 9000 printed 14, difference +0\n");
+                 "await 60000 printed 14, difference +0\n");
 }
 
 TEST_CASE(a_lessons_own_stops_are_explained_and_passed)
 {
     assert_ok(play(MLP,
-                   "resize 80 24\nawait 9000 step 0 of\nexpect W    relu1\n"
-                   "key f\nawait 9000 this lesson pauses here (watch 1:\n"
+                   "resize 80 24\nawait 60000 step 0 of\nexpect W    relu1\n"
+                   "key f\nawait 60000 this lesson pauses here (watch 1:\n"
                    "expect unwatch relu1.out removes it\nabsent :unwatch\n"
                    "text :explain fc1.W.grad[3,5]\nkey Enter\n"
-                   "await 9000 fc1.W.grad is not computed yet\n"
+                   "await 60000 fc1.W.grad is not computed yet\n"
                    "expect `:run fc1.matmul backward`, then s\n"
                    "text :run fc2.matmul backward\nkey Enter\n"
-                   "await 9000 step 10 of\n"
+                   "await 60000 step 10 of\n"
                    "text :watch fc2.W\nkey Enter\n"
-                   "await 9000 stops when fc2.W has been written\n"
+                   "await 60000 stops when fc2.W has been written\n"
                    "text :unwatch relu1.out\nkey Enter\n"
-                   "await 9000 relu1.out is not watched any more\n"
+                   "await 60000 relu1.out is not watched any more\n"
                    "text :delete\nkey Enter\n"
-                   "await 9000 all breakpoints and watches are removed\n"
+                   "await 60000 all breakpoints and watches are removed\n"
                    "text :variant fc1 blas\nkey Enter\n"
-                   "await 9000 fc1 runs as blas from now on\n"
+                   "await 60000 fc1 runs as blas from now on\n"
                    "text :seed 7\nkey Enter\n"
-                   "await 9000 iteration 0 again, from seed 7\n"
-                   "await 9000 step 0 of\nkey c\n"
-                   "await 9000 done: s goes on\n"));
+                   "await 60000 iteration 0 again, from seed 7\n"
+                   "await 60000 step 0 of\nkey c\n"
+                   "await 60000 done: s goes on\n"));
 }
 
 TEST_CASE(a_slice_is_shown_by_itself)
 {
     assert_ok(play(MLP,
-                   "resize 80 24\nawait 9000 step 0 of\n"
-                   "text :print x[2,:]\nkey Enter\nawait 9000 x[<2>,→]\n"
-                   "key ]\nawait 9000 x[<3>,→]\n"
-                   "text :print x[:,5]\nkey Enter\nawait 9000 x[→,<5>]\n"
-                   "text :print fc1.W\nkey Enter\nawait 9000 fc1.W[↓,→]\n"));
+                   "resize 80 24\nawait 60000 step 0 of\n"
+                   "text :print x[2,:]\nkey Enter\nawait 60000 x[<2>,→]\n"
+                   "key ]\nawait 60000 x[<3>,→]\n"
+                   "text :print x[:,5]\nkey Enter\nawait 60000 x[→,<5>]\n"
+                   "text :print fc1.W\nkey Enter\nawait 60000 fc1.W[↓,→]\n"));
 }
 
 TEST_CASE(a_click_does_what_keys_do)
 {
-    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+    assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
                         /* names of tensors, and a cell of the picture */
-                        "click 5 32\nawait 9000 [fc1.W]\n"
-                        "await 9000 fc1.W[0,0] =\n"
-                        "click 9 34\nawait 9000 fc1.W[\n"
+                        "click 5 32\nawait 60000 [fc1.W]\n"
+                        "await 60000 fc1.W[0,0] =\n"
+                        "click 9 34\nawait 60000 fc1.W[\n"
                         "absent fc1.W[0,0] =\n"
                         /* numbers */
-                        "key d\nkey Home\nawait 9000 fc1.W[0,0] =\n"
-                        "click 10 42\nawait 9000 fc1.W[2,1] =\n"
+                        "key d\nkey Home\nawait 60000 fc1.W[0,0] =\n"
+                        "click 10 42\nawait 60000 fc1.W[2,1] =\n"
                         /* beyond the last cell there is none */
                         "click 12 79\nexpect fc1.W[2,1] =\n"
                         /* tabs, and back */
                         "absent [4 kernels]\nclick 15 39\nexpect [4 kernels]\n"
                         "click 15 50\nexpect [5 lesson\n"
                         "click 15 30\nexpect [3 explain]\n"
-                        "click 5 29\nawait 9000 [x]\n"));
+                        "click 5 29\nawait 60000 [x]\n"));
 }
 
 /* By a click or by arrows to another node; a block opens and closes. */
 TEST_CASE(the_picture_of_the_network_leads_anywhere)
 {
-    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+    assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
                         "expect x ▸[fc1]▸ relu1 ▸ fc2 ▸ loss\n"
-                        "click 1 20\nawait 9000 fc2.matmul  forward\n"
+                        "click 1 20\nawait 60000 fc2.matmul  forward\n"
                         "expect relu1 ▸[fc2]▸ loss\n"
                         "key D\nexpect ▐ 10x10\nkey Left\n"
                         "expect relu1.relu  forward\nkey Esc\n"
                         "absent ▌\n"
                         "text :run fc2.matmul backward\nkey Enter\n"
-                        "await 9000 relu1 ◂[fc2]◂ loss\n"));
+                        "await 60000 relu1 ◂[fc2]◂ loss\n"));
     assert_ok(play(LAB_SOURCE_DIR "/lessons/85-residual.md",
-                   "resize 200 60\nawait 9000 step 0 of\n"
+                   "resize 200 60\nawait 60000 step 0 of\n"
                    "expect ┘\nkey D\ntext llll\nexpect [norm2]\n"));
     assert_ok(play(LAB_SOURCE_DIR "/lessons/160-transformer-block.md",
-                   "resize 200 60\nawait 9000 step 0 of\n"
+                   "resize 200 60\nawait 60000 step 0 of\n"
                    "key D\nexpect [+block1]\nkey Space\n"
                    "expect [block1.ln1]\nexpect block1.attn\nexpect ▴\n"
                    "key Space\nexpect [+block1]\n"));
     assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
-                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "resize 80 24\nawait 60000 step 0 of\n"
                    "expect [+lstm1 x2]\nkey D\nkey Space\n"
                    "expect [lstm1[0]]\nexpect lstm1[1]\n"));
 }
@@ -299,15 +299,15 @@ TEST_CASE(the_picture_of_the_network_leads_anywhere)
 /* `a` brings the blackboard from a picture of a row and from a contact sheet. */
 TEST_CASE(the_blackboard_comes_from_any_picture)
 {
-    assert_ok(play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                        "key s\nawait 9000 step 1 of\ntext 2xIz\n"
-                        "absent fc1.W 64x16\nkey a\nawait 9000 fc1.W 64x16\n"
-                        "absent 1 steps\nkey a\nawait 9000 1 steps\n"
-                        "key I\nkey A\nkey a\nawait 9000 fc1.W 64x16\n"));
+    assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
+                        "key s\nawait 60000 step 1 of\ntext 2xIz\n"
+                        "absent fc1.W 64x16\nkey a\nawait 60000 fc1.W 64x16\n"
+                        "absent 1 steps\nkey a\nawait 60000 1 steps\n"
+                        "key I\nkey A\nkey a\nawait 60000 fc1.W 64x16\n"));
     /* Of a gate it has all of the cell. */
     assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
-                   "resize 200 60\nawait 9000 step 0 of\nkey n\n"
-                   "await 9000 [lstm1.a.1]\nawait 9000 lstm1.c.0 1x1\n"
+                   "resize 200 60\nawait 60000 step 0 of\nkey n\n"
+                   "await 60000 [lstm1.a.1]\nawait 60000 lstm1.c.0 1x1\n"
                    "expect lstm1.h.1 1x1\nexpect lstm1.f.1 1x1\n"));
 }
 
@@ -315,37 +315,37 @@ TEST_CASE(the_blackboard_comes_from_any_picture)
 TEST_CASE(a_sheet_of_maps_has_the_channels)
 {
     assert_ok(play(LAB_SOURCE_DIR "/lessons/82-cnn-digits.md",
-                   "resize 80 24\nawait 9000 step 0 of\ntext nn\n"
-                   "await 9000 out [relu1.out]\nkey A\n"
-                   "await 9000 relu1.out[0,\xe2\x86\x93,\xe2\x86\x92,<0>]\n"
+                   "resize 80 24\nawait 60000 step 0 of\ntext nn\n"
+                   "await 60000 out [relu1.out]\nkey A\n"
+                   "await 60000 relu1.out[0,\xe2\x86\x93,\xe2\x86\x92,<0>]\n"
                    "key }\n"
-                   "await 9000 of 32: the arrows go on\n"));
+                   "await 60000 of 32: the arrows go on\n"));
 }
 
 TEST_CASE(a_click_takes_a_term)
 {
     assert_ok(play(MLP,
-                   "resize 80 24\nawait 9000 step 0 of\n"
-                   "key s\nawait 9000 step 1 of\nkey 2\nkey Right\n"
-                   "await 9000 fc1.xW[0,1] = sum_k\nkey e\n"
-                   "await 9000 >[0,5]\n"
+                   "resize 80 24\nawait 60000 step 0 of\n"
+                   "key s\nawait 60000 step 1 of\nkey 2\nkey Right\n"
+                   "await 60000 fc1.xW[0,1] = sum_k\nkey e\n"
+                   "await 60000 >[0,5]\n"
                    /* a term is chosen, the chosen one goes to its source */
-                   "click 20 40\nawait 9000 >[0,61]\nabsent >[0,5]\n"
+                   "click 20 40\nawait 60000 >[0,61]\nabsent >[0,5]\n"
                    "absent an input of\n"
-                   "click 20 40\nawait 9000 an input of fc1.xW[0,1]\n"
-                   "await 9000 in [x]\nkey y\nawait 9000 out [fc1.xW]\n"));
+                   "click 20 40\nawait 60000 an input of fc1.xW[0,1]\n"
+                   "await 60000 in [x]\nkey y\nawait 60000 out [fc1.xW]\n"));
 }
 
 /* All gates of a sample beside each other, the time step looked at outlined. */
 TEST_CASE(gates_of_an_lstm_over_time)
 {
     assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
-                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "resize 80 24\nawait 60000 step 0 of\n"
                    "text :unwatch\nkey Enter\nkey f\n"
-                   "await 9000 next: loss\n"
+                   "await 60000 next: loss\n"
                    "text :print lstm1.f.1\nkey Enter\nkey 2\nkey A\n"
-                   "await 9000 [f forget gate]\nexpect  i input gate\n"
-                   "expect sample 0 of 1\nawait 9000 0.8703\n"
+                   "await 60000 [f forget gate]\nexpect  i input gate\n"
+                   "expect sample 0 of 1\nawait 60000 0.8703\n"
                    "expect 1.5176\nkey ]\nexpect sample 0 of 1\n"
                    "key A\nabsent forget gate\n"));
 }
@@ -353,19 +353,19 @@ TEST_CASE(gates_of_an_lstm_over_time)
 /* Samples of a batch, with what they are. */
 TEST_CASE(digits_of_a_batch_with_their_class)
 {
-    assert_ok(play(MLP, "resize 120 40\nawait 9000 step 0 of\n"
+    assert_ok(play(MLP, "resize 120 40\nawait 60000 step 0 of\n"
                         "text :unwatch\nkey Enter\nkey c\n"
-                        "await 9000 done: s goes on\ntext :print x\n"
+                        "await 60000 done: s goes on\ntext :print x\n"
                         "key Enter\nkey 2\nkey z\nkey A\n"
-                        "await 9000 [0]\nawait 9000 , as \n"));
+                        "await 60000 [0]\nawait 60000 , as \n"));
 }
 
 /* Many batches' losses are drawn as their mean, the validation beside them. */
 TEST_CASE(curves_are_smoothed)
 {
-    assert_ok(play(MLP, "resize 100 30\nawait 9000 step 0 of\n"
-                        "text :train 2000\nkey Enter\nawait 20000 done\n"
-                        "await 9000 loss, mean of neighbours\n"
+    assert_ok(play(MLP, "resize 100 30\nawait 60000 step 0 of\n"
+                        "text :train 2000\nkey Enter\nawait 60000 done\n"
+                        "await 60000 loss, mean of neighbours\n"
                         "expect validation loss\nexpect validation accuracy\n"
                         "expect (log scale)\nkey L\nabsent (log scale)\n"));
 }
@@ -374,37 +374,37 @@ TEST_CASE(curves_are_smoothed)
 TEST_CASE(another_learning_rate_holds_at_once)
 {
     assert_ok(play(MLP,
-                   "resize 80 24\nawait 9000 step 0 of\n"
+                   "resize 80 24\nawait 60000 step 0 of\n"
                    "text :lr\nkey Enter\n"
-                   "await 9000 the learning rate is 0.2; lr X changes it\n"
+                   "await 60000 the learning rate is 0.2; lr X changes it\n"
                    "text :restart lr=0.25\nkey Enter\n"
-                   "await 9000 iteration 0 again, with learning rate 0.25\n"
+                   "await 60000 iteration 0 again, with learning rate 0.25\n"
                    "text :lr 0.375\nkey Enter\n"
-                   "await 9000 the learning rate is 0.375\n"
+                   "await 60000 the learning rate is 0.375\n"
                    "text :lr\nkey Enter\n"
-                   "await 9000 the learning rate is 0.375;\n"
+                   "await 60000 the learning rate is 0.375;\n"
                    "text :run fc1.W update\nkey Enter\nkey s\n"
                    "text :explain fc1.W[0,0]\nkey Enter\n"
-                   "await 9000 lr = 0.375\n"
+                   "await 60000 lr = 0.375\n"
                    "text :train 100000000\nkey Enter\n"
-                   "await 9000 training\nwait 200\n"
+                   "await 60000 training\nwait 200\n"
                    "text :lr 0.125\nkey Enter\n"
-                   "await 9000 learning rate is 0.125 from the next step on\n"
-                   "await 9000 (lr 0.125 from iteration\n"
-                   "await 9000 ▲lr 0.125\n"
+                   "await 60000 learning rate is 0.125 from the next step on\n"
+                   "await 60000 (lr 0.125 from iteration\n"
+                   "await 60000 ▲lr 0.125\n"
                    "text :lr\nkey Enter\n"
-                   "await 9000 the learning rate is 0.125;\n"
+                   "await 60000 the learning rate is 0.125;\n"
                    /* from the stepper too, while it goes on */
                    "key q\ntext :lr 0.5\nkey Enter\n"
-                   "await 9000 learning rate is 0.5 from the next step on\n"
+                   "await 60000 learning rate is 0.5 from the next step on\n"
                    "expect training ...\nwait 200\n"
                    "text :lr\nkey Enter\n"
-                   "await 9000 the learning rate is 0.5;\n"
+                   "await 60000 the learning rate is 0.5;\n"
                    /* come back to, it tells what has changed */
-                   "key t\nawait 9000 since you left:\n"
-                   "key 2\nawait 9000 |gradient|\nexpect relu1\n"
-                   "key 3\nawait 9000 most often:\nexpect misread\n"
-                   "key o\nawait 9000 no earlier run of this lesson\n"));
+                   "key t\nawait 60000 since you left:\n"
+                   "key 2\nawait 60000 |gradient|\nexpect relu1\n"
+                   "key 3\nawait 60000 most often:\nexpect misread\n"
+                   "key o\nawait 60000 no earlier run of this lesson\n"));
 }
 
 /* Trains `iterations`, with a break on any loss or without one. */

@@ -962,10 +962,17 @@ static bool has_picture(const struct lab_bench_state *st)
     return st->lab.command[0] && st->lab.set_count > 0 && st->size >= 0;
 }
 
-/* A narrow terminal has either the picture or what the command printed. */
+/* A narrow terminal has either the picture or the text. Recorded rows arrive while the
+ * text is read: they are announced, and a key shows them. */
 static bool picture_alone(const struct lab_bench_state *st)
 {
     return has_picture(st) && !st->wide && st->drawn;
+}
+
+/* Of a command: what it has printed, else the lesson's text. */
+static struct lab_pager *words_of(struct lab_bench_state *st)
+{
+    return st->lab.output.len > 0 ? &st->output_pager : &st->text_pager;
 }
 
 /* The machine, the size where there are several pictures, bars, what the chosen one
@@ -996,12 +1003,13 @@ static void draw_picture(struct lab_bench_state *st, struct lab_canvas *c,
     lab_bench_rates_draw(c, r, &rates);
 }
 
+enum { OUTPUT_W = 79 };
+
 /* Of a lab with a picture: what it has printed, else its text, and the picture; beside
  * each other where both fit. */
 static void draw_output(struct lab_bench_state *st, struct lab_canvas *c,
                         struct lab_rect body)
 {
-    enum { OUTPUT_W = 79 };
     bool wide = body.w >= WIDE_W;
     if (!wide && st->drawn) {
         draw_picture(st, c, body);
@@ -1035,24 +1043,47 @@ static void draw_command(struct lab_bench_state *st, struct lab_canvas *c,
     row = lab_rect_cut_top(&body, 1);
     lab_canvas_text_cut(
         c, row.y, row.x, row.w, lab->problem[0] ? LAB_ROLE_WARN : LAB_ROLE_DIM,
-        lab->running >= 0      ? "it runs; x stops it"
-        : lab->problem[0]      ? problem
-        : lab->output.len == 0 ? "r runs it; t has the text and its questions"
-        : !has_picture(st)     ? "what it has printed; r runs it again"
-        : picture_alone(st)    ? "its picture; v has what it has printed"
-        : st->wide             ? "what it has printed, and its picture"
-                               : "what it has printed; v has its picture");
+        lab->running >= 0 ? "it runs; x stops it"
+        : lab->problem[0] ? problem
+        : lab->output.len == 0
+            ? picture_alone(st) ? "r runs it; v has the text"
+              : has_picture(st) && !st->wide
+                  ? "r runs it; v has the picture of recorded results"
+                  : "r runs it; t has the text and its questions"
+        : !has_picture(st)  ? "what it has printed; r runs it again"
+        : picture_alone(st) ? "its picture; v has what it has printed"
+        : st->wide          ? "what it has printed, and its picture"
+                            : "what it has printed; v has its picture");
     lab_rect_cut_top(&body, body.h > 8 ? 1 : 0);
     if (has_picture(st)) {
         draw_output(st, c, body);
         return;
     }
-    struct lab_rect below = lab->output.len == 0 ? body : (struct lab_rect){0};
+    struct lab_rect text = body; /* beside what is printed, or below it */
     if (lab->output.len > 0) {
-        below = rows_left(&st->output_pager, &body, 0, c->ascii);
+        if (st->wide) {
+            body = lab_rect_cut_left(&text, OUTPUT_W);
+            lab_rect_cut_left(&text, 1);
+        } else {
+            text = rows_left(&st->output_pager, &body, 0, c->ascii);
+        }
         lab_pager_draw(&st->output_pager, c, body);
     }
-    draw_text(st, c, below);
+    draw_text(st, c, text);
+}
+
+/* The text alone; beside one that leaves room, the picture. */
+static void draw_reading(struct lab_bench_state *st, struct lab_canvas *c,
+                         struct lab_rect body)
+{
+    struct lab_rect left = body;
+    if (has_picture(st) && body.w >= WIDE_W &&
+        lab_pager_lines(&st->text_pager, TEXT_W, c->ascii) <= (size_t)body.h) {
+        left = lab_rect_cut_left(&body, TEXT_W);
+        lab_rect_cut_left(&body, 1);
+        draw_picture(st, c, body);
+    }
+    lab_pager_draw(&st->text_pager, c, left);
 }
 
 /* A rung that has not run has two lines: the source gets the others. */
@@ -1094,7 +1125,7 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
     st->wide = l.wide;
     st->bars_at = st->rates_at = (struct lab_rect){0};
     if (st->reading) {
-        lab_pager_draw(&st->text_pager, c, body);
+        draw_reading(st, c, body);
         return;
     }
     if (st->lab.command[0]) {
@@ -1245,7 +1276,6 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     st->model = args;
     st->size = -1;
     st->reading = true;
-    st->drawn = true;
     st->follow = true;
     lab_bench_data_init(&st->lab);
     lab_doc_init(&st->text);
@@ -1382,6 +1412,7 @@ static enum lab_status show_set(struct lab_screen *s, int set)
     st->set = set;
     st->size = same_size(&st->lab, set, size);
     st->reading = false;
+    st->drawn = true; /* results were asked for */
     lab_ui_badge(s->ui, set_of(st)->badge);
     return show_rows(st);
 }
@@ -1414,8 +1445,7 @@ static enum lab_status next_size(struct lab_screen *s, int by)
     }
     if (has_picture(st) && !st->wide &&
         !st->drawn) { /* the picture is hidden */
-        lab_pager_action(&st->output_pager,
-                         by < 0 ? LAB_ACT_LEFT : LAB_ACT_RIGHT);
+        lab_pager_action(words_of(st), by < 0 ? LAB_ACT_LEFT : LAB_ACT_RIGHT);
         return LAB_OK;
     }
     if (to < 0 || to >= st->lab.size_count || st->lab.sizes[to].set != st->set)
@@ -1573,11 +1603,11 @@ static void panes(struct lab_screen *s, struct lab_panes *out)
         out->at[0].table = &st->table;
     else if (has_picture(st) && st->wide)
         *out = (struct lab_panes){
-            .at = {{.pager = &st->output_pager}, {.table = &st->table}},
+            .at = {{.pager = words_of(st)}, {.table = &st->table}},
             .count = 2,
             .chosen = &st->scrolling};
     else if (st->lab.command[0])
-        out->at[0].pager = &st->output_pager;
+        out->at[0].pager = words_of(st);
     else
         *out = (struct lab_panes){
             .at = {{.table = &st->table}, {.pager = &st->kernel_pager}},
@@ -1632,7 +1662,7 @@ static bool search(struct lab_screen *s, const char *text, int dir)
 {
     struct lab_bench_state *st = s->state;
     struct lab_pager *p = st->reading          ? &st->text_pager
-                          : st->lab.command[0] ? &st->output_pager
+                          : st->lab.command[0] ? words_of(st)
                                                : &st->kernel_pager;
     bool found = lab_pager_search(p, text, dir);
     if (found && text[0] && !st->reading)
@@ -1729,7 +1759,7 @@ static const struct lab_binding picture_bindings[] = {
     {"x", true, "stop", "end the command", LAB_ACT_OWN, stop},
     {"t", true, "text", "the lesson's text, or the command", LAB_ACT_OWN,
      turn_text},
-    {"v", true, "view", "the picture, or what the command has printed",
+    {"v", true, "view", "the picture, or the text and what was printed",
      LAB_ACT_OWN, turn_picture},
     {"L", false, "log", "pictures linear or logarithmic", LAB_ACT_OWN,
      turn_log},
@@ -1801,9 +1831,11 @@ static void title_now(struct lab_screen *s, char *out, size_t cap)
     if (st->reading)
         snprintf(out, cap, "%s (%s)", st->model->title,
                  lab_pager_place(&st->text_pager, place, sizeof(place)));
-    else if (st->lab.command[0] && st->lab.output.len > 0 && !picture_alone(st))
+    else if (st->lab.command[0] && !picture_alone(st))
         snprintf(out, cap, "%s (%s)", st->model->title,
-                 lab_pager_place(&st->output_pager, place, sizeof(place)));
+                 lab_pager_place(st->lab.output.len > 0 ? &st->output_pager
+                                                        : &st->text_pager,
+                                 place, sizeof(place)));
     else
         snprintf(out, cap, "%s", st->model->title);
 }

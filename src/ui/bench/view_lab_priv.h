@@ -45,7 +45,7 @@ struct lab_bench_state {
     bool log;     /* the bars; the rates are the other way round */
     bool follow;  /* the size that is being measured */
     bool reading; /* the lesson's text instead of the lab */
-    bool drawn;   /* of a command with rows: its picture, not what it printed */
+    bool drawn;   /* of a command with rows: the picture, not words (narrow) */
     struct lab_rect bars_at; /* as they were drawn last; w 0: they were not */
     struct lab_rect rates_at;
     int scrolling; /* 1: movement is the source's */

@@ -190,3 +190,15 @@ run table energy
 expect_stdout 'naive, work, time, power: recorded run'
 [ "$(grep -c 'recorded run [0-9]' "$out")" -eq 8 ] ||
     complain "a line for each number of a row"
+# A large screen draws what is computed; a number that it is of while it is chosen.
+play --db bars.db <<'KEYS'
+resize 200 60
+key t
+text /magma_dgemm
+key Enter
+key Enter
+expect ── magma [GFLOP/s] ──
+key Tab
+expect ── n ──
+KEYS
+expect_exit 0

@@ -283,8 +283,9 @@ static int column_of_bars(const struct lab_fact_table *t)
     return t->columns;
 }
 
-/* The column under the cursor where it has numbers, else that one, a bar a row; the
- * longest is as wide as the pane. */
+/* A bar a row, the longest as wide as the pane, of the column under the cursor where it
+ * has numbers. What the table is given is drawn while a column is chosen, else what is
+ * computed of it. */
 static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
                       struct lab_rect r)
 {
@@ -295,7 +296,8 @@ static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
     double most = 0;
     bool below = false;
     char text[64];
-    if (column < 1 || !st->t->column[column].unit)
+    if (column < 1 || !st->t->column[column].unit ||
+        (st->pane != PANE_COLUMNS && !st->t->column[column].formula))
         column = column_of_bars(st->t);
     if (column == st->t->columns)
         return;

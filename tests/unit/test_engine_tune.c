@@ -366,38 +366,6 @@ TEST_CASE(measuring_stops_when_asked)
     net_free(&n);
 }
 
-struct in_round_5 {
-    const struct net *n;
-    const struct kept *k;
-    int iterations;
-};
-
-/* Asked before each step: in the fifth round, of the last name. */
-static bool at_the_last_name(void *user)
-{
-    struct in_round_5 *r = user;
-    r->iterations += lab_walk_position(r->n->walk) == 0;
-    return r->iterations == 5 * r->k->total;
-}
-
-TEST_CASE(what_was_measured_before_a_stop_is_kept)
-{
-    struct net n;
-    struct kept k;
-    large(&n);
-    struct in_round_5 at = {&n, &k, 0};
-    struct lab_tuning *t = new_tuning();
-    struct lab_tune_keeper to = keeper(&k, minute_ns);
-    to.stop = (struct lab_stop){at_the_last_name, &at};
-    assert_int_equal(lab_tune(n.walk, t, &to), LAB_E_CANCELLED);
-    assert_string_equal(lab_error(), "measuring was stopped");
-    assert_true(k.total > 1 && k.n > 0);
-    assert_int_equal(k.naive, 0); /* the reference comes last */
-    assert_int_equal(k.left_out, 0);
-    lab_tuning_free(t);
-    net_free(&n);
-}
-
 /* ---- what a step could run as ---- */
 
 static const struct lab_candidate *candidate(struct net *n, const char *step,

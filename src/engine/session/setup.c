@@ -2,6 +2,7 @@
  * variants, the lesson's choices. */
 #include "engine/setup.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -95,18 +96,24 @@ static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
     return LAB_OK;
 }
 
-static bool measured_now(const struct lab_walk *w)
+/* How many times were measured, and how many the budget has left out. */
+static int measured_now(const struct lab_walk *w, int *left_out)
 {
     const struct lab_tuning *t = lab_walk_tuning(w);
     const struct lab_tune_time *time;
-    for (int i = 0; t && (time = lab_tuning_time(t, i)); i++)
-        if (time->is_new)
-            return true;
-    return false;
+    int n = 0;
+    *left_out = 0;
+    for (int i = 0; t && (time = lab_tuning_time(t, i)); i++) {
+        n += time->is_new;
+        *left_out += time->is_new && isnan(time->ns);
+    }
+    return n;
 }
 
-/* "variants were measured: vector for 12 steps, blas for 3" */
-static void add_counts(const struct lab_schedule *s, struct lab_str *out)
+/* "variants were measured: vector for 12 steps, blas for 3; 4 of 80 times are left out,
+ * over the budget" */
+static void add_counts(const struct lab_schedule *s, int measured, int left_out,
+                       struct lab_str *out)
 {
     const char *before = "variants were measured: ";
     for (int i = 0; i < s->n_steps; i++) {
@@ -124,6 +131,9 @@ static void add_counts(const struct lab_schedule *s, struct lab_str *out)
                      s->steps[i].variant->name, n, n == 1 ? "" : "s");
         before = ", ";
     }
+    if (left_out > 0)
+        lab_str_addf(out, "; %d of %d times are left out, over the budget",
+                     left_out, measured);
     lab_str_add(out, "\n");
 }
 
@@ -185,8 +195,10 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         st = tune(setup, w, notice);
     if (!st)
         st = choose(setup, w, notice);
-    if (!st && measured_now(w))
-        add_counts(lab_walk_schedule(w), notice);
+    int left_out;
+    int measured = st ? 0 : measured_now(w, &left_out);
+    if (measured > 0)
+        add_counts(lab_walk_schedule(w), measured, left_out, notice);
     if (st) {
         lab_walk_free(w);
         lab_plan_free(built);

@@ -32,9 +32,8 @@ static bool may_serve(struct lab_backend *be, const struct lab_plan *plan,
            (group && lab_tune_competes(group));
 }
 
-/* Where names are measured one after the other, those come first that are likely to
- * win, in case the time ends: the fixed table's, then from the last row of the tables,
- * which go from plain to fast, to the first. */
+/* Those come first that are likely to win, in case the time ends: the fixed table's,
+ * then from the last row of the tables, which go from plain to fast, to the first. */
 static void put_fast_first(struct names *names)
 {
     struct names sorted = {.n = 0, .reference = names->reference};
@@ -72,8 +71,7 @@ static void collect(const struct lab_plan *plan, struct lab_backend *be,
             out->preferred[at] |= preferred;
         }
     }
-    if (be->ops->graph)
-        put_fast_first(out);
+    put_fast_first(out);
     for (int i = 0; i + 1 < out->n; i++) {
         const char *after = out->name[i + 1];
         if (out->name[i] != out->reference)
@@ -87,10 +85,15 @@ struct tuner {
     struct lab_walk *w;
     struct lab_tuning *t;
     const struct lab_tune_keeper *keeper;
-    int64_t end_ns;   /* of the budget */
-    int64_t short_ns; /* of a tenth of it */
-    int64_t half_ns;  /* of half of it */
-    double gained_ns; /* by which times have become smaller in this round */
+    struct lab_stop own; /* the walk's */
+    bool cancelled;      /* one of both said so */
+    bool walked;
+    int64_t data_ns;    /* that the last iteration's data took */
+    int64_t longest_ns; /* of the steps of the iteration that is walked */
+    int64_t end_ns;     /* of the budget, less the time for the restart */
+    int64_t short_ns;   /* of a tenth of it */
+    int64_t half_ns;    /* of half of it */
+    double gained_ns;   /* by which times have become smaller in this round */
     int gained; /* the last round in which they did, by enough to matter */
 };
 
@@ -151,12 +154,36 @@ static enum lab_status note_left_out(struct tuner *u, const char *name)
 
 static bool time_is_up(const struct tuner *u)
 {
-    return lab_clock_monotonic_ns() > u->end_ns;
+    return lab_clock_monotonic_ns() >= u->end_ns;
 }
 
 static bool has_graphs(const struct tuner *u)
 {
     return lab_walk_backend(u->w)->ops->graph != NULL;
+}
+
+/* The walk's stop while it is measured: a readable kernel ends with the time, too. */
+static bool is_to_stop(void *tuner)
+{
+    struct tuner *u = tuner;
+    u->cancelled = u->cancelled || lab_stop_asked(&u->own) ||
+                   lab_stop_asked(&u->keeper->stop);
+    return u->cancelled || time_is_up(u);
+}
+
+/* Is there time for the next step, by the fastest that is known of it and by the longest
+ * before it? */
+static bool step_fits(const struct tuner *u)
+{
+    char key[LAB_TUNE_KEY];
+    int n;
+    int i = lab_walk_position(u->w);
+    lab_tune_key(lab_walk_plan(u->w), step_at(u, i)->step, key);
+    const struct lab_tune_time *best = lab_tuning_of(u->t, key, &n);
+    double ns = (double)u->longest_ns;
+    if (best && best->ns > ns)
+        ns = best->ns;
+    return (double)lab_clock_monotonic_ns() + ns < (double)u->end_ns;
 }
 
 /* Has the step no other variant? Its time is wanted all the same: it is a part of
@@ -189,7 +216,7 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
     int64_t exec;
     int64_t ns;
     bool timed = (counts(s, name) || (has_graphs(u) && is_only(u, s))) &&
-                 !(has_graphs(u) && (known(u, i, by, key) || time_is_up(u)));
+                 !(has_graphs(u) && known(u, i, by, key));
     lab_walk_time_in_graph(u->w, timed);
     enum lab_status st = lab_walk_step(u->w);
     lab_walk_time_in_graph(u->w, false);
@@ -202,17 +229,27 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
 /* An iteration, or what the budget has of it. */
 static enum lab_status walk_once(struct tuner *u, const char *name, bool timed)
 {
-    enum lab_status st = lab_walk_begin(u->w);
-    while (!st && (has_graphs(u) || !time_is_up(u))) {
-        st = lab_walk_look_for_stop(u->w);
-        if (!st && lab_stop_asked(&u->keeper->stop))
-            st = lab_fail(LAB_E_CANCELLED, "measuring was stopped");
+    int64_t begin = lab_clock_monotonic_ns();
+    enum lab_status st = lab_walk_begin_uncopied(u->w);
+    u->data_ns = lab_clock_monotonic_ns() - begin;
+    u->longest_ns = 0;
+    u->walked = true;
+    do {
+        if (!st && !step_fits(u)) {
+            u->end_ns = 0;
+            break;
+        }
+        begin = lab_clock_monotonic_ns();
+        if (!st)
+            st = lab_walk_look_for_stop(u->w);
         if (!st)
             st = timed ? step_timed(u, name) : lab_walk_step(u->w);
-        if (st || lab_walk_at_end(u->w))
-            break;
-    }
-    return st;
+        int64_t took = lab_clock_monotonic_ns() - begin;
+        u->longest_ns = took > u->longest_ns ? took : u->longest_ns;
+    } while (!st && !lab_walk_at_end(u->w));
+    if (st != LAB_E_CANCELLED)
+        return st;
+    return u->cancelled ? lab_fail(st, "measuring was stopped") : LAB_OK;
 }
 
 /* A name that is measured. */
@@ -222,7 +259,14 @@ struct contender {
     int rounds;      /* that it was through */
 };
 
-enum { BY_HOST = 5, MANY = 100, HOPELESS = 4, BY_DEVICE = 2, MATTERS = 50 };
+enum {
+    BY_ANY = 2,
+    BY_HOST = 5,
+    MANY = 100,
+    HOPELESS = 4,
+    BY_DEVICE = 2,
+    MATTERS = 50
+};
 
 /* One more iteration of c, the first of `left` that are to come in this round: the
  * first one always, later ones that fit into an even share of the time that is left.
@@ -234,7 +278,7 @@ static enum lab_status measure_once(struct tuner *u, struct contender *c,
     const struct lab_variant_choice choice = {"*", c->name};
     int64_t begin = lab_clock_monotonic_ns();
     bool fits = has_graphs(u) || c->took_ns <= (u->end_ns - begin) / left;
-    if (time_is_up(u) || !fits)
+    if (begin + u->data_ns >= u->end_ns || !fits)
         return LAB_OK;
     enum lab_status st = lab_walk_choose(u->w, &choice, 1);
     if (!st)
@@ -251,18 +295,19 @@ static int64_t least_of(const struct contender *c, int n)
     return least;
 }
 
-/* Five rounds; more where they are short, or times became smaller in the last five, by
- * a fiftieth of an iteration: then something else uses the machine. Of names that may
- * yet win a step. */
+/* Five rounds, two of a name that takes several times as long as the fastest; more where
+ * they are short, or times became smaller in the last five, by a fiftieth of an
+ * iteration: then something else uses the machine. */
 static bool goes_on(const struct tuner *u, const struct contender *c, int n,
                     int which, int round)
 {
     int64_t now = lab_clock_monotonic_ns();
-    if (has_graphs(u) || round < BY_HOST)
+    if (has_graphs(u) || round < BY_ANY)
         return true;
-    return (now < u->short_ns ||
-            (now < u->half_ns && round <= u->gained + BY_HOST)) &&
-           c[which].took_ns <= HOPELESS * least_of(c, n);
+    if (c[which].took_ns > HOPELESS * least_of(c, n))
+        return false;
+    return round < BY_HOST || now < u->short_ns ||
+           (now < u->half_ns && round <= u->gained + BY_HOST);
 }
 
 static void end_round(struct tuner *u, const struct contender *c, int n,
@@ -325,45 +370,69 @@ static bool too_large(const struct lab_plan *plan, int64_t budget_ns)
     return lab_tune_flop(plan) * ITERATIONS > (double)budget_ns / 4;
 }
 
+/* The names of which times are missing, and how many of them are to be measured. */
+static int find_contenders(struct tuner *u, struct contender *found,
+                           int *measured)
+{
+    const struct lab_plan *plan = lab_walk_plan(u->w);
+    struct names names;
+    int n = 0;
+    collect(plan, lab_walk_backend(u->w), &names);
+    for (int i = 0; i < names.n; i++) {
+        const struct lab_variant_choice choice = {"*", names.name[i]};
+        if (lab_walk_choose(u->w, &choice, 1) == LAB_OK &&
+            lacks_time(u, names.name[i]))
+            found[n++] = (struct contender){.name = names.name[i]};
+    }
+    bool without = n > 0 && found[n - 1].name == names.reference &&
+                   too_large(plan, u->keeper->budget_ns);
+    *measured = n - without;
+    return n;
+}
+
+/* Measures, and brings the walk back to where it was. */
+static enum lab_status measure_and_restart(struct tuner *u, struct contender *c,
+                                           int n)
+{
+    struct lab_kept_error why;
+    const struct lab_stop both = {is_to_stop, u};
+    lab_walk_stop_when(u->w, &both);
+    enum lab_status st = measure(u, c, n);
+    lab_walk_stop_when(u->w, &u->own);
+    lab_error_keep(&why);
+    enum lab_status back = u->walked ? lab_walk_restart_or_stop(u->w) : LAB_OK;
+    if (back && (!st || st == LAB_E_CANCELLED))
+        return back;
+    return st ? lab_error_again(st, &why) : LAB_OK;
+}
+
 enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
                          const struct lab_tune_keeper *keeper)
 {
     int64_t now = lab_clock_monotonic_ns();
     /* What follows takes time, too: parameters as they were in the beginning. */
+    int64_t reserve_ns = lab_walk_start_ns(w) + keeper->budget_ns / 16;
     struct tuner u = {.w = w,
                       .t = t,
                       .keeper = keeper,
-                      .end_ns = now + keeper->budget_ns * 7 / 8,
+                      .own = lab_walk_stop(w),
+                      .end_ns = now + keeper->budget_ns - reserve_ns,
                       .short_ns = now + keeper->budget_ns / 10,
                       .half_ns = now + keeper->budget_ns / 2};
-    const struct lab_plan *plan = lab_walk_plan(w);
-    struct names names;
     struct contender found[MAX_NAMES];
-    int n = 0;
-    collect(plan, lab_walk_backend(w), &names);
-    for (int i = 0; i < names.n; i++) {
-        const struct lab_variant_choice choice = {"*", names.name[i]};
-        if (lab_walk_choose(w, &choice, 1) == LAB_OK &&
-            lacks_time(&u, names.name[i]))
-            found[n++] = (struct contender){.name = names.name[i]};
-    }
-    int measured = n;
-    if (n > 0 && found[n - 1].name == names.reference &&
-        too_large(plan, keeper->budget_ns))
-        measured--;
-    enum lab_status st = measure(&u, found, measured);
     struct lab_kept_error why;
-    enum lab_status kept = LAB_OK;
+    int measured;
+    int n = find_contenders(&u, found, &measured);
+    enum lab_status st = measure_and_restart(&u, found, measured);
     int enough = !st ? 0 : has_graphs(&u) ? BY_DEVICE : BY_HOST;
+    enum lab_status kept = LAB_OK;
     lab_error_keep(&why);
     for (int i = 0; i < n && !kept; i++) {
         if (found[i].rounds >= enough)
             kept = mark(&u, found[i].name);
     }
     hand(&u, found, n, enough);
-    st = st ? lab_error_again(st, &why) : kept;
-    enum lab_status back = n > 0 ? lab_walk_restart_or_stop(w) : LAB_OK;
-    if (!back)
-        back = lab_walk_choose(w, NULL, 0);
-    return st == LAB_E_CANCELLED && back ? back : st ? st : back;
+    if (!kept)
+        kept = lab_walk_choose(w, NULL, 0);
+    return st ? lab_error_again(st, &why) : kept;
 }

@@ -138,6 +138,7 @@ struct lab_walk {
     int64_t mark[LAB_WALK_MARKS]; /* iteration, from its end; -1: none */
     void *origin;  /* persistent_bytes that it began with; NULL: the seed's */
     int64_t first; /* the iteration that it began with */
+    int64_t start_ns; /* that the last restart took */
     int64_t iteration;
     int position;
     int64_t exec;     /* of the last step that ran */
@@ -1346,6 +1347,7 @@ enum lab_status lab_walk_recapture(struct lab_walk *w)
 static enum lab_status walk_start(struct lab_walk *w,
                                   const struct lab_stop *stop)
 {
+    int64_t begin = lab_clock_monotonic_ns();
     walk_close_ranges(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
@@ -1360,7 +1362,10 @@ static enum lab_status walk_start(struct lab_walk *w,
     walk_note_schedule(w);
     for (int i = 0; i < w->plan->n_tensors; i++)
         w->generation[i]++;
-    return st ? st : walk_load_iteration(w, true);
+    if (!st)
+        st = walk_load_iteration(w, true);
+    w->start_ns = lab_clock_monotonic_ns() - begin;
+    return st;
 }
 
 enum lab_status lab_walk_restart(struct lab_walk *w)
@@ -1373,6 +1378,11 @@ enum lab_status lab_walk_restart_or_stop(struct lab_walk *w)
 {
     enum lab_status st = lab_walk_drain(w);
     return st ? st : walk_start(w, &w->stop);
+}
+
+int64_t lab_walk_start_ns(const struct lab_walk *w)
+{
+    return w->start_ns;
 }
 
 /* Parameters and state as the caller gives them, the others as the seed has
@@ -2053,6 +2063,11 @@ void lab_walk_stop_when(struct lab_walk *w, const struct lab_stop *stop)
     lab_backend_stop_when(w->be, stop);
 }
 
+struct lab_stop lab_walk_stop(const struct lab_walk *w)
+{
+    return w->stop;
+}
+
 enum lab_status lab_walk_look_for_stop(const struct lab_walk *w)
 {
     return lab_stop_asked(&w->stop) ? lab_fail(LAB_E_CANCELLED, "stopped")
@@ -2189,12 +2204,22 @@ bool lab_walk_at_end(const struct lab_walk *w)
     return w->position >= w->schedule->n_steps;
 }
 
-enum lab_status lab_walk_begin(struct lab_walk *w)
+static enum lab_status walk_begin(struct lab_walk *w, bool keep_copy)
 {
     enum lab_status st = lab_walk_drain(w);
     if (st || !lab_walk_at_end(w))
         return st;
-    return walk_next_iteration(w, true);
+    return walk_next_iteration(w, keep_copy);
+}
+
+enum lab_status lab_walk_begin(struct lab_walk *w)
+{
+    return walk_begin(w, true);
+}
+
+enum lab_status lab_walk_begin_uncopied(struct lab_walk *w)
+{
+    return walk_begin(w, false);
 }
 
 enum lab_status lab_walk_step(struct lab_walk *w)

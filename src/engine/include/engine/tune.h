@@ -99,16 +99,19 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
                    struct lab_candidate *out, int max);
 
 /* Measures what the tuning does not have yet: walks five iterations with each variant
- * chosen wherever it serves, up to 100 within a tenth of the budget, or within half of
- * it while times still become smaller, in fp32 alone.
- * The variants take turns, an iteration each, the reference last; one whose iteration
- * takes more than its share of the time that is left runs no further one, and what the
- * budget ends before is kept as NaN. The reference is left out of a network too large
- * for it. On a backend with graphs one name after the other is measured, those first that
- * the fixed table prefers, then from the last row of the tables to the first. The walk,
- * which has no observer yet, is restarted at the end and keeps its choices to be made.
- * With nothing to measure it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what a
- * step returned. */
+ * chosen wherever it serves, two with one that takes four times as long as the fastest,
+ * up to 100 within a tenth of the budget, or within half of it while times still become
+ * smaller, in fp32 alone. Those come first that the fixed table prefers, then from the
+ * last row of the tables to the first, the reference last. They take turns, an iteration
+ * each; one whose iteration takes more than its share of the time that is left runs no
+ * further one. On a backend with graphs one name after the other is measured. The
+ * reference is left out of a network too large for it.
+ * The budget is a bound, and holds the restart of the walk, too, by what the last one
+ * took: no step begins that would end after it, by the fastest time that is known of it
+ * and by the longest step before it. What it ends before is kept as NaN, and the best of
+ * what was measured is used. The walk, which has no observer yet, keeps its choices to be
+ * made. With nothing to measure it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what
+ * a step returned. */
 enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
                          const struct lab_tune_keeper *keeper);
 LAB_C_END

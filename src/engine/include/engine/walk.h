@@ -80,6 +80,7 @@ void lab_walk_time_in_graph(struct lab_walk *w, bool on);
  * step and return LAB_E_CANCELLED; what each of them leaves is described
  * there. */
 void lab_walk_stop_when(struct lab_walk *w, const struct lab_stop *stop);
+struct lab_stop lab_walk_stop(const struct lab_walk *w);
 /* LAB_E_CANCELLED when the walk is to stop. */
 enum lab_status lab_walk_look_for_stop(const struct lab_walk *w);
 
@@ -130,6 +131,8 @@ bool lab_walk_at_end(const struct lab_walk *w);
 /* At an iteration's end: to the start of the next one, before its first step.
  * Elsewhere it does nothing. */
 enum lab_status lab_walk_begin(struct lab_walk *w);
+/* The same for a walk that is restarted before it goes back: nothing is copied. */
+enum lab_status lab_walk_begin_uncopied(struct lab_walk *w);
 /* n steps back, as they ran; where a group is chosen now, to its start. Stops
  * at the first step of iteration 0. Stopped on the way, the walk is at the
  * start of an earlier iteration. */
@@ -148,6 +151,8 @@ enum lab_status lab_walk_restart(struct lab_walk *w);
 /* The same, but that a stop ends it, after which the walk is to be restarted or freed:
  * large parameters take seconds. */
 enum lab_status lab_walk_restart_or_stop(struct lab_walk *w);
+/* What the last restart took, or opening the walk. */
+int64_t lab_walk_start_ns(const struct lab_walk *w);
 /* Called when the values are there and the walk is still as it was: the last moment
  * to end what belongs to it. */
 struct lab_walk_ready {

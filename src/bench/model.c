@@ -1034,6 +1034,63 @@ find_beside(const struct lab_bench_data *data,
     return best;
 }
 
+struct taking_slide {
+    struct lab_bench_slide *slide;
+    const char *size;
+    const char *precision;
+};
+
+static bool take_slide(void *user, const struct lab_bench_result *row)
+{
+    struct taking_slide *t = user;
+    struct lab_bench_result *to = &t->slide->recorded;
+    if (!row->variant || !row->size || !row->precision || row->median_ns < 0 ||
+        strcmp(row->variant, t->slide->course->rung) != 0 ||
+        strcmp(row->size, t->size) != 0 ||
+        strcmp(row->precision, t->precision) != 0)
+        return true;
+    to->state = LAB_BENCH_DONE;
+    to->variant = t->slide->course->rung;
+    to->median_ns = row->median_ns;
+    to->rate = row->rate;
+    to->workspace_bytes = row->workspace_bytes;
+    return false;
+}
+
+static bool take_slide_device(void *user, const struct lab_run_row *run)
+{
+    struct lab_bench_slide *s = user;
+    lab_visible_copy(s->recorded_device, sizeof(s->recorded_device),
+                     run->device ? run->device : "");
+    return false;
+}
+
+static enum lab_status read_slide(struct lab_bench_data *data,
+                                  const struct lab_operation *ladder,
+                                  struct lab_bench_slide *s,
+                                  struct lab_database *db)
+{
+    struct lab_ladder_size size;
+    int64_t run = 0;
+    struct taking_slide t = {.slide = s,
+                             .precision = s->course->precision
+                                              ? s->course->precision
+                                              : usual_precision(data)};
+    lab_bench_result_init(&s->recorded);
+    if (!s->course->rung || find_beside(data, ladder, s->course, true) ||
+        find_beside(data, ladder, s->course, false) ||
+        lab_ladder_size(ladder, s->course->size, strlen(s->course->size),
+                        &size))
+        return LAB_OK;
+    t.size = size.text;
+    enum lab_status st = lab_bench_run_with(db, ladder->name, s->course->rung,
+                                            size.text, t.precision, &run);
+    if (st)
+        return st == LAB_E_NOTFOUND ? LAB_OK : st;
+    st = lab_query_run(db, run, take_slide_device, s);
+    return st ? st : lab_bench_results_read(db, run, take_slide, &t);
+}
+
 static double time_scale(const char *unit)
 {
     static const struct {
@@ -1073,6 +1130,26 @@ static void put_figure(const struct lab_bench_data *data,
         lab_bench_rate_text(data, r->rate, out, cap);
 }
 
+enum lab_status lab_bench_model_slides_recorded(struct lab_bench_data *data,
+                                                const struct lab_bench *lab)
+{
+    struct lab_database_options options = {.read_only = true,
+                                           .busy_timeout_ms = 500};
+    struct lab_database *db = NULL;
+    struct lab_str path;
+    if (data->slide_count == 0)
+        return LAB_OK;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    if (!st)
+        st = lab_database_open(&db, lab_str_text(&path), &options);
+    for (int i = 0; i < data->slide_count && !st; i++)
+        st = read_slide(data, lab->ladder, &data->slides[i], db);
+    lab_database_close(db);
+    lab_str_release(&path);
+    return st;
+}
+
 void lab_bench_model_beside(struct lab_bench_data *data,
                             const struct lab_operation *ladder)
 {
@@ -1084,6 +1161,9 @@ void lab_bench_model_beside(struct lab_bench_data *data,
         bool here = r != NULL;
         if (!here)
             r = find_beside(data, ladder, s->course, false);
+        bool shown = r != NULL;
+        if (!shown && s->recorded.state == LAB_BENCH_DONE)
+            r = &s->recorded;
         s->recorded_on[0] = '\0';
         if (!r) {
             snprintf(s->here, sizeof(s->here), "not measured at %.40s",
@@ -1092,7 +1172,8 @@ void lab_bench_model_beside(struct lab_bench_data *data,
         }
         put_figure(data, s, r, figure, sizeof(figure));
         snprintf(s->here, sizeof(s->here), "%.40s (%.40s)", figure, r->variant);
-        const char *device = data->sets[r->set].device;
+        const char *device =
+            shown ? data->sets[r->set].device : s->recorded_device;
         if (!here)
             snprintf(s->recorded_on, sizeof(s->recorded_on), "%s",
                      device[0] ? device : "another machine");

@@ -191,6 +191,8 @@ static enum lab_status print_rest(struct lab_bench *lab)
 {
     if (lab_bench_model_earlier(&lab->data, lab) && lab->backend->host_memory) {
         enum lab_status read = lab_bench_model_recorded(&lab->data, lab);
+        if (!read)
+            read = lab_bench_model_slides_recorded(&lab->data, lab);
         if (read && read != LAB_E_NOTFOUND)
             lab_warn("the recorded results cannot be read: %s", lab_error());
     }

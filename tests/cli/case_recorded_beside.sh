@@ -56,6 +56,12 @@ run lab lab-dgemm --backend cpu --sizes 64 --db beside.db
 grep -Eq 'GFLOP/s \((cublas|block)\)' "$out" || complain 'fp64 has no figure'
 run lab lab-conv --backend cpu --sizes 1x2x8x8x2x3 --db beside.db
 expect_stdout '72 MiB (cudnn_gemm)'
+# Also one that only another run has than the one that is shown: all sizes of LU.
+run lab lab-lu --backend cpu --sizes 64 --db beside.db
+expect_exit 0
+expect_stdout 'MAGMA at 5000: slide, Tesla P100: 838.09 GFLOP/s; recorded on NVIDIA H200: 4569 GFLOP/s (cusolver)'
+expect_stdout 'MAGMA at 20000: slide, Tesla P100: 2821.48 GFLOP/s; recorded on NVIDIA H200: 25190 GFLOP/s (cusolver)'
+[ "$(grep -c '^MAGMA at .* on NVIDIA H200' "$out")" -eq 21 ] || complain 'sizes of LU'
 run step embedding-product --backend cpu
 grep -E '^fc1.W\[3,0\] +14 +14 +\+0' "$out" || complain 'W after its update'
 

@@ -255,6 +255,44 @@ TEST_CASE_WITH(contents_are_what_a_run_has, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
+/* A single figure may be of another run than the one that is shown. */
+TEST_CASE_WITH(the_run_with_a_row_is_found, NULL, sample_cleanup)
+{
+    static const struct sample_rung one[] = {{"cublas", "fp32", "128", 9}};
+    const char *path = sample_path("runs.db");
+    int64_t run = 0;
+    assert_ok(sample_lab(path, one, 1, false, NULL));
+    assert_ok(sample_lab(path, one, 1, false, NULL));
+    assert_ok(sample_lab(path, both, BOTH, false, NULL));
+    struct lab_database *db = sample_open(path);
+    assert_ok(lab_bench_run_with(db, "gemm", "cublas", "128", "fp32", &run));
+    assert_int_equal(run, 2);
+    static const char *const none[][4] = {
+        {"saxpy", "cublas", "128", "fp32"},
+        {"gemm", "mma", "128", "fp32"},
+        {"gemm", "cublas", "129", "fp32"},
+        {"gemm", "cublas", "128", "fp16"},
+    };
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_int_equal(lab_bench_run_with(db, none[i][0], none[i][1],
+                                            none[i][2], none[i][3], &run),
+                         LAB_E_NOTFOUND);
+    assert_int_equal(run, 2);
+    lab_database_close(db);
+    /* what failed has no figure; what was simulated has no times */
+    sample_sql(path, "UPDATE lab_row SET status = 'failed' WHERE runId = 2");
+    db = sample_open(path);
+    assert_ok(lab_bench_run_with(db, "gemm", "cublas", "128", "fp32", &run));
+    assert_int_equal(run, 1);
+    lab_database_close(db);
+    sample_sql(path, "UPDATE run SET backend = 'sim' WHERE id = 1");
+    db = sample_open(path);
+    assert_int_equal(
+        lab_bench_run_with(db, "gemm", "cublas", "128", "fp32", &run),
+        LAB_E_NOTFOUND);
+    lab_database_close(db);
+}
+
 /* What is shown of a ladder is the run that has climbed most of it. */
 TEST_CASE_WITH(the_fullest_run_is_found, NULL, sample_cleanup)
 {

@@ -181,6 +181,22 @@ enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
     return first_run(&s, lab, run);
 }
 
+enum lab_status lab_bench_run_with(struct lab_database *db, const char *lab,
+                                   const char *variant, const char *size,
+                                   const char *precision, int64_t *run)
+{
+    struct lab_stmt s = lab_stmt_new(
+        db, "SELECT id FROM run JOIN lab_row AS l ON l.runId = id WHERE "
+            "backend IS NOT 'sim' AND l.status = 'done' AND l.lab = ?1 AND "
+            "l.rung = ?2 AND l.size = ?3 AND l.precision = ?4 ORDER "
+            "BY " LAB_SQL_NEWEST " LIMIT 1");
+    lab_bind_text(s.sql, 1, lab);
+    lab_bind_text(s.sql, 2, variant);
+    lab_bind_text(s.sql, 3, size);
+    lab_bind_text(s.sql, 4, precision);
+    return first_run(&s, lab, run);
+}
+
 /* ---- sweeps ---- */
 
 static const struct lab_field sweep_list[] = {

@@ -149,6 +149,7 @@ static void add_recorded(struct lab_bench_data *data, struct lab_lesson *lesson)
     if (!lab_ladder_find(lesson->lab.ladder, &bare->ladder)) {
         lab_bench_model_recorded(data, bare);
         lab_bench_model_slides(data, bare);
+        lab_bench_model_slides_recorded(data, bare);
         lab_bench_model_beside(data, bare->ladder);
     }
     lab_free(bare);

@@ -57,6 +57,10 @@ struct lab_bench_slide {
     const struct lab_lesson_slide *course;
     double x;
     double rate; /* of its value where that is a rate, else NaN */
+    /* The recorded result of a run that is not shown, and its device; state
+     * LAB_BENCH_WAITING: there is none. */
+    struct lab_bench_result recorded;
+    char recorded_device[LAB_BENCH_NAME];
     /* Ours, in words; and the device that it was recorded on where this machine
      * has none, else "". */
     char here[96];
@@ -214,6 +218,10 @@ enum lab_status lab_bench_db_path(const struct lab_options *o,
 /* The lesson's figures of the course. Errors: LAB_E_NOMEM. */
 enum lab_status lab_bench_model_slides(struct lab_bench_data *data,
                                        const struct lab_bench *lab);
+/* For figures that no set has: the newest of what ships (profiles/recorded), whatever
+ * run it is of; after the recorded set. Errors: LAB_E_NOTFOUND, LAB_E_DB. */
+enum lab_status lab_bench_model_slides_recorded(struct lab_bench_data *data,
+                                                const struct lab_bench *lab);
 /* What this machine has beside them, in words: when results have changed. */
 void lab_bench_model_beside(struct lab_bench_data *data,
                             const struct lab_operation *ladder);

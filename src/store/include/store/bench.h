@@ -159,6 +159,11 @@ enum lab_status lab_sweep_rows_read(struct lab_database *db, int64_t run,
 enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
                                       const char *lesson, const char *but,
                                       int64_t *run);
+/* The newest run that has a result of that variant, size and precision, not
+ * simulated. LAB_E_NOTFOUND: there is none. */
+enum lab_status lab_bench_run_with(struct lab_database *db, const char *lab,
+                                   const char *variant, const char *size,
+                                   const char *precision, int64_t *run);
 /* The run of a sweep that has most lessons, the newest of several; `lesson`
  * NULL: any. LAB_E_NOTFOUND: there is none. */
 enum lab_status lab_sweep_run_newest(struct lab_database *db, const char *sweep,

@@ -138,9 +138,33 @@ TEST_CASE_WITH(pages_are_those_of_a_whole_sort, NULL, sample_cleanup)
     record(path, KERNELS, 8); /* another run's rows are not taken */
     assert_true(sample_count(path, "kernel_zone") > 2 * 7 * (KERNELS / 128));
     list_all(path, found);
+    /* As an earlier version stores them: zones, and no groups. */
+    sample_sql(path, "DELETE FROM kernel_zone WHERE sort >= 32");
+    list_all(path, whole);
+    compare_pages();
     sample_sql(path, NO_ZONES);
     list_all(path, whole);
     compare_pages();
+}
+
+/* Each zone is in one group, which has its bounds. */
+TEST_CASE_WITH(groups_have_the_bounds_of_their_zones, NULL, sample_cleanup)
+{
+    const char *path = sample_path("runs.db");
+    record(path, KERNELS, 7);
+    assert_rows(path, (KERNELS + 128 * 64 - 1) / (128 * 64),
+                "kernel_zone WHERE sort = 32 + 5");
+    assert_rows(path, 0,
+                "kernel_zone AS z WHERE sort < 32 AND (SELECT count(*) FROM "
+                "kernel_zone AS g WHERE g.runId = z.runId AND g.sort = 32 + "
+                "z.sort AND z.kernelRowFirst >= g.kernelRowFirst AND "
+                "z.kernelRowLast <= g.kernelRowLast) != 1");
+    assert_rows(path, 0,
+                "kernel_zone AS g WHERE sort >= 32 AND (least, greatest) IS "
+                "NOT (SELECT min(least), max(greatest) FROM kernel_zone AS z "
+                "WHERE z.runId = g.runId AND z.sort = g.sort - 32 AND "
+                "z.kernelRowFirst BETWEEN g.kernelRowFirst AND "
+                "g.kernelRowLast)");
 }
 
 static const char no_numbers[] =

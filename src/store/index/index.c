@@ -373,40 +373,6 @@ enum lab_status lab_index_begin(struct lab_index *x, struct lab_database *db,
     return x->add_zone.st ? x->add_zone.st : x->add_name.st;
 }
 
-/* Stores the open zone. */
-static enum lab_status close_zone(struct lab_index *x)
-{
-    struct lab_stmt *zone = &x->add_zone;
-    struct lab_stmt *name = &x->add_name;
-    for (int i = 0; i < LAB_KERNEL_SORT_COUNT; i++) {
-        if (!x->range[i].known)
-            continue;
-        sqlite3_bind_int(zone->sql, 2, i);
-        sqlite3_bind_int64(zone->sql, 3, x->first);
-        sqlite3_bind_int64(zone->sql, 4, x->last);
-        sqlite3_bind_int64(zone->sql, 5, x->range[i].least);
-        sqlite3_bind_int64(zone->sql, 6, x->range[i].greatest);
-        lab_stmt_run(zone, storing);
-        x->range[i].known = false;
-    }
-    for (int i = 0; i < x->names; i++) {
-        sqlite3_bind_int64(name->sql, 2, x->name[i]);
-        sqlite3_bind_int64(name->sql, 3, x->first);
-        lab_stmt_run(name, storing);
-    }
-    x->rows = x->names = 0;
-    return zone->st ? zone->st : name->st;
-}
-
-int64_t lab_zone_value(double v)
-{
-    int64_t bits;
-    if (isnan(v))
-        return LAB_UNKNOWN;
-    memcpy(&bits, &v, sizeof(bits));
-    return bits < 0 ? -(bits & INT64_MAX) : bits;
-}
-
 static void widen_range(struct lab_zone_range *r, int64_t v)
 {
     if (v == LAB_UNKNOWN)
@@ -416,6 +382,63 @@ static void widen_range(struct lab_zone_range *r, int64_t v)
     if (!r->known || v > r->greatest)
         r->greatest = v;
     r->known = true;
+}
+
+/* Another part of it, with the rows `first` to `last`. */
+static void lengthen(struct lab_zone *z, int64_t first, int64_t last)
+{
+    if (z->parts++ == 0)
+        z->first = first;
+    z->last = last;
+}
+
+/* Stores a zone or a group, which is empty then. */
+static void store_zone(struct lab_index *x, struct lab_zone *z, int level)
+{
+    struct lab_stmt *s = &x->add_zone;
+    for (int i = 0; i < LAB_KERNEL_SORT_COUNT; i++) {
+        if (!z->range[i].known)
+            continue;
+        sqlite3_bind_int(s->sql, 2, level + i);
+        sqlite3_bind_int64(s->sql, 3, z->first);
+        sqlite3_bind_int64(s->sql, 4, z->last);
+        sqlite3_bind_int64(s->sql, 5, z->range[i].least);
+        sqlite3_bind_int64(s->sql, 6, z->range[i].greatest);
+        lab_stmt_run(s, storing);
+    }
+    *z = (struct lab_zone){0};
+}
+
+/* Stores the open zone, and its group where that is whole. */
+static enum lab_status close_zone(struct lab_index *x)
+{
+    struct lab_stmt *name = &x->add_name;
+    for (int i = 0; i < x->names; i++) {
+        sqlite3_bind_int64(name->sql, 2, x->name[i]);
+        sqlite3_bind_int64(name->sql, 3, x->zone.first);
+        lab_stmt_run(name, storing);
+    }
+    x->names = 0;
+    lengthen(&x->group, x->zone.first, x->zone.last);
+    for (int i = 0; i < LAB_KERNEL_SORT_COUNT; i++) {
+        if (!x->zone.range[i].known)
+            continue;
+        widen_range(&x->group.range[i], x->zone.range[i].least);
+        widen_range(&x->group.range[i], x->zone.range[i].greatest);
+    }
+    store_zone(x, &x->zone, 0);
+    if (x->group.parts == LAB_GROUP_ZONES)
+        store_zone(x, &x->group, LAB_ZONE_GROUP);
+    return x->add_zone.st ? x->add_zone.st : name->st;
+}
+
+int64_t lab_zone_value(double v)
+{
+    int64_t bits;
+    if (isnan(v))
+        return LAB_UNKNOWN;
+    memcpy(&bits, &v, sizeof(bits));
+    return bits < 0 ? -(bits & INT64_MAX) : bits;
 }
 
 static void add_name(struct lab_index *x, int64_t name)
@@ -431,19 +454,21 @@ enum lab_status lab_index_add_kernel(struct lab_index *x,
 {
     if (!x->zones)
         return LAB_OK;
-    if (x->rows++ == 0)
-        x->first = k->row;
-    x->last = k->row;
+    lengthen(&x->zone, k->row, k->row);
     for (int i = 0; i < LAB_KERNEL_SORT_COUNT; i++)
-        widen_range(&x->range[i], k->value[i]);
+        widen_range(&x->zone.range[i], k->value[i]);
     if (k->name != LAB_UNKNOWN)
         add_name(x, k->name);
-    return x->rows == LAB_ZONE_ROWS ? close_zone(x) : LAB_OK;
+    return x->zone.parts == LAB_ZONE_ROWS ? close_zone(x) : LAB_OK;
 }
 
 enum lab_status lab_index_store(struct lab_index *x, int64_t place)
 {
-    enum lab_status st = x->rows ? close_zone(x) : LAB_OK;
+    enum lab_status st = x->zone.parts ? close_zone(x) : LAB_OK;
+    if (st == LAB_OK && x->group.parts) {
+        store_zone(x, &x->group, LAB_ZONE_GROUP);
+        st = x->add_zone.st;
+    }
     return st ? st : store_iterations(&x->iterations, x->db, x->run, place);
 }
 

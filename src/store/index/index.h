@@ -6,8 +6,9 @@
  * of each column that kernels are sorted by, and kernel_zone_name their names.
  * The first rows of a sort are in the zones with the best values: these are read
  * until the next zone cannot have a better row (G. Moerkotte, Small Materialized
- * Aggregates, 1998). SQLite's
- * own indexes were measured and left out: docs/measurements.md, "A large
+ * Aggregates, 1998). Every LAB_GROUP_ZONES of them have a row in kernel_zone of their
+ * own, of `sort` + LAB_ZONE_GROUP, so that few zones are looked at; files of earlier
+ * versions have none, and their programs do not see them. SQLite's own indexes were measured and left out: docs/measurements.md, "A large
  * database".
  *
  * Iterations: packed in rows of time_sum, of level LAB_ITERATION_LEVEL. Files
@@ -27,6 +28,8 @@
  * as fast. */
 enum {
     LAB_ZONE_ROWS = 128,
+    LAB_GROUP_ZONES = 64,
+    LAB_ZONE_GROUP = 32, /* no sort has this number */
     LAB_ZONE_LEAST_KERNELS = 50000,
     LAB_ITERATION_LEVEL = LAB_SUM_LEVELS,
     LAB_ITERATION_LEAST_STEPS = 10000
@@ -45,6 +48,14 @@ struct lab_zone_range {
     bool known; /* false: NULL in every row */
 };
 
+/* Rows that follow each other. */
+struct lab_zone {
+    int64_t first;
+    int64_t last;
+    int parts; /* rows of a zone, zones of a group */
+    struct lab_zone_range range[LAB_KERNEL_SORT_COUNT];
+};
+
 /* While the rows of a run are read. {0} is empty. */
 struct lab_index {
     struct lab_database *db;
@@ -53,11 +64,9 @@ struct lab_index {
     bool zones; /* false: the run is short */
     struct lab_stmt add_zone;
     struct lab_stmt add_name;
-    int64_t first; /* of the open zone: its rows */
-    int64_t last;
-    int rows;
-    struct lab_zone_range range[LAB_KERNEL_SORT_COUNT];
-    int64_t name[LAB_ZONE_ROWS];
+    struct lab_zone zone; /* that is open, and its group */
+    struct lab_zone group;
+    int64_t name[LAB_ZONE_ROWS]; /* in the zone */
     int names;
 };
 

@@ -168,17 +168,21 @@ static void read_kernel(struct lab_stmt *s, struct lab_kernel_row *r)
 
 /* ---- the rows of a page ---- */
 
-/* A row with its key, in the order of the zones' values (index/index.h). */
+/* A row with its key, in the order of the zones' values (index/index.h); or the rows
+ * from `row` on to `last`, and the best key that one of them may have. */
 struct place {
     int64_t row;
     int64_t key;
+    int64_t last;
 };
 
+/* A heap of places. */
 struct page {
     struct place *rows;
     int64_t n;
     int64_t limit;
     bool descending;
+    bool best_on_top; /* else the last one is */
 };
 
 /* The rows that a run's kernels are in. */
@@ -244,16 +248,20 @@ static bool comes_before(const struct page *p, struct place a, struct place b)
     return a.row < b.row;
 }
 
-/* The page is a heap with its last row on top while zones are read. */
+/* a is to be below b in the heap. */
+static bool below(const struct page *p, struct place a, struct place b)
+{
+    return p->best_on_top ? comes_before(p, b, a) : comes_before(p, a, b);
+}
+
 static void sink_top(struct page *p)
 {
     struct place top = p->rows[0];
     int64_t at = 0;
     for (int64_t child = 1; child < p->n; child = 2 * at + 1) {
-        if (child + 1 < p->n &&
-            comes_before(p, p->rows[child], p->rows[child + 1]))
+        if (child + 1 < p->n && below(p, p->rows[child], p->rows[child + 1]))
             child++;
-        if (!comes_before(p, top, p->rows[child]))
+        if (!below(p, top, p->rows[child]))
             break;
         p->rows[at] = p->rows[child];
         at = child;
@@ -261,91 +269,163 @@ static void sink_top(struct page *p)
     p->rows[at] = top;
 }
 
-static void add_place(struct page *p, struct place new)
+/* There is room for one more. */
+static void put_place(struct page *p, struct place new)
 {
-    if (p->n == p->limit) {
-        if (comes_before(p, new, p->rows[0])) {
-            p->rows[0] = new;
-            sink_top(p);
-        }
-        return;
-    }
     int64_t at = p->n++;
-    for (; at > 0 && comes_before(p, p->rows[(at - 1) / 2], new);
-         at = (at - 1) / 2)
+    for (; at > 0 && below(p, p->rows[(at - 1) / 2], new); at = (at - 1) / 2)
         p->rows[at] = p->rows[(at - 1) / 2];
     p->rows[at] = new;
+}
+
+static struct place take_top(struct page *p)
+{
+    struct place top = p->rows[0];
+    p->rows[0] = p->rows[--p->n];
+    sink_top(p);
+    return top;
+}
+
+/* To a page, which keeps its first rows. */
+static void add_place(struct page *p, struct place new)
+{
+    if (p->n < p->limit)
+        put_place(p, new);
+    else if (comes_before(p, new, p->rows[0])) {
+        p->rows[0] = new;
+        sink_top(p);
+    }
 }
 
 static void sort_page(struct page *p)
 {
     int64_t n = p->n;
     while (p->n > 1) {
-        struct place last = p->rows[0];
-        p->rows[0] = p->rows[--p->n];
-        sink_top(p);
+        struct place last = take_top(p);
         p->rows[p->n] = last;
     }
     p->n = n;
 }
 
+/* The zones of a run, or the groups of them, that begin in a stretch of rows. */
+static struct lab_stmt prepare_zones(struct lab_database *db, int64_t run,
+                                     int sort, const struct page *page,
+                                     const char *order)
+{
+    struct lab_str sql;
+    lab_str_init(&sql);
+    lab_str_addf(&sql,
+                 "SELECT kernelRowFirst, kernelRowLast, %s AS best FROM "
+                 "kernel_zone WHERE runId = ?1 AND sort = %d AND "
+                 "kernelRowFirst BETWEEN ?2 AND ?3%s",
+                 page->descending ? "greatest" : "least", sort, order);
+    struct lab_stmt s = lab_stmt_built(db, &sql);
+    sqlite3_bind_int64(s.sql, 1, run);
+    sqlite3_bind_int64(s.sql, 2, 0);
+    sqlite3_bind_int64(s.sql, 3, INT64_MAX);
+    return s;
+}
+
+static bool next_zone(struct lab_stmt *s, struct place *out)
+{
+    if (!lab_stmt_next(s))
+        return false;
+    out->row = lab_column_int(s);
+    out->last = lab_column_int(s);
+    out->key = lab_column_int(s);
+    return true;
+}
+
+/* Adds the zones that begin in the rows of `group`. */
+static enum lab_status open_group(struct page *zones, struct lab_stmt *s,
+                                  const struct place *group)
+{
+    struct place zone;
+    sqlite3_reset(s->sql);
+    sqlite3_bind_int64(s->sql, 2, group->row);
+    sqlite3_bind_int64(s->sql, 3, group->last);
+    while (next_zone(s, &zone)) {
+        if (zones->n == zones->limit) {
+            int64_t room = zones->limit ? 2 * zones->limit : 256;
+            struct place *rows =
+                lab_realloc_array(zones->rows, (size_t)room, sizeof(*rows));
+            if (!rows)
+                return lab_no_memory("the zones of a run");
+            zones->rows = rows;
+            zones->limit = room;
+        }
+        put_place(zones, zone);
+    }
+    return s->st;
+}
+
+/* Adds a zone's rows to the page, those that are before its last one. */
+static void read_zone(struct page *page, struct lab_stmt *s, int64_t run,
+                      const struct place *zone, bool real)
+{
+    bool full = page->n == page->limit;
+    bind(s->sql, run, 0, &(struct span){zone->row, zone->last});
+    if (!real)
+        sqlite3_bind_int64(s->sql, 5,
+                           full               ? page->rows[0].key
+                           : page->descending ? -INT64_MAX
+                                              : INT64_MAX);
+    while (lab_stmt_next(s)) {
+        struct place new = {.row = lab_column_int(s)};
+        new.key = real ? lab_zone_value(lab_column_real(s)) : lab_column_int(s);
+        add_place(page, new);
+    }
+    sqlite3_reset(s->sql);
+}
+
 /* Zones from the best value on, until the page is full and the next zone's best
- * row would come behind its last one. Kernels without a value are left out: they
- * come last, and may be in no zone. */
+ * row would come behind its last one; a group's zones are read when none of those
+ * that were read is better than it can be. Kernels without a value are left out:
+ * they come last, and may be in no zone. */
 static enum lab_status pick_by_value(struct lab_database *db, int64_t run,
                                      enum lab_kernel_sort sort,
                                      struct page *page)
 {
     const bool real = sort == LAB_KERNEL_BY_OCCUPANCY;
-    const char *best = page->descending ? "greatest" : "least";
-    const char *turn = page->descending ? "DESC" : "ASC";
+    struct page near = {.descending = page->descending, .best_on_top = true};
     struct lab_str sql;
     lab_str_init(&sql);
-    /* No zone behind all of ?4 others: where moments rise with the rows, few are
-     * left to sort. */
-    lab_str_addf(&sql,
-                 "SELECT kernelRowFirst, kernelRowLast, %s FROM kernel_zone "
-                 "WHERE runId = ?1 AND sort = %d AND %s %s= (SELECT %s(v) FROM "
-                 "(SELECT %s AS v FROM kernel_zone WHERE runId = ?1 AND sort = "
-                 "%d ORDER BY kernelRowFirst %s LIMIT ?4)) ORDER BY %s %s, "
-                 "kernelRowFirst LIMIT ?4",
-                 best, sort, best, page->descending ? ">" : "<",
-                 page->descending ? "min" : "max", best, sort, turn, best,
-                 turn);
-    struct lab_stmt zones = lab_stmt_built(db, &sql);
     add_pick(&sql, sort);
     if (real)
         lab_str_add(&sql, "AND key NOTNULL");
     else
         lab_str_addf(&sql, "AND key %s= ?5", page->descending ? ">" : "<");
     struct lab_stmt rows = lab_stmt_built(db, &sql);
-    bind(zones.sql, run, page->limit, &(struct span){0, 0});
-    while (!rows.st && lab_stmt_next(&zones)) {
-        struct span at;
-        bool full = page->n == page->limit;
-        at.first = lab_column_int(&zones);
-        at.last = lab_column_int(&zones);
-        const struct place first = {at.first, lab_column_int(&zones)};
-        if (full && comes_before(page, page->rows[0], first))
+    struct lab_stmt groups =
+        prepare_zones(db, run, LAB_ZONE_GROUP + (int)sort, page,
+                      page->descending ? " ORDER BY best DESC, kernelRowFirst"
+                                       : " ORDER BY best, kernelRowFirst");
+    struct lab_stmt zones = prepare_zones(db, run, (int)sort, page, "");
+    struct place group;
+    enum lab_status st = LAB_OK;
+    bool more = next_zone(&groups, &group);
+    if (!more && !groups.st) /* as an earlier version stored them */
+        st = open_group(&near, &zones, &(struct place){0, 0, INT64_MAX});
+    while (!st && !rows.st) {
+        for (; !st && more &&
+               (!near.n || comes_before(page, group, near.rows[0]));
+             more = next_zone(&groups, &group))
+            st = open_group(&near, &zones, &group);
+        if (st || near.n == 0)
             break;
-        bind(rows.sql, run, 0, &at);
-        if (!real)
-            sqlite3_bind_int64(rows.sql, 5,
-                               full               ? page->rows[0].key
-                               : page->descending ? -INT64_MAX
-                                                  : INT64_MAX);
-        while (lab_stmt_next(&rows)) {
-            struct place new = {.row = lab_column_int(&rows)};
-            new.key = real ? lab_zone_value(lab_column_real(&rows))
-                           : lab_column_int(&rows);
-            add_place(page, new);
-        }
-        sqlite3_reset(rows.sql);
+        const struct place zone = take_top(&near);
+        if (page->n == page->limit && comes_before(page, page->rows[0], zone))
+            break;
+        read_zone(page, &rows, run, &zone, real);
     }
     sort_page(page);
-    enum lab_status st = lab_stmt_end(&rows);
-    enum lab_status ended = lab_stmt_end(&zones);
-    return st ? st : ended;
+    lab_free(near.rows);
+    struct lab_stmt *all[] = {&rows, &groups, &zones};
+    for (int i = 0; i < 3; i++) {
+        enum lab_status ended = lab_stmt_end(all[i]);
+        st = st ? st : ended;
+    }
+    return st;
 }
 
 /* One name after the other, and of each its zones in the order of their rows.

@@ -3,6 +3,7 @@
  * stores them in batches. */
 #include "store/writer.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -68,6 +69,8 @@ struct lab_exec_sums {
     size_t room;
 };
 
+enum { MOST_KERNEL_COLUMNS = 32 };
+
 struct lab_insert {
     struct lab_database *db;
     int64_t run;
@@ -85,6 +88,10 @@ struct lab_insert {
     bool range_seen;
     bool step_seen;
     struct lab_exec_sums sums;
+    /* Of the columns that a kernel's record has in the same structs as its row:
+     * where in the record each is. */
+    size_t kernel_at[MOST_KERNEL_COLUMNS];
+    int kernel_columns;
 };
 
 void lab_run_info_init(struct lab_run_info *info)
@@ -475,34 +482,36 @@ static int64_t in_record(const struct lab_field *f)
     return -1;
 }
 
-/* Appends ", \"gridX\"" and so on; returns how many columns. */
-static int add_kernel_columns(struct lab_str *sql)
+/* Appends ", \"gridX\"" and so on, and notes where in a record each column is; returns
+ * how many they are. */
+static int add_kernel_columns(struct lab_insert *in, struct lab_str *sql)
 {
     int n = 0;
     for (int i = 0; i < lab_kernel_fields.count; i++) {
-        if (in_record(&lab_kernel_fields.list[i]) < 0)
+        const struct lab_field *f = &lab_kernel_fields.list[i];
+        int64_t at = in_record(f);
+        if (at < 0)
             continue;
         /* "k.gridX, k.gridY, k.gridZ" */
-        for (const char *name = strchr(lab_kernel_fields.list[i].column, '.');
-             name; name = strchr(name + 1, '.')) {
+        for (const char *name = strchr(f->column, '.'); name;
+             name = strchr(name + 1, '.')) {
             lab_str_addf(sql, ", \"%.*s\"", (int)strcspn(name + 1, ","),
                          name + 1);
-            n++;
+            assert(n < MOST_KERNEL_COLUMNS);
+            in->kernel_at[n++] = (size_t)at;
+            at += (int64_t)sizeof(int64_t);
         }
     }
-    return n;
+    return in->kernel_columns = n;
 }
 
 /* Returns the number of the next parameter. */
-static int bind_kernel(sqlite3_stmt *s, int first,
+static int bind_kernel(const struct lab_insert *in, sqlite3_stmt *s, int first,
                        const struct lab_kernel_record *k)
 {
-    for (int i = 0; i < lab_kernel_fields.count; i++) {
-        int64_t at = in_record(&lab_kernel_fields.list[i]);
-        const int64_t *v = (const void *)((const char *)k + (at < 0 ? 0 : at));
-        int dims = lab_kernel_fields.list[i].kind == LAB_FIELD_DIMS ? 3 : 1;
-        for (int d = 0; at >= 0 && d < dims; d++)
-            lab_bind_int(s, first++, v[d]);
+    for (int i = 0; i < in->kernel_columns; i++) {
+        const int64_t *v = (const void *)((const char *)k + in->kernel_at[i]);
+        lab_bind_int(s, first++, *v);
     }
     return first;
 }
@@ -549,7 +558,7 @@ static enum lab_status row_bind(struct lab_insert *in,
             lab_bind_int(s, n, c->value(row));
             break;
         case ROW_KERNEL:
-            n = bind_kernel(s, n, at) - 1;
+            n = bind_kernel(in, s, n, at) - 1;
             break;
         case ROW_RANGE_TEXT:
             bind_range_text(s, n, &row->record.u.range);
@@ -837,7 +846,7 @@ static enum lab_status prepare_rows(struct lab_insert *in,
         lab_str_addf(&sql, ", %s", kind->also);
     for (int i = 0; i < kind->count; i++) {
         if (kind->columns[i].kind == ROW_KERNEL) {
-            columns += add_kernel_columns(&sql);
+            columns += add_kernel_columns(in, &sql);
             continue;
         }
         lab_str_addf(&sql, ", \"%s\"", kind->columns[i].name);

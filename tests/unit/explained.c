@@ -155,7 +155,57 @@ static void check_formula(const struct net *n, const struct lab_explanation *e,
         fail_msg("%s = %s: a bracket is not closed", e->name, formula);
 }
 
-void net_explained(const struct net *n, const struct lab_explanation *e)
+static void check_source(const struct net *n, const struct lab_explanation *e,
+                         const struct lab_element *s)
+{
+    const struct lab_step *step =
+        lab_walk_schedule(n->walk)->steps[e->step].step;
+    bool read = false;
+    for (int i = 0; i < step->n_in; i++)
+        read = read || step->in[i] == s->tensor;
+    /* The formula of c names the gates, which the same step has written. */
+    for (int i = 0; i < step->n_out; i++)
+        read = read || step->out[i] == s->tensor;
+    if (!read || s->index < 0 || s->index >= n->plan->tensors[s->tensor].count)
+        fail_msg("%s comes from tensor %d, element %lld", e->name, s->tensor,
+                 (long long)s->index);
+}
+
+/* Terms come by size; what is not a number is larger than all. */
+static double size_of(double v)
+{
+    return isnan(v) ? INFINITY : fabs(v);
+}
+
+static void check_terms(const struct net *n, const struct lab_explanation *e)
+{
+    /* A group's terms may come from what it computes and does not write. */
+    const bool group = lab_walk_schedule(n->walk)->steps[e->step].step->group;
+    double sum = e->rest;
+    for (int64_t i = 0; i < e->n_terms; i++) {
+        const struct lab_term *t = &e->terms[i];
+        sum += t->value;
+        assert_true(i == 0 ||
+                    size_of(t->value) <= size_of(e->terms[i - 1].value));
+        for (int k = 0; k < t->n_sources; k++)
+            check_source(n, e, &t->source[k]);
+        if (e->n_terms_all > 0) {
+            assert_true(t->text[0] != '\0');
+            /* A constant, and what a persistent tensor held before, are of no
+             * tensor now. */
+            if (!group && t->n_sources == 0 && !strstr(e->symbolic, " old") &&
+                strncmp(e->symbolic, "k + ", 4) != 0)
+                fail_msg("%s = %s: no source of %s", e->name, e->symbolic,
+                         t->text);
+        }
+    }
+    if (e->n_terms_all > 0 && !e->numeric &&
+        fabs(sum - e->value) > 1e-9 * (1 + fabs(sum)) && !group)
+        fail_msg("%s: the terms sum to %g, the value is %g", e->name, sum,
+                 e->value);
+}
+
+static void agrees(const struct net *n, const struct lab_explanation *e)
 {
     if (!e->agrees)
         fail_msg("%lld:%d %s = %s: %.9g, and the tensor holds %.9g",
@@ -170,4 +220,35 @@ void net_explained(const struct net *n, const struct lab_explanation *e)
     check_formula(n, e, e->symbolic);
     if (e->numeric)
         check_formula(n, e, e->numeric);
+}
+
+int net_explain(const struct net *n, int tensor, int64_t index)
+{
+    struct lab_explanation e;
+    assert_ok(lab_walk_explain(n->walk, tensor, index, &e));
+    const int step = e.step;
+    const struct lab_tensor *t = &n->plan->tensors[tensor];
+    assert_int_equal(strncmp(e.name, t->name, strlen(t->name)), 0);
+    assert_true(e.symbolic && e.symbolic[0]);
+    assert_null(strchr(e.symbolic, '$'));
+    if (e.step >= 0)
+        check_terms(n, &e);
+    agrees(n, &e);
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_explanation_text(&e, 3, &text);
+    assert_int_equal(strncmp(lab_str_text(&text), e.name, strlen(e.name)), 0);
+    lab_str_release(&text);
+    lab_explanation_release(&e);
+    return step;
+}
+
+void net_explain_all(const struct net *n, bool written_only)
+{
+    for (int t = 0; t < n->plan->n_tensors; t++) {
+        if (written_only && !lab_walk_written(n->walk, t))
+            continue;
+        for (int64_t i = 0; i < n->plan->tensors[t].count; i++)
+            (void)net_explain(n, t, i);
+    }
 }

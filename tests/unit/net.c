@@ -546,3 +546,11 @@ int net_agree(struct net *a, struct net *b)
     }
     return compared;
 }
+
+int net_hidden_at(const struct net *n, const char *name, enum lab_phase phase)
+{
+    const struct lab_schedule *s = lab_walk_schedule(n->walk);
+    int at = lab_schedule_find(s, n->plan, name, (int)phase, 0);
+    assert_true(at >= 0);
+    return s->steps[at].hides_count;
+}

@@ -69,6 +69,9 @@ double *net_read(struct net *n, const char *tensor);
 /* The plan's step of that name and phase; must exist. */
 const struct lab_step *net_step(const struct net *n, const char *name,
                                 enum lab_phase phase);
+/* How many steps of the schedule this one of the walk's runs in place of, itself
+ * included. */
+int net_hidden_at(const struct net *n, const char *name, enum lab_phase phase);
 int net_steps_of(const struct net *n);          /* of the walk's schedule */
 void net_steps(struct net *n, int count);       /* each must be LAB_OK */
 void net_iterate(struct net *n, int64_t count); /* whole ones, the same */

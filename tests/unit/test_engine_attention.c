@@ -59,25 +59,6 @@ static void same_net(struct net *n)
 
 /* ---- every number and every gradient ---- */
 
-static void explain_all(struct net *n)
-{
-    for (int t = 0; t < n->plan->n_tensors; t++) {
-        for (int64_t i = 0; i < n->plan->tensors[t].count; i++) {
-            struct lab_explanation e;
-            if (!lab_walk_written(n->walk, t))
-                break;
-            assert_ok(lab_walk_explain(n->walk, t, i, &e));
-            net_explained(n, &e);
-            double sum = e.rest;
-            for (int64_t k = 0; k < e.n_terms; k++)
-                sum += e.terms[k].value;
-            if (e.n_terms_all > 0 && !e.numeric)
-                assert_true(fabs(sum - e.value) <= 1e-9 * (1 + fabs(sum)));
-            lab_explanation_release(&e);
-        }
-    }
-}
-
 /* Runs forward, loss and backward, and stops before the update. */
 static void to_update(struct net *n)
 {
@@ -104,7 +85,7 @@ static void walk_and_check(struct net *n, int parameters)
 {
     net_walk(n, "cpu");
     to_update(n);
-    explain_all(n);
+    net_explain_all(n, true);
     if (parameters > 0)
         check_gradients(n, parameters);
     net_free(n);
@@ -238,15 +219,6 @@ static const struct lab_variant fused[] = {
     {.name = "whole", .phase = LAB_BACKWARD, .run = fused_backward},
 };
 
-static int hidden_at(const struct net *n, const char *name,
-                     enum lab_phase phase)
-{
-    const struct lab_schedule *s = lab_walk_schedule(n->walk);
-    int at = lab_schedule_find(s, n->plan, name, (int)phase, 0);
-    assert_true(at >= 0);
-    return s->steps[at].hides_count;
-}
-
 TEST_CASE(the_group_hides_three_steps_both_ways)
 {
     static const struct lab_kernel_set whole = {"attention", fused, 2};
@@ -258,14 +230,14 @@ TEST_CASE(the_group_hides_three_steps_both_ways)
     to_update(&n);
     double *want = net_read(&n, "emb.W.grad");
     net_choose(&n, "block1.attn", "whole");
-    assert_int_equal(hidden_at(&n, "block1.attn.softmax", LAB_FORWARD), 3);
-    assert_int_equal(hidden_at(&n, "block1.attn.softmax", LAB_BACKWARD), 3);
-    assert_int_equal(hidden_at(&n, "block1.attn.q", LAB_FORWARD), 1);
-    assert_int_equal(hidden_at(&n, "block2.attn.softmax", LAB_FORWARD), 1);
+    assert_int_equal(net_hidden_at(&n, "block1.attn.softmax", LAB_FORWARD), 3);
+    assert_int_equal(net_hidden_at(&n, "block1.attn.softmax", LAB_BACKWARD), 3);
+    assert_int_equal(net_hidden_at(&n, "block1.attn.q", LAB_FORWARD), 1);
+    assert_int_equal(net_hidden_at(&n, "block2.attn.softmax", LAB_FORWARD), 1);
     net_steps(&n, 0);
     assert_ok(lab_walk_restart(n.walk));
     to_update(&n);
-    explain_all(&n);
+    net_explain_all(&n, true);
     double *got = net_read(&n, "emb.W.grad");
     for (int64_t i = 0; i < net_at(&n, "emb.W.grad")->count; i++)
         assert_true(want[i] == got[i]);
@@ -295,16 +267,16 @@ TEST_CASE(the_way_back_may_be_a_group_alone)
     to_update(&n);
     double *want = net_read(&n, "emb.W.grad");
     net_choose(&n, "attention", "fused");
-    assert_int_equal(hidden_at(&n, "block1.attn.softmax", LAB_FORWARD), 1);
-    assert_int_equal(hidden_at(&n, "block1.attn.softmax", LAB_BACKWARD), 3);
-    assert_int_equal(hidden_at(&n, "block2.attn.k", LAB_BACKWARD), 1);
+    assert_int_equal(net_hidden_at(&n, "block1.attn.softmax", LAB_FORWARD), 1);
+    assert_int_equal(net_hidden_at(&n, "block1.attn.softmax", LAB_BACKWARD), 3);
+    assert_int_equal(net_hidden_at(&n, "block2.attn.k", LAB_BACKWARD), 1);
     net_steps(&n, 0);
     assert_ok(lab_walk_restart(n.walk));
     to_update(&n);
     assert_true(lab_walk_written(n.walk, net_id(&n, "block1.attn.probs")));
     assert_false(
         lab_walk_written(n.walk, net_id(&n, "block1.attn.probs.grad")));
-    explain_all(&n);
+    net_explain_all(&n, true);
     double *got = net_read(&n, "emb.W.grad");
     for (int64_t i = 0; i < net_at(&n, "emb.W.grad")->count; i++)
         assert_true(fabs(want[i] - got[i]) <= 1e-6 * (1 + fabs(want[i])));
@@ -330,11 +302,11 @@ TEST_CASE(a_group_hides_steps_of_its_node_alone)
     to_update(&n);
     double *want = net_read(&n, "fc.b.grad");
     net_choose(&n, "dot", "fused");
-    assert_int_equal(hidden_at(&n, "dot.context", LAB_BACKWARD), 1);
+    assert_int_equal(net_hidden_at(&n, "dot.context", LAB_BACKWARD), 1);
     net_steps(&n, 0);
     assert_ok(lab_walk_restart(n.walk));
     to_update(&n);
-    explain_all(&n);
+    net_explain_all(&n, true);
     double *got = net_read(&n, "fc.b.grad");
     for (int64_t i = 0; i < net_at(&n, "fc.b.grad")->count; i++)
         assert_true(fabs(want[i] - got[i]) <= 1e-6 * (1 + fabs(want[i])));

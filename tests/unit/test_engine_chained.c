@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "base/mem.h"
+#include "unit/explained.h"
 #include "unit/net.h"
 
 /* Encoder, decoder, and what comes after: the encoder's result is read too, or
@@ -74,17 +75,6 @@ TEST_CASE(gradients_flow_into_the_encoder)
     }
 }
 
-static void explain_one(struct net *n, int t, int64_t i)
-{
-    struct lab_explanation e;
-    assert_ok(lab_walk_explain(n->walk, t, i, &e));
-    if (!e.agrees)
-        fail_msg("%s = %s: %.9g, and the tensor holds %.9g", e.name, e.symbolic,
-                 e.value, e.shown);
-    assert_null(strchr(e.symbolic, '$'));
-    lab_explanation_release(&e);
-}
-
 TEST_CASE(every_number_is_explained)
 {
     for (int s = 0; s < PAIRS; s++) {
@@ -97,11 +87,9 @@ TEST_CASE(every_number_is_explained)
             if (strchr(p, '$') || strchr(p, '?'))
                 fail_msg("%s: %s", n.plan->steps[i].name, p);
         }
-        for (int t = 0; t < n.plan->n_tensors; t++) {
+        for (int t = 0; t < n.plan->n_tensors; t++)
             assert_true(lab_walk_written(n.walk, t));
-            for (int64_t i = 0; i < n.plan->tensors[t].count; i++)
-                explain_one(&n, t, i);
-        }
+        net_explain_all(&n, false);
         net_free(&n);
     }
 }
@@ -196,11 +184,7 @@ TEST_CASE(a_group_that_keeps_parts_serves_both)
         net_steps(&group, sched->n_steps);
         assert_true(net_agree(&naive, &group) > naive.plan->n_tensors / 3);
         assert_true(lab_walk_written(group.walk, net_id(&group, "enc.W.grad")));
-        for (int t = 0; t < group.plan->n_tensors; t++)
-            for (int64_t i = 0; lab_walk_written(group.walk, t) &&
-                                i < group.plan->tensors[t].count;
-                 i++)
-                explain_one(&group, t, i);
+        net_explain_all(&group, true);
         net_free(&naive);
         net_free(&group);
     }

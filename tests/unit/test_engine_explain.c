@@ -12,80 +12,6 @@ static const char *const optimizers[] = {
     "sgd lr=0.1 momentum=0.9 nesterov=true", "adam lr=0.01 weight_decay=0.1",
     "adamw lr=0.01 weight_decay=0.1"};
 
-static void check_source(const struct net *n, const struct lab_explanation *e,
-                         const struct lab_element *s)
-{
-    const struct lab_step *step =
-        lab_walk_schedule(n->walk)->steps[e->step].step;
-    bool read = false;
-    for (int i = 0; i < step->n_in; i++)
-        read = read || step->in[i] == s->tensor;
-    /* The formula of c names the gates, which the same step has written. */
-    for (int i = 0; i < step->n_out; i++)
-        read = read || step->out[i] == s->tensor;
-    if (!read || s->index < 0 || s->index >= n->plan->tensors[s->tensor].count)
-        fail_msg("%s comes from tensor %d, element %lld", e->name, s->tensor,
-                 (long long)s->index);
-}
-
-/* Terms come by size; what is not a number is larger than all. */
-static double size_of(double v)
-{
-    return isnan(v) ? INFINITY : fabs(v);
-}
-
-static void check_terms(const struct net *n, const struct lab_explanation *e)
-{
-    double sum = e->rest;
-    for (int64_t i = 0; i < e->n_terms; i++) {
-        const struct lab_term *t = &e->terms[i];
-        sum += t->value;
-        assert_true(i == 0 ||
-                    size_of(t->value) <= size_of(e->terms[i - 1].value));
-        for (int k = 0; k < t->n_sources; k++)
-            check_source(n, e, &t->source[k]);
-        if (e->n_terms_all > 0) {
-            assert_true(t->text[0] != '\0');
-            assert_true(t->n_sources > 0);
-        }
-    }
-    if (e->n_terms_all > 0 && !e->numeric &&
-        fabs(sum - e->value) > 1e-9 * (1 + fabs(sum)) &&
-        !lab_walk_schedule(n->walk)->steps[e->step].step->group)
-        fail_msg("%s: the terms sum to %g, the value is %g", e->name, sum,
-                 e->value);
-}
-
-static void explain_one(struct net *n, int tensor, int64_t index)
-{
-    struct lab_explanation e;
-    assert_ok(lab_walk_explain(n->walk, tensor, index, &e));
-    const struct lab_tensor *t = &n->plan->tensors[tensor];
-    assert_int_equal(strncmp(e.name, t->name, strlen(t->name)), 0);
-    assert_true(e.symbolic && e.symbolic[0]);
-    assert_null(strchr(e.symbolic, '$'));
-    if (e.step >= 0)
-        check_terms(n, &e);
-    net_explained(n, &e);
-    struct lab_str text;
-    lab_str_init(&text);
-    lab_explanation_text(&e, 3, &text);
-    assert_int_equal(strncmp(lab_str_text(&text), e.name, strlen(e.name)), 0);
-    lab_str_release(&text);
-    lab_explanation_release(&e);
-}
-
-/* What a step has just written, or everything. */
-static void explain_all(struct net *n, bool written_only)
-{
-    for (int t = 0; t < n->plan->n_tensors; t++) {
-        if (written_only && !lab_walk_written(n->walk, t))
-            continue;
-        for (int64_t i = 0; i < n->plan->tensors[t].count; i++)
-            explain_one(n, t, i);
-    }
-}
-
 static void explain_network(const char *loss, const char *optimizer,
                             bool gradient)
 {
@@ -95,17 +21,17 @@ static void explain_network(const char *loss, const char *optimizer,
     net_every_op(&n, loss, optimizer);
     net_walk(&n, "cpu");
     const int *first = lab_walk_schedule(n.walk)->phase_first;
-    explain_all(&n, true); /* before the first step */
+    net_explain_all(&n, true); /* before the first step */
     for (int phase = 1; phase <= LAB_PHASE_COUNT; phase++) {
         net_steps(&n, first[phase] - lab_walk_position(n.walk));
-        explain_all(&n, true);
+        net_explain_all(&n, true);
     }
     /* With an optimizer's history behind it, and after an iteration at speed
      * that kept no copy of its start. */
     net_iterate(&n, 3);
-    explain_all(&n, false);
+    net_explain_all(&n, false);
     net_steps(&n, 5);
-    explain_all(&n, true);
+    net_explain_all(&n, true);
     net_free(&n);
 }
 
@@ -222,10 +148,10 @@ TEST_CASE(groups_explain_themselves)
     }
     net_choose(&n, "*", "onednn");
     net_iterate(&n, 2);
-    explain_all(&n, true);
+    net_explain_all(&n, true);
     /* Taken apart afterwards: nothing is explained from what nobody wrote. */
     net_choose(&n, NULL, NULL);
-    explain_all(&n, true);
+    net_explain_all(&n, true);
     struct lab_explanation e;
     int out = net_id(&n, "dense0.out");
     assert_ok(lab_walk_explain(n.walk, out, 0, &e));
@@ -452,9 +378,9 @@ TEST_CASE(not_a_number_agrees_with_itself)
     net_put(&n, "x", 10, 3e38);
     net_steps(&n, lab_walk_schedule(n.walk)->phase_first[LAB_LOSS]);
     for (int64_t i = 0; i < 12; i++) {
-        explain_one(&n, net_id(&n, "fc1.xW"), i);
-        explain_one(&n, net_id(&n, "fc1.out"), i);
-        explain_one(&n, net_id(&n, "act.out"), i);
+        net_explain(&n, net_id(&n, "fc1.xW"), i);
+        net_explain(&n, net_id(&n, "fc1.out"), i);
+        net_explain(&n, net_id(&n, "act.out"), i);
     }
     net_free(&n);
 }

@@ -81,20 +81,6 @@ static const struct {
 };
 enum { N_NETWORKS = sizeof(networks) / sizeof(networks[0]) };
 
-static void explain_written(struct net *n)
-{
-    for (int t = 0; t < n->plan->n_tensors; t++) {
-        for (int64_t i = 0; i < n->plan->tensors[t].count; i++) {
-            struct lab_explanation e = {0};
-            if (!lab_walk_written(n->walk, t))
-                break;
-            assert_ok(lab_walk_explain(n->walk, t, i, &e));
-            net_explained(n, &e);
-            lab_explanation_release(&e);
-        }
-    }
-}
-
 TEST_CASE(every_number_explains_itself)
 {
     for (int i = 0; i < N_NETWORKS; i++) {
@@ -104,7 +90,7 @@ TEST_CASE(every_number_explains_itself)
         for (int iteration = 0; iteration < 2; iteration++) {
             for (int k = 0; k < n.plan->n_steps; k++) {
                 net_steps(&n, 1);
-                explain_written(&n);
+                net_explain_all(&n, true);
             }
         }
         net_free(&n);

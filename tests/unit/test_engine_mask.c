@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/mem.h"
+#include "unit/explained.h"
 #include "unit/join_op.h"
 #include "unit/net.h"
 
@@ -39,16 +40,7 @@ TEST_CASE(numbers_and_gradients_agree)
         masked_net(&n, causal == 1);
         net_walk(&n, "cpu");
         to_update(&n);
-        for (int t = 0; t < n.plan->n_tensors; t++) {
-            for (int64_t i = 0; i < n.plan->tensors[t].count; i++) {
-                struct lab_explanation e;
-                assert_ok(lab_walk_explain(n.walk, t, i, &e));
-                if (!e.agrees)
-                    fail_msg("%s = %s: %.9g, and the tensor holds %.9g", e.name,
-                             e.symbolic, e.value, e.shown);
-                lab_explanation_release(&e);
-            }
-        }
+        net_explain_all(&n, false);
         assert_ok(lab_gradcheck(n.walk, &n.spec, NULL, LAB_CHECK_ELEMENTS, NULL,
                                 NULL, &r, &count));
         assert_int_equal(count, 4);
@@ -100,15 +92,6 @@ static const struct lab_variant at_once[] = {
     {.name = "whole", .phase = LAB_BACKWARD, .run = run_at_once},
 };
 
-static int hidden_at(const struct net *n, const char *name,
-                     enum lab_phase phase)
-{
-    const struct lab_schedule *s = lab_walk_schedule(n->walk);
-    int at = lab_schedule_find(s, n->plan, name, (int)phase, 0);
-    assert_true(at >= 0);
-    return s->steps[at].hides_count;
-}
-
 TEST_CASE(no_group_serves_a_mask)
 {
     static const struct lab_kernel_set whole = {"scaled_dot_attention", at_once,
@@ -124,14 +107,14 @@ TEST_CASE(no_group_serves_a_mask)
     net_tensor(&n, "y 3,3,4", NULL);
     net_walk_on(&n, join_backend());
     net_choose(&n, "dot", "whole");
-    assert_int_equal(hidden_at(&n, "dot.softmax", LAB_FORWARD), 3);
+    assert_int_equal(net_hidden_at(&n, "dot.softmax", LAB_FORWARD), 3);
     net_free(&n);
     masked_net(&n, false);
     net_walk_on(&n, join_backend());
     assert_int_equal(lab_walk_choose(n.walk, &here, 1), LAB_E_NOTFOUND);
     assert_true(error_is("[variant.group] dot: variant 'whole' "));
     assert_int_equal(lab_walk_choose(n.walk, &all, 1), LAB_E_NOTFOUND);
-    assert_int_equal(hidden_at(&n, "dot.softmax", LAB_FORWARD), 1);
+    assert_int_equal(net_hidden_at(&n, "dot.softmax", LAB_FORWARD), 1);
     net_free(&n);
     join_backend_add(NULL);
 }

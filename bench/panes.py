@@ -172,6 +172,13 @@ def judge(look):
     return out
 
 
+def state_line(look):
+    """The iteration and the step where the walk is."""
+    found = re.search(r"iteration \d+ +step \d+",
+                      "\n".join(look.page.display[:16]))
+    return found.group(0) if found else ""
+
+
 def walk(words, lesson, columns, rows, keys, most):
     """(step, pane's shares) after each step."""
     with tempfile.TemporaryDirectory() as home:
@@ -184,8 +191,9 @@ def walk(words, lesson, columns, rows, keys, most):
                 look.press(key)
                 look.settle()
             for step in range(most):
+                before = state_line(look)
                 look.press("s")
-                if not look.settle():
+                if not look.settle(lambda: state_line(look) != before):
                     return
                 where = re.search(r"step (\d+)/(\d+)",
                                   "\n".join(look.page.display[:16]))

@@ -272,6 +272,26 @@ static enum lab_status open_source(void *user, struct lab_ui *ui,
     return st;
 }
 
+static void source_for(void *user, const char *file, const char *symbol,
+                       struct lab_doc *out)
+{
+    enum { SYMBOLS = 256 };
+    struct lab_source_symbol *of = lab_alloc_array(SYMBOLS, sizeof(*of));
+    struct lab_str text;
+    (void)user;
+    lab_str_init(&text);
+    if (of && !lab_lesson_source(file, &text)) {
+        lab_source_write(out, lab_str_text(&text), text.len, false);
+        size_t n =
+            lab_source_symbols(lab_str_text(&text), text.len, of, SYMBOLS);
+        for (size_t i = 0; symbol && i < n && i < SYMBOLS; i++)
+            if (strcmp(of[i].name, symbol) == 0)
+                out->first = (size_t)of[i].line - 1;
+    }
+    lab_str_release(&text);
+    lab_free(of);
+}
+
 /* ---- earlier runs ---- */
 
 enum { PAST_POINTS = 1024 };
@@ -500,6 +520,7 @@ static void fill_model(struct lesson_screen *s, const struct lab_options *o)
         .found = lab_kernel_found,
         .text_for = text_for,
         .open_source = open_source,
+        .source_for = source_for,
         .open_occupancy = open_occupancy,
         .open_lesson = open_lesson_text,
         .progress = progress,

@@ -1150,6 +1150,19 @@ static void draw_part(const struct lab_board_view *b, struct lab_canvas *c,
         draw_cells(b, c, i, p);
 }
 
+/* Whether a part shows the rows and columns of pictures, not their samples or
+ * channels. */
+static bool shows_pictures(const struct lab_board_view *b, int i)
+{
+    const struct lab_plan *plan = b->snap->plan;
+    const struct lab_show *show = &b->board.part[i].show;
+    struct lab_show first;
+    if (!lab_holds_pictures(plan, &plan->tensors[show->tensor]))
+        return false;
+    lab_show_first(plan, show->tensor, &first);
+    return show->row_axis == first.row_axis && show->col_axis == first.col_axis;
+}
+
 bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
                     struct lab_rect r)
 {
@@ -1164,8 +1177,7 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
             .rows = size_along(shape_of(b, i), p->show.row_axis),
             .cols = size_along(shape_of(b, i), p->show.col_axis),
             .title_w = lab_canvas_columns(c, title[i]),
-            .picture = lab_holds_pictures(b->snap->plan,
-                                          &b->snap->plan->tensors[p->tensor])};
+            .picture = shows_pictures(b, i)};
         const struct lab_plane *plane = lab_board_plane(b, i);
         if (!plane || !plane->written)
             continue;
@@ -1227,6 +1239,71 @@ static void free_beside(const struct lab_board_view *b, struct lab_rect r,
     }
 }
 
+/* The last row of a part's cells, and one. */
+static int below(const struct lab_board_at *at)
+{
+    return at->cells.y + at->cells.h;
+}
+
+/* The next part at the left (or, with dir 1, at the right) in its row; -1: none. */
+static int neighbour(const struct lab_board_view *b, int part, int dir)
+{
+    int next = -1;
+    const struct lab_board_at *at = b->layout.at;
+    for (int i = 0; i < b->board.n; i++)
+        if (at[i].title.y == at[part].title.y &&
+            (at[i].title.x - at[part].title.x) * dir > 0 &&
+            (next < 0 || (at[i].title.x - at[next].title.x) * dir < 0))
+            next = i;
+    return next;
+}
+
+/* Below the parts that are shorter than their row of parts, neighbours that end in
+ * the same row together. */
+static void free_below(const struct lab_board_view *b, int bottom,
+                       struct lab_rect *out, int *n)
+{
+    const struct lab_board_at *at = b->layout.at;
+    for (int i = 0; i < b->board.n; i++) {
+        const int left = neighbour(b, i, -1);
+        int last = i;
+        int end = bottom;
+        if (left >= 0 && below(&at[left]) == below(&at[i]))
+            continue;
+        for (int k = neighbour(b, i, 1);
+             k >= 0 && below(&at[k]) == below(&at[i]); k = neighbour(b, k, 1))
+            last = k;
+        for (int k = 0; k < b->board.n; k++)
+            end = at[k].title.y > at[i].title.y && at[k].title.y < end
+                      ? at[k].title.y
+                      : end;
+        const int top = below(&at[i]) + 1;
+        keep_free((struct lab_rect){top, at[i].title.x, end - top,
+                                    right_of(&at[last]) - at[i].title.x},
+                  out, n);
+    }
+}
+
+/* At the right of an upper operand of few columns. */
+static void free_above(const struct lab_board_view *b, struct lab_rect *out,
+                       int *n)
+{
+    int right = 0;
+    for (int i = 0; i < b->board.n; i++)
+        if (b->board.part[i].place == LAB_BOARD_ABOVE ||
+            b->board.part[i].place == LAB_BOARD_RESULT)
+            right = larger(right,
+                           b->layout.at[i].cells.x + b->layout.at[i].cells.w);
+    for (int i = 0; i < b->board.n; i++) {
+        const struct lab_board_at *at = &b->layout.at[i];
+        const int x = at->cells.x + at->cells.w + GAP;
+        if (b->board.part[i].place == LAB_BOARD_ABOVE)
+            keep_free((struct lab_rect){at->title.y + 1, x,
+                                        below(at) - at->title.y - 1, right - x},
+                      out, n);
+    }
+}
+
 /* Below all, at the right, and, of a product, above its left operand and below what
  * is beside it. */
 int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
@@ -1252,6 +1329,7 @@ int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
               out, &n);
     if (!b->layout.cross) {
         free_beside(b, r, bottom, out, &n);
+        free_below(b, bottom, out, &n);
         return n;
     }
     if (before < r.x + r.w)
@@ -1260,9 +1338,10 @@ int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
     keep_free((struct lab_rect){r.y, right + GAP, bottom - r.y,
                                 r.x + r.w - right - GAP},
               out, &n);
+    free_above(b, out, &n);
     for (int i = 0; i < b->board.n; i++) {
         const struct lab_board_at *at = &b->layout.at[i];
-        const int end = at->cells.y + at->cells.h;
+        const int end = below(at);
         if (b->board.part[i].place == LAB_BOARD_BESIDE)
             keep_free((struct lab_rect){end + 1, at->title.x, bottom - end - 1,
                                         right_of(at) - at->title.x},

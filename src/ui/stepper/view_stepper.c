@@ -450,6 +450,12 @@ struct lab_stepper {
     struct lab_doc doc[LAB_PANE_COUNT]; /* of the panes of text */
     struct lab_pager pager[LAB_PANE_COUNT];
 
+    struct {
+        const struct lab_variant *of; /* that `doc` is of; NULL: none */
+        struct lab_doc doc;
+        struct lab_pager pager;
+    } source_text; /* of the step, where a board leaves room */
+
     struct lab_stepper_kernel *kernels;
     int n_kernels;      /* -1: not known */
     int64_t kernels_of; /* exec they were read for */
@@ -923,6 +929,7 @@ static bool click_tensor(struct lab_stepper *v, int y, int x)
 }
 
 static bool gates_shown(const struct lab_stepper *v);
+static const struct lab_schedule_step *step_now(const struct lab_stepper *v);
 static enum lab_status next_sample(struct lab_stepper *v, int by);
 
 static enum lab_status next_slice(struct lab_screen *s, int by)
@@ -1947,13 +1954,15 @@ static bool alone_is_larger(const struct lab_stepper *v,
 enum { NAMED_MOST = 64, SPREAD_H = 14 /* rows of a spread, at most */ };
 
 /* Whether the plane is a whole tensor of so few values that each has a bar in
- * `h` rows; their histogram would only show some single bars. */
+ * `h` rows of `w` columns; their histogram would only show some single bars. */
 static bool has_few_values(const struct lab_stepper *v,
-                           const struct lab_plane *p, int h)
+                           const struct lab_plane *p, int h, int w)
 {
+    enum { VALUE_W = 28 }; /* columns for name, number and bar */
     const int64_t n = p->rows * p->cols;
+    const int across = w / VALUE_W > 1 ? w / VALUE_W : 1;
     return p->tiles == 1 && n == v->snap.plan->tensors[p->tensor].count &&
-           n <= h && n <= NAMED_MOST;
+           n <= (int64_t)h * across && n <= NAMED_MOST;
 }
 
 /* A value with the name of its place. */
@@ -1962,9 +1971,11 @@ struct named_value {
     double value;
 };
 
-/* A row, or several where there is room, for each: name, value, and its bar. */
+/* A row, or several where there is room, for each: name, value, and its bar beside
+ * those of `all`. */
 static void draw_named(struct lab_canvas *c, struct lab_rect r,
-                       const struct named_value *of, int n)
+                       const struct named_value *of, int n,
+                       const struct named_value *all, int n_all)
 {
     enum { APART = 2, DIGITS = 8 };
     const int each = r.h / n;
@@ -1972,11 +1983,11 @@ static void draw_named(struct lab_canvas *c, struct lab_rect r,
     int name_w = 0;
     double most = 0;
     bool sides = false;
-    for (int i = 0; i < n; i++) {
-        name_w = largest(name_w, lab_canvas_columns(c, of[i].name));
-        sides = sides || of[i].value < 0;
-        if (isfinite(of[i].value))
-            most = fmax(most, fabs(of[i].value));
+    for (int i = 0; i < n_all; i++) {
+        name_w = largest(name_w, lab_canvas_columns(c, all[i].name));
+        sides = sides || all[i].value < 0;
+        if (isfinite(all[i].value))
+            most = fmax(most, fabs(all[i].value));
     }
     name_w = name_w < r.w / 3 ? name_w : r.w / 3;
     for (int i = 0; i < n; i++) {
@@ -2015,14 +2026,22 @@ static void name_element(const struct lab_plane *p, int64_t row, int64_t col,
                  (long long)(p->cols > 1 ? col : row));
 }
 
+/* In columns where there are more than rows. */
 static void draw_values(struct lab_canvas *c, struct lab_rect r,
                         const struct lab_plane *p)
 {
+    enum { APART = 2 };
     struct named_value of[NAMED_MOST];
     const int n = (int)(p->rows * p->cols);
+    const int across = (n + r.h - 1) / r.h;
+    const int down = (n + across - 1) / across;
+    const int w = (r.w + APART) / across;
     for (int i = 0; i < n; i++)
         name_element(p, i / p->cols, i % p->cols, &of[i]);
-    draw_named(c, r, of, n);
+    for (int k = 0; k * down < n; k++)
+        draw_named(c, (struct lab_rect){r.y, r.x + k * w, r.h, w - APART},
+                   of + k * down, n - k * down < down ? n - k * down : down, of,
+                   n);
 }
 
 /* One tensor: name and statistics in a line, its values or their histogram below. */
@@ -2034,7 +2053,7 @@ static void draw_spread(const struct lab_stepper *v, struct lab_canvas *c,
                    v->snap.plan->tensors[p->tensor].name);
     lab_rect_cut_left(&row, 2);
     draw_stats(&p->stats, c, row);
-    if (has_few_values(v, p, r.h))
+    if (has_few_values(v, p, r.h, r.w))
         draw_values(c, r, p);
     else
         draw_histogram(&p->stats, c, r);
@@ -2274,7 +2293,7 @@ static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
     const int64_t n = down ? p->rows : p->cols;
     if ((down && cols.last > cols.first) || row < 0 || row >= p->rows ||
         col < 0 || col >= p->cols || n < LEAST || r.h <= LEAST ||
-        has_few_values(v, p, SPREAD_H))
+        has_few_values(v, p, SPREAD_H, 0))
         return false;
     struct named_value *of = lab_alloc_array((size_t)n, sizeof(*of));
     if (!of)
@@ -2298,7 +2317,7 @@ static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
         qsort(of, (size_t)n, sizeof(*of), by_size);
         lab_canvas_add(c, &head, LAB_ROLE_DIM, ", the largest");
     }
-    draw_named(c, r, of, sight);
+    draw_named(c, r, of, sight, of, sight);
     lab_free(of);
     return true;
 }
@@ -2425,27 +2444,56 @@ static void draw_some_spreads(const struct lab_stepper *v, struct lab_canvas *c,
 }
 
 /* Rows or columns of the parts from *part back that the cursor's element belongs to,
- * side by side where there is room. */
-static void draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
+ * side by side where there is room; false: there is none. */
+static bool draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
                             struct lab_rect to, int *part)
 {
     enum { LEAST_H = 4, WIDE = 32, APART = 2 };
     const int across = to.w / WIDE < 1 ? 1 : to.w / WIDE;
     const int w = (to.w + APART) / across;
-    if (to.h < LEAST_H)
-        return;
-    for (int k = 0; k < across && *part >= 0; (*part)--)
-        k += draw_lit_line(
-            v, c, (struct lab_rect){to.y, to.x + k * w, to.h, w - APART},
+    int drawn = 0;
+    for (; to.h >= LEAST_H && drawn < across && *part >= 0; (*part)--)
+        drawn += draw_lit_line(
+            v, c, (struct lab_rect){to.y, to.x + drawn * w, to.h, w - APART},
             *part);
+    return drawn > 0;
+}
+
+/* What computes the step, from its function on; false: it is not at hand, or there
+ * is no room. */
+static bool draw_source(struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    enum { LEAST_H = 7, LEAST_W = 44 };
+    const struct lab_schedule_step *now = step_now(v);
+    const struct lab_variant *variant = now ? now->variant : NULL;
+    if (r.h < LEAST_H || r.w < LEAST_W || !v->model.source_for || !variant ||
+        !variant->source)
+        return false;
+    if (v->source_text.of != variant) {
+        lab_doc_clear(&v->source_text.doc);
+        v->model.source_for(v->model.user, variant->source, variant->symbol,
+                            &v->source_text.doc);
+        lab_pager_show(&v->source_text.pager, &v->source_text.doc);
+        v->source_text.of = variant;
+    }
+    if (v->source_text.doc.para_count == 0)
+        return false;
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", variant->source);
+    lab_canvas_add(c, &head, LAB_ROLE_DIM, "  o opens it");
+    lab_pager_goto(&v->source_text.pager, v->source_text.doc.first);
+    lab_pager_draw(&v->source_text.pager, c, r);
+    return true;
 }
 
 /* In what the pictures leave: images, the other slices of the tensor, how the values
- * of the step's tensors spread, and those beside the element's. */
-static void draw_spreads(const struct lab_stepper *v, struct lab_canvas *c,
-                         struct lab_rect r)
+ * of the step's tensors spread, those beside the element's, or the source. */
+static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect r)
 {
     enum { LEAST_W = 24, TALL = 16 };
+    bool source = false;
     const struct lab_plane *plane[LAB_BOARD_PARTS];
     struct lab_rect place[LAB_BOARD_FREE];
     int n = spread_planes(v, plane);
@@ -2464,7 +2512,8 @@ static void draw_spreads(const struct lab_stepper *v, struct lab_canvas *c,
             lab_rect_cut_top(&to, slices.y - to.y);
         }
         draw_some_spreads(v, c, &to, plane, n, &at);
-        draw_some_lines(v, c, to, &line);
+        if (!draw_some_lines(v, c, to, &line) && !source)
+            source = draw_source(v, c, to);
     }
 }
 
@@ -2490,7 +2539,7 @@ static bool draw_board(struct lab_stepper *v, struct lab_canvas *c,
     draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))
         draw_stats(&v->snap.plane.stats, c, stats);
-    draw_spreads(v, c, r);
+    draw_rest(v, c, r);
     return true;
 }
 
@@ -3046,7 +3095,7 @@ static int steps_width(const struct lab_pane_sizes *set, int w, int without)
  * `rows` below its title, leaves. */
 static int upper_rows(int h, int share, int rows)
 {
-    enum { LEAST = 6 };
+    enum { LEAST = 4 };
     int mine = h * share / 100;
     int rest = h - largest(rows + 1, LEAST);
     return rows > 0 ? largest(mine, rest) : mine;
@@ -3942,6 +3991,16 @@ static void draw_use(const struct lab_stepper *v, struct lab_canvas *c,
     lab_canvas_add(c, &row, lab_role_of_phase(s->phase), "%-16s ", s->name);
     if (s->formula && row.w >= LEAST)
         lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, s->formula);
+}
+
+static int count_uses(const struct lab_stepper *v)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    int n = 0;
+    for (int i = 0; v->tensor >= 0 && i < s->n_steps; i++)
+        n += writes(s->steps[i].step, v->tensor) ||
+             reads(s->steps[i].step, v->tensor);
+    return n;
 }
 
 static void draw_uses(const struct lab_stepper *v, struct lab_canvas *c,
@@ -5145,6 +5204,7 @@ static bool explanation_ready(const struct lab_stepper *v)
 static void measure_needs(struct lab_stepper *v,
                           const struct lab_stepper_layout *l, bool ascii)
 {
+    enum { USES_MOST = 4 }; /* rows of the steps of the tensor */
     int width = l->pane[LAB_PANE_EXPLAIN].w;
     int kernels = l->pane[LAB_PANE_KERNELS].w;
     bool ready = explanation_ready(v);
@@ -5167,6 +5227,8 @@ static void measure_needs(struct lab_stepper *v,
     write_explain(v, width, ascii);
     int explain =
         (int)lab_pager_lines(&v->pager[LAB_PANE_EXPLAIN], width, ascii);
+    int uses = 1 + count_uses(v);
+    explain = largest(explain, uses < USES_MOST ? uses : USES_MOST);
     v->needs.explain = largest(v->needs.explain, explain);
 }
 
@@ -5768,6 +5830,9 @@ static enum lab_status init(struct lab_screen *s, const void *args)
         lab_pager_init(&v->pager[i], &v->doc[i]);
         v->pager[i].upright = true;
     }
+    lab_doc_init(&v->source_text.doc);
+    lab_pager_init(&v->source_text.pager, &v->source_text.doc);
+    v->source_text.pager.upright = true;
     v->kernels = lab_alloc_array(KERNELS, sizeof(*v->kernels));
     if (!v->kernels)
         return lab_no_memory("the stepper");
@@ -5788,6 +5853,8 @@ static void release(struct lab_screen *s)
         lab_pager_release(&v->pager[i]);
         lab_doc_release(&v->doc[i]);
     }
+    lab_pager_release(&v->source_text.pager);
+    lab_doc_release(&v->source_text.doc);
     lab_free(v->kernels);
     lab_free(v->looks);
     lab_free(v->marks);

@@ -93,6 +93,10 @@ struct lab_stepper_model {
     /* Opens the source of a kernel on top of the stepper. */
     enum lab_status (*open_source)(void *user, struct lab_ui *ui,
                                    const char *file, const char *symbol);
+    /* Writes that source into `out`, a line a paragraph, out->first that of the
+     * symbol; leaves it empty where there is none. */
+    void (*source_for)(void *user, const char *file, const char *symbol,
+                       struct lab_doc *out);
     /* Opens the whole text of the lesson on top of the stepper, at what
      * text_for() shows for these. */
     enum lab_status (*open_lesson)(void *user, struct lab_ui *ui,

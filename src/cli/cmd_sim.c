@@ -260,6 +260,8 @@ static enum lab_status read_source(struct simulation *s)
                                  lab_str_text(&s->file), &s->module);
     if (st == LAB_E_UNSUPPORTED)
         st = LAB_E_PARSE; /* of the file, not of this machine */
+    for (int i = 0; i < o->n_define && !st; i++)
+        st = lab_sim_module_define(s->module, o->define[i]);
     if (!st)
         s->text = lab_sim_module_ptx(s->module);
     return st;

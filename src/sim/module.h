@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "exec.h"
 
 /* A kernel that was lowered, and the arena that it is in. */
@@ -18,6 +19,7 @@ struct lab_sim_module {
     struct lab_ptx *ptx;
     void **variables; /* of each variable of the PTX, NULL: not in memory */
     bool *has_shared; /* addresses in shared memory are in its initial value */
+    struct lab_str given; /* what the command line defined, as lines #define */
     pthread_mutex_t lock; /* of the list of kernels */
     struct sim_kernel_room *kernels;
 };

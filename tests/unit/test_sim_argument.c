@@ -448,13 +448,13 @@ TEST_CASE(a_source_names_its_parameters)
                "k", 2, "int|; float *|x");
 }
 
-/* "4 [16][17]"; NULL: not known. */
-static void array_is(const char *text, const char *name, int64_t total,
-                     const char *want)
+/* "4 [16][17]"; NULL: not known. `given`: of the command line. */
+static void array_given(const char *given, const char *text, const char *name,
+                        int64_t total, const char *want)
 {
     struct lab_sim_array a;
     char got[128];
-    if (!lab_sim_source_array(text, strlen(text), name, total, &a)) {
+    if (!lab_sim_source_array(text, strlen(text), given, name, total, &a)) {
         assert_null(want);
         return;
     }
@@ -464,6 +464,27 @@ static void array_is(const char *text, const char *name, int64_t total,
                               k ? "" : " ", (long long)a.dim[k]);
     assert_non_null(want);
     assert_string_equal(got, want);
+}
+
+static void array_is(const char *text, const char *name, int64_t total,
+                     const char *want)
+{
+    array_given(NULL, text, name, total, want);
+}
+
+TEST_CASE(a_side_of_an_array_is_defined_by_the_command_line)
+{
+    static const char text[] = "#ifndef SIDE\n#define SIDE 16\n#endif\n"
+                               "__shared__ float s[SIDE][SIDE + 1];";
+    array_given("", text, "s", 16 * 17 * 4, "4 [16][17]");
+    array_given("#define SIDE 8\n", text, "s", 8 * 9 * 4, "4 [8][9]");
+    array_given("#define FAST 1\n#define SIDE 8\n", text, "s", 8 * 9 * 4,
+                "4 [8][9]");
+    /* What does not come to the array's size is not believed. */
+    array_given("#define SIDE 8\n", text, "s", 16 * 17 * 4, NULL);
+    array_given("#define SIDE f(8)\n", text, "s", 16 * 17 * 4, NULL);
+    array_given("#define SIDES 8\n", "__shared__ int s[2][SIDE];", "s", 64,
+                NULL);
 }
 
 TEST_CASE(a_source_names_arrays_in_shared_memory)

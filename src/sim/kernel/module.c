@@ -130,6 +130,7 @@ enum lab_status lab_sim_module_open(struct lab_sim_memory *memory,
     if (!m)
         return lab_no_memory("a module of the simulator");
     m->memory = memory;
+    lab_str_init(&m->given);
     pthread_mutex_init(&m->lock, NULL);
     enum lab_status st = lab_ptx_read(text, bytes, name, &m->ptx);
     if (!st) {
@@ -148,6 +149,15 @@ enum lab_status lab_sim_module_open(struct lab_sim_memory *memory,
     return st;
 }
 
+enum lab_status lab_sim_module_define(struct lab_sim_module *m,
+                                      const char *word)
+{
+    const size_t n = strcspn(word, "=");
+    lab_str_addf(&m->given, "#define %.*s %s\n", (int)n, word,
+                 word[n] ? word + n + 1 : "1");
+    return lab_str_check(&m->given, "what is defined");
+}
+
 void lab_sim_module_close(struct lab_sim_module *m)
 {
     if (!m)
@@ -164,6 +174,7 @@ void lab_sim_module_close(struct lab_sim_module *m)
     lab_free(m->variables);
     lab_free(m->has_shared);
     lab_ptx_free(m->ptx);
+    lab_str_release(&m->given);
     pthread_mutex_destroy(&m->lock);
     lab_free(m);
 }

@@ -51,12 +51,14 @@ static char *read_source(const struct lab_ptx *ptx, const char *path,
     return NULL;
 }
 
-static void name_elements(struct sim_variable *v, int64_t total,
+static void name_elements(const struct lab_sim_module *m,
+                          struct sim_variable *v, int64_t total,
                           const char *text, size_t bytes)
 {
     struct lab_sim_array a;
     if (!v->name[0] || v->element_bytes > 0 ||
-        !lab_sim_source_array(text, bytes, v->name, total, &a))
+        !lab_sim_source_array(text, bytes, lab_str_text(&m->given), v->name,
+                              total, &a))
         return;
     v->element_bytes = a.element_bytes;
     v->rank = a.rank;
@@ -65,7 +67,8 @@ static void name_elements(struct sim_variable *v, int64_t total,
 
 /* From the files that the kernel's instructions are of. What is not found has bytes
  * instead of elements. */
-static void read_arrays(struct lab_sim_kernel *k)
+static void read_arrays(const struct lab_sim_module *m,
+                        struct lab_sim_kernel *k)
 {
     const struct lab_ptx *ptx = k->ptx;
     const bool any = k->variable_count > 0 || k->dynamic_array.name[0];
@@ -80,11 +83,11 @@ static void read_arrays(struct lab_sim_kernel *k)
                          ? read_source(ptx, ptx->files[file], &bytes)
                          : NULL;
         for (int32_t i = 0; text && i < k->variable_count; i++)
-            name_elements(&k->variables[i],
+            name_elements(m, &k->variables[i],
                           k->variables[i].end - k->variables[i].from, text,
                           bytes);
         if (text)
-            name_elements(&k->dynamic_array, -1, text, bytes);
+            name_elements(m, &k->dynamic_array, -1, text, bytes);
         lab_free(text);
     }
 }
@@ -102,7 +105,7 @@ static enum lab_status make_kernel(struct lab_sim_module *m,
         lab_free(room);
         return st;
     }
-    read_arrays(room->kernel);
+    read_arrays(m, room->kernel);
     room->next = m->kernels;
     m->kernels = room;
     *out = room->kernel;

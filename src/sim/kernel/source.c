@@ -992,8 +992,9 @@ struct declarations {
     struct parser p;
     const char *text;
     const char *end;
-    int names;    /* how many more names may be looked up */
-    size_t place; /* the token that the names are looked up for */
+    const char *given; /* definitions of the command line; NULL: none */
+    int names;         /* how many more names may be looked up */
+    size_t place;      /* the token that the names are looked up for */
 };
 
 static struct number expression(struct declarations *d, size_t *at, int least,
@@ -1040,15 +1041,15 @@ static bool is_comments(const char *at, const char *end)
 }
 
 /* "#define NAME 32", or in brackets; *count of them. */
-static struct number defined(const struct declarations *d,
+static struct number defined(const char *from, const char *end,
                              const struct token *name, int *count)
 {
     static const char word[] = "define";
     struct number out = {0, false};
-    for (const char *at = d->text; at < d->end; at++) {
+    for (const char *at = from; at < end; at++) {
         const char *line = at;
-        const char *stop = memchr(line, '\n', (size_t)(d->end - line));
-        stop = stop ? stop : d->end;
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        stop = stop ? stop : end;
         at = stop;
         while (line < stop && isspace((unsigned char)*line))
             line++;
@@ -1145,7 +1146,12 @@ static struct number constant(struct declarations *d, const struct token *name,
     struct number out = {0, false};
     if (--d->names < 0 || is_parameter(p, d->place, name))
         return out;
-    out = defined(d, name, &count);
+    /* What the command line defines a text has under #ifndef at most. */
+    if (d->given)
+        out = defined(d->given, d->given + strlen(d->given), name, &count);
+    if (count > 0)
+        return out;
+    out = defined(d->text, d->end, name, &count);
     for (size_t i = 1; i + 2 < p->token_count; i++) {
         const struct token *t = token(p, i);
         if (!same_name(t, name) || !is_token(token(p, i + 1), "="))
@@ -1352,11 +1358,13 @@ static void read_shared(struct declarations *d, size_t i, const char *name,
     }
 }
 
-bool lab_sim_source_array(const char *text, size_t bytes, const char *name,
-                          int64_t total, struct lab_sim_array *out)
+bool lab_sim_source_array(const char *text, size_t bytes, const char *given,
+                          const char *name, int64_t total,
+                          struct lab_sim_array *out)
 {
     enum { NAMES = 1000 };
-    struct declarations d = {.text = text, .end = text + bytes, .names = NAMES};
+    struct declarations d = {
+        .text = text, .end = text + bytes, .given = given, .names = NAMES};
     int count = 0;
     memset(out, 0, sizeof(*out));
     char *copy = lab_alloc(bytes + 1);

@@ -94,11 +94,13 @@ bool lab_sim_source_parameters(const char *text, size_t bytes, const char *name,
                                struct lab_sim_parameter *out, int count);
 
 /* The array `name` of `total` bytes in shared memory that a text declares; total -1: of
- * dynamic shared memory, of rank 1. Its sides are numbers, or constants that the text
+ * dynamic shared memory, of rank 1. `given`: lines "#define NAME 32" that hold before the
+ * text, or NULL. Its sides are numbers, or constants that the text
  * has; the first one, and the size of an element, may follow from the others. false:
  * there is none, several that differ, or one whose sides are not known. */
-bool lab_sim_source_array(const char *text, size_t bytes, const char *name,
-                          int64_t total, struct lab_sim_array *out);
+bool lab_sim_source_array(const char *text, size_t bytes, const char *given,
+                          const char *name, int64_t total,
+                          struct lab_sim_array *out);
 
 /* "(float const* x, int n)", or with the types of PTX. `types` and `source` as below. */
 void lab_sim_parameters_add(struct lab_str *out,

@@ -212,6 +212,10 @@ enum lab_status lab_sim_module_open(struct lab_sim_memory *m, const char *text,
                                     size_t bytes, const char *name,
                                     struct lab_sim_module **out);
 void lab_sim_module_close(struct lab_sim_module *module); /* NULL allowed */
+/* The source was compiled with -D of this word, "SIDE=32" or "FAST": the names of
+ * elements in shared memory follow it. Before a kernel is found. */
+enum lab_status lab_sim_module_define(struct lab_sim_module *module,
+                                      const char *word);
 const struct lab_ptx *lab_sim_module_ptx(const struct lab_sim_module *module);
 /* The address and size of a .global or .const variable. LAB_E_NOTFOUND. */
 enum lab_status lab_sim_module_variable(struct lab_sim_module *module,

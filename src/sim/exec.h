@@ -381,6 +381,8 @@ struct sim_home {
     int32_t to;
     bool
         unwritten; /* some way leads from the start to a read without a write */
+    bool
+        early; /* the same, of wgmma's sums, too: alive before it has a value */
 };
 
 static inline int32_t sim_index(const struct sim_warp *w,

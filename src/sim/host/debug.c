@@ -86,6 +86,7 @@ struct lab_sim_debug {
     int touched; /* the warp that touched what is watched; -1 */
     bool found;
     struct lab_sim_access_view access[SIM_WARPS];
+    bool *has; /* of each warp and register: an instruction gave it a value */
     int32_t *writers; /* of each word of shared memory: a thread; -1: none */
     int64_t writer_count;
     struct written written[WRITTEN];
@@ -374,6 +375,23 @@ static enum lab_status launch(struct lab_sim_debug *d)
     return st;
 }
 
+static size_t has_bytes(const struct lab_sim_debug *d)
+{
+    return (size_t)SIM_WARPS * (size_t)d->kernel->function->reg_count *
+           sizeof(*d->has);
+}
+
+struct gets {
+    const struct lab_sim_debug *d;
+    int warp;
+};
+
+static void note_value(void *arg, int32_t reg)
+{
+    const struct gets *g = arg;
+    g->d->has[g->warp * g->d->kernel->function->reg_count + reg] = true;
+}
+
 /* To the first instruction of block d->number; `again`: memory is put back. */
 static enum lab_status start(struct lab_sim_debug *d, bool again)
 {
@@ -384,6 +402,7 @@ static enum lab_status start(struct lab_sim_debug *d, bool again)
     memset(d->tally, 0, n * sizeof(*d->tally));
     memset(d->counts, 0, n * sizeof(*d->counts));
     memset(d->access, 0, sizeof(d->access));
+    memset(d->has, 0, has_bytes(d));
     d->executed = 0;
     d->finding_count = 0;
     d->ended = false;
@@ -398,15 +417,22 @@ static enum lab_status start(struct lab_sim_debug *d, bool again)
 static void step(struct lab_sim_debug *d, int *warp)
 {
     int64_t before[SIM_WARPS];
-    for (int i = 0; i < d->block.warp_count; i++)
+    int32_t at[SIM_WARPS];
+    for (int i = 0; i < d->block.warp_count; i++) {
         before[i] = d->block.warps[i].steps;
+        at[i] = d->block.warps[i].pc;
+    }
     d->touched = -1;
     d->found = false;
     d->ended = sim_block_step(&d->block) == SIM_ENDED;
     *warp = -1;
     for (int i = 0; i < d->block.warp_count; i++) {
         if (d->block.warps[i].steps != before[i]) {
+            const struct lab_ptx_instr *in = d->kernel->instrs[at[i]].ptx;
+            struct gets g = {d, i};
             *warp = i;
+            if (in && at[i] < d->kernel->function->instr_count)
+                sim_each_changed(d->kernel->function, in, note_value, &g);
             sim_warp_settle(&d->block.warps[i]);
             d->executed += d->block.warps[i].steps - before[i];
         }
@@ -453,7 +479,8 @@ static enum lab_status make_counts(struct lab_sim_debug *d)
     size_t n = (size_t)d->kernel->instr_count;
     d->tally = lab_alloc_array(n, sizeof(*d->tally));
     d->counts = lab_alloc_array(n, sizeof(*d->counts));
-    if (!d->tally || !d->counts)
+    d->has = lab_alloc(has_bytes(d) + 1);
+    if (!d->tally || !d->counts || !d->has)
         return lab_no_memory("the counts of a kernel");
     d->block.grid = &d->grid;
     d->block.tally = d->tally;
@@ -505,6 +532,7 @@ void lab_sim_debug_close(struct lab_sim_debug *d)
     lab_free(d->saved);
     lab_free(d->tally);
     lab_free(d->counts);
+    lab_free(d->has);
     lab_free(d->marks);
     lab_free(d->breaks);
     lab_free(d->writers);
@@ -1154,7 +1182,8 @@ static bool bits_of(const struct lab_sim_debug *d, const struct sim_warp *w,
     const struct sim_home *h = &d->kernel->homes[reg];
     enum lab_ptx_type type = d->kernel->function->regs[reg].type;
     if (h->slot < 0 || w->pc < h->from || w->pc > h->to ||
-        (w->pc == h->from && is_result(next_of(d, w->index), reg)))
+        (w->pc == h->from && is_result(next_of(d, w->index), reg)) ||
+        (h->early && !d->has[w->index * d->kernel->function->reg_count + reg]))
         return false;
     *out = type == LAB_PTX_PRED            ? w->preds[h->slot] >> lane & 1
            : lab_ptx_type_bytes(type) == 8 ? sim_r64(w, h->slot)[lane]

@@ -422,11 +422,13 @@ static enum lab_status find_live(const struct graph *g, struct sim_home *homes)
             widen_all(&v, set_of(&v, b, OUT), g->blocks[b].last);
         }
         for (int32_t r = 0; g->count > 0 && r < v.regs; r++)
-            homes[r].unwritten = set_of(&v, 0, IN)[r / 64] >> r % 64 & 1;
+            homes[r].early = homes[r].unwritten =
+                set_of(&v, 0, IN)[r / 64] >> r % 64 & 1;
     } else
         for (int32_t r = 0; r < v.regs; r++)
             if (homes[r].to >= 0)
-                homes[r] = (struct sim_home){-1, 0, g->f->instr_count, false};
+                homes[r] =
+                    (struct sim_home){-1, 0, g->f->instr_count, false, true};
     lab_free(v.sets);
     return LAB_OK;
 }
@@ -481,7 +483,7 @@ enum lab_status sim_flow_homes(const struct lab_ptx_function *f,
     struct graph g;
     size_t n = (size_t)f->reg_count;
     for (size_t r = 0; r < n; r++)
-        homes[r] = (struct sim_home){-1, -1, -1, false};
+        homes[r] = (struct sim_home){-1, -1, -1, false, false};
     enum lab_status st = graph_make(f, &g);
     if (st)
         return st;

@@ -150,8 +150,13 @@ def missing_barrier():
     waits = Sim(lesson.command("waits"))
     assert waits.values == right and not waits.findings and waits.status == 0
     lesson.has(f"costs {waits.counts['barriers']} arrivals")
-    walk = lesson.walk("early", "break 9\ncontinue\nwarps\n")
+    halo = early.findings[1]
+    lesson.has(f"{halo['times']} writes of line {halo['line']}, of the halo")
+    walk = lesson.walk("early", "continue\nwarps\nshared\n")
+    lesson.expect(walk, "stencil.cu:9 ")
     lesson.expect(walk, ", 0 instructions")
+    half = "".join(f"{i:6}:{' -' * 8}\n" for i in range(0, 32, 8))
+    lesson.expect(walk, half + "    32: 32 33 34")
 
 
 def banks():
@@ -198,7 +203,9 @@ def divergence():
     chosen = Sim(lesson.command("chosen"))
     assert chosen.counts["divergent_branches"] == 0
     assert chosen.values == by_lane.values
-    walk = lesson.walk("two_paths", "break thread 1\n" + "continue\n" * 12)
+    walk = lesson.walk("two_paths", "break 13\ncontinue\nlanes\ndelete\n"
+                                    "break thread 1\n" + "continue\n" * 12)
+    walk = walk[walk.index("stops at each line"):]
     assert ">   13" not in walk and ">   17" in walk, walk
 
 

@@ -3,7 +3,8 @@
 
 faults/*.cu are kernels. Each begins with the words of its launches, and its macro FAULT=n
 puts a fault in, 0 none. A line with `// fault n: CHECK...` is where the fault has to
-be found, by one of these checks. Compiled by COMPILER (nvcc or clang) and run by LAB_EXE.
+be found, by one of these checks; with `| WORDS` behind it the message has to have these,
+the tensor and the element. Compiled by COMPILER (nvcc or clang) and run by LAB_EXE.
 """
 import glob
 import json
@@ -53,9 +54,10 @@ def main():
                  if line.startswith("// run: ")]
         wanted = {}
         for number, line in enumerate(lines, 1):
-            for fault, checks in re.findall(r"// fault (\d+): ([a-z ]*[a-z])", line):
+            for fault, checks, text in re.findall(
+                    r"// fault (\d+): ([a-z ]*[a-z])(?: \| ([^/]*[^/ ]))?", line):
                 for check in checks.split():
-                    wanted.setdefault(int(fault), set()).add((check, number))
+                    wanted.setdefault(int(fault), set()).add((check, number, text))
         name = os.path.basename(path)
         findings, wrong = simulate(path, 0, words, compiler)
         if findings or wrong:
@@ -64,8 +66,8 @@ def main():
         for fault, places in sorted(wanted.items()):
             total += 1
             findings, wrong = simulate(path, fault, words, compiler)
-            if any(row["check"] == check and number in at(row)
-                   for row in findings for check, number in places):
+            if any(row["check"] == check and number in at(row) and text in row["message"]
+                   for row in findings for check, number, text in places):
                 found += 1
                 continue
             print(f"{name} fault {fault}: wanted {sorted(places)}: {wrong or 'found'}",

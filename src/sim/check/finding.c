@@ -317,19 +317,27 @@ bool sim_shared_element(const struct lab_sim_kernel *k, uint64_t addr,
     return true;
 }
 
+/* Addresses in shared and local memory have 32 bits: tile[-1] of the first array is at
+ * 0xfffffffc. */
+static int64_t narrow(uint64_t addr)
+{
+    return addr <= UINT32_MAX ? (int32_t)(uint32_t)addr : (int64_t)addr;
+}
+
 void sim_describe_beyond(const struct lab_sim_kernel *k, int variable,
                          uint64_t addr, char *words)
 {
     const struct sim_variable *v =
         variable > 0 ? &k->variables[variable - 1] : NULL;
-    if (v && addr < (uint64_t)v->from)
+    const int64_t at = narrow(addr);
+    if (v && at < v->from)
         sim_append(words, SIM_WORDS, 0,
                    "%lld bytes before the start of %s in shared memory",
-                   (long long)v->from - (long long)addr, v->name);
-    else if (v && addr >= (uint64_t)v->end)
+                   (long long)(v->from - at), v->name);
+    else if (v && at >= v->end)
         sim_append(words, SIM_WORDS, 0,
                    "%lld bytes after the end of %s in shared memory",
-                   (long long)addr - (long long)v->end, v->name);
+                   (long long)(at - v->end), v->name);
 }
 
 void sim_describe(const struct sim_grid *g, const struct sim_check *c,
@@ -349,7 +357,7 @@ void sim_describe(const struct sim_grid *g, const struct sim_check *c,
                              : space == LAB_PTX_LOCAL ? 1
                                                       : 2]);
         f->rank = 1;
-        f->index[0] = (int64_t)addr;
+        f->index[0] = narrow(addr);
         const bool beyond = c && addr >= (uint64_t)space_bytes(g, c, space);
         const struct sim_variable *v = space == LAB_PTX_SHARED && !beyond
                                            ? variable_at(g->kernel, addr)
@@ -363,7 +371,8 @@ void sim_describe(const struct sim_grid *g, const struct sim_check *c,
                        (long long)(v->end - v->from));
         else
             sim_append(words, SIM_WORDS, 0, "%s, byte %lld of %lld", f->name,
-                       (long long)addr, (long long)space_bytes(g, c, space));
+                       (long long)f->index[0],
+                       (long long)space_bytes(g, c, space));
         return;
     }
     const struct sim_alloc *a = sim_memory_near(g->memory, addr);
@@ -448,6 +457,11 @@ void sim_check_no_memory(struct sim_launch_check *l)
 static bool is_follower(const struct sim_block *b,
                         const struct lab_sim_finding *f)
 {
+    const uint32_t *n = b->grid->launch->block;
+    const uint32_t *t = f->at.thread;
+    if (f->check == LAB_SIM_SHUFFLE)
+        return b->warps[(t[0] + n[0] * (t[1] + n[1] * t[2])) / SIM_LANES]
+                   .faulted != 0;
     if (f->check != LAB_SIM_UNINITIALISED && f->check != LAB_SIM_RACE)
         return false;
     if (f->check == LAB_SIM_UNINITIALISED) {
@@ -459,8 +473,7 @@ static bool is_follower(const struct sim_block *b,
     if (!f->has_other ||
         memcmp(f->other.block, f->at.block, sizeof(f->at.block)) != 0)
         return false;
-    const uint32_t *n = b->grid->launch->block;
-    const uint32_t *t = f->other.thread;
+    t = f->other.thread;
     return sim_is_ended(b, t[0] + n[0] * (t[1] + n[1] * t[2]));
 }
 

@@ -425,6 +425,25 @@ static void merge(struct sim_warp *w, int32_t pc)
     }
 }
 
+/* Lanes that a branch took to the kernel's end, where they wait for the others to
+ * return with them. "All non-exited threads named in mask" have to come to a shuffle, a
+ * vote or __syncwarp() (CUDA C++ Programming Guide): these have exited. */
+static uint32_t returned(const struct sim_warp *w)
+{
+    const struct sim_stack *s = w->stack;
+    uint32_t out = 0;
+    for (int j = s->join; j >= 0; j = s->joins[j].parent) {
+        const struct sim_join *at = &s->joins[j];
+        const struct lab_ptx_instr *in =
+            at->pc >= 0 && !at->call
+                ? w->block->grid->kernel->instrs[at->pc].ptx
+                : NULL;
+        if (in && in->guard < 0 && strcmp(in->opcode, "ret") == 0)
+            out |= at->arrived;
+    }
+    return out;
+}
+
 bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
                 enum lab_sim_check check)
 {
@@ -456,7 +475,8 @@ bool sim_gather(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
     struct sim_tally *t = &w->block->tally[pc];
     t->warps++;
     t->lanes += __builtin_popcount(guarded(w, i));
-    if (!(w->block->grid->options->checks >> check & 1))
+    if (!(w->block->grid->options->checks >> check & 1) ||
+        (check == LAB_SIM_SHUFFLE && !(missing & ~returned(w))))
         return true;
     const char *what = check == LAB_SIM_BARRIER
                            ? "barrier that not all threads of the warp reach"

@@ -15,19 +15,18 @@ __device__ __forceinline__ void compact_warp(const int *in, int *out, int *count
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const unsigned lane = threadIdx.x & 31u;
-#if FAULT == 1 // lanes behind the end are gone
-    if (i >= n)
-        return;
-    const int x = in[i];
-    const bool keep = pass(x);
-#elif FAULT == 2 // and read
+#if FAULT == 2 // lanes behind the end read
     const int x = in[i]; // fault 2: memory
     const bool keep = i < n && pass(x);
 #else
     const int x = i < n ? in[i] : 0;
     const bool keep = i < n && pass(x);
 #endif
-    const unsigned votes = __ballot_sync(0xffffffffu, keep); // fault 1: shuffle
+    unsigned votes = 0;
+#if FAULT == 1 // of all lanes some vote
+    if (x % 2 == 0)
+#endif
+        votes = __ballot_sync(0xffffffffu, keep); // fault 1: shuffle
     if (votes == 0)
         return;
     const int leader = __ffs(votes) - 1;

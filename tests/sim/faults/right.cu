@@ -1,5 +1,6 @@
 // run: --kernel rotate --grid 2 --block 64 --arg in:float[256]=random --arg out:float[256]
 // run: --kernel tiles8 --grid 2 --block 64 --arg in:int[128]=random --arg out:int[128]
+// run: --kernel gone --grid 2 --block 64 --arg in:float[100]=random --arg inout:int[1]=zero --arg int:100
 // run: --kernel halves --grid 1 --block 32 --arg in:int[32]=iota --arg out:int[32]
 // run: --kernel ticket --grid 7 --block 64 --arg in:float[448]=random --arg inout:float[7]=zero --arg inout:unsigned[1]=zero --arg out:float[1]
 // run: --kernel spin --grid 1 --block 64 --budget 3000000 --arg inout:int[3]=zero
@@ -47,6 +48,19 @@ __global__ void tiles8(const int *in, int *out)
         __syncwarp(mask);
     }
     out[blockIdx.x * 64 + threadIdx.x] = v + (__ballot_sync(mask, v > 9) & mask ? 1 : 0);
+}
+
+// Lanes that have returned: a mask may name them, as long as none of them is read.
+__global__ void gone(const float *in, int *count, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int c = __popc(__ballot_sync(0xffffffff, in[i] > 0));
+    __syncwarp();
+    c = __shfl_sync(0xffffffff, c, 0);
+    if (__any_sync(0xffffffff, in[i] > 0) && threadIdx.x % 32 == 0)
+        atomicAdd(count, c);
 }
 
 // Each half of a warp at its own shuffle.

@@ -179,16 +179,10 @@ static void read_sixel(const char *s, int *out, int h, int w)
     assert_string_equal(s, "\033\\");
 }
 
-TEST_CASE(sixels_have_every_pixel)
+static void assert_pixels(const int *got, const unsigned char *px, int n)
 {
-    struct lab_bitmap b = sample();
-    struct lab_str text;
-    int got[H * W];
-    lab_str_init(&text);
-    lab_sixel_add(&text, &b);
-    read_sixel(lab_str_text(&text), got, H, W);
-    for (int i = 0; i < H * W; i++) {
-        int want = colors[pixels[i]];
+    for (int i = 0; i < n; i++) {
+        int want = colors[px[i]];
         if (want < 0 || got[i] < 0)
             assert_int_equal(want, got[i]);
         for (int shift = 0; want >= 0 && shift < 24; shift += 8) {
@@ -197,7 +191,67 @@ TEST_CASE(sixels_have_every_pixel)
             assert_in_range(off + 130, 0, 260); /* half of 1/100 */
         }
     }
+}
+
+TEST_CASE(sixels_have_every_pixel)
+{
+    struct lab_bitmap b = sample();
+    struct lab_str text;
+    int got[H * W];
+    lab_str_init(&text);
+    lab_sixel_add(&text, &b);
+    read_sixel(lab_str_text(&text), got, H, W);
+    assert_pixels(got, pixels, H * W);
     lab_str_release(&text);
+}
+
+/* Sixels of many rows are in pieces, each whole and at its own rows, so that a key can
+ * be read between two. The last one has the rows that are left. */
+TEST_CASE(the_painter_cuts_sixels_into_pieces)
+{
+    enum { ROWS = 10, ROW_H = 8, HIGH = ROWS * ROW_H };
+    struct lab_painter *p;
+    int wake = eventfd(0, EFD_NONBLOCK);
+    static unsigned char want[HIGH * W];
+    static int got[HIGH * W];
+    unsigned char *px = lab_alloc_array(HIGH, W);
+    const struct lab_painting what = {.at = {3, 4, ROWS, 2}, .sum = 1};
+    sample();
+    assert_non_null(px);
+    for (int i = 0; i < HIGH * W; i++) {
+        px[i] = want[i] = pixels[i % (H * W)];
+        got[i] = -1;
+    }
+    assert_int_equal(lab_painter_new(&p, LAB_GRAPHICS_SIXEL, colors, wake),
+                     LAB_OK);
+    lab_painter_give(p, 0, &what, px, HIGH, W);
+    struct lab_painting image = await_image(p, wake, 0);
+    const char *at = lab_str_text(&image.text);
+    int pieces = 0;
+    for (int row = 0; row < ROWS; pieces++) {
+        int y = 0;
+        int x = 0;
+        int n = 0;
+        int rows = ROWS - row < 4 ? ROWS - row : 4;
+        assert_int_equal(sscanf(at, "\0337\033[%d;%dH%n", &y, &x, &n), 2);
+        assert_int_equal(y, 3 + row + 1);
+        assert_int_equal(x, 4 + 1);
+        const char *end = strstr(at, LAB_PIECE_END);
+        assert_non_null(end);
+        char *text = lab_alloc((size_t)(end - at) + 1);
+        assert_non_null(text);
+        memcpy(text, at + n, (size_t)(end - at - n));
+        read_sixel(text, got + row * ROW_H * W, rows * ROW_H, W);
+        lab_free(text);
+        at = end + strlen(LAB_PIECE_END);
+        row += rows;
+    }
+    assert_int_equal(*at, '\0');
+    assert_int_equal(pieces, 3);
+    assert_pixels(got, want, HIGH * W);
+    lab_str_release(&image.text);
+    lab_painter_free(p);
+    close(wake);
 }
 
 /* ---- PNG ---- */

@@ -224,7 +224,8 @@ TEST_CASE(the_end_of_a_training_counts_what_was_refused)
     struct pty_session s;
     pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
     pty_await(&s, 0, "step 0 of");
-    pty_type(&s, "tqss");
+    /* Long enough that a busy machine types within it. */
+    pty_type(&s, ":train 100000\rqss");
     pty_await(&s, 0, "2 commands were refused while it trained");
     pty_type(&s, "q");
     assert_int_equal(pty_finish(&s), 0);

@@ -4396,12 +4396,22 @@ static enum lab_status take_variant(struct lab_screen *s)
     struct lab_command cmd = {.kind = LAB_DO_VARIANT};
     const char *node = v->snap.plan->nodes[v->variants.node].id;
     const char *name = v->variants.list[v->variants.cursor].name;
+    const struct lab_schedule_step *at = listed_step(v);
+    /* The two behind the candidates are no implementations. */
+    bool serves = v->variants.cursor >= v->variants.n - 2 || !at ||
+                  v->variants.list[v->variants.cursor].serves;
     char text[LAB_SESSION_TEXT];
     snprintf(cmd.text, sizeof(cmd.text), "%s", node);
     snprintf(cmd.text2, sizeof(cmd.text2), "%s", name);
     v->variants.n = 0;
-    lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s; r steps back to compare",
-                   lab_variant_chosen_text(node, name, text));
+    if (serves)
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s; r steps back to compare",
+                       lab_variant_chosen_text(node, name, text));
+    else
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                       "%s where it can; %s has no %s and stays as it is",
+                       lab_variant_chosen_text(node, name, text),
+                       at->step->name, name);
     post(v, &cmd);
     return LAB_OK;
 }

@@ -709,26 +709,30 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
     const struct lab_snapshot *s = &v->snap;
     double last;
     bool known = newest_loss(s, &last);
+    /* On a narrow screen the epoch goes first: the accuracy is to be seen whole. */
+    const bool rate =
+        (s->plan && lab_rate_changes(&s->plan->rate)) || s->n_lr_changes > 0;
+    const int w = row.w;
     lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s", state_text(v));
     lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   iteration %lld",
                    (long long)s->iteration);
-    if (s->iterations_per_epoch > 0)
+    if (s->iterations_per_epoch > 0 && w >= (rate ? 100 : 76))
         lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   epoch %lld",
                        (long long)s->epoch);
     lab_canvas_add(
         c, &row, known && !isfinite(last) ? LAB_ROLE_BAD : LAB_ROLE_NORMAL,
         "   loss %s", known ? LAB_VALUE_TEXT(last, 8) : "not known yet");
-    if ((s->plan && lab_rate_changes(&s->plan->rate)) || s->n_lr_changes > 0)
-        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   rate %.4g", s->rate);
     if (s->bits.n > 0)
         lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation %.4f bits",
                        s->bits_per_char);
     else if (!isnan(s->accuracy))
-        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation accuracy %s",
-                       LAB_SHARE_TEXT(s->accuracy));
+        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation%s %s",
+                       w >= 70 ? " accuracy" : "", LAB_SHARE_TEXT(s->accuracy));
     if (!isnan(s->test_accuracy))
         lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   test %s",
                        LAB_SHARE_TEXT(s->test_accuracy));
+    if (rate)
+        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   rate %.4g", s->rate);
 }
 
 static void draw_progress(const struct lab_train_state *v, struct lab_canvas *c,

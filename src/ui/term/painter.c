@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-enum { SLOTS = LAB_CANVAS_IMAGES, NICE = 5 };
+enum { SLOTS = LAB_CANVAS_IMAGES, NICE = 5, PIECE_ROWS = 4 };
 
 struct job {
     struct lab_painting what;
@@ -37,19 +37,35 @@ struct lab_painter {
     bool is_ready[SLOTS];
 };
 
-/* `job->what.text` becomes the image; the pixels are freed. */
-static void encode(const struct lab_painter *p, int nth, struct job *job)
+/* Rows `y` to `y` + `rows` of the cells of an image, from the cursor's place and back
+ * to where the cursor was. */
+static void encode_piece(const struct lab_painter *p, int nth, struct job *job,
+                         int y, int rows)
 {
     const struct lab_rect at = job->what.at;
-    const struct lab_bitmap b = {job->h, job->w, job->px, p->color};
+    const int row_h = job->h / at.h;
+    unsigned char *px = job->px + (size_t)(y * row_h) * (size_t)job->w;
+    const struct lab_bitmap b = {y + rows < at.h ? rows * row_h
+                                                 : job->h - y * row_h,
+                                 job->w, px, p->color};
     struct lab_str *out = &job->what.text;
-    lab_str_init(out);
-    lab_str_addf(out, "\0337\033[%d;%dH", at.y + 1, at.x + 1);
+    lab_str_addf(out, "\0337\033[%d;%dH", at.y + y + 1, at.x + 1);
     if (p->how == LAB_GRAPHICS_KITTY)
         lab_kitty_add(out, &b, (unsigned)nth + 1, at.h, at.w);
     else
         lab_sixel_add(out, &b);
-    lab_str_add(out, "\0338");
+    lab_str_add(out, LAB_PIECE_END);
+}
+
+/* `job->what.text` becomes the image; the pixels are freed. Sixels are in pieces of a
+ * few rows: between two of them a key is read. kitty's are a tenth, and one piece. */
+static void encode(const struct lab_painter *p, int nth, struct job *job)
+{
+    const int h = job->what.at.h;
+    const int most = p->how == LAB_GRAPHICS_KITTY ? h : PIECE_ROWS;
+    lab_str_init(&job->what.text);
+    for (int y = 0; y < h; y += most)
+        encode_piece(p, nth, job, y, h - y < most ? h - y : most);
     lab_free(job->px);
     job->px = NULL;
 }

@@ -15,8 +15,10 @@ struct lab_painting {
     struct lab_rect at; /* cells */
     uint64_t sum;       /* of its pixels */
     struct lab_str
-        text; /* as the terminal takes it, cursor placed and put back */
+        text; /* as the terminal takes it, cursor placed and put back: pieces that
+                 are written one by one, each ending in LAB_PIECE_END */
 };
+#define LAB_PIECE_END "\0338"
 
 LAB_C_BEGIN
 /* `wake_fd` gets 8 bytes (an eventfd's 1) when an image is ready; not owned. Colours

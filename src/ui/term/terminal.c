@@ -454,7 +454,8 @@ struct lab_terminal {
     int n_mouse;
     int pressed_y; /* where a button last was */
     int pressed_x;
-    struct lab_painter *painter; /* NULL: no image yet */
+    struct lab_painter *painter;    /* NULL: no image yet */
+    size_t sent[LAB_CANVAS_IMAGES]; /* bytes of their texts: the rest waits */
     struct lab_painting shown_images[LAB_CANVAS_IMAGES]; /* as the terminal has
                                                      them; no text: none */
     struct lab_painting wanted[LAB_CANVAS_IMAGES]; /* given to the painter; an
@@ -965,15 +966,11 @@ static void wipe_unwanted(struct lab_terminal *t, struct lab_str *out,
     }
 }
 
-static void send_again(const struct lab_terminal *t, const bool *again,
-                       struct lab_str *out)
+static void send_again(struct lab_terminal *t, const bool *again)
 {
     for (int i = 0; i < LAB_CANVAS_IMAGES; i++)
-        if (again[i] && is_shown(t, i))
-            lab_str_add_bytes(out, lab_str_text(&t->shown_images[i].text),
-                              t->shown_images[i].text.len);
-    if (!out->failed)
-        write_out(lab_str_text(out), out->len);
+        if (again[i])
+            t->sent[i] = 0;
 }
 
 static bool key_waits(const struct lab_terminal *t)
@@ -982,29 +979,51 @@ static bool key_waits(const struct lab_terminal *t)
     return poll(&in, 1, 0) > 0 && (in.revents & POLLIN);
 }
 
-/* Images that the painter has ready, unless their place is another's by now. One
- * after the other: a terminal takes its time for each, and a key goes first. */
+/* The next piece of an image that the terminal does not have whole; false: it has
+ * all of them. */
+static bool send_piece(struct lab_terminal *t)
+{
+    int nth = 0;
+    while (nth < LAB_CANVAS_IMAGES &&
+           (!is_shown(t, nth) || t->sent[nth] == t->shown_images[nth].text.len))
+        nth++;
+    if (nth == LAB_CANVAS_IMAGES)
+        return false;
+    const char *from = lab_str_text(&t->shown_images[nth].text) + t->sent[nth];
+    const char *end = strstr(from, LAB_PIECE_END);
+    size_t n = end ? (size_t)(end - from) + strlen(LAB_PIECE_END)
+                   : t->shown_images[nth].text.len - t->sent[nth];
+    write_out(from, n);
+    t->sent[nth] += n;
+    return true;
+}
+
+/* Images that the painter has ready, unless their place is another's by now. Piece
+ * after piece: a terminal takes its time for each, and a key goes first. A newer image
+ * waits until all is sent, so that its lower rows come, too. */
 static void show_ready(struct lab_terminal *t)
 {
     struct lab_painting ready;
     int nth;
     if (!t->painter || atomic_load(&crashed))
         return;
-    while (!key_waits(t) && (nth = lab_painter_take(t->painter, &ready)) >= 0) {
-        struct lab_str out;
+    while (!key_waits(t)) {
         bool again[LAB_CANVAS_IMAGES] = {false};
+        if (send_piece(t))
+            continue;
+        nth = lab_painter_take(t->painter, &ready);
+        if (nth < 0)
+            return;
         if (!same_place(&ready, &t->wanted[nth])) {
             lab_str_release(&ready.text);
             continue;
         }
-        lab_str_init(&out);
         wipe(t, nth, again);
         lab_str_release(&t->shown_images[nth].text);
         t->shown_images[nth] = ready;
         again[nth] = true;
         refresh();
-        send_again(t, again, &out);
-        lab_str_release(&out);
+        send_again(t, again);
     }
 }
 
@@ -1154,8 +1173,10 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
         move(c->cursor_y, c->cursor_x);
     curs_set(placed && c->cursor_shown);
     refresh();
-    send_again(t, again, &out);
+    if (!out.failed)
+        write_out(lab_str_text(&out), out.len);
     lab_str_release(&out);
+    send_again(t, again);
     paint_images(t, c);
 }
 

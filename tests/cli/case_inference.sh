@@ -50,6 +50,32 @@ run lab inference mlp-digits --epochs 10 --json
 near
 run lab inference inference --json
 near
+# So with other seeds, which draw the weights and what is held back: in 8 bits each is
+# within half a point, one of 360 digits. Trained again with 2:4 two of the ten are more
+# than a point short; their mean is not.
+of_seeds() { # SEEDS ARGUMENTS...
+    seeds=$1
+    shift
+    : >seeds.json
+    for seed in $seeds; do
+        run lab inference "$@" --seed "$seed" --json
+        expect_exit 0
+        cat "$out" >>seeds.json
+    done
+    cp seeds.json "$out"
+}
+of_seeds '1 2 3 4 5 6 7 8 9 10' mlp-digits
+expect_json "[r['form'] for r in of('inference_form')].count('fused, int8') == 10" \
+    "all(abs(b['accuracy'] - a['accuracy']) <= 0.005 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == 'fused, int8']))" \
+    "sum(b['accuracy'] - a['accuracy'] >= -0.01 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == '2:4, trained again'])) >= 8" \
+    "abs(sum(b['accuracy'] - a['accuracy'] for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == '2:4, trained again']))) / 10 < 0.005"
+of_seeds 2 cnn-digits --epochs 1
+expect_json "all(abs(b['accuracy'] - a['accuracy']) <= 0.005 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == 'fused, int8']))"
+# Rows that are for validation are none of the test.
+run lab inference early-stop --iterations 20 --json
+expect_exit 0
+expect_json "one('inference')['rows'] == 1438" \
+    "abs(of('inference_form')[0]['accuracy'] - one('inference')['accuracy_as_trained']) < 1e-9"
 run run mlp-digits --backend cpu --no-tune --db runs.db --iterations 40 \
     --save kept
 run lab inference mlp-digits --load kept --iterations 1

@@ -357,6 +357,78 @@ TEST_CASE(int8_sums_many_products)
     lab_free(ones);
 }
 
+static struct lab_infer *infer_dense(struct net *n, const char *x,
+                                     const float *W)
+{
+    static const char *const nodes[] = {"fc dense units=5", NULL};
+    struct lab_infer *f = NULL;
+    describe(n, false, x, nodes);
+    net_walk(n, "cpu");
+    assert_int_equal(
+        lab_walk_write(n->walk, lab_plan_tensor(n->plan, "fc.W"), W), LAB_OK);
+    assert_int_equal(lab_infer_new(&f, n->walk), LAB_OK);
+    return f;
+}
+
+/* Sixteenths from 0 to 1, or from -1/4: a step of the largest over 127 misses most of
+ * them, the best one none. Weights are whole already. */
+TEST_CASE(int8_finds_a_step_that_holds_all_numbers)
+{
+    enum { K = 16 };
+    float W[K * CLASSES];
+    float x[ROWS * K];
+    float want[ROWS * CLASSES];
+    for (int i = 0; i < K * CLASSES; i++)
+        W[i] = (float)(i < CLASSES ? 127 : 37 * i % 255 - 127);
+    for (int low = 0; low < 2; low++) {
+        struct net n;
+        for (int i = 0; i < ROWS * K; i++)
+            x[i] = (float)(i % (17 + 4 * low) - 4 * low) / 16;
+        struct lab_infer *f = infer_dense(&n, "x 3,16", W);
+        scores_of_engine(&n, x, want);
+        assert_int_equal(lab_infer_calibrate(f, x, ROWS), LAB_OK);
+        assert_true(worst(f, LAB_INFER_INT8, x, K, want) < 1e-5);
+        lab_infer_free(f);
+        net_free(&n);
+    }
+}
+
+/* Of many numbers and one that is far out, the many have the step; and what was never
+ * anything but 0, or was infinite, has one that does no harm. */
+TEST_CASE(int8_steps_of_odd_numbers)
+{
+    enum { K = 64 };
+    static const float odd[] = {0, 1, INFINITY};
+    float W[K * CLASSES];
+    float x[ROWS * K];
+    float want[ROWS * CLASSES];
+    for (int i = 0; i < K * CLASSES; i++)
+        W[i] = (float)(i < CLASSES ? 127 : 37 * i % 255 - 127);
+    for (int i = 0; i < ROWS * K; i++)
+        x[i] = (float)(29 * i % 97) / 97;
+    x[5] = 1.25F;
+    struct net n;
+    struct lab_infer *f = infer_dense(&n, "x 3,64", W);
+    scores_of_engine(&n, x, want);
+    assert_int_equal(lab_infer_calibrate(f, x, ROWS), LAB_OK);
+    double off = worst(f, LAB_INFER_INT8, x, K, want);
+    assert_true(off > 0 && off < 0.01);
+    for (int i = 0; i < 3; i++) {
+        const float *got;
+        int64_t classes;
+        float same[K];
+        for (int k = 0; k < K; k++)
+            same[k] = odd[i];
+        assert_int_equal(lab_infer_calibrate(f, same, 1), LAB_OK);
+        assert_int_equal(lab_infer_row(f, LAB_INFER_INT8, same, &got, &classes),
+                         LAB_OK);
+        for (int c = 0; c < CLASSES; c++)
+            assert_true(i == 2 ? isnan(got[c]) : isfinite(got[c]));
+    }
+    lab_infer_free(f);
+    net_free(&n);
+}
+
 /* A NaN that the network reads reaches its scores in every form. */
 TEST_CASE(nan_is_not_hidden)
 {

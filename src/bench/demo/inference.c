@@ -55,7 +55,8 @@ struct inference {
     struct lab_infer *infer;
     float *held; /* rows of x, and their classes */
     int *label;
-    int64_t rows;
+    int64_t rows;  /* of the test, where a lesson has validation rows, too */
+    int64_t first; /* the first of them among what is held back */
     int64_t width;
     float *scores; /* of fp32, all rows */
     int64_t classes;
@@ -82,7 +83,9 @@ static enum lab_status read_held(struct inference *g)
     lab_data_get_facts(data, &facts);
     const struct lab_tensor *x = &g->plan->tensors[g->plan->x];
     int64_t batch = g->plan->batch;
-    g->rows = facts.held_rows < MOST_ROWS ? facts.held_rows : MOST_ROWS;
+    g->first = facts.valid_rows;
+    g->rows = facts.held_rows - g->first;
+    g->rows = g->rows < MOST_ROWS ? g->rows : MOST_ROWS;
     g->width = x->count / batch;
     if (g->rows < 1 || facts.classes < 1 || x->dtype != LAB_F32)
         return lab_fail(
@@ -96,10 +99,10 @@ static enum lab_status read_held(struct inference *g)
     if (!g->held || !g->label)
         return lab_no_memory("the rows for inference");
     for (int64_t r = 0; r < g->rows; r += batch)
-        lab_data_fill_held(data, g->plan, g->plan->x, r,
+        lab_data_fill_held(data, g->plan, g->plan->x, g->first + r,
                            g->held + r * g->width);
     for (int64_t r = 0; r < g->rows; r++)
-        g->label[r] = lab_data_held_label(data, r);
+        g->label[r] = lab_data_held_label(data, g->first + r);
     return LAB_OK;
 }
 
@@ -648,7 +651,8 @@ static enum lab_status run(struct inference *g)
             st = train(g, g->iterations);
     }
     if (!st)
-        st = lab_walk_evaluate(g->walk, &engine, &loss);
+        st = facts.valid_rows > 0 ? lab_walk_test(g->walk, &engine, &loss)
+                                  : lab_walk_evaluate(g->walk, &engine, &loss);
     if (!st)
         st = measure_all(g);
     if (!st)

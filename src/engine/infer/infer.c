@@ -270,9 +270,16 @@ struct product {
     float *bias;    /* (M) */
     int8_t *q;      /* (M, K) */
     float *scale;   /* (M), of q */
+    float *offset;  /* (M): bias of INT8, with what `zero` adds to the sum */
     float *pair;    /* (M, K / 4, 2): kept of each four; then the rest */
     uint8_t *place; /* beside it: 0..3 */
-    float most;     /* calibration: the largest magnitude that it read */
+    /* Found by calibration; what the layer reads is step * (q - zero). */
+    float low,
+        high; /* the least and the largest number that it read, 0 included */
+    float step;
+    int zero;
+    double
+        *square; /* (K): of each number of a window, the sum of its squares */
     struct lab_conv2d conv; /* sizes; KH 0: dense */
 };
 
@@ -284,7 +291,7 @@ struct lab_infer {
     int64_t *count;           /* numbers of a row */
     float *window;
     int8_t *window_q;
-    double window_scale; /* of window_q; NaN: the window holds one */
+    double window_step; /* of window_q; NaN: the window holds one */
     int64_t widest;
     bool calibrated;
     lab_infer_int8_fn *int8; /* NULL: the products are made here */
@@ -405,9 +412,12 @@ static bool take_room(struct product *p)
     p->bias = lab_alloc_array(M, sizeof(*p->bias));
     p->q = lab_alloc_array(M * K, sizeof(*p->q));
     p->scale = lab_alloc_array(M, sizeof(*p->scale));
+    p->offset = lab_alloc_array(M, sizeof(*p->offset));
+    p->square = lab_alloc_array(K, sizeof(*p->square));
     p->pair = lab_alloc_array(M * (K / 4 * 2 + K % 4), sizeof(*p->pair));
     p->place = lab_alloc_array(M * (K / 4 * 2) + 1, sizeof(*p->place));
-    return p->W && p->bias && p->q && p->scale && p->pair && p->place;
+    return p->W && p->bias && p->q && p->scale && p->offset && p->square &&
+           p->pair && p->place;
 }
 
 /* Batch norm on its running statistics: y = gamma (x - mean)/sqrt(var + eps) + beta,
@@ -432,20 +442,6 @@ static enum lab_status fold(struct lab_walk *w, const struct lab_node *norm,
     lab_free(mean);
     lab_free(var);
     return st;
-}
-
-static void quantize(struct product *p)
-{
-    for (int64_t m = 0; m < p->M; m++) {
-        const float *row = p->W + m * p->K;
-        float most = 0;
-        for (int64_t k = 0; k < p->K; k++)
-            most = (float)larger(most, fabsf(row[k]));
-        p->scale[m] = !isfinite(most) ? NAN : most > 0 ? most / 127 : 1;
-        for (int64_t k = 0; k < p->K; k++)
-            p->q[m * p->K + k] =
-                isfinite(most) ? (int8_t)lrintf(row[k] / p->scale[m]) : 0;
-    }
 }
 
 static void compress(struct product *p)
@@ -512,7 +508,6 @@ static enum lab_status make_product(struct lab_infer *f, struct lab_walk *w,
     if (!st && l->norm >= 0)
         st = fold(w, node_of(f, l->norm), p);
     if (!st) {
-        quantize(p);
         compress(p);
         f->widest = p->K > f->widest ? p->K : f->widest;
     }
@@ -621,8 +616,8 @@ void lab_infer_free(struct lab_infer *f)
         return;
     for (int i = 0; i < f->fused.n_layers && f->products; i++) {
         struct product *p = &f->products[i];
-        void *const parts[] = {p->W,     p->bias, p->q,
-                               p->scale, p->pair, p->place};
+        void *const parts[] = {p->W,      p->bias,   p->q,    p->scale,
+                               p->offset, p->square, p->pair, p->place};
         for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
             lab_free(parts[k]);
     }
@@ -693,9 +688,9 @@ static double dot(const struct product *p, int64_t m, const float *x)
            sum[6] + sum[7];
 }
 
-/* Of `scale` and p->scale; 32 bits hold 133,144 products of 127 and 127. */
+/* Of `step` and p->scale; 32 bits hold 133,144 products of 127 and 127. */
 static double dot_int8(const struct product *p, int64_t m, const int8_t *x,
-                       double scale)
+                       double step)
 {
     enum { PART = 65536 };
     const int8_t *row = p->q + m * p->K;
@@ -707,7 +702,7 @@ static double dot_int8(const struct product *p, int64_t m, const int8_t *x,
             part += row[k] * x[k];
         sum += part;
     }
-    return (double)sum * p->scale[m] * scale;
+    return (double)sum * p->scale[m] * step;
 }
 
 /* Half of the products; each kept weight finds its number by two bits. */
@@ -726,16 +721,19 @@ static double dot_sparse(const struct product *p, int64_t m, const float *x)
     return (double)sum[0] + sum[1];
 }
 
+static int8_t to_byte(float x, float step, int zero)
+{
+    return (int8_t)lrintf(fmaxf(-127, fminf(127, x / step + (float)zero)));
+}
+
 static void to_int8(struct lab_infer *f, const struct product *p,
                     const float *x)
 {
-    float scale = p->most > 0 ? p->most / 127 : 1;
-    f->window_scale = p->most / 127;
+    f->window_step = p->step;
     for (int64_t k = 0; k < p->K; k++) {
-        float q = x[k] / scale;
         if (isnan(x[k]))
-            f->window_scale = NAN;
-        f->window_q[k] = (int8_t)lrintf(fmaxf(-127, fminf(127, q)));
+            f->window_step = NAN;
+        f->window_q[k] = to_byte(x[k], p->step, p->zero);
     }
 }
 
@@ -773,20 +771,18 @@ static void products_at(struct lab_infer *f, enum lab_infer_form form,
                 group = m / s->M;
                 gather(s, x, place, group, f->window);
             }
-            if (m == 0 || (s->KH && m % s->M == 0)) {
-                for (int64_t i = 0; i < p->K && !f->calibrated; i++)
-                    p->most = (float)larger(p->most, fabsf(window[i]));
-                if (form == LAB_INFER_INT8)
-                    to_int8(f, p, window);
-            }
+            if (form == LAB_INFER_INT8 && (m == 0 || (s->KH && m % s->M == 0)))
+                to_int8(f, p, window);
             double v = form == LAB_INFER_INT8
-                           ? dot_int8(p, m, f->window_q, f->window_scale)
+                           ? dot_int8(p, m, f->window_q, f->window_step)
                        : form == LAB_INFER_SPARSE ? dot_sparse(p, m, window)
                                                   : dot(p, m, window);
             int64_t at = s->KH ? m * s->y.sc + place / s->y.W * s->y.sh +
                                      place % s->y.W * s->y.sw
                                : m;
-            y[at] = finish(f, l, at, v + p->bias[m]);
+            y[at] = finish(
+                f, l, at,
+                v + (form == LAB_INFER_INT8 ? p->offset[m] : p->bias[m]));
         }
         if (s->KH && s->groups > 1)
             group = -1;
@@ -842,13 +838,13 @@ static enum lab_status group_elsewhere(struct lab_infer *f, struct elsewhere *e,
         if (s->KH)
             gather(s, x, place, group, f->window);
         to_int8(f, p, s->KH ? f->window : x);
-        e->broken[place] = isnan(f->window_scale);
+        e->broken[place] = isnan(f->window_step);
         memcpy(e->a + place * e->words, f->window_q, (size_t)p->K);
     }
     for (int64_t m = 0; m < e->filters; m++) {
         int64_t filter = group * e->filters + m;
         memcpy(e->w + m * e->words, p->q + filter * p->K, (size_t)p->K);
-        e->scale[m] = (float)((double)p->scale[filter] * (p->most / 127));
+        e->scale[m] = (float)((double)p->scale[filter] * p->step);
     }
     const struct lab_gemm_int8 g = {.a = e->a,
                                     .w = e->w,
@@ -865,7 +861,7 @@ static enum lab_status group_elsewhere(struct lab_infer *f, struct elsewhere *e,
                                  place % s->y.W * s->y.sw
                            : m;
         double v = e->broken[place] ? (double)NAN : e->c[i];
-        f->value[l->out][at] = finish(f, l, at, v + p->bias[m]);
+        f->value[l->out][at] = finish(f, l, at, v + p->offset[m]);
     }
     return st;
 }
@@ -985,21 +981,162 @@ enum lab_status lab_infer_row(struct lab_infer *f, enum lab_infer_form form,
     return st;
 }
 
-enum lab_status lab_infer_calibrate(struct lab_infer *f, const float *x,
-                                    int64_t rows)
+/* ---- calibration ---- */
+
+/* Of a range so many steps are tried: the first ones take a little more of it, as
+ * some grid may hold all numbers exactly (those of pixels), the others leave its few
+ * largest numbers out for a finer step. */
+enum { EXACT_TRIES = 32, TRIES = 48 };
+
+static float step_of(float range, int whole, int i)
+{
+    return i < EXACT_TRIES ? range / (float)(whole - i)
+                           : range / (float)whole *
+                                 (1 - .02F * (float)(i - EXACT_TRIES + 1));
+}
+
+/* Of what a layer reads. -127 is the least number, and 0 a whole number. */
+static void grid_of(const struct product *p, int i, float *step, int *zero)
+{
+    float range = p->high - p->low;
+    *step = 1;
+    *zero = 0;
+    if (!isfinite(range)) {
+        *step = NAN;
+    } else if (range > 0) {
+        *step = step_of(range, p->low < 0 ? 253 : 254, i);
+        *zero = (int)lrintf(-127 - p->low / *step);
+    }
+}
+
+static double square_error(float x, float step, int zero)
+{
+    double off = (double)(to_byte(x, step, zero) - zero) * step - x;
+    return off * off;
+}
+
+/* The scale of a filter is that of the least error of its sums: of each weight's, times
+ * the square of what it is multiplied by. */
+static float best_scale(const struct product *p, int64_t m)
+{
+    const float *row = p->W + m * p->K;
+    float most = 0;
+    float best = 1;
+    double least = INFINITY;
+    for (int64_t k = 0; k < p->K; k++)
+        most = (float)larger(most, fabsf(row[k]));
+    if (!isfinite(most))
+        return NAN;
+    for (int i = 0; i < TRIES && most > 0; i++) {
+        float scale = step_of(most, 127, i);
+        double off = 0;
+        for (int64_t k = 0; k < p->K; k++)
+            off += square_error(row[k], scale, 0) * p->square[k];
+        if (i == 0 || off < least) {
+            least = off;
+            best = scale;
+        }
+    }
+    return best;
+}
+
+static void quantize(struct product *p)
+{
+    for (int64_t m = 0; m < p->M; m++) {
+        const float *row = p->W + m * p->K;
+        int64_t sum = 0;
+        p->scale[m] = best_scale(p, m);
+        for (int64_t k = 0; k < p->K; k++) {
+            int8_t q = isnan(p->scale[m]) ? 0 : to_byte(row[k], p->scale[m], 0);
+            p->q[m * p->K + k] = q;
+            sum += q;
+        }
+        p->offset[m] =
+            (float)(p->bias[m] - (double)sum * p->zero * p->scale[m] * p->step);
+    }
+}
+
+/* The range of what a layer reads, and the squares by their place in a window. */
+static void see_range(struct lab_infer *f, int layer)
+{
+    struct product *p = &f->products[layer];
+    const float *x = f->value[f->fused.layers[layer].in];
+    const struct lab_conv2d *s = &p->conv;
+    int64_t places = s->KH ? s->y.H * s->y.W : 1;
+    int64_t groups = s->KH ? p->M / s->M : 1;
+    for (int64_t k = 0; k < f->count[f->fused.layers[layer].in]; k++) {
+        p->low = (float)-larger(-p->low, -x[k]);
+        p->high = (float)larger(p->high, x[k]);
+    }
+    for (int64_t i = 0; i < places * groups; i++) {
+        if (s->KH)
+            gather(s, x, i / groups, i % groups, f->window);
+        const float *window = s->KH ? f->window : x;
+        for (int64_t k = 0; k < p->K; k++)
+            p->square[k] += (double)window[k] * window[k];
+    }
+}
+
+static void see_errors(const struct lab_infer *f, int layer, double *off)
+{
+    const float *x = f->value[f->fused.layers[layer].in];
+    int64_t n = f->count[f->fused.layers[layer].in];
+    for (int i = 0; i < TRIES; i++) {
+        float step;
+        int zero;
+        grid_of(&f->products[layer], i, &step, &zero);
+        for (int64_t k = 0; k < n; k++)
+            off[i] += square_error(x[k], step, zero);
+    }
+}
+
+/* The rows once for the ranges, once for the errors of each step. */
+static void see_rows(struct lab_infer *f, const float *x, int64_t rows,
+                     double *off)
 {
     const float *scores;
     int64_t classes;
+    for (int64_t r = 0; r < rows; r++) {
+        lab_infer_row(f, LAB_INFER_FP32, x + r * f->count[f->plan->x], &scores,
+                      &classes);
+        for (int i = 0; i < f->fused.n_layers; i++) {
+            if (f->products[i].M > 0 && off)
+                see_errors(f, i, off + (int64_t)i * TRIES);
+            else if (f->products[i].M > 0)
+                see_range(f, i);
+        }
+    }
+}
+
+enum lab_status lab_infer_calibrate(struct lab_infer *f, const float *x,
+                                    int64_t rows)
+{
     if (rows < 1)
         return lab_fail(
             LAB_E_USAGE,
             "[network.calibration] calibration needs rows; there are none");
-    f->calibrated = false;
-    for (int i = 0; i < f->fused.n_layers; i++)
-        f->products[i].most = 0;
-    for (int64_t r = 0; r < rows; r++)
-        lab_infer_row(f, LAB_INFER_FP32, x + r * f->count[f->plan->x], &scores,
-                      &classes);
+    double *off =
+        lab_alloc_array((size_t)f->fused.n_layers * TRIES + 1, sizeof(*off));
+    if (!off)
+        return lab_no_memory("calibration");
+    for (int i = 0; i < f->fused.n_layers; i++) {
+        struct product *p = &f->products[i];
+        p->low = p->high = 0;
+        for (int64_t k = 0; k < p->K; k++)
+            p->square[k] = 0;
+    }
+    see_rows(f, x, rows, NULL);
+    see_rows(f, x, rows, off);
+    for (int i = 0; i < f->fused.n_layers; i++) {
+        struct product *p = &f->products[i];
+        const double *of_layer = off + (int64_t)i * TRIES;
+        int best = 0;
+        for (int k = 1; k < TRIES && p->M > 0; k++)
+            best = of_layer[k] < of_layer[best] ? k : best;
+        grid_of(p, best, &p->step, &p->zero);
+        quantize(p);
+    }
+    lab_free(off);
     f->calibrated = true;
     return LAB_OK;
 }

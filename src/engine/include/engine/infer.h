@@ -4,10 +4,12 @@
  * What is computed: convolutions, dense layers, poolings, elementwise functions,
  * sums; every other op is refused by name.
  *
- * INT8: a weight is q * scale of its filter, q in -127..127; what a layer reads is q
- * * scale of that layer, from the largest number that calibration saw there. Sums
- * are whole numbers of 32 bits, of 65536 products each, added in 64 bits; bias,
- * function and sum with another layer are in float.
+ * INT8: a weight is q * scale of its filter, q in -127..127; what a layer reads is
+ * (q - zero) * step of that layer. Step and scale are not those of the largest number
+ * but of the least mean square error of what calibration saw, and zero puts numbers
+ * that are never negative on all of -127..127. Sums are whole numbers of 32 bits, of
+ * 65536 products each, added in 64 bits; what zero adds to a sum is known before and
+ * taken off with the bias. Bias, function and sum with another layer are in float.
  *
  * NaN: in every form, a NaN among the numbers that a product or a pooling reads
  * makes its result NaN.

@@ -126,9 +126,10 @@ static void take_parts(bool caller)
     }
 }
 
-/* To sleep and be woken takes longer than most loops: a thread first looks for some
- * ten microseconds, a worker for the next loop, the caller for the last part. */
-enum { LOOKS = 4000 };
+/* To sleep and be woken takes longer than most loops, and longer yet where the cores
+ * share no cache: a thread first looks for some tenths of a millisecond, a worker for the
+ * next loop, the caller for the last part. */
+enum { LOOKS = 40000 };
 
 static void rest(void)
 {

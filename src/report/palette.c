@@ -30,9 +30,9 @@ static const struct row {
     [LAB_ROLE_TITLE] =
         {LAB_ATTR_BOLD, LAB_ATTR_BOLD, -1, -1, {-1, -1, 0xFFFFFF}},
     [LAB_ROLE_HEADING] =
-        {LAB_ATTR_BOLD, LAB_ATTR_BOLD, 6, 6, {0x2AA1B3, 0x00677A, 0x00FFFF}},
+        {LAB_ATTR_BOLD, LAB_ATTR_BOLD, 6, 6, {0x40C0D2, 0x00677A, 0x00FFFF}},
     [LAB_ROLE_KEY] =
-        {LAB_ATTR_BOLD, LAB_ATTR_BOLD, 6, 6, {0x2AA1B3, 0x00677A, 0x00FFFF}},
+        {LAB_ATTR_BOLD, LAB_ATTR_BOLD, 6, 6, {0x40C0D2, 0x00677A, 0x00FFFF}},
     [LAB_ROLE_SELECTED] = {LAB_ATTR_REVERSE,
                            LAB_ATTR_REVERSE,
                            -1,
@@ -61,7 +61,7 @@ static const struct row {
     [LAB_ROLE_NEGATIVE] =
         {0, LAB_ATTR_DIM, 6, 12, {0x77A2F0, 0x1D4F9C, 0x80C0FF}},
     [LAB_ROLE_POSITIVE] =
-        {0, LAB_ATTR_BOLD, 3, 3, {0xFF8700, 0x9A4200, 0xFFB000}},
+        {0, LAB_ATTR_BOLD, 3, 3, {0xF2938A, 0x9A4200, 0xFFB000}},
     [LAB_ROLE_SERIES_1] = {0, 0, 6, 14, {0x00D7D7, 0x006E78, 0x00FFFF}},
     [LAB_ROLE_SERIES_2] = {0, 0, 3, 11, {0xFFAF00, 0x8F5B00, 0xFFB000}},
     [LAB_ROLE_SERIES_3] = {0, 0, 5, 13, {0xD787D7, 0x97399A, 0xFF90FF}},
@@ -98,7 +98,7 @@ static const struct ground {
     int mark;
     int bad;
 } GROUNDS[COLORED_THEMES] = {
-    [LAB_THEME_DARK] = {0xD8DEE9, -1, 0x1C222B, 0x182F3F, 0x264F78, 0x39424F,
+    [LAB_THEME_DARK] = {0xD8DEE9, -1, 0x1C222B, 0x1F3B4D, 0x264F78, 0x39424F,
                         0xFFD75F, 0xD70087},
     [LAB_THEME_LIGHT] = {0x1F2328, -1, 0xE6EAF0, 0xC6DDEF, 0xB5D3F0, 0xCBD2DA,
                          0x5F3A00, 0xD70087},

@@ -11,12 +11,12 @@ steps()
 
 {
     steps 3
-    printf 'await 9000 relu1.out[0,↓,→,*]  * 0 to 15 of 16\n'
-    printf 'await 9000 [0]\nexpect  15\n'
+    printf 'await 60000 relu1.out[0,↓,→,*]  * 0 to 15 of 16\n'
+    printf 'await 60000 [0]\nexpect  15\n'
     printf 'expect steps of relu1.out\nexpect read by    conv2.conv\n'
     # Another channel is chosen, and all are of another sample.
     printf 'key 2\nkey }\nkey ]\nawait 9000 [1]\nkey {\nkey ]\n'
-    printf 'await 9000 relu1.out[1,↓,→,*]\nquit\n'
+    printf 'await 60000 relu1.out[1,↓,→,*]\nquit\n'
 } | play cnn-digits --backend cpu
 expect_exit 0
 
@@ -53,4 +53,14 @@ expect_exit 0
     printf 'await 60000 conv1.out[↓,0,0,→]\nawait 60000 norm1.mean 1x16\n'
     printf 'await 60000 -0.201  \nquit\n'
 } | play residual --backend cpu
+expect_exit 0
+
+# A vector alone, and the pane of the kernels where it has the screen.
+{
+    steps 5
+    printf 'await 60000 flatten1.out[↓,→]\n'
+    printf 'await 9000 kernels/flatten/flatten_ref.c  o opens it\n'
+    printf 'resize 80 24\nkey 4\nkey z\nexpect variant\n'
+    printf 'await 9000 kernels/flatten/flatten_ref.c  o opens it\nquit\n'
+} | play cnn-example-rows --backend cpu
 expect_exit 0

@@ -565,47 +565,68 @@ static void forget_values(struct lab_plane *p)
         p->value[i] = NAN;
 }
 
+/* A tensor as it was read last: planes of one tensor follow each other. */
+struct reading {
+    int tensor; /* -1: none */
+    void *data;
+    struct lab_stats stats;
+};
+
+static void forget_reading(struct reading *r)
+{
+    lab_free(r->data);
+    *r = (struct reading){.tensor = -1};
+}
+
+/* Reads it unless that is what was read last. */
+static bool take_reading(struct lab_session *s, int tensor, struct reading *r)
+{
+    const struct lab_tensor *t = &s->plan->tensors[tensor];
+    if (r->tensor == tensor)
+        return true;
+    forget_reading(r);
+    r->data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
+    if (!r->data || lab_walk_read(s->walk, tensor, false, r->data) != LAB_OK)
+        return false;
+    r->tensor = tensor;
+    lab_stats_compute(&r->stats, r->data, t->dtype, t->count);
+    return true;
+}
+
 static void fill_plane(struct lab_session *s, struct lab_arena *memory,
-                       const struct lab_show *show, struct lab_plane *p)
+                       const struct lab_show *show, struct lab_plane *p,
+                       struct reading *from)
 {
     p->tensor = -1;
-    if (show->tensor < 0)
+    if (show->tensor < 0 || !take_reading(s, show->tensor, from))
         return;
-    const struct lab_tensor *t = &s->plan->tensors[show->tensor];
-    void *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
-    if (!data)
-        return;
-    if (lab_walk_read(s->walk, show->tensor, false, data) == LAB_OK) {
-        p->tensor = show->tensor;
-        p->show = *show;
-        p->written = lab_walk_written(s->walk, p->tensor);
-        p->generation = lab_walk_generation(s->walk, p->tensor);
-        lab_stats_compute(&p->stats, data, t->dtype, t->count);
-        copy_plane(s, memory, p, data);
-        if (!p->value)
-            p->tensor = -1; /* as without memory for `data` */
-        if (!p->written)
-            forget_values(p);
-        if (p->value) {
-            p->tile_label = label_tiles(memory, s->walk, &p->show, p->tiles);
-            p->row_label =
-                label_axis(memory, s->walk, &p->show, p->show.row_axis,
-                           p->show.row_first, p->rows);
-            p->col_label =
-                label_axis(memory, s->walk, &p->show, p->show.col_axis,
-                           p->show.col_first, p->cols);
-        }
+    p->tensor = show->tensor;
+    p->show = *show;
+    p->written = lab_walk_written(s->walk, p->tensor);
+    p->generation = lab_walk_generation(s->walk, p->tensor);
+    p->stats = from->stats;
+    copy_plane(s, memory, p, from->data);
+    if (!p->value)
+        p->tensor = -1; /* as without memory for its values */
+    if (!p->written)
+        forget_values(p);
+    if (p->value) {
+        p->tile_label = label_tiles(memory, s->walk, &p->show, p->tiles);
+        p->row_label = label_axis(memory, s->walk, &p->show, p->show.row_axis,
+                                  p->show.row_first, p->rows);
+        p->col_label = label_axis(memory, s->walk, &p->show, p->show.col_axis,
+                                  p->show.col_first, p->cols);
     }
-    lab_free(data);
 }
 
 /* Not while training: the numbers are gone before they are compared. */
-static void fill_board(struct lab_session *s, struct lab_snapshot *out)
+static void fill_board(struct lab_session *s, struct lab_snapshot *out,
+                       struct reading *from)
 {
     if (s->now.state == LAB_SESSION_TRAINING)
         return;
     for (int i = 0; i < s->n_board; i++)
-        fill_plane(s, &out->shared->memory, &s->board[i], &out->board[i]);
+        fill_plane(s, &out->shared->memory, &s->board[i], &out->board[i], from);
     out->n_board = s->n_board;
 }
 
@@ -660,8 +681,10 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     fill_steps(s, out);
     if (atomic_load(&s->quit))
         return; /* they may take many iterations, and the screen has gone */
-    fill_plane(s, &out->shared->memory, &s->show, &out->plane);
-    fill_board(s, out);
+    struct reading last = {.tensor = -1};
+    fill_plane(s, &out->shared->memory, &s->show, &out->plane, &last);
+    fill_board(s, out, &last);
+    forget_reading(&last);
     fill_explanation(s, out);
 }
 

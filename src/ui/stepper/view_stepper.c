@@ -2085,6 +2085,44 @@ static int left_by_plane(const struct lab_stepper *v,
     return r.w - used >= LEAST_W ? (int)(r.w - used) : 0;
 }
 
+/* What computes the step, from its function on; false: it is not at hand, or there
+ * is no room. */
+static bool draw_source(struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    enum { LEAST_H = 7, LEAST_W = 44 };
+    const struct lab_schedule_step *now = step_now(v);
+    const struct lab_variant *variant = now ? now->variant : NULL;
+    if (r.h < LEAST_H || r.w < LEAST_W || !v->model.source_for || !variant ||
+        !variant->source)
+        return false;
+    if (v->source_text.of != variant) {
+        lab_doc_clear(&v->source_text.doc);
+        v->model.source_for(v->model.user, variant->source, variant->symbol,
+                            &v->source_text.doc);
+        lab_pager_show(&v->source_text.pager, &v->source_text.doc);
+        v->source_text.of = variant;
+    }
+    if (v->source_text.doc.para_count == 0)
+        return false;
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", variant->source);
+    lab_canvas_add(c, &head, LAB_ROLE_DIM, "  o opens it");
+    lab_pager_goto(&v->source_text.pager, v->source_text.doc.first);
+    lab_pager_draw(&v->source_text.pager, c, r);
+    return true;
+}
+
+/* What the picture that was drawn last leaves of `r` below it. */
+static struct lab_rect below_heat(const struct lab_stepper *v,
+                                  struct lab_rect r)
+{
+    const struct lab_heat_grid g = grid_now(v);
+    const int used = v->cells.y - r.y + lab_heat_height(&g) + 1;
+    lab_rect_cut_top(&r, used < r.h ? used : r.h);
+    return r;
+}
+
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
@@ -2118,15 +2156,19 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
         draw_sheet(v, c, r);
     else
         draw_heat(v, c, r);
+    if (!v->numbers && !look->show.sheet)
+        draw_source(v, c, below_heat(v, r));
     if (!lab_rect_empty(cursor))
         draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))
         draw_stats(&v->snap.plane.stats, c, stats);
     draw_histogram(&v->snap.plane.stats, c, histogram);
-    if (beside.h > MOST_H)
-        beside.h = MOST_H;
-    if (!lab_rect_empty(beside))
-        draw_spread(v, c, beside, &v->snap.plane);
+    struct lab_rect spread =
+        lab_rect_cut_top(&beside, beside.h > MOST_H ? MOST_H : beside.h);
+    if (!lab_rect_empty(spread))
+        draw_spread(v, c, spread, &v->snap.plane);
+    lab_rect_cut_top(&beside, 1);
+    draw_source(v, c, beside);
 }
 
 /* The planes of the board whose values have a distribution: that of the cursor's
@@ -2457,34 +2499,6 @@ static bool draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
             v, c, (struct lab_rect){to.y, to.x + drawn * w, to.h, w - APART},
             *part);
     return drawn > 0;
-}
-
-/* What computes the step, from its function on; false: it is not at hand, or there
- * is no room. */
-static bool draw_source(struct lab_stepper *v, struct lab_canvas *c,
-                        struct lab_rect r)
-{
-    enum { LEAST_H = 7, LEAST_W = 44 };
-    const struct lab_schedule_step *now = step_now(v);
-    const struct lab_variant *variant = now ? now->variant : NULL;
-    if (r.h < LEAST_H || r.w < LEAST_W || !v->model.source_for || !variant ||
-        !variant->source)
-        return false;
-    if (v->source_text.of != variant) {
-        lab_doc_clear(&v->source_text.doc);
-        v->model.source_for(v->model.user, variant->source, variant->symbol,
-                            &v->source_text.doc);
-        lab_pager_show(&v->source_text.pager, &v->source_text.doc);
-        v->source_text.of = variant;
-    }
-    if (v->source_text.doc.para_count == 0)
-        return false;
-    struct lab_rect head = lab_rect_cut_top(&r, 1);
-    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", variant->source);
-    lab_canvas_add(c, &head, LAB_ROLE_DIM, "  o opens it");
-    lab_pager_goto(&v->source_text.pager, v->source_text.doc.first);
-    lab_pager_draw(&v->source_text.pager, c, r);
-    return true;
 }
 
 /* In what the pictures leave: images, the other slices of the tensor, how the values
@@ -4352,8 +4366,13 @@ static void draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
     write_kernels(v);
-    if (step_now(v))
-        lab_pager_draw(&v->pager[LAB_PANE_KERNELS], c, r);
+    if (!step_now(v))
+        return;
+    lab_pager_draw(&v->pager[LAB_PANE_KERNELS], c, r);
+    const size_t rows =
+        lab_pager_lines(&v->pager[LAB_PANE_KERNELS], r.w, c->ascii);
+    lab_rect_cut_top(&r, rows < (size_t)r.h ? (int)rows + 1 : r.h);
+    draw_source(v, c, r);
 }
 
 /* ---- the list of variants ---- */

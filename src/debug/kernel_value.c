@@ -1,5 +1,5 @@
-/* What variables and registers hold, as text. A register without a name is told by the
- * line that computed it. */
+/* What variables and registers hold, as text. A register without a name is listed with
+ * the line that computed it. */
 #include "debug/kernel_value.h"
 
 #include <ctype.h>

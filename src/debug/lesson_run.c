@@ -94,7 +94,7 @@ static bool was_switched(const struct ran_variants *v, uint32_t node)
     return false;
 }
 
-/* A node's name stands for its first step; the others have their own. */
+/* A node's name is its first step's; the others have their own. */
 static uint32_t name_of(const struct ran_variants *v,
                         const struct ran_variant *r)
 {

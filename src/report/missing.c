@@ -19,7 +19,7 @@ struct facts {
     bool cpu;
     bool lab;
     bool own;   /* recorded as runs are, not an nsys export */
-    bool below; /* the message stands below what `profile show` prints */
+    bool below; /* the message follows what `profile show` prints */
     char status[16];
     char lesson[64];
     enum lab_trace_state trace;

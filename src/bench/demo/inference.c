@@ -373,7 +373,7 @@ static enum lab_status measure_simulated_rows(struct inference *g)
 }
 
 /* INT8 again, the products by each kernel that the backend has for them. What one
- * refuses is said in its row. */
+ * refuses is in its row. */
 static enum lab_status measure_on_device(struct inference *g)
 {
     struct device *d = &g->device;

@@ -364,13 +364,13 @@ static enum lab_status print_text(const struct mixing *m)
         "of others: the part of the squares that is of other positions; first "
         "sample, first iteration\n",
         none());
-    int64_t said = 0;
+    int64_t printed = 0;
     for (int i = 0; i < m->n_layers; i++) {
         const struct mixed *l = &m->layers[i];
-        if (l->sequence > l->positions && l->sequence != said)
+        if (l->sequence > l->positions && l->sequence != printed)
             lab_printf(stdout, "the first %d of %lld positions\n", l->positions,
                        (long long)l->sequence);
-        said = l->sequence;
+        printed = l->sequence;
     }
     lab_print_wrap(0, 0);
     return st ? st : lab_print_check();

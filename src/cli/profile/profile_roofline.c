@@ -218,8 +218,8 @@ static bool same_sentence(const struct lab_roofline_row *a,
            strcmp(a->sentence, b->sentence) == 0;
 }
 
-/* Of the row at `i`, and of those behind it of which the same is said; nothing where
- * it has been said before. */
+/* The sentence of row `i` and of the later rows that have the same one; nothing where
+ * an earlier row has it. */
 static void write_sentence(const struct shown *shown, size_t i, size_t n,
                            struct lab_str *out)
 {

@@ -658,8 +658,8 @@ bool sim_is_padding(const struct sim_instr *i, sim_is_set_fn *is_set,
     return true;
 }
 
-/* A thread that an access or a barrier ended writes no more: who reads that in global
- * memory, from whichever block, is told after it. */
+/* A thread that an access or a barrier ended writes no more: the finding of a later
+ * read of that global memory, in whichever block, is listed after it. */
 static void put_causes_first(struct sim_found *list, size_t count)
 {
     bool ended = false;

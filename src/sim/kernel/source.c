@@ -160,7 +160,8 @@ static const char *read_list(const char *p, const char *end,
     return NULL;
 }
 
-/* Is what stands before the name, from the end of what is before it, a kernel's? */
+/* Is the text between the end of the declaration before and the name that of a
+ * kernel? */
 static bool is_kernel(const char *text, const char *name)
 {
     static const char mark[] = "__global__";

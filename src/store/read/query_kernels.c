@@ -429,7 +429,7 @@ static enum lab_status pick_by_value(struct lab_database *db, int64_t run,
 }
 
 /* One name after the other, and of each its zones in the order of their rows.
- * Where a zone ends stands with its starts; without these it goes on to the
+ * The zones by start have where each ends; without them it goes on to the
  * name's next zone. */
 static enum lab_status pick_by_name(struct lab_database *db, int64_t run,
                                     struct page *page)

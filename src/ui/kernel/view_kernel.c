@@ -551,7 +551,7 @@ static void draw_shared(struct kernel_state *st, struct lab_canvas *c,
 /* ---- the place in the grid ---- */
 
 /* A rectangle of n[0] x n[1] things in at most h x w cells; how many things a cell
- * stands for, along x and y. */
+ * shows, along x and y. */
 static struct lab_rect scaled(struct lab_rect room, const uint32_t n[3],
                               int each[2])
 {
@@ -1072,7 +1072,7 @@ enum {
 
 /* ---- where it is ---- */
 
-/* What was said of a thread is not said of another. */
+/* Values and notes of one thread are not those of another. */
 static void other_thread(struct kernel_state *st)
 {
     if (st->of_thread)

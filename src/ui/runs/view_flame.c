@@ -417,7 +417,7 @@ static void draw_level(struct flame_state *st, struct lab_canvas *c, int level)
     }
 }
 
-/* What is chosen: whose part it is, and its numbers. */
+/* The chosen part: its name, its time and its shares. */
 static void draw_details(const struct flame_state *st, struct lab_canvas *c,
                          struct lab_rect r)
 {

@@ -826,7 +826,7 @@ static int draw_roof_list(const struct lab_roofline *line, struct lab_canvas *c,
     return r.y - from;
 }
 
-/* Below a short list: the roofs in figures, and what is said of the other rows. */
+/* Below a short list: the roofs in figures, and the sentences of the other rows. */
 static void draw_more(const struct roofline_state *st, struct lab_canvas *c,
                       struct lab_rect r)
 {

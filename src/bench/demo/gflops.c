@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "base/signals.h"
 #include "debug/options.h"
+#include "lesson/catalog.h"
+#include "lesson/lesson.h"
 #include "report/exit.h"
 #include "report/json_line.h"
 #include "report/print.h"
@@ -122,6 +124,22 @@ static enum lab_status check_sizes(struct gflops *g, int machine)
 
 /* ---- measuring ---- */
 
+/* Each rung at each size: once to check it, once to warm up, then its repeats; by the
+ * rate that multiply-adds have here. */
+static void print_estimate(const struct gflops *g, const struct lab_bench *lab)
+{
+    double top = lab->machine.flops[LAB_FP32];
+    double flop = 0;
+    for (int i = 0; i < lab->n_sizes; i++)
+        flop += 2 * pow((double)lab->sizes[i].dim[0], 3);
+    double s = flop * (lab->repeats + 2) * lab->n_rungs / top;
+    if (s >= 5 && !g->o.json)
+        lab_printf(stdout,
+                   "  about %.0f s on one core; --cpu-sizes takes "
+                   "smaller ones\n",
+                   s);
+}
+
 struct measuring {
     struct gflops *g;
     int machine;
@@ -228,6 +246,8 @@ static enum lab_status measure(struct gflops *g, int machine)
     if (!g->o.json)
         lab_printf(stdout, "%s: %s\n", machine == GPU ? "GPU" : "CPU",
                    lab->machine.info.name);
+    if (machine == CPU)
+        print_estimate(g, lab);
     fflush(stdout);
     lab->observer =
         (struct lab_bench_observer){.user = &m, .stop = stop, .result = take};
@@ -253,6 +273,103 @@ static enum lab_status print_table(const struct gflops *g)
     }
     lab_printf(stdout, "\nGFLOP/s, 2 N^3 operations in the median time\n");
     return lab_text_table_put(&t, "");
+}
+
+/* ---- the course's figures, and a GPU's where there is none ---- */
+
+/* What this command has measured at the size of a figure; NaN: nothing. */
+static double rate_beside(const struct gflops *g,
+                          const struct lab_lesson_slide *s)
+{
+    bool gpu = s->rung && strcmp(s->rung, "cublas") == 0;
+    for (int i = 0; i < g->n_sizes; i++) {
+        const double *rate = g->rate[i];
+        if (strcmp(g->size[i].text, s->size) == 0)
+            return gpu ? rate[GPU_LIBRARY] : fmax(rate[CPU_ONE], rate[CPU_ALL]);
+    }
+    return NAN;
+}
+
+static void print_figures(const struct gflops *g,
+                          const struct lab_bench_data *data)
+{
+    for (int i = 0; i < data->slide_count; i++) {
+        const struct lab_bench_slide *s = &data->slides[i];
+        double rate = rate_beside(g, s->course);
+        char text[LAB_BENCH_SLIDE_TEXT];
+        if (isnan(rate))
+            lab_printf(stdout, "%s%s\n", i ? "" : "\n",
+                       lab_bench_slide_text(s, text, sizeof(text)));
+        else
+            lab_printf(stdout,
+                       "%s%s at %s: slide, %s: %.6g %s; this machine: %.4g "
+                       "GFLOP/s\n",
+                       i ? "" : "\n", s->course->label, s->course->size,
+                       s->course->machine, s->course->value, s->course->unit,
+                       rate / 1e9);
+    }
+}
+
+/* The best of ours and the vendor's, of a recorded run. */
+static enum lab_status print_recorded(const struct lab_bench_data *data)
+{
+    static const char *const heads[] = {">N", ">GPU, our best", ">GPU, vendor",
+                                        "our best", NULL};
+    struct lab_text_table t;
+    lab_text_table_init(&t, heads);
+    for (int k = 0; k < data->size_count; k++) {
+        double best[2] = {NAN, NAN};
+        const char *own = "";
+        for (int64_t i = 0; i < data->row_count; i++) {
+            const struct lab_bench_result *r = &data->rows[i];
+            if (r->state != LAB_BENCH_DONE ||
+                strcmp(r->precision, "fp32") != 0 ||
+                strcmp(r->size, data->sizes[k].text) != 0 ||
+                best[r->library] >= r->rate)
+                continue;
+            best[r->library] = r->rate;
+            own = r->library ? own : r->variant;
+        }
+        lab_text_table_add(&t, data->sizes[k].text);
+        lab_text_table_add_real(&t, best[false] / 1e9, 4);
+        lab_text_table_add_real(&t, best[true] / 1e9, 4);
+        lab_text_table_add(&t, own);
+    }
+    lab_printf(stdout, "\nrecorded on %s, %s, GFLOP/s\n", data->sets[0].device,
+               data->sets[0].note);
+    return lab_text_table_put(&t, "");
+}
+
+/* Of the lesson of this table; what cannot be read is left out with a warning. */
+static enum lab_status print_beside(const struct gflops *g)
+{
+    struct lab_lesson *lesson = NULL;
+    struct lab_bench *bare = lab_alloc(sizeof(*bare));
+    struct lab_bench_data *data = lab_alloc(sizeof(*data));
+    enum lab_status st = bare && data ? LAB_OK : lab_no_memory("a table");
+    if (!st)
+        lab_bench_data_init(data);
+    if (!st && lab_lesson_open(&lesson, "lab-gflops")) {
+        lab_warn("without the course's figures: %s", lab_error());
+    } else if (!st) {
+        bare->lesson = lesson;
+        bare->ladder = g->operation;
+        bool read = !lab_bench_model_recorded(data, bare);
+        st = lab_bench_model_slides(data, bare);
+        if (read && !st && lab_bench_model_slides_recorded(data, bare))
+            lab_warn("the recorded results cannot be read: %s", lab_error());
+        lab_bench_model_beside(data, g->operation);
+        if (read && !st && !g->labs[GPU])
+            st = print_recorded(data);
+        if (!st)
+            print_figures(g, data);
+    }
+    if (data)
+        lab_bench_data_release(data);
+    lab_free(data);
+    lab_free(bare);
+    lab_lesson_free(lesson);
+    return st;
 }
 
 static enum lab_status print_json(const struct gflops *g)
@@ -294,6 +411,8 @@ static enum lab_status show(struct gflops *g)
     if (st)
         return st;
     st = g->o.json ? print_json(g) : print_table(g);
+    if (!st && !g->o.json && strcmp(g->name, "gemm") == 0)
+        st = print_beside(g);
     bool any = false;
     for (int i = 0; i < g->n_sizes * COLUMNS; i++)
         any = any || !isnan(g->rate[i / COLUMNS][i % COLUMNS]);

@@ -736,6 +736,17 @@ LAB_MATH1(erf)
 LAB_MATH1(erfc)
 LAB_MATH1(erfcx)
 LAB_MATH1(normcdf)
+LAB_MATH1(erfinv)
+LAB_MATH1(erfcinv)
+LAB_MATH1(normcdfinv)
+LAB_MATH1(rcbrt)
+LAB_MATH1(sinpi)
+LAB_MATH1(cospi)
+LAB_MATH1(j0)
+LAB_MATH1(j1)
+LAB_MATH1(y0)
+LAB_MATH1(y1)
+LAB_MATH1(logb)
 LAB_MATH1(lgamma)
 LAB_MATH1(tgamma)
 LAB_MATH1(round)
@@ -791,6 +802,16 @@ LAB_DEVICE void sincos(double a, double *s, double *c)
 {
     *s = sin(a);
     *c = cos(a);
+}
+LAB_DEVICE void sincospif(float a, float *s, float *c)
+{
+    *s = sinpif(a);
+    *c = cospif(a);
+}
+LAB_DEVICE void sincospi(double a, double *s, double *c)
+{
+    *s = sinpi(a);
+    *c = cospi(a);
 }
 LAB_DEVICE float powif(float a, int b)
 {

@@ -1,5 +1,6 @@
 // run: --kernel rotate --grid 2 --block 64 --arg in:float[256]=random --arg out:float[256]
 // run: --kernel tiles8 --grid 2 --block 64 --arg in:int[128]=random --arg out:int[128]
+// run: --kernel inverses --grid 1 --block 32 --arg in:float[32]=iota --arg out:float[32]
 // run: --kernel gone --grid 2 --block 64 --arg in:float[100]=random --arg inout:int[1]=zero --arg int:100
 // run: --kernel halves --grid 1 --block 32 --arg in:int[32]=iota --arg out:int[32]
 // run: --kernel ticket --grid 7 --block 64 --arg in:float[448]=random --arg inout:float[7]=zero --arg inout:unsigned[1]=zero --arg out:float[1]
@@ -48,6 +49,26 @@ __global__ void tiles8(const int *in, int *out)
         __syncwarp(mask);
     }
     out[blockIdx.x * 64 + threadIdx.x] = v + (__ballot_sync(mask, v > 9) & mask ? 1 : 0);
+}
+
+// Functions against their inverses and definitions; what is not so ends the kernel.
+__global__ void inverses(const float *in, float *out)
+{
+    float v = in[threadIdx.x] / 40 + 0.01f;
+    double d = v;
+    float s, c;
+    double ds, dc;
+    sincospif(v, &s, &c);
+    sincospi(d, &ds, &dc);
+    bool close = fabsf(erff(erfinvf(v)) - v) < 1e-5f && fabsf(erfcf(erfcinvf(v)) - v) < 1e-5f &&
+                 fabsf(normcdff(normcdfinvf(v)) - v) < 1e-5f &&
+                 fabsf(rcbrtf(v) * cbrtf(v) - 1) < 1e-5f && fabsf(sinpif(v) - s) < 1e-6f &&
+                 fabs(cospi(d) - dc) < 1e-12 && fabs(ds * ds + dc * dc - 1) < 1e-12 &&
+                 fabs(j1(d) * y0(d) - j0(d) * y1(d) - 2 / (3.14159265358979 * d)) < 1e-9 &&
+                 logbf(8 + v) == 3 && fabs(erfinv(erf(d)) - d) < 1e-9;
+    if (!close)
+        __trap();
+    out[threadIdx.x] = s * s + c * c;
 }
 
 // Lanes that have returned: a mask may name them, as long as none of them is read.

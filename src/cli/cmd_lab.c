@@ -331,7 +331,7 @@ static int climb_or_tune(const struct lab_options *o)
     struct lab_bench *lab = lab_alloc(sizeof(*lab));
     lab_signals_say(LAB_SIGNALS_STOPPING);
     enum lab_status st = !lab      ? lab_no_memory("a lab")
-                         : o->into ? lab_kernel_walk_possible(o->backend)
+                         : o->into ? lab_kernel_walk_option(o->backend, o->json)
                                    : LAB_OK;
     if (!st)
         st = lab_bench_open(lab, o);

@@ -350,6 +350,8 @@ static enum lab_status read_into(const struct lab_lesson_run *w,
     *out = (struct lab_ui_command){.phase = -1};
     if (!w->options->into)
         return LAB_OK;
+    if (w->options->json)
+        return lab_kernel_walk_option("sim", true);
     snprintf(line, sizeof(line), "into %s", w->options->into);
     enum lab_status st = lab_ui_command_parse(line, out);
     if (!st)

@@ -867,6 +867,15 @@ enum lab_status lab_kernel_walk_possible(const char *backend)
                     backend);
 }
 
+enum lab_status lab_kernel_walk_option(const char *backend, bool json)
+{
+    if (json)
+        return lab_fail(LAB_E_USAGE,
+                        "[kernel.into-json] --into prints lines of text: it "
+                        "has no --json");
+    return lab_kernel_walk_possible(backend);
+}
+
 enum lab_status lab_kernel_walk_launches(struct lab_backend *be, bool on,
                                          bool prompts)
 {

@@ -212,6 +212,14 @@ expect_exit 1
 expect_stdout 'stencil, variant no_barrier in fp32, size 300, on NVIDIA H200 (simulated)'
 expect_stdout 'stencil_shared  launch.cuh'
 expect_stderr 'race in stencil_shared at kernels/stencil/sums.cu'
+# A walk is text: no lines of JSON between which it would stand.
+run lab stencil --backend sim --into no_barrier --json
+expect_exit 2
+expect_stderr '--into prints lines of text: it has no --json'
+run step mlp-digits --backend sim --into fc1.matmul --json
+expect_exit 2
+expect_stderr '--into prints lines of text: it has no --json'
+expect_no_stdout
 # A lab's tensors have the operation's names.
 "$LAB_EXE" lab gemm --backend sim --into naive --sizes 32 >"$out" 2>"$err" <<'WORDS'
 writer C[3,4]

@@ -26,6 +26,8 @@ LAB_C_BEGIN
 enum lab_status lab_kernel_walk(struct lab_kernel_walk *w);
 /* LAB_E_UNSUPPORTED: the kernels of this backend cannot be walked; with which can. */
 enum lab_status lab_kernel_walk_possible(const char *backend);
+/* The same for --into on a command line. LAB_E_USAGE: with --json, which it has not. */
+enum lab_status lab_kernel_walk_option(const char *backend, bool json);
 /* The launch that waits (kernel_pause.h), by words. */
 enum lab_status lab_kernel_walk_pause(const struct lab_kernel_pause *pause,
                                       bool (*read)(void *user, char *line,

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "base/unknown.h"
 #include "bench/bench.h"
+#include "debug/kept_times.h"
 #include "lesson/lesson.h"
 #include "overlap/overlap.h"
 #include "profiler/roofline.h"
@@ -706,6 +707,17 @@ static bool take_row(void *user, const struct lab_bench_result *row)
     return t->status == LAB_OK;
 }
 
+static bool is_sweep(const struct taking *t, enum lab_measure measure)
+{
+    return strcmp(t->sweep, lab_measure_name(measure)) == 0;
+}
+
+/* A sweep trains a lesson's network; a ladder and the calls of a library do not. */
+static bool trains(const struct taking *t)
+{
+    return t->sweep && !is_sweep(t, LAB_MEASURE_CALLS);
+}
+
 static bool take_run(void *user, const struct lab_run_row *run)
 {
     struct taking *t = user;
@@ -720,18 +732,17 @@ static bool take_run(void *user, const struct lab_run_row *run)
         struct lab_bench_set *set = &t->data->sets[t->set];
         snprintf(set->badge, sizeof(set->badge), "%s on %.40s",
                  t->name ? t->name : "measured", device);
-        snprintf(set->note, sizeof(set->note), "run %lld of %.10s",
-                 (long long)run->id, run->started ? run->started : "");
+        snprintf(set->note, sizeof(set->note), "run %lld of %.10s%s%s",
+                 (long long)run->id, run->started ? run->started : "",
+                 trains(t) ? "; variants: " : "",
+                 trains(t) ? lab_variants_from_text(
+                                 lab_variants_from_find(run->variants_from))
+                           : "");
     }
     return false;
 }
 
 /* ---- the rows of a sweep ---- */
-
-static bool is_sweep(const struct taking *t, enum lab_measure measure)
-{
-    return strcmp(t->sweep, lab_measure_name(measure)) == 0;
-}
 
 /* "cudnnCreate(&handle)" of place 0 is "1 cudnnCreate". */
 static const char *call_name(const struct lab_sweep_row *row)

@@ -2,6 +2,7 @@
  * sink that opens the writer, the hooks of a walk, the profiler's counters and
  * trace on demand, the run's summary and variants. */
 #include "debug/kept.h"
+#include "debug/kept_times.h"
 #include "debug/lesson_run.h"
 
 #include <math.h>
@@ -32,7 +33,6 @@
 #include "report/exit.h"
 #include "report/suggest.h"
 #include "store/database.h"
-#include "store/variant_times.h"
 #include "store/writer.h"
 #include "trace/intern.h"
 #include "trace/record.h"
@@ -144,21 +144,7 @@ static void ran_variants_clear(struct ran_variants *v)
     *v = (struct ran_variants){0};
 }
 
-enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
-
-/* What is measured while the network is opened, until it is in the database. */
-struct measured_times {
-    struct lab_tune_keeper keeper;
-    struct lab_tune_time *list;
-    size_t n;
-    size_t room;
-    struct lab_variant_times_left left;
-    struct lab_tune_time *gone; /* kept for variants that are not there */
-    size_t n_gone;
-    size_t gone_room;
-    bool shown;            /* what is measured is on a terminal's line */
-    char note[NOTE_BYTES]; /* what was not read or not kept */
-};
+enum { NOTE_BYTES = 1024 };
 
 struct lab_recording {
     const struct lab_lesson_run *of;
@@ -182,9 +168,9 @@ struct lab_recording {
     struct lab_profiler_stats stats;  /* when the profiler has gone */
     struct lab_device_info device;
     char backend[16];
-    char variants[VARIANTS_BYTES]; /* as chosen at the start */
-    const char *variants_from;     /* measured, table or chosen */
-    struct measured_times times;
+    char variants[LAB_VARIANTS_TEXT]; /* as chosen at the start */
+    const char *variants_from;        /* measured, table or chosen */
+    struct lab_kept_times *times;
     int64_t batch;
     enum lab_time_source time_source;
     enum lab_status status;
@@ -227,197 +213,6 @@ void lab_recording_summarize(const struct lab_snapshot *snap,
     }
     if (!isnan(snap->step_ms_median))
         out->iteration_median_ns = (int64_t)(snap->step_ms_median * 1e6);
-}
-
-/* ---- the times of variants ---- */
-
-/* Of the device that was opened; a GPU's times do not depend on threads. */
-static struct lab_variant_time_of times_of(const struct lab_recording *r)
-{
-    return (struct lab_variant_time_of){
-        .backend = r->backend,
-        .device = r->device.name,
-        .precision = lab_precision_name(r->of->spec.precision),
-        .threads = strcmp(r->backend, "cuda") == 0 ? 0 : lab_threads()};
-}
-
-/* Where the kept times go. */
-struct kept_to {
-    struct lab_recording *r;
-    struct lab_backend *be;
-    struct lab_tuning *t;
-};
-
-static enum lab_status add_kept(void *user, const struct lab_variant_time *t)
-{
-    const struct kept_to *to = user;
-    struct measured_times *m = &to->r->times;
-    struct lab_tune_time time = {.ns = t->ns};
-    if (strlen(t->step) >= sizeof(time.step) ||
-        strlen(t->variant) >= sizeof(time.variant))
-        return LAB_OK; /* no step and no variant has such a name */
-    snprintf(time.step, sizeof(time.step), "%s", t->step);
-    snprintf(time.variant, sizeof(time.variant), "%s", t->variant);
-    if (lab_tune_has(to->be, time.step, time.variant))
-        return lab_tuning_add(to->t, &time);
-    enum lab_status st = lab_grow(&m->gone, m->n_gone, &m->gone_room,
-                                  sizeof(*m->gone), "a time");
-    if (!st)
-        m->gone[m->n_gone++] = time;
-    return st;
-}
-
-static void note_times(struct lab_recording *r, const char *what,
-                       const char *text)
-{
-    pthread_mutex_lock(&r->lock);
-    snprintf(r->times.note, sizeof(r->times.note), "%s%s", what, text);
-    pthread_mutex_unlock(&r->lock);
-}
-
-/* Says what of the kept times is not used. */
-static void note_unused(struct lab_recording *r)
-{
-    const struct measured_times *m = &r->times;
-    const struct {
-        int64_t n;
-        const char *what;
-    } why[] = {{m->left.damaged, "damaged"},
-               {m->left.foreign, "of another version of the program"},
-               {(int64_t)m->n_gone,
-                "of variants that this program or machine does not have"}};
-    char text[192] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
-        if (why[i].n > 0)
-            used += (size_t)snprintf(text + used, sizeof(text) - used,
-                                     "%s%lld %s", used ? ", " : "",
-                                     (long long)why[i].n, why[i].what);
-    if (used > 0)
-        note_times(r,
-                   "kept times of variants are not used, and measured again "
-                   "where they are needed: ",
-                   text);
-    snprintf(text, sizeof(text),
-             "%lld thread%s: they are measured again for %d",
-             (long long)m->left.threads, m->left.threads == 1 ? "" : "s",
-             lab_threads());
-    if (m->left.threads > 0 && m->keeper.budget_ns > 0)
-        note_times(r, "the kept times of variants are for ", text);
-}
-
-/* Without a database, or one that an earlier program wrote, nothing is kept yet; a
- * database that refuses is none either. */
-static enum lab_status load_times(void *recording, struct lab_backend *be,
-                                  struct lab_tuning *t)
-{
-    const struct lab_database_options options = {.read_only = true,
-                                                 .busy_timeout_ms = 1000};
-    struct lab_recording *r = recording;
-    struct lab_database *db = NULL;
-    struct kept_to to = {r, be, t};
-    lab_backend_info(be, &r->device);
-    if (r->refused)
-        return LAB_OK;
-    const struct lab_variant_time_of of = times_of(r);
-    r->times.n_gone = 0;
-    enum lab_status st = lab_database_open(&db, r->db, &options);
-    if (!st)
-        st = lab_variant_times_read(db, &of, add_kept, &to, &r->times.left);
-    lab_database_close(db);
-    if (st == LAB_E_NOMEM)
-        return st;
-    if (st && st != LAB_E_NOTFOUND && st != LAB_E_STATE)
-        note_times(r, "the kept times of variants are not read: ", lab_error());
-    else
-        note_unused(r);
-    return LAB_OK;
-}
-
-/* What has no memory is measured again the next time. */
-static void keep_time(void *recording, const struct lab_tune_time *time)
-{
-    struct measured_times *m = &((struct lab_recording *)recording)->times;
-    if (!lab_grow(&m->list, m->n, &m->room, sizeof(*m->list), "a time"))
-        m->list[m->n++] = *time;
-}
-
-/* On a terminal a line that is written over, else one line. */
-static void show_measuring(void *recording, const char *variant, int done,
-                           int total)
-{
-    struct measured_times *m = &((struct lab_recording *)recording)->times;
-    const char *term = getenv("TERM");
-    if (isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0)
-        fprintf(stderr, "\rmeasuring variants: %s (%d of %d)\033[K", variant,
-                done + 1, total);
-    else if (!m->shown)
-        lab_warn("measuring %d variants, once and for %lld s at most", total,
-                 (long long)(m->keeper.budget_ns / 1000000000));
-    m->shown = true;
-}
-
-static void clear_measuring(struct measured_times *m)
-{
-    if (m->shown && isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
-    m->shown = false;
-}
-
-/* Into the database: what was measured, and without what is not used. */
-static void store_times(struct lab_recording *r)
-{
-    struct measured_times *m = &r->times;
-    const struct lab_database_options options = {.busy_timeout_ms = 1000};
-    struct lab_database *db = NULL;
-    struct lab_variant_time *rows;
-    size_t unused = m->n_gone + (size_t)(m->left.damaged + m->left.foreign);
-    if (m->n + unused == 0 || r->refused || m->keeper.budget_ns == 0)
-        return;
-    rows = lab_alloc_array(m->n + m->n_gone + 1, sizeof(*rows));
-    enum lab_status st = rows ? LAB_OK : lab_no_memory("variants' times");
-    for (size_t i = 0; i < m->n && !st; i++)
-        rows[i] = (struct lab_variant_time){m->list[i].step, m->list[i].variant,
-                                            m->list[i].ns, false};
-    for (size_t i = 0; i < m->n_gone && !st; i++)
-        rows[m->n + i] = (struct lab_variant_time){
-            m->gone[i].step, m->gone[i].variant, NAN, true};
-    const struct lab_variant_time_of of = times_of(r);
-    if (!st)
-        st = lab_database_open(&db, r->db, &options);
-    if (!st)
-        st = lab_variant_times_keep(db, &of, rows, m->n + m->n_gone);
-    if (st)
-        note_times(r, "the times of variants are not kept: ", lab_error());
-    lab_database_close(db);
-    lab_free(rows);
-    m->n = m->n_gone = 0;
-    m->left = (struct lab_variant_times_left){0};
-}
-
-/* Does a step of the walk go by a time? */
-static bool goes_by_times(struct lab_walk *walk)
-{
-    const struct lab_tuning *t = lab_walk_tuning(walk);
-    const struct lab_schedule *s = lab_walk_schedule(walk);
-    char key[LAB_TUNE_KEY];
-    int n = 0;
-    for (int i = 0; t && i < s->n_steps && n == 0; i++) {
-        lab_tune_key(lab_walk_plan(walk), s->steps[i].step, key);
-        lab_tuning_of(t, key, &n);
-    }
-    return n > 0;
-}
-
-/* By the lesson or by an option. */
-static bool chosen_for_all(const struct lab_lesson_run *of)
-{
-    bool all = false;
-    for (int i = 0; i < of->spec.n_variants; i++)
-        all = all || strcmp(of->spec.variants[i].target, "*") == 0;
-    for (int i = 0; i < of->options->n_choices; i++)
-        all = all || strcmp(of->options->choices[i].target, "*") == 0;
-    return all;
 }
 
 /* ---- the writer, when it is needed ---- */
@@ -537,7 +332,7 @@ static enum lab_status open_writer(struct lab_recording *r)
     pthread_mutex_unlock(&r->lock);
     if (!open)
         return LAB_OK;
-    store_times(r); /* where there was no database yet */
+    lab_kept_times_store(r->times); /* where there was no database yet */
     st = make_writer(r, &w);
     if (w)
         hand_on(r, w);
@@ -628,8 +423,7 @@ static void recording_free(struct lab_recording *r)
     lab_writer_free(r->writer);
     lab_live_free(r->live);
     lab_free(r->early);
-    lab_free(r->times.list);
-    lab_free(r->times.gone);
+    lab_kept_times_free(r->times);
     ran_variants_clear(&r->ran);
     pthread_mutex_destroy(&r->lock);
     lab_machine_watch_free(r->use);
@@ -663,8 +457,10 @@ static enum lab_status recording_new(struct lab_recording **out,
         note_error(r, "the run is not recorded");
     }
     r->db = lab_str_detach(&path);
+    r->times =
+        lab_kept_times_new(r->refused ? NULL : r->db, of->spec.precision);
     enum lab_status st = lab_live_new(&r->live, NULL);
-    if (!st && !r->db)
+    if (!st && (!r->db || !r->times))
         st = lab_fail(LAB_E_NOMEM, "no memory to record");
     if (st) {
         recording_free(r);
@@ -718,32 +514,6 @@ static void recording_prepare(void *recording, const char *backend)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Every forward variant that is not the readable one: "attn1=cublas" for the
- * first of a node, "attn1.softmax=warp" for a step of it that runs another. */
-static void note_variants(struct lab_recording *r, struct lab_walk *walk)
-{
-    const struct lab_schedule *s = lab_walk_schedule(walk);
-    const struct lab_plan *plan = lab_walk_plan(walk);
-    const struct lab_schedule_step *first = NULL; /* of the node */
-    size_t used = 0;
-    r->variants[0] = '\0';
-    for (int i = 0; i < s->n_steps && used + 1 < sizeof(r->variants); i++) {
-        const struct lab_schedule_step *step = &s->steps[i];
-        const char *name = step->variant->name;
-        bool inner = first && step->step->node == first->step->node;
-        if (strcmp(name, "naive") == 0 || step->step->phase != LAB_FORWARD ||
-            (inner && strcmp(name, first->variant->name) == 0))
-            continue;
-        if (!inner)
-            first = step;
-        int n = snprintf(
-            r->variants + used, sizeof(r->variants) - used, "%s%s=%s",
-            used ? " " : "",
-            inner ? step->step->name : plan->nodes[step->step->node].id, name);
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
 /* Once, when the backend is open; the answer is stored with the run. */
 static void probe_counters(struct lab_recording *r)
 {
@@ -768,7 +538,7 @@ static void note_run(struct lab_recording *r, struct lab_walk *walk)
     r->start_ns = lab_clock_monotonic_ns();
     r->start_cpu_ns = lab_clock_process_ns();
     r->flop = lab_tune_flop(plan);
-    note_variants(r, walk);
+    lab_variants_text(walk, r->variants);
 }
 
 /* A walk waits for its learner; energy and a GPU's use are of runs that go on by
@@ -810,12 +580,11 @@ static void recording_opened(void *recording, struct lab_walk *walk)
     snprintf(r->backend, sizeof(r->backend), "%s", be->ops->name);
     r->batch = lab_walk_plan(walk)->batch;
     note_run(r, walk);
-    clear_measuring(&r->times);
-    r->variants_from = chosen_for_all(r->of) ? "chosen"
-                       : goes_by_times(walk) ? "measured"
-                                             : "table";
+    lab_kept_times_opened(r->times);
+    r->variants_from = lab_variants_from_name(
+        lab_variants_from(&r->of->spec, r->of->options, walk));
     if (!r->refused && access(r->db, F_OK) == 0)
-        store_times(r);
+        lab_kept_times_store(r->times);
     if (r->profiler) {
         lab_profiler_set_device(r->profiler, &r->device);
         r->time_source = lab_profiler_time_source(r->profiler);
@@ -969,8 +738,7 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
     if (r->counters_refused)
         lab_str_addf(out, "--counters %s: %s\n",
                      lab_counter_set_name(r->counters), r->counters_note);
-    if (r->times.note[0])
-        lab_str_addf(out, "%s\n", r->times.note);
+    lab_kept_times_note(r->times, out);
     if (r->note[0])
         lab_str_addf(out, "%s\n", r->note);
     pthread_mutex_unlock(&r->lock);
@@ -1292,24 +1060,16 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
 static struct lab_setup setup_of(const struct lab_lesson_run *w, bool tells)
 {
     const struct lab_options *o = w->options;
-    const char *set = getenv("LAPENNA_LAB_TUNE");
-    bool off = o->no_tune || (set && strcmp(set, "off") == 0);
-    struct lab_tune_keeper *keeper = &w->recording->times.keeper;
-    *keeper = (struct lab_tune_keeper){
-        .user = w->recording,
-        .budget_ns = o->walks_once ? 0 : INT64_C(2000000000),
-        .load = load_times,
-        .keep = keep_time,
-        .progress = tells ? show_measuring : NULL};
-    return (struct lab_setup){.spec = &w->spec,
-                              .backend = o->backend,
-                              .device = o->device,
-                              .device_model = o->device_model,
-                              .batch = o->batch,
-                              .data = o->data,
-                              .choices = o->choices,
-                              .n_choices = o->n_choices,
-                              .tune = off ? NULL : keeper};
+    return (struct lab_setup){
+        .spec = &w->spec,
+        .backend = o->backend,
+        .device = o->device,
+        .device_model = o->device_model,
+        .batch = o->batch,
+        .data = o->data,
+        .choices = o->choices,
+        .n_choices = o->n_choices,
+        .tune = lab_kept_times_keeper(w->recording->times, o, tells, "")};
 }
 
 static enum lab_status open_walk(struct lab_lesson_run *w,
@@ -1321,7 +1081,7 @@ static enum lab_status open_walk(struct lab_lesson_run *w,
     setup.begin = begin_kept;
     setup.user = w->recording;
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
-    clear_measuring(&w->recording->times);
+    lab_kept_times_opened(w->recording->times);
     if (!st && w->options->lr > 0 && isnan(lab_plan_lr(w->plan)))
         st = lab_fail(LAB_E_USAGE,
                       "[option.lr-no-parameter] --lr: %s has no parameter that "

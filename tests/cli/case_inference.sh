@@ -193,3 +193,27 @@ if "$LAB_EXE" doctor 2>/dev/null | grep -q '^oneDNN  *ok'; then
     expect_json '[r["variant"] for r in of("lab_row")] == ["floats", "integers", "onednn"]' \
         'all(r["status"] == "done" for r in of("lab_row"))'
 fi
+
+# With validation rows, and with more rows than are answered, accuracy as the engine has
+# it is still of the rows that the table has: `run` has the same of the test rows.
+run run early-stop --backend cpu --no-tune --db runs.db --iterations 20 --save es.st --json
+expect_exit 0
+tests=$("${LAB_PYTHON:-python3}" -c 'import json, sys
+print([r for r in map(json.loads, open(sys.argv[1])) if r.get("test_accuracy") is not None][-1]["test_accuracy"])' "$out")
+run lab inference early-stop --load es.st --iterations 1 --json
+expect_exit 0
+expect_json "one('inference')['rows'] == 1438" \
+    "all(r['rows'] == 1438 for r in of('inference_form'))" \
+    "abs(one('inference')['accuracy_as_trained'] - $tests) < 1e-9" \
+    "abs(of('inference_form')[0]['accuracy'] - one('inference')['accuracy_as_trained']) < 1e-9"
+run lab inference early-stop --load es.st --iterations 1
+expect_stdout 'inference on 1438 test rows, apart from those of validation'
+"${LAB_PYTHON:-python3}" -c 'for i in range(2600):
+    print(i % 7 / 7, i % 5 / 5, i % 3 / 3, i % 11 / 11, i % 7 % 2, sep=",")' >many.csv
+sed -e 's/{source: digits, batch: 16, split: 0.8, shuffle: true}/{source: csv, path: many.csv, batch: 4, split: 0.1}/' \
+    -e '/id: fc2/s/10/2/' narrow.md >many.md
+run lab inference ./many.md --iterations 5 --json
+expect_exit 0
+expect_json "one('inference')['rows'] == 2000" \
+    "0 < one('inference')['accuracy_as_trained'] < 1" \
+    "abs(of('inference_form')[0]['accuracy'] - one('inference')['accuracy_as_trained']) < 1e-9"

@@ -106,6 +106,36 @@ static enum lab_status read_held(struct inference *g)
     return LAB_OK;
 }
 
+/* ---- accuracy as the engine has it, on the same rows ---- */
+
+struct engine_rows {
+    int64_t first;
+    int64_t end;
+    int64_t right;
+};
+
+static void take_answer(void *user, int64_t row, int label, int answer,
+                        double loss)
+{
+    struct engine_rows *e = user;
+    (void)loss;
+    e->right += row >= e->first && row < e->end && answer == label;
+}
+
+static enum lab_status ask_engine(struct inference *g, double *accuracy)
+{
+    struct engine_rows rows = {.first = g->first, .end = g->first + g->rows};
+    const struct lab_row_watch watch = {.user = &rows, .row = take_answer};
+    double all = NAN;
+    double loss = NAN;
+    lab_walk_watch_rows(g->walk, &watch);
+    enum lab_status st = g->first > 0 ? lab_walk_test(g->walk, &all, &loss)
+                                      : lab_walk_evaluate(g->walk, &all, &loss);
+    lab_walk_watch_rows(g->walk, NULL);
+    *accuracy = (double)rows.right / (double)g->rows;
+    return st;
+}
+
 /* Rows of training data for calibration: held-back rows are not looked at. */
 static enum lab_status calibrate(struct inference *g)
 {
@@ -528,10 +558,13 @@ static enum lab_status print_text(const struct inference *g, double engine)
         lab_printf(stdout, "%s: %lld iterations of training", g->o->lesson,
                    (long long)g->iterations);
     lab_printf(stdout,
-               ", then inference on %lld rows that were held back, on one "
+               ", then inference on %lld %s, on one "
                "core\n%lld layers, %lld after fusing; as %s, the network's "
-               "accuracy is %.2f %%\n\n",
-               (long long)g->rows, (long long)g->layers, (long long)g->left,
+               "accuracy on them is %.2f %%\n\n",
+               (long long)g->rows,
+               g->first > 0 ? "test rows, apart from those of validation"
+                            : "rows that were held back",
+               (long long)g->layers, (long long)g->left,
                g->kept ? "loaded" : "trained", 100 * engine);
     lab_text_table_init(&t, heads);
     for (int i = 0; i < g->n_rows; i++) {
@@ -633,7 +666,6 @@ static enum lab_status run(struct inference *g)
 {
     struct lab_data_facts facts;
     double engine = NAN;
-    double loss;
     bool other =
         strcmp(g->o->backend, "cpu") != 0 && strcmp(g->o->backend, "auto") != 0;
     /* First: a training would be for nothing where there is no such device. */
@@ -651,8 +683,7 @@ static enum lab_status run(struct inference *g)
             st = train(g, g->iterations);
     }
     if (!st)
-        st = facts.valid_rows > 0 ? lab_walk_test(g->walk, &engine, &loss)
-                                  : lab_walk_evaluate(g->walk, &engine, &loss);
+        st = ask_engine(g, &engine);
     if (!st)
         st = measure_all(g);
     if (!st)

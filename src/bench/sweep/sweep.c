@@ -1,6 +1,7 @@
 /* lapenna-lab lab batch-size|network-size|products|backward: a lesson's network
  * trained for a moment at several sizes, at speed or step by step, as a table, a
- * chart and JSON Lines, and as a run. */
+ * chart and JSON Lines, and as a run. Each point runs the variants that a `run` of
+ * that network would, measured first where that is new, and has their names. */
 #include "bench/bench.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@
 #include "engine/setup.h"
 #include "store/row_fields.h"
 #include "base/datadir.h"
+#include "debug/kept_times.h"
 #include "debug/lesson_run.h"
 #include "lesson/catalog.h"
 #include "report/exit.h"
@@ -39,8 +41,12 @@ const char *lab_sweep_name(enum lab_sweep_kind kind)
 /* What is trained. */
 struct lab_sweep_point {
     const struct lab_network_spec *spec;
+    const struct lab_options *options;
+    struct lab_kept_times *times; /* of variants */
+    const char *where;            /* they are measured: at each of 5 sizes */
+    /* The options' choices; of several lessons optional. */
+    const struct lab_variant_choice *choices;
     const char *backend;
-    int device;
     int64_t batch;      /* 0: the lesson's */
     int64_t iterations; /* that are timed, after a warm-up */
     int64_t samples;    /* the loss is also taken after so many; 0: not */
@@ -57,6 +63,9 @@ struct lab_sweep_result {
     char reason[LAB_LADDER_TEXT];
     char id[LAB_ERROR_ID_BYTES]; /* of the reason */
     struct lab_device_info device;
+    bool opened; /* the network was, and these are known: */
+    enum lab_variants_from variants_from;
+    char variants[LAB_VARIANTS_TEXT];
     bool held_back;     /* the losses are of held-back rows */
     double lesson_flop; /* of all parts of an iteration */
     /* sweep_steps() only: medians of an iteration's parts. */
@@ -95,15 +104,25 @@ static enum lab_status open_network(const struct lab_sweep_point *p,
                                     struct lab_sweep_result *r)
 {
     struct lab_str notice;
-    struct lab_setup setup = {.spec = p->spec,
-                              .backend = p->backend,
-                              .device = p->device,
-                              .batch = p->batch};
+    struct lab_setup setup = {
+        .spec = p->spec,
+        .backend = p->backend,
+        .device = p->options->device,
+        .batch = p->batch,
+        .stop = {lab_signals_asked, NULL},
+        .choices = p->choices,
+        .n_choices = p->options->n_choices,
+        .tune = lab_kept_times_keeper(p->times, p->options, true, p->where)};
     lab_str_init(&notice);
     enum lab_status st = lab_setup_open(&setup, walk, plan, &notice);
+    lab_kept_times_opened(p->times);
     lab_str_release(&notice);
     if (st)
         return st;
+    lab_kept_times_store(p->times);
+    r->opened = true;
+    r->variants_from = lab_variants_from(p->spec, p->options, *walk);
+    lab_variants_text(*walk, r->variants);
     lab_backend_info(lab_walk_backend(*walk), &r->device);
     r->row.samples = (*plan)->batch;
     r->row.memory_bytes = (int64_t)(*plan)->arena_bytes;
@@ -476,6 +495,7 @@ static int sweep_widen(const struct lab_network_spec *spec, int64_t factor,
 /* ---- a sweep ---- */
 
 enum { ROWS = 512, ITERATIONS = 32, BAR = 40, SHORT_BAR = 10, WIDE = 108 };
+enum { WHERE_BYTES = 48 };
 
 struct sweep {
     const struct lab_options *options;
@@ -493,6 +513,10 @@ struct sweep {
     struct lab_database *db;
     int64_t run;
     bool recorded; /* the rows are of a run elsewhere, `run` */
+    enum lab_variants_from recorded_from; /* the variants of that run */
+    struct lab_kept_times *times;
+    struct lab_variant_choice choices[LAB_MAX_OPTION_CHOICES];
+    char where[WHERE_BYTES];
 };
 
 static const struct lab_sweep_row *row_at(const struct sweep *s, int i)
@@ -501,6 +525,20 @@ static const struct lab_sweep_row *row_at(const struct sweep *s, int i)
 }
 
 /* ---- recording ---- */
+
+/* Of the run as a whole, whose first point has been opened: others may be large
+ * enough to be measured. */
+static enum lab_variants_from run_variants_from(const struct sweep *s)
+{
+    enum lab_variants_from first = s->rows[0].variants_from;
+    bool several = !s->lesson_id || (s->kind <= LAB_SWEEP_NETWORK &&
+                                     s->n_sizes * s->n_backends > 1);
+    bool tuned =
+        lab_kept_times_keeper(s->times, s->options, true, s->where) != NULL;
+    return several && tuned && first == LAB_VARIANTS_TABLE
+               ? LAB_VARIANTS_MEASURED
+               : first;
+}
 
 static enum lab_status open_run(struct sweep *s,
                                 const struct lab_device_info *device)
@@ -513,6 +551,7 @@ static enum lab_status open_run(struct sweep *s,
     info.row.backend = s->backends[0];
     info.row.precision = "fp32";
     info.row.counters = "off";
+    info.row.variants_from = lab_variants_from_name(run_variants_from(s));
     return lab_bench_writer_open(s->options, &info, device, &s->writer, &s->db,
                                  &s->run);
 }
@@ -536,17 +575,75 @@ static enum lab_status record(struct sweep *s,
     return LAB_OK;
 }
 
+static bool same_variants(const struct lab_sweep_result *a,
+                          const struct lab_sweep_result *b)
+{
+    return a->opened && b->opened && a->variants_from == b->variants_from &&
+           strcmp(a->row.backend, b->row.backend) == 0 &&
+           strcmp(a->variants, b->variants) == 0;
+}
+
+/* Does the row have variants that no row before it has? */
+static bool begins_variants(const struct sweep *s, int i)
+{
+    bool begins = s->rows[i].opened;
+    for (int k = 0; k < i; k++)
+        begins = begins && !same_variants(&s->rows[k], &s->rows[i]);
+    return begins;
+}
+
+/* The sizes from row i on that ran the same variants, "4, 16 on cpu". */
+static void add_sizes(const struct sweep *s, int i, struct lab_str *out)
+{
+    for (int k = i; k < s->n_rows; k++)
+        if (same_variants(&s->rows[i], &s->rows[k]))
+            lab_str_addf(out, "%s%.0f", k > i ? ", " : "", row_at(s, k)->x);
+    if (s->n_backends > 1)
+        lab_str_addf(out, " on %s", row_at(s, i)->backend);
+}
+
+/* What the run's row has of one lesson: "fc1=vector", "4, 16: fc1=vector; ...". */
+static void add_run_variants(const struct sweep *s, struct lab_str *out)
+{
+    for (int i = 0; i < s->n_rows; i++) {
+        if (!begins_variants(s, i) || !s->rows[i].variants[0])
+            continue;
+        lab_str_add(out, out->len ? "; " : "");
+        if (s->kind <= LAB_SWEEP_NETWORK) {
+            add_sizes(s, i, out);
+            lab_str_add(out, ": ");
+        }
+        lab_str_add(out, s->rows[i].variants);
+    }
+}
+
 static void end_run(struct sweep *s, enum lab_status st)
 {
     struct lab_run_summary summary;
+    struct lab_str variants;
+    lab_str_init(&variants);
+    if (s->lesson_id)
+        add_run_variants(s, &variants);
     lab_run_summary_init(&summary);
     summary.status = lab_signals_caught() ? LAB_RUN_CANCELLED
                      : st                 ? LAB_RUN_FAILED
                                           : LAB_RUN_DONE;
+    summary.variants = lab_str_text(&variants);
     lab_bench_writer_close(s->writer, s->db, &summary);
+    lab_str_release(&variants);
 }
 
 /* ---- rows ---- */
+
+static enum lab_status print_json(const struct lab_sweep_result *r)
+{
+    json_t *line = lab_json_fields(lab_json_new("sweep_row"),
+                                   &lab_sweep_row_fields, &r->row);
+    lab_json_text(line, "variants_from",
+                  r->opened ? lab_variants_from_name(r->variants_from) : NULL);
+    lab_json_text(line, "variants", r->opened ? r->variants : NULL);
+    return lab_json_print(line);
+}
 
 /* Stores the row, prints it where lines are JSON, and keeps it. */
 static enum lab_status take(struct sweep *s, const char *lesson,
@@ -565,8 +662,7 @@ static enum lab_status take(struct sweep *s, const char *lesson,
     row->reason = r->reason[0] ? kept->reason : NULL;
     enum lab_status st = record(s, &r->device, row);
     if (!st && s->options->json)
-        st = lab_json_print(lab_json_fields(lab_json_new("sweep_row"),
-                                            &lab_sweep_row_fields, row));
+        st = print_json(kept);
     s->measured += !r->status;
     return st;
 }
@@ -581,8 +677,11 @@ static struct lab_sweep_point point_of(const struct sweep *s,
                                        const char *backend)
 {
     return (struct lab_sweep_point){.spec = spec,
+                                    .options = s->options,
+                                    .times = s->times,
+                                    .where = s->where,
+                                    .choices = s->choices,
                                     .backend = backend,
-                                    .device = s->options->device,
                                     .iterations = iterations_of(s)};
 }
 
@@ -870,8 +969,8 @@ static void print_backward(const struct sweep *s)
         if (s->rows[i].status || strcmp(f->name, "forward") != 0)
             continue;
         lab_printf(stdout,
-                   "%s: backward takes %.2f times as long as forward, for %.2f "
-                   "times the operations\n",
+                   "%s: backward takes %.2f times as long as forward with the "
+                   "loss, for %.2f times the operations\n",
                    f->lesson, b->median_ns / f->median_ns, b->flop / f->flop);
     }
 }
@@ -892,13 +991,70 @@ static void print_reasons(const struct sweep *s)
     }
 }
 
+static void print_chosen(const struct lab_options *o)
+{
+    for (int i = 0; i < o->n_choices; i++)
+        lab_printf(stdout, "%s%s=%s",
+                   i ? " " : "chosen: ", o->choices[i].target,
+                   o->choices[i].variant);
+    if (o->n_choices > 0)
+        lab_printf(stdout, "\n");
+}
+
+/* One lesson: a line for each choice of variants, with the sizes that ran it. */
+static void print_variants(const struct sweep *s)
+{
+    lab_print_wrap(lab_print_columns(), 2);
+    for (int i = 0; i < s->n_rows; i++) {
+        const struct lab_sweep_result *r = &s->rows[i];
+        struct lab_str sizes;
+        if (!begins_variants(s, i))
+            continue;
+        lab_str_init(&sizes);
+        if (s->kind <= LAB_SWEEP_NETWORK)
+            add_sizes(s, i, &sizes);
+        lab_printf(stdout, "variants%s%s: %s; forward: %s\n",
+                   sizes.len ? " at " : "", lab_str_text(&sizes),
+                   lab_variants_from_text(r->variants_from),
+                   r->variants[0] ? r->variants : "naive");
+        lab_str_release(&sizes);
+    }
+    lab_print_wrap(0, 0);
+}
+
+/* Several lessons: how many of each. */
+static void print_variants_of_all(const struct sweep *s)
+{
+    int n[LAB_VARIANTS_CHOSEN + 1] = {0};
+    const char *before = "variants: ";
+    for (int i = 0; i < s->n_rows; i++) {
+        bool new = i == 0 ||
+                   strcmp(row_at(s, i)->lesson, row_at(s, i - 1)->lesson) != 0;
+        if (new && s->rows[i].opened)
+            n[s->rows[i].variants_from]++;
+    }
+    for (int i = 0; i <= LAB_VARIANTS_CHOSEN; i++) {
+        if (n[i] == 0)
+            continue;
+        lab_printf(stdout, "%s%s in %d lesson%s", before,
+                   lab_variants_from_text((enum lab_variants_from)i), n[i],
+                   n[i] == 1 ? "" : "s");
+        before = ", ";
+    }
+    if (before[0] == ',')
+        lab_printf(stdout, "\n");
+}
+
 static void print_head(const struct sweep *s)
 {
     const struct lab_sweep_result *r = &s->rows[0];
     if (s->recorded) {
-        lab_printf(stdout, "\nrecorded on %s, run %lld: %lld iterations each\n",
+        lab_printf(stdout,
+                   "\nrecorded on %s, run %lld: %lld iterations each\n"
+                   "variants of that run: %s\n",
                    r->device.name, (long long)s->run,
-                   (long long)row_at(s, 0)->iterations);
+                   (long long)row_at(s, 0)->iterations,
+                   lab_variants_from_text(s->recorded_from));
         return;
     }
     lab_printf(stdout, "%s of %s on %s (%s): %lld iterations each\n",
@@ -956,6 +1112,12 @@ static enum lab_status print_sweep(const struct sweep *s)
     enum lab_status st = lab_text_table_put(&t, "");
     if (st)
         return st;
+    if (!s->recorded)
+        print_chosen(s->options);
+    if (!s->recorded && s->lesson_id)
+        print_variants(s);
+    else if (!s->recorded)
+        print_variants_of_all(s);
     if (s->kind == LAB_SWEEP_NETWORK && !s->recorded)
         print_crossover(s);
     if (s->kind == LAB_SWEEP_BACKWARD && !all)
@@ -990,9 +1152,11 @@ static bool take_recorded(void *user, const struct lab_sweep_row *row)
 
 static bool take_device(void *user, const struct lab_run_row *run)
 {
-    struct lab_sweep_result *r = &((struct sweep *)user)->rows[0];
+    struct sweep *s = user;
+    struct lab_sweep_result *r = &s->rows[0];
     snprintf(r->device.name, sizeof(r->device.name), "%s",
              run->device ? run->device : "another machine");
+    s->recorded_from = lab_variants_from_find(run->variants_from);
     return false;
 }
 
@@ -1137,17 +1301,52 @@ static enum lab_status measure(struct sweep *s, bool all)
     return st;
 }
 
+/* The times of variants are where the runs are; a choice for all lessons holds where
+ * a lesson has its node. */
+static enum lab_status prepare_variants(struct sweep *s, bool all)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    const bool there = lab_bench_db_path(s->options, &path) == LAB_OK;
+    s->times = lab_kept_times_new(there ? lab_str_text(&path) : NULL, LAB_FP32);
+    lab_str_release(&path);
+    for (int i = 0; i < s->options->n_choices; i++) {
+        s->choices[i] = s->options->choices[i];
+        s->choices[i].optional = s->choices[i].optional || all;
+    }
+    if (all)
+        snprintf(s->where, sizeof(s->where), ", in each lesson");
+    else if (s->kind <= LAB_SWEEP_NETWORK && s->n_sizes > 1)
+        snprintf(s->where, sizeof(s->where), ", at each of %d sizes",
+                 s->n_sizes);
+    return s->times ? LAB_OK : lab_no_memory("variants' times");
+}
+
+/* What of the kept times was not read, or not kept. */
+static void warn_of_times(const struct sweep *s)
+{
+    struct lab_str note;
+    lab_str_init(&note);
+    lab_kept_times_note(s->times, &note);
+    lab_warn_lines(lab_str_text(&note));
+    lab_str_release(&note);
+}
+
 static enum lab_status sweep(struct sweep *s)
 {
     bool all = strcmp(s->options->lesson, "all") == 0;
     enum lab_status st = find_backends(s);
     if (!st)
         st = read_sizes(s);
+    if (!st)
+        st = prepare_variants(s, all);
     if (!st && all && s->kind <= LAB_SWEEP_NETWORK)
         st = lab_fail(LAB_E_USAGE, "[sweep.lesson] %s takes one lesson",
                       lab_sweep_name(s->kind));
     if (!st)
         st = measure(s, all);
+    if (s->times)
+        warn_of_times(s);
     if (!st && s->measured == 0)
         st = s->n_rows ? lab_fail_id(s->rows[0].status, s->rows[0].id, "%s",
                                      s->rows[0].reason)
@@ -1168,6 +1367,7 @@ int lab_sweep_run(const struct lab_options *o, enum lab_sweep_kind kind)
         lab_printf(stdout, "\n");
         lab_print_recorded(o->db, s->run, true);
     }
+    lab_kept_times_free(s->times);
     lab_free(s);
     return lab_signals_caught() ? LAB_EXIT_SIGNAL + lab_signals_caught()
                                 : lab_exit_error(st);

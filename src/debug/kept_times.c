@@ -1,0 +1,344 @@
+/* kept_times.c -- the times of variants in the database: read before a network is
+ * opened, told to the tuner, kept afterwards; and what the network then runs. */
+#include "debug/kept_times.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "engine/backend.h"
+#include "report/exit.h"
+#include "store/database.h"
+#include "store/variant_times.h"
+
+enum { NOTE_BYTES = 1024, BACKEND_BYTES = 16 };
+
+struct lab_kept_times {
+    struct lab_tune_keeper keeper;
+    char *db; /* NULL: none */
+    enum lab_precision precision;
+    const char *where;
+    /* What was opened last. */
+    char backend[BACKEND_BYTES];
+    struct lab_device_info device;
+    /* What was measured, until it is in the database. */
+    struct lab_tune_time *list;
+    size_t n;
+    size_t room;
+    struct lab_variant_times_left left;
+    struct lab_tune_time *gone; /* kept for variants that are not there */
+    size_t n_gone;
+    size_t gone_room;
+    bool on_line; /* what is measured is on a terminal's line */
+    bool told;    /* or was said once */
+    pthread_mutex_t lock;
+    char note[NOTE_BYTES]; /* what was not read or not kept */
+};
+
+/* Of the device that was opened; a GPU's times do not depend on threads. */
+static struct lab_variant_time_of times_of(const struct lab_kept_times *t)
+{
+    return (struct lab_variant_time_of){
+        .backend = t->backend,
+        .device = t->device.name,
+        .precision = lab_precision_name(t->precision),
+        .threads = strcmp(t->backend, "cuda") == 0 ? 0 : lab_threads()};
+}
+
+/* ---- read ---- */
+
+/* Where the kept times go. */
+struct kept_to {
+    struct lab_kept_times *kept;
+    struct lab_backend *be;
+    struct lab_tuning *t;
+};
+
+static enum lab_status add_kept(void *user, const struct lab_variant_time *t)
+{
+    const struct kept_to *to = user;
+    struct lab_kept_times *k = to->kept;
+    struct lab_tune_time time = {.ns = t->ns};
+    if (strlen(t->step) >= sizeof(time.step) ||
+        strlen(t->variant) >= sizeof(time.variant))
+        return LAB_OK; /* no step and no variant has such a name */
+    snprintf(time.step, sizeof(time.step), "%s", t->step);
+    snprintf(time.variant, sizeof(time.variant), "%s", t->variant);
+    if (lab_tune_has(to->be, time.step, time.variant))
+        return lab_tuning_add(to->t, &time);
+    enum lab_status st = lab_grow(&k->gone, k->n_gone, &k->gone_room,
+                                  sizeof(*k->gone), "a time");
+    if (!st)
+        k->gone[k->n_gone++] = time;
+    return st;
+}
+
+static void take_note(struct lab_kept_times *t, const char *what,
+                      const char *text)
+{
+    pthread_mutex_lock(&t->lock);
+    snprintf(t->note, sizeof(t->note), "%s%s", what, text);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Says what of the kept times is not used. */
+static void note_unused(struct lab_kept_times *t)
+{
+    const struct {
+        int64_t n;
+        const char *what;
+    } why[] = {{t->left.damaged, "damaged"},
+               {t->left.foreign, "of another version of the program"},
+               {(int64_t)t->n_gone,
+                "of variants that this program or machine does not have"}};
+    char text[192] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
+        if (why[i].n > 0)
+            used += (size_t)snprintf(text + used, sizeof(text) - used,
+                                     "%s%lld %s", used ? ", " : "",
+                                     (long long)why[i].n, why[i].what);
+    if (used > 0)
+        take_note(t,
+                  "kept times of variants are not used, and measured again "
+                  "where they are needed: ",
+                  text);
+    snprintf(text, sizeof(text),
+             "%lld thread%s: they are measured again for %d",
+             (long long)t->left.threads, t->left.threads == 1 ? "" : "s",
+             lab_threads());
+    if (t->left.threads > 0 && t->keeper.budget_ns > 0)
+        take_note(t, "the kept times of variants are for ", text);
+}
+
+/* Without a database, or one that an earlier program wrote, nothing is kept yet; a
+ * database that refuses is none either. */
+static enum lab_status load_times(void *user, struct lab_backend *be,
+                                  struct lab_tuning *tuning)
+{
+    const struct lab_database_options options = {.read_only = true,
+                                                 .busy_timeout_ms = 1000};
+    struct lab_kept_times *t = user;
+    struct lab_database *db = NULL;
+    struct kept_to to = {t, be, tuning};
+    lab_backend_info(be, &t->device);
+    snprintf(t->backend, sizeof(t->backend), "%s", be->ops->name);
+    if (!t->db)
+        return LAB_OK;
+    const struct lab_variant_time_of of = times_of(t);
+    t->n_gone = 0;
+    enum lab_status st = lab_database_open(&db, t->db, &options);
+    if (!st)
+        st = lab_variant_times_read(db, &of, add_kept, &to, &t->left);
+    lab_database_close(db);
+    if (st == LAB_E_NOMEM)
+        return st;
+    if (st && st != LAB_E_NOTFOUND && st != LAB_E_STATE)
+        take_note(t, "the kept times of variants are not read: ", lab_error());
+    else
+        note_unused(t);
+    return LAB_OK;
+}
+
+/* ---- measured ---- */
+
+/* What has no memory is measured again the next time. */
+static void keep_time(void *user, const struct lab_tune_time *time)
+{
+    struct lab_kept_times *t = user;
+    if (!lab_grow(&t->list, t->n, &t->room, sizeof(*t->list), "a time"))
+        t->list[t->n++] = *time;
+}
+
+/* On a terminal a line that is written over, else one line. */
+static void show_measuring(void *user, const char *variant, int done, int total)
+{
+    struct lab_kept_times *t = user;
+    const char *term = getenv("TERM");
+    if (isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0) {
+        fprintf(stderr, "\rmeasuring variants: %s (%d of %d)\033[K", variant,
+                done + 1, total);
+        t->on_line = true;
+    } else if (!t->told)
+        lab_warn("measuring %d variants, once and for %lld s at most%s", total,
+                 (long long)(t->keeper.budget_ns / 1000000000), t->where);
+    t->told = true;
+}
+
+void lab_kept_times_opened(struct lab_kept_times *t)
+{
+    if (t->on_line)
+        fputs("\r\033[K", stderr);
+    t->on_line = false;
+}
+
+/* ---- kept ---- */
+
+void lab_kept_times_store(struct lab_kept_times *t)
+{
+    const struct lab_database_options options = {.busy_timeout_ms = 1000};
+    struct lab_database *db = NULL;
+    struct lab_variant_time *rows;
+    size_t unused = t->n_gone + (size_t)(t->left.damaged + t->left.foreign);
+    if (t->n + unused == 0 || !t->db || t->keeper.budget_ns == 0)
+        return;
+    rows = lab_alloc_array(t->n + t->n_gone + 1, sizeof(*rows));
+    enum lab_status st = rows ? LAB_OK : lab_no_memory("variants' times");
+    for (size_t i = 0; i < t->n && !st; i++)
+        rows[i] = (struct lab_variant_time){t->list[i].step, t->list[i].variant,
+                                            t->list[i].ns, false};
+    for (size_t i = 0; i < t->n_gone && !st; i++)
+        rows[t->n + i] = (struct lab_variant_time){
+            t->gone[i].step, t->gone[i].variant, NAN, true};
+    const struct lab_variant_time_of of = times_of(t);
+    if (!st)
+        st = lab_database_open(&db, t->db, &options);
+    if (!st)
+        st = lab_variant_times_keep(db, &of, rows, t->n + t->n_gone);
+    if (st)
+        take_note(t, "the times of variants are not kept: ", lab_error());
+    lab_database_close(db);
+    lab_free(rows);
+    t->n = t->n_gone = 0;
+    t->left = (struct lab_variant_times_left){0};
+}
+
+void lab_kept_times_note(struct lab_kept_times *t, struct lab_str *out)
+{
+    pthread_mutex_lock(&t->lock);
+    if (t->note[0])
+        lab_str_addf(out, "%s\n", t->note);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- life ---- */
+
+struct lab_kept_times *lab_kept_times_new(const char *db,
+                                          enum lab_precision precision)
+{
+    struct lab_kept_times *t = lab_alloc(sizeof(*t));
+    struct lab_str path;
+    if (!t)
+        return NULL;
+    pthread_mutex_init(&t->lock, NULL);
+    t->precision = precision;
+    lab_str_init(&path);
+    if (db)
+        lab_str_add(&path, db);
+    t->db = db ? lab_str_detach(&path) : NULL;
+    if (!db || t->db)
+        return t;
+    lab_kept_times_free(t);
+    return NULL;
+}
+
+void lab_kept_times_free(struct lab_kept_times *t)
+{
+    if (!t)
+        return;
+    pthread_mutex_destroy(&t->lock);
+    lab_free(t->list);
+    lab_free(t->gone);
+    lab_free(t->db);
+    lab_free(t);
+}
+
+const struct lab_tune_keeper *lab_kept_times_keeper(struct lab_kept_times *t,
+                                                    const struct lab_options *o,
+                                                    bool tells,
+                                                    const char *where)
+{
+    const char *set = getenv("LAPENNA_LAB_TUNE");
+    bool off = o->no_tune || (set && strcmp(set, "off") == 0);
+    t->where = where;
+    t->keeper = (struct lab_tune_keeper){
+        .user = t,
+        .budget_ns = o->walks_once ? 0 : INT64_C(2000000000),
+        .load = load_times,
+        .keep = keep_time,
+        .progress = tells ? show_measuring : NULL};
+    return off ? NULL : &t->keeper;
+}
+
+/* ---- what runs ---- */
+
+/* Does a step of the walk go by a time? */
+static bool goes_by_times(struct lab_walk *walk)
+{
+    const struct lab_tuning *t = lab_walk_tuning(walk);
+    const struct lab_schedule *s = lab_walk_schedule(walk);
+    char key[LAB_TUNE_KEY];
+    int n = 0;
+    for (int i = 0; t && i < s->n_steps && n == 0; i++) {
+        lab_tune_key(lab_walk_plan(walk), s->steps[i].step, key);
+        lab_tuning_of(t, key, &n);
+    }
+    return n > 0;
+}
+
+enum lab_variants_from lab_variants_from(const struct lab_network_spec *spec,
+                                         const struct lab_options *o,
+                                         struct lab_walk *walk)
+{
+    bool all = false;
+    for (int i = 0; i < spec->n_variants; i++)
+        all = all || strcmp(spec->variants[i].target, "*") == 0;
+    for (int i = 0; i < o->n_choices; i++)
+        all = all || strcmp(o->choices[i].target, "*") == 0;
+    return all                   ? LAB_VARIANTS_CHOSEN
+           : goes_by_times(walk) ? LAB_VARIANTS_MEASURED
+                                 : LAB_VARIANTS_TABLE;
+}
+
+const char *lab_variants_from_name(enum lab_variants_from from)
+{
+    return from == LAB_VARIANTS_CHOSEN     ? "chosen"
+           : from == LAB_VARIANTS_MEASURED ? "measured"
+                                           : "table";
+}
+
+enum lab_variants_from lab_variants_from_find(const char *name)
+{
+    int from = LAB_VARIANTS_CHOSEN;
+    while (from > LAB_VARIANTS_TABLE &&
+           (!name || strcmp(name, lab_variants_from_name(
+                                      (enum lab_variants_from)from)) != 0))
+        from--;
+    return (enum lab_variants_from)from;
+}
+
+const char *lab_variants_from_text(enum lab_variants_from from)
+{
+    return from == LAB_VARIANTS_MEASURED ? "the fastest by measuring"
+           : from == LAB_VARIANTS_CHOSEN ? "as chosen"
+                                         : "the fixed table";
+}
+
+void lab_variants_text(struct lab_walk *walk, char out[LAB_VARIANTS_TEXT])
+{
+    const struct lab_schedule *s = lab_walk_schedule(walk);
+    const struct lab_plan *plan = lab_walk_plan(walk);
+    const struct lab_schedule_step *first = NULL; /* of the node */
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; i < s->n_steps && used + 1 < LAB_VARIANTS_TEXT; i++) {
+        const struct lab_schedule_step *step = &s->steps[i];
+        const char *name = step->variant->name;
+        bool inner = first && step->step->node == first->step->node;
+        if (strcmp(name, "naive") == 0 || step->step->phase != LAB_FORWARD ||
+            (inner && strcmp(name, first->variant->name) == 0))
+            continue;
+        if (!inner)
+            first = step;
+        int n = snprintf(
+            out + used, LAB_VARIANTS_TEXT - used, "%s%s=%s", used ? " " : "",
+            inner ? step->step->name : plan->nodes[step->step->node].id, name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}

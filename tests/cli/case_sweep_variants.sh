@@ -1,0 +1,93 @@
+# shellcheck shell=sh
+# A sweep runs what `run` would at each of its sizes: the fastest by measuring, once and
+# kept, or what an option chooses; and it states which, as a recorded sweep does.
+unset LAPENNA_LAB_TUNE
+db=$work/runs.db
+
+measured() { # YES|NO
+    case $1$(grep -c 'measuring [0-9]* variants, once and for 2 s at most' "$err") in
+    yes1 | no0) ;;
+    *) complain "measured: not $1" ;;
+    esac
+}
+
+# Batch 1 is too small to be measured, 64 is not.
+run lab batch-size mlp-digits --backend cpu --sizes 1,64 --repeat 20 --db "$db"
+expect_exit 0
+measured yes
+expect_stderr 'at most, at each of 2 sizes'
+expect_stdout 'variants at 1: the fixed table; forward: naive'
+grep -q '^variants at 64: the fastest by measuring; forward: .*fc1=' "$out" ||
+    complain 'batch 64 is not by measuring'
+expect_stdout 'variants of that run: the fixed table'
+run profile show last --db "$db" --json
+expect_json 'of("run")[0]["variants_from"] == "measured"' \
+    'of("run")[0]["variants"].startswith("64: fc1=")'
+
+# The times are those of `run`, in both directions.
+run run mlp-digits --batch 64 --iterations 2 --backend cpu --db "$db" --json
+expect_exit 0
+measured no
+run profile show last --db "$db" --json
+ran=$("${LAB_PYTHON:-python3}" -c 'import json, sys
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    if row["type"] == "run":
+        print(row["variants_from"], row["variants"])' "$out")
+run lab batch-size mlp-digits --backend cpu --sizes 64 --repeat 20 --json --db "$db"
+expect_exit 0
+measured no
+expect_json "' '.join((of('sweep_row')[0]['variants_from'], of('sweep_row')[0]['variants'])) == '''$ran'''"
+run run cnn-digits --iterations 2 --backend cpu --db "$db"
+measured yes
+run lab backward cnn-digits --backend cpu --repeat 20 --db "$db"
+expect_exit 0
+measured no
+expect_stdout 'variants: the fastest by measuring; forward: conv1='
+
+# As an option has it.
+for fixed in --no-tune --variant=*=default; do
+    run lab network-size mlp-digits --backend cpu --sizes 1,64 --repeat 20 \
+        --db "$db" "$fixed"
+    expect_exit 0
+    grep -q '^variants at 1, 64: .*; forward: naive$' "$out" ||
+        complain "$fixed is not the fixed table"
+done
+expect_stdout 'chosen: *=default'
+run lab products mlp-digits --backend cpu --repeat 20 --json --db "$db" \
+    --variant fc1=vector --no-tune
+expect_exit 0
+expect_json '{r["variants"] for r in of("sweep_row")} == {"fc1=vector"}' \
+    '{r["variants_from"] for r in of("sweep_row")} == {"table"}'
+run profile show last --db "$db" --json
+expect_json 'of("run")[0]["variants_from"] == "table"' \
+    'of("run")[0]["variants"] == "fc1=vector"'
+run lab products mlp-digits --backend cpu --variant fc1=nosuch --db "$db"
+expect_exit 2
+expect_stderr "fc1 has no variant 'nosuch'"
+run lab gemm --backend cpu --variant fc1=vector
+expect_exit 2
+expect_stderr 'does not use --variant'
+
+# The point of it: what is measured is faster than what is read.
+run lab network-size mlp-digits --backend cpu --sizes 64 --repeat 20 --json --db "$db"
+fast=$out.fast
+cp "$out" "$fast"
+run lab network-size mlp-digits --backend cpu --sizes 64 --repeat 20 --json --db "$db" \
+    --variant '*=naive'
+"${LAB_PYTHON:-python3}" - "$fast" "$out" <<'P' || complain 'measuring chose no faster variants'
+import json
+import sys
+fast, slow = (json.loads(open(path).readline())["median_ns"] for path in sys.argv[1:])
+assert fast < slow / 2, (fast, slow)
+P
+
+# A recorded sweep has the word of its run, and the screen of a lab as well.
+play lab-batch-size --backend cpu --ascii --db "$db" <<'END'
+resize 120 30
+await 30000 Lab: how large a batch
+key t
+await 30000 run 44 of
+expect variants: the fixed table
+END
+expect_exit 0

@@ -50,8 +50,12 @@ for fixed in --no-tune --variant=*=default; do
     run lab network-size mlp-digits --backend cpu --sizes 1,64 --repeat 20 \
         --db "$db" "$fixed"
     expect_exit 0
-    grep -q '^variants at 1, 64: .*; forward: naive$' "$out" ||
-        complain "$fixed is not the fixed table"
+    grep -Eq '^variants at 1: (the fixed table|as chosen); forward: naive$' "$out" ||
+        complain "$fixed is not the fixed table at width 1"
+    grep -Eq '^variants at 64: (the fixed table|as chosen); forward: ' "$out" ||
+        complain "$fixed is not the fixed table at width 64"
+    grep -q '^variants.*the fastest by measuring' "$out" &&
+        complain "$fixed goes by measuring"
 done
 expect_stdout 'chosen: *=default'
 run lab products mlp-digits --backend cpu --repeat 20 --json --db "$db" \
@@ -83,11 +87,13 @@ assert fast < slow / 2, (fast, slow)
 P
 
 # A recorded sweep has the word of its run, and the screen of a lab as well.
-play lab-batch-size --backend cpu --ascii --db "$db" <<'END'
-resize 120 30
-await 30000 Lab: how large a batch
+play lab-batch-size --backend cpu --ascii --db screen.db <<'END'
+resize 80 24
+await 60000 Lab: how large a batch
 key t
-await 30000 run 44 of
+await 60000 v has the picture of recorded results
+key v
+expect run 44 of
 expect variants: the fixed table
 END
 expect_exit 0

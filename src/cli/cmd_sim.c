@@ -27,7 +27,8 @@
 
 enum {
     SIDE_MOST = 0x7fffffff, /* blocks of a grid along x */
-    SHOWN_FIRST = 8,        /* elements of an output in text */
+    SHOWN_WHOLE = 64, /* elements of an output in text; of more than that: */
+    SHOWN_FIRST = 8,
     SHOWN_LAST = 2,
     SOURCE_COLUMNS = 200 /* of a line that is quoted */
 };
@@ -795,6 +796,22 @@ static void add_number(struct lab_str *out, const struct lab_sim_argument *a,
                                       text, sizeof(text)));
 }
 
+/* All of few, in rows that begin with the number of their first. */
+static void add_values(struct lab_str *out, const struct lab_sim_argument *a)
+{
+    bool whole = a->count <= SHOWN_WHOLE;
+    bool rows = whole && a->count > SHOWN_FIRST + SHOWN_LAST;
+    for (int64_t i = 0; i < a->count; i++) {
+        if (i == SHOWN_FIRST && !whole) {
+            lab_str_add(out, " ...");
+            i = a->count - SHOWN_LAST;
+        }
+        if (rows && i % SHOWN_FIRST == 0)
+            lab_str_addf(out, "\n%6" PRId64 ":", i);
+        add_number(out, a, i);
+    }
+}
+
 static enum lab_status print_output(const struct simulation *s, int number)
 {
     const struct lab_sim_argument *a = &s->args[number];
@@ -807,13 +824,7 @@ static enum lab_status print_output(const struct simulation *s, int number)
         lab_str_addf(&out, "%s, ", a->name);
     lab_sim_shape_add(&out, a);
     lab_str_add(&out, ":");
-    for (int64_t i = 0; i < a->count; i++) {
-        if (i == SHOWN_FIRST && a->count > SHOWN_FIRST + SHOWN_LAST) {
-            lab_str_add(&out, " ...");
-            i = a->count - SHOWN_LAST;
-        }
-        add_number(&out, a, i);
-    }
+    add_values(&out, a);
     lab_str_add(&out, "\n");
     if (n > 0)
         lab_str_addf(&out,

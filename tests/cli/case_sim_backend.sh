@@ -93,6 +93,14 @@ run profile compare 2 1 --db "$db" --json
 expect_json 'all(r["verdict"] in ("unknown", "only b") for r in of("comparison"))' \
     'all(r["run_b"]["counted"]["counted_by"] == "simulation"
          for r in of("comparison") if r["level"] == "step")'
+# Of two simulated runs what was counted is all there is.
+run run small.md --backend sim --iterations 1 --db "$db"
+run profile compare 1 3 --db "$db"
+expect_exit 0
+expect_stdout 'What was counted'
+expect_stdout 'run 1 counted by simulation, run 3 counted by simulation'
+expect_stdout 'not known of both runs: all of it; it was simulated, and has no times'
+grep -Eq 'unknown|^Times|^sum of|Mann-Whitney' "$out" && complain 'rows without a number'
 # A step behind a naive one has its own name: the node's is that of its first step.
 run run mlp-digits --backend sim --iterations 1 --db digits.db
 expect_exit 0

@@ -396,6 +396,16 @@ static enum lab_status put_counted_by(const struct lab_comparison *c)
     return lab_print_str(&text);
 }
 
+/* A simulated run has none. */
+static bool has_times(const struct lab_comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        for (int side = 0; side < LAB_SIDES; side++)
+            if (c->rows[i].side[side] && c->rows[i].side[side]->timed > 0)
+                return true;
+    return false;
+}
+
 static enum lab_status profile_compare_text(const struct order *order,
                                             int64_t limit,
                                             const struct lab_comparison *c)
@@ -410,15 +420,16 @@ static enum lab_status profile_compare_text(const struct order *order,
         {LAB_SUM_KERNEL, WORK},     {LAB_SUM_KERNEL, COUNTED},
     };
     const bool counted = lab_comparison_simulated(c);
+    const bool timed = !counted || has_times(c);
     enum lab_status st = put_facts(c);
     if (st == LAB_OK)
         st = put_wall(c);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
-        if (counted || tables[i].part != COUNTED)
+        if (tables[i].part == COUNTED ? counted : timed)
             st = put_level(order, limit, c, tables[i].level, tables[i].part);
     if (!st && counted)
         st = put_counted_by(c);
-    return st ? st : put_note(c);
+    return st || !timed ? st : put_note(c);
 }
 
 /* What was counted of it; null where nothing was. */

@@ -658,10 +658,22 @@ static enum lab_status do_findings(struct session *s, const char *arg)
     return LAB_OK;
 }
 
+static enum lab_status do_kernel(struct session *s, const char *arg)
+{
+    (void)arg;
+    if (!s->w->of_step)
+        return lab_fail(LAB_E_STATE,
+                        "[kernel.only] no other kernel is launched here: "
+                        "`quit` leaves this one");
+    s->leaving = true;
+    return LAB_OK;
+}
+
 static enum lab_status do_quit(struct session *s, const char *arg)
 {
     (void)arg;
     s->leaving = true;
+    s->w->left = true;
     return LAB_OK;
 }
 
@@ -713,7 +725,8 @@ static const struct word {
     {"list", "[LINE]", "source, with how often each line ran", do_list},
     {"findings", "", "what the checks have found", do_findings},
     {"help", "", "these words", do_help},
-    {"quit", "", "leave the kernel", do_quit},
+    {"kernel", "", "on to the step's next kernel", do_kernel},
+    {"quit", "", "leave the kernel, and those of the step behind it", do_quit},
 };
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 
@@ -824,17 +837,22 @@ enum lab_status lab_kernel_walk(struct lab_kernel_walk *w)
 
 /* ---- the launches of a step ---- */
 
+static bool unwalked; /* `quit`: the others run */
+
 static void walk_launch(void *user, const struct lab_sim_gpu_call *of)
 {
     static const uint32_t first[3] = {0, 0, 0};
     char name[128];
+    if (unwalked)
+        return;
     lab_kernel_name(of->kernel, name, sizeof(name));
     struct lab_kernel_walk w = {
-        .ptx = of->ptx, .name = name, .prompts = user != NULL};
+        .ptx = of->ptx, .name = name, .prompts = user != NULL, .of_step = true};
     enum lab_status st = lab_sim_debug_open(of->memory, of->launch, of->options,
                                             first, &w.debug);
     if (!st)
         st = lab_kernel_walk(&w);
+    unwalked = w.left;
     if (st)
         lab_printf(stdout, "%s\n", lab_error());
     /* What runs then begins where the walk began. */
@@ -846,15 +864,18 @@ static void walk_launch(void *user, const struct lab_sim_gpu_call *of)
 enum lab_status lab_kernel_walk_pause(const struct lab_kernel_pause *pause,
                                       bool (*read)(void *user, char *line,
                                                    size_t cap),
-                                      void *user, bool prompts)
+                                      void *user, bool prompts, bool *left)
 {
     struct lab_kernel_walk w = {.debug = pause->debug,
                                 .ptx = pause->ptx,
                                 .name = pause->name,
                                 .prompts = prompts,
+                                .of_step = true,
                                 .read = read,
                                 .read_user = user};
-    return lab_kernel_walk(&w);
+    enum lab_status st = lab_kernel_walk(&w);
+    *left = w.left;
+    return st;
 }
 
 enum lab_status lab_kernel_walk_possible(const char *backend)
@@ -883,6 +904,7 @@ enum lab_status lab_kernel_walk_launches(struct lab_backend *be, bool on,
     enum lab_status st = lab_kernel_walk_possible(be->ops->name);
     if (st)
         return st;
+    unwalked = false;
     lab_sim_backend_before(on ? walk_launch : NULL, prompts ? &yes : NULL);
     return LAB_OK;
 }

@@ -1145,6 +1145,7 @@ static enum lab_status walk_step(struct lab_plain *p)
     const struct lab_command step = {.kind = LAB_DO_STEP, .n = 1, .phase = -1};
     const struct lab_kernel_pause *now;
     int launches = 0;
+    bool left = false;
     lab_kernel_pause_arm(NULL, NULL);
     enum lab_status st = lab_session_post(p->run.session, &step);
     while (!st &&
@@ -1152,8 +1153,11 @@ static enum lab_status walk_step(struct lab_plain *p)
         now = lab_kernel_pause_now();
         if (!now)
             continue;
-        st = lab_kernel_walk_pause(now, read_word, p, p->interactive);
-        lab_kernel_pause_next();
+        st = lab_kernel_walk_pause(now, read_word, p, p->interactive, &left);
+        if (left)
+            lab_kernel_pause_disarm();
+        else
+            lab_kernel_pause_next();
         launches++;
     }
     lab_kernel_pause_disarm();

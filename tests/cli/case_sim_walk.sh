@@ -21,6 +21,7 @@ foo
 writer 1[40]
 lanes
 print %nothing
+kernel
 block 1
 watch 1[70]
 continue
@@ -37,6 +38,7 @@ expect_no_stderr
 expect_stdout 'block (0,0,0)  warp 0 of 2: 32 of 32 lanes'
 expect_stdout '  warp  0  turn.cu:2'
 expect_stdout 'this is where the walk began'
+expect_stdout 'no other kernel is launched here: '
 expect_stdout 'the kernel has no code of line 1000'
 expect_stdout "no word 'foo'"
 expect_stdout '1[40] is written by lane 8, thread (40,0,0)'
@@ -230,6 +232,20 @@ expect_exit 0
 expect_stdout 'C[3,4] is written by lane 3'
 expect_stdout 'reads A[3,0] to A[3,31]: 32 elements'
 expect_stdout 'reads B[0,4] to B[31,4]: 32 elements'
+# `kernel` goes to the step's next one, `quit` leaves all of them.
+for word in kernel quit; do
+    printf '%s\nfindings\n' $word >words
+    "$LAB_EXE" step mlp-digits --backend sim --into 'fc2.matmul backward' \
+        <words >$word.step 2>"$err" || complain "$word in a step"
+    printf 'into fc2.matmul backward\n%s\nwarps\nstep\n' $word >words
+    "$LAB_EXE" --plain mlp-digits --backend sim <words >$word.plain 2>$word.err ||
+        complain "$word in --plain"
+done
+grep -q '^dense_matmul_dx' kernel.step || complain 'not in the next kernel'
+grep -q '^dense_matmul_dx' quit.step && complain 'walked behind quit'
+grep -q '^> warp  0 .*, 0 instructions' kernel.plain || complain 'not a word of a kernel'
+grep -q '^> warp' quit.plain && complain 'still in a kernel'
+grep -q "warps" quit.err || complain 'no word of the stepper'
 run lab stencil --into no_barrier
 expect_exit 4
 expect_stderr 'start with --backend sim'

@@ -18,7 +18,9 @@ struct lab_kernel_walk {
     /* A line into `line`; false: there is none any more. NULL: standard input. */
     bool (*read)(void *user, char *line, size_t cap);
     void *read_user;
-    bool found; /* out: the checks found something meanwhile */
+    bool of_step; /* other kernels may follow: `kernel` goes to the next one */
+    bool found;   /* out: the checks found something meanwhile */
+    bool left;    /* out: `quit`, and the step's other kernels are not walked */
 };
 
 LAB_C_BEGIN
@@ -28,13 +30,15 @@ enum lab_status lab_kernel_walk(struct lab_kernel_walk *w);
 enum lab_status lab_kernel_walk_possible(const char *backend);
 /* The same for --into on a command line. LAB_E_USAGE: with --json, which it has not. */
 enum lab_status lab_kernel_walk_option(const char *backend, bool json);
-/* The launch that waits (kernel_pause.h), by words. */
+/* The launch that waits (kernel_pause.h), by words. `*left`: the step's other
+ * launches are not to be walked. */
 enum lab_status lab_kernel_walk_pause(const struct lab_kernel_pause *pause,
                                       bool (*read)(void *user, char *line,
                                                    size_t cap),
-                                      void *user, bool prompts);
+                                      void *user, bool prompts, bool *left);
 /* From now on the kernels that the backend launches are walked by words from
- * standard input before they run; `prompts` as above. `on` false: no longer.
+ * standard input before they run, up to a `quit`; `prompts` as above. `on` false: no
+ * longer.
  * LAB_E_UNSUPPORTED: a backend without kernels to walk, and which has some. The
  * walk is on the thread that runs the step. */
 enum lab_status lab_kernel_walk_launches(struct lab_backend *be, bool on,

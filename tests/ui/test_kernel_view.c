@@ -240,11 +240,35 @@ TEST_CASE(an_element_its_thread_and_back)
           "text /out\nkey Enter\nexpect n next match\nkey n\n"
           "expect n next match\nkey B\nexpect comes to line 7\n"
           "absent next match\nexpect n line\nkey D\n"
+          "text /out\nkey Enter\nexpect Esc end search\nkey Esc\n"
+          "absent end search\nexpect n line\n"
           "text /zzz\nkey Enter\nexpect \"zzz\" is not in this source\n"
           /* The lane row begins at column 6 of row 2, line 1 is in row 4. */
           "click 2 9\nexpect lane 3 is thread\n"
           "click 8 40\nkey B\nexpect comes to line 5\n");
     same_as_golden("kernel_grid_80x24.txt");
+    close_launch(&l);
+}
+
+/* Long names leave room for what differs: an index, a line. */
+TEST_CASE(long_names_are_said_once)
+{
+    struct launch l;
+    open_turn(&l);
+    struct lab_sim_label label = {.name = "block1.attn.probs.grad",
+                                  .element_bytes = 4,
+                                  .rank = 4,
+                                  .dim = {1, 1, 2, 64}};
+    assert_ok(lab_sim_label(l.memory, l.in, N * 4, NULL));
+    assert_ok(lab_sim_label(l.memory, l.in, N * 4, &label));
+    plays(&l, "resize 200 60\n"
+              "await 5000 before its first instruction\n"
+              "key a\ntext block1.attn.probs.grad[0,0,0,3]\nkey Enter\n"
+              "await 5000 the element was touched\n"
+              "expect lanes: what they read last, of block1.attn.probs.grad\n"
+              "expect > 0 [0,0,0,0]                sector 0\n"
+              "expect  31 [0,0,0,31]               sector 3\n"
+              "expect > 0 line 6\nabsent turn.cu:2\n");
     close_launch(&l);
 }
 

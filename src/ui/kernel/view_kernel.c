@@ -98,6 +98,7 @@ struct kernel_state {
     struct lab_rect blocks;
     int blocks_per_cell[2];
     struct lab_rect warps;
+    int warp_w; /* columns of one of them */
 };
 
 /* ---- the pictures ---- */
@@ -830,7 +831,36 @@ static void draw_values(struct kernel_state *st, struct lab_canvas *c,
 
 /* ---- warps, findings ---- */
 
-enum { WARP_W = 26 }; /* columns of a warp in the list */
+/* "line 33"; in another file than the one that is shown "reduce.cuh:47". */
+static int warp_place(const struct kernel_state *st,
+                      const struct lab_sim_warp_view *v, char *out, size_t cap)
+{
+    const struct lab_ptx_place *p = &st->at->ptx->places[v->place];
+    if (p->file == st->file)
+        return snprintf(out, cap, "line %d", p->line);
+    return snprintf(out, cap, "%s:%d",
+                    lab_kernel_source_name(st->at->ptx, p->file), p->line);
+}
+
+/* Columns of a warp in the list: its number, its place whole, " barrier". */
+static int warp_columns(const struct kernel_state *st)
+{
+    enum { LEAST = 26, BESIDE = 14 };
+    uint32_t block[3];
+    int warps;
+    int most = LEAST;
+    (void)warp_of(st, &warps, block);
+    for (int i = 0; i < warps; i++) {
+        struct lab_sim_warp_view v;
+        char place[256];
+        lab_sim_debug_warp(st->at->debug, i, &v);
+        if (v.done || v.place < 0)
+            continue;
+        int w = warp_place(st, &v, place, sizeof(place)) + BESIDE;
+        most = w > most ? w : most;
+    }
+    return most;
+}
 
 static void draw_warps(struct kernel_state *st, struct lab_canvas *c,
                        struct lab_rect r)
@@ -838,22 +868,24 @@ static void draw_warps(struct kernel_state *st, struct lab_canvas *c,
     uint32_t block[3];
     int warps;
     int warp = warp_of(st, &warps, block);
-    int columns = r.w / WARP_W > 0 ? r.w / WARP_W : 1;
+    int w = warp_columns(st);
+    int columns = r.w / w > 0 ? r.w / w : 1;
     st->warps = r;
+    st->warp_w = w;
     for (int i = 0; i < warps && i / columns < r.h; i++) {
         struct lab_sim_warp_view v;
-        struct lab_rect row = {r.y + i / columns, r.x + i % columns * WARP_W, 1,
-                               WARP_W};
+        char place[256];
+        struct lab_rect row = {r.y + i / columns, r.x + i % columns * w, 1,
+                               w < r.w ? w : r.w};
         lab_sim_debug_warp(st->at->debug, i, &v);
         lab_canvas_add(c, &row, i == warp ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
                        "%c%2d ", i == warp ? '>' : ' ', i);
         if (v.done)
             lab_canvas_add(c, &row, LAB_ROLE_DIM, "ended");
-        else if (v.place >= 0)
-            lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "%s:%d",
-                           lab_kernel_source_name(
-                               st->at->ptx, st->at->ptx->places[v.place].file),
-                           st->at->ptx->places[v.place].line);
+        else if (v.place >= 0) {
+            (void)warp_place(st, &v, place, sizeof(place));
+            lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "%s", place);
+        }
         if (v.at_barrier)
             lab_canvas_add(c, &row, LAB_ROLE_WARN, " barrier");
     }
@@ -922,11 +954,44 @@ static void draw_pane(struct kernel_state *st, struct lab_canvas *c,
     panes[st->tab].draw(st, c, r);
 }
 
+/* "fc1.xW", of "fc1.xW[3,2]", where one of the places is longer than `room`; else, and
+ * of lanes in several tensors or arrays, "". */
+static void name_touched(const struct kernel_state *st,
+                         const struct lab_sim_access_view *v, int room,
+                         char *out, size_t cap)
+{
+    struct lab_str text;
+    bool longer = false;
+    out[0] = '\0';
+    lab_str_init(&text);
+    for (int l = 0; l < LANES; l++) {
+        if (!(lab_kernel_inside(v) >> l & 1))
+            continue;
+        lab_str_clear(&text);
+        lab_kernel_place_add(&text, st->at->debug, v, l);
+        const char *place = lab_str_text(&text);
+        size_t n = strcspn(place, "[");
+        bool other =
+            out[0] && (strlen(out) != n || strncmp(out, place, n) != 0);
+        if (!place[n] || n >= cap || other) {
+            out[0] = '\0';
+            break;
+        }
+        snprintf(out, cap, "%.*s", (int)n, place);
+        longer = longer || strlen(place) > (size_t)room;
+    }
+    if (!longer)
+        out[0] = '\0';
+    lab_str_release(&text);
+}
+
 /* What each lane of the last access touched, and in which sector or bank. */
 static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
                          struct lab_rect r)
 {
-    enum { LANE_W = 40 };
+    enum { LANE_W = 40, PLACE_W = 24 };
+    char name[64];
+    char head[128];
     struct lab_sim_access_view v;
     struct lab_str text;
     uint64_t sectors[2 * LANES];
@@ -935,10 +1000,11 @@ static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
     int n = global ? sectors_of(&v, sectors) : 0;
     int columns = r.w / LANE_W > 0 ? r.w / LANE_W : 1;
     int rows = (LANES + columns - 1) / columns;
-    lab_canvas_heading(c, &r,
-                       v.write ? "lanes: what they wrote last"
-                               : "lanes: what they read last",
-                       false);
+    /* A name that all have is in the heading: the indices have their room. */
+    name_touched(st, &v, PLACE_W, name, sizeof(name));
+    snprintf(head, sizeof(head), "lanes: what they %s last%s%s",
+             v.write ? "wrote" : "read", name[0] ? ", of " : "", name);
+    lab_canvas_heading(c, &r, head, false);
     lab_str_init(&text);
     for (int l = 0; l < LANES; l++) {
         struct lab_rect row = {r.y + l % rows, r.x + l / rows * LANE_W, 1,
@@ -948,13 +1014,16 @@ static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
         lab_str_clear(&text);
         lab_kernel_place_add(&text, st->at->debug, &v, l);
         const bool outside = v.outside >> l & 1;
+        const char *place = lab_str_text(&text);
+        if (!outside)
+            place += strlen(name);
         int at = outside ? n : 0;
         while (at < n && sectors[at] != v.address[l] / SECTOR)
             at++;
         lab_canvas_add(c, &row,
                        l == st->lane ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
-                       "%c%2d %-24.24s ", l == st->lane ? '>' : ' ', l,
-                       lab_str_text(&text));
+                       "%c%2d %-*.*s ", l == st->lane ? '>' : ' ', l, PLACE_W,
+                       PLACE_W, place);
         if (at < n)
             lab_canvas_add(c, &row,
                            at % 2 ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1,
@@ -978,7 +1047,7 @@ static int rows_wanted(struct kernel_state *st, enum kernel_tab tab, int w,
     int64_t words;
     int32_t found;
     int64_t rows = ACCESS_H;
-    int columns = w / WARP_W > 0 ? w / WARP_W : 1;
+    int columns = w / warp_columns(st) > 0 ? w / warp_columns(st) : 1;
     struct lab_rect room = {0, 0, most - HEADS, w * 2 / 5};
     (void)warp_of(st, &warps, block);
     (void)lab_sim_debug_shared_writers(st->at->debug, &words);
@@ -1756,9 +1825,8 @@ static bool click_block(struct lab_screen *s, int y, int x)
 
 static bool click_warp(struct kernel_state *st, int y, int x)
 {
-    enum { W = 26 };
-    int columns = st->warps.w / W > 0 ? st->warps.w / W : 1;
-    int column = (x - st->warps.x) / W;
+    int columns = st->warps.w / st->warp_w > 0 ? st->warps.w / st->warp_w : 1;
+    int column = (x - st->warps.x) / st->warp_w;
     return column < columns &&
            to_warp(st, (y - st->warps.y) * columns + column) == LAB_OK;
 }

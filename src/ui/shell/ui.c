@@ -912,6 +912,8 @@ static const struct lab_binding *with_matches(const struct lab_binding *own)
         n->keys, true, "next match", "to the next match", LAB_ACT_SEARCH_NEXT};
     rows[count++] = (struct lab_binding){
         "N", true, "match before", "to the match before", LAB_ACT_SEARCH_PREV};
+    rows[count++] = (struct lab_binding){
+        "Esc", true, "end search", "n and N as before it", LAB_ACT_CANCEL};
     for (; own->keys && count < LAB_UI_KEYS_MOST - 1; own++)
         if (own != n)
             rows[count++] = *own;

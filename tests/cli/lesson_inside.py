@@ -157,6 +157,11 @@ def missing_barrier():
     lesson.expect(walk, ", 0 instructions")
     half = "".join(f"{i:6}:{' -' * 8}\n" for i in range(0, 32, 8))
     lesson.expect(walk, half + "    32: 32 33 34")
+    # All that is wrong is in the text that the command prints.
+    for more, values in (([], early.values), (["--seed", "0"], other.values)):
+        text, _ = run([*lesson.command("early"), *more])
+        rows = re.findall(r"^ *\d+:((?: \S+)+)$", text, re.M)
+        assert [float(v) for row in rows for v in row.split()] == values, text
 
 
 def banks():
@@ -207,6 +212,7 @@ def divergence():
                                     "break thread 1\n" + "continue\n" * 12)
     walk = walk[walk.index("stops at each line"):]
     assert ">   13" not in walk and ">   17" in walk, walk
+    lesson.has("and line 13, in the other branch, passes without it")
 
 
 def one_tile():

@@ -55,8 +55,8 @@ run profile show 2 --db "$db"
 grep -q '^variants from  *measuring$' "$out" || complain "not by measuring"
 grep -q '^threads  *2$' "$out" || complain "not with 2 threads"
 run doctor --threads 2 --db "$db"
-grep -q "variant times  *ok  *$kept kept for .* with 2 threads" "$out" ||
-    complain "doctor does not have $kept times"
+grep -q "variant times  *ok  *$kept kept for .* with 2 threads; the fastest of .*vector (" "$out" ||
+    complain "doctor does not have $kept times, or not the fastest"
 
 # Another number of threads is another machine.
 train --threads 1
@@ -91,6 +91,18 @@ run run fixed.md --batch 200 --iterations 4 --backend cpu --db "$db" --json \
 losses lesson
 cmp -s lesson default || complain "the lesson's '*: default' is another"
 
+# Where every step has a chosen variant, or the fixed table's, nothing is measured,
+# with no time kept either.
+for choice in '*=default' '*=naive'; do
+    run run mlp-digits --batch 200 --iterations 1 --backend cpu \
+        --db "$work/chosen.db" --variant "$choice"
+    expect_exit 0
+    told no
+done
+run run mlp-digits --batch 200 --iterations 1 --backend cpu \
+    --db "$work/chosen.db" --variant 'fc1=naive'
+told yes
+
 # `step` goes by what is kept and measures nothing; the stepper has the name.
 run step mlp-digits --batch 200 --backend cpu --db "$db" --threads 1 --json
 expect_exit 0
@@ -116,6 +128,12 @@ sql "UPDATE variant_time SET time_ns = 'x' WHERE variant = 'vector' AND threads 
 train --threads 2
 told yes
 expect_stderr 'measured again where they are needed'
+for ns in 0 -5 1e300; do
+    sql "UPDATE variant_time SET time_ns = $ns WHERE variant = 'vector' AND threads = 2"
+    train --threads 2
+    told yes
+    expect_stderr 'measured again where they are needed'
+done
 sql "UPDATE variant_time SET version = '0' WHERE threads = 2"
 train --threads 2
 told yes

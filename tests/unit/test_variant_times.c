@@ -53,13 +53,13 @@ TEST_CASE_WITH(times_come_back, NULL, sample_cleanup)
         {"relu 2", "naive", NAN},
         {"dense 1", "vector", 1.0 / 3},
         {"dense 1", "blas", 7e12},
-        {"relu 2", "vector", 0}};
+        {"relu 2", "vector", 1}};
     keep(&here, times, 4);
     struct read r = read_of(&here);
     assert_int_equal(r.n, 4);
     assert_string_equal(r.step[0], "dense 1");
     assert_string_equal(r.variant[0], "blas");
-    assert_true(r.ns[0] == 7e12 && r.ns[1] == 1.0 / 3 && r.ns[3] == 0);
+    assert_true(r.ns[0] == 7e12 && r.ns[1] == 1.0 / 3 && r.ns[3] == 1);
     assert_true(isnan(r.ns[2]));
     assert_int_equal(r.left.damaged + r.left.foreign, 0);
     /* the newest time counts */
@@ -96,19 +96,22 @@ TEST_CASE_WITH(what_is_damaged_is_left_out, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     static const struct lab_variant_time times[] = {
-        {"a", "1", 1}, {"b", "1", 1}, {"c", "1", 1}, {"d", "1", 1},
-        {"e", "1", 1}, {"f", "1", 1}, {"g", "1", 1}};
-    keep(&here, times, 7);
+        {"a", "1", 1}, {"b", "1", 1}, {"c", "1", 1},
+        {"d", "1", 1}, {"e", "1", 1}, {"f", "1", 1},
+        {"g", "1", 1}, {"h", "1", 1}, {"i", "1", 1}};
+    keep(&here, times, 9);
     sample_sql(path, "UPDATE variant_time SET time_ns = -1 WHERE step = 'a';"
                      "UPDATE variant_time SET time_ns = 9e999 WHERE step = 'b';"
                      "UPDATE variant_time SET time_ns = 'x' WHERE step = 'c';"
                      "UPDATE variant_time SET variant = '' WHERE step = 'd';"
                      "UPDATE variant_time SET version = '0' WHERE step = 'e';"
-                     "UPDATE variant_time SET version = NULL WHERE step = 'f'");
+                     "UPDATE variant_time SET version = NULL WHERE step = 'f';"
+                     "UPDATE variant_time SET time_ns = 0 WHERE step = 'h';"
+                     "UPDATE variant_time SET time_ns = 1e14 WHERE step = 'i'");
     struct read r = read_of(&here);
     assert_int_equal(r.n, 1);
     assert_string_equal(r.step[0], "g");
-    assert_int_equal(r.left.damaged, 4);
+    assert_int_equal(r.left.damaged, 6);
     assert_int_equal(r.left.foreign, 2);
     /* and goes when something is kept */
     keep(&here, &times[1], 1);

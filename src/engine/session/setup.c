@@ -45,35 +45,55 @@ const char *lab_setup_notice_rest(const char *notice)
 }
 
 /* The lesson's choices that the backend can follow, then the caller's. */
-static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
-                              struct lab_str *notice)
-{
+struct choices {
     struct lab_variant_choice list[LAB_MAX_CHOICES];
-    int n = 0;
-    for (int i = 0; i < s->spec->n_variants; i++) {
-        list[n].target = s->spec->variants[i].target;
-        list[n].variant = s->spec->variants[i].variant;
-        list[n].optional = false;
-        if (lab_walk_choose(walk, list, n + 1) == LAB_OK)
-            n++;
-        else
-            lab_str_addf(notice, "the lesson's choice is left out: %s\n",
-                         lab_error());
-    }
-    for (int i = 0; i < s->n_choices; i++)
-        list[n++] = s->choices[i];
-    enum lab_status st = lab_walk_choose(walk, list, n);
-    if (!st && s->kept) {
-        memcpy(s->kept, list, (size_t)n * sizeof(*list));
-        *s->n_kept = n;
-    }
+    int n;
+};
+
+static enum lab_status choose(const struct choices *c, struct lab_walk *walk)
+{
+    enum lab_status st = lab_walk_choose(walk, c->list, c->n);
     return st == LAB_E_NOTFOUND
                ? lab_fail_id(LAB_E_USAGE, lab_error_id(), "%s", lab_error())
                : st;
 }
 
-static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
-                            struct lab_str *notice)
+static void find_choices(const struct lab_setup *s, struct lab_walk *walk,
+                         struct lab_str *notice, struct choices *out)
+{
+    out->n = 0;
+    for (int i = 0; i < s->spec->n_variants; i++) {
+        out->list[out->n].target = s->spec->variants[i].target;
+        out->list[out->n].variant = s->spec->variants[i].variant;
+        out->list[out->n].optional = false;
+        if (lab_walk_choose(walk, out->list, out->n + 1) == LAB_OK)
+            out->n++;
+        else
+            lab_str_addf(notice, "the lesson's choice is left out: %s\n",
+                         lab_error());
+    }
+    for (int i = 0; i < s->n_choices; i++)
+        out->list[out->n++] = s->choices[i];
+}
+
+/* Is a step left that may run as the fastest one? */
+static bool any_open(const struct choices *c, const struct lab_walk *walk)
+{
+    const struct lab_schedule *all = lab_walk_schedule(walk);
+    for (int i = 0; i < c->n; i++)
+        if (strcmp(c->list[i].target, "*") == 0 &&
+            strcmp(c->list[i].variant, LAB_VARIANT_DEFAULT) == 0)
+            return false;
+    for (int i = 0; i < all->n_steps; i++)
+        if (all->steps[i].by != LAB_BY_HAND)
+            return true;
+    return false;
+}
+
+/* The walk follows the choices. Where they leave nothing open, kept times are read and
+ * none is measured. */
+static enum lab_status tune(const struct lab_setup *s, const struct choices *c,
+                            struct lab_walk *w, struct lab_str *notice)
 {
     if (!s->tune || lab_walk_backend(w)->untimed ||
         !lab_tune_wanted(lab_walk_plan(w)))
@@ -82,7 +102,7 @@ static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
     enum lab_status st = t ? LAB_OK : lab_no_memory("variants' times");
     if (!st && s->tune->load)
         st = s->tune->load(s->tune->user, lab_walk_backend(w), t);
-    if (!st && s->tune->budget_ns > 0)
+    if (!st && s->tune->budget_ns > 0 && any_open(c, w))
         st = lab_tune(w, t, s->tune);
     if (!st) {
         lab_walk_tune_with(w, t);
@@ -191,10 +211,20 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         return st;
     }
     st = setup->begin ? setup->begin(setup->user, w, notice) : LAB_OK;
+    struct choices chosen = {.n = 0};
+    if (!st) {
+        find_choices(setup, w, notice, &chosen);
+        st = choose(&chosen, w);
+    }
     if (!st)
-        st = tune(setup, w, notice);
+        st = tune(setup, &chosen, w, notice);
     if (!st)
-        st = choose(setup, w, notice);
+        st = choose(&chosen, w);
+    if (!st && setup->kept) {
+        memcpy(setup->kept, chosen.list,
+               (size_t)chosen.n * sizeof(*chosen.list));
+        *setup->n_kept = chosen.n;
+    }
     int left_out;
     int measured = st ? 0 : measured_now(w, &left_out);
     if (measured > 0)

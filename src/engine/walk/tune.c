@@ -127,11 +127,12 @@ static bool lacks_time(const struct tuner *u, const char *name)
     return false;
 }
 
-/* Keeps the smaller time of step i; NaN: none. What is known from earlier stays:
- * networks share steps, and none of them changes the choices of another. */
+/* Keeps the smaller time of step i, 1 ns for one that does nothing; NaN: none. What
+ * is known from earlier stays: networks share steps, and none of them changes the
+ * choices of another. */
 static enum lab_status note(struct tuner *u, int i, const char *name, double ns)
 {
-    struct lab_tune_time time = {.ns = ns, .is_new = true};
+    struct lab_tune_time time = {.ns = ns < 1 ? 1 : ns, .is_new = true};
     const struct lab_tune_time *old = known(u, i, name, time.step);
     if (old && (!old->is_new || old->ns <= ns || isnan(ns)))
         return LAB_OK;

@@ -2,7 +2,7 @@
  * opened again need not measure. */
 #include "store/variant_times.h"
 
-#include <math.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/version.h"
@@ -22,11 +22,13 @@ static struct lab_stmt prepare(struct lab_database *db, const char *sql,
     return s;
 }
 
-/* What is in a file may be anything: NULL alone is "left out". */
+/* What is in a file may be anything: NULL alone is "left out"; nothing runs in no
+ * time, and no step for a day. */
+#define LONGEST_NS "1e14"
 static bool is_whole(const struct lab_variant_time *t, bool left_out)
 {
     return t->step && t->step[0] && t->variant && t->variant[0] &&
-           (left_out || (isfinite(t->ns) && t->ns >= 0));
+           (left_out || (t->ns > 0 && t->ns < strtod(LONGEST_NS, NULL)));
 }
 
 /* Of the same device and version: the machine, or --threads, had another number. */
@@ -87,7 +89,7 @@ static enum lab_status forget_unused(struct lab_database *db,
         "DELETE FROM variant_time WHERE backend = ?1 AND device = ?2 AND "
         "threads = ?3 AND precision = ?4 AND (ifnull(version, '') <> ?5 OR "
         "step = '' OR variant = '' OR typeof(time_ns) NOT IN ('null', "
-        "'integer', 'real') OR time_ns < 0 OR time_ns > 9e99)",
+        "'integer', 'real') OR time_ns <= 0 OR time_ns >= " LONGEST_NS ")",
         of);
     lab_bind_text(s.sql, 5, lab_version());
     return lab_stmt_once(&s, doing);

@@ -598,31 +598,139 @@ static void report_roofs(struct lab_doctor *d, struct lab_database *db,
     lab_str_release(&text);
 }
 
-/* How many times of variants are kept for each device that opens, and its
- * ceilings. */
+/* ---- kept times of variants ---- */
+
+enum { MOST_WINS = 512 };
+
+struct wins {
+    struct {
+        char op[48];
+        char variant[48];
+        int64_t n; /* shapes of its steps that it is the fastest at */
+    } list[MOST_WINS];
+    int n;
+    struct lab_str step; /* that is read now */
+    char variant[48];
+    double ns; /* its best so far; NaN: none */
+};
+
+static void count_win(struct wins *w)
+{
+    const char *step = lab_str_text(&w->step);
+    const int op = (int)strcspn(step, ".");
+    int i = 0;
+    while (i < w->n &&
+           (strncmp(w->list[i].op, step, (size_t)op) != 0 ||
+            w->list[i].op[op] || strcmp(w->list[i].variant, w->variant) != 0))
+        i++;
+    if (isnan(w->ns) || i == MOST_WINS || op >= (int)sizeof(w->list[i].op))
+        return;
+    if (i == w->n) {
+        snprintf(w->list[i].op, sizeof(w->list[i].op), "%.*s", op, step);
+        snprintf(w->list[i].variant, sizeof(w->list[i].variant), "%s",
+                 w->variant);
+        w->list[w->n++].n = 0;
+    }
+    w->list[i].n++;
+}
+
+static enum lab_status see_time(void *user, const struct lab_variant_time *t)
+{
+    struct wins *w = user;
+    if (strcmp(lab_str_text(&w->step), t->step) != 0) {
+        count_win(w);
+        lab_str_clear(&w->step);
+        lab_str_add(&w->step, t->step);
+        w->ns = NAN;
+    }
+    if (isnan(w->ns) || t->ns < w->ns) {
+        w->ns = t->ns;
+        snprintf(w->variant, sizeof(w->variant), "%s", t->variant);
+    }
+    return LAB_OK;
+}
+
+/* Of a device's kept times. */
+static enum lab_status read_wins(struct wins *w, struct lab_database *db,
+                                 const struct lab_variant_time_of *of)
+{
+    struct lab_variant_times_left left;
+    w->n = 0;
+    w->ns = NAN;
+    lab_str_init(&w->step);
+    enum lab_status st = lab_variant_times_read(db, of, see_time, w, &left);
+    if (!st)
+        count_win(w);
+    lab_str_release(&w->step);
+    return st;
+}
+
+/* "; the fastest of dense: vector (12), onednn (3); of relu: vector (2)" */
+static void add_wins(struct lab_str *out, const struct wins *w)
+{
+    for (int i = 0; i < w->n; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++)
+            seen = seen || strcmp(w->list[k].op, w->list[i].op) == 0;
+        if (seen)
+            continue;
+        lab_str_addf(out, "; %s %s:", out->len ? "of" : "the fastest of",
+                     w->list[i].op);
+        const char *before = " ";
+        for (int k = i; k < w->n; k++) {
+            if (strcmp(w->list[k].op, w->list[i].op) != 0)
+                continue;
+            lab_str_addf(out, "%s%s (%lld)", before, w->list[k].variant,
+                         (long long)w->list[k].n);
+            before = ", ";
+        }
+    }
+}
+
+/* How many times are kept for a device, and which variants they make the fastest of how
+ * many steps. */
+static void report_kept(struct lab_doctor *d, struct lab_database *db,
+                        const struct lab_variant_time_of *of)
+{
+    struct wins *w = lab_alloc(sizeof(*w));
+    struct lab_str fastest;
+    char threads[32] = "";
+    int64_t n = 0;
+    lab_str_init(&fastest);
+    if (of->threads > 0)
+        snprintf(threads, sizeof(threads), " with %d threads",
+                 (int)of->threads);
+    enum lab_status st = w ? read_wins(w, db, of) : LAB_OK;
+    if (!st)
+        st = lab_variant_times_count(db, of, &n);
+    if (!st && w)
+        add_wins(&fastest, w);
+    if (st)
+        report_error(d, "variant times", LAB_DOCTOR_WARNING,
+                     "variants are measured again");
+    else
+        report(d, "variant times", LAB_DOCTOR_OK, NULL, "%lld kept for %s%s%s",
+               (long long)n, of->device, threads, lab_str_text(&fastest));
+    lab_str_release(&fastest);
+    lab_free(w);
+}
+
+/* The times of variants that are kept for each device that opens, and its ceilings. */
 static void report_times(struct lab_doctor *d, struct lab_database *db)
 {
     static const char *const backends[] = {"cpu", "cuda"};
     for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
         struct lab_backend *be = NULL;
         struct lab_device_info info;
-        struct lab_variant_time_of of = {.backend = backends[i]};
-        char threads[32] = "";
-        int64_t n = 0;
         if (lab_backend_open(&be, backends[i], 0))
             continue;
         lab_backend_info(be, &info);
-        of.device = info.name;
-        of.threads = i == 0 ? lab_threads() : 0;
-        if (i == 0)
-            snprintf(threads, sizeof(threads), " with %d threads",
-                     lab_threads());
-        if (lab_variant_times_count(db, &of, &n))
-            report_error(d, "variant times", LAB_DOCTOR_WARNING,
-                         "variants are measured again");
-        else
-            report(d, "variant times", LAB_DOCTOR_OK, NULL,
-                   "%lld kept for %s%s", (long long)n, info.name, threads);
+        const struct lab_variant_time_of of = {.backend = backends[i],
+                                               .device = info.name,
+                                               .precision = "fp32",
+                                               .threads =
+                                                   i == 0 ? lab_threads() : 0};
+        report_kept(d, db, &of);
         report_roofs(d, db, backends[i], &info);
         lab_backend_close(be);
     }
@@ -737,59 +845,10 @@ static void doctor_database(struct lab_doctor *d, const char *db)
 
 /* ---- the variants of each op, and which were fastest here ---- */
 
-enum { MOST_WINS = 512 };
-
-struct wins {
-    struct {
-        char op[48];
-        char variant[48];
-        int64_t n; /* shapes of its steps that it is the fastest at */
-    } list[MOST_WINS];
-    int n;
-    struct lab_str step; /* that is read now */
-    char variant[48];
-    double ns; /* its best so far; NaN: none */
-};
-
-static void count_win(struct wins *w)
-{
-    const char *step = lab_str_text(&w->step);
-    const int op = (int)strcspn(step, ".");
-    int i = 0;
-    while (i < w->n &&
-           (strncmp(w->list[i].op, step, (size_t)op) != 0 ||
-            w->list[i].op[op] || strcmp(w->list[i].variant, w->variant) != 0))
-        i++;
-    if (isnan(w->ns) || i == MOST_WINS || op >= (int)sizeof(w->list[i].op))
-        return;
-    if (i == w->n) {
-        snprintf(w->list[i].op, sizeof(w->list[i].op), "%.*s", op, step);
-        snprintf(w->list[i].variant, sizeof(w->list[i].variant), "%s",
-                 w->variant);
-        w->list[w->n++].n = 0;
-    }
-    w->list[i].n++;
-}
-
-static enum lab_status see_time(void *user, const struct lab_variant_time *t)
-{
-    struct wins *w = user;
-    if (strcmp(lab_str_text(&w->step), t->step) != 0) {
-        count_win(w);
-        lab_str_clear(&w->step);
-        lab_str_add(&w->step, t->step);
-        w->ns = NAN;
-    }
-    if (isnan(w->ns) || t->ns < w->ns) {
-        w->ns = t->ns;
-        snprintf(w->variant, sizeof(w->variant), "%s", t->variant);
-    }
-    return LAB_OK;
-}
-
 /* None where there is no database, or none that can be read. */
-static void read_wins(struct wins *w, const char *option, const char *backend,
-                      const struct lab_device_info *info)
+static void look_for_wins(struct wins *w, const char *option,
+                          const char *backend,
+                          const struct lab_device_info *info)
 {
     const struct lab_database_options read = {.read_only = true,
                                               .busy_timeout_ms = 1000};
@@ -798,19 +857,16 @@ static void read_wins(struct wins *w, const char *option, const char *backend,
         .device = info->name,
         .precision = "fp32",
         .threads = strcmp(backend, "cpu") == 0 ? lab_threads() : 0};
-    struct lab_variant_times_left left;
     struct lab_database *db = NULL;
     struct lab_str path;
     lab_str_init(&path);
     w->n = 0;
-    w->ns = NAN;
     if (option)
         lab_str_add(&path, option);
     if ((option || lab_database_default_path(&path) == LAB_OK) &&
         access(lab_str_text(&path), F_OK) == 0 &&
-        lab_database_open(&db, lab_str_text(&path), &read) == LAB_OK &&
-        lab_variant_times_read(db, &of, see_time, w, &left) == LAB_OK)
-        count_win(w);
+        lab_database_open(&db, lab_str_text(&path), &read) == LAB_OK)
+        read_wins(w, db, &of);
     lab_database_close(db);
     lab_str_release(&path);
 }
@@ -856,8 +912,7 @@ void lab_doctor_write_variants(struct lab_doc *out, const char *db)
         if (lab_backend_open(&be, backends[i], 0))
             continue;
         lab_backend_info(be, &info);
-        lab_str_init(&w->step);
-        read_wins(w, db, backends[i], &info);
+        look_for_wins(w, db, backends[i], &info);
         if (i > 0)
             lab_doc_blank(out);
         lab_doc_para(out, 0, 0, true);
@@ -871,7 +926,6 @@ void lab_doctor_write_variants(struct lab_doc *out, const char *db)
                            "opens, and kept with its run");
         for (int op = 0; op < n_ops; op++)
             write_op(out, be, ops[op]->name, w);
-        lab_str_release(&w->step);
         lab_backend_close(be);
     }
     lab_free(w);

@@ -36,6 +36,7 @@ void lab_kernel_pause_offer(void *user, const struct lab_sim_gpu_call *of)
     memcpy(pause.now.block, of->launch->block, sizeof(pause.now.block));
     pause.now.ptx = of->ptx;
     pause.now.number++;
+    pause.now.launch = of->number;
     lab_kernel_name(of->kernel, pause.now.name, sizeof(pause.now.name));
     pause.waiting = true;
     pause.let_go = false;

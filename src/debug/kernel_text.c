@@ -543,14 +543,28 @@ int32_t lab_kernel_same_finding(const struct lab_sim_finding *f, int32_t n,
 bool lab_kernel_found(struct lab_str *out, struct lab_kernel_goal *goal)
 {
     struct lab_sim_backend_found found;
+    char launch[32];
     if (!lab_sim_backend_found(&found))
         return false;
     lab_kernel_name(found.kernel, goal->name, sizeof(goal->name));
     memcpy(goal->block, found.first.at.block, sizeof(goal->block));
-    lab_str_addf(out, "%s in %s", lab_sim_check_id(found.first.check),
-                 goal->name);
+    goal->launch = found.launch;
+    lab_sim_launch_text(found.launch, launch, sizeof(launch));
+    lab_str_addf(out, "%s in %s%s", lab_sim_check_id(found.first.check),
+                 goal->name, launch);
     add_place(out, &found.first, found.file, found.line);
     if (found.count > 1)
         lab_str_addf(out, ". %d more were found", found.count - 1);
     return true;
+}
+
+void lab_kernel_way_add(struct lab_str *out, const struct lab_kernel_goal *goal)
+{
+    lab_str_add(out, "`into` goes to its kernels, ");
+    if (goal->launch > 1)
+        lab_str_addf(out, "`kernel` to the next one; in launch %d ",
+                     goal->launch);
+    lab_str_addf(out, "`block %u,%u,%u` and `continue` ", goal->block[0],
+                 goal->block[1], goal->block[2]);
+    lab_str_addf(out, "%s to the finding.", goal->launch > 1 ? "go" : "there");
 }

@@ -117,12 +117,14 @@ static void show(struct session *s)
     uint32_t block[3];
     int warp;
     int warps;
+    char launch[32];
     struct lab_sim_warp_view v;
     lab_sim_debug_where(s->w->debug, block, &warp, &warps);
     lab_sim_debug_warp(s->w->debug, warp, &v);
     const struct lab_ptx_place *p =
         v.place >= 0 ? &s->w->ptx->places[v.place] : NULL;
-    lab_printf(stdout, "%s  ", s->w->name);
+    lab_sim_launch_text(s->w->launch, launch, sizeof(launch));
+    lab_printf(stdout, "%s%s  ", s->w->name, launch);
     if (p)
         lab_printf(stdout, "%s:%d  ", short_path(s, p->file), p->line);
     else if (v.text_line)
@@ -661,7 +663,7 @@ static enum lab_status do_findings(struct session *s, const char *arg)
 static enum lab_status do_kernel(struct session *s, const char *arg)
 {
     (void)arg;
-    if (!s->w->of_step)
+    if (s->w->launch == 0)
         return lab_fail(LAB_E_STATE,
                         "[kernel.only] no other kernel is launched here: "
                         "`quit` leaves this one");
@@ -846,8 +848,10 @@ static void walk_launch(void *user, const struct lab_sim_gpu_call *of)
     if (unwalked)
         return;
     lab_kernel_name(of->kernel, name, sizeof(name));
-    struct lab_kernel_walk w = {
-        .ptx = of->ptx, .name = name, .prompts = user != NULL, .of_step = true};
+    struct lab_kernel_walk w = {.ptx = of->ptx,
+                                .name = name,
+                                .launch = of->number,
+                                .prompts = user != NULL};
     enum lab_status st = lab_sim_debug_open(of->memory, of->launch, of->options,
                                             first, &w.debug);
     if (!st)
@@ -869,8 +873,8 @@ enum lab_status lab_kernel_walk_pause(const struct lab_kernel_pause *pause,
     struct lab_kernel_walk w = {.debug = pause->debug,
                                 .ptx = pause->ptx,
                                 .name = pause->name,
+                                .launch = pause->launch,
                                 .prompts = prompts,
-                                .of_step = true,
                                 .read = read,
                                 .read_user = user};
     enum lab_status st = lab_kernel_walk(&w);

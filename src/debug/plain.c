@@ -920,10 +920,9 @@ static void show_found(void)
     lab_str_init(&text);
     if (lab_kernel_found(&text, &goal)) {
         lab_lesson_put_paragraph(lab_str_text(&text), 2);
-        lab_printf(stdout,
-                   "  `into` goes to its kernels, `block %u,%u,%u` and "
-                   "`continue` there to the finding.\n",
-                   goal.block[0], goal.block[1], goal.block[2]);
+        lab_str_clear(&text);
+        lab_kernel_way_add(&text, &goal);
+        lab_lesson_put_paragraph(lab_str_text(&text), 2);
     }
     lab_str_release(&text);
 }

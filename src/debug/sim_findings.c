@@ -33,6 +33,7 @@ static enum lab_status print_finding(const struct lab_sim_gpu_finding *of,
     json_t *line = lab_json_new("finding");
     lab_json_text(line, "check", lab_sim_check_id(f->check));
     lab_json_text(line, "kernel", of->kernel);
+    lab_json_int(line, "launch", of->launch);
     add_where(line, of->ptx, &f->at);
     lab_json_int(line, "argument",
                  f->argument >= 0 ? f->argument : LAB_UNKNOWN);
@@ -57,6 +58,7 @@ static enum lab_status print_left(const struct lab_sim_backend_left *l)
     json_t *line = lab_json_new("finding");
     lab_json_text(line, "check", "unwritten");
     lab_json_text(line, "kernel", NULL);
+    lab_json_int(line, "launch", LAB_UNKNOWN);
     lab_json_text(line, "file", NULL);
     lab_json_int(line, "line", LAB_UNKNOWN);
     lab_json_int(line, "argument", l->argument);

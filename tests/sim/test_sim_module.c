@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "debug/kernel_text.h"
 #include "debug/sim_findings.h"
 #include "engine/backend.h"
 #include "engine/sim_backend.h"
@@ -88,6 +89,23 @@ static enum lab_status leave_seven(const struct lab_call *call)
                                                 sizeof(*y));
 }
 
+/* The first line of JSON of what was found. */
+static void read_line(struct lab_backend *be, char *text, int cap)
+{
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    const int kept = dup(STDOUT_FILENO);
+    assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
+    lab_sim_findings_print(be, NULL);
+    fflush(stdout);
+    assert_true(dup2(kept, STDOUT_FILENO) >= 0);
+    close(kept);
+    rewind(file);
+    assert_non_null(fgets(text, cap, file));
+    fclose(file);
+}
+
 TEST_CASE(an_element_that_no_kernel_wrote_has_a_line_of_json)
 {
     const struct lab_variant v = {.name = "leaves", .run = leave_seven};
@@ -104,24 +122,70 @@ TEST_CASE(an_element_that_no_kernel_wrote_has_a_line_of_json)
     assert_false(lab_sim_backend_left(be, 1, &left));
     assert_int_equal(left.unwritten, 1);
     assert_non_null(strstr(lab_error(), "the first is norm1.out[1,2]"));
-    char text[2048] = "";
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    fflush(stdout);
-    const int kept = dup(STDOUT_FILENO);
-    assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
-    lab_sim_findings_print(be, NULL);
-    fflush(stdout);
-    assert_true(dup2(kept, STDOUT_FILENO) >= 0);
-    close(kept);
-    rewind(file);
-    assert_non_null(fgets(text, sizeof(text), file));
-    fclose(file);
+    char text[2048];
+    read_line(be, text, sizeof(text));
     assert_non_null(
         strstr(text, "\"type\":\"finding\",\"check\":\"unwritten\""));
     assert_non_null(strstr(text, "\"name\":\"norm1.out\",\"index\":[1,2],"
                                  "\"times\":1"));
     assert_non_null(strstr(lab_error(), "norm1.out[1,2]"));
+    lab_backend_free(be, y.data);
+    lab_backend_close(be);
+}
+
+static const char writes[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                             ".visible .entry writes(.param .u64 to)\n{\n"
+                             ".reg .b32 %r<2>;\n.reg .b64 %rd<2>;\n"
+                             "ld.param.u64 %rd1, [to];\nmov.u32 %r1, 0;\n"
+                             "st.global.u32 [%rd1], %r1;\nret;\n}\n";
+
+/* One kernel twice, as for two gradients: the second launch writes past its end. */
+static enum lab_status launch_twice(const struct lab_call *call)
+{
+    static const struct lab_sim_image image = {
+        .name = "writes.ptx", .text = writes, .bytes = sizeof(writes) - 1};
+    float *to = call->out[0].data;
+    void *args[] = {&to};
+    const struct lab_sim_gpu_launch launch = {.image = &image,
+                                              .kernel = "writes",
+                                              .grid = {1, 1, 1},
+                                              .block = {1, 1, 1},
+                                              .args = args};
+    enum lab_status st = lab_sim_host.launch(&launch);
+    to += call->out[0].count;
+    return st ? st : lab_sim_host.launch(&launch);
+}
+
+TEST_CASE(a_finding_is_of_one_launch_of_its_step)
+{
+    const struct lab_variant v = {.name = "twice", .run = launch_twice};
+    struct lab_view y = {.dtype = LAB_F32, .rank = 1, .dim = {1}, .count = 1};
+    struct lab_call call = {.out = &y, .n_out = 1};
+    struct lab_kernel_goal goal;
+    struct lab_backend *be = NULL;
+    struct lab_str text;
+    char line[2048];
+    lab_str_init(&text);
+    assert_ok(lab_backend_open(&be, "sim", 0));
+    assert_ok(lab_backend_alloc(be, sizeof(float), &y.data));
+    for (int again = 0; again < 2; again++) { /* a step's own number */
+        assert_int_equal(lab_backend_run(be, &v, &call), LAB_E_CHECK);
+        lab_str_clear(&text);
+        assert_true(lab_kernel_found(&text, &goal));
+        assert_string_equal(goal.name, "writes");
+        assert_int_equal(goal.launch, 2);
+    }
+    assert_non_null(strstr(lab_error(), "memory in writes (launch 2), block"));
+    assert_non_null(
+        strstr(lab_str_text(&text), "memory in writes (launch 2), block"));
+    read_line(be, line, sizeof(line));
+    assert_non_null(strstr(line, "\"kernel\":\"writes\",\"launch\":2,"));
+    lab_str_clear(&text);
+    lab_kernel_way_add(&text, &goal);
+    assert_non_null(
+        strstr(lab_str_text(&text),
+               "`kernel` to the next one; in launch 2 `block 0,0,0`"));
+    lab_str_release(&text);
     lab_backend_free(be, y.data);
     lab_backend_close(be);
 }

@@ -39,7 +39,9 @@ struct launch {
     struct lab_sim_options options;
     pthread_t thread;
     atomic_bool running;
-    bool ends; /* the script lets it end: its end is told to the screen */
+    bool ends;    /* the script lets it end: its end is told to the screen */
+    int launches; /* of the kernel in the step; 0: one */
+    int found;    /* the launch that the screen is opened for; 0: none */
     struct lab_ui *ui;
 };
 
@@ -75,13 +77,16 @@ static void open_launch(struct launch *l, const char *text, size_t bytes,
 static void *launch(void *user)
 {
     struct launch *l = user;
-    const struct lab_sim_gpu_call call = {
+    struct lab_sim_gpu_call call = {
         .memory = l->memory,
         .launch = &l->of,
         .options = &l->options,
         .ptx = lab_sim_module_ptx(l->module),
         .kernel = lab_sim_kernel_function(l->of.kernel)->name};
-    lab_kernel_pause_offer(NULL, &call);
+    do {
+        call.number++;
+        lab_kernel_pause_offer(NULL, &call);
+    } while (call.number < l->launches);
     atomic_store(&l->running, false);
     if (l->ends)
         lab_ui_wake(l->ui);
@@ -121,8 +126,11 @@ static void write_file(const char *path, const char *text)
 
 static void plays(struct launch *l, const char *script)
 {
-    const struct lab_kernel_args args = {
+    struct lab_kernel_args args = {
         .what = "step", .running = is_running, .user = l, .element = "y[0,0]"};
+    args.goal.launch = l->found;
+    snprintf(args.goal.name, sizeof(args.goal.name), "%s",
+             l->found > 0 ? "turn" : "");
     const char *path = OUT "/play.keys";
     struct lab_ui *ui;
     write_file(path, script);
@@ -189,6 +197,20 @@ TEST_CASE(shared_memory_fills_up_and_a_race_is_found)
               "key r\nawait 60000 this is where the walk began\n");
     same_as_golden("kernel_shared_80x24.txt");
     same_as_golden("kernel_200x60.txt");
+    close_launch(&l);
+}
+
+/* A step may launch a kernel twice: the screen goes to the launch that it was in. */
+TEST_CASE(a_finding_of_the_second_launch)
+{
+    struct launch l;
+    open_turn(&l);
+    l.launches = 3;
+    l.found = 2;
+    plays(&l, "resize 80 24\n"
+              "await 60000 uninitialised: read of what nothing wrote\n"
+              "expect Kernel turn (launch 2)\n"
+              "expect [5 findings]\n");
     close_launch(&l);
 }
 

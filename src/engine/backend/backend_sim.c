@@ -353,7 +353,7 @@ static void keep_found(const struct lab_sim_gpu *gpu)
     const char *file = lab_sim_source(f->ptx, f->found.at.place, &line);
     pthread_mutex_lock(&last.lock);
     last.found = (struct lab_sim_backend_found){
-        .first = f->found, .line = line, .count = count};
+        .launch = f->launch, .first = f->found, .line = line, .count = count};
     snprintf(last.found.kernel, sizeof(last.found.kernel), "%s", f->kernel);
     snprintf(last.found.file, sizeof(last.found.file), "%s", file ? file : "");
     pthread_mutex_unlock(&last.lock);

@@ -28,6 +28,7 @@ struct lab_sim_gpu {
     size_t finding_count;
     size_t finding_room;
     int64_t left_out; /* findings that are not in the list */
+    int launches;     /* since the findings were forgotten */
     void (*launched)(void *user, const struct lab_sim_gpu_launched *of);
     void *user;
     void (*before)(void *user, const struct lab_sim_gpu_call *of);
@@ -114,6 +115,7 @@ void lab_sim_gpu_forget(struct lab_sim_gpu *gpu)
 {
     gpu->finding_count = 0;
     gpu->left_out = 0;
+    gpu->launches = 0;
 }
 
 /* "kernels/dense/dense.cu": a build knows its sources by absolute paths. */
@@ -138,19 +140,28 @@ const char *lab_sim_source(const struct lab_ptx *ptx, int32_t place, int *line)
     return source_name(ptx->files[p->file]);
 }
 
+void lab_sim_launch_text(int launch, char *out, size_t cap)
+{
+    out[0] = '\0';
+    if (launch > 1)
+        snprintf(out, cap, " (launch %d)", launch);
+}
+
 void lab_sim_finding_text(const struct lab_sim_gpu_finding *f, char *out,
                           size_t cap)
 {
     const struct lab_sim_where *at = &f->found.at;
     char where[LAB_SIM_NAME * 4] = "";
+    char launch[32];
     int line;
     const char *file = lab_sim_source(f->ptx, at->place, &line);
     if (file)
         snprintf(where, sizeof(where), " at %s:%d", file, line);
-    snprintf(out, cap, "%s in %s%s, block (%u,%u,%u), thread (%u,%u,%u): %s",
-             lab_sim_check_id(f->found.check), f->kernel, where, at->block[0],
-             at->block[1], at->block[2], at->thread[0], at->thread[1],
-             at->thread[2], f->found.message);
+    lab_sim_launch_text(f->launch, launch, sizeof(launch));
+    snprintf(out, cap, "%s in %s%s%s, block (%u,%u,%u), thread (%u,%u,%u): %s",
+             lab_sim_check_id(f->found.check), f->kernel, launch, where,
+             at->block[0], at->block[1], at->block[2], at->thread[0],
+             at->thread[1], at->thread[2], f->found.message);
     lab_utf8_trim(out);
 }
 
@@ -207,7 +218,8 @@ static enum lab_status keep(struct lab_sim_gpu *gpu,
         if (st)
             return st;
         struct lab_sim_gpu_finding *f = &gpu->findings[gpu->finding_count++];
-        *f = (struct lab_sim_gpu_finding){.found = r->findings[i], .ptx = ptx};
+        *f = (struct lab_sim_gpu_finding){
+            .found = r->findings[i], .ptx = ptx, .launch = gpu->launches};
         bare_name(kernel, f->kernel, sizeof(f->kernel));
     }
     return LAB_OK;
@@ -352,8 +364,8 @@ static enum lab_status host_launch(const struct lab_sim_gpu_launch *launch)
                                       .ptx = ptx,
                                       .start_ns = lab_clock_wall_ns()};
     facts_of(f, &facts);
-    const struct lab_sim_gpu_call call = {gpu->memory, &run, &gpu->options, ptx,
-                                          launch->kernel};
+    const struct lab_sim_gpu_call call = {
+        gpu->memory, &run, &gpu->options, ptx, launch->kernel, ++gpu->launches};
     if (gpu->before)
         gpu->before(gpu->before_user, &call);
     st = lab_sim_run(gpu->memory, &run, &gpu->options, &result);

@@ -1404,7 +1404,8 @@ static void go_to_goal(struct lab_screen *s)
 {
     struct kernel_state *st = s->state;
     struct lab_kernel_goal *goal = &st->of.goal;
-    if (strcmp(goal->name, st->at->name) != 0) {
+    if (goal->launch != st->at->launch ||
+        strcmp(goal->name, st->at->name) != 0) {
         st->at = NULL;
         lab_kernel_pause_next();
         return;
@@ -1946,8 +1947,10 @@ static const struct lab_binding bindings[] = {
 static void title_now(struct lab_screen *s, char *out, size_t cap)
 {
     const struct kernel_state *st = s->state;
-    snprintf(out, cap, "Kernel%s%s", st->at ? " " : "",
-             st->at ? st->at->name : "");
+    char launch[32];
+    lab_sim_launch_text(st->at ? st->at->launch : 0, launch, sizeof(launch));
+    snprintf(out, cap, "Kernel%s%s%s", st->at ? " " : "",
+             st->at ? st->at->name : "", launch);
 }
 
 static const struct lab_sign drawn_with[] = {

@@ -16,6 +16,7 @@ struct lab_kernel_pause {
     uint32_t block[3];
     char name[128]; /* of the kernel, as a person calls it */
     int number;     /* of the launches that waited since it was armed, from 1 */
+    int launch;     /* of the step, from 1 */
 };
 
 LAB_C_BEGIN

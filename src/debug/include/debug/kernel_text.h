@@ -17,6 +17,7 @@ struct lab_kernel_source {
 /* A place in a step to go to. */
 struct lab_kernel_goal {
     char name[128]; /* of the kernel, as a person calls it; "": none */
+    int launch;     /* of the step, from 1: it may launch one kernel twice */
     uint32_t block[3];
 };
 
@@ -87,6 +88,9 @@ void lab_kernel_finding_add(struct lab_str *out, const struct lab_ptx *ptx,
  * element, how many more, and what to look at; and where in its launch it is. false:
  * none was stopped. Any thread. */
 bool lab_kernel_found(struct lab_str *out, struct lab_kernel_goal *goal);
+/* The words that go there: `into` and, inside, those of kernel_walk.h. */
+void lab_kernel_way_add(struct lab_str *out,
+                        const struct lab_kernel_goal *goal);
 /* "3", "3,1" or "3,1,0". LAB_E_PARSE. */
 enum lab_status lab_kernel_read_three(const char *text, uint32_t out[3]);
 /* "reads x[0,0] to x[0,63]: 64 elements" and "writes ...", each followed by `end`:

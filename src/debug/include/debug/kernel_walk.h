@@ -12,15 +12,15 @@ struct lab_kernel_walk {
     struct lab_sim_debug *debug; /* the caller's */
     const struct lab_ptx *ptx;   /* of the kernel's module */
     const char *name;            /* of the kernel, as a person calls it */
+    int launch; /* of the step, from 1: `kernel` goes to the next; 0: no step's */
     const char *path;   /* of its source, as the person gave it; or NULL */
     const char *beside; /* see debug/kernel_text.h; or NULL */
     bool prompts;       /* a prompt before each line */
     /* A line into `line`; false: there is none any more. NULL: standard input. */
     bool (*read)(void *user, char *line, size_t cap);
     void *read_user;
-    bool of_step; /* other kernels may follow: `kernel` goes to the next one */
-    bool found;   /* out: the checks found something meanwhile */
-    bool left;    /* out: `quit`, and the step's other kernels are not walked */
+    bool found; /* out: the checks found something meanwhile */
+    bool left;  /* out: `quit`, and the step's other kernels are not walked */
 };
 
 LAB_C_BEGIN

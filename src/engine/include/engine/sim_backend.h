@@ -7,6 +7,7 @@
 /* What the checks found first in the last step that they stopped. */
 struct lab_sim_backend_found {
     char kernel[LAB_SIM_NAME]; /* as in the PTX */
+    int launch;                /* of the step, from 1 */
     struct lab_sim_finding first;
     char file[256]; /* "": not known */
     int line;

@@ -81,6 +81,7 @@ struct lab_sim_gpu_finding {
     struct lab_sim_finding found;
     const struct lab_ptx *ptx; /* where `place` is to be looked up */
     char kernel[LAB_SIM_NAME]; /* without types */
+    int launch; /* the number of its launch, see struct lab_sim_gpu_call */
 };
 
 struct lab_sim_gpu_launched {
@@ -99,6 +100,7 @@ struct lab_sim_gpu_call {
     const struct lab_sim_options *options;
     const struct lab_ptx *ptx;
     const char *kernel; /* as in the PTX */
+    int number;         /* since lab_sim_gpu_forget(), from 1 */
 };
 
 struct lab_sim_gpu;
@@ -126,7 +128,8 @@ void lab_sim_gpu_before(struct lab_sim_gpu *gpu,
                         void (*call)(void *user,
                                      const struct lab_sim_gpu_call *of),
                         void *user);
-/* What was found since the last lab_sim_gpu_forget(), in order. */
+/* What was found since the last lab_sim_gpu_forget(), in order. Launches are counted
+ * from there, too. */
 const struct lab_sim_gpu_finding *
 lab_sim_gpu_findings(const struct lab_sim_gpu *gpu, int *count);
 void lab_sim_gpu_forget(struct lab_sim_gpu *gpu);
@@ -135,7 +138,9 @@ void lab_sim_gpu_forget(struct lab_sim_gpu *gpu);
 enum lab_status lab_sim_gpu_judge(const struct lab_sim_gpu *gpu);
 /* The source file and line of a place; NULL and 0: not known. */
 const char *lab_sim_source(const struct lab_ptx *ptx, int32_t place, int *line);
-/* "race in dense_matmul at kernels/dense/dense.cu:34, block (0,0,0), thread
+/* What follows a kernel's name: " (launch 2)"; "" for the first launch. */
+void lab_sim_launch_text(int launch, char *out, size_t cap);
+/* "race in dense_matmul (launch 2) at kernels/dense/dense.cu:34, block (0,0,0), thread
  * (3,0,0): ...": one line. */
 void lab_sim_finding_text(const struct lab_sim_gpu_finding *f, char *out,
                           size_t cap);

@@ -1007,10 +1007,14 @@ static void add_map_cell(struct lab_text_table *t, const struct tuning_map *m,
 {
     enum { BAR = 5 };
     char text[64] = "";
-    double best = NAN;
-    for (int i = 0; i < m->candidates; i++)
-        best =
-            less ? fmin(best, m->rate[i][size]) : fmax(best, m->rate[i][size]);
+    int first = 0; /* of those that are equally fast, the one that is kept */
+    for (int i = 1; i < m->candidates; i++) {
+        double rate = m->rate[i][size];
+        double most = m->rate[first][size];
+        if (isnan(most) || (less ? rate < most : rate > most))
+            first = i;
+    }
+    double best = m->rate[first][size];
     double share = less ? best / m->rate[row][size] : m->rate[row][size] / best;
     if (isnan(share)) {
         lab_text_table_add(t, NULL);
@@ -1021,7 +1025,7 @@ static void add_map_cell(struct lab_text_table *t, const struct tuning_map *m,
                      : lab_print_is_ascii()   ? "#"
                                               : "\u2588");
     lab_text_table_addf(t, "%s %3.0f%s", text, 100 * share,
-                        share >= 1 ? " *" : "");
+                        row == first ? " *" : "");
 }
 
 /* `where`: "" for this machine. */

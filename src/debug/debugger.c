@@ -358,6 +358,7 @@ static enum lab_status list_tensors(const struct listing *l,
 /* ---- variants ---- */
 
 static const char *const by_words[] = {[LAB_BY_TABLE] = "(fixed table)",
+                                       [LAB_BY_DEFAULT] = "(fixed table)",
                                        [LAB_BY_TIME] = "(measured)",
                                        [LAB_BY_HAND] = "(by hand)"};
 

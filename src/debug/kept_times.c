@@ -109,11 +109,17 @@ static void note_unused(struct lab_kept_times *t)
                   "kept times of variants are not used, and measured again "
                   "where they are needed: ",
                   text);
+}
+
+/* Times were measured because those that are kept are of another number of threads. */
+static void note_threads(struct lab_kept_times *t)
+{
+    char text[96];
     snprintf(text, sizeof(text),
              "%lld thread%s: they are measured again for %d",
              (long long)t->left.threads, t->left.threads == 1 ? "" : "s",
              lab_threads());
-    if (t->left.threads > 0 && t->keeper.budget_ns > 0)
+    if (t->left.threads > 0 && t->n > 0)
         take_note(t, "the kept times of variants are for ", text);
 }
 
@@ -188,6 +194,7 @@ void lab_kept_times_store(struct lab_kept_times *t)
     size_t unused = t->n_gone + (size_t)(t->left.damaged + t->left.foreign);
     if (t->n + unused == 0 || !t->db || t->keeper.budget_ns == 0)
         return;
+    note_threads(t);
     rows = lab_alloc_array(t->n + t->n_gone + 1, sizeof(*rows));
     enum lab_status st = rows ? LAB_OK : lab_no_memory("variants' times");
     for (size_t i = 0; i < t->n && !st; i++)
@@ -271,15 +278,11 @@ const struct lab_tune_keeper *lab_kept_times_keeper(struct lab_kept_times *t,
 /* Does a step of the walk go by a time? */
 static bool goes_by_times(struct lab_walk *walk)
 {
-    const struct lab_tuning *t = lab_walk_tuning(walk);
     const struct lab_schedule *s = lab_walk_schedule(walk);
-    char key[LAB_TUNE_KEY];
-    int n = 0;
-    for (int i = 0; t && i < s->n_steps && n == 0; i++) {
-        lab_tune_key(lab_walk_plan(walk), s->steps[i].step, key);
-        lab_tuning_of(t, key, &n);
-    }
-    return n > 0;
+    for (int i = 0; i < s->n_steps; i++)
+        if (s->steps[i].by == LAB_BY_TIME)
+            return true;
+    return false;
 }
 
 enum lab_variants_from lab_variants_from(const struct lab_network_spec *spec,

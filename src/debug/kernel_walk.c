@@ -727,8 +727,9 @@ static const struct word {
     {"list", "[LINE]", "source, with how often each line ran", do_list},
     {"findings", "", "what the checks have found", do_findings},
     {"help", "", "these words", do_help},
-    {"kernel", "", "on to the step's next kernel", do_kernel},
-    {"quit", "", "leave the kernel, and those of the step behind it", do_quit},
+    {"kernel", "", "on to the next kernel, where a step launches several",
+     do_kernel},
+    {"quit", "", "leave this kernel and all that follow", do_quit},
 };
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 

@@ -93,12 +93,20 @@ cmp -s lesson default || complain "the lesson's '*: default' is another"
 
 # Where every step has a chosen variant, or the fixed table's, nothing is measured,
 # with no time kept either.
-for choice in '*=default' '*=naive'; do
+for choice in '*=default' '*=naive' 'fc1=default --variant *=naive' \
+    'dense=default --variant relu=default --variant softmax_cross_entropy=default --variant sgd=naive'; do
+    set -f
+    # shellcheck disable=SC2086
     run run mlp-digits --batch 200 --iterations 1 --backend cpu \
-        --db "$work/chosen.db" --variant "$choice"
+        --db "$work/chosen.db" --variant $choice
+    set +f
     expect_exit 0
     told no
 done
+# Nor where times of another number of threads are kept.
+run run mlp-digits --batch 200 --iterations 1 --backend cpu --threads 3 \
+    --db "$db" --variant '*=default'
+expect_no_stderr
 run run mlp-digits --batch 200 --iterations 1 --backend cpu \
     --db "$work/chosen.db" --variant 'fc1=naive'
 told yes

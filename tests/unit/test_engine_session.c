@@ -706,7 +706,7 @@ FIXTURE_CASE(a_choice_is_taken_back)
     choose(f, "fc1", "blas");
     assert_string_equal(first_runs(f, LAB_BY_HAND), "blas");
     choose(f, "fc1", "default");
-    assert_string_equal(first_runs(f, LAB_BY_TABLE), "naive");
+    assert_string_equal(first_runs(f, LAB_BY_DEFAULT), "naive");
     choose(f, "*", "blas");
     choose(f, "fc1", "auto"); /* the wider one holds now */
     assert_string_equal(first_runs(f, LAB_BY_HAND), "blas");

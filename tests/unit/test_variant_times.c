@@ -100,14 +100,15 @@ TEST_CASE_WITH(what_is_damaged_is_left_out, NULL, sample_cleanup)
         {"d", "1", 1}, {"e", "1", 1}, {"f", "1", 1},
         {"g", "1", 1}, {"h", "1", 1}, {"i", "1", 1}};
     keep(&here, times, 9);
-    sample_sql(path, "UPDATE variant_time SET time_ns = -1 WHERE step = 'a';"
-                     "UPDATE variant_time SET time_ns = 9e999 WHERE step = 'b';"
-                     "UPDATE variant_time SET time_ns = 'x' WHERE step = 'c';"
-                     "UPDATE variant_time SET variant = '' WHERE step = 'd';"
-                     "UPDATE variant_time SET version = '0' WHERE step = 'e';"
-                     "UPDATE variant_time SET version = NULL WHERE step = 'f';"
-                     "UPDATE variant_time SET time_ns = 0 WHERE step = 'h';"
-                     "UPDATE variant_time SET time_ns = 1e14 WHERE step = 'i'");
+    sample_sql(path,
+               "UPDATE variant_time SET time_ns = -1 WHERE step = 'a';"
+               "UPDATE variant_time SET time_ns = 9e999 WHERE step = 'b';"
+               "UPDATE variant_time SET time_ns = 'x' WHERE step = 'c';"
+               "UPDATE variant_time SET variant = '' WHERE step = 'd';"
+               "UPDATE variant_time SET version = '0' WHERE step = 'e';"
+               "UPDATE variant_time SET version = NULL WHERE step = 'f';"
+               "UPDATE variant_time SET time_ns = 0 WHERE step = 'h';"
+               "UPDATE variant_time SET time_ns = 8.64e13 WHERE step = 'i'");
     struct read r = read_of(&here);
     assert_int_equal(r.n, 1);
     assert_string_equal(r.step[0], "g");

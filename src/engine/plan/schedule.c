@@ -205,7 +205,7 @@ static const struct lab_variant *chosen(struct maker *m,
     if (!w.variant ||
         !accept(m, &w, step_prepare(m->plan, m->be, step, w.variant)))
         return NULL;
-    *by = table ? LAB_BY_TABLE : LAB_BY_HAND;
+    *by = table ? LAB_BY_DEFAULT : LAB_BY_HAND;
     return w.variant;
 }
 

@@ -77,23 +77,19 @@ static void find_choices(const struct lab_setup *s, struct lab_walk *walk,
 }
 
 /* Is a step left that may run as the fastest one? */
-static bool any_open(const struct choices *c, const struct lab_walk *walk)
+static bool any_open(const struct lab_walk *walk)
 {
     const struct lab_schedule *all = lab_walk_schedule(walk);
-    for (int i = 0; i < c->n; i++)
-        if (strcmp(c->list[i].target, "*") == 0 &&
-            strcmp(c->list[i].variant, LAB_VARIANT_DEFAULT) == 0)
-            return false;
     for (int i = 0; i < all->n_steps; i++)
-        if (all->steps[i].by != LAB_BY_HAND)
+        if (all->steps[i].by == LAB_BY_TABLE || all->steps[i].by == LAB_BY_TIME)
             return true;
     return false;
 }
 
 /* The walk follows the choices. Where they leave nothing open, kept times are read and
  * none is measured. */
-static enum lab_status tune(const struct lab_setup *s, const struct choices *c,
-                            struct lab_walk *w, struct lab_str *notice)
+static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
+                            struct lab_str *notice)
 {
     if (!s->tune || lab_walk_backend(w)->untimed ||
         !lab_tune_wanted(lab_walk_plan(w)))
@@ -102,7 +98,7 @@ static enum lab_status tune(const struct lab_setup *s, const struct choices *c,
     enum lab_status st = t ? LAB_OK : lab_no_memory("variants' times");
     if (!st && s->tune->load)
         st = s->tune->load(s->tune->user, lab_walk_backend(w), t);
-    if (!st && s->tune->budget_ns > 0 && any_open(c, w))
+    if (!st && s->tune->budget_ns > 0 && any_open(w))
         st = lab_tune(w, t, s->tune);
     if (!st) {
         lab_walk_tune_with(w, t);
@@ -217,7 +213,7 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         st = choose(&chosen, w);
     }
     if (!st)
-        st = tune(setup, &chosen, w, notice);
+        st = tune(setup, w, notice);
     if (!st)
         st = choose(&chosen, w);
     if (!st && setup->kept) {

@@ -24,7 +24,7 @@ static struct lab_stmt prepare(struct lab_database *db, const char *sql,
 
 /* What is in a file may be anything: NULL alone is "left out"; nothing runs in no
  * time, and no step for a day. */
-#define LONGEST_NS "1e14"
+#define LONGEST_NS "8.64e13"
 static bool is_whole(const struct lab_variant_time *t, bool left_out)
 {
     return t->step && t->step[0] && t->variant && t->variant[0] &&

@@ -140,8 +140,9 @@ struct lab_data_shapes {
     int n_more;
 };
 
-/* Who had the last word on the variant of a step. */
-enum lab_chosen_by { LAB_BY_TABLE, LAB_BY_TIME, LAB_BY_HAND };
+/* Who had the last word on the variant of a step: the fixed table, where nothing else
+ * has it, or because it was asked for by the name `default`; a time; a choice. */
+enum lab_chosen_by { LAB_BY_TABLE, LAB_BY_DEFAULT, LAB_BY_TIME, LAB_BY_HAND };
 
 struct lab_schedule_step {
     const struct lab_step *step;

@@ -597,4 +597,24 @@ TEST_CASE_WITH(a_check_in_progress_is_waited_for, back_to_start, back_to_start)
     }
 }
 
+/* A variant that refused the shapes of a check that failed may serve those that the
+ * check did not reach: nothing of it counts at the end of the next check, of other ops. */
+TEST_CASE_WITH(a_failed_check_withdraws_nothing_later, back_to_start,
+               back_to_start)
+{
+    static const struct lab_variant refused = {.name = "refused"};
+    static const struct lab_variant other = {.name = "other"};
+    uint64_t ops = 1;
+    lab_variant_withdraw(NULL);
+    assert_true(lab_variant_check_begin(&lab_backend_null, &ops));
+    lab_variant_tally(&refused, false);
+    lab_variant_check_end(&lab_backend_null, 0);
+    ops = 2;
+    assert_true(lab_variant_check_begin(&lab_backend_null, &ops));
+    lab_variant_tally(&other, false);
+    lab_variant_check_end(&lab_backend_null, ops);
+    assert_false(lab_variant_disabled(&refused));
+    assert_true(lab_variant_disabled(&other));
+}
+
 RUN_TESTS()

@@ -67,8 +67,6 @@ static void withdraw_unserved(void)
         if (!known && n_withdrawn < MAX_WITHDRAWN)
             withdrawn[n_withdrawn++] = choosy[i].variant;
     }
-    memset(choosy, 0, sizeof(choosy));
-    n_choosy = 0;
 }
 
 void lab_variant_check_end(const struct lab_backend_ops *be, uint64_t whole)
@@ -85,6 +83,9 @@ void lab_variant_check_end(const struct lab_backend_ops *be, uint64_t whole)
         checked[at].ops |= whole;
     if (whole)
         withdraw_unserved();
+    /* The shapes that a failed check did not reach may be served. */
+    memset(choosy, 0, sizeof(choosy));
+    n_choosy = 0;
     checking = false;
     pthread_cond_broadcast(&check_ended);
     pthread_mutex_unlock(&lock);

@@ -133,12 +133,14 @@ static enum lab_status load_times(void *user, struct lab_backend *be,
     struct lab_kept_times *t = user;
     struct lab_database *db = NULL;
     struct kept_to to = {t, be, tuning};
+    /* What is left of a network that was not opened is of another device. */
+    t->n = t->n_gone = 0;
+    t->left = (struct lab_variant_times_left){0};
     lab_backend_info(be, &t->device);
     snprintf(t->backend, sizeof(t->backend), "%s", be->ops->name);
     if (!t->db)
         return LAB_OK;
     const struct lab_variant_time_of of = times_of(t);
-    t->n_gone = 0;
     enum lab_status st = lab_database_open(&db, t->db, &options);
     if (!st)
         st = lab_variant_times_read(db, &of, add_kept, &to, &t->left);

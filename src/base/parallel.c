@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/group.h"
 #include "base/thread.h"
 
@@ -127,15 +128,27 @@ static void take_parts(bool caller)
 }
 
 /* To sleep and be woken takes longer than most loops, and longer yet where the cores
- * share no cache: a thread first looks for some tenths of a millisecond, a worker for the
- * next loop, the caller for the last part. */
-enum { LOOKS = 40000 };
+ * share no cache: a thread first looks for a millisecond, a worker for the next loop, the
+ * caller for the last part. The clock is read once in many turns, as a short wait needs
+ * none. */
+enum { LOOK_NS = 1000000, TURNS = 256 };
+struct look {
+    unsigned turns;
+    int64_t end_ns; /* known after the first TURNS */
+};
 
-static void rest(void)
+/* A turn; returns whether there is time for another one. */
+static bool looks_on(struct look *l)
 {
 #ifdef __x86_64__
     __builtin_ia32_pause();
 #endif
+    if (++l->turns % TURNS != 0)
+        return true;
+    int64_t now = lab_clock_monotonic_ns();
+    if (l->turns == TURNS)
+        l->end_ns = now + LOOK_NS;
+    return now < l->end_ns;
 }
 
 /* Either the worker counts as asleep before the caller looks whether one is, or the
@@ -154,9 +167,9 @@ static void *work(void *unused)
 {
     (void)unused;
     for (;;) {
-        int looks = 0;
-        while (!has_parts(atomic_load(&pool.word)) && looks++ < LOOKS)
-            rest();
+        struct look look = {0};
+        while (!has_parts(atomic_load(&pool.word)) && looks_on(&look))
+            continue;
         if (!has_parts(atomic_load(&pool.word)))
             sleep_until_begun();
         take_parts(false);
@@ -183,8 +196,9 @@ static void start_workers(int wanted)
 /* Until no part runs. Parts that are not taken are none: the caller took them. */
 static void wait_for_end(void)
 {
-    for (int i = 0; i < LOOKS && atomic_load(&pool.word) >= ONE_RUNNING; i++)
-        rest();
+    struct look look = {0};
+    while (atomic_load(&pool.word) >= ONE_RUNNING && looks_on(&look))
+        continue;
     if (atomic_load(&pool.word) < ONE_RUNNING)
         return;
     pthread_mutex_lock(&pool.lock);

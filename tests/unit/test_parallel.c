@@ -3,9 +3,11 @@
  * at a time. */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "test.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 
@@ -124,6 +126,16 @@ TEST_CASE(the_number_of_threads_is_kept_in_its_range)
     lab_threads_set(1 << 20);
     assert_int_equal(lab_threads(), LAB_MAX_THREADS);
     assert_true(lab_cores() >= 1);
+}
+
+/* A worker that has nothing to do looks for a millisecond and sleeps. */
+TEST_CASE(idle_threads_take_no_processor_time)
+{
+    const struct timespec idle = {.tv_nsec = 200000000};
+    lab_free(run(4999, 10, 4));
+    int64_t before = lab_clock_process_ns();
+    nanosleep(&idle, NULL);
+    assert_in_range(lab_clock_process_ns() - before, 0, 50000000);
 }
 
 RUN_TESTS()

@@ -24,6 +24,27 @@ run profile show last --db "$db" --json
 expect_json 'of("run")[0]["variants_from"] == "measured"' \
     'of("run")[0]["variants"].startswith("64: fc1=")'
 
+# A sweep in which nothing is measured has the fixed table on its run as well.
+run lab batch-size softmax-regression --backend cpu --sizes 1,2 --repeat 20 --db "$db"
+expect_exit 0
+measured no
+expect_stdout 'variants at 1, 2: the fixed table; forward: naive'
+run profile show last --db "$db" --json
+expect_json 'of("run")[0]["variants_from"] == "table"' \
+    'of("run")[0]["variants"] is None'
+
+# What a network's setup reports is printed, each line once.
+sed 's/^optimizer:/variants: {fc1: cublas}\n&/' \
+    "$LAB_BINARY_DIR/share/lapenna-lab/lessons/20-mlp-digits.md" >chosen.md
+run lab batch-size chosen.md --backend cpu --sizes 1,2 --repeat 20 --db "$db"
+expect_exit 0
+[ "$(grep -c "the lesson's choice is left out: .*cublas" "$err")" -eq 1 ] ||
+    complain 'the choice that is left out is not reported once'
+LD_LIBRARY_PATH=$LAB_BINARY_DIR/lib/wrong run lab batch-size mlp-digits --backend cpu \
+    --sizes 1,2 --repeat 20 --db "$db"
+[ "$(grep -c 'dense matmul forward, variant blas: .* off the reference; withdrawn' \
+    "$err")" -eq 1 ] || complain 'the variant that is withdrawn is not reported once'
+
 # The times are those of `run`, in both directions.
 run run mlp-digits --batch 64 --iterations 2 --backend cpu --db "$db" --json
 expect_exit 0

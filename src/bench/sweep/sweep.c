@@ -44,6 +44,7 @@ struct lab_sweep_point {
     const struct lab_options *options;
     struct lab_kept_times *times; /* of variants */
     const char *where;            /* they are measured: at each of 5 sizes */
+    struct lab_str *warned;       /* lines, each printed once */
     /* The options' choices; of several lessons optional. */
     const struct lab_variant_choice *choices;
     const char *backend;
@@ -98,6 +99,23 @@ static void fail(struct lab_sweep_result *r, enum lab_status st)
     snprintf(r->id, sizeof(r->id), "%s", lab_error_id());
 }
 
+/* Prints the lines that no point before has printed. */
+static void warn_once(struct lab_str *warned, const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        struct lab_str line;
+        lab_str_init(&line);
+        lab_str_addf(&line, "\n%.*s\n", (int)n, text);
+        if (!strstr(lab_str_text(warned), lab_str_text(&line))) {
+            lab_warn("%.*s", (int)n, text);
+            lab_str_add(warned, lab_str_text(&line));
+        }
+        lab_str_release(&line);
+        text += n + (text[n] == '\n');
+    }
+}
+
 static enum lab_status open_network(const struct lab_sweep_point *p,
                                     struct lab_walk **walk,
                                     struct lab_plan **plan,
@@ -116,6 +134,7 @@ static enum lab_status open_network(const struct lab_sweep_point *p,
     lab_str_init(&notice);
     enum lab_status st = lab_setup_open(&setup, walk, plan, &notice);
     lab_kept_times_opened(p->times);
+    warn_once(p->warned, lab_str_text(&notice));
     lab_str_release(&notice);
     if (st)
         return st;
@@ -517,6 +536,7 @@ struct sweep {
     struct lab_kept_times *times;
     struct lab_variant_choice choices[LAB_MAX_OPTION_CHOICES];
     char where[WHERE_BYTES];
+    struct lab_str warned; /* what the setup of the networks has reported */
 };
 
 static const struct lab_sweep_row *row_at(const struct sweep *s, int i)
@@ -526,18 +546,18 @@ static const struct lab_sweep_row *row_at(const struct sweep *s, int i)
 
 /* ---- recording ---- */
 
-/* Of the run as a whole, whose first point has been opened: others may be large
- * enough to be measured. */
-static enum lab_variants_from run_variants_from(const struct sweep *s)
+/* Of the rows so far: measured where one of them is, else as the first one that was
+ * opened. NULL: none was. */
+static const char *run_variants_from(const struct sweep *s)
 {
-    enum lab_variants_from first = s->rows[0].variants_from;
-    bool several = !s->lesson_id || (s->kind <= LAB_SWEEP_NETWORK &&
-                                     s->n_sizes * s->n_backends > 1);
-    bool tuned =
-        lab_kept_times_keeper(s->times, s->options, true, s->where) != NULL;
-    return several && tuned && first == LAB_VARIANTS_TABLE
-               ? LAB_VARIANTS_MEASURED
-               : first;
+    const struct lab_sweep_result *found = NULL;
+    for (int i = 0; i < s->n_rows; i++) {
+        const struct lab_sweep_result *r = &s->rows[i];
+        bool first = !found && r->opened;
+        if (first || (r->opened && r->variants_from == LAB_VARIANTS_MEASURED))
+            found = r;
+    }
+    return found ? lab_variants_from_name(found->variants_from) : NULL;
 }
 
 static enum lab_status open_run(struct sweep *s,
@@ -551,7 +571,7 @@ static enum lab_status open_run(struct sweep *s,
     info.row.backend = s->backends[0];
     info.row.precision = "fp32";
     info.row.counters = "off";
-    info.row.variants_from = lab_variants_from_name(run_variants_from(s));
+    info.row.variants_from = run_variants_from(s);
     return lab_bench_writer_open(s->options, &info, device, &s->writer, &s->db,
                                  &s->run);
 }
@@ -629,6 +649,7 @@ static void end_run(struct sweep *s, enum lab_status st)
                      : st                 ? LAB_RUN_FAILED
                                           : LAB_RUN_DONE;
     summary.variants = lab_str_text(&variants);
+    summary.variants_from = run_variants_from(s);
     lab_bench_writer_close(s->writer, s->db, &summary);
     lab_str_release(&variants);
 }
@@ -672,7 +693,7 @@ static int64_t iterations_of(const struct sweep *s)
     return s->options->repeat ? s->options->repeat : ITERATIONS;
 }
 
-static struct lab_sweep_point point_of(const struct sweep *s,
+static struct lab_sweep_point point_of(struct sweep *s,
                                        const struct lab_network_spec *spec,
                                        const char *backend)
 {
@@ -680,6 +701,7 @@ static struct lab_sweep_point point_of(const struct sweep *s,
                                     .options = s->options,
                                     .times = s->times,
                                     .where = s->where,
+                                    .warned = &s->warned,
                                     .choices = s->choices,
                                     .backend = backend,
                                     .iterations = iterations_of(s)};
@@ -1362,12 +1384,14 @@ int lab_sweep_run(const struct lab_options *o, enum lab_sweep_kind kind)
         return lab_exit_error(lab_no_memory("a sweep"));
     s->options = o;
     s->kind = kind;
+    lab_str_init(&s->warned);
     enum lab_status st = sweep(s);
     if (!st && !o->json && s->run) {
         lab_printf(stdout, "\n");
         lab_print_recorded(o->db, s->run, true);
     }
     lab_kept_times_free(s->times);
+    lab_str_release(&s->warned);
     lab_free(s);
     return lab_signals_caught() ? LAB_EXIT_SIGNAL + lab_signals_caught()
                                 : lab_exit_error(st);

@@ -298,7 +298,8 @@ static enum lab_status run_row_end(const struct lab_insert *in,
         "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
         "variants = nullif(ifnull(?23, variants), ''), "
         "memoryPeak_bytes = ?24, utilization_pct = ?25, summed = ?26, "
-        "energy_j = ?27, iteration_flop = ?28 "
+        "energy_j = ?27, iteration_flop = ?28, "
+        "variantsFrom = ifnull(?29, variantsFrom) "
         "WHERE id = ?1");
     sqlite3_stmt *s = stmt.sql;
     lab_utc_text(now, ended);
@@ -332,6 +333,7 @@ static enum lab_status run_row_end(const struct lab_insert *in,
     lab_bind_int(s, 26, open ? LAB_SUMMED_LATER : LAB_UNKNOWN);
     lab_bind_real(s, 27, u->energy_j);
     lab_bind_real(s, 28, u->iteration_flop);
+    lab_bind_text(s, 29, u->variants_from);
     return lab_stmt_once(&stmt, storing_run);
 }
 

@@ -160,7 +160,8 @@ struct lab_run_summary { /* LAB_UNKNOWN and NaN where unknown */
     enum lab_trace_state trace_state; /* UNKNOWN: as in the info */
     const char *counters;             /* NULL: as in the info */
     const char *counters_reason;
-    const char *variants; /* NULL: as in the info; "": the defaults */
+    const char *variants;      /* NULL: as in the info; "": the defaults */
+    const char *variants_from; /* NULL: as in the info */
 };
 /* Everything unknown, status done. */
 void lab_run_summary_init(struct lab_run_summary *summary);

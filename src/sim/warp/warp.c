@@ -426,7 +426,8 @@ static void merge(struct sim_warp *w, int32_t pc)
 }
 
 /* Lanes that a branch took to the kernel's end, where they wait for the others to
- * return with them. "All non-exited threads named in mask" have to come to a shuffle, a
+ * return with them. At the end of a called function lanes wait, too: they go on behind
+ * the call. "All non-exited threads named in mask" have to come to a shuffle, a
  * vote or __syncwarp() (CUDA C++ Programming Guide): these have exited. */
 static uint32_t returned(const struct sim_warp *w)
 {
@@ -435,10 +436,10 @@ static uint32_t returned(const struct sim_warp *w)
     for (int j = s->join; j >= 0; j = s->joins[j].parent) {
         const struct sim_join *at = &s->joins[j];
         const struct lab_ptx_instr *in =
-            at->pc >= 0 && !at->call
-                ? w->block->grid->kernel->instrs[at->pc].ptx
-                : NULL;
-        if (in && in->guard < 0 && strcmp(in->opcode, "ret") == 0)
+            at->pc >= 0 ? w->block->grid->kernel->instrs[at->pc].ptx : NULL;
+        if (at->call)
+            out = 0;
+        else if (in && in->guard < 0 && strcmp(in->opcode, "ret") == 0)
             out |= at->arrived;
     }
     return out;

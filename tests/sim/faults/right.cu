@@ -2,6 +2,7 @@
 // run: --kernel tiles8 --grid 2 --block 64 --arg in:int[128]=random --arg out:int[128]
 // run: --kernel inverses --grid 1 --block 32 --arg in:float[32]=iota --arg out:float[32]
 // run: --kernel gone --grid 2 --block 64 --arg in:float[100]=random --arg inout:int[1]=zero --arg int:100
+// run: --kernel gone_before --grid 2 --block 64 --arg in:float[100]=random --arg inout:int[1]=zero --arg int:100
 // run: --kernel halves --grid 1 --block 32 --arg in:int[32]=iota --arg out:int[32]
 // run: --kernel ticket --grid 7 --block 64 --arg in:float[448]=random --arg inout:float[7]=zero --arg inout:unsigned[1]=zero --arg out:float[1]
 // run: --kernel spin --grid 1 --block 64 --budget 3000000 --arg inout:int[3]=zero
@@ -81,6 +82,28 @@ __global__ void gone(const float *in, int *count, int n)
     __syncwarp();
     c = __shfl_sync(0xffffffff, c, 0);
     if (__any_sync(0xffffffff, in[i] > 0) && threadIdx.x % 32 == 0)
+        atomicAdd(count, c);
+}
+
+// The same in a function that is called; some lanes return from it early.
+__device__ __noinline__ void count_in(float v, int *count)
+{
+    if (v > 0.5f)
+        return;
+    const int c = __popc(__ballot_sync(__activemask(), v > 0.25f));
+    if (c > 0)
+        atomicAdd(count, c);
+}
+__device__ __noinline__ int count_of(float v) { return __popc(__ballot_sync(0xffffffff, v > 0)); }
+__global__ void gone_before(const float *in, int *count, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int c = count_of(in[i]);
+    count_in(in[i], count);
+    __syncwarp();
+    if (c + count_of(in[i]) > 0 && threadIdx.x % 32 == 0)
         atomicAdd(count, c);
 }
 

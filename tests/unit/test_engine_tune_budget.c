@@ -1,6 +1,7 @@
 /* The budget of measuring is a bound: by a clock that only the work of a backend moves. */
 #include "test.h"
 
+#include "engine/setup.h"
 #include "engine/tune.h"
 #include "unit/net.h"
 
@@ -12,7 +13,7 @@ int64_t __wrap_lab_clock_monotonic_ns(void)
     return now_ns;
 }
 
-/* The null backend, whose steps and copies take a time that is told. */
+/* The null backend. A step takes call_ns(), a copied byte byte_ns. */
 static int64_t (*call_ns)(const struct lab_variant *v, int64_t count);
 static double byte_ns;
 static int calls;
@@ -34,24 +35,34 @@ static enum lab_status timed_upload(struct lab_backend *be, void *dst,
     return lab_backend_null.upload(be, dst, src, bytes);
 }
 
-static struct lab_backend *timed_backend(void)
+static void time_it(struct lab_backend *be)
 {
-    struct lab_backend *be;
-    assert_ok(lab_backend_open(&be, "null", 0));
     timed_ops = *be->ops;
     timed_ops.run = timed_run;
     timed_ops.upload = timed_upload;
     be->ops = &timed_ops;
+}
+
+static struct lab_backend *timed_backend(void)
+{
+    struct lab_backend *be;
+    assert_ok(lab_backend_open(&be, "null", 0));
+    time_it(be);
     return be;
 }
 
-static void large(struct net *n)
+static void describe(struct net *n)
 {
     net_init(n);
     net_tensor(n, "x 64,250", NULL);
     net_labels(n, "y 64", 3);
     net_nodes(n, "fc1 dense units=100", "relu1 relu", "fc2 dense units=3");
     net_train(n, "softmax_cross_entropy", "adam lr=0.1");
+}
+
+static void large(struct net *n)
+{
+    describe(n);
     net_walk_on(n, timed_backend());
 }
 
@@ -64,7 +75,7 @@ struct in_round_5 {
     int iterations;
 };
 
-struct told {
+struct counted {
     int kept;
     int left_out;
     int naive;
@@ -73,18 +84,19 @@ struct told {
 
 static void keep(void *user, const struct lab_tune_time *t)
 {
-    struct told *told = user;
-    told->kept++;
-    told->left_out += isnan(t->ns);
-    told->naive += strcmp(t->variant, "naive") == 0;
+    struct counted *counted = user;
+    counted->kept++;
+    counted->left_out += isnan(t->ns);
+    counted->naive += strcmp(t->variant, "naive") == 0;
 }
 
 /* What measuring took, by that clock. */
-static int64_t tuning_ns(struct net *n, struct lab_tuning *t, struct told *told)
+static int64_t tuning_ns(struct net *n, struct lab_tuning *t,
+                         struct counted *counted)
 {
     const struct lab_tune_keeper keeper = {
-        .user = told, .budget_ns = BUDGET, .keep = keep};
-    *told = (struct told){0};
+        .user = counted, .budget_ns = BUDGET, .keep = keep};
+    *counted = (struct counted){0};
     calls = 0;
     int64_t begin = now_ns;
     assert_ok(lab_tune(n->walk, t, &keeper));
@@ -111,17 +123,134 @@ TEST_CASE(the_budget_is_a_bound)
     call_ns = same;
     for (int i = 0; i < 16; i++) {
         struct net n;
-        struct told told;
+        struct counted counted;
         step_ns = (int64_t)step_ms[i % 4] * MS;
         byte_ns = byte[i / 4];
         large(&n);
         struct lab_tuning *t = lab_tuning_new();
         assert_non_null(t);
-        int64_t took = tuning_ns(&n, t, &told);
+        int64_t took = tuning_ns(&n, t, &counted);
         /* The first step of the last one that fits is not known before. */
         assert_true(took <= BUDGET || (calls == 1 && took < BUDGET + step_ns));
-        assert_true(told.kept > 0);
+        /* Nothing is kept where nothing was measured. */
+        assert_true(counted.kept > counted.left_out || counted.kept == 0);
+        assert_true((counted.kept > 0) == (calls > 0));
+        assert_true(calls > 0 || lab_tuning_waiting(t) > 0);
         lab_tuning_free(t);
+        net_free(&n);
+    }
+}
+
+/* Restarts the network, by copies that take `part` of the budget. */
+static void restart(struct lab_walk *w, double part)
+{
+    byte_ns = 1000;
+    assert_ok(lab_walk_restart(w));
+    byte_ns *= part * BUDGET / (double)lab_walk_start_ns(w);
+    assert_ok(lab_walk_restart(w));
+}
+
+/* A slow start leaves no time, or some: the next one, which is fast, measures the rest. */
+TEST_CASE(a_slow_start_leaves_the_rest_to_the_next)
+{
+    static const double part[] = {1, .95, .935, .93};
+    call_ns = same;
+    step_ns = MS;
+    for (int i = 0; i < 4; i++) {
+        struct net n;
+        struct counted counted;
+        byte_ns = 0;
+        large(&n);
+        struct lab_tuning *t = lab_tuning_new();
+        assert_non_null(t);
+        restart(n.walk, part[i]);
+        assert_true(tuning_ns(&n, t, &counted) <= BUDGET);
+        assert_true((calls > 0) == (i > 1));
+        assert_int_equal(counted.left_out, 0);
+        assert_true(lab_tuning_waiting(t) > 0);
+        int before = counted.kept;
+        restart(n.walk, 0);
+        assert_true(tuning_ns(&n, t, &counted) <= BUDGET);
+        assert_int_equal(counted.left_out, 0);
+        assert_true(counted.kept > before && counted.kept > 10);
+        assert_int_equal(lab_tuning_waiting(t), 0);
+        assert_int_equal(tuning_ns(&n, t, &counted), 0);
+        lab_tuning_free(t);
+        net_free(&n);
+    }
+}
+
+/* Where each start is slow, measuring comes to an end, too. */
+TEST_CASE(slow_starts_come_to_an_end)
+{
+    struct net n;
+    struct counted counted;
+    int starts = 0;
+    call_ns = same;
+    step_ns = 10 * MS;
+    byte_ns = 0;
+    large(&n);
+    struct lab_tuning *t = lab_tuning_new();
+    assert_non_null(t);
+    restart(n.walk, .9);
+    do {
+        assert_true(tuning_ns(&n, t, &counted) <= BUDGET);
+        assert_true(++starts < 20);
+    } while (lab_tuning_waiting(t) > 0);
+    print_message("%d starts, %d of %d times left out\n", starts,
+                  counted.left_out, counted.kept);
+    assert_true(starts > 2);
+    assert_in_range(counted.left_out, 1, counted.kept - 1);
+    assert_int_equal(tuning_ns(&n, t, &counted), 0);
+    lab_tuning_free(t);
+    net_free(&n);
+}
+
+static enum lab_status start_slowly(void *user, struct lab_walk *walk,
+                                    struct lab_str *notice)
+{
+    (void)notice;
+    time_it(lab_walk_backend(walk));
+    restart(walk, *(const double *)user);
+    return LAB_OK;
+}
+
+/* Where a start is slow, nothing or not all is measured. */
+TEST_CASE(a_notice_states_what_was_not_measured)
+{
+    static const struct {
+        double part;
+        int64_t step_ms;
+        const char *words;
+        const char *absent;
+    } starts[] = {
+        {1, 1, "no variant was measured: starting the network", "left out"},
+        {.93, 1, "are measured at the next start", "no variant"},
+        {0, 1, "variants were measured: ", "next start"},
+        {0, 60, " times are left out, over the budget", "next start"},
+    };
+    call_ns = same;
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        struct net n;
+        struct counted counted = {.kept = 0};
+        struct lab_str notice;
+        double part = starts[i].part;
+        const struct lab_tune_keeper keeper = {
+            .user = &counted, .budget_ns = BUDGET, .keep = keep};
+        describe(&n);
+        const struct lab_setup setup = {.spec = &n.spec,
+                                        .backend = "null",
+                                        .tune = &keeper,
+                                        .begin = start_slowly,
+                                        .user = &part};
+        step_ns = starts[i].step_ms * MS;
+        byte_ns = 0;
+        lab_str_init(&notice);
+        assert_ok(lab_setup_open(&setup, &n.walk, &n.plan, &notice));
+        const char *text = lab_str_text(&notice);
+        if (!strstr(text, starts[i].words) || strstr(text, starts[i].absent))
+            fail_msg("start %zu: %s", i, text);
+        lab_str_release(&notice);
         net_free(&n);
     }
 }
@@ -138,7 +267,7 @@ static int64_t by_name(const struct lab_variant *v, int64_t count)
 TEST_CASE(the_best_so_far_is_used)
 {
     struct net n;
-    struct told told;
+    struct counted counted;
     char key[LAB_TUNE_KEY];
     int count;
     call_ns = by_name;
@@ -146,13 +275,13 @@ TEST_CASE(the_best_so_far_is_used)
     large(&n);
     struct lab_tuning *t = lab_tuning_new();
     assert_non_null(t);
-    assert_true(tuning_ns(&n, t, &told) <= BUDGET);
-    assert_in_range(told.left_out, 1, told.kept - 1);
+    assert_true(tuning_ns(&n, t, &counted) <= BUDGET);
+    assert_in_range(counted.left_out, 1, counted.kept - 1);
     lab_tune_key(n.plan, net_step(&n, "fc1.matmul", LAB_FORWARD), key);
     const struct lab_tune_time *of = lab_tuning_of(t, key, &count);
     assert_true(count > 1 && !isnan(of[0].ns));
     assert_true(isnan(of[count - 1].ns));
-    assert_int_equal(tuning_ns(&n, t, &told), 0);
+    assert_int_equal(tuning_ns(&n, t, &counted), 0);
     assert_int_equal(calls, 0);
     lab_tuning_free(t);
     net_free(&n);
@@ -172,15 +301,15 @@ static int64_t naive_is_slow(const struct lab_variant *v, int64_t count)
 TEST_CASE(a_slow_name_is_repeated_less)
 {
     struct net n;
-    struct told told;
+    struct counted counted;
     call_ns = naive_is_slow;
     byte_ns = 0;
     large(&n);
     struct lab_tuning *t = lab_tuning_new();
     assert_non_null(t);
     slow_calls = 0;
-    assert_true(tuning_ns(&n, t, &told) <= BUDGET);
-    assert_int_equal(told.left_out, 0);
+    assert_true(tuning_ns(&n, t, &counted) <= BUDGET);
+    assert_int_equal(counted.left_out, 0);
     const struct lab_variant_choice naive = {"*", "naive"};
     int all = slow_calls;
     slow_calls = 0;
@@ -194,8 +323,8 @@ TEST_CASE(a_slow_name_is_repeated_less)
 
 static void count_names(void *user, const char *variant, int done, int total)
 {
-    struct told *told = user;
-    told->at.total = total;
+    struct counted *counted = user;
+    counted->at.total = total;
     assert_true(variant && done < total);
 }
 
@@ -210,25 +339,25 @@ static bool at_the_last_name(void *user)
 TEST_CASE(what_was_measured_before_a_stop_is_kept)
 {
     struct net n;
-    struct told told = {.kept = 0};
+    struct counted counted = {.kept = 0};
     call_ns = same;
     step_ns = MS;
     byte_ns = 0;
     large(&n);
-    told.at.n = &n;
+    counted.at.n = &n;
     struct lab_tuning *t = lab_tuning_new();
     assert_non_null(t);
     const struct lab_tune_keeper keeper = {
-        .user = &told,
+        .user = &counted,
         .budget_ns = BUDGET,
         .keep = keep,
         .progress = count_names,
-        .stop = {at_the_last_name, &told.at}};
+        .stop = {at_the_last_name, &counted.at}};
     assert_int_equal(lab_tune(n.walk, t, &keeper), LAB_E_CANCELLED);
     assert_string_equal(lab_error(), "measuring was stopped");
-    assert_true(told.at.total > 1 && told.kept > 0);
-    assert_int_equal(told.naive, 0); /* the reference comes last */
-    assert_int_equal(told.left_out, 0);
+    assert_true(counted.at.total > 1 && counted.kept > 0);
+    assert_int_equal(counted.naive, 0); /* the reference comes last */
+    assert_int_equal(counted.left_out, 0);
     lab_tuning_free(t);
     net_free(&n);
 }

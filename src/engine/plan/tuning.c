@@ -12,6 +12,7 @@ struct lab_tuning {
     struct lab_tune_time *times; /* by step, then time; NaN last */
     size_t n;
     size_t room;
+    int waiting;
 };
 
 struct lab_tuning *lab_tuning_new(void)
@@ -96,6 +97,16 @@ enum lab_status lab_tuning_add(struct lab_tuning *t,
     t->times[at] = *time;
     t->n++;
     return LAB_OK;
+}
+
+int lab_tuning_waiting(const struct lab_tuning *t)
+{
+    return t->waiting;
+}
+
+void lab_tuning_set_waiting(struct lab_tuning *t, int names)
+{
+    t->waiting = names;
 }
 
 const struct lab_tune_time *lab_tuning_time(const struct lab_tuning *t, int i)

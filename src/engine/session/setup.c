@@ -127,9 +127,9 @@ static int measured_now(const struct lab_walk *w, int *left_out)
 }
 
 /* "variants were measured: vector for 12 steps, blas for 3; 4 of 80 times are left out,
- * over the budget" */
+ * over the budget; 2 variants are measured at the next start" */
 static void add_counts(const struct lab_schedule *s, int measured, int left_out,
-                       struct lab_str *out)
+                       int waiting, struct lab_str *out)
 {
     const char *before = "variants were measured: ";
     for (int i = 0; i < s->n_steps; i++) {
@@ -150,7 +150,31 @@ static void add_counts(const struct lab_schedule *s, int measured, int left_out,
     if (left_out > 0)
         lab_str_addf(out, "; %d of %d times are left out, over the budget",
                      left_out, measured);
+    if (waiting > 0)
+        lab_str_addf(out, "; %d variant%s measured at the next start", waiting,
+                     waiting == 1 ? " is" : "s are");
     lab_str_add(out, "\n");
+}
+
+/* What was measured now, or why nothing was. */
+static void note_measuring(const struct lab_walk *w, struct lab_str *notice)
+{
+    const struct lab_tuning *t = lab_walk_tuning(w);
+    int waiting = t ? lab_tuning_waiting(t) : 0;
+    int left_out;
+    int measured = measured_now(w, &left_out);
+    if (measured > left_out)
+        add_counts(lab_walk_schedule(w), measured, left_out, waiting, notice);
+    else if (waiting > 0)
+        lab_str_add(notice,
+                    "no variant was measured: starting the network "
+                    "leaves no time for it; steps without a time run by "
+                    "the fixed table, and the next start tries again\n");
+    else if (left_out > 0)
+        lab_str_addf(notice,
+                     "no variant was measured: %d time%s left out, over the "
+                     "budget\n",
+                     left_out, left_out == 1 ? " is" : "s are");
 }
 
 static void note_stand_in(const struct lab_setup *s,
@@ -221,10 +245,8 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
                (size_t)chosen.n * sizeof(*chosen.list));
         *setup->n_kept = chosen.n;
     }
-    int left_out;
-    int measured = st ? 0 : measured_now(w, &left_out);
-    if (measured > 0)
-        add_counts(lab_walk_schedule(w), measured, left_out, notice);
+    if (!st)
+        note_measuring(w, notice);
     if (st) {
         lab_walk_free(w);
         lab_plan_free(built);

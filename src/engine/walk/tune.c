@@ -93,6 +93,8 @@ struct tuner {
     int64_t end_ns;     /* of the budget, less the time for the restart */
     int64_t short_ns;   /* of a tenth of it */
     int64_t half_ns;    /* of half of it */
+    bool slow_start;    /* the restart needs more than half of it */
+    int added;          /* times that were not known */
     double gained_ns;   /* by which times have become smaller in this round */
     int gained; /* the last round in which they did, by enough to matter */
 };
@@ -138,6 +140,7 @@ static enum lab_status note(struct tuner *u, int i, const char *name, double ns)
         return LAB_OK;
     if (old && !isnan(old->ns))
         u->gained_ns += old->ns - ns;
+    u->added += !old && !isnan(ns);
     snprintf(time.variant, sizeof(time.variant), "%s", name);
     return lab_tuning_add(u->t, &time);
 }
@@ -258,6 +261,7 @@ struct contender {
     const char *name;
     int64_t took_ns; /* its last iteration; 0: none yet */
     int rounds;      /* that it was through */
+    bool gained;     /* a time that was not known */
 };
 
 enum {
@@ -281,9 +285,11 @@ static enum lab_status measure_once(struct tuner *u, struct contender *c,
     bool fits = has_graphs(u) || c->took_ns <= (u->end_ns - begin) / left;
     if (begin + u->data_ns >= u->end_ns || !fits)
         return LAB_OK;
+    int known_before = u->added;
     enum lab_status st = lab_walk_choose(u->w, &choice, 1);
     if (!st)
         st = walk_once(u, c->name, !has_graphs(u) || c->took_ns > 0);
+    c->gained |= u->added > known_before;
     c->took_ns = 1 + lab_clock_monotonic_ns() - begin;
     return st;
 }
@@ -356,12 +362,46 @@ static void hand(const struct tuner *u, const struct contender *c, int n,
     }
 }
 
-/* Marks what `name` was not reached for. */
-static enum lab_status mark(struct tuner *u, const char *name)
+/* Has any step of the plan a time? */
+static bool any_known(const struct tuner *u)
 {
-    const struct lab_variant_choice choice = {"*", name};
-    enum lab_status st = lab_walk_choose(u->w, &choice, 1);
-    return st ? st : note_left_out(u, name);
+    const struct lab_plan *plan = lab_walk_plan(u->w);
+    char key[LAB_TUNE_KEY];
+    int n;
+    for (int i = 0; i < plan->n_steps; i++) {
+        lab_tune_key(plan, &plan->steps[i], key);
+        const struct lab_tune_time *best = lab_tuning_of(u->t, key, &n);
+        if (best && !isnan(best->ns))
+            return true;
+    }
+    return false;
+}
+
+/* Marks what was not reached, of the names that were measured to the end. Where the start
+ * was slow, as on a busy machine, names wait for the next time instead, but for those
+ * that were begun without a new time: so this comes to an end. Where nothing is known at
+ * all, every name waits. The first `measured` of the `n` were to be measured. */
+static enum lab_status mark_all(struct tuner *u, const struct contender *c,
+                                int measured, int n, int enough)
+{
+    bool nothing = measured > 0 && !any_known(u);
+    enum lab_status st = LAB_OK;
+    int waiting = 0;
+    for (int i = 0; i < n && !st; i++) {
+        const struct lab_variant_choice choice = {"*", c[i].name};
+        bool may_gain = i < measured && (c[i].took_ns == 0 || c[i].gained);
+        if (c[i].rounds < enough)
+            continue;
+        st = lab_walk_choose(u->w, &choice, 1);
+        if (st || !lacks_time(u, c[i].name))
+            continue;
+        if (nothing || (u->slow_start && may_gain))
+            waiting++;
+        else
+            st = note_left_out(u, c[i].name);
+    }
+    lab_tuning_set_waiting(u->t, waiting);
+    return st;
 }
 
 /* The reference does 1e9 FLOPs a second at best. */
@@ -419,19 +459,16 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
                       .own = lab_walk_stop(w),
                       .end_ns = now + keeper->budget_ns - reserve_ns,
                       .short_ns = now + keeper->budget_ns / 10,
-                      .half_ns = now + keeper->budget_ns / 2};
+                      .half_ns = now + keeper->budget_ns / 2,
+                      .slow_start = reserve_ns > keeper->budget_ns / 2};
     struct contender found[MAX_NAMES];
     struct lab_kept_error why;
     int measured;
     int n = find_contenders(&u, found, &measured);
     enum lab_status st = measure_and_restart(&u, found, measured);
     int enough = !st ? 0 : has_graphs(&u) ? BY_DEVICE : BY_HOST;
-    enum lab_status kept = LAB_OK;
     lab_error_keep(&why);
-    for (int i = 0; i < n && !kept; i++) {
-        if (found[i].rounds >= enough)
-            kept = mark(&u, found[i].name);
-    }
+    enum lab_status kept = mark_all(&u, found, measured, n, enough);
     hand(&u, found, n, enough);
     if (!kept)
         kept = lab_walk_choose(w, NULL, 0);

@@ -62,6 +62,9 @@ void lab_tuning_free(struct lab_tuning *t);
 /* Keeps the time of a step and variant; the last one of both holds. */
 enum lab_status lab_tuning_add(struct lab_tuning *t,
                                const struct lab_tune_time *time);
+/* Names that the last lab_tune() left to the next one; 0 before the first. */
+int lab_tuning_waiting(const struct lab_tuning *t);
+void lab_tuning_set_waiting(struct lab_tuning *t, int names);
 /* NULL: there is none. */
 const struct lab_tune_time *lab_tuning_find(const struct lab_tuning *t,
                                             const char *step,
@@ -109,8 +112,11 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
  * The budget is a bound, and holds the restart of the walk, too, by what the last one
  * took: no step begins that would end after it, by the fastest time that is known of it
  * and by the longest step before it. What it ends before is kept as NaN, and the best of
- * what was measured is used. The walk, which has no observer yet, keeps its choices to be
- * made. With nothing to measure it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what
+ * what was measured is used. Where the restart needs more than half of the budget, a name
+ * gets NaN only if it was begun and no new time was found; the next lab_tune() goes on with
+ * the others (lab_tuning_waiting). Where no step of the plan has a time, no name gets NaN.
+ * The walk, which has no observer yet, keeps its choices to be made. With nothing to
+ * measure it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what
  * a step returned. */
 enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
                          const struct lab_tune_keeper *keeper);

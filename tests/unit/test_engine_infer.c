@@ -429,6 +429,34 @@ TEST_CASE(int8_steps_of_odd_numbers)
     net_free(&n);
 }
 
+/* Numbers from -1 to -0.6, around which a convolution puts zeros: these are 0 in 8 bits,
+ * too, though a finer step without them holds all that the layer reads. */
+TEST_CASE(int8_holds_the_zeros_of_padding)
+{
+    static const char *const nodes[] = {
+        "c conv2d filters=4 kernel=3,3 padding=same bias=false", "f flatten",
+        "fc dense units=5", NULL};
+    enum { WIDTH = 2 * 4 * 4 };
+    struct net n;
+    struct lab_infer *f = NULL;
+    float x[ROWS * WIDTH];
+    float want[ROWS * CLASSES];
+    for (int i = 0; i < ROWS * WIDTH; i++) {
+        const float part = (float)(29 * i % 97) / 96;
+        x[i] = -0.6F - 0.4F * part * part;
+    }
+    describe(&n, false, "x 3,2,4,4", nodes);
+    net_walk(&n, "cpu");
+    assert_ok(lab_infer_new(&f, n.walk));
+    scores_of_engine(&n, x, want);
+    assert_ok(lab_infer_calibrate(f, x, ROWS));
+    double off = worst(f, LAB_INFER_INT8, x, WIDTH, want);
+    print_message("off by %.4f of the largest score\n", off);
+    assert_true(off < 0.04);
+    lab_infer_free(f);
+    net_free(&n);
+}
+
 /* A NaN that the network reads reaches its scores in every form. */
 TEST_CASE(nan_is_not_hidden)
 {

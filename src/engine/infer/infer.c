@@ -995,7 +995,8 @@ static float step_of(float range, int whole, int i)
                                  (1 - .02F * (float)(i - EXACT_TRIES + 1));
 }
 
-/* Of what a layer reads. -127 is the least number, and 0 a whole number. */
+/* Of what a layer reads. -127 is the least number, and 0 a whole number of -127..127:
+ * padding holds it. A step too fine for both leaves the least numbers out. */
 static void grid_of(const struct product *p, int i, float *step, int *zero)
 {
     float range = p->high - p->low;
@@ -1005,7 +1006,7 @@ static void grid_of(const struct product *p, int i, float *step, int *zero)
         *step = NAN;
     } else if (range > 0) {
         *step = step_of(range, p->low < 0 ? 253 : 254, i);
-        *zero = (int)lrintf(-127 - p->low / *step);
+        *zero = (int)lrintf(fminf(127, -127 - p->low / *step));
     }
 }
 

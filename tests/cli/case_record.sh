@@ -123,7 +123,7 @@ hues = [{c for c in re.findall("#([0-9a-f]{6})", open(name).read())
         for name in sys.argv[1:]]
 assert hues[0] and not hues[1], hues
 END
-printf 'key t\nawait 20000 done\n' >curve.keys
+printf 'key t\nawait 60000 done\n' >curve.keys
 run --backend cpu --picture curve.svg --replay curve.keys --iterations 40 mlp-digits
 expect_exit 0
 # A recording of a whole session leaves the last screen: its picture is that.

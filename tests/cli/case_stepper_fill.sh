@@ -5,7 +5,7 @@ steps()
 {
     printf 'resize 200 60\nawait 60000 step 0 of\n'
     for step in $(seq "$1"); do
-        printf 'key s\nawait 20000 step %s of\n' "$step"
+        printf 'key s\nawait 60000 step %s of\n' "$step"
     done
 }
 
@@ -15,7 +15,7 @@ steps()
     printf 'await 60000 [0]\nexpect  15\n'
     printf 'expect steps of relu1.out\nexpect read by    conv2.conv\n'
     # Another channel is chosen, and all are of another sample.
-    printf 'key 2\nkey }\nkey ]\nawait 9000 [1]\nkey {\nkey ]\n'
+    printf 'key 2\nkey }\nkey ]\nawait 60000 [1]\nkey {\nkey ]\n'
     printf 'await 60000 relu1.out[1,↓,→,*]\nquit\n'
 } | play cnn-digits --backend cpu
 expect_exit 0
@@ -24,9 +24,9 @@ expect_exit 0
 {
     steps 4
     printf 'await 60000 loss.probs, row 0, the largest\nabsent row 1,\n'
-    printf 'key 2\nkey Down\nawait 9000 loss.probs, row 1, the largest\n'
+    printf 'key 2\nkey Down\nawait 60000 loss.probs, row 1, the largest\n'
     for step in 5 6 7 8; do
-        printf 'key s\nawait 20000 step %s of\n' "$step"
+        printf 'key s\nawait 60000 step %s of\n' "$step"
     done
     printf 'await 60000 max of 1x2\n'
     printf 'resize 80 24\nabsent the largest\nquit\n'
@@ -59,8 +59,8 @@ expect_exit 0
 {
     steps 5
     printf 'await 60000 flatten1.out[↓,→]\n'
-    printf 'await 9000 kernels/flatten/flatten_ref.c  o opens it\n'
+    printf 'await 60000 kernels/flatten/flatten_ref.c  o opens it\n'
     printf 'resize 80 24\nkey 4\nkey z\nexpect variant\n'
-    printf 'await 9000 kernels/flatten/flatten_ref.c  o opens it\nquit\n'
+    printf 'await 60000 kernels/flatten/flatten_ref.c  o opens it\nquit\n'
 } | play cnn-example-rows --backend cpu
 expect_exit 0

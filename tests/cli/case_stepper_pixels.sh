@@ -31,7 +31,7 @@ expect_exit 0
 {
     printf 'resize 200 60\nawait 60000 step 0 of\n'
     for step in $(seq 14); do
-        printf 'key s\nawait 20000 step %s of\n' "$step"
+        printf 'key s\nawait 60000 step %s of\n' "$step"
     done
     printf 'await 60000 [fc1.W.grad]\nwait 500\n'
     printf 'absent x[:,0]\nabsent fc1.xW.grad[:,0]\nquit\n'

@@ -284,9 +284,9 @@ TEST_CASE(long_names_are_said_once)
     assert_ok(lab_sim_label(l.memory, l.in, N * 4, NULL));
     assert_ok(lab_sim_label(l.memory, l.in, N * 4, &label));
     plays(&l, "resize 200 60\n"
-              "await 5000 before its first instruction\n"
+              "await 60000 before its first instruction\n"
               "key a\ntext block1.attn.probs.grad[0,0,0,3]\nkey Enter\n"
-              "await 5000 the element was touched\n"
+              "await 60000 the element was touched\n"
               "expect lanes: what they read last, of block1.attn.probs.grad\n"
               "expect > 0 [0,0,0,0]                sector 0\n"
               "expect  31 [0,0,0,31]               sector 3\n"

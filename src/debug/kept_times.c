@@ -1,5 +1,5 @@
 /* kept_times.c -- the times of variants in the database: read before a network is
- * opened, told to the tuner, kept afterwards; and what the network then runs. */
+ * opened, given to the tuner, kept afterwards; and what the network then runs. */
 #include "debug/kept_times.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ struct lab_kept_times {
     size_t n_gone;
     size_t gone_room;
     bool on_line; /* what is measured is on a terminal's line */
-    bool told;    /* or was said once */
+    bool shown;   /* a line of it was printed */
     pthread_mutex_t lock;
     char note[NOTE_BYTES]; /* what was not read or not kept */
 };
@@ -173,10 +173,10 @@ static void show_measuring(void *user, const char *variant, int done, int total)
         fprintf(stderr, "\rmeasuring variants: %s (%d of %d)\033[K", variant,
                 done + 1, total);
         t->on_line = true;
-    } else if (!t->told)
+    } else if (!t->shown)
         lab_warn("measuring %d variants, once and for %lld s at most%s", total,
                  (long long)(t->keeper.budget_ns / 1000000000), t->where);
-    t->told = true;
+    t->shown = true;
 }
 
 void lab_kept_times_opened(struct lab_kept_times *t)

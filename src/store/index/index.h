@@ -8,8 +8,8 @@
  * until the next zone cannot have a better row (G. Moerkotte, Small Materialized
  * Aggregates, 1998). Every LAB_GROUP_ZONES of them have a row in kernel_zone of their
  * own, of `sort` + LAB_ZONE_GROUP, so that few zones are looked at; files of earlier
- * versions have none, and their programs do not see them. SQLite's own indexes were measured and left out: docs/measurements.md, "A large
- * database".
+ * versions have none, and their programs do not see them. SQLite's own indexes were
+ * measured and left out: docs/measurements.md, "A large database".
  *
  * Iterations: packed in rows of time_sum, of level LAB_ITERATION_LEVEL. Files
  * and programs of earlier versions have the same zones and the same packing.

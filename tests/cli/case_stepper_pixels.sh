@@ -35,5 +35,6 @@ expect_exit 0
     done
     printf 'await 60000 [fc1.W.grad]\nwait 500\n'
     printf 'absent x[:,0]\nabsent fc1.xW.grad[:,0]\nquit\n'
-} | play mlp-digits --backend cpu --batch 64
+} >typed
+play mlp-digits --backend cpu --batch 64 <typed
 expect_exit 0

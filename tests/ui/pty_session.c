@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-enum { BYTES = 4 << 20, PATIENCE_MS = 20000 };
+enum { BYTES = 4 << 20, PATIENCE_MS = 60000 };
 
 /* `env` holds NAME=VALUE up to NULL, over a clean environment. */
 void pty_start(struct pty_session *s, const char *program,

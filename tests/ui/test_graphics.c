@@ -205,17 +205,18 @@ TEST_CASE(sixels_have_every_pixel)
     lab_str_release(&text);
 }
 
-/* Sixels of many rows are in pieces, each whole and at its own rows, so that a key can
- * be read between two. The last one has the rows that are left. */
-TEST_CASE(the_painter_cuts_sixels_into_pieces)
+enum { ROWS = 10, ROW_H = 8, HIGH = ROWS * ROW_H };
+
+/* At most `most` pieces, of `rows_each` rows, and the last of what is left. */
+static void cut_into(int most, int rows_each, int want_pieces)
 {
-    enum { ROWS = 10, ROW_H = 8, HIGH = ROWS * ROW_H };
     struct lab_painter *p;
     int wake = eventfd(0, EFD_NONBLOCK);
     static unsigned char want[HIGH * W];
     static int got[HIGH * W];
     unsigned char *px = lab_alloc_array(HIGH, W);
-    const struct lab_painting what = {.at = {3, 4, ROWS, 2}, .sum = 1};
+    const struct lab_painting what = {
+        .at = {3, 4, ROWS, 2}, .sum = 1, .pieces = most};
     sample();
     assert_non_null(px);
     for (int i = 0; i < HIGH * W; i++) {
@@ -232,7 +233,7 @@ TEST_CASE(the_painter_cuts_sixels_into_pieces)
         int y = 0;
         int x = 0;
         int n = 0;
-        int rows = ROWS - row < 4 ? ROWS - row : 4;
+        int rows = ROWS - row < rows_each ? ROWS - row : rows_each;
         assert_int_equal(sscanf(at, "\0337\033[%d;%dH%n", &y, &x, &n), 2);
         assert_int_equal(y, 3 + row + 1);
         assert_int_equal(x, 4 + 1);
@@ -247,11 +248,20 @@ TEST_CASE(the_painter_cuts_sixels_into_pieces)
         row += rows;
     }
     assert_int_equal(*at, '\0');
-    assert_int_equal(pieces, 3);
+    assert_int_equal(pieces, want_pieces);
     assert_pixels(got, want, HIGH * W);
     lab_str_release(&image.text);
     lab_painter_free(p);
     close(wake);
+}
+
+/* Sixels of many rows are in pieces, each whole and at its own rows, so that a key can
+ * be read between two. They are no more than wanted, and of four rows at least. */
+TEST_CASE(the_painter_cuts_sixels_into_pieces)
+{
+    cut_into(12, 4, 3);
+    cut_into(2, 5, 2);
+    cut_into(1, ROWS, 1);
 }
 
 /* ---- PNG ---- */

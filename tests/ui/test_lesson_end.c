@@ -222,10 +222,10 @@ TEST_CASE(graphics_are_asked_for)
 TEST_CASE(the_end_of_a_training_counts_what_was_refused)
 {
     struct pty_session s;
-    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
-    pty_await(&s, 0, "step 0 of");
-    /* Long enough that a busy machine types within it. */
-    pty_type(&s, ":train 100000\rqss");
+    start_training(&s); /* it ends by Esc, on a slow machine too */
+    pty_type(&s, "qss");
+    pty_await(&s, 0, "a training runs: Esc stops it");
+    pty_type(&s, "\033");
     pty_await(&s, 0, "2 commands were refused while it trained");
     pty_type(&s, "q");
     assert_int_equal(pty_finish(&s), 0);
@@ -313,6 +313,66 @@ TEST_CASE(late_answers_and_early_keys)
     assert_null(strstr(s.bytes, "Keys of this screen"));
     assert_null(strstr(s.bytes, "press ? for help"));
     pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_assert_sane(&s);
+    pty_leave(&s);
+}
+
+/* Rows of the pieces of images in what came from byte `from` on; how many they are. */
+static int find_pieces(const struct pty_session *s, size_t from, int *row,
+                       int most)
+{
+    int n = 0;
+    for (const char *p = s->bytes + from; (p = strstr(p, "\0337\033["));) {
+        int x = 0;
+        int len = 0;
+        p += strlen("\0337");
+        if (n < most && sscanf(p, "\033[%d;%dH%n", &row[n], &x, &len) == 2 &&
+            strncmp(p + len, "\033P", 2) == 0)
+            n++;
+    }
+    return n;
+}
+
+/* Sixels come in pieces, of all images no more than the 16 graphics that xterm keeps. A
+ * key between two of them is answered before the last one, and all of them come. */
+TEST_CASE(a_key_goes_between_the_pieces_of_an_image)
+{
+    enum { MOST = 16, QUIET_MS = 2000 };
+    struct pty_session s;
+    int want[MOST + 1] = {0};
+    int got[MOST + 1] = {0};
+    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+    pty_await(&s, 0, "\033[c");
+    pty_await(&s, 0, "step 0 of");
+    /* More than a pseudo-terminal holds: the program has to wait for its reader. */
+    pty_resize(&s, 200, 240);
+    pty_type(&s, "\033[?62;4c");
+    pty_await(&s, 0, "\033[16t\033[c");
+    pty_type(&s, "\033[6;100;8t\033[?62;4c");
+    pty_type(&s, ":train 300\r");
+    pty_await(&s, 0, "300 of 300 iterations");
+    while (pty_pump(&s, QUIET_MS))
+        continue;
+    size_t from = s.n;
+    pty_type(&s, "\f");
+    pty_await(&s, from, "\033P0;1;0q");
+    while (pty_pump(&s, QUIET_MS))
+        continue;
+    const int n = find_pieces(&s, from, want, MOST + 1);
+    assert_in_range(n, 3, MOST);
+    from = s.n;
+    pty_type(&s, "\f");
+    pty_await(&s, from, "\033P0;1;0q");
+    pty_type(&s, ":zzq\r");
+    pty_await(&s, from, "zzq");
+    const size_t answered = s.n;
+    while (pty_pump(&s, QUIET_MS))
+        continue;
+    assert_int_equal(find_pieces(&s, from, got, MOST + 1), n);
+    assert_memory_equal(got, want, sizeof(got));
+    assert_in_range(find_pieces(&s, answered, got, MOST + 1), 1, n - 1);
+    pty_type(&s, "qqq");
     assert_int_equal(pty_finish(&s), 0);
     pty_assert_sane(&s);
     pty_leave(&s);

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-enum { SLOTS = LAB_CANVAS_IMAGES, NICE = 5, PIECE_ROWS = 4 };
+enum { SLOTS = LAB_CANVAS_IMAGES, NICE = 5, PIECE_ROWS = 4 /* at least */ };
 
 struct job {
     struct lab_painting what;
@@ -57,15 +57,26 @@ static void encode_piece(const struct lab_painter *p, int nth, struct job *job,
     lab_str_add(out, LAB_PIECE_END);
 }
 
-/* `job->what.text` becomes the image; the pixels are freed. Sixels are in pieces of a
- * few rows: between two of them a key is read. kitty's are a tenth, and one piece. */
+/* Rows of a piece. Sixels are in pieces of a few rows: between two of them a key is
+ * read. kitty's are a tenth, and one piece. */
+static int rows_of_piece(const struct lab_painter *p,
+                         const struct lab_painting *what)
+{
+    const int h = what->at.h;
+    if (p->how == LAB_GRAPHICS_KITTY || what->pieces < 2)
+        return h;
+    const int rows = (h + what->pieces - 1) / what->pieces;
+    return rows > PIECE_ROWS ? rows : PIECE_ROWS;
+}
+
+/* `job->what.text` becomes the image; the pixels are freed. */
 static void encode(const struct lab_painter *p, int nth, struct job *job)
 {
     const int h = job->what.at.h;
-    const int most = p->how == LAB_GRAPHICS_KITTY ? h : PIECE_ROWS;
+    const int rows = rows_of_piece(p, &job->what);
     lab_str_init(&job->what.text);
-    for (int y = 0; y < h; y += most)
-        encode_piece(p, nth, job, y, h - y < most ? h - y : most);
+    for (int y = 0; y < h; y += rows)
+        encode_piece(p, nth, job, y, h - y < rows ? h - y : rows);
     lab_free(job->px);
     job->px = NULL;
 }

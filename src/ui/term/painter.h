@@ -14,6 +14,7 @@ struct lab_painter;
 struct lab_painting {
     struct lab_rect at; /* cells */
     uint64_t sum;       /* of its pixels */
+    int pieces;         /* of sixels, at most */
     struct lab_str
         text; /* as the terminal takes it, cursor placed and put back: pieces that
                  are written one by one, each ending in LAB_PIECE_END */

@@ -455,6 +455,7 @@ struct lab_terminal {
     int pressed_y; /* where a button last was */
     int pressed_x;
     struct lab_painter *painter;    /* NULL: no image yet */
+    int pieces;                     /* of an image, at most */
     size_t sent[LAB_CANVAS_IMAGES]; /* bytes of their texts: the rest waits */
     struct lab_painting shown_images[LAB_CANVAS_IMAGES]; /* as the terminal has
                                                      them; no text: none */
@@ -893,6 +894,20 @@ static bool same_place(const struct lab_painting *a,
     return memcmp(&a->at, &b->at, sizeof(a->at)) == 0;
 }
 
+/* xterm keeps 16 graphics, of which a piece of sixels is one: all images together
+ * have fewer, but one each. Where their number changes, all are cut anew. */
+static void share_pieces(struct lab_terminal *t, int n_images)
+{
+    enum { MOST = 12 };
+    const int pieces = n_images < 1      ? MOST
+                       : n_images < MOST ? MOST / n_images
+                                         : 1;
+    for (int i = 0; i < LAB_CANVAS_IMAGES && pieces != t->pieces; i++)
+        if (t->graphics == LAB_GRAPHICS_SIXEL)
+            t->wanted[i].sum = 0;
+    t->pieces = pieces;
+}
+
 /* Where the canvas has images: of a canvas from before a change of size none, the
  * next frame has them. */
 static void place_images(struct lab_terminal *t, const struct lab_canvas *c,
@@ -902,6 +917,7 @@ static void place_images(struct lab_terminal *t, const struct lab_canvas *c,
     if (may && c->n_images > 0 && !t->painter)
         may = lab_painter_new(&t->painter, t->graphics, t->pixel_color,
                               guard.fd) == LAB_OK;
+    share_pieces(t, c->n_images);
     for (int i = 0; i < LAB_CANVAS_IMAGES; i++) {
         const struct lab_painting now = {
             .at = i < c->n_images ? c->images[i].at : (struct lab_rect){0}};
@@ -919,7 +935,7 @@ static void paint_images(struct lab_terminal *t, const struct lab_canvas *c)
 {
     for (int i = 0; i < c->n_images; i++) {
         const struct lab_rect at = t->wanted[i].at;
-        struct lab_painting now = {.at = at};
+        struct lab_painting now = {.at = at, .pieces = t->pieces};
         if (lab_rect_empty(at))
             continue;
         unsigned char *px = lab_canvas_image_pixels(c, i + 1);

@@ -68,3 +68,15 @@ expect_exit 0
 } >typed
 play cnn-example-rows --backend cpu <typed
 expect_exit 0
+
+# Of more slices than a contact sheet has room for, those around the chosen one.
+{
+    steps 1
+    printf 'text :print x[300,3,3,0]\nkey Enter\n'
+    printf 'await 60000 x[*,↓,→,0]  * \nexpect  of 512\nexpect  299\nexpect [300]\n'
+    printf 'key A\nawait 60000 slices 256 to \nexpect of 512: the arrows go on\nexpect [300] \n'
+    printf 'key End\nawait 60000 to 511 of 512\nexpect [511] \n'
+    printf 'key Home\nawait 60000 slices 0 to \nexpect [0] \nquit\n'
+} >typed
+play cnn-digits --backend cpu --batch 512 <typed
+expect_exit 0

@@ -615,6 +615,15 @@ TEST_CASE(ten_thousand_steps_stay_quick)
     stepper_fixture_free(f);
 }
 
+/* A NaN is the largest, wherever it is in the row. */
+FIXTURE_CASE(a_nan_is_among_the_largest)
+{
+    f->values[tensor(f, "x")][50] = NAN;
+    f->values[tensor(f, "fc1.W")][50 * 16] = NAN;
+    play(f, "resize 240 110\nkey s\nexpect fc1.W, column 0, the largest\n"
+            "expect [50]      nan  \nexpect [44]     -1.5\n");
+}
+
 int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)

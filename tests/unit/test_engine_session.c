@@ -2,10 +2,13 @@
  * debugger's words stop. */
 #include "test.h"
 
+#include <stdatomic.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "engine/board.h"
 #include "engine/session.h"
+#include "engine/walk.h"
 #include "unit/late_backend.h"
 #include "unit/net.h"
 
@@ -38,6 +41,21 @@ enum lab_status __wrap_lab_backend_check(struct lab_backend *be,
     return strcmp(be->ops->name, "late") == 0
                ? LAB_OK
                : __real_lab_backend_check(be, plan, report);
+}
+
+enum { COUNTED = 64 };
+static atomic_int reads[COUNTED]; /* of each tensor */
+
+enum lab_status __real_lab_walk_read(struct lab_walk *w, int tensor, bool old,
+                                     void *out);
+enum lab_status __wrap_lab_walk_read(struct lab_walk *w, int tensor, bool old,
+                                     void *out);
+enum lab_status __wrap_lab_walk_read(struct lab_walk *w, int tensor, bool old,
+                                     void *out)
+{
+    if (tensor < COUNTED)
+        reads[tensor]++;
+    return __real_lab_walk_read(w, tensor, old, out);
 }
 
 struct fixture {
@@ -991,6 +1009,60 @@ FIXTURE_CASE(samples_of_a_sheet_have_their_class)
         assert_true(ran ? right < 16 : right == 0);
         post_and_settle(f, LAB_DO_FINISH, 0);
     }
+}
+
+/* From another slice on it has the rest, each with its own class. */
+FIXTURE_CASE(a_sheet_begins_at_any_slice)
+{
+    enum { FIRST = 11, TILES = 16 };
+    const struct lab_plan *plan = f->snap.plan;
+    struct lab_command c = {
+        .kind = LAB_DO_SHOW,
+        .show = {.tensor = plan->x, .row_axis = -1, .col_axis = 1, .sheet = 1}};
+    double want[TILES];
+    char label[TILES][LAB_LABEL_BYTES];
+    post_and_settle(f, LAB_DO_FINISH, 0);
+    assert_ok(lab_session_post(f->session, &c));
+    settle(f);
+    const struct lab_plane *p = &f->snap.plane;
+    for (int i = 0; i < TILES; i++) {
+        want[i] = p->value[i * p->cols + p->cols / 2];
+        memcpy(label[i], p->tile_label[i].text, sizeof(label[i]));
+    }
+    c.show.tile_first = FIRST;
+    assert_ok(lab_session_post(f->session, &c));
+    settle(f);
+    assert_int_equal(p->tiles, TILES - FIRST);
+    for (int i = 0; i < TILES - FIRST; i++) {
+        assert_true(p->value[i * p->cols + p->cols / 2] == want[FIRST + i]);
+        assert_string_equal(p->tile_label[i].text, label[FIRST + i]);
+    }
+}
+
+/* What several pictures show is read once, also with another tensor between. */
+FIXTURE_CASE(a_tensor_of_several_parts_is_read_once)
+{
+    const int W = lab_plan_tensor(f->snap.plan, "fc1.W");
+    const int b = lab_plan_tensor(f->snap.plan, "fc1.b");
+    const int parts[] = {W, b, W, b};
+    struct lab_command show = {.kind = LAB_DO_SHOW};
+    struct lab_command board = {.kind = LAB_DO_BOARD, .n_board = 4};
+    assert_in_range(W, 0, COUNTED - 1);
+    assert_in_range(b, 0, COUNTED - 1);
+    lab_show_first(f->snap.plan, b, &show.show);
+    for (int i = 0; i < 4; i++)
+        lab_show_first(f->snap.plan, parts[i], &board.board[i]);
+    assert_ok(lab_session_post(f->session, &board));
+    settle(f);
+    reads[W] = reads[b] = 0;
+    const int64_t before = f->snap.version;
+    assert_ok(lab_session_post(f->session, &show));
+    settle(f);
+    const int published = (int)(f->snap.version - before);
+    assert_in_range(reads[b], 1, published);
+    assert_in_range(reads[W], 1, published);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(f->snap.board[i].tensor, parts[i]);
 }
 
 static void set_lr(struct fixture *f, double lr)

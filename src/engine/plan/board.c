@@ -43,6 +43,12 @@ bool lab_holds_pictures(const struct lab_plan *plan, const struct lab_tensor *t)
            (t->node < 0 || plan->nodes[t->node].op->n_axes == 0);
 }
 
+int64_t lab_show_room(int64_t elements)
+{
+    const int64_t n = LAB_PLANE_ELEMENTS / (elements > 0 ? elements : 1);
+    return n > LAB_SHEET_TILES ? LAB_SHEET_TILES : n;
+}
+
 void lab_show_first(const struct lab_plan *plan, int tensor,
                     struct lab_show *show)
 {

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "engine/text.h"
 #include "base/clock.h"
+#include "engine/board.h"
 #include "engine/generate.h"
 #include "engine/inspect.h"
 #include "base/thread.h"
@@ -302,13 +303,15 @@ static struct lab_label *label_tiles(struct lab_arena *memory,
                  lab_walk_written(walk, plan->out) &&
                  lab_walk_read(walk, plan->out, false, scores) == LAB_OK;
     for (int64_t i = 0; ok && i < n; i++) {
-        int64_t answer = known ? answer_of(out, scores, i) : label[i];
-        if (answer == label[i])
-            snprintf(list[i].text, sizeof(list[i].text), "%d%s", label[i],
+        const int64_t sample = show->tile_first + i;
+        const int32_t is = label[sample];
+        int64_t answer = known ? answer_of(out, scores, sample) : is;
+        if (answer == is)
+            snprintf(list[i].text, sizeof(list[i].text), "%d%s", is,
                      known ? " ✓" : "");
         else
-            snprintf(list[i].text, sizeof(list[i].text), "%d, as %lld",
-                     label[i], (long long)answer);
+            snprintf(list[i].text, sizeof(list[i].text), "%d, as %lld", is,
+                     (long long)answer);
     }
     lab_free(label);
     lab_free(scores);
@@ -518,10 +521,10 @@ static int64_t extent(const struct lab_shape *shape, int axis, int64_t first,
 static int64_t tiles_of(const struct lab_shape *shape,
                         const struct lab_show *show, int64_t elements)
 {
-    int64_t room = LAB_PLANE_ELEMENTS / (elements > 0 ? elements : 1);
-    int64_t n = show->sheet ? shape->dim[show->sheet - 1] : 1;
-    n = n > LAB_SHEET_TILES ? LAB_SHEET_TILES : n;
-    return n > room ? room : n;
+    const int64_t room = lab_show_room(elements);
+    const int64_t n =
+        show->sheet ? shape->dim[show->sheet - 1] - show->tile_first : 1;
+    return n < 0 ? 0 : n > room ? room : n;
 }
 
 static void copy_plane(struct lab_session *s, struct lab_arena *memory,
@@ -543,7 +546,7 @@ static void copy_plane(struct lab_session *s, struct lab_arena *memory,
     double *to = p->value;
     for (int64_t k = 0; k < p->tiles; k++) {
         if (show.sheet)
-            show.fixed[show.sheet - 1] = k;
+            show.fixed[show.sheet - 1] = show.tile_first + k;
         for (int64_t r = 0; r < p->rows; r++) {
             for (int64_t c = 0; c < p->cols; c++) {
                 int64_t i = plane_index(&t->shape, &show, r, c);
@@ -619,14 +622,24 @@ static void fill_plane(struct lab_session *s, struct lab_arena *memory,
     }
 }
 
-/* Not while training: the numbers are gone before they are compared. */
+/* Not while training: the numbers are gone before they are compared. The parts of
+ * what was read last come first, and those of each tensor follow each other. */
 static void fill_board(struct lab_session *s, struct lab_snapshot *out,
                        struct reading *from)
 {
+    bool filled[LAB_BOARD_PARTS] = {false};
     if (s->now.state == LAB_SESSION_TRAINING)
         return;
-    for (int i = 0; i < s->n_board; i++)
-        fill_plane(s, &out->shared->memory, &s->board[i], &out->board[i], from);
+    for (int i = -1; i < s->n_board; i++) {
+        const int tensor = i < 0 ? from->tensor : s->board[i].tensor;
+        for (int k = 0; k < s->n_board; k++) {
+            if (filled[k] || s->board[k].tensor != tensor)
+                continue;
+            filled[k] = true;
+            fill_plane(s, &out->shared->memory, &s->board[k], &out->board[k],
+                       from);
+        }
+    }
     out->n_board = s->n_board;
 }
 

@@ -509,9 +509,10 @@ static bool same_show(const struct lab_show *a, const struct lab_show *b)
 {
     if (a->tensor != b->tensor || a->row_axis != b->row_axis ||
         a->col_axis != b->col_axis || a->row_first != b->row_first ||
-        a->col_first != b->col_first || a->sheet != b->sheet)
+        a->col_first != b->col_first || a->sheet != b->sheet ||
+        a->tile_first != b->tile_first)
         return false;
-    /* A sheet has all slices: which of them is chosen makes no difference. */
+    /* Which slice of a sheet is chosen makes no difference. */
     for (int i = 0; i < LAB_MAX_RANK; i++)
         if (a->fixed[i] != b->fixed[i] && i != a->sheet - 1)
             return false;
@@ -556,12 +557,26 @@ static void cut_to_window(const struct lab_shape *shape, struct look *look)
     show->row_first = window(show->row_first, h, rows, look->row);
 }
 
+/* Of many slices as many as a sheet has room for, the chosen one among them. */
+static void cut_to_tiles(const struct lab_shape *shape, struct lab_show *show)
+{
+    const int64_t cols =
+        extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    const int64_t rows = extent(shape, show->row_axis, show->row_first,
+                                LAB_PLANE_ELEMENTS / cols);
+    const int64_t room = lab_show_room(rows * cols);
+    show->tile_first =
+        show->sheet ? show->fixed[show->sheet - 1] / room * room : 0;
+}
+
 /* for the plane looked at */
 static void ask_plane(struct lab_stepper *v)
 {
     struct look *look = look_now(v);
     if (look)
         cut_to_window(&tensor_of(v)->shape, look);
+    if (look)
+        cut_to_tiles(&tensor_of(v)->shape, &look->show);
     if (!look || same_show(&look->show, &v->asked))
         return;
     struct lab_command cmd = {.kind = LAB_DO_SHOW, .show = look->show};
@@ -851,12 +866,13 @@ static enum lab_status next_tensor(struct lab_screen *s, int by)
     return LAB_OK;
 }
 
-/* Slice that is chosen in a contact sheet; 0 without one. */
+/* Which of the plane's slices is chosen in a contact sheet; 0 without one. */
 static int64_t tile_now(const struct lab_stepper *v)
 {
     const struct lab_show *show = &look_now(v)->show;
-    int64_t at = show->sheet ? show->fixed[show->sheet - 1] : 0;
-    return at < v->snap.plane.tiles ? at : 0;
+    int64_t at =
+        show->sheet ? show->fixed[show->sheet - 1] - show->tile_first : 0;
+    return at >= 0 && at < v->snap.plane.tiles ? at : 0;
 }
 
 /* The values of the plane, of a sheet those of the chosen slice. */
@@ -871,7 +887,7 @@ static void move_tile(struct lab_stepper *v, int64_t down, int64_t right)
 {
     struct look *look = look_now(v);
     int64_t *at = &look->show.fixed[look->show.sheet - 1];
-    int64_t n = v->snap.plane.tiles > 0 ? v->snap.plane.tiles : 1;
+    int64_t n = axis_size(&tensor_of(v)->shape, look->show.sheet - 1);
     *at = clamp(*at + down * v->sheet.per_row + right, n - 1);
     cursor_moved(v);
 }
@@ -885,7 +901,7 @@ static bool click_sheet(struct lab_stepper *v, int y, int x)
     if (!lab_rect_has(v->cells, y, x) || col >= v->sheet.per_row ||
         tile >= v->snap.plane.tiles)
         return false;
-    look->show.fixed[look->show.sheet - 1] = tile;
+    look->show.fixed[look->show.sheet - 1] = look->show.tile_first + tile;
     cursor_moved(v);
     return true;
 }
@@ -965,7 +981,7 @@ static bool tensor_action(struct lab_stepper *v, int action)
         else if (action == LAB_ACT_LEFT || action == LAB_ACT_RIGHT)
             move_tile(v, 0, by);
         else if (action == LAB_ACT_FIRST || action == LAB_ACT_LAST)
-            move_tile(v, 0, by * LAB_SHEET_TILES);
+            move_tile(v, 0, by * FAR);
         else
             return false;
         ask_plane(v);
@@ -1631,8 +1647,8 @@ static int tile_title_width(const struct lab_plane *p,
         int w = lab_canvas_columns(c, p->tile_label[i].text);
         most = w > most ? w : most;
     }
-    return snprintf(NULL, 0, "[%lld] ", (long long)p->tiles - 1) + most +
-           (most > 0);
+    const int64_t last = p->show.tile_first + p->tiles - 1;
+    return snprintf(NULL, 0, "[%lld] ", (long long)last) + most + (most > 0);
 }
 
 /* The number of slices in a row that gives the largest pictures; where not all
@@ -1676,8 +1692,9 @@ static void draw_sheet(struct lab_stepper *v, struct lab_canvas *c,
     fit_sheet(v, c, r);
     int64_t page = v->sheet.per_row * v->sheet.rows;
     int64_t chosen = tile_now(v);
+    const int64_t all = axis_size(&tensor_of(v)->shape, p->show.sheet - 1);
     struct lab_rect more = {0};
-    if (page < p->tiles && r.h > SHEET_LEAST_H) {
+    if (page < all && r.h > SHEET_LEAST_H) {
         more = lab_rect_cut_bottom(&r, 1);
         fit_sheet(v, c, r);
         page = v->sheet.per_row * v->sheet.rows;
@@ -1687,12 +1704,12 @@ static void draw_sheet(struct lab_stepper *v, struct lab_canvas *c,
         return;
     v->sheet.first = chosen / page * page;
     int64_t end = v->sheet.first + page;
+    end = p->show.tile_first + (end < p->tiles ? end : p->tiles);
     if (!lab_rect_empty(more))
         lab_canvas_textf(c, more.y, more.x, more.w, LAB_ROLE_DIM,
                          "slices %lld to %lld of %lld: the arrows go on",
-                         (long long)v->sheet.first,
-                         (long long)(end < p->tiles ? end : p->tiles) - 1,
-                         (long long)p->tiles);
+                         (long long)(p->show.tile_first + v->sheet.first),
+                         (long long)end - 1, (long long)all);
     struct lab_heat m = heat_now(v);
     for (int64_t i = 0; i < page && v->sheet.first + i < p->tiles; i++) {
         int64_t tile = v->sheet.first + i;
@@ -1700,10 +1717,11 @@ static void draw_sheet(struct lab_stepper *v, struct lab_canvas *c,
         int x = r.x + (int)(i % v->sheet.per_row) * v->sheet.tile_w;
         m.value = p->value + tile * p->rows * p->cols;
         m.cursor = tile == chosen ? v->cursor : -1;
-        int used = lab_canvas_textf(
-            c, y, x, v->sheet.tile_w,
-            tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
-            tile == chosen ? "[%lld] " : " %lld  ", (long long)tile);
+        int used =
+            lab_canvas_textf(c, y, x, v->sheet.tile_w,
+                             tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+                             tile == chosen ? "[%lld] " : " %lld  ",
+                             (long long)(p->show.tile_first + tile));
         if (p->tile_label) /* a class beside another one is an error */
             lab_canvas_text(c, y, x + used, v->sheet.tile_w - used,
                             strchr(p->tile_label[tile].text, ',')
@@ -2156,8 +2174,8 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
         draw_sheet(v, c, r);
     else
         draw_heat(v, c, r);
-    if (!v->numbers && !look->show.sheet)
-        draw_source(v, c, below_heat(v, r));
+    bool source =
+        !v->numbers && !look->show.sheet && draw_source(v, c, below_heat(v, r));
     if (!lab_rect_empty(cursor))
         draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))
@@ -2168,7 +2186,8 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     if (!lab_rect_empty(spread))
         draw_spread(v, c, spread, &v->snap.plane);
     lab_rect_cut_top(&beside, 1);
-    draw_source(v, c, beside);
+    if (!source)
+        draw_source(v, c, beside);
 }
 
 /* The planes of the board whose values have a distribution: that of the cursor's
@@ -2309,10 +2328,13 @@ static void draw_pixels(const struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- the row of an element, and the slices beside the plane ---- */
 
+/* A NaN goes first: it is what is looked for, and compares with nothing. */
 static int by_size(const void *a, const void *b)
 {
     const double x = fabs(((const struct named_value *)a)->value);
     const double y = fabs(((const struct named_value *)b)->value);
+    if (isnan(x) || isnan(y))
+        return (isnan(y) != 0) - (isnan(x) != 0);
     return (x < y) - (x > y);
 }
 
@@ -2385,7 +2407,8 @@ static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
     const struct lab_plane *p = slices_plane(v);
     if (!p || r->h < LEAST_H || r->w < LEAST_W)
         return;
-    const int64_t chosen = p->show.fixed[p->show.sheet - 1];
+    const int64_t before = p->show.tile_first;
+    const int64_t chosen = p->show.fixed[p->show.sheet - 1] - before;
     struct lab_heat m = {
         .most = lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
         .diverging = !(p->stats.min >= 0),
@@ -2436,18 +2459,21 @@ static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
     }
     lab_canvas_add(c, &head, LAB_ROLE_HEADING, "]");
     lab_canvas_add(
-        c, &head, LAB_ROLE_DIM, "  * %lld to %lld of %lld", (long long)first,
-        (long long)(first + page < p->tiles ? first + page : p->tiles) - 1,
-        (long long)p->tiles);
+        c, &head, LAB_ROLE_DIM, "  * %lld to %lld of %lld",
+        (long long)(before + first),
+        (long long)(before +
+                    (first + page < p->tiles ? first + page : p->tiles)) -
+            1,
+        (long long)axis_size(&tensor_of(v)->shape, p->show.sheet - 1));
     int used = 0;
     for (int64_t i = 0; i < page && first + i < p->tiles; i++) {
         const int64_t tile = first + i;
         const int y = r->y + (int)(i / across) * tile_h;
         const int x = r->x + (int)(i % across) * tile_w;
         m.value = p->value + tile * p->rows * p->cols;
-        lab_canvas_textf(c, y, x, tile_w,
-                         tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
-                         tile == chosen ? "[%lld]" : " %lld", (long long)tile);
+        lab_canvas_textf(
+            c, y, x, tile_w, tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+            tile == chosen ? "[%lld]" : " %lld", (long long)(before + tile));
         lab_heat_draw(c, y + 1, x, &m);
         used = y + tile_h - r->y;
     }
@@ -2803,8 +2829,10 @@ static void add_slices(const struct lab_stepper *v, const struct lab_show *mine,
     }
     if (left == 0 || shape->rank < 3 || cmd->n_board >= LAB_BOARD_PARTS)
         return;
-    cmd->board[cmd->n_board] = *mine;
-    cmd->board[cmd->n_board++].sheet = axis + 1;
+    struct lab_show *show = &cmd->board[cmd->n_board++];
+    *show = *mine;
+    show->sheet = axis + 1;
+    cut_to_tiles(shape, show);
 }
 
 /* Asks for the planes of the board, when they are others than before; none where

@@ -57,6 +57,8 @@ LAB_C_BEGIN
  * pictures, their rows and columns. */
 void lab_show_first(const struct lab_plan *plan, int tensor,
                     struct lab_show *show);
+/* How many slices of so many elements a contact sheet has room for. */
+int64_t lab_show_room(int64_t elements);
 /* Images, feature maps and filters: four axes, two of them a picture's. */
 bool lab_holds_pictures(const struct lab_plan *plan,
                         const struct lab_tensor *t);

@@ -23,6 +23,7 @@ struct lab_show {
     /* A contact sheet: 1 + the axis of which all slices come, one after another;
      * 0: the one slice at `fixed`. */
     int sheet;
+    int64_t tile_first; /* its first slice, where the plane has no room for all */
 };
 
 /* A plane holds at most this many elements. */
@@ -68,7 +69,7 @@ struct lab_plane {
     struct lab_show show;
     int64_t rows;
     int64_t cols;
-    int64_t tiles; /* 1, or the slices of a contact sheet */
+    int64_t tiles; /* 1, or the slices of a contact sheet that are here */
     double *value; /* tiles*rows*cols, row-major, owned by the snapshot */
     bool written;  /* false: no step has written it, and the values are NaN */
     int64_t generation;     /* changes when the tensor changes */

@@ -236,6 +236,21 @@ FIXTURE_CASE(train_curves_ascii)
     check_screen(f, 80, 24, "key t", "ascii_train_80x24.txt", true);
 }
 
+/* What is of least use is left out, and the accuracy is there whole. */
+FIXTURE_CASE(facts_of_a_training_fit)
+{
+    f->curve = 60;
+    play(f, "resize 80 24\nkey t\nexpect epoch 4 \n"
+            "expect validation accuracy 94.7 %\n"
+            "resize 76 24\nabsent epoch 4\n"
+            "expect validation accuracy 94.7 %\n"
+            "resize 60 24\nabsent accuracy 94.7\nexpect iteration 590\n"
+            "expect validation 94.7 %\n");
+    f->iteration = 516229;
+    play(f, "resize 80 24\nkey t\nexpect iteration 516229 \nabsent epoch 4\n"
+            "expect validation accuracy 94.7 %\n");
+}
+
 /* 3 of its 16 units do nothing, and an update is not known. */
 FIXTURE_CASE(train_layers)
 {

@@ -703,36 +703,89 @@ static bool newest_loss(const struct lab_snapshot *s, double *loss)
     return last >= 0 || !isnan(s->loss);
 }
 
+/* The parts of the line of facts, in its order. */
+enum fact {
+    FACT_STATE,
+    FACT_ITERATION,
+    FACT_EPOCH,
+    FACT_LOSS,
+    FACT_HELD,
+    FACT_WORD, /* "accuracy", of the validation */
+    FACT_SHARE,
+    FACT_TEST,
+    FACT_RATE,
+    FACTS
+};
+
+struct facts {
+    char text[FACTS][64]; /* "": left out */
+};
+
+static void note_facts(const struct lab_snapshot *s, bool rate,
+                       struct facts *out)
+{
+    enum { BYTES = sizeof(out->text[0]) };
+    if (s->iterations_per_epoch > 0)
+        snprintf(out->text[FACT_EPOCH], BYTES, "   epoch %lld",
+                 (long long)s->epoch);
+    if (s->bits.n > 0) {
+        snprintf(out->text[FACT_SHARE], BYTES, "   validation %.4f bits",
+                 s->bits_per_char);
+    } else if (!isnan(s->accuracy)) {
+        snprintf(out->text[FACT_HELD], BYTES, "   validation");
+        snprintf(out->text[FACT_WORD], BYTES, " accuracy");
+        snprintf(out->text[FACT_SHARE], BYTES, " %s",
+                 LAB_SHARE_TEXT(s->accuracy));
+    }
+    if (!isnan(s->test_accuracy))
+        snprintf(out->text[FACT_TEST], BYTES, "   test %s",
+                 LAB_SHARE_TEXT(s->test_accuracy));
+    if (rate)
+        snprintf(out->text[FACT_RATE], BYTES, "   rate %.4g", s->rate);
+}
+
+/* Leaves out what is of least use, part by part, until the line fits. A loss counts
+ * as the longest one: the others do not come and go with it. */
+static void fit_facts(const struct lab_canvas *c, struct facts *f, int w)
+{
+    static const enum fact least[] = {FACT_EPOCH, FACT_WORD, FACT_RATE,
+                                      FACT_TEST, FACT_ITERATION};
+    enum { LOSS_W = sizeof("   loss -0.12345") - 1 };
+    int used = 0;
+    for (int i = 0; i < FACTS; i++) {
+        const int part = lab_canvas_columns(c, f->text[i]);
+        used += i == FACT_LOSS && part < LOSS_W ? LOSS_W : part;
+    }
+    for (size_t i = 0; used > w && i < sizeof(least) / sizeof(least[0]); i++) {
+        used -= lab_canvas_columns(c, f->text[least[i]]);
+        f->text[least[i]][0] = '\0';
+    }
+}
+
 static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
                        struct lab_rect row)
 {
     const struct lab_snapshot *s = &v->snap;
+    struct facts f = {0};
     double last;
     bool known = newest_loss(s, &last);
-    /* On a narrow screen the epoch goes first: the accuracy is to be seen whole. */
     const bool rate =
         (s->plan && lab_rate_changes(&s->plan->rate)) || s->n_lr_changes > 0;
-    const int w = row.w;
-    lab_canvas_add(c, &row, LAB_ROLE_TITLE, "%s", state_text(v));
-    lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   iteration %lld",
-                   (long long)s->iteration);
-    if (s->iterations_per_epoch > 0 && w >= (rate ? 100 : 76))
-        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   epoch %lld",
-                       (long long)s->epoch);
-    lab_canvas_add(
-        c, &row, known && !isfinite(last) ? LAB_ROLE_BAD : LAB_ROLE_NORMAL,
-        "   loss %s", known ? LAB_VALUE_TEXT(last, 8) : "not known yet");
-    if (s->bits.n > 0)
-        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation %.4f bits",
-                       s->bits_per_char);
-    else if (!isnan(s->accuracy))
-        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   validation%s %s",
-                       w >= 70 ? " accuracy" : "", LAB_SHARE_TEXT(s->accuracy));
-    if (!isnan(s->test_accuracy))
-        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   test %s",
-                       LAB_SHARE_TEXT(s->test_accuracy));
-    if (rate)
-        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "   rate %.4g", s->rate);
+    snprintf(f.text[FACT_STATE], sizeof(f.text[0]), "%s", state_text(v));
+    snprintf(f.text[FACT_ITERATION], sizeof(f.text[0]), "   iteration %lld",
+             (long long)s->iteration);
+    snprintf(f.text[FACT_LOSS], sizeof(f.text[0]), "   loss %s",
+             known ? LAB_VALUE_TEXT(last, 8) : "not known yet");
+    note_facts(s, rate, &f);
+    fit_facts(c, &f, row.w);
+    for (int i = 0; i < FACTS; i++) {
+        enum lab_role role = LAB_ROLE_NORMAL;
+        if (i == FACT_STATE)
+            role = LAB_ROLE_TITLE;
+        else if (i == FACT_LOSS && known && !isfinite(last))
+            role = LAB_ROLE_BAD;
+        lab_canvas_add(c, &row, role, "%s", f.text[i]);
+    }
 }
 
 static void draw_progress(const struct lab_train_state *v, struct lab_canvas *c,

@@ -214,7 +214,7 @@ expect_exit 1
 expect_stdout 'stencil, variant no_barrier in fp32, size 300, on NVIDIA H200 (simulated)'
 expect_stdout 'stencil_shared  launch.cuh'
 expect_stderr 'race in stencil_shared at kernels/stencil/sums.cu'
-# A walk is text: no lines of JSON between which it would stand.
+# A walk is text, and has no place between lines of JSON.
 run lab stencil --backend sim --into no_barrier --json
 expect_exit 2
 expect_stderr '--into prints lines of text: it has no --json'

@@ -55,8 +55,16 @@ run profile show 2 --db "$db"
 grep -q '^variants from  *measuring$' "$out" || complain "not by measuring"
 grep -q '^threads  *2$' "$out" || complain "not with 2 threads"
 run doctor --threads 2 --db "$db"
-grep -q "variant times  *ok  *$kept kept for .* with 2 threads; the fastest of .*vector (" "$out" ||
+grep -q "variant times  *ok  *$kept kept for .* with 2 threads; the fastest in fp32 of .*vector (" "$out" ||
     complain "doctor does not have $kept times, or not the fastest"
+# Times in another precision count; the fastest are those in fp32.
+grep 'variant times' "$out" >fastest
+columns=$(sql_value "SELECT group_concat(name) FROM pragma_table_info('variant_time') WHERE name NOT IN ('id', 'precision')")
+sql "INSERT INTO variant_time (precision, $columns) SELECT 'tf32', $columns FROM variant_time WHERE threads = 2"
+run doctor --threads 2 --db "$db"
+sed "s/$kept kept/$((2 * kept)) kept/" fastest >want
+grep 'variant times' "$out" | cmp -s - want || complain "the times in tf32 do not count"
+sql "DELETE FROM variant_time WHERE precision = 'tf32'"
 
 # Another number of threads is another machine.
 train --threads 1

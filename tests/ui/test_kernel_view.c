@@ -273,7 +273,7 @@ TEST_CASE(an_element_its_thread_and_back)
 }
 
 /* Long names leave room for what differs: an index, a line. */
-TEST_CASE(long_names_are_said_once)
+TEST_CASE(long_names_are_printed_once)
 {
     struct launch l;
     open_turn(&l);

@@ -665,7 +665,7 @@ static enum lab_status read_wins(struct wins *w, struct lab_database *db,
     return st;
 }
 
-/* "; the fastest of dense: vector (12), onednn (3); of relu: vector (2)" */
+/* "; the fastest in fp32 of dense: vector (12), onednn (3); of relu: vector (2)" */
 static void add_wins(struct lab_str *out, const struct wins *w)
 {
     for (int i = 0; i < w->n; i++) {
@@ -674,7 +674,8 @@ static void add_wins(struct lab_str *out, const struct wins *w)
             seen = seen || strcmp(w->list[k].op, w->list[i].op) == 0;
         if (seen)
             continue;
-        lab_str_addf(out, "; %s %s:", out->len ? "of" : "the fastest of",
+        lab_str_addf(out,
+                     "; %s %s:", out->len ? "of" : "the fastest in fp32 of",
                      w->list[i].op);
         const char *before = " ";
         for (int k = i; k < w->n; k++) {
@@ -700,9 +701,11 @@ static void report_kept(struct lab_doctor *d, struct lab_database *db,
     if (of->threads > 0)
         snprintf(threads, sizeof(threads), " with %d threads",
                  (int)of->threads);
+    struct lab_variant_time_of all = *of;
+    all.precision = NULL; /* those of each one count */
     enum lab_status st = w ? read_wins(w, db, of) : LAB_OK;
     if (!st)
-        st = lab_variant_times_count(db, of, &n);
+        st = lab_variant_times_count(db, &all, &n);
     if (!st && w)
         add_wins(&fastest, w);
     if (st)

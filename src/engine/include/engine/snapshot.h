@@ -23,7 +23,8 @@ struct lab_show {
     /* A contact sheet: 1 + the axis of which all slices come, one after another;
      * 0: the one slice at `fixed`. */
     int sheet;
-    int64_t tile_first; /* its first slice, where the plane has no room for all */
+    int64_t
+        tile_first; /* its first slice, where the plane has no room for all */
 };
 
 /* A plane holds at most this many elements. */

@@ -224,7 +224,7 @@ TEST_CASE(a_notice_states_what_was_not_measured)
         const char *words;
         const char *absent;
     } starts[] = {
-        {1, 1, "no variant was measured: starting the network", "left out"},
+        {1, 1, "no variant was measured: the time for it was over", "left out"},
         {.93, 1, "are measured at the next start", "no variant"},
         {0, 1, "variants were measured: ", "next start"},
         {0, 60, " times are left out, over the budget", "next start"},

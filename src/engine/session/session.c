@@ -1206,6 +1206,9 @@ static enum lab_status take_show(const struct lab_session *s,
         int64_t *at = &show.fixed[i];
         *at = *at < 0 ? 0 : *at >= shape->dim[i] ? shape->dim[i] - 1 : *at;
     }
+    if (show.sheet == 0 || show.tile_first < 0 ||
+        show.tile_first >= shape->dim[show.sheet - 1])
+        show.tile_first = 0;
     if (show.row_first < 0)
         show.row_first = 0;
     if (show.col_first < 0)

@@ -167,9 +167,9 @@ static void note_measuring(const struct lab_walk *w, struct lab_str *notice)
         add_counts(lab_walk_schedule(w), measured, left_out, waiting, notice);
     else if (waiting > 0)
         lab_str_add(notice,
-                    "no variant was measured: starting the network "
-                    "leaves no time for it; steps without a time run by "
-                    "the fixed table, and the next start tries again\n");
+                    "no variant was measured: the time for it was over "
+                    "before one had run; steps without a time run by the "
+                    "fixed table, and the next start tries again\n");
     else if (left_out > 0)
         lab_str_addf(notice,
                      "no variant was measured: %d time%s left out, over the "

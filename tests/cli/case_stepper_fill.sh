@@ -12,8 +12,8 @@ steps()
 {
     steps 3
     printf 'await 60000 relu1.out[0,↓,→,*]  * 0 to 5 of 16\n'
-    printf 'await 60000 [0]\nexpect  5\n'
-    printf 'expect steps of relu1.out\nexpect read by    conv2.conv\n'
+    printf 'await 60000 [0]\nawait 60000  5\n'
+    printf 'await 60000 steps of relu1.out\nawait 60000 read by    conv2.conv\n'
     # Another channel is chosen, and all are of another sample.
     printf 'key 2\nkey }\nkey ]\nawait 60000 [1]\nkey {\nkey ]\n'
     printf 'await 60000 relu1.out[1,↓,→,*]\nquit\n'
@@ -35,7 +35,7 @@ expect_exit 0
 
 {
     steps 3
-    printf 'await 60000 [0,1]      3.2\nexpect [0,3]      1.5\nquit\n'
+    printf 'await 60000 [0,1]      3.2\nawait 60000 [0,3]      1.5\nquit\n'
 } >typed
 play lstm-example --backend cpu <typed
 expect_exit 0
@@ -44,7 +44,7 @@ expect_exit 0
 {
     steps 8
     printf 'await 60000 kernels/loss/weighted_sum_ref.c  o opens it\n'
-    printf 'expect static enum lab_status weighted_sum_reduce\nquit\n'
+    printf 'await 60000 static enum lab_status weighted_sum_reduce\nquit\n'
 } >typed
 play cnn-example --backend cpu <typed
 expect_exit 0
@@ -63,7 +63,7 @@ expect_exit 0
     steps 5
     printf 'await 60000 flatten1.out[↓,→]\n'
     printf 'await 60000 kernels/flatten/flatten_ref.c  o opens it\n'
-    printf 'resize 80 24\nkey 4\nkey z\nexpect variant\n'
+    printf 'resize 80 24\nkey 4\nkey z\nawait 60000 variant\n'
     printf 'await 60000 kernels/flatten/flatten_ref.c  o opens it\nquit\n'
 } >typed
 play cnn-example-rows --backend cpu <typed
@@ -73,10 +73,10 @@ expect_exit 0
 {
     steps 1
     printf 'text :print x[300,3,3,0]\nkey Enter\n'
-    printf 'await 60000 x[*,↓,→,0]  * \nexpect  of 512\nexpect  299\nexpect [300]\n'
-    printf 'key A\nawait 60000 slices 256 to \nexpect of 512: the arrows go on\nexpect [300] \n'
-    printf 'key End\nawait 60000 to 511 of 512\nexpect [511] \n'
-    printf 'key Home\nawait 60000 slices 0 to \nexpect [0] \nquit\n'
+    printf 'await 60000 x[*,↓,→,0]  * \nawait 60000  of 512\nawait 60000  299\nawait 60000 [300]\n'
+    printf 'key A\nawait 60000 slices 256 to \nawait 60000 of 512: the arrows go on\nawait 60000 [300] \n'
+    printf 'key End\nawait 60000 to 511 of 512\nawait 60000 [511] \n'
+    printf 'key Home\nawait 60000 slices 0 to \nawait 60000 [0] \nquit\n'
 } >typed
 play cnn-digits --backend cpu --batch 512 <typed
 expect_exit 0

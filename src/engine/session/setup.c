@@ -88,8 +88,8 @@ static bool any_open(const struct lab_walk *walk)
 
 /* The walk follows the choices. Where they leave nothing open, kept times are read and
  * none is measured. */
-static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
-                            struct lab_str *notice)
+static enum lab_status tune(const struct lab_setup *s, const struct choices *c,
+                            struct lab_walk *w, struct lab_str *notice)
 {
     if (!s->tune || lab_walk_backend(w)->untimed ||
         !lab_tune_wanted(lab_walk_plan(w)))
@@ -102,14 +102,14 @@ static enum lab_status tune(const struct lab_setup *s, struct lab_walk *w,
         st = lab_tune(w, t, s->tune);
     if (!st) {
         lab_walk_tune_with(w, t);
-        return LAB_OK;
+        return choose(c, w);
     }
     lab_tuning_free(t);
     if (st != LAB_E_CANCELLED || lab_stop_asked(&s->stop))
         return st;
     lab_str_add(notice, "measuring the variants was stopped: steps without a "
                         "chosen variant run by the fixed table\n");
-    return LAB_OK;
+    return choose(c, w);
 }
 
 /* How many times were measured, and how many the budget has left out. */
@@ -237,9 +237,7 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         st = choose(&chosen, w);
     }
     if (!st)
-        st = tune(setup, w, notice);
-    if (!st)
-        st = choose(&chosen, w);
+        st = tune(setup, &chosen, w, notice);
     if (!st && setup->kept) {
         memcpy(setup->kept, chosen.list,
                (size_t)chosen.n * sizeof(*chosen.list));

@@ -1,9 +1,9 @@
 /* The activations, several elements at a time and on all threads
- * (common/vector.h): the formulas of activation.h without branches, so that one
+ * (cpu/vector.h): the formulas of activation.h without branches, so that one
  * instruction serves 4 to 16 elements. relu and leaky_relu are bound by memory, the
  * others by exp, tanh and erfc. A NaN stays a NaN. */
 #include "activation/activation.h"
-#include "common/vector.h"
+#include "cpu/vector.h"
 
 #define LAB_VECTOR_FILE "kernels/activation/activation_vector.c"
 

@@ -1,10 +1,10 @@
 /* Sums of tensors, several elements at a time and on all threads
- * (common/vector.h): add of the forward pass, grad_sum of the backward pass. Memory
+ * (cpu/vector.h): add of the forward pass, grad_sum of the backward pass. Memory
  * bounds both. */
 #include <string.h>
 
 #include "add/add.h"
-#include "common/vector.h"
+#include "cpu/vector.h"
 
 #define LAB_VECTOR_FILE "kernels/add/add_vector.c"
 

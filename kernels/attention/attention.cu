@@ -8,7 +8,7 @@
 #include "attention/attention_cuda.cuh"
 #include "common/columns.cuh"
 #include "dense/dense_cuda.cuh"
-#include "gemm/tf32x3.h"
+#include "tf32x3/tf32x3.h"
 
 /* y[r,m] = sum_k x[r,k] W[k,m] + b[m], a thread an element. */
 static __global__ void attention_project_fwd(float *y, const float *x,
@@ -138,7 +138,7 @@ static enum lab_status project_backward_by(const struct lab_call *call)
 }
 
 static const char source[] = "kernels/attention/attention.cu";
-static const char tf32x3[] = "kernels/gemm/tf32x3_sm90.cuh";
+static const char tf32x3[] = "kernels/tf32x3/tf32x3_sm90.cuh";
 
 #define PROJECTION_ROWS(step)                                                  \
     lab_row("naive", step, LAB_FORWARD, project_forward, source,               \

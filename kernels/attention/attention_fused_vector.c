@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "attention/attention.h"
-#include "common/product.h"
-#include "common/vector.h"
+#include "cpu/product.h"
+#include "cpu/vector.h"
 
 enum { QUERIES = 32, KEYS = 128 };
 

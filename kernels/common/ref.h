@@ -11,7 +11,7 @@
  *     const struct lab_kernel_set LAB_REF(relu) = {"relu", variants, n};   */
 #pragma once
 #include <math.h>
-#include "common/cpu_exec.h"
+#include "cpu/cpu_exec.h"
 #include "common/kernel.h"
 #include "common/random.h"
 

@@ -1,5 +1,5 @@
 /* kernels/conv2d/conv2d_im2col.cu -- the windows laid out as a matrix ("image to
- * columns"), and cuBLAS, or tf32x3 (gemm/tf32x3_sm90.cuh), for the product.
+ * columns"), and cuBLAS, or tf32x3 (tf32x3/tf32x3_sm90.cuh), for the product.
  *
  *   windows (P, K)   row p: the K = KH*KW*C numbers under the kernel at place p,
  *                    in the order in which the weights lie in memory
@@ -22,7 +22,7 @@
 #include "conv2d/conv2d_pieces.h"
 #include "conv2d/conv2d_tf32x3_sm90.h"
 #include "conv2d/conv2d_tile.cuh"
-#include "gemm/tf32x3.h"
+#include "tf32x3/tf32x3.h"
 #include "common/image.cuh"
 #include "common/vector.cuh"
 

@@ -1,5 +1,5 @@
 /* kernels/conv2d/conv2d_tf32x3_sm90.cu -- the three products of a convolution by tf32x3
- * (gemm/tf32x3_sm90.cuh), whose windows are never laid out: the feeding warpgroup finds
+ * (tf32x3/tf32x3_sm90.cuh), whose windows are never laid out: the feeding warpgroup finds
  * each of their numbers in the image ("implicit GEMM").
  *
  *   forward  conv (places, M)  = windows(x) Wt          depth: a window's numbers
@@ -11,7 +11,7 @@
  * Four channels lie side by side (nhwc), and 16 bytes are fetched at a time. */
 #include "conv2d/conv2d_tf32x3_sm90.h"
 #include "conv2d/conv2d_tile.cuh"
-#include "gemm/tf32x3_sm90.cuh"
+#include "tf32x3/tf32x3_sm90.cuh"
 
 /* Window i, number k of an image (nhwc). Down: k is a side, and the depth is i. */
 template <bool DOWN_> struct tf32x3_windows {

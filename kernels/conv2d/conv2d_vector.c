@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "common/vector.h"
+#include "cpu/vector.h"
 #include "conv2d/conv2d.h"
 
 #define FILE_NAME "kernels/conv2d/conv2d_vector.c"

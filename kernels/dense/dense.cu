@@ -16,7 +16,7 @@
  * Memory, without caches: 8 bytes for 2 flop, a quarter of a flop a byte. */
 #include "common/columns.cuh"
 #include "dense/dense_cuda.cuh"
-#include "gemm/tf32x3.h"
+#include "tf32x3/tf32x3.h"
 #include "common/vector.cuh"
 
 static __global__ void dense_matmul_fwd_naive(float *xW, const float *x,
@@ -200,7 +200,7 @@ static const char naive[] = "kernels/dense/dense.cu";
 static const char tiled[] = "kernels/dense/dense_tiled.cu";
 static const char blocked[] = "kernels/dense/dense_blocked.cu";
 static const char cublas[] = "kernels/dense/dense_cublas.cu";
-static const char tf32x3[] = "kernels/gemm/tf32x3_sm90.cuh";
+static const char tf32x3[] = "kernels/tf32x3/tf32x3_sm90.cuh";
 
 static const struct lab_variant variants[] = {
     lab_row("naive", "matmul", LAB_FORWARD, dense_naive_forward, naive,

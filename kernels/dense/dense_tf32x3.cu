@@ -1,8 +1,8 @@
 /* kernels/dense/dense_tf32x3.cu -- the dense layer's products on the tensor cores, in
- * fp32: each number in two parts (gemm/tf32x3_sm90.cuh). The bias is added while the sums
+ * fp32: each number in two parts (tf32x3/tf32x3_sm90.cuh). The bias is added while the sums
  * are still in registers. */
 #include "dense/dense_cuda.cuh"
-#include "gemm/tf32x3.h"
+#include "tf32x3/tf32x3.h"
 
 static enum lab_status multiply(const struct lab_call *call,
                                 const struct lab_cublas_product &p,

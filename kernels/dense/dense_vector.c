@@ -1,10 +1,10 @@
-/* The bias of a dense layer and of a convolution, on all threads (common/vector.h).
+/* The bias of a dense layer and of a convolution, on all threads (cpu/vector.h).
  * Both are bound by memory: every element is read once and, forward, written once.
  * In nhwc a convolution's bias is that of a matrix with the pixels as rows; in
  * nchw each plane has one number. */
 #include <string.h>
 
-#include "common/vector.h"
+#include "cpu/vector.h"
 #include "conv2d/conv2d.h"
 
 #define LAB_VECTOR_FILE "kernels/dense/dense_vector.c"

@@ -1,9 +1,9 @@
-/* Dropout on all threads (common/vector.h): the random numbers of an element are a
+/* Dropout on all threads (cpu/vector.h): the random numbers of an element are a
  * function of its index, so that any order gives the same mask. One block of Philox
  * serves four elements; the blocks are independent, and the compiler computes
  * several at a time. */
 #include "common/random.h"
-#include "common/vector.h"
+#include "cpu/vector.h"
 #include "dropout/dropout.h"
 
 #define LAB_VECTOR_FILE "kernels/dropout/dropout_vector.c"

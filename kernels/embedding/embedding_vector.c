@@ -1,9 +1,9 @@
-/* Rows of a table by their ids, on all threads (common/vector.h): copies forward,
+/* Rows of a table by their ids, on all threads (cpu/vector.h): copies forward,
  * sums backward, both bound by memory. Backward each thread has columns of its own
  * and goes through all ids in their order, so that no two add to one element. */
 #include <string.h>
 
-#include "common/vector.h"
+#include "cpu/vector.h"
 #include "embedding/embedding.h"
 
 #define LAB_VECTOR_FILE "kernels/embedding/embedding_vector.c"

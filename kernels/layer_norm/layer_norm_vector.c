@@ -1,7 +1,7 @@
-/* Layer norm, a row at a time on all threads (common/vector.h). All five steps are
+/* Layer norm, a row at a time on all threads (cpu/vector.h). All five steps are
  * bound by memory. Sums are kept in double, as in the reference, and the variance
  * takes a second pass over a row that is still in the first cache. */
-#include "common/vector.h"
+#include "cpu/vector.h"
 #include "layer_norm/layer_norm.h"
 
 #define LAB_VECTOR_FILE "kernels/layer_norm/layer_norm_vector.c"

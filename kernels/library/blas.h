@@ -7,7 +7,7 @@
  * of a result depends on the number of threads and on nothing else. LAPACK is looked for at run time: an OpenBLAS may be built
  * without it. Threads: any. */
 #pragma once
-#include "common/product.h"
+#include "cpu/product.h"
 
 /* The ops and the operations of labs that have rows. */
 #define LAB_BLAS_SETS(F)                                                       \
@@ -54,7 +54,7 @@ enum lab_status lab_blas_check(int64_t N, int64_t K, int64_t M);
 enum lab_status lab_blas_all_cores(lab_kernel_fn *fn,
                                    const struct lab_call *call);
 
-/* lab_multiply_fn (common/product.h), on all threads; within a part of a loop on
+/* lab_multiply_fn (cpu/product.h), on all threads; within a part of a loop on
  * the caller. Check the sides first. */
 lab_multiply_fn lab_blas_multiply;
 

@@ -1,7 +1,7 @@
 /* The updates over all elements, several at a time and on all threads
- * (common/vector.h): sgd reads and writes 3 to 5 numbers an element, adam and adamw
+ * (cpu/vector.h): sgd reads and writes 3 to 5 numbers an element, adam and adamw
  * 7, so that memory bounds them. */
-#include "common/vector.h"
+#include "cpu/vector.h"
 #include "optimizer/optimizer.h"
 
 #define LAB_VECTOR_FILE "kernels/optimizer/optimizer_vector.c"

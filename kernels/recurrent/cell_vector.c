@@ -1,9 +1,9 @@
 /* What a recurrent layer does between its products, on all threads
- * (common/vector.h): tanh of rnn, the four gates and the memory of lstm. An element
+ * (cpu/vector.h): tanh of rnn, the four gates and the memory of lstm. An element
  * takes five of tanh and sigmoid in lstm's cell; the rest is additions. */
 #include <string.h>
 
-#include "common/vector.h"
+#include "cpu/vector.h"
 #include "recurrent/lstm.h"
 #include "recurrent/rnn.h"
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "common/product.h"
-#include "common/vector.h"
+#include "cpu/product.h"
+#include "cpu/vector.h"
 #include "recurrent/lstm.h"
 
 #define LAB_VECTOR_FILE "kernels/recurrent/sequence_vector.c"

@@ -1,11 +1,11 @@
 /* Softmax, alone, in attention and in the loss, a row at a time on all threads
- * (common/vector.h). A row is read three times: its largest element, exp and sum,
+ * (cpu/vector.h). A row is read three times: its largest element, exp and sum,
  * scale. It stays in the first cache up to some thousands of columns, so that
  * exp, and not memory, bounds it. */
 #include <string.h>
 
 #include "attention/attention.h"
-#include "common/vector.h"
+#include "cpu/vector.h"
 #include "loss/loss.h"
 #include "softmax/softmax.h"
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "backend/cpu/cpu_sets.h"
 #include "common/random.h"
-#include "common/vector_sets.h"
+#include "cpu/vector_sets.h"
 #include "library/blas.h"
 
 enum { MAX_TENSORS = 32, NAME_BYTES = 24, GUARD_BYTES = 64, MAX_ARGS = 16 };

@@ -8,7 +8,7 @@
 
 #include "attention/attention.h"
 #include "base/parallel.h"
-#include "common/product.h"
+#include "cpu/product.h"
 #include "ops/kernel_rig.h"
 
 enum { MOST = 520, GAP = 3 };

@@ -1,4 +1,4 @@
-/* kernels/common/product.h -- products of matrices on the CPU, cut over the pool.
+/* kernels/cpu/product.h -- products of matrices on the CPU, cut over the pool.
  *
  * The files kernels/<op>/<name>_products.inc have what an op multiplies, and are
  * included twice: with LAB_MULTIPLY and LAB_CHECK_SIDES being lab_vector_multiply and

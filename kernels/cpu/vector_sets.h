@@ -1,4 +1,4 @@
-/* kernels/common/vector_sets.h -- the tables of the *_vector.c files: what the CPU
+/* kernels/cpu/vector_sets.h -- the tables of the *_vector.c files: what the CPU
  * backend offers as "vector". */
 #pragma once
 #include "common/kernel.h"

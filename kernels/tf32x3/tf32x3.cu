@@ -1,7 +1,7 @@
-/* kernels/gemm/tf32x3.cu -- which devices have the product of tf32x3_sm90.cuh, and the
+/* kernels/tf32x3/tf32x3.cu -- which devices have the product of tf32x3_sm90.cuh, and the
  * rung of lab precision. */
 #include "gemm/gemm.cuh"
-#include "gemm/tf32x3.h"
+#include "tf32x3/tf32x3.h"
 
 enum lab_status lab_tf32x3_prepare(const struct lab_call *call)
 {

@@ -1,6 +1,6 @@
-/* kernels/gemm/tf32x3_sm90.cu -- products of matrices by tf32x3_sm90.cuh. */
-#include "gemm/tf32x3.h"
-#include "gemm/tf32x3_sm90.cuh"
+/* kernels/tf32x3/tf32x3_sm90.cu -- products of matrices by tf32x3_sm90.cuh. */
+#include "tf32x3/tf32x3.h"
+#include "tf32x3/tf32x3_sm90.cuh"
 
 /* Rows that do not start on 16 bytes are fetched number by number, which takes so long
  * that the columns of a tile hardly matter. */

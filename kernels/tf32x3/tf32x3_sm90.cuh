@@ -1,4 +1,4 @@
-/* kernels/gemm/tf32x3_sm90.cuh -- an fp32 product of three tf32 products.
+/* kernels/tf32x3/tf32x3_sm90.cuh -- an fp32 product of three tf32 products.
  *
  * The idea: tf32 keeps 11 of the 24 bits of an fp32, and what it leaves, x - x1, is an
  * fp32 again, of which tf32 keeps 11 more. So A B = A1 B1 + A1 B2 + A2 B1, and what is

@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "common/product.h"
-#include "common/vector.h"
+#include "cpu/product.h"
+#include "cpu/vector.h"
 
 enum {
     INNER = 256, /* a block: packed b takes 128 KiB, packed a 96 */
@@ -142,14 +142,14 @@ INLINE void put_tile(struct lab_matrix c, int64_t i, int64_t j,
 #else
 #define TARGET
 #endif
-#include "common/product_tile.inc"
+#include "cpu/product_tile.inc"
 
 #ifdef LAB_VECTOR_IS_CLONED
 #define LANES 16
 #define TILE_ROWS 12
 #define NAME(x) x##_16
 #define TARGET __attribute__((target("avx512f")))
-#include "common/product_tile.inc"
+#include "cpu/product_tile.inc"
 #endif
 
 static atomic_int most_lanes = 16;

@@ -1,4 +1,4 @@
-/* kernels/gemm/tf32x3.h -- products of fp32 numbers by the tensor cores, about as exact as
+/* kernels/tf32x3/tf32x3.h -- products of fp32 numbers by the tensor cores, about as exact as
  * those of the fp32 units: see tf32x3_sm90.cuh. */
 #pragma once
 #include "library/cublas_exec.h"

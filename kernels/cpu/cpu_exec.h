@@ -1,4 +1,4 @@
-/* kernels/common/cpu_exec.h -- what a CPU kernel finds in call->exec; or NULL: nothing
+/* kernels/cpu/cpu_exec.h -- what a CPU kernel finds in call->exec; or NULL: nothing
  * stops it.
  *
  * A readable kernel may take minutes on large tensors. Its outer loop, where there are

@@ -1,5 +1,5 @@
 /* The list of the vectorised tables. */
-#include "common/vector_sets.h"
+#include "cpu/vector_sets.h"
 
 const struct lab_kernel_set *const *lab_vector_sets(int *count)
 {

@@ -1,4 +1,4 @@
-/* kernels/common/vector.h -- kernels on the CPU that the compiler vectorises, and
+/* kernels/cpu/vector.h -- kernels on the CPU that the compiler vectorises, and
  * that run on all threads.
  *
  * A loop over elements or rows is a function of a part of it (lab_part_fn), marked

@@ -42,6 +42,8 @@ struct simulation {
     int64_t block[3];
     struct lab_sim_argument *args;
     int arg_count;
+    struct lab_sim_part *parts; /* of --show, o->n_show of them */
+    int *part_of;               /* which argument each is of */
     struct lab_str ptx;
     struct lab_sim_memory *memory;
     struct lab_sim_module *module;
@@ -210,6 +212,15 @@ static enum lab_status read_words(struct simulation *s)
             lab_sim_argument_read(o->arg[s->arg_count], &s->args[s->arg_count]);
         if (st)
             return lab_fail_context(st, "--arg");
+    }
+    s->parts = lab_alloc_array((size_t)o->n_show + 1, sizeof(*s->parts));
+    s->part_of = lab_alloc_array((size_t)o->n_show + 1, sizeof(*s->part_of));
+    if (!st && (!s->parts || !s->part_of))
+        st = lab_no_memory("parts of arguments");
+    for (int i = 0; i < o->n_show && !st; i++) {
+        st = lab_sim_part_read(o->show[i], &s->parts[i]);
+        if (st)
+            return lab_fail_context(st, "--show");
     }
     return st;
 }
@@ -412,6 +423,18 @@ static enum lab_status check_missing(const struct simulation *s)
                   args, s->name, lab_str_text(&takes));
     lab_str_release(&takes);
     return st;
+}
+
+/* Before the launch, which may be long. */
+static enum lab_status find_parts(struct simulation *s)
+{
+    for (int i = 0; i < s->o->n_show; i++) {
+        enum lab_status st = lab_sim_part_find(&s->parts[i], s->args,
+                                               s->arg_count, &s->part_of[i]);
+        if (st)
+            return lab_fail_context(st, "--show");
+    }
+    return LAB_OK;
 }
 
 /* ---- the launch ---- */
@@ -796,6 +819,59 @@ static void add_number(struct lab_str *out, const struct lab_sim_argument *a,
                                       text, sizeof(text)));
 }
 
+/* A part, in rows along the last axis that begin with the index of their first. */
+static void add_part(struct lab_str *out, const struct lab_sim_argument *a,
+                     const struct lab_sim_part *p)
+{
+    const int last = a->rank - 1;
+    int64_t at[LAB_SIM_MAX_RANK];
+    memcpy(at, p->from, sizeof(at));
+    for (int axis = last; axis >= 0;) {
+        int64_t i = 0;
+        for (int k = 0; k < a->rank; k++)
+            i = i * a->dim[k] + at[k];
+        if ((at[last] - p->from[last]) % SHOWN_FIRST == 0) {
+            lab_str_add(out, "\n  [");
+            for (int k = 0; k < a->rank; k++)
+                lab_str_addf(out, "%s%" PRId64, k ? "," : "", at[k]);
+            lab_str_add(out, "]:");
+        }
+        add_number(out, a, i);
+        for (axis = last; axis >= 0 && ++at[axis] == p->end[axis]; axis--)
+            at[axis] = p->from[axis];
+    }
+}
+
+/* Was a part of it asked for? */
+static bool has_part(const struct simulation *s, int number)
+{
+    for (int i = 0; i < s->o->n_show; i++)
+        if (s->part_of[i] == number)
+            return true;
+    return false;
+}
+
+static void add_parts(const struct simulation *s, struct lab_str *out,
+                      int number)
+{
+    for (int i = 0; i < s->o->n_show; i++)
+        if (s->part_of[i] == number)
+            add_part(out, &s->args[number], &s->parts[i]);
+}
+
+/* How the rest can be seen. */
+static void add_show_hint(struct lab_str *out, const struct lab_sim_argument *a,
+                          int number)
+{
+    char digits[16];
+    snprintf(digits, sizeof(digits), "%d", number);
+    const char *called = a->name ? a->name : digits;
+    lab_str_addf(out,
+                 "  %s more: --show '%s[%s]' prints a part, --show %s all\n",
+                 LAB_INT_TEXT(a->count - SHOWN_FIRST - SHOWN_LAST), called,
+                 a->rank > 1 ? "0" : "8:24", called);
+}
+
 /* All of few, in rows that begin with the number of their first. */
 static void add_values(struct lab_str *out, const struct lab_sim_argument *a)
 {
@@ -824,8 +900,13 @@ static enum lab_status print_output(const struct simulation *s, int number)
         lab_str_addf(&out, "%s, ", a->name);
     lab_sim_shape_add(&out, a);
     lab_str_add(&out, ":");
-    add_values(&out, a);
+    if (has_part(s, number))
+        add_parts(s, &out, number);
+    else
+        add_values(&out, a);
     lab_str_add(&out, "\n");
+    if (!has_part(s, number) && a->count > SHOWN_WHOLE)
+        add_show_hint(&out, a, number);
     if (n > 0)
         lab_str_addf(&out,
                      "  %s of its %s elements were not written; the first is "
@@ -855,7 +936,7 @@ static enum lab_status print_text(struct simulation *s)
     for (int32_t i = 0; i < r->finding_count && !st; i++)
         st = print_finding(s, &r->findings[i]);
     for (int i = 0; i < s->arg_count && !st; i++) {
-        if (s->args[i].direction >= LAB_SIM_OUT)
+        if (s->args[i].direction >= LAB_SIM_OUT || has_part(s, i))
             st = print_output(s, i);
     }
     if (st)
@@ -880,6 +961,10 @@ static enum lab_status simulate(struct simulation *s)
         s->o->walk && s->o->json
             ? lab_fail(LAB_E_USAGE, "[sim.walk-json] --walk prints lines of "
                                     "text: it has no --json")
+        : s->o->n_show && (s->o->walk || s->o->json)
+            ? lab_fail(LAB_E_USAGE,
+                       "[sim.show-text] --show is of the text after a launch: "
+                       "--json has all elements, and --walk has no outputs")
         : here ? read_words(s)
                : LAB_OK;
     if (!st)
@@ -890,6 +975,8 @@ static enum lab_status simulate(struct simulation *s)
         st = find_parameters(s);
     if (!st)
         st = check_missing(s);
+    if (!st)
+        st = find_parts(s);
     if (!st)
         st = launch(s);
     /* Also of a launch that was stopped: what came before. */
@@ -920,6 +1007,8 @@ static int cmd_sim(int argc, char **argv)
     lab_sim_memory_close(s.memory);
     lab_free(s.types);
     lab_free(s.args);
+    lab_free(s.parts);
+    lab_free(s.part_of);
     lab_free(s.parameters);
     lab_kernel_source_release(&s.source);
     lab_str_release(&s.ptx);

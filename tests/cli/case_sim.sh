@@ -21,6 +21,43 @@ expect_json 'one("launch")["kernel"] == "scale<double>"' \
     'one("output")["data"] == [-1.5] * 100' \
     'one("launch")["counts"]["flops_f64"] == 100'
 
+# Of a long output the text has both ends, and --show any part, of an input too.
+scaled() {
+    run sim scale.ptx --kernel 'scale<float>' --grid 4 --block 32 \
+        --arg 'inout:float[10,10]=iota' --arg float:0.5 --arg int:100 "$@"
+}
+scaled
+expect_exit 0
+expect_stdout "90 more: --show 'x[0]' prints a part, --show x all"
+scaled --show '0[3,2:-4]' --show '0[-1,:3]'
+expect_exit 0
+expect_stdout '  [3,2]: 16 16.5 17 17.5'
+expect_stdout '  [9,0]: 45 45.5 46'
+grep -q '17.5 .*\|46 ' "$out" && complain 'more than the part'
+! grep -q 'more: --show' "$out" || complain 'a part, and the hint'
+scaled --show 0
+expect_exit 0
+[ "$(grep -c '^  \[[0-9],[08]\]: ' "$out")" = 20 ] ||
+    complain 'all ten rows, two lines each'
+expect_stdout '  [9,8]: 49 49.5'
+run sim turn.ptx --grid 2 --block 64 --checks none --show 'in[126:]' \
+    --arg 'in:int[128]=iota' --arg 'out:int[128]'
+expect_exit 0
+expect_stdout 'argument 0, in, int[128]:'
+expect_stdout '  [126]: 126 127'
+expect_stdout "118 more: --show 'out[8:24]' prints a part, --show out all"
+for bad in '0[10]' '0[1:1]' '0[0,0,0]' '1' '3' 'none[1]' '0[:-10]'; do
+    scaled --show "$bad"
+    expect_exit 3
+done
+for bad in '0[' '0[1' '0[]' '[1]' '' '0[1]x' '0[1,,2]' '0[a]' '0[ 1]' '0[1:2:3]'; do
+    scaled --show "$bad"
+    expect_exit 2
+    expect_stderr 'is no part of an argument'
+done
+scaled --show 0 --json
+expect_exit 2
+
 # A guard that does not hold: the place, the argument, the element.
 run sim scale.ptx --kernel 'scale<float>' --grid 2 --block 64 --json \
     --arg 'inout:float[100]=iota' --arg float:2 --arg int:101

@@ -900,3 +900,112 @@ int64_t lab_sim_argument_unwritten(struct lab_sim_memory *m,
     return lab_sim_count_unwritten(m, a->data, a->count,
                                    (size_t)types[a->type].bytes, first);
 }
+
+/* ---- a part of an argument ---- */
+
+/* "3", ":", "2:9", "2:", ":9", up to `stop`. */
+static bool read_axis(const char *text, const char *stop, int64_t *from,
+                      int64_t *end)
+{
+    const char *colon = memchr(text, ':', (size_t)(stop - text));
+    const char *ends[2] = {colon ? colon : stop, stop};
+    int64_t value[2] = {0, INT64_MAX};
+    for (int i = 0; i < (colon ? 2 : 1); i++) {
+        const char *at = i ? colon + 1 : text;
+        char *after;
+        if (at == ends[i]) {
+            if (!colon)
+                return false;
+            continue;
+        }
+        errno = 0;
+        value[i] = strtoll(at, &after, 10);
+        if (after != ends[i] || errno || isspace((unsigned char)*at))
+            return false;
+    }
+    *from = value[0];
+    *end = colon            ? value[1]
+           : value[0] == -1 ? INT64_MAX /* the last one */
+                            : value[0] + 1;
+    return true;
+}
+
+enum lab_status lab_sim_part_read(const char *spec, struct lab_sim_part *out)
+{
+    size_t name = strcspn(spec, "[");
+    const char *at = spec + name;
+    bool good = name > 0 && name < INT32_MAX;
+    *out = (struct lab_sim_part){.spec = spec, .name_bytes = (int)name};
+    while (good && *at && out->rank < LAB_SIM_MAX_RANK) {
+        const char *stop = at + 1 + strcspn(at + 1, ",]");
+        good = *stop && read_axis(at + 1, stop, &out->from[out->rank],
+                                  &out->end[out->rank]);
+        out->rank++;
+        at = stop;
+        if (good && *at == ']') {
+            at++;
+            break;
+        }
+    }
+    good = good && !*at;
+    return good
+               ? LAB_OK
+               : lab_fail(LAB_E_USAGE,
+                          "[sim.part] '%s' is no part of an argument: y, y[3], "
+                          "y[16:32], y[3,:]",
+                          spec);
+}
+
+/* An end of an axis of `dim`, from 0. */
+static int64_t from_end(int64_t i, int64_t dim)
+{
+    return i == INT64_MAX ? dim : i < 0 ? i + dim : i;
+}
+
+static bool is_part_of(const struct lab_sim_part *p,
+                       const struct lab_sim_argument *a, int number)
+{
+    char digits[16];
+    int n = snprintf(digits, sizeof(digits), "%d", number);
+    bool named = a->name && strlen(a->name) == (size_t)p->name_bytes &&
+                 memcmp(a->name, p->spec, (size_t)p->name_bytes) == 0;
+    return named ||
+           (n == p->name_bytes && memcmp(digits, p->spec, (size_t)n) == 0);
+}
+
+enum lab_status lab_sim_part_find(struct lab_sim_part *part,
+                                  const struct lab_sim_argument *args,
+                                  int count, int *number)
+{
+    const struct lab_sim_argument *a = NULL;
+    for (int i = 0; i < count && !a; i++) {
+        if (is_part_of(part, &args[i], i)) {
+            a = &args[i];
+            *number = i;
+        }
+    }
+    if (!a || a->direction == LAB_SIM_VALUE)
+        return lab_fail(LAB_E_RANGE, "[sim.part-argument] %s: argument %.*s %s",
+                        part->spec, part->name_bytes, part->spec,
+                        a ? "is a value, not memory"
+                          : "is not there: use a parameter's name, or its "
+                            "number from 0");
+    if (part->rank > a->rank)
+        return lab_fail(LAB_E_RANGE,
+                        "[sim.part-axes] %s: %d indices, and %s has %d axes",
+                        part->spec, part->rank, a->spec, a->rank);
+    for (int i = 0; i < a->rank; i++) {
+        int64_t from = i < part->rank ? from_end(part->from[i], a->dim[i]) : 0;
+        int64_t end =
+            i < part->rank ? from_end(part->end[i], a->dim[i]) : a->dim[i];
+        if (from < 0 || end > a->dim[i] || from >= end)
+            return lab_fail(LAB_E_RANGE,
+                            "[sim.part-range] %s: axis %d of %s goes from 0 to "
+                            "%lld",
+                            part->spec, i, a->spec, (long long)a->dim[i] - 1);
+        part->from[i] = from;
+        part->end[i] = end;
+    }
+    part->rank = a->rank;
+    return LAB_OK;
+}

@@ -66,6 +66,17 @@ struct lab_sim_argument {
     void *data;   /* of memory: where the kernel finds it */
 };
 
+/* A part of an argument, "y[3,16:32]", as words: an index, `:` for a whole axis or FROM:END
+ * for an axis from FROM to before END; negative numbers count from the end, and axes that
+ * are missing are whole. */
+struct lab_sim_part {
+    const char *spec; /* as it was written; not owned */
+    int name_bytes;   /* of `spec`: the argument */
+    int rank;         /* of what was written */
+    int64_t from[LAB_SIM_MAX_RANK];
+    int64_t end[LAB_SIM_MAX_RANK];
+};
+
 /* A kernel's parameter as its source writes it; "" is not known. */
 struct lab_sim_parameter {
     char type[96]; /* "const float *" */
@@ -86,6 +97,14 @@ LAB_C_BEGIN
 /* Reads one. `spec` must live on. LAB_E_USAGE: it is no such word, and why. */
 enum lab_status lab_sim_argument_read(const char *spec,
                                       struct lab_sim_argument *out);
+
+/* Reads one. `spec` must live on. LAB_E_USAGE: it is no such word. */
+enum lab_status lab_sim_part_read(const char *spec, struct lab_sim_part *out);
+/* Which of the arguments it is a part of, by name or by number from 0, and all axes of
+ * that with both ends from 0. LAB_E_RANGE: of none, of a value, or outside. */
+enum lab_status lab_sim_part_find(struct lab_sim_part *part,
+                                  const struct lab_sim_argument *args,
+                                  int count, int *number);
 
 /* The parameters of the kernel `name`, which has `count`, in the text of a source;
  * false where that defines no such kernel. Of several of one name (overloads, #if)

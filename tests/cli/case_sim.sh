@@ -185,6 +185,29 @@ __global__ void late(int *y, const int *x)
     y[t] = s[63 - t];
 }
 END
+# Line 13 ends the thread that waits for block 0: the race of line 19 comes of it.
+cat >chain.cu <<'END'
+__global__ void chain(int *y, int *flag, int *data, const int *x)
+{
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        data[t] = t;
+        __threadfence();
+        __syncthreads();
+        if (t == 0)
+            atomicExch(flag, 1);
+        return;
+    }
+    if (t == 63) {
+        y[0] = x[t + 1];
+        while (atomicAdd(flag, 0) == 0)
+            ;
+        __threadfence();
+    }
+    __syncthreads();
+    y[t] = data[t];
+}
+END
 cat >broken.cu <<'END'
 __global__ void broken(int *x)
 {
@@ -250,6 +273,12 @@ for compiler in clang nvcc; do
     expect_json '[(f["check"], f["line"]) for f in of("finding")] ==
         [("race", 6), ("memory", 8), ("race", 10)]' \
         '"shared memory s[63] races" in of("finding")[2]["message"]'
+    run sim chain.cu --compiler $compiler --grid 2 --block 64 --json \
+        --arg 'out:int[64]' --arg 'inout:int[1]=zero' --arg 'inout:int[64]=zero' \
+        --arg 'in:int[64]=iota'
+    expect_exit 1
+    expect_json '[(f["check"], f["line"]) for f in of("finding")] ==
+        [("memory", 13), ("race", 19)]'
     run sim broken.cu --compiler $compiler --grid 1 --block 1
     expect_exit 3
     expect_stderr no_such_name

@@ -567,6 +567,7 @@ void sim_check_block_end(struct sim_block *b)
     struct sim_launch_check *l = c->launch;
     sim_race_block_end(c);
     c->block = NULL;
+    sim_keep_broken(l, b);
     pthread_mutex_lock(&l->lock);
     c->free = l->idle;
     l->idle = c;
@@ -599,6 +600,7 @@ enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,
     }
     sim_race_forget(l);
     pthread_mutex_destroy(&l->lock);
+    lab_free(l->broken);
     lab_free(l);
     g->check = NULL;
     return st;

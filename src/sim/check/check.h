@@ -130,6 +130,8 @@ struct sim_launch_check {
     struct sim_flags flags; /* between blocks */
     bool apart;             /* too much to keep: not between blocks any more */
     bool no_memory;         /* for findings or shadows: the launch fails */
+    unsigned char
+        *broken; /* a bit a block: a finding ended a thread of it; or NULL */
 };
 
 static inline struct sim_check *sim_check_of(const struct sim_warp *w)
@@ -155,6 +157,11 @@ static inline bool sim_is_ended(const struct sim_block *b, uint32_t thread)
 {
     return b->warps[thread / SIM_LANES].faulted >> thread % SIM_LANES & 1;
 }
+/* The block ends: whether one of its threads did by a finding is kept. */
+void sim_keep_broken(struct sim_launch_check *l, const struct sim_block *b);
+/* Whether a finding has ended a thread of a block that runs, or that has ended. */
+bool sim_is_breaking(const struct sim_block *b);
+bool sim_is_broken(const struct sim_launch_check *l, uint64_t block);
 /* Tells the launch's watcher, if there is one. */
 void sim_tell(const struct sim_grid *g, const struct lab_sim_finding *f);
 /* The place of an address for a finding: name, argument, index; and in words,

@@ -452,6 +452,14 @@ void sim_check_no_memory(struct sim_launch_check *l)
     pthread_mutex_unlock(&l->lock);
 }
 
+bool sim_is_breaking(const struct sim_block *b)
+{
+    for (int w = 0; w < b->warp_count; w++)
+        if (b->warps[w].faulted)
+            return true;
+    return false;
+}
+
 /* May it come of a thread of the block that another finding has ended? What that thread
  * would have written is read, or it was not at a barrier with the other. */
 static bool is_follower(const struct sim_block *b,
@@ -464,17 +472,40 @@ static bool is_follower(const struct sim_block *b,
                    .faulted != 0;
     if (f->check != LAB_SIM_UNINITIALISED && f->check != LAB_SIM_RACE)
         return false;
-    if (f->check == LAB_SIM_UNINITIALISED) {
-        bool ended = false;
-        for (int w = 0; w < b->warp_count; w++)
-            ended = ended || b->warps[w].faulted;
-        return ended && is_space(f->name);
-    }
+    if (f->check == LAB_SIM_UNINITIALISED)
+        return is_space(f->name) && sim_is_breaking(b);
     if (!f->has_other ||
         memcmp(f->other.block, f->at.block, sizeof(f->at.block)) != 0)
         return false;
     t = f->other.thread;
     return sim_is_ended(b, t[0] + n[0] * (t[1] + n[1] * t[2]));
+}
+
+/* Of so many blocks, the first ones, it is kept: 16 MiB. */
+static uint64_t kept_blocks(const struct sim_launch_check *l)
+{
+    const uint64_t most = UINT64_C(1) << 27;
+    return l->blocks < most ? l->blocks : most;
+}
+
+void sim_keep_broken(struct sim_launch_check *l, const struct sim_block *b)
+{
+    if (!l->ordered || !sim_is_breaking(b) || b->number >= kept_blocks(l))
+        return;
+    pthread_mutex_lock(&l->lock);
+    if (!l->broken)
+        l->broken = lab_alloc_array((size_t)kept_blocks(l) / 8 + 1, 1);
+    if (l->broken)
+        l->broken[b->number / 8] |= (unsigned char)(1u << b->number % 8);
+    else
+        l->no_memory = true;
+    pthread_mutex_unlock(&l->lock);
+}
+
+bool sim_is_broken(const struct sim_launch_check *l, uint64_t block)
+{
+    return l->broken && block < kept_blocks(l) &&
+           l->broken[block / 8] >> block % 8 & 1;
 }
 
 void sim_found(struct sim_check *c, const struct sim_found *found)

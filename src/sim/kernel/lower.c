@@ -340,8 +340,10 @@ static enum lab_status add_part(struct sim_lowering *l,
         const struct lab_ptx_function *g = callee(l, &f->instrs[k]);
         const struct sim_part *q = g ? sim_lower_part(l, g) : NULL;
         if ((q && q->open) || (g && depth > 64))
-            return sim_lower_refuse(l, &f->instrs[k],
-                                    "a function that calls itself");
+            return sim_lower_refuse(
+                l, &f->instrs[k],
+                "a function that calls itself: write a loop, with "
+                "an array for what waits");
         if (!g || q)
             continue;
         st = add_part(l, g, depth + 1);

@@ -552,7 +552,8 @@ enum lab_status sim_lower_outside(struct sim_lowering *l,
         out->run = call_assert;
         return LAB_OK;
     }
-    snprintf(why, sizeof(why), "the function %.80s is not in the simulator",
-             name);
+    const bool takes = strcmp(name, "malloc") == 0;
+    snprintf(why, sizeof(why), "the function %.80s is not in the simulator%s",
+             name, takes ? ": give the kernel memory as an argument" : "");
     return sim_lower_refuse(l, in, why);
 }

@@ -670,6 +670,11 @@ static enum lab_status lower_call(struct sim_lowering *l,
                                   const struct lab_ptx_instr *in,
                                   struct sim_instr *out)
 {
+    static const char by_address[] = "a call by address (a function pointer, a "
+                                     "virtual function): choose by a "
+                                     "switch that calls functions by name, or "
+                                     "make the function a template's "
+                                     "argument";
     const struct lab_ptx_operand *results = NULL;
     const struct lab_ptx_operand *params = NULL;
     const char *name = NULL;
@@ -685,10 +690,10 @@ static enum lab_status lower_call(struct sim_lowering *l,
         else if (o->kind == LAB_PTX_OPERAND_VECTOR && name && !params)
             params = o;
         else
-            return sim_lower_refuse(l, in, "a call by address");
+            return sim_lower_refuse(l, in, by_address);
     }
     if (!name)
-        return sim_lower_refuse(l, in, "a call by address");
+        return sim_lower_refuse(l, in, by_address);
     enum lab_status st =
         lower_list(l, in, params, false, &c->params, &c->param_count);
     if (!st)

@@ -26,17 +26,18 @@ static const struct lab_command_line usage = {
     .takes = LAB_FOR_CONFIG,
     .refuses = true,
     .args = "",
-    .doc =
-        "The settings: theme, keys, sizes of panes, defaults of options; the "
-        "value of each, and where it comes from.\v"
-        "They are in $XDG_CONFIG_HOME/lapenna-lab/config (without that "
-        "variable, in ~/.config), a line each:\n\n"
-        "  theme = light\n"
-        "  key.F6 = v\n"
-        "  backend = cpu\n"
-        "  variant = dense=blas\n\n"
-        "An option of the command line comes before the file's.\n\n"
-        "Exit status: 0 done, 2 wrong usage, 3 a file that is wrong.",
+    .doc = "The settings: theme, colors, keys, sizes of panes, defaults of "
+           "options; the "
+           "value of each, and where it comes from.\v"
+           "They are in $XDG_CONFIG_HOME/lapenna-lab/config (without that "
+           "variable, in ~/.config), a line each:\n\n"
+           "  theme = light\n"
+           "  color.forward = #38AFA4\n"
+           "  key.F6 = v\n"
+           "  backend = cpu\n"
+           "  variant = dense=blas\n\n"
+           "An option of the command line comes before the file's.\n\n"
+           "Exit status: 0 done, 2 wrong usage, 3 a file that is wrong.",
     .check = no_words};
 
 struct printer {
@@ -79,7 +80,8 @@ static void print_screens(struct printer *p)
         print(p, name, s ? s->value : without, s);
     }
     for (int i = 0; i < p->config->n; i++)
-        if (strncmp(p->config->list[i].name, "key.", 4) == 0)
+        if (strncmp(p->config->list[i].name, "key.", 4) == 0 ||
+            strncmp(p->config->list[i].name, "color.", 6) == 0)
             print(p, p->config->list[i].name, p->config->list[i].value,
                   &p->config->list[i]);
 }

@@ -48,11 +48,11 @@ static const struct row {
                        3,
                        3,
                        {0xD7AF00, 0x8A5A00, 0xFFFF00}},
-    [LAB_ROLE_GOOD] = {0, 0, 2, 2, {0x5FAF5F, 0x1B701B, 0x00FF00}},
+    [LAB_ROLE_GOOD] = {0, 0, 2, 2, {0x33AB7A, 0x446C4E, 0x6BE91F}},
     [LAB_ROLE_WARN] =
-        {LAB_ATTR_BOLD, LAB_ATTR_BOLD, 3, 3, {0xD7AF00, 0x8A5A00, 0xFFFF00}},
+        {LAB_ATTR_BOLD, LAB_ATTR_BOLD, 3, 3, {0xD5B000, 0x4F3B02, 0xFBFD7A}},
     [LAB_ROLE_BAD] =
-        {LAB_ATTR_BOLD, LAB_ATTR_BOLD, 1, 9, {0xFF5F5F, 0xC00000, 0xFFA0A0}},
+        {LAB_ATTR_BOLD, LAB_ATTR_BOLD, 1, 9, {0xFB5749, 0xC12E13, 0xFBA1A0}},
     [LAB_ROLE_CODE] = {0, 0, 2, 2, {0x87AF87, 0x3A6B3A, 0x90FF90}},
     [LAB_ROLE_FORMULA] = {0, 0, 5, 13, {0xAF87D7, 0x6A3FA0, 0xE0B0FF}},
     [LAB_ROLE_BADGE] =
@@ -62,30 +62,66 @@ static const struct row {
         {0, LAB_ATTR_DIM, 6, 12, {0x77A2F0, 0x1D4F9C, 0x80C0FF}},
     [LAB_ROLE_POSITIVE] =
         {0, LAB_ATTR_BOLD, 3, 3, {0xF2938A, 0x9A4200, 0xFFB000}},
-    [LAB_ROLE_SERIES_1] = {0, 0, 6, 14, {0x00D7D7, 0x006E78, 0x00FFFF}},
-    [LAB_ROLE_SERIES_2] = {0, 0, 3, 11, {0xFFAF00, 0x8F5B00, 0xFFB000}},
-    [LAB_ROLE_SERIES_3] = {0, 0, 5, 13, {0xD787D7, 0x97399A, 0xFF90FF}},
-    [LAB_ROLE_SERIES_4] = {0, 0, 2, 10, {0x87D787, 0x2E7032, 0x90FF90}},
-    [LAB_ROLE_SERIES_5] = {0, 0, 4, 12, {0x5FAFFF, 0x1F5FBF, 0x90C8FF}},
+    [LAB_ROLE_SERIES_1] = {0, 0, 6, 14, {0x58C3BE, 0x25625A, 0x74E8FD}},
+    [LAB_ROLE_SERIES_2] = {0, 0, 3, 11, {0xE3A82D, 0x7A5817, 0xF7C743}},
+    [LAB_ROLE_SERIES_3] = {0, 0, 5, 13, {0xBE82E0, 0x9C12A2, 0xFD95CD}},
+    [LAB_ROLE_SERIES_4] = {0, 0, 2, 10, {0x86F083, 0x304716, 0xACF49D}},
+    [LAB_ROLE_SERIES_5] = {0, 0, 4, 12, {0xA5BEFF, 0x2C5ED6, 0x8EC1FF}},
     [LAB_ROLE_SERIES_6] = {0, 0, -1, -1, {-1, -1, 0xFFFFFF}},
-    [LAB_ROLE_FORWARD] = {0, 0, 6, 14, {0x2FB5A8, 0x006E63, 0x00E5D0}},
+    [LAB_ROLE_FORWARD] = {0, 0, 6, 14, {0x38AFA4, 0x336E76, 0x4CE5B9}},
     [LAB_ROLE_LOSS] =
-        {0, LAB_ATTR_UNDERLINE, 5, 13, {0xB48EF0, 0x6F3FB8, 0xD8B0FF}},
+        {0, LAB_ATTR_UNDERLINE, 5, 13, {0xB49AF3, 0x7941C0, 0xD5B8FD}},
     [LAB_ROLE_BACKWARD] =
-        {0, LAB_ATTR_BOLD, 3, 3, {0xF08C2E, 0x9A4600, 0xFFB040}},
+        {0, LAB_ATTR_BOLD, 3, 3, {0xF4851B, 0x9C5200, 0xF6A937}},
     [LAB_ROLE_UPDATE] = {0,
                          LAB_ATTR_UNDERLINE | LAB_ATTR_BOLD,
                          2,
                          10,
-                         {0x79C14E, 0x33700F, 0xA0FF70}},
-    [LAB_ROLE_MEMORY] = {0, 0, 4, 12, {0x5B9BF5, 0x1556B0, 0x90C8FF}},
+                         {0x7DCE7C, 0x2F4C22, 0xB1F95D}},
+    [LAB_ROLE_MEMORY] = {0, 0, 4, 12, {0x74A3EF, 0x194E9F, 0x7EC4F8}},
     [LAB_ROLE_COMPUTE] =
-        {0, LAB_ATTR_BOLD, 1, 9, {0xF0655B, 0xB3261E, 0xFFA0A0}},
+        {0, LAB_ATTR_BOLD, 1, 9, {0xEF5357, 0x96082A, 0xFB9CA4}},
     [LAB_ROLE_LATENCY] =
-        {0, LAB_ATTR_DIM, -1, 7, {0xA0A7AF, 0x5F6670, 0xD0D0D0}},
+        {0, LAB_ATTR_DIM, -1, 7, {0xA9A7A7, 0x686373, 0xE0E1E0}},
     [LAB_ROLE_HOST] =
-        {0, LAB_ATTR_UNDERLINE, 3, 11, {0xC49A6C, 0x7A5230, 0xE8B878}},
+        {0, LAB_ATTR_UNDERLINE, 3, 11, {0xDBA150, 0x925A28, 0xF8C97A}},
 };
+
+static const char *const ROLE_NAMES[LAB_ROLE_COUNT] = {
+    [LAB_ROLE_HEADING] = "heading",   [LAB_ROLE_KEY] = "key",
+    [LAB_ROLE_MARK] = "mark",         [LAB_ROLE_GOOD] = "good",
+    [LAB_ROLE_WARN] = "warn",         [LAB_ROLE_BAD] = "bad",
+    [LAB_ROLE_CODE] = "code",         [LAB_ROLE_FORMULA] = "formula",
+    [LAB_ROLE_BADGE] = "badge",       [LAB_ROLE_NEGATIVE] = "negative",
+    [LAB_ROLE_POSITIVE] = "positive", [LAB_ROLE_SERIES_1] = "series1",
+    [LAB_ROLE_SERIES_2] = "series2",  [LAB_ROLE_SERIES_3] = "series3",
+    [LAB_ROLE_SERIES_4] = "series4",  [LAB_ROLE_SERIES_5] = "series5",
+    [LAB_ROLE_SERIES_6] = "series6",  [LAB_ROLE_FORWARD] = "forward",
+    [LAB_ROLE_LOSS] = "loss",         [LAB_ROLE_BACKWARD] = "backward",
+    [LAB_ROLE_UPDATE] = "update",     [LAB_ROLE_MEMORY] = "memory",
+    [LAB_ROLE_COMPUTE] = "compute",   [LAB_ROLE_LATENCY] = "latency",
+    [LAB_ROLE_HOST] = "host"};
+
+static struct {
+    bool set;
+    int rgb;
+} chosen[LAB_ROLE_COUNT]; /* by lab_palette_set() */
+
+const char *lab_role_name(enum lab_role role)
+{
+    return ROLE_NAMES[role];
+}
+
+void lab_palette_set(enum lab_role role, int rgb)
+{
+    chosen[role].set = rgb >= 0;
+    chosen[role].rgb = rgb;
+}
+
+static int role_rgb(enum lab_theme theme, enum lab_role role)
+{
+    return chosen[role].set ? chosen[role].rgb : ROLES[role].rgb[theme];
+}
 
 /* The panels' backgrounds, and text that has no colour of its own on them. */
 static const struct ground {
@@ -316,7 +352,7 @@ static int tint_rgb(enum lab_theme theme, enum lab_tint tint)
     if (tint >= LAB_TINT_NAME)
         return NAMED[(int)tint - LAB_TINT_NAME];
     if (tint >= LAB_TINT_ROLE)
-        return ROLES[LAB_ROLE_FORWARD + (int)tint - LAB_TINT_ROLE].rgb[theme];
+        return role_rgb(theme, LAB_ROLE_FORWARD + (int)tint - LAB_TINT_ROLE);
     if (tint >= LAB_TINT_DIVERGING)
         return diverging(theme == LAB_THEME_LIGHT ? &VIK : &BERLIN,
                          (int)tint - LAB_TINT_DIVERGING);
@@ -364,7 +400,7 @@ struct lab_style lab_palette_style(enum lab_theme theme, enum lab_depth depth,
     if (!has_tints(theme, depth))
         return (struct lab_style){
             row->attr, depth >= LAB_DEPTH_16 ? row->ansi16 : row->ansi8, -1};
-    struct lab_style s = {row->attr, at_depth(depth, row->rgb[theme]),
+    struct lab_style s = {row->attr, at_depth(depth, role_rgb(theme, role)),
                           at_depth(depth, GROUNDS[theme].background)};
     if (role == LAB_ROLE_SELECTED || role == LAB_ROLE_CURSOR) {
         s.attr = LAB_ATTR_BOLD;

@@ -11,6 +11,7 @@ cat >"$file" <<'END'
 # a comment
 theme = light
 key.F6 = v
+color.backward = #FF00FF
 pane.steps = 40
 backend = cpu
 variant = dense=blas
@@ -23,6 +24,7 @@ expect_exit 0
 expect_json 'len(rows) > 20' 'all(x["type"] == "setting" for x in rows)' \
     '[x["line"] for x in rows if x["name"] == "theme"] == [2]' \
     '[x["value"] for x in rows if x["name"] == "variant"] == ["dense=blas", "nosuch=tiled"]' \
+    '[x["value"] for x in rows if x["name"] == "color.backward"] == ["#FF00FF"]' \
     '[x["origin"] for x in rows if x["name"] == "batch"] == ["built in"]'
 
 # Defaults of options; a target that the network lacks is left out.
@@ -51,9 +53,13 @@ await 60000 next: fc1.matmul
 key F6
 await 60000 by the fixed table
 key Esc
+text :export seen.svg
+key Enter
+await 60000 seen.svg
 quit
 END
 expect_exit 0
+grep -qi '#ff00ff' seen.svg || complain 'the picture has not the colour of the file'
 
 # What is wrong is reported with its line and column, by every command.
 wrong() { # LINE COLUMN MESSAGE
@@ -74,6 +80,9 @@ wrong 'output = x' 1 'output is no setting'
 wrong 'colour = x' 1 'no setting "colour"'
 wrong 'them = dark' 1 'no setting "them": did you mean theme?'
 wrong 'theme = pink' 9 "theme 'pink': use auto, dark, light, contrast or terminal"
+wrong 'color.forwards = #000000' 1 'no colour "forwards": one of heading key '
+wrong 'color.forward = blue' 17 "color.forward 'blue': write #RRGGBB"
+wrong 'color.forward = #12345' 17 "color.forward '#12345': write #RRGGBB"
 wrong 'key.Nokey = v' 1 '"Nokey" is no key'
 wrong 'pane.steps = 900' 14 "pane.steps '900': a whole number from 16 to 80"
 wrong 'seed =' 7 'seed has no value'

@@ -48,8 +48,34 @@ TEST_CASE(scales_are_even)
     }
 }
 
-/* What eyes without red or green cones see: Machado, Oliveira, Fernandes 2009, in
- * linear light. */
+/* 0xRRGGBB of a colour as a terminal with 256 has it. */
+static int shown(enum lab_depth depth, int color)
+{
+    static const int levels[6] = {0, 95, 135, 175, 215, 255};
+    if (depth == LAB_DEPTH_RGB || color < 0)
+        return color;
+    assert_in_range(color, 16, 255);
+    if (color >= 232)
+        return (8 + 10 * (color - 232)) * 0x010101;
+    color -= 16;
+    return levels[color / 36] << 16 | levels[color / 6 % 6] << 8 |
+           levels[color % 6];
+}
+
+/* What eyes without the cones of red, green or blue see: Machado, Oliveira, Fernandes
+ * 2009, in linear light; first those with all. */
+enum { EYES = 4 };
+static const double EYE[EYES][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                       {{0.152286, 1.052583, -0.204868},
+                                        {0.114503, 0.786281, 0.099216},
+                                        {-0.003882, -0.048116, 1.051998}},
+                                       {{0.367322, 0.860646, -0.227968},
+                                        {0.280085, 0.672501, 0.047413},
+                                        {-0.011820, 0.042940, 0.968881}},
+                                       {{1.255528, -0.076749, -0.178779},
+                                        {-0.078411, 0.930809, 0.147602},
+                                        {0.004733, 0.691367, 0.303900}}};
+
 static int seen(int rgb, const double m[3][3])
 {
     double in[3];
@@ -69,27 +95,64 @@ static int seen(int rgb, const double m[3][3])
 
 TEST_CASE(colour_blind_eyes_see_the_sign)
 {
-    static const double eyes[2][3][3] = {{{0.152286, 1.052583, -0.204868},
-                                          {0.114503, 0.786281, 0.099216},
-                                          {-0.003882, -0.048116, 1.051998}},
-                                         {{0.367322, 0.860646, -0.227968},
-                                          {0.280085, 0.672501, 0.047413},
-                                          {-0.011820, 0.042940, 0.968881}}};
     for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
-        for (int e = 0; e < 2; e++) {
+        for (int e = 1; e < EYES; e++) {
             enum lab_theme theme = (enum lab_theme)t;
             for (int k = LAB_TINT_HALF / 2; k <= LAB_TINT_HALF; k++) {
                 int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
                 assert_true(lab_palette_distance(
-                                seen(tint(theme, zero - k), eyes[e]),
-                                seen(tint(theme, zero + k), eyes[e])) > 0.08);
+                                seen(tint(theme, zero - k), EYE[e]),
+                                seen(tint(theme, zero + k), EYE[e])) > 0.08);
             }
             for (int i = 0; i + 4 < LAB_TINT_STEPS; i++)
                 assert_true(
                     lab_palette_lightness(seen(
-                        tint(theme, LAB_TINT_SEQUENTIAL + i + 4), eyes[e])) >
+                        tint(theme, LAB_TINT_SEQUENTIAL + i + 4), EYE[e])) >
                     lab_palette_lightness(
-                        seen(tint(theme, LAB_TINT_SEQUENTIAL + i), eyes[e])));
+                        seen(tint(theme, LAB_TINT_SEQUENTIAL + i), EYE[e])));
+        }
+    }
+}
+
+/* Colours that are beside each other in one picture. */
+static void check_apart(enum lab_theme theme, enum lab_depth depth, int first,
+                        int last, double least)
+{
+    for (int a = first; a <= last; a++) {
+        for (int b = a + 1; b <= last; b++) {
+            for (int e = 0; e < EYES; e++) {
+                const int x = lab_palette_style(theme, depth, a).fg;
+                const int y = lab_palette_style(theme, depth, b).fg;
+                double d = lab_palette_distance(seen(shown(depth, x), EYE[e]),
+                                                seen(shown(depth, y), EYE[e]));
+                if (d < least)
+                    fail_msg("%s, depth %d, eyes %d: roles %d and %d are %.3f "
+                             "apart",
+                             lab_theme_name(theme), (int)depth, e, a, b, d);
+            }
+        }
+    }
+}
+
+/* A difference of 0.02 in OKLab is just seen. Four phases, four bounds, three verdicts
+ * and five curves are four times and more apart for each kind of eye, and three
+ * times in the nearest of 256 colours. The sixth curve has the colour of text. */
+TEST_CASE(colour_blind_eyes_tell_roles_apart)
+{
+    static const struct {
+        int first;
+        int last;
+    } groups[] = {{LAB_ROLE_FORWARD, LAB_ROLE_UPDATE},
+                  {LAB_ROLE_MEMORY, LAB_ROLE_HOST},
+                  {LAB_ROLE_GOOD, LAB_ROLE_BAD},
+                  {LAB_ROLE_SERIES_1, LAB_ROLE_SERIES_5},
+                  {LAB_ROLE_NEGATIVE, LAB_ROLE_POSITIVE}};
+    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
+        for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+            check_apart((enum lab_theme)t, LAB_DEPTH_RGB, groups[i].first,
+                        groups[i].last, 0.078);
+            check_apart((enum lab_theme)t, LAB_DEPTH_256, groups[i].first,
+                        groups[i].last, 0.06);
         }
     }
 }
@@ -111,20 +174,6 @@ static double contrast(int a, int b)
     double x = luminance(a);
     double y = luminance(b);
     return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
-}
-
-/* 0xRRGGBB of a colour as a terminal with 256 has it. */
-static int shown(enum lab_depth depth, int color)
-{
-    static const int levels[6] = {0, 95, 135, 175, 215, 255};
-    if (depth == LAB_DEPTH_RGB || color < 0)
-        return color;
-    assert_in_range(color, 16, 255);
-    if (color >= 232)
-        return (8 + 10 * (color - 232)) * 0x010101;
-    color -= 16;
-    return levels[color / 36] << 16 | levels[color / 6 % 6] << 8 |
-           levels[color % 6];
 }
 
 /* Text of each role on the ground, on a panel and on the panel in focus. */
@@ -200,6 +249,35 @@ TEST_CASE(every_depth_has_a_colour)
         -1);
     assert_int_equal(
         lab_palette_tint(LAB_THEME_DARK, LAB_DEPTH_16, LAB_TINT_PANEL), -1);
+}
+
+/* The configuration file's colours replace those of every theme that has some. */
+TEST_CASE(a_colour_is_replaced)
+{
+    const enum lab_tint tint_of = lab_tint_of_role(LAB_ROLE_BACKWARD);
+    const struct lab_style own =
+        lab_palette_style(LAB_THEME_DARK, LAB_DEPTH_RGB, LAB_ROLE_BACKWARD);
+    assert_string_equal(lab_role_name(LAB_ROLE_BACKWARD), "backward");
+    assert_null(lab_role_name(LAB_ROLE_NORMAL));
+    lab_palette_set(LAB_ROLE_BACKWARD, 0x5FD787);
+    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
+        const enum lab_theme theme = (enum lab_theme)t;
+        assert_int_equal(
+            lab_palette_style(theme, LAB_DEPTH_RGB, LAB_ROLE_BACKWARD).fg,
+            0x5FD787);
+        assert_int_equal(
+            lab_palette_style(theme, LAB_DEPTH_256, LAB_ROLE_BACKWARD).fg, 78);
+        assert_int_equal(lab_palette_tint(theme, LAB_DEPTH_RGB, tint_of),
+                         0x5FD787);
+    }
+    assert_int_equal(
+        lab_palette_style(LAB_THEME_TERMINAL, LAB_DEPTH_RGB, LAB_ROLE_BACKWARD)
+            .fg,
+        3);
+    lab_palette_set(LAB_ROLE_BACKWARD, -1);
+    assert_int_equal(
+        lab_palette_style(LAB_THEME_DARK, LAB_DEPTH_RGB, LAB_ROLE_BACKWARD).fg,
+        own.fg);
 }
 
 TEST_CASE(values_have_tints)

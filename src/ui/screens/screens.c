@@ -1601,6 +1601,9 @@ static enum lab_status open_ui(struct screens *s)
         st = lab_ui_settings_read(&settings);
     if (st)
         return st;
+    for (int role = 0; role < LAB_ROLE_COUNT; role++)
+        if (settings.colors[role] >= 0)
+            lab_palette_set(role, settings.colors[role]);
     struct lab_ui_options options = {
         .settings = &settings,
         .terminal = {.color = o->color,

@@ -1,11 +1,13 @@
-/* settings.c -- reads the sizes of panes and the keys that the configuration file
- * sets. */
+/* settings.c -- reads the sizes of panes, the keys and the colours that the
+ * configuration file sets. */
 #include "ui/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "debug/config.h"
+#include "report/palette.h"
 #include "ui/keymap.h"
 
 static const struct {
@@ -23,6 +25,7 @@ static const struct {
 };
 enum { N_NAMES = sizeof(NAMES) / sizeof(NAMES[0]) };
 static const char key_prefix[] = "key.";
+static const char color_prefix[] = "color.";
 
 const char *lab_ui_setting_name(int i, const char **without)
 {
@@ -35,6 +38,11 @@ static bool is_key(const char *name)
     return strncmp(name, key_prefix, sizeof(key_prefix) - 1) == 0;
 }
 
+static bool is_color(const char *name)
+{
+    return strncmp(name, color_prefix, sizeof(color_prefix) - 1) == 0;
+}
+
 static int find(const char *name)
 {
     int i = 0;
@@ -45,7 +53,7 @@ static int find(const char *name)
 
 bool lab_ui_setting_known(const char *name)
 {
-    return is_key(name) || find(name) < N_NAMES;
+    return is_key(name) || is_color(name) || find(name) < N_NAMES;
 }
 
 static enum lab_status read_key(struct lab_ui_settings *out,
@@ -64,6 +72,42 @@ static enum lab_status read_key(struct lab_ui_settings *out,
     if (out->keys[n].to == LAB_KEY_NONE)
         return lab_config_fail(s, no_key, s->value);
     out->n_keys++;
+    return LAB_OK;
+}
+
+static enum lab_status no_color(const struct lab_setting *s)
+{
+    struct lab_str names;
+    lab_str_init(&names);
+    for (int role = 0; role < LAB_ROLE_COUNT; role++)
+        if (lab_role_name(role))
+            lab_str_addf(&names, "%s%s", names.len > 0 ? " " : "",
+                         lab_role_name(role));
+    enum lab_status st = lab_config_fail_name(
+        s, "no colour \"%s\": one of %s", s->name + sizeof(color_prefix) - 1,
+        lab_str_text(&names));
+    lab_str_release(&names);
+    return st;
+}
+
+static enum lab_status read_color(struct lab_ui_settings *out,
+                                  const struct lab_setting *s)
+{
+    const char *name = s->name + sizeof(color_prefix) - 1;
+    const char *digits = s->value + 1;
+    int role = 0;
+    while (role < LAB_ROLE_COUNT &&
+           (!lab_role_name(role) || strcmp(lab_role_name(role), name) != 0))
+        role++;
+    if (role == LAB_ROLE_COUNT)
+        return no_color(s);
+    if (s->value[0] != '#' || strlen(digits) != 6 ||
+        strspn(digits, "0123456789abcdefABCDEF") != 6)
+        return lab_config_fail(s,
+                               "%s '%s': write #RRGGBB, six hexadecimal "
+                               "digits",
+                               s->name, s->value);
+    out->colors[role] = (int)strtol(digits, NULL, 16);
     return LAB_OK;
 }
 
@@ -86,6 +130,8 @@ static enum lab_status read_setting(struct lab_ui_settings *out,
     int i = find(s->name);
     if (is_key(s->name))
         return read_key(out, s);
+    if (is_color(s->name))
+        return read_color(out, s);
     if (i == N_NAMES)
         return LAB_OK; /* an option */
     return read_size(out, s, i);
@@ -96,6 +142,8 @@ enum lab_status lab_ui_settings_read(struct lab_ui_settings *out)
     const struct lab_config *config;
     enum lab_status st = lab_config_get(&config);
     *out = (struct lab_ui_settings){.n_keys = 0};
+    for (int role = 0; role < LAB_ROLE_COUNT; role++)
+        out->colors[role] = -1;
     for (int i = 0; !st && i < config->n; i++)
         st = read_setting(out, &config->list[i]);
     return st;

@@ -87,6 +87,14 @@ const char *lab_theme_name(enum lab_theme theme);
 bool lab_theme_find(const char *name, const char *colorfgbg,
                     enum lab_theme *out);
 
+/* "heading", "forward" ...: of the roles that the themes have a colour for; NULL: of
+ * another role, whose text has the terminal's own. */
+const char *lab_role_name(enum lab_role role);
+/* A colour, 0xRRGGBB, in place of each theme's own, at 256 colours the nearest; the
+ * theme "terminal" keeps its 16. -1: the theme's own again. Before the first
+ * lab_palette_fill(). */
+void lab_palette_set(enum lab_role role, int rgb);
+
 struct lab_style lab_palette_style(enum lab_theme theme, enum lab_depth depth,
                                    enum lab_role role);
 void lab_palette_fill(struct lab_palette *out, enum lab_theme theme,

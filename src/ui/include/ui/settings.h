@@ -1,8 +1,9 @@
 /* ui/settings.h -- what the configuration file sets of the screens: the
- * sizes of the stepper's panes, keys. Threads: the UI's. */
+ * sizes of the stepper's panes, keys, colours. Threads: the UI's. */
 #pragma once
 #include <stdbool.h>
 #include "base/status.h"
+#include "report/role.h"
 
 enum { LAB_KEYS_SET_MOST = 64 };
 
@@ -20,13 +21,15 @@ struct lab_ui_settings {
         int to;   /* ... means that one */
     } keys[LAB_KEYS_SET_MOST];
     int n_keys;
+    int colors[LAB_ROLE_COUNT]; /* 0xRRGGBB; -1: as the theme has them */
 };
 
 LAB_C_BEGIN
 /* From the configuration file. LAB_E_PARSE with file and line. */
 enum lab_status lab_ui_settings_read(struct lab_ui_settings *out);
 /* The names that the function above reads, with what they are without a file;
- * NULL after the last. Names "key.X" come beside them. */
+ * NULL after the last. Names "key.X" and "color.X" come beside
+ * them. */
 const char *lab_ui_setting_name(int i, const char **without);
 /* Whether it reads that name. */
 bool lab_ui_setting_known(const char *name);

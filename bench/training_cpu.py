@@ -6,13 +6,19 @@ The cpu-* networks of train_lessons.py in fp32 with AdamW. For every network, nu
 of threads and repeat, one after the other: this program (`run --json`, its median
 iteration; tuned before, recording as always), PyTorch eager and PyTorch compiled.
 PyTorch is installed by hand: pip install torch. Prints a JSON object for every
-figure and a table last: milliseconds an iteration, medians of the repeats, and the
-ratio of PyTorch's best to ours (above 1 we are faster).
+figure and a table last: milliseconds an iteration, medians of the turns, and the
+ratio of PyTorch's best to ours (above 1 we are faster), the median of the turns'.
 
 A virtual machine's core may be half of a core that another machine uses: for a second
 or two it has two thirds of its speed. Before and after each measurement a loop is timed
 on all cores at once; a measurement counts where neither was 15 % slower than the best.
 Otherwise it is made again, four times at most, and "disturbed" in its figure.
+
+Two such cores share a cache at some times and not at others. Before and after each
+measurement `core_distance` (cmake --build BUILD --target core_distance; it is beside
+PROGRAM then) measures how long a number takes to the other core and back: "near" is 120 ns at most, "far" 200 or more. With several threads the table
+has a line for the turns of which all measurements were near, one for those that were
+all far, and one, "mixed", for the others. Without `core_distance` there is one line.
 
   --repeats N      (5)
   --seconds S      of each measurement (2)
@@ -35,6 +41,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 import train_lessons
 
@@ -64,11 +71,23 @@ def answer():
         print(spin(0.02), flush=True)
 
 
+def mode_of(before, after):
+    """Of a round trip of so many ns before and after; "": not known."""
+    NEAR, FAR = 120, 200
+    if not (before > 0 and after > 0):  # NaN
+        return ""
+    return ("near" if max(before, after) <= NEAR
+            else "far" if min(before, after) >= FAR else "mixed")
+
+
 class Steady:
-    """measure(work): the result, and whether the cores were disturbed."""
+    """measure(work): the result, whether the cores were disturbed, and their mode."""
     TRIES = 4
 
-    def __init__(self, cores):
+    def __init__(self, cores, distance=None):
+        self.meter = distance and subprocess.Popen(
+            [distance], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            start_new_session=True)
         # Processes that end with their input; a signal to the group is not theirs.
         here = pathlib.Path(__file__).resolve().parent
         self.workers = [subprocess.Popen(
@@ -88,13 +107,23 @@ class Steady:
         self.best = max(self.best, slowest)
         return slowest > 0.85 * self.best
 
+    def distance(self):
+        """Nanoseconds of a round trip between two cores; NaN: not known."""
+        if not self.meter:
+            return float("nan")
+        self.meter.stdin.write("\n")
+        self.meter.stdin.flush()
+        return float(self.meter.stdout.readline())
+
     def measure(self, work):
         for _ in range(self.TRIES):
             before = self.full_speed()
+            ns = self.distance()
             result = work()
+            mode = mode_of(ns, self.distance())
             if self.full_speed() and before:
-                return result, False
-        return result, True
+                return result, False, mode
+        return result, True, mode
 
 
 def ours(program, lesson, db, threads, options, iterations):
@@ -137,10 +166,18 @@ def training_step(name, threads, peer):
     return step
 
 
+def find_distance(program):
+    """core_distance beside the program, or None."""
+    path = pathlib.Path(program).resolve().parent / "core_distance"
+    if path.exists():
+        return str(path)
+    print("core_distance is not built: the cores' mode is not known")
+    return None
+
+
 def measure(args, names, threads_list):
-    """Yields (name, threads, {kind: median of its repeats, ms}); kinds are ours,
-    eager, compiled."""
-    steady = Steady(len(os.sched_getaffinity(0)))
+    """Yields a Row for every network, number of threads and mode."""
+    steady = Steady(len(os.sched_getaffinity(0)), find_distance(args.program))
     peers = [] if args.no_torch else ["eager"] + (
         [] if args.no_compile else ["compiled"])
     options = shlex.split(args.variants)
@@ -153,23 +190,71 @@ def measure(args, names, threads_list):
             first = ours(args.program, lesson, folder / "runs.db", threads,
                          options, 12)
             count = max(12, int(args.seconds * 1e3 / first))
-            found = {"ours": []} | {p: [] for p in peers if step[p]}
-            for repeat, kind in itertools.product(range(args.repeats), found):
-                ms, disturbed = steady.measure(
-                    lambda: ours(args.program, lesson, folder / "runs.db",
-                                 threads, options, count) if kind == "ours"
-                    else theirs(step[kind], args.seconds))
-                found[kind].append((disturbed, ms))
-                print(json.dumps({"network": name, "threads": threads,
-                                  "kind": kind, "repeat": repeat,
-                                  "ms": ms, "disturbed": disturbed}), flush=True)
-            yield name, threads, {k: statistics.median(undisturbed(v))
-                                  for k, v in found.items()}
+            kinds = ["ours"] + [p for p in peers if step[p]]
+            turns = []
+            try:
+                for repeat in range(args.repeats):
+                    turns.append({})
+                    for kind in kinds:
+                        ms, disturbed, mode = steady.measure(
+                            lambda: ours(args.program, lesson,
+                                         folder / "runs.db", threads, options,
+                                         count) if kind == "ours"
+                            else theirs(step[kind], args.seconds))
+                        turns[-1][kind] = Measured(ms, disturbed, mode)
+                        print(json.dumps(
+                            {"network": name, "threads": threads, "kind": kind,
+                             "repeat": repeat, "ms": ms, "disturbed": disturbed,
+                             "mode": mode}), flush=True)
+            except KeyboardInterrupt:
+                yield from rows_of(name, threads, turns)
+                raise
+            yield from rows_of(name, threads, turns)
 
 
-def undisturbed(found):
-    """Those that count; all, where none does."""
-    return [ms for bad, ms in found if not bad] or [ms for _, ms in found]
+class Measured(typing.NamedTuple):
+    ms: float
+    disturbed: bool
+    mode: str
+
+
+class Row(typing.NamedTuple):
+    """Of the turns of one mode: "near", "far", "mixed", or "": all."""
+    name: str
+    threads: int
+    mode: str
+    n: int
+    ms: dict  # {kind: median of the turns}
+    ratio: float  # of PyTorch's best to ours, median of the turns; NaN: alone
+
+
+def mode_of_turn(turn, threads):
+    """One thread is the same in every mode."""
+    modes = {m.mode for m in turn.values()}
+    return ("" if threads == 1 or "" in modes
+            else modes.pop() if len(modes) == 1 else "mixed")
+
+
+def ratio_of(turn):
+    best = min((m.ms for kind, m in turn.items() if kind != "ours"),
+               default=float("nan"))
+    return best / turn["ours"].ms
+
+
+def rows_of(name, threads, turns):
+    """Those turns count that are whole and that nothing disturbed; all, where none
+    of a mode is undisturbed."""
+    most = max(map(len, turns), default=0)
+    turns = [t for t in turns if "ours" in t and len(t) == most]
+    for mode in ("", "near", "far", "mixed"):
+        of_mode = [t for t in turns if mode_of_turn(t, threads) == mode]
+        quiet = [t for t in of_mode
+                 if not any(m.disturbed for m in t.values())] or of_mode
+        if quiet:
+            yield Row(name, threads, mode, len(quiet),
+                      {kind: statistics.median([t[kind].ms for t in quiet])
+                       for kind in quiet[0]},
+                      statistics.median(map(ratio_of, quiet)))
 
 
 def main():
@@ -193,13 +278,12 @@ def main():
     except KeyboardInterrupt:
         print("stopped: what was measured")
     kinds = ["ours", "eager", "compiled"]
-    print(f"{'network':16} {'threads':>7} "
+    print(f"{'network':16} {'threads':>7} {'mode':>5} {'turns':>5} "
           + " ".join(f"{k:>9}" for k in kinds) + f" {'ratio':>6}")
-    for name, threads, ms in rows:
-        best = min((ms[p] for p in kinds[1:] if p in ms), default=float("nan"))
-        print(f"{name:16} {threads:7} "
-              + " ".join(f"{ms.get(k, float('nan')):9.3f}" for k in kinds)
-              + f" {best / ms['ours']:6.2f}")
+    for r in rows:
+        print(f"{r.name:16} {r.threads:7} {r.mode or 'all':>5} {r.n:5} "
+              + " ".join(f"{r.ms.get(k, float('nan')):9.3f}" for k in kinds)
+              + f" {r.ratio:6.2f}")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ struct lab_kept_times {
     char *db; /* NULL: none */
     enum lab_precision precision;
     const char *where;
+    bool anew; /* what is kept is not read */
     /* What was opened last. */
     char backend[BACKEND_BYTES];
     struct lab_device_info device;
@@ -138,7 +139,7 @@ static enum lab_status load_times(void *user, struct lab_backend *be,
     t->left = (struct lab_variant_times_left){0};
     lab_backend_info(be, &t->device);
     snprintf(t->backend, sizeof(t->backend), "%s", be->ops->name);
-    if (!t->db)
+    if (!t->db || t->anew)
         return LAB_OK;
     const struct lab_variant_time_of of = times_of(t);
     enum lab_status st = lab_database_open(&db, t->db, &options);
@@ -215,6 +216,7 @@ void lab_kept_times_store(struct lab_kept_times *t)
     lab_database_close(db);
     lab_free(rows);
     t->n = t->n_gone = 0;
+    t->anew = false; /* a network that is opened again has these */
     t->left = (struct lab_variant_times_left){0};
 }
 
@@ -264,8 +266,10 @@ const struct lab_tune_keeper *lab_kept_times_keeper(struct lab_kept_times *t,
                                                     const char *where)
 {
     const char *set = getenv("LAPENNA_LAB_TUNE");
-    bool off = o->no_tune || (set && strcmp(set, "off") == 0);
+    bool off =
+        !o->tune_again && (o->no_tune || (set && strcmp(set, "off") == 0));
     t->where = where;
+    t->anew = o->tune_again;
     t->keeper = (struct lab_tune_keeper){
         .user = t,
         .budget_ns = o->walks_once ? 0 : INT64_C(2000000000),

@@ -839,6 +839,8 @@ static void check_together(const struct lab_options *o, bool npy)
             ? "--graph-nodes wants graphs and a trace: leave out --no-graph"
         : o->graph_nodes && o->no_trace
             ? "--graph-nodes wants graphs and a trace: leave out --trace off"
+        : o->tune_again && o->given.no_tune && !o->configured.no_tune
+            ? "--tune and --no-tune exclude each other: give one"
         : o->iterations > 0 && o->epochs > 0
             ? "--iterations and --epochs exclude each other: give one"
             : NULL;

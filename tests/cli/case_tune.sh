@@ -156,6 +156,30 @@ told yes
 expect_stderr 'of another version'
 train --threads 2
 expect_no_stderr
+# What an earlier rule of measuring left out has a time by this one.
+version=$(sql_value "SELECT max(version) FROM variant_time WHERE threads = 2")
+sql "UPDATE variant_time SET version = '${version% rule*}', time_ns = NULL WHERE variant = 'vector' AND threads = 2"
+train --threads 2
+told yes
+expect_stderr 'of another version'
+[ "$(kept_where "variant = 'vector' AND threads = 2 AND time_ns IS NULL")" -eq 0 ] ||
+    complain "what an earlier rule left out stays left out"
+
+# --tune measures again what is kept, even where nothing is to be measured by default.
+sql "UPDATE variant_time SET time_ns = NULL WHERE threads = 2"
+train --threads 2
+told no
+LAPENNA_LAB_TUNE=off train --threads 2 --tune
+told yes
+[ "$(kept_where 'threads = 2 AND time_ns IS NULL')" -eq 0 ] ||
+    complain "--tune leaves out what was left out"
+train --threads 2
+told no
+expect_no_stderr
+run run mlp-digits --backend cpu --db "$db" --tune --no-tune
+expect_exit 2
+expect_stderr '--tune and --no-tune exclude each other'
+
 # So is what is kept for a variant that is not there any more.
 sql "UPDATE variant_time SET variant = 'gone' WHERE variant = 'vector' AND threads = 2"
 train --threads 2

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "backend/variant_disabled.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "engine/tune.h"
 #include "unit/late_backend.h"
@@ -455,18 +456,37 @@ static const struct lab_variant forward_alone = {.name = "alone",
                                                  .keeps_parts = true,
                                                  .one_way = true};
 static const struct lab_kernel_set alone_set = {"lstm", &forward_alone, 1};
+
+/* The cell's reference, which takes SLOW_NS and more at all time steps but one. */
+enum { TIME_STEPS = 5, SLOW_NS = 300000 };
+static lab_kernel_fn *plain_cell;
+static int cells;
+
+static enum lab_status uneven_cell(const struct lab_call *call)
+{
+    int64_t end = lab_clock_monotonic_ns() + SLOW_NS;
+    while (cells % TIME_STEPS != 0 && lab_clock_monotonic_ns() < end)
+        continue;
+    cells++;
+    return plain_cell(call);
+}
+
+static const struct lab_variant uneven = {
+    .name = "uneven", .step = "cell", .phase = LAB_FORWARD, .run = uneven_cell};
+static const struct lab_kernel_set uneven_set = {"lstm", &uneven, 1};
 static const struct lab_backend_ops *cpu_ops;
 
-/* The CPU's and that row. */
+/* The CPU's and these rows. */
 static const struct lab_kernel_set *const *
-sets_and_alone(struct lab_backend *be, enum lab_dtype real, int *count)
+sets_and_rows(struct lab_backend *be, enum lab_dtype real, int *count)
 {
     enum { MOST_SETS = 512 };
     static const struct lab_kernel_set *list[MOST_SETS];
     const struct lab_kernel_set *const *cpu = cpu_ops->sets(be, real, count);
-    assert_true(*count < MOST_SETS);
+    assert_true(*count + 1 < MOST_SETS);
     memcpy(list, cpu, (size_t)*count * sizeof(*list));
     list[(*count)++] = &alone_set;
+    list[(*count)++] = &uneven_set;
     return list;
 }
 
@@ -476,7 +496,7 @@ static void small_lstm(struct net *n, struct lab_backend_ops *ops)
     assert_ok(lab_backend_open(&be, "cpu", 0));
     cpu_ops = be->ops;
     *ops = *be->ops;
-    ops->sets = sets_and_alone;
+    ops->sets = sets_and_rows;
     be->ops = ops;
     net_init(n);
     net_labels(n, "x 3,5", 7);
@@ -570,6 +590,62 @@ TEST_CASE(groups_of_both_phases_agree)
             assert_null(backward);
         net_free(&n);
     }
+}
+
+static double time_by(const struct lab_tuning *t, const char *key,
+                      const char *variant)
+{
+    const struct lab_tune_time *time = lab_tuning_find(t, key, variant);
+    return time ? time->ns : -1;
+}
+
+/* Of many time steps one is short by chance: it is not the time of all of them. */
+TEST_CASE(time_steps_count_by_their_median)
+{
+    struct net n;
+    struct kept k;
+    struct lab_backend_ops ops;
+    char key[LAB_TUNE_KEY];
+    small_lstm(&n, &ops);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, minute_ns);
+    plain_cell = lab_backend_variant(lab_walk_backend(n.walk), LAB_F32, "lstm",
+                                     "cell", LAB_FORWARD, "naive")
+                     ->run;
+    cells = 0;
+    assert_true(add_group(&n, t, "alone", LAB_FORWARD, 1e9));
+    assert_ok(lab_tune(n.walk, t, &to));
+    assert_true(cells > 0 && cells % TIME_STEPS == 0);
+    lab_tune_key(n.plan, net_step(&n, "lstm1.cell.1", LAB_FORWARD), key);
+    assert_true(time_by(t, key, "uneven") >= SLOW_NS);
+    assert_in_range((int)time_by(t, key, "naive"), 1, SLOW_NS - 1);
+    lab_tuning_free(t);
+    net_free(&n);
+}
+
+/* A step that would take longer than the budget ends its own name's measuring. */
+TEST_CASE(a_step_that_does_not_fit_ends_one_name)
+{
+    struct net n;
+    struct kept k;
+    struct lab_backend_ops ops;
+    char key[LAB_TUNE_KEY];
+    small_lstm(&n, &ops);
+    struct lab_tuning *t = new_tuning();
+    struct lab_tune_keeper to = keeper(&k, minute_ns);
+    plain_cell = lab_backend_variant(lab_walk_backend(n.walk), LAB_F32, "lstm",
+                                     "cell", LAB_FORWARD, "naive")
+                     ->run;
+    assert_true(add_group(&n, t, "alone", LAB_FORWARD, 1e9));
+    assert_true(add_group(&n, t, "sequence", LAB_FORWARD, 1e18));
+    assert_ok(lab_tune(n.walk, t, &to));
+    /* Which comes last. */
+    assert_string_equal(k.names[k.progress - 1], "naive");
+    lab_tune_key(n.plan, net_step(&n, "lstm1.cell.1", LAB_FORWARD), key);
+    assert_true(time_by(t, key, "naive") > 0);
+    assert_int_equal(k.left_out, 1); /* the other way of sequence */
+    lab_tuning_free(t);
+    net_free(&n);
 }
 
 /* Who had the last word. */

@@ -151,6 +151,18 @@ TEST_CASE_WITH(another_number_of_threads_is_named, NULL, sample_cleanup)
     assert_int_equal(read_of(&four).left.threads, 0);
 }
 
+/* The program that has this version may measure by another rule than it did. */
+TEST_CASE_WITH(the_rule_is_a_part_of_the_version, NULL, sample_cleanup)
+{
+    const struct lab_variant_time one = {"a", "1", NAN};
+    keep(&here, &one, 1);
+    assert_int_equal(read_of(&here).left.foreign, 0);
+    sample_sql(sample_path("runs.db"),
+               "UPDATE variant_time SET version = substr(version, 1, "
+               "instr(version, ' rule ') - 1)");
+    assert_int_equal(read_of(&here).left.foreign, 1);
+}
+
 TEST_CASE_WITH(all_are_kept_or_none, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");

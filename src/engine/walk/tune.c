@@ -4,10 +4,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "engine/walk.h"
 
 /* The names that may serve any step of the plan, or a group. */
@@ -81,6 +83,12 @@ static void collect(const struct lab_plan *plan, struct lab_backend *be,
     }
 }
 
+/* A step that was timed in the iteration that is walked. */
+struct timed_step {
+    char key[LAB_TUNE_KEY];
+    double ns;
+};
+
 struct tuner {
     struct lab_walk *w;
     struct lab_tuning *t;
@@ -90,12 +98,15 @@ struct tuner {
     bool walked;
     int64_t data_ns;    /* that the last iteration's data took */
     int64_t longest_ns; /* of the steps of the iteration that is walked */
-    int64_t end_ns;     /* of the budget, less the time for the restart */
-    int64_t short_ns;   /* of a tenth of it */
-    int64_t half_ns;    /* of half of it */
-    bool slow_start;    /* the restart needs more than half of it */
-    int added;          /* times that were not known */
-    double gained_ns;   /* by which times have become smaller in this round */
+    bool is_short; /* a step did not fit: the first of others is not free */
+    struct timed_step *timed;
+    int n_timed;
+    int64_t end_ns;   /* of the budget, less the time for the restart */
+    int64_t short_ns; /* of a tenth of it */
+    int64_t half_ns;  /* of half of it */
+    bool slow_start;  /* the restart needs more than half of it */
+    int added;        /* times that were not known */
+    double gained_ns; /* by which times have become smaller in this round */
     int gained; /* the last round in which they did, by enough to matter */
 };
 
@@ -129,18 +140,20 @@ static bool lacks_time(const struct tuner *u, const char *name)
     return false;
 }
 
-/* Keeps the smaller time of step i, 1 ns for one that does nothing; NaN: none. What
+/* Keeps the smaller time of a step, 1 ns for one that does nothing; NaN: none. What
  * is known from earlier stays: networks share steps, and none of them changes the
  * choices of another. */
-static enum lab_status note(struct tuner *u, int i, const char *name, double ns)
+static enum lab_status note(struct tuner *u, const char *key, const char *name,
+                            double ns)
 {
     struct lab_tune_time time = {.ns = ns < 1 ? 1 : ns, .is_new = true};
-    const struct lab_tune_time *old = known(u, i, name, time.step);
+    const struct lab_tune_time *old = lab_tuning_find(u->t, key, name);
     if (old && (!old->is_new || old->ns <= ns || isnan(ns)))
         return LAB_OK;
     if (old && !isnan(old->ns))
         u->gained_ns += old->ns - ns;
     u->added += !old && !isnan(ns);
+    snprintf(time.step, sizeof(time.step), "%s", key);
     snprintf(time.variant, sizeof(time.variant), "%s", name);
     return lab_tuning_add(u->t, &time);
 }
@@ -149,9 +162,10 @@ static enum lab_status note(struct tuner *u, int i, const char *name, double ns)
 static enum lab_status note_left_out(struct tuner *u, const char *name)
 {
     enum lab_status st = LAB_OK;
+    char key[LAB_TUNE_KEY];
     for (int i = 0; i < lab_walk_schedule(u->w)->n_steps && !st; i++) {
-        if (counts(step_at(u, i), name))
-            st = note(u, i, name, NAN);
+        if (counts(step_at(u, i), name) && !known(u, i, name, key))
+            st = note(u, key, name, NAN);
     }
     return st;
 }
@@ -209,6 +223,33 @@ static bool is_only(const struct tuner *u, const struct lab_schedule_step *s)
     return rows == 1;
 }
 
+static int by_key_and_ns(const void *a, const void *b)
+{
+    const struct timed_step *x = a;
+    const struct timed_step *y = b;
+    int order = strcmp(x->key, y->key);
+    return order ? order : (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* The median of each step's times in this iteration. Of many time steps the least one
+ * would be less than any iteration has of them, and no group could take less. */
+static enum lab_status note_medians(struct tuner *u, const char *name)
+{
+    enum lab_status st = LAB_OK;
+    if (u->n_timed > 0)
+        qsort(u->timed, (size_t)u->n_timed, sizeof(*u->timed), by_key_and_ns);
+    for (int first = 0, end; first < u->n_timed && !st; first = end) {
+        end = first + 1;
+        while (end < u->n_timed &&
+               strcmp(u->timed[end].key, u->timed[first].key) == 0)
+            end++;
+        const struct timed_step *middle = &u->timed[(first + end - 1) / 2];
+        st = note(u, middle->key, name, middle->ns);
+    }
+    u->n_timed = 0;
+    return st;
+}
+
 /* The next step, timed where `name` does it, or nothing else can: in a graph,
  * where there are any, once for all steps of its shapes. */
 static enum lab_status step_timed(struct tuner *u, const char *name)
@@ -227,20 +268,27 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
     if (st || !timed)
         return st;
     lab_walk_step_status(u->w, i, &exec, &ns);
-    return note(u, i, by, (double)ns);
+    if (has_graphs(u))
+        return note(u, key, by, (double)ns);
+    u->timed[u->n_timed].ns = (double)ns;
+    memcpy(u->timed[u->n_timed++].key, key, sizeof(key));
+    return LAB_OK;
 }
 
-/* An iteration, or what the budget has of it. */
-static enum lab_status walk_once(struct tuner *u, const char *name, bool timed)
+/* An iteration, or what the budget has of it; *whole: all of it. */
+static enum lab_status walk_once(struct tuner *u, const char *name, bool timed,
+                                 bool *whole)
 {
     int64_t begin = lab_clock_monotonic_ns();
     enum lab_status st = lab_walk_begin_uncopied(u->w);
     u->data_ns = lab_clock_monotonic_ns() - begin;
-    u->longest_ns = 0;
+    u->longest_ns = u->is_short ? u->longest_ns : 0;
     u->walked = true;
+    *whole = true;
     do {
         if (!st && !step_fits(u)) {
-            u->end_ns = 0;
+            *whole = false;
+            u->is_short = true;
             break;
         }
         begin = lab_clock_monotonic_ns();
@@ -251,8 +299,10 @@ static enum lab_status walk_once(struct tuner *u, const char *name, bool timed)
         int64_t took = lab_clock_monotonic_ns() - begin;
         u->longest_ns = took > u->longest_ns ? took : u->longest_ns;
     } while (!st && !lab_walk_at_end(u->w));
+    enum lab_status kept = note_medians(u, name);
+    *whole &= st == LAB_OK;
     if (st != LAB_E_CANCELLED)
-        return st;
+        return st ? st : kept;
     return u->cancelled ? lab_fail(st, "measuring was stopped") : LAB_OK;
 }
 
@@ -262,6 +312,7 @@ struct contender {
     int64_t took_ns; /* its last iteration; 0: none yet */
     int rounds;      /* that it was through */
     bool gained;     /* a time that was not known */
+    bool ended;      /* no time for one of its steps */
 };
 
 enum {
@@ -275,6 +326,7 @@ enum {
 
 /* One more iteration of c, the first of `left` that are to come in this round: the
  * first one always, later ones that fit into an even share of the time that is left.
+ * Where one of its steps does not fit, others go on: theirs may take less.
  * In graphs the first is a warm-up. Elsewhere it finds cold caches, and counts where
  * it is the only one, as the smallest time does. */
 static enum lab_status measure_once(struct tuner *u, struct contender *c,
@@ -283,22 +335,29 @@ static enum lab_status measure_once(struct tuner *u, struct contender *c,
     const struct lab_variant_choice choice = {"*", c->name};
     int64_t begin = lab_clock_monotonic_ns();
     bool fits = has_graphs(u) || c->took_ns <= (u->end_ns - begin) / left;
+    bool whole = true;
     if (begin + u->data_ns >= u->end_ns || !fits)
         return LAB_OK;
     int known_before = u->added;
+    bool is_first = !u->walked;
     enum lab_status st = lab_walk_choose(u->w, &choice, 1);
     if (!st)
-        st = walk_once(u, c->name, !has_graphs(u) || c->took_ns > 0);
+        st = walk_once(u, c->name, !has_graphs(u) || c->took_ns > 0, &whole);
     c->gained |= u->added > known_before;
+    c->ended |= !whole;
+    if (!whole && !is_first && lab_walk_position(u->w) == 0)
+        return st; /* not begun: it may have more time at the next start */
     c->took_ns = 1 + lab_clock_monotonic_ns() - begin;
     return st;
 }
 
+/* Of those that had a whole iteration; a day: of none. */
 static int64_t least_of(const struct contender *c, int n)
 {
-    int64_t least = c[0].took_ns;
-    for (int i = 1; i < n; i++)
-        least = c[i].took_ns < least ? c[i].took_ns : least;
+    int64_t least = INT64_C(86400000000000);
+    for (int i = 0; i < n; i++)
+        if (c[i].took_ns > 0 && c[i].took_ns < least && !c[i].ended)
+            least = c[i].took_ns;
     return least;
 }
 
@@ -309,6 +368,8 @@ static bool goes_on(const struct tuner *u, const struct contender *c, int n,
                     int which, int round)
 {
     int64_t now = lab_clock_monotonic_ns();
+    if (c[which].ended)
+        return false;
     if (has_graphs(u) || round < BY_ANY)
         return true;
     if (c[which].took_ns > HOPELESS * least_of(c, n))
@@ -465,12 +526,16 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
     struct lab_kept_error why;
     int measured;
     int n = find_contenders(&u, found, &measured);
-    enum lab_status st = measure_and_restart(&u, found, measured);
+    u.timed = lab_alloc_array((size_t)lab_walk_plan(w)->n_steps + 1,
+                              sizeof(*u.timed));
+    enum lab_status st = u.timed ? measure_and_restart(&u, found, measured)
+                                 : lab_no_memory("times of steps");
     int enough = !st ? 0 : has_graphs(&u) ? BY_DEVICE : BY_HOST;
     lab_error_keep(&why);
     enum lab_status kept = mark_all(&u, found, measured, n, enough);
     hand(&u, found, n, enough);
     if (!kept)
         kept = lab_walk_choose(w, NULL, 0);
+    lab_free(u.timed);
     return st ? lab_error_again(st, &why) : kept;
 }

@@ -2219,6 +2219,8 @@ enum lab_status lab_walk_begin(struct lab_walk *w)
 
 enum lab_status lab_walk_begin_uncopied(struct lab_walk *w)
 {
+    if (w->position > 0)
+        w->position = w->schedule->n_steps;
     return walk_begin(w, false);
 }
 

@@ -2,6 +2,7 @@
  * opened again need not measure. */
 #include "store/variant_times.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -20,6 +21,17 @@ static struct lab_stmt prepare(struct lab_database *db, const char *sql,
     sqlite3_bind_int64(s.sql, 3, of->threads);
     lab_bind_text(s.sql, 4, of->precision);
     return s;
+}
+
+/* What a row's version must be. The rule is a part of it: times that were measured by
+ * another rule do not compare, and what that rule left out may have a time by this. */
+static void bind_version(struct lab_stmt *s, int at)
+{
+    enum { MOST = 64 };
+    char text[MOST];
+    snprintf(text, sizeof(text), "%s rule " LAB_VARIANT_TIMES_RULE,
+             lab_version());
+    sqlite3_bind_text(s->sql, at, text, -1, SQLITE_TRANSIENT);
 }
 
 /* What is in a file may be anything: NULL alone is "left out"; nothing runs in no
@@ -42,7 +54,7 @@ static enum lab_status find_threads(struct lab_database *db,
         "AND device = ?2 AND threads <> ?3 AND precision = ?4 AND "
         "version = ?5",
         of);
-    lab_bind_text(s.sql, 5, lab_version());
+    bind_version(&s, 5);
     if (lab_stmt_next(&s))
         *threads = lab_column_int(&s);
     return lab_stmt_end(&s);
@@ -59,7 +71,7 @@ enum lab_status lab_variant_times_read(struct lab_database *db,
         "?5 FROM variant_time WHERE backend = ?1 AND device = ?2 AND threads = "
         "?3 AND precision = ?4 ORDER BY step, variant",
         of);
-    lab_bind_text(s.sql, 5, lab_version());
+    bind_version(&s, 5);
     *left = (struct lab_variant_times_left){0};
     bool any = false;
     while (lab_stmt_next(&s)) {
@@ -91,7 +103,7 @@ static enum lab_status forget_unused(struct lab_database *db,
         "step = '' OR variant = '' OR typeof(time_ns) NOT IN ('null', "
         "'integer', 'real') OR time_ns <= 0 OR time_ns >= " LONGEST_NS ")",
         of);
-    lab_bind_text(s.sql, 5, lab_version());
+    bind_version(&s, 5);
     return lab_stmt_once(&s, doing);
 }
 
@@ -128,7 +140,7 @@ static enum lab_status keep_all(struct lab_database *db,
         of);
     lab_utc_text(lab_clock_wall_ns(), moment);
     lab_bind_text(s.sql, 8, moment);
-    lab_bind_text(s.sql, 9, lab_version());
+    bind_version(&s, 9);
     for (size_t i = 0; i < n && !s.st; i++) {
         if (times[i].gone)
             continue;

@@ -28,7 +28,8 @@ struct lab_kept_times *lab_kept_times_new(const char *db,
 void lab_kept_times_free(struct lab_kept_times *t); /* NULL allowed */
 
 /* For struct lab_setup, valid as long as `t`; NULL where the options or
- * LAPENNA_LAB_TUNE want the fixed table. `tells`: what is measured is shown on
+ * LAPENNA_LAB_TUNE want the fixed table. With `--tune` the first network that is opened is
+ * measured whatever is kept. `tells`: what is measured is shown on
  * stderr, followed by `where` ("" or ", at each of 5 sizes"; it must last). */
 const struct lab_tune_keeper *lab_kept_times_keeper(struct lab_kept_times *t,
                                                     const struct lab_options *o,

@@ -131,7 +131,8 @@ bool lab_walk_at_end(const struct lab_walk *w);
 /* At an iteration's end: to the start of the next one, before its first step.
  * Elsewhere it does nothing. */
 enum lab_status lab_walk_begin(struct lab_walk *w);
-/* The same for a walk that is restarted before it goes back: nothing is copied. */
+/* The same for a walk that is restarted before it goes back: nothing is copied, and an
+ * iteration that was left in the middle is given up. */
 enum lab_status lab_walk_begin_uncopied(struct lab_walk *w);
 /* n steps back, as they ran; where a group is chosen now, to its start. Stops
  * at the first step of iteration 0. Stopped on the way, the walk is at the

@@ -5,6 +5,10 @@
 #pragma once
 #include "store/database.h"
 
+/* By which rule lab_tune() measures: 2, the medians of an iteration, and a name that ends
+ * ends no other one. Raise it with the rule; kept times of others are measured again. */
+#define LAB_VARIANT_TIMES_RULE "2"
+
 struct lab_variant_time_of {
     const char *backend;
     const char *device;
@@ -22,7 +26,7 @@ struct lab_variant_time {
 /* Rows that are not handed out, and the times of another number of threads. */
 struct lab_variant_times_left {
     int64_t damaged; /* no name, or a time that is none */
-    int64_t foreign; /* of another version of the program */
+    int64_t foreign; /* of another version or rule of the program */
     int64_t
         threads; /* one that has times, where this one has none; 0: none has */
 };

@@ -1,6 +1,7 @@
 #include "export_sample.h"
 
 #include "test.h"
+#include "file.h"
 
 #include "profile_program.h"
 #include "store/bench.h"
@@ -16,17 +17,6 @@ int export_cleanup(void **state)
     sample_dir_remove();
     lab_intern_release();
     return 0;
-}
-
-char *read_file(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        fail_msg("no file %s", path);
-    char *text = test_malloc(4 << 20);
-    text[fread(text, 1, (4 << 20) - 1, f)] = '\0';
-    fclose(f);
-    return text;
 }
 
 /* What a step brings besides its kernels. */
@@ -206,7 +196,7 @@ char *export_as(const char *db, const char *format, const char *name)
     if (profile(db, args) != 0)
         fail_msg("%s: %s", format, errors);
     assert_string_equal(output, "");
-    return read_file(sample_path(name));
+    return test_read(sample_path(name));
 }
 
 void no_control_byte(const char *text)

@@ -10,7 +10,6 @@ void sample_ladder(const char *path);
 void sample_sweep(const char *path);
 /* Exports run 1 of `db` into the sample file `name`; its text (test_free). */
 char *export_as(const char *db, const char *format, const char *name);
-char *read_file(const char *path); /* test_free */
 /* Fails the test when there is one besides line ends. */
 void no_control_byte(const char *text);
 int export_cleanup(void **state);

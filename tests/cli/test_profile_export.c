@@ -1,6 +1,7 @@
 /* `profile export` as JSON Lines, and into files; $LAB_EXE is the program. */
 #include <fcntl.h>
 #include "test.h"
+#include "file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,20 +51,17 @@ TEST_CASE_WITH(nothing_is_overwritten, NULL, export_cleanup)
     record_gpu_run(db);
     static const char *const formats[] = {"csv", "nsys"};
     for (int i = 0; i < 2; i++) {
-        FILE *f = fopen(sample_path("mine"), "w");
-        assert_non_null(f);
-        fputs("precious", f);
-        fclose(f);
+        test_write(sample_path("mine"), "precious");
         snprintf(args, sizeof(args), "export 1 --format %s --output '%s' @",
                  formats[i], sample_path("mine"));
         assert_int_equal(profile(db, args), 3);
         assert_non_null(strstr(errors, "--force"));
-        char *text = read_file(sample_path("mine"));
+        char *text = test_read(sample_path("mine"));
         assert_string_equal(text, "precious");
         test_free(text);
         strcat(args, " --force");
         assert_int_equal(profile(db, args), 0);
-        text = read_file(sample_path("mine"));
+        text = test_read(sample_path("mine"));
         assert_null(strstr(text, "precious"));
         test_free(text);
         assert_int_equal(files_there(), 1); /* nothing is left beside it */
@@ -156,9 +154,7 @@ TEST_CASE_WITH(a_link_is_written_through, NULL, export_cleanup)
     assert_int_equal(symlink("far/out", sample_path("link")), 0);
     is_refused(db, "link", "leads to no file");
     for (int i = 0; i < 2; i++) {
-        FILE *f = fopen(sample_path("far/out"), "w");
-        assert_non_null(f);
-        assert_int_equal(fclose(f), 0);
+        test_write(sample_path("far/out"), "");
         snprintf(args, sizeof(args), "export 1 --format %s --output '%s' @",
                  formats[i], sample_path("link"));
         assert_int_equal(profile(db, args), 3); /* there is such a file */
@@ -192,9 +188,7 @@ TEST_CASE_WITH(half_a_file_never_shows, NULL, export_cleanup)
     assert_int_equal(files_there(), 0);
     /* somebody else makes the file in the meantime */
     assert_ok(lab_export_open(&file, path, NULL, true, false));
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fclose(f);
+    test_write(path, "");
     assert_int_equal(lab_export_close(&file, LAB_OK), LAB_E_IO);
     struct stat info;
     assert_int_equal(stat(path, &info), 0);
@@ -217,9 +211,7 @@ TEST_CASE_WITH(only_own_leftovers_are_removed, NULL, export_cleanup)
     };
     struct lab_export_file file;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        FILE *f = fopen(sample_path(cases[i].name), "w");
-        assert_non_null(f);
-        assert_int_equal(fclose(f), 0);
+        test_write(sample_path(cases[i].name), "");
     }
     assert_ok(lab_export_open(&file, sample_path("half"), NULL, true, false));
     assert_ok(lab_export_close(&file, LAB_OK));

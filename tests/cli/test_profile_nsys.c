@@ -1,5 +1,6 @@
 /* `profile export --format nsys`, and SQL recipes; $LAB_EXE is the program. */
 #include "test.h"
+#include "file.h"
 
 #include "export_sample.h"
 #include "profile_program.h"
@@ -154,7 +155,7 @@ TEST_CASE_WITH(recipes_of_the_docs_run, NULL, export_cleanup)
     snprintf(args, sizeof(args), "export 1 --format nsys --output '%s' @",
              sample_path("x.sqlite"));
     assert_int_equal(profile(db, args), 0);
-    char *text = read_file(LAB_SOURCE_DIR "/docs/profiles.md");
+    char *text = test_read(LAB_SOURCE_DIR "/docs/profiles.md");
     for (char *p = text; (p = strstr(p, "```sql\n")); blocks++) {
         char sql[4096];
         char *begin = p + 7;
@@ -217,7 +218,7 @@ TEST_CASE_WITH(reports_of_nsys_run, NULL, export_cleanup)
     record_gpu_run(db);
     add_what_reports_read(db);
     test_free(export_as(db, "nsys", "x.sqlite"));
-    char *text = read_file(LAB_SOURCE_DIR "/tests/cli/nsys_reports.sql");
+    char *text = test_read(LAB_SOURCE_DIR "/tests/cli/nsys_reports.sql");
     for (char *p = strstr(text, "\n\n-- "); p; reports++) {
         char name[64];
         char sql[8192];

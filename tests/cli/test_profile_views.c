@@ -1,6 +1,7 @@
 /* profiles/views.sql on databases made here: its rows are those that the
  * program's own queries have. */
 #include "test.h"
+#include "file.h"
 
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ static sqlite3 *open_views(const char *path)
 {
     sqlite3 *db = NULL;
     char *why = NULL;
-    char *sql = read_file(LAB_SOURCE_DIR "/profiles/views.sql");
+    char *sql = test_read(LAB_SOURCE_DIR "/profiles/views.sql");
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL),
                      SQLITE_OK);
     if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
@@ -124,7 +125,7 @@ TEST_CASE_WITH(older_versions_that_have_them, NULL, export_cleanup)
                  version);
         if (version > 1 && access(name, F_OK))
             break;
-        sql = read_file(version > 1 ? name
+        sql = test_read(version > 1 ? name
                                     : LAB_SOURCE_DIR "/profiles/schema.sql");
         if (sqlite3_exec(whole, sql, NULL, NULL, &why) != SQLITE_OK)
             fail_msg("schema %d: %s", version, why);
@@ -143,7 +144,7 @@ TEST_CASE_WITH(older_versions_that_have_them, NULL, export_cleanup)
     }
     assert_int_equal(sqlite3_close(whole), SQLITE_OK);
     assert_true(version > 7);
-    char *text = read_file(LAB_SOURCE_DIR "/profiles/views.sql");
+    char *text = test_read(LAB_SOURCE_DIR "/profiles/views.sql");
     snprintf(word, sizeof(word), "of schema %d and later", first);
     if (!strstr(text, word))
         fail_msg("views.sql does not say: %s", word);

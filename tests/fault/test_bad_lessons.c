@@ -7,25 +7,13 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "file.h"
 
 #include "base/mem.h"
 #include "lesson/lesson.h"
 #include "lesson/lint.h"
 
 static const char directory[] = LAB_SOURCE_DIR "/tests/fault/bad_lessons";
-
-static char *read_file(const char *name)
-{
-    FILE *f = fopen(name, "rb");
-    if (!f)
-        return NULL;
-    char *text = lab_alloc(65536);
-    assert_non_null(text);
-    size_t n = fread(text, 1, 65535, f);
-    text[n] = '\0';
-    fclose(f);
-    return text;
-}
 
 /* A file named plan-* can be read and may still describe no network: then the
  * errors that lint finds, without its warnings. */
@@ -72,14 +60,10 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
 static bool matches(const char *name, const struct lab_str *text)
 {
     const char *got = lab_str_text(text);
-    FILE *f = getenv("LAB_GOLDEN_UPDATE") ? fopen(name, "wb") : NULL;
-    if (f) {
-        fputs(got, f);
-        fclose(f);
-    }
-    char *file = read_file(name);
+    if (getenv("LAB_GOLDEN_UPDATE"))
+        test_write(name, got);
+    char *file = test_read(name);
     const char *want = file;
-    assert_non_null(want);
     while (*want && *got) {
         size_t n = strcspn(want, "\n");
         if (strncmp(want, got, n + 1) != 0)
@@ -92,7 +76,7 @@ static bool matches(const char *name, const struct lab_str *text)
         print_error("%s:\nexpected %.*s\nfound    %.*s\n", name,
                     (int)strcspn(want, "\n"), want, (int)strcspn(got, "\n"),
                     got);
-    lab_free(file);
+    test_free(file);
     return same;
 }
 
@@ -182,13 +166,12 @@ TEST_CASE(a_tensor_larger_than_memory_is_refused)
 TEST_CASE(every_cut_of_a_lesson)
 {
     char *text =
-        read_file(LAB_SOURCE_DIR "/tests/golden/lessons/viii_layernorm.md");
-    assert_non_null(text);
+        test_read(LAB_SOURCE_DIR "/tests/golden/lessons/viii_layernorm.md");
     for (size_t n = 0; n < strlen(text); n++) {
         if (load_text(text, n) != LAB_OK)
             assert_int_not_equal(strlen(lab_error()), 0);
     }
-    lab_free(text);
+    test_free(text);
 }
 
 RUN_TESTS()

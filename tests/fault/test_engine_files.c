@@ -5,26 +5,10 @@
 #include <zlib.h>
 
 #include "test.h"
+#include "file.h"
 #include "place.h"
 
 #include "unit/net.h"
-
-static void write_plain(const char *path, const void *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
-static size_t read_plain(const char *path, unsigned char *bytes, size_t room)
-{
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    size_t n = fread(bytes, 1, room, f);
-    assert_int_equal(fclose(f), 0);
-    return n;
-}
 
 static void write_packed(const char *path, const void *bytes, size_t n)
 {
@@ -61,7 +45,7 @@ struct bad_csv {
 static void csv_is(const char *text, size_t n, enum lab_status want,
                    const char *error, const char *loss)
 {
-    write_plain("bad.csv", text, n);
+    test_write_bytes("bad.csv", text, n);
     enum lab_status st = open_data(LAB_DATA_CSV, "bad.csv", loss);
     if (st != want)
         fail_msg("'%s': status %d (%s)", text, st, st ? lab_error() : "read");
@@ -147,7 +131,7 @@ TEST_CASE(a_label_column_outside)
 {
     struct net n;
     struct lab_data *d = NULL;
-    write_plain("three.csv", "1,2,0\n", 6);
+    test_write_bytes("three.csv", "1,2,0\n", 6);
     net_init(&n);
     n.spec.data.source = LAB_DATA_CSV;
     n.spec.data.label_column = 3;
@@ -175,17 +159,17 @@ TEST_CASE(files_that_cannot_be_read)
 TEST_CASE(packed_csv_damaged_anywhere)
 {
     struct lab_str s;
-    unsigned char bytes[4096];
     unsigned char bad[4096];
+    size_t n;
     lab_str_init(&s);
     for (int i = 0; i < 200; i++)
         lab_str_addf(&s, "%d,%d,%d\n", i * 7 % 13, i * 5 % 11, i % 3);
     write_packed("good.csv.gz", s.data, s.len);
-    size_t n = read_plain("good.csv.gz", bytes, sizeof(bytes));
-    assert_true(n > 100 && n < sizeof(bytes));
+    char *bytes = test_read_bytes("good.csv.gz", &n);
+    assert_true(n > 100 && n < sizeof(bad));
     int refused = 0;
     for (size_t cut = 1; cut < n; cut++) {
-        write_plain("cut.csv.gz", bytes, cut);
+        test_write_bytes("cut.csv.gz", bytes, cut);
         enum lab_status st = open_data(LAB_DATA_CSV, "cut.csv.gz", "mse");
         if (st == LAB_OK)
             fail_msg("%zu of %zu bytes were taken for the file", cut, n);
@@ -194,7 +178,7 @@ TEST_CASE(packed_csv_damaged_anywhere)
     for (size_t at = 0; at < n; at++) {
         memcpy(bad, bytes, n);
         bad[at] ^= 0x10;
-        write_plain("bad.csv.gz", bad, n);
+        test_write_bytes("bad.csv.gz", bad, n);
         enum lab_status st = open_data(LAB_DATA_CSV, "bad.csv.gz", "mse");
         refused += st != LAB_OK;
         /* Before the check sum a bit or more fills the byte up. */
@@ -202,12 +186,13 @@ TEST_CASE(packed_csv_damaged_anywhere)
             fail_msg("byte %zu was changed and nobody noticed", at);
     }
     assert_true(refused > (int)n - 9);
+    test_free(bytes);
     lab_str_release(&s);
 }
 
 TEST_CASE(digits_of_another_width)
 {
-    write_plain("digits.csv", "1,2,3,0\n", 8);
+    test_write_bytes("digits.csv", "1,2,3,0\n", 8);
     assert_int_equal(
         open_data(LAB_DATA_DIGITS, "digits.csv", "softmax_cross_entropy"),
         LAB_E_SHAPE);
@@ -219,7 +204,7 @@ TEST_CASE(a_batch_or_split_that_rows_do_not_give)
 {
     struct net n;
     struct lab_data *d = NULL;
-    write_plain("two.csv", "1,2,0\n3,4,1\n", 12);
+    test_write_bytes("two.csv", "1,2,0\n3,4,1\n", 12);
     net_init(&n);
     n.spec.data.source = LAB_DATA_CSV;
     net_loss(&n, "mse");
@@ -265,7 +250,7 @@ static void write_set(void)
 {
     unsigned char bytes[ROOM];
     for (int i = 0; i < FILES; i++)
-        write_plain(idx_name[i], bytes, idx_bytes(i, bytes));
+        test_write_bytes(idx_name[i], bytes, idx_bytes(i, bytes));
 }
 
 static void mnist_is(enum lab_status want, const char *file, const char *error)
@@ -287,7 +272,7 @@ TEST_CASE(idx_cut_anywhere)
         size_t n = idx_bytes(i, bytes);
         for (size_t cut = 0; cut < n; cut++) {
             write_set();
-            write_plain(idx_name[i], bytes, cut);
+            test_write_bytes(idx_name[i], bytes, cut);
             mnist_is(LAB_E_IO, idx_name[i],
                      cut < (i % 2 ? 8 : 16) ? "[data.mnist.cut-part] "
                                             : "[data.mnist.cut] ");
@@ -299,7 +284,7 @@ TEST_CASE(idx_cut_anywhere)
         size_t n = idx_bytes(i, bytes);
         bytes[n] = 0;
         write_set();
-        write_plain(idx_name[i], bytes, n + 1);
+        test_write_bytes(idx_name[i], bytes, n + 1);
         mnist_is(LAB_E_PARSE, idx_name[i], "[data.mnist.more] the 5 ");
     }
 }
@@ -331,7 +316,7 @@ TEST_CASE(idx_headers_that_lie)
         size_t n = idx_bytes(lie[i].file, bytes);
         write_set();
         bytes[lie[i].byte] = lie[i].value;
-        write_plain(idx_name[lie[i].file], bytes, n);
+        test_write_bytes(idx_name[lie[i].file], bytes, n);
         mnist_is(lie[i].status, idx_name[lie[i].file], lie[i].error);
     }
 }
@@ -342,13 +327,13 @@ TEST_CASE(idx_files_that_do_not_belong_together)
     write_set();
     size_t n = idx_bytes(1, bytes);
     bytes[7] = 4;
-    write_plain(idx_name[1], bytes, n - 1);
+    test_write_bytes(idx_name[1], bytes, n - 1);
     mnist_is(LAB_E_SHAPE, "5 images", "[data.mnist.counts] 4 labels");
     write_set();
     n = idx_bytes(2, bytes);
     bytes[11] = 3;
     bytes[15] = 2;
-    write_plain(idx_name[2], bytes, n);
+    test_write_bytes(idx_name[2], bytes, n);
     mnist_is(LAB_E_SHAPE, ".: ", "[data.mnist.sizes] ");
     write_set();
     for (int i = 0; i < FILES; i++) {
@@ -368,15 +353,15 @@ TEST_CASE(idx_files_that_do_not_belong_together)
 TEST_CASE(packed_idx_cut_or_claiming)
 {
     unsigned char bytes[ROOM];
-    unsigned char packed[256];
+    size_t m;
     write_set();
     size_t n = idx_bytes(0, bytes);
     assert_int_equal(unlink(idx_name[0]), 0);
     write_packed("train-images-idx3-ubyte.gz", bytes, n);
     mnist_is(LAB_OK, "", "");
-    size_t m = read_plain("train-images-idx3-ubyte.gz", packed, 256);
+    char *packed = test_read_bytes("train-images-idx3-ubyte.gz", &m);
     for (size_t cut = 1; cut < m; cut++) {
-        write_plain("train-images-idx3-ubyte.gz", packed, cut);
+        test_write_bytes("train-images-idx3-ubyte.gz", packed, cut);
         enum lab_status st =
             open_data(LAB_DATA_MNIST, ".", "softmax_cross_entropy");
         if (st != LAB_E_IO && st != LAB_E_PARSE)
@@ -385,7 +370,8 @@ TEST_CASE(packed_idx_cut_or_claiming)
     }
     /* The sum is looked at, though the pixels do not need it. */
     packed[m - 6] ^= 1;
-    write_plain("train-images-idx3-ubyte.gz", packed, m);
+    test_write_bytes("train-images-idx3-ubyte.gz", packed, m);
+    test_free(packed);
     mnist_is(LAB_E_IO, "train-images-idx3-ubyte.gz", "[data.mnist.cut-part] ");
     bytes[5] = 200; /* 13 million images in 60 bytes */
     write_packed("train-images-idx3-ubyte.gz", bytes, n);

@@ -5,20 +5,13 @@
 #include <zlib.h>
 
 #include "test.h"
+#include "file.h"
 #include "place.h"
 
 #include "base/mem.h"
 #include "engine/generate.h"
 #include "engine/text.h"
 #include "unit/net.h"
-
-static void write_bytes(const char *path, const char *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
 
 static void describe(struct net *n, int64_t context, int64_t batch,
                      const char *embedding, const char *dense)
@@ -49,7 +42,7 @@ static enum lab_status open_with(int64_t context, int64_t batch, double split)
 static void text_is(const char *text, size_t n, enum lab_status want,
                     const char *error)
 {
-    write_bytes("a.txt", text, n);
+    test_write_bytes("a.txt", text, n);
     enum lab_status st = open_with(2, 1, 1);
     if (st != want)
         fail_msg("'%s': status %d (%s)", text, st, st ? lab_error() : "read");
@@ -84,7 +77,7 @@ TEST_CASE(every_bad_text_says_where)
 
 TEST_CASE(too_short_for_its_windows)
 {
-    write_bytes("a.txt", "abcdefghij", 10);
+    test_write_bytes("a.txt", "abcdefghij", 10);
     assert_ok(open_with(9, 1, 1));
     assert_int_equal(open_with(10, 1, 1), LAB_E_RANGE);
     assert_true(error_is("[data.text.short] net.md:7:3: a.txt: has 10 "
@@ -117,7 +110,7 @@ static enum lab_status check(const char *embedding, const char *dense)
 /* Larger than needed is no error: another text may be read with it. */
 TEST_CASE(a_vocabulary_that_is_too_small)
 {
-    write_bytes("a.txt", "abcdefghij", 10);
+    test_write_bytes("a.txt", "abcdefghij", 10);
     assert_ok(check("e embedding vocab=10 dim=2", "fc dense units=10"));
     assert_ok(check("e embedding vocab=99 dim=2", "fc dense units=11"));
     assert_int_equal(check("e embedding vocab=9 dim=2", "fc dense units=10"),
@@ -141,7 +134,7 @@ TEST_CASE(other_files_and_losses)
     assert_int_equal(open_with(2, 1, 1), LAB_E_IO);
     assert_true(error_is("[file.kind] a.txt: "));
     assert_int_equal(rmdir("a.txt"), 0);
-    write_bytes("a.txt", "abcdefghij", 10);
+    test_write_bytes("a.txt", "abcdefghij", 10);
     net_init(&n);
     n.spec.data.source = LAB_DATA_TEXT;
     n.spec.data.path = "a.txt";
@@ -180,7 +173,7 @@ static enum lab_status read_and_count(struct net *n)
 
 TEST_CASE(reading_with_ever_more_memory)
 {
-    write_bytes("a.txt", "the text and the text and the", 29);
+    test_write_bytes("a.txt", "the text and the text and the", 29);
     for (int64_t nth = 1;; nth++) {
         struct net n;
         describe(&n, 4, 2, "e embedding vocab=16 dim=3", "fc dense units=16");

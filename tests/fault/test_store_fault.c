@@ -1,4 +1,5 @@
 #include "test.h"
+#include "file.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -33,25 +34,17 @@ static void refuses(const char *path, const struct lab_database_options *o,
                  word, word2);
 }
 
-static void write_file(const char *path, const void *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-}
-
 TEST_CASE_WITH(garbage_is_not_a_database, NULL, sample_cleanup)
 {
     static const char text[] = "run,loss\n1,0.5\n";
     const char *path = sample_path("table.csv");
     char noise[8192];
-    write_file(path, text, sizeof(text));
+    test_write_bytes(path, text, sizeof(text));
     refuses(path, NULL, LAB_E_DB, "[db.foreign-file] ", "--db");
     refuses(path, &reader, LAB_E_DB, "[db.foreign-file] ", "--db");
     for (size_t i = 0; i < sizeof(noise); i++)
         noise[i] = (char)(i * 7919 % 251);
-    write_file(path, noise, sizeof(noise));
+    test_write_bytes(path, noise, sizeof(noise));
     refuses(path, NULL, LAB_E_DB, "[db.foreign-file] ", "--db");
     /* the file is as it was */
     struct stat info;
@@ -146,7 +139,7 @@ TEST_CASE_WITH(missing_file_is_not_found, NULL, sample_cleanup)
 
 TEST_CASE_WITH(bad_places_are_explained, NULL, sample_cleanup)
 {
-    write_file(sample_path("file"), "x", 1);
+    test_write_bytes(sample_path("file"), "x", 1);
     refuses(sample_path("file/runs.db"), NULL, LAB_E_DB, "[db.create] ",
             "--db");
     refuses(sample_dir(), NULL, LAB_E_DB, "[db.is-directory] ", "--db");

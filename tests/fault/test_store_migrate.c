@@ -1,4 +1,5 @@
 #include "test.h"
+#include "file.h"
 
 #include <signal.h>
 #include <sqlite3.h>
@@ -28,9 +29,7 @@ TEST_CASE_WITH(version_zero_is_an_empty_file, NULL, sample_cleanup)
 {
     const char *path = sample_path("runs.db");
     struct lab_database *db;
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    fclose(f);
+    test_write(path, "");
     assert_int_equal(lab_database_open(&db, path, &reader), LAB_E_STATE);
     assert_true(error_is("[db.empty] "));
     assert_ok(lab_database_open(&db, path, NULL));

@@ -1,5 +1,6 @@
 /* Files of other people: what is refused. */
 #include "test.h"
+#include "file.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -80,40 +81,19 @@ static const struct {
     {"ALTER TABLE op_memory DROP COLUMN runId", "[import.column] runId"},
 };
 
-static char *read_all(const char *path, long *size)
-{
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    *size = ftell(f);
-    rewind(f);
-    char *bytes = test_malloc((size_t)*size);
-    assert_int_equal(fread(bytes, 1, (size_t)*size, f), *size);
-    fclose(f);
-    return bytes;
-}
-
-static void write_all(const char *path, const char *bytes, long size)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, (size_t)size, f), size);
-    fclose(f);
-}
-
 TEST_CASE_WITH(bad_files_change_nothing, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
     assert_ok(sample_run(here, 1, 2, NULL));
     int64_t before = size_of(here);
-    long size;
+    size_t size;
     assert_ok(sample_run(bad, 1, 2, NULL));
     sample_sql(bad, "PRAGMA journal_mode = DELETE");
-    char *good = read_all(bad, &size);
+    char *good = test_read_bytes(bad, &size);
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         char change[2048];
-        write_all(bad, good, size);
+        test_write_bytes(bad, good, size);
         snprintf(change, sizeof(change), "PRAGMA synchronous = OFF; %s",
                  refused[i].change);
         sample_sql(bad, change);
@@ -124,7 +104,7 @@ TEST_CASE_WITH(bad_files_change_nothing, NULL, import_cleanup)
         assert_int_equal(size_of(here), before);
     }
     /* after all that a good file still comes in */
-    write_all(bad, good, size);
+    test_write_bytes(bad, good, size);
     assert_ok(import(here, bad, NULL, NULL));
     test_free(good);
 }
@@ -180,28 +160,28 @@ TEST_CASE_WITH(damaged_files_do_no_harm, NULL, import_cleanup)
     const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
     uint64_t seed = 5;
-    long size;
+    size_t size;
     int good = 0;
     assert_ok(sample_run(bad, 4, 6, NULL));
     sample_sql(bad, "PRAGMA journal_mode = DELETE");
-    char *whole = read_all(bad, &size);
-    char *copy = test_malloc((size_t)size);
+    char *whole = test_read_bytes(bad, &size);
+    char *copy = test_malloc(size);
     struct lab_database *db;
     assert_ok(lab_database_open(&db, here, NULL));
     const struct lab_import_options dry = {NULL, true};
     for (int round = 0; round < 120; round++) {
-        long length = size;
-        memcpy(copy, whole, (size_t)size);
+        size_t length = size;
+        memcpy(copy, whole, size);
         for (int k = 0; k < 1 + round % 8; k++) {
             seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-            long at = (long)((seed >> 20) % (uint64_t)size);
+            size_t at = (seed >> 20) % size;
             if (round % 3 == 0)
                 at %= 4096; /* the head and the schema */
             copy[at] = (char)(seed >> 56);
         }
         if (round % 5 == 4)
-            length = (long)((seed >> 24) % (uint64_t)size);
-        write_all(bad, copy, length);
+            length = (seed >> 24) % size;
+        test_write_bytes(bad, copy, length);
         struct seen s = {0};
         enum lab_status st = lab_import_file(db, bad, &dry, see_import, &s);
         if (st != LAB_OK && st != LAB_E_DB)
@@ -212,7 +192,7 @@ TEST_CASE_WITH(damaged_files_do_no_harm, NULL, import_cleanup)
     assert_ok(lab_database_check(db));
     lab_database_close(db);
     assert_rows(here, 0, "run");
-    write_all(bad, whole, size);
+    test_write_bytes(bad, whole, size);
     assert_ok(import(here, bad, NULL, NULL));
     test_free(copy);
     test_free(whole);

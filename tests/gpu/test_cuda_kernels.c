@@ -6,6 +6,7 @@
 #include "dropout/dropout.h"
 #include "flatten/flatten.h"
 #include "gpu_harness.h"
+#include "file.h"
 
 /* ---- elementwise ---- */
 
@@ -355,32 +356,19 @@ TEST_CASE(every_step_of_the_reference_has_a_kernel)
     }
 }
 
-static char *read_source(const char *name)
-{
-    char path[1024];
-    enum { MOST = 1 << 16 };
-    snprintf(path, sizeof(path), "%s/%s", LAB_SOURCE_DIR, name);
-    FILE *f = fopen(path, "r");
-    if (!f)
-        fail_msg("%s is not there", path);
-    char *text = lab_alloc(MOST);
-    assert_non_null(text);
-    assert_true(fread(text, 1, MOST - 1, f) > 0);
-    fclose(f);
-    return text;
-}
-
 static void check_sources(const struct lab_kernel_set *set)
 {
     assert_true(set->count > 0);
     for (int i = 0; i < set->count; i++) {
         const struct lab_variant *v = &set->variants[i];
-        char *text = read_source(v->source);
+        char path[1024];
         char opening[128];
+        snprintf(path, sizeof(path), "%s/%s", LAB_SOURCE_DIR, v->source);
+        char *text = test_read(path);
         snprintf(opening, sizeof(opening), "%s(", v->symbol);
         if (!strstr(text, opening))
             fail_msg("%s has no %s", v->source, v->symbol);
-        lab_free(text);
+        test_free(text);
     }
 }
 

@@ -2,6 +2,7 @@
  * shapes, with outputs poisoned and guarded; and the properties that hold for
  * a kernel whatever its numbers are. */
 #include "test.h"
+#include "file.h"
 
 #include "dropout/dropout.h"
 #include "flatten/flatten.h"
@@ -64,7 +65,6 @@ TEST_CASE(every_row_names_its_source)
     };
     for (size_t i = 0; i < sizeof(op) / sizeof(op[0]); i++) {
         char path[512];
-        static char text[65536];
         assert_string_equal(set[i]->op, op[i]);
         assert_true(set[i]->count > 0);
         for (int k = 0; k < set[i]->count; k++) {
@@ -75,12 +75,9 @@ TEST_CASE(every_row_names_its_source)
                          strcmp(row[j - k].step, row->step) != 0;
             assert_int_equal(strcmp(row->name, "naive") == 0, first);
             snprintf(path, sizeof(path), "%s/%s", LAB_SOURCE_DIR, row->source);
-            FILE *f = fopen(path, "r");
-            assert_non_null(f);
-            size_t n = fread(text, 1, sizeof(text) - 1, f);
-            fclose(f);
-            text[n] = '\0';
+            char *text = test_read(path);
             assert_non_null(strstr(text, row->symbol));
+            test_free(text);
         }
     }
 }

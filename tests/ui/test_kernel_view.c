@@ -1,19 +1,16 @@
 /* The inside of a kernel on the screen: a launch of two small kernels, keys, clicks
- * and golden text. LAB_GOLDEN_UPDATE=1 writes the golden files anew. */
+ * and golden text. */
 #include "test.h"
+#include "golden_screen.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "debug/kernel_pause.h"
 #include "ui/kernel.h"
 #include "ui/ui.h"
 
-#define GOLDEN LAB_SOURCE_DIR "/tests/ui/golden/"
 #define FILES LAB_SOURCE_DIR "/tests/cli/golden/files/"
-#define OUT LAB_BINARY_DIR "/tests/ui/kernel"
 
 /* Counts to a million and writes it: longer than a reader waits. */
 static const char counts[] =
@@ -107,23 +104,6 @@ static void close_launch(struct launch *l)
 
 /* ---- playing ---- */
 
-static void read_file(const char *path, char *out, size_t cap)
-{
-    FILE *f = fopen(path, "r");
-    size_t n = f ? fread(out, 1, cap - 1, f) : 0;
-    out[n] = '\0';
-    if (f)
-        fclose(f);
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 static void plays(struct launch *l, const char *script)
 {
     struct lab_kernel_args args = {
@@ -131,9 +111,9 @@ static void plays(struct launch *l, const char *script)
     args.goal.launch = l->found;
     snprintf(args.goal.name, sizeof(args.goal.name), "%s",
              l->found > 0 ? "turn" : "");
-    const char *path = OUT "/play.keys";
+    const char *path = "play.keys";
     struct lab_ui *ui;
-    write_file(path, script);
+    test_write(path, script);
     struct lab_ui_options options = {.script = path, .badge = "sim"};
     assert_ok(lab_ui_new(&ui, &options));
     assert_ok(lab_ui_push(ui, &lab_view_kernel, &args));
@@ -149,32 +129,13 @@ static void plays(struct launch *l, const char *script)
     assert_ok(st);
 }
 
-static void same_as_golden(const char *name)
-{
-    static char want[1 << 17];
-    static char have[1 << 17];
-    char path[512];
-    snprintf(path, sizeof(path), OUT "/%s", name);
-    read_file(path, have, sizeof(have));
-    snprintf(path, sizeof(path), GOLDEN "%s", name);
-    if (getenv("LAB_GOLDEN_UPDATE"))
-        write_file(path, have);
-    read_file(path, want, sizeof(want));
-    if (strcmp(want, have) != 0 || !have[0])
-        fail_msg("%s differs; the screen now:\n%s", name, have);
-}
-
 static void open_turn(struct launch *l)
 {
-    static char text[1 << 14];
-    static char source[1 << 12];
-    mkdir(LAB_BINARY_DIR "/tests", 0777);
-    mkdir(LAB_BINARY_DIR "/tests/ui", 0777);
-    mkdir(OUT, 0777);
-    assert_int_equal(chdir(OUT), 0);
-    read_file(FILES "turn.cu", source, sizeof(source));
-    write_file("turn.cu", source); /* as the PTX names it */
-    read_file(FILES "turn.ptx", text, sizeof(text));
+    screens_go("kernel");
+    char *source = test_read(FILES "turn.cu");
+    test_write("turn.cu", source); /* as the PTX names it */
+    test_free(source);
+    char *text = test_read(FILES "turn.ptx");
     open_launch(l, text, strlen(text), "_Z4turnPKiPi");
 }
 
@@ -195,8 +156,8 @@ TEST_CASE(shared_memory_fills_up_and_a_race_is_found)
               "expect Look at: what has to write this before\n"
               "key Enter\nkey r\nkey r\nkey r\nawait 60000 turn.cu\n"
               "key r\nawait 60000 this is where the walk began\n");
-    same_as_golden("kernel_shared_80x24.txt");
-    same_as_golden("kernel_200x60.txt");
+    screen_is_golden("kernel_shared_80x24.txt", false);
+    screen_is_golden("kernel_200x60.txt", false);
     close_launch(&l);
 }
 
@@ -230,7 +191,7 @@ TEST_CASE(the_output_by_who_wrote_it)
               "expect 0 to v the warp of this block\n"
               "resize 80 24\nkey 6\nkey r\nawait 60000 block (0,0,0)\n"
               "expect y [2,64]: \n");
-    same_as_golden("kernel_output_80x24.txt");
+    screen_is_golden("kernel_output_80x24.txt", false);
     close_launch(&l);
 }
 
@@ -268,7 +229,7 @@ TEST_CASE(an_element_its_thread_and_back)
           /* The lane row begins at column 6 of row 2, line 1 is in row 4. */
           "click 2 9\nexpect lane 3 is thread\n"
           "click 8 40\nkey B\nexpect comes to line 5\n");
-    same_as_golden("kernel_grid_80x24.txt");
+    screen_is_golden("kernel_grid_80x24.txt", false);
     close_launch(&l);
 }
 
@@ -327,7 +288,7 @@ TEST_CASE(a_stop_at_a_bad_access_shows_it)
               "key c\nawait 60000 0 bytes after the end of x\n"
               "expect thread (40,0,0)\n"
               "screen kernel_bad_access_80x24.txt\n");
-    same_as_golden("kernel_bad_access_80x24.txt");
+    screen_is_golden("kernel_bad_access_80x24.txt", false);
     close_launch(&l);
 }
 
@@ -395,7 +356,7 @@ TEST_CASE(variables_by_their_names)
               "expect no variable 'nothing' can be seen here\n"
               "key 1\nkey :\ntext registers\nkey Enter\n"
               "expect [7 values]\n");
-    same_as_golden("kernel_values_80x24.txt");
+    screen_is_golden("kernel_values_80x24.txt", false);
     close_launch(&l);
 }
 

@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "test.h"
+#include "file.h"
 
 #include "report/palette.h"
 #include "pty_session.h"
@@ -152,13 +153,10 @@ TEST_CASE(keys_steer_a_replay)
     struct pty_session s;
     const char *path = "replay.keys";
     char option[64];
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs("resize 200 60\ncaption It begins.\nwait 600000\nkey ?\n"
-          "caption That was help.\nwait 600000\ncaption\nclick 30 9\n"
-          "wait 600000\nquit\n",
-          f);
-    assert_int_equal(fclose(f), 0);
+    test_write(path,
+               "resize 200 60\ncaption It begins.\nwait 600000\nkey ?\n"
+               "caption That was help.\nwait 600000\ncaption\nclick 30 9\n"
+               "wait 600000\nquit\n");
     snprintf(option, sizeof(option), "--replay=%s", path);
     pty_start(&s, getenv("LAB_EXE"), NULL, option);
     pty_await(&s, 0, "It begins.");

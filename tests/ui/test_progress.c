@@ -1,6 +1,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "test.h"
+#include "file.h"
 
 #include "base/mem.h"
 #include "trace/record.h"
@@ -46,14 +47,6 @@ static void save_one(const char *id, int64_t seen, bool finished,
     assert_ok(lab_progress_update(&p, &e));
     assert_ok(lab_progress_save(&p));
     lab_progress_release(&p);
-}
-
-static void write_text(const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
 }
 
 TEST_CASE_WITH(what_is_saved_comes_back, make_dir, drop_dir)
@@ -145,19 +138,15 @@ TEST_CASE_WITH(a_bad_file_is_named_and_kept, make_dir, drop_dir)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct lab_progress p;
         char kept[600];
-        char text[256] = "";
-        write_text(cases[i].text);
+        test_write(path, cases[i].text);
         assert_ok(lab_progress_load(&p, path));
         assert_int_equal(p.count, 0);
         if (!strstr(p.note, cases[i].note))
             fail_msg("%s", p.note);
         snprintf(kept, sizeof(kept), i ? "%s.bad%zu" : "%s.bad", path, i);
-        FILE *f = fopen(kept, "r");
-        assert_non_null(f);
-        size_t n = fread(text, 1, sizeof(text) - 1, f);
-        fclose(f);
-        assert_int_equal(n, strlen(cases[i].text));
+        char *text = test_read(kept);
         assert_string_equal(text, cases[i].text);
+        test_free(text);
         assert_int_equal(access(path, F_OK), -1);
         lab_progress_release(&p);
     }
@@ -168,7 +157,7 @@ TEST_CASE_WITH(a_later_format_is_left_alone, make_dir, drop_dir)
     struct lab_progress p;
     struct lab_progress_entry e = entry("a", 1, false, "");
     save_one("x", 1, false, "");
-    write_text("{\"format\": 2, \"courses\": []}");
+    test_write(path, "{\"format\": 2, \"courses\": []}");
     assert_ok(lab_progress_load(&p, path));
     assert_true(p.newer);
     assert_non_null(strstr(p.note, "later version"));

@@ -1,11 +1,9 @@
-/* Whole screens: scripts of keys against golden text. LAB_GOLDEN_UPDATE=1
- * writes the golden files anew, to be read before they are committed. */
+/* Whole screens: scripts of keys against golden text. */
 #include <dirent.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 #include "test.h"
+#include "golden_screen.h"
 
 #include "base/mem.h"
 #include "ui/ui.h"
@@ -14,8 +12,6 @@
 #include "ui_fixture.h"
 
 #define SCRIPTS LAB_SOURCE_DIR "/tests/ui/scripts/"
-#define GOLDEN LAB_SOURCE_DIR "/tests/ui/golden/"
-#define OUT LAB_BINARY_DIR "/tests/ui/screens"
 
 static enum lab_status play(const char *script, bool ascii)
 {
@@ -33,56 +29,13 @@ static enum lab_status play(const char *script, bool ascii)
     return st;
 }
 
-static char *read_text(const char *path)
-{
-    FILE *f = fopen(path, "r");
-    if (!f)
-        return NULL;
-    char *text = test_malloc(1 << 20);
-    size_t n = fread(text, 1, (1 << 20) - 1, f);
-    text[n] = '\0';
-    fclose(f);
-    return text;
-}
-
-static void copy_file(const char *from, const char *to)
-{
-    char *text = read_text(from);
-    FILE *f = fopen(to, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-    test_free(text);
-}
-
-static void compare_screen(const char *name, bool ascii)
-{
-    char golden[1024];
-    char made[1024];
-    snprintf(golden, sizeof(golden), GOLDEN "%s", name);
-    snprintf(made, sizeof(made), OUT "/%s", name);
-    if (getenv("LAB_GOLDEN_UPDATE"))
-        copy_file(made, golden);
-    char *want = read_text(golden);
-    char *have = read_text(made);
-    if (!want || !have || strcmp(want, have) != 0)
-        fail_msg("%s differs; the screen now:\n%s", name, have ? have : "?");
-    for (const char *p = have; ascii && *p; p++)
-        assert_true((unsigned char)*p < 0x80);
-    test_free(want);
-    test_free(have);
-}
-
-/* Plays a script in OUT and compares every screen that it writes. */
+/* Plays a script and compares every screen that it writes. */
 static void check_script(const char *name, bool ascii)
 {
     char path[1024];
     char line[512];
     snprintf(path, sizeof(path), SCRIPTS "%s", name);
-    mkdir(LAB_BINARY_DIR "/tests", 0777);
-    mkdir(LAB_BINARY_DIR "/tests/ui", 0777);
-    mkdir(OUT, 0777);
-    assert_int_equal(chdir(OUT), 0);
+    screens_go("screens");
     if (play(path, ascii))
         fail_msg("%s: %s", name, lab_error());
     FILE *f = fopen(path, "r");
@@ -90,7 +43,7 @@ static void check_script(const char *name, bool ascii)
     while (fgets(line, sizeof(line), f)) {
         line[strcspn(line, "\n")] = '\0';
         if (strncmp(line, "screen ", 7) == 0)
-            compare_screen(line + 7, ascii);
+            screen_is_golden(line + 7, ascii);
     }
     fclose(f);
 }
@@ -159,18 +112,16 @@ TEST_CASE(every_screen_survives_every_size)
 TEST_CASE(survives_any_allocation_failing)
 {
     const char *path = LAB_BINARY_DIR "/memory.keys";
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fprintf(f,
-            "resize 80 24\nkey ?\nkey q\nkey d\nkey q\nkey r\nkey s\n"
-            "key Enter\nkey R\nkey v\nkey Down\nkey q\nkey F\nkey q\nkey Down\n"
-            "key s\nkey q\nkey m\nkey Down\nkey c\n"
-            "key v\nkey s\nkey Enter\nkey q\nkey q\nkey q\nkey Enter\n"
-            "key o\n"
-            "key w\nresize 90 30\nkey q\nkey q\nkey End\nkey Enter\n"
-            "key p\nkey 3\nkey Enter\nkey r\nkey v\nkey v\n"
-            "resize 200 60\nkey P\nkey Down\nkey Enter\nkey q\nkey q\n");
-    fclose(f);
+    test_write(
+        path,
+        "resize 80 24\nkey ?\nkey q\nkey d\nkey q\nkey r\nkey s\n"
+        "key Enter\nkey R\nkey v\nkey Down\nkey q\nkey F\nkey q\nkey Down\n"
+        "key s\nkey q\nkey m\nkey Down\nkey c\n"
+        "key v\nkey s\nkey Enter\nkey q\nkey q\nkey q\nkey Enter\n"
+        "key o\n"
+        "key w\nresize 90 30\nkey q\nkey q\nkey End\nkey Enter\n"
+        "key p\nkey 3\nkey Enter\nkey r\nkey v\nkey v\n"
+        "resize 200 60\nkey P\nkey Down\nkey Enter\nkey q\nkey q\n");
     lab_mem_fail_from(0);
     assert_ok(play(path, false));
     int64_t all = lab_mem_count();
@@ -286,10 +237,7 @@ TEST_CASE(a_script_says_where_it_is_wrong)
     };
     const char *path = LAB_BINARY_DIR "/bad.keys";
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        FILE *f = fopen(path, "w");
-        assert_non_null(f);
-        fputs(cases[i].text, f);
-        fclose(f);
+        test_write(path, cases[i].text);
         assert_int_equal(play(path, false), cases[i].status);
         if (!error_is(cases[i].message))
             fail_msg("%s", lab_error());

@@ -1,6 +1,7 @@
 /* The stepper on a real lesson with a real session, on the CPU. */
 #include <unistd.h>
 #include "test.h"
+#include "file.h"
 
 #include "engine/session.h"
 #include "lesson/lesson.h"
@@ -18,10 +19,7 @@ static enum lab_status play(const char *lesson, const char *keys)
     struct lab_lesson *l;
     struct lab_session *session;
     struct lab_ui *ui;
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(keys, f);
-    fclose(f);
+    test_write(path, keys);
     assert_ok(lab_lesson_load(&l, lesson));
     assert_ok(lab_ui_new(&ui, &options));
     struct lab_session_config config = {
@@ -112,19 +110,16 @@ TEST_CASE(images_open_as_images)
 TEST_CASE(channels_first_stay_as_they_were)
 {
     const char *path = "stepper-live-nchw.md";
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs("---\nformat: 1\ntitle: t\nsummary: s\norder: 1\nminutes: 1\n"
-          "seed: 1\nlayout: nchw\n"
-          "data: {source: digits, batch: 4, split: 0.8}\n"
-          "network:\n"
-          "  - {id: c1, op: conv2d, filters: 2, kernel: [3, 3]}\n"
-          "  - {id: flat, op: flatten}\n"
-          "  - {id: fc1, op: dense, units: 10}\n"
-          "loss: {op: softmax_cross_entropy}\n"
-          "optimizer: {op: sgd, lr: 0.1}\nrun: {epochs: 1}\n---\nText.\n",
-          f);
-    fclose(f);
+    test_write(path,
+               "---\nformat: 1\ntitle: t\nsummary: s\norder: 1\nminutes: 1\n"
+               "seed: 1\nlayout: nchw\n"
+               "data: {source: digits, batch: 4, split: 0.8}\n"
+               "network:\n"
+               "  - {id: c1, op: conv2d, filters: 2, kernel: [3, 3]}\n"
+               "  - {id: flat, op: flatten}\n"
+               "  - {id: fc1, op: dense, units: 10}\n"
+               "loss: {op: softmax_cross_entropy}\n"
+               "optimizer: {op: sgd, lr: 0.1}\nrun: {epochs: 1}\n---\nText.\n");
     enum lab_status st =
         play(path, "resize 120 40\nawait 60000 step 0 of\n"
                    "text :print x\nkey Enter\nawait 60000 x[<0>,0,↓,→]\n"

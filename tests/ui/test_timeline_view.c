@@ -1,9 +1,7 @@
 /* The timeline on screens, with databases that the writer made: keys and
- * golden text. LAB_GOLDEN_UPDATE=1 writes the golden files anew. */
+ * golden text. */
 #include "test.h"
-
-#include <sys/stat.h>
-#include <unistd.h>
+#include "golden_screen.h"
 
 #include "base/mem.h"
 #include "store_samples.h"
@@ -12,9 +10,6 @@
 #include "ui/ui.h"
 #include "ui/views.h"
 #include "ui/views.h"
-
-#define GOLDEN LAB_SOURCE_DIR "/tests/ui/golden/"
-#define OUT LAB_BINARY_DIR "/tests/ui/timeline"
 
 /* ---- a model on a database ---- */
 
@@ -182,16 +177,10 @@ static enum lab_status play(const char *script, bool ascii)
                                          .load_occupancy = load_occupancy};
     const struct lab_run_args args = {
         .model = &model, .run = {.id = 1}, .step = "relu", .phase = "forward"};
-    const char *path = OUT "/play.keys";
+    const char *path = "play.keys";
     struct lab_ui *ui;
-    mkdir(LAB_BINARY_DIR "/tests", 0777);
-    mkdir(LAB_BINARY_DIR "/tests/ui", 0777);
-    mkdir(OUT, 0777);
-    assert_int_equal(chdir(OUT), 0);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(script, f);
-    fclose(f);
+    screens_go("timeline");
+    test_write(path, script);
     struct lab_ui_options options = {.script = path, .badge = "NVIDIA H200"};
     options.terminal.ascii = ascii;
     enum lab_status st = lab_ui_new(&ui, &options);
@@ -210,35 +199,6 @@ static enum lab_status play(const char *script, bool ascii)
 static void plays(const char *script)
 {
     assert_ok(play(script, false));
-}
-
-static void read_file(const char *path, char *out, size_t cap)
-{
-    FILE *f = fopen(path, "r");
-    size_t n = f ? fread(out, 1, cap - 1, f) : 0;
-    out[n] = '\0';
-    if (f)
-        fclose(f);
-}
-
-static void same_as_golden(const char *name)
-{
-    static char want[1 << 17];
-    static char have[1 << 17];
-    char made[512];
-    char golden[512];
-    snprintf(made, sizeof(made), OUT "/%s", name);
-    snprintf(golden, sizeof(golden), GOLDEN "%s", name);
-    read_file(made, have, sizeof(have));
-    if (getenv("LAB_GOLDEN_UPDATE")) {
-        FILE *f = fopen(golden, "w");
-        assert_non_null(f);
-        fputs(have, f);
-        fclose(f);
-    }
-    read_file(golden, want, sizeof(want));
-    if (strcmp(want, have) != 0 || !have[0])
-        fail_msg("%s differs; the screen now:\n%s", name, have);
 }
 
 static void make(enum lab_status (*sample)(const char *, int64_t *))
@@ -262,21 +222,17 @@ TEST_CASE_WITH(whole_screens, NULL, cleanup)
           "key Up\nscreen timeline_up_80x24.txt\n"
           "resize 200 60\nscreen timeline_200x60.txt\n"
           "resize 60 16\nscreen timeline_60x16.txt\n");
-    same_as_golden("timeline_80x24.txt");
-    same_as_golden("timeline_up_80x24.txt");
-    same_as_golden("timeline_200x60.txt");
-    same_as_golden("timeline_60x16.txt");
+    screen_is_golden("timeline_80x24.txt", false);
+    screen_is_golden("timeline_up_80x24.txt", false);
+    screen_is_golden("timeline_200x60.txt", false);
+    screen_is_golden("timeline_60x16.txt", false);
 }
 
 TEST_CASE_WITH(ascii_screens, NULL, cleanup)
 {
-    static char have[1 << 16];
     make(sample_timeline_run);
     assert_ok(play("resize 80 24\nscreen ascii_timeline_80x24.txt\n", true));
-    same_as_golden("ascii_timeline_80x24.txt");
-    read_file(OUT "/ascii_timeline_80x24.txt", have, sizeof(have));
-    for (const char *p = have; *p; p++)
-        assert_true((unsigned char)*p < 0x80);
+    screen_is_golden("ascii_timeline_80x24.txt", true);
 }
 
 TEST_CASE_WITH(a_step_shows_its_kernels_and_back, NULL, cleanup)
@@ -295,7 +251,7 @@ TEST_CASE_WITH(a_step_shows_its_kernels_and_back, NULL, cleanup)
           "key Enter\nexpect step sgd\nabsent What sgd launched\n"
           "key Enter\nexpect What sgd\nkey Esc\nabsent What sgd launched\n"
           "expect iteration 1 (2 of 3)\n");
-    same_as_golden("timeline_step_80x24.txt");
+    screen_is_golden("timeline_step_80x24.txt", false);
 }
 
 /* What is highlighted is what the keys walk through, and nothing else is. */
@@ -382,7 +338,7 @@ TEST_CASE_WITH(zoom_and_pan, NULL, cleanup)
           "key z\nexpect [sgd===\nkey -\nexpect [sgd===\n"
           "key +\nkey +\nkey +\nexpect add_bias\nkey h\nkey PgUp\nkey PgUp\n"
           "key PgUp\nexpect |0\n");
-    same_as_golden("timeline_zoom_80x24.txt");
+    screen_is_golden("timeline_zoom_80x24.txt", false);
 }
 
 TEST_CASE_WITH(other_iterations, NULL, cleanup)
@@ -399,7 +355,7 @@ TEST_CASE_WITH(other_iterations, NULL, cleanup)
           "expect no kernel or copy of this step\n"
           "key [\nkey [\nexpect iteration 0 (1 of 3)\n"
           "key [\nexpect no iteration was recorded before\n");
-    same_as_golden("timeline_dateless_80x24.txt");
+    screen_is_golden("timeline_dateless_80x24.txt", false);
 }
 
 TEST_CASE_WITH(cpu_and_empty_runs, NULL, cleanup)
@@ -408,7 +364,7 @@ TEST_CASE_WITH(cpu_and_empty_runs, NULL, cleanup)
     plays("resize 80 24\nexpect 3 steps, no kernels recorded\n"
           "screen timeline_cpu_80x24.txt\nkey Enter\n"
           "expect no kernel or copy of this step was recorded\n");
-    same_as_golden("timeline_cpu_80x24.txt");
+    screen_is_golden("timeline_cpu_80x24.txt", false);
     sample_dir_remove();
     make(sample_timeline_foreign);
     plays("resize 80 24\nexpect Timeline of run 1\nabsent iteration 1 (\n"

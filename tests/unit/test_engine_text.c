@@ -3,20 +3,13 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "file.h"
 #include "place.h"
 
 #include "base/mem.h"
 #include "engine/session.h"
 #include "engine/text.h"
 #include "unit/net.h"
-
-static void write_text(const char *text)
-{
-    FILE *f = fopen("a.txt", "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(text, 1, strlen(text), f), strlen(text));
-    assert_int_equal(fclose(f), 0);
-}
 
 /* The text in a.txt: `vocab` ids in, as many scores out. */
 static void describe(struct net *n, int64_t context, int64_t batch, int vocab)
@@ -46,8 +39,8 @@ TEST_CASE(characters_are_code_points)
     struct lab_str s;
     /* A mark, two line ends of Windows, a lone return, one character each of
      * two, three and four bytes. */
-    write_text("\xEF\xBB\xBF"
-               "b\r\na\r\n\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\rb");
+    test_write("a.txt", "\xEF\xBB\xBF"
+                        "b\r\na\r\n\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\rb");
     describe(&n, 2, 1, 16);
     n.spec.data.split = 1;
     built(&n);
@@ -83,7 +76,7 @@ static void write_places(int count)
         text[used++] = (char)(0x80 | (c & 0x3F));
     }
     text[used] = '\0';
-    write_text(text);
+    test_write("a.txt", text);
 }
 
 enum { PLACES = 211, T = 7 };
@@ -264,7 +257,7 @@ static double order3(const char *text, double split)
 {
     struct net n;
     double bits = 0;
-    write_text(text);
+    test_write("a.txt", text);
     describe(&n, 1, 1, 16);
     n.spec.data.split = split;
     built(&n);
@@ -317,7 +310,7 @@ TEST_CASE(a_map_is_labelled_by_characters)
     struct lab_snapshot snap = {0};
     struct lab_command go = {.kind = LAB_DO_FINISH, .phase = -1};
     struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
-    write_text("a \n\t\303\251ba \n\t\303\251ba \n\t\303\251b");
+    test_write("a.txt", "a \n\t\303\251ba \n\t\303\251ba \n\t\303\251b");
     describe(&n, 6, 1, 6);
     struct lab_session_config config = {
         .setup = {.spec = &n.spec, .backend = "cpu"}};

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "file.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -162,14 +163,6 @@ TEST_CASE(rows_of_one_length)
 
 static char path[] = "/tmp/lab-words-XXXXXX";
 
-static void write_text(const char *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
 static enum lab_status read_words(struct lab_data **d, bool skip_gram,
                                   int64_t context)
 {
@@ -191,7 +184,7 @@ TEST_CASE(bags_of_words)
         {0, 0, 3, 4}, {0, 2, 4, 0}, {2, 3, 0, 0}, {0, 0, 7, 0}, {0, 6, 0, 0}};
     static const int32_t y[] = {2, 3, 4, 6, 7};
     struct lab_data *d;
-    write_text(text, sizeof(text) - 1);
+    test_write_bytes(path, text, sizeof(text) - 1);
     assert_ok(read_words(&d, false, 0));
     assert_int_equal(d->table.rows, 5);
     assert_int_equal(d->table.features, 4);
@@ -206,7 +199,7 @@ TEST_CASE(pairs_of_words)
     static const float x[] = {2, 2, 3, 3, 4, 4, 6, 7};
     static const int32_t y[] = {3, 4, 2, 4, 2, 3, 7, 6};
     struct lab_data *d;
-    write_text(text, sizeof(text) - 1);
+    test_write_bytes(path, text, sizeof(text) - 1);
     assert_ok(read_words(&d, true, 64));
     assert_int_equal(d->table.rows, 8);
     assert_true(d->table.single);
@@ -222,7 +215,7 @@ static void expect_refused(const char *bytes, size_t n, enum lab_status st,
                            const char *part)
 {
     struct lab_data *d;
-    write_text(bytes, n);
+    test_write_bytes(path, bytes, n);
     assert_int_equal(read_words(&d, false, 0), st);
     assert_true(error_is(part));
     assert_null(d);
@@ -238,7 +231,7 @@ TEST_CASE(bad_texts_are_refused)
                    "[data.words.utf8] :2: is not UTF-8");
     expect_refused("a b\n\0c\n", 7, LAB_E_PARSE,
                    "[data.words.utf8] :2: is not UTF-8");
-    write_text(text, sizeof(text) - 1);
+    test_write_bytes(path, text, sizeof(text) - 1);
     assert_int_equal(read_words(&d, false, 65), LAB_E_RANGE);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(read_words(&d, false, 0), LAB_E_IO);
@@ -247,7 +240,7 @@ TEST_CASE(bad_texts_are_refused)
 TEST_CASE(no_memory_anywhere)
 {
     struct lab_data *d;
-    write_text(text, sizeof(text) - 1);
+    test_write_bytes(path, text, sizeof(text) - 1);
     enum lab_status st = LAB_E_NOMEM;
     for (int64_t nth = 1; st == LAB_E_NOMEM; nth++) {
         assert_true(nth < 200);

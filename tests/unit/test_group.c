@@ -1,6 +1,7 @@
 /* Limits of a control group: its own and those above it, the smallest one; and none
  * where a file says "max" or is not there. */
 #include "test.h"
+#include "file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,14 +26,6 @@ static int setup(void **state)
     return 0;
 }
 
-static void put(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
-
 static bool is(const char *file, double limit)
 {
     double found = lab_group_limit(".", file);
@@ -41,34 +34,34 @@ static bool is(const char *file, double limit)
 
 TEST_CASE(the_smallest_limit_on_the_way_up_holds)
 {
-    put("proc/self/cgroup", "4:memory:/x\n0::/a/b\n");
+    test_write("proc/self/cgroup", "4:memory:/x\n0::/a/b\n");
     assert_true(is("memory.max", 0));
-    put("sys/fs/cgroup/a/b/memory.max", "max\n");
+    test_write("sys/fs/cgroup/a/b/memory.max", "max\n");
     assert_true(is("memory.max", 0));
-    put("sys/fs/cgroup/a/memory.max", "8589934592\n");
+    test_write("sys/fs/cgroup/a/memory.max", "8589934592\n");
     assert_true(is("memory.max", 8589934592.0));
-    put("sys/fs/cgroup/a/b/memory.max", "1073741824\n");
+    test_write("sys/fs/cgroup/a/b/memory.max", "1073741824\n");
     assert_true(is("memory.max", 1073741824.0));
-    put("sys/fs/cgroup/memory.max", "536870912\n");
+    test_write("sys/fs/cgroup/memory.max", "536870912\n");
     assert_true(is("memory.max", 536870912.0));
 }
 
 /* In a container the group is "/", and its files are those of the root. */
 TEST_CASE(a_container_has_its_limits_in_the_root)
 {
-    put("proc/self/cgroup", "0::/\n");
-    put("sys/fs/cgroup/cpu.max", "150000 100000\n");
+    test_write("proc/self/cgroup", "0::/\n");
+    test_write("sys/fs/cgroup/cpu.max", "150000 100000\n");
     assert_true(is("cpu.max", 1.5));
-    put("sys/fs/cgroup/cpu.max", "max 100000\n");
+    test_write("sys/fs/cgroup/cpu.max", "max 100000\n");
     assert_true(is("cpu.max", 0));
-    put("sys/fs/cgroup/cpu.max", "0 0\n");
+    test_write("sys/fs/cgroup/cpu.max", "0 0\n");
     assert_true(is("cpu.max", 0));
 }
 
 TEST_CASE(without_cgroup_v2_there_is_none)
 {
-    put("sys/fs/cgroup/memory.max", "1\n");
-    put("proc/self/cgroup", "4:memory:/\n3:cpu:/a\n");
+    test_write("sys/fs/cgroup/memory.max", "1\n");
+    test_write("proc/self/cgroup", "4:memory:/\n3:cpu:/a\n");
     assert_true(is("memory.max", 0));
     assert_int_equal(unlink("proc/self/cgroup"), 0);
     assert_true(is("memory.max", 0));

@@ -1,6 +1,7 @@
 /* Ladders: sizes as people write them, costs, rungs that are right and rungs
  * that are not, and a climb that goes on when one of them fails. */
 #include "test.h"
+#include "file.h"
 
 #include "base/mem.h"
 #include "engine/ladder.h"
@@ -120,19 +121,15 @@ static void has_its_function(const struct lab_variant *rung)
 {
     char path[512];
     char call[128];
-    static char text[262144];
     if (!rung->symbol) {
         assert_null(strstr(rung->source, "conv2d"));
         return;
     }
     snprintf(path, sizeof(path), "%s/%s", LAB_SOURCE_DIR, rung->source);
     snprintf(call, sizeof(call), "%s(", rung->symbol);
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    size_t n = fread(text, 1, sizeof(text) - 1, f);
-    fclose(f);
-    text[n] = '\0';
+    char *text = test_read(path);
     assert_non_null(strstr(text, call));
+    test_free(text);
 }
 
 TEST_CASE(every_rung_of_the_cpu_is_right)

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "file.h"
 
 #include "base/mem.h"
 #include "lesson/lint.h"
@@ -20,10 +21,7 @@ static void put(const char *name, const char *text)
 {
     char path[128];
     snprintf(path, sizeof(path), "%s/%s", lessons, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    test_write(path, text);
 }
 
 static int make_course(void **state)

@@ -2,6 +2,7 @@
 #include <locale.h>
 
 #include "test.h"
+#include "file.h"
 
 #include "base/mem.h"
 #include "lesson/lesson.h"
@@ -309,12 +310,8 @@ TEST_CASE(every_allocation_may_fail)
 TEST_CASE(the_keys_are_documented)
 {
     static const char path[] = LAB_SOURCE_DIR "/docs/lesson-format.md";
-    static char page[1 << 17];
     struct lab_str keys;
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    page[fread(page, 1, sizeof(page) - 1, file)] = '\0';
-    fclose(file);
+    char *page = test_read(path);
     char *mark = strstr(page, "<!-- keys:");
     assert_non_null(mark);
     char *end = strstr(mark, "\n\n");
@@ -323,14 +320,16 @@ TEST_CASE(the_keys_are_documented)
     lab_lesson_keys(&keys);
     assert_false(keys.failed);
     if (getenv("LAB_GOLDEN_UPDATE")) {
-        file = fopen(path, "w");
-        assert_non_null(file);
-        fprintf(file, "%.*s%s", (int)(end + 2 - page), page,
-                lab_str_text(&keys));
-        assert_int_equal(fclose(file), 0);
+        end[2] = '\0';
+        struct lab_str text;
+        lab_str_init(&text);
+        lab_str_addf(&text, "%s%s", page, lab_str_text(&keys));
+        test_write(path, lab_str_text(&text));
+        lab_str_release(&text);
     } else {
         assert_string_equal(end + 2, lab_str_text(&keys));
     }
+    test_free(page);
     lab_str_release(&keys);
 }
 

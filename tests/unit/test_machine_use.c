@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "file.h"
 
 #include "base/unknown.h"
 #include "engine/machine_use.h"
@@ -116,24 +117,16 @@ TEST_CASE(power_over_time_where_nothing_counts)
 
 /* ---- a CPU ---- */
 
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
-
 static void domain(const char *at, const char *name, const char *energy)
 {
     char path[64];
     mkdir(at, 0700);
     snprintf(path, sizeof(path), "%s/name", at);
-    put(path, name);
+    test_write(path, name);
     snprintf(path, sizeof(path), "%s/max_energy_range_uj", at);
-    put(path, "10000000\n");
+    test_write(path, "10000000\n");
     snprintf(path, sizeof(path), "%s/energy_uj", at);
-    put(path, energy);
+    test_write(path, energy);
 }
 
 TEST_CASE(packages_of_a_cpu)
@@ -150,9 +143,9 @@ TEST_CASE(packages_of_a_cpu)
     domain("intel-rapl:2", "package-1\n", "9000000\n");
     assert_ok(lab_machine_watch_start(&w, &info));
     assert_non_null(w);
-    put("intel-rapl:0/energy_uj", "1500000\n");
-    put("intel-rapl:1/energy_uj", "7000000\n");
-    put("intel-rapl:2/energy_uj", "250000\n"); /* past its range */
+    test_write("intel-rapl:0/energy_uj", "1500000\n");
+    test_write("intel-rapl:1/energy_uj", "7000000\n");
+    test_write("intel-rapl:2/energy_uj", "250000\n"); /* past its range */
     lab_machine_watch_read(w, &use);
     assert_true(fabs(use.energy_j - (0.5 + 1.25)) < 1e-9);
     assert_true(isnan(use.utilization_pct));

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "file.h"
 
 #include "base/module.h"
 
@@ -66,10 +67,7 @@ TEST_CASE(a_broken_file_is_named_with_the_reason)
     char path[96];
     void *handle = NULL;
     snprintf(path, sizeof(path), "%s/broken.so", folder);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs("not a shared object", f);
-    fclose(f);
+    test_write(path, "not a shared object");
     setenv(VARIABLE, folder, 1);
     assert_int_equal(lab_module_open("broken.so", &handle), LAB_E_UNSUPPORTED);
     assert_null(handle);

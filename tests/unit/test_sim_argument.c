@@ -1,6 +1,7 @@
 /* Arguments as words: what is read and refused, which values memory gets, and how
  * they are compared with a kernel's parameters. */
 #include "test.h"
+#include "file.h"
 
 #include <unistd.h>
 
@@ -281,9 +282,7 @@ TEST_CASE(what_is_no_npy_file_is_refused)
         if (!error_is(rows[i].words))
             fail_msg("'%s' is not in: %s", rows[i].words, lab_error());
     }
-    FILE *f = fopen(path, "wb");
-    fputs("1,2,3\n", f);
-    fclose(f);
+    test_write(path, "1,2,3\n");
     assert_int_equal(from_file(m, "float[4]", &a), LAB_E_PARSE);
     a = read_word("in:float[4]=@/no/such/file.npy");
     assert_int_equal(lab_sim_argument_make(m, &a, 0, 1, word), LAB_E_IO);

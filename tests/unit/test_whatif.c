@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "file.h"
 
 #include "store_samples.h"
 #include "trace/record.h"
@@ -189,10 +190,7 @@ static struct lab_ui *scripted(const char *script)
     const char *path = sample_path("whatif.keys");
     const struct lab_ui_options options = {.script = path};
     struct lab_ui *ui;
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(script, f);
-    fclose(f);
+    test_write(path, script);
     assert_ok(lab_ui_new(&ui, &options));
     return ui;
 }

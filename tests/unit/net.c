@@ -506,14 +506,20 @@ void net_train(struct net *n, const char *loss, const char *optimizer)
     net_optimizer(n, optimizer);
 }
 
-void net_digits(struct net *n)
+void net_classes_of(struct net *n, int64_t batch, const char *optimizer,
+                    const char *const *nodes)
 {
     net_init(n);
     n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 16;
-    net_nodes(n, "fc1 dense units=8", "act relu", "drop dropout p=0.3",
-              "fc2 dense units=10");
-    net_train(n, "softmax_cross_entropy", "adam lr=0.01 weight_decay=0.01");
+    n->spec.data.batch = batch;
+    net_nodes_of(n, nodes);
+    net_train(n, "softmax_cross_entropy", optimizer);
+}
+
+void net_digits(struct net *n)
+{
+    net_digits_of(n, 16, "adam lr=0.01 weight_decay=0.01", "fc1 dense units=8",
+                  "act relu", "drop dropout p=0.3", "fc2 dense units=10");
     net_walk(n, "cpu");
 }
 

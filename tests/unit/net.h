@@ -50,7 +50,13 @@ void net_train(struct net *n, const char *loss, const char *optimizer);
  * keys. Then only loss and optimizer, with the y that the loss takes. */
 void net_every_op(struct net *n, const char *loss, const char *optimizer);
 
-/* Digits, 64-8-10, with dropout and adam: everything that has a memory. */
+/* Classes of the digits, in batches. */
+#define net_digits_of(n, batch, optimizer, ...)                                \
+    net_classes_of(n, batch, optimizer,                                        \
+                   (const char *const[]){__VA_ARGS__, NULL})
+void net_classes_of(struct net *n, int64_t batch, const char *optimizer,
+                    const char *const *nodes);
+/* 64-8-10, with dropout and adam: everything that has a memory. */
 void net_digits(struct net *n);
 
 /* Data and plan, without a walk; after it, or after a failure, net_free(). */

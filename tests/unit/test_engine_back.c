@@ -20,12 +20,8 @@ struct truth {
 /* Shuffled batches, a dropout mask an iteration, momentum or Adam's state. */
 static void describe(struct net *n, const char *optimizer)
 {
-    net_init(n);
-    n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 7;
-    net_nodes(n, "fc1 dense units=5", "act gelu", "drop dropout p=0.4",
-              "ln layer_norm", "fc2 dense units=10");
-    net_train(n, "softmax_cross_entropy", optimizer);
+    net_digits_of(n, 7, optimizer, "fc1 dense units=5", "act gelu",
+                  "drop dropout p=0.4", "ln layer_norm", "fc2 dense units=10");
     net_walk(n, "cpu");
 }
 
@@ -274,12 +270,8 @@ TEST_CASE(every_mark_of_a_large_network_keeps_its_copy)
     struct net n;
     int asked = 0;
     const struct lab_stop stop = {count_asked, &asked};
-    net_init(&n);
-    n.spec.data.source = LAB_DATA_DIGITS;
-    n.spec.data.batch = 1;
-    net_nodes(&n, "fc1 dense units=4800", "fc2 dense units=4800",
-              "fc3 dense units=10");
-    net_train(&n, "softmax_cross_entropy", "sgd lr=0.001");
+    net_digits_of(&n, 1, "sgd lr=0.001", "fc1 dense units=4800",
+                  "fc2 dense units=4800", "fc3 dense units=10");
     net_walk(&n, "cpu");
     assert_in_range(n.plan->persistent_bytes, (256 << 20) / 3 + 1,
                     (256 << 20) / 2);

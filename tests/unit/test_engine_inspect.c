@@ -9,11 +9,8 @@
 
 static void open_digits(struct net *n)
 {
-    net_init(n);
-    n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 16;
-    net_nodes(n, "fc1 dense units=8", "act relu", "fc2 dense units=10");
-    net_train(n, "softmax_cross_entropy", "sgd lr=0.1 momentum=0.9");
+    net_digits_of(n, 16, "sgd lr=0.1 momentum=0.9", "fc1 dense units=8",
+                  "act relu", "fc2 dense units=10");
     net_walk(n, "cpu");
 }
 

@@ -8,12 +8,9 @@
 /* Parameters, moments of Adam, running statistics and masks all take part. */
 static void describe(struct net *n)
 {
-    net_init(n);
-    n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 7;
-    net_nodes(n, "conv conv2d filters=3 kernel=3", "norm batch_norm",
-              "flat flatten", "drop dropout p=0.4", "fc dense units=10");
-    net_train(n, "softmax_cross_entropy", "adam lr=0.01");
+    net_digits_of(n, 7, "adam lr=0.01", "conv conv2d filters=3 kernel=3",
+                  "norm batch_norm", "flat flatten", "drop dropout p=0.4",
+                  "fc dense units=10");
     net_walk(n, "cpu");
 }
 

@@ -127,14 +127,8 @@ static struct fixture *describe(void **state, const char *hidden,
 {
     static struct fixture f;
     memset(&f, 0, sizeof(f));
-    net_init(&f.net);
-    f.net.spec.data.source = LAB_DATA_DIGITS;
-    f.net.spec.data.batch = 16;
-    net_node(&f.net, hidden);
-    net_node(&f.net, "act relu");
-    net_node(&f.net, "fc2 dense units=10");
-    net_loss(&f.net, "softmax_cross_entropy");
-    net_optimizer(&f.net, optimizer);
+    net_digits_of(&f.net, 16, optimizer, hidden, "act relu",
+                  "fc2 dense units=10");
     *state = &f;
     return &f;
 }
@@ -354,13 +348,8 @@ TEST_CASE(a_check_lets_look_and_tells_how_far_it_is)
 {
     static struct fixture f;
     memset(&f, 0, sizeof(f));
-    net_init(&f.net);
-    f.net.spec.data.source = LAB_DATA_DIGITS;
-    f.net.spec.data.batch = 64;
-    net_node(&f.net, "fc1 dense units=256");
-    net_node(&f.net, "fc2 dense units=10");
-    net_loss(&f.net, "softmax_cross_entropy");
-    net_optimizer(&f.net, "sgd lr=0.1");
+    net_digits_of(&f.net, 64, "sgd lr=0.1", "fc1 dense units=256",
+                  "fc2 dense units=10");
     open_session(&f);
     post(&f, LAB_DO_CHECK, 0);
     struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};

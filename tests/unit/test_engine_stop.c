@@ -40,12 +40,8 @@ static void never_stop(struct net *n)
 
 static void digits(struct net *n)
 {
-    net_init(n);
-    n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 16;
-    net_nodes(n, "fc1 dense units=8", "norm batch_norm", "act relu",
-              "drop dropout p=0.5", "fc2 dense units=10");
-    net_train(n, "softmax_cross_entropy", "adam lr=0.1");
+    net_digits_of(n, 16, "adam lr=0.1", "fc1 dense units=8", "norm batch_norm",
+                  "act relu", "drop dropout p=0.5", "fc2 dense units=10");
     net_walk(n, "cpu");
 }
 
@@ -279,12 +275,8 @@ static bool from_step(void *user)
 
 static void slow_product(struct net *n)
 {
-    net_init(n);
-    n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 512;
-    net_nodes(n, "fc1 dense units=1024", "fc2 dense units=1024",
-              "fc3 dense units=10");
-    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+    net_digits_of(n, 512, "sgd lr=0.1", "fc1 dense units=1024",
+                  "fc2 dense units=1024", "fc3 dense units=10");
     net_walk(n, "cpu");
     net_choose(n, "fc2", "naive");
 }

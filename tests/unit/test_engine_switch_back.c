@@ -17,12 +17,8 @@ struct script {
 
 static void describe(struct net *n)
 {
-    net_init(n);
-    n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 7;
-    net_nodes(n, "fc1 dense units=5", "act relu", "drop dropout p=0.4",
-              "fc2 dense units=10");
-    net_train(n, "softmax_cross_entropy", "adam lr=0.02");
+    net_digits_of(n, 7, "adam lr=0.02", "fc1 dense units=5", "act relu",
+                  "drop dropout p=0.4", "fc2 dense units=10");
     net_walk(n, "cpu");
 }
 

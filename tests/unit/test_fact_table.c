@@ -29,9 +29,8 @@ static void expect_refusal(const char *text, const char *error)
         fail_msg("\"%s\" has no \"%s\"", lab_error(), error);
 }
 
-static void bad_files_name_their_line(void **state)
+TEST_CASE(bad_files_name_their_line)
 {
-    (void)state;
     expect_refusal(HEAD "gpu,sms [cnt],source\nA,1,s\n",
                    "[table.unit] dir/t.csv:2: column "
                    "sms: \"cnt\" is no "
@@ -105,9 +104,8 @@ static long double value(const char *text)
     return v;
 }
 
-static void formulas_follow_the_rules(void **state)
+TEST_CASE(formulas_follow_the_rules)
 {
-    (void)state;
     assert_true(value("1 + 2 * 3 ^ 2 - 4 / 2") == 17);
     assert_true(value("2 ^ 3 ^ 2") == 512);
     assert_true(value("-(1 - 3) * sqrt(16)") == 8);
@@ -134,9 +132,8 @@ static const char three[] =
     HEAD "#:formula peak [TFLOP/s] = sms * 64 * 2 * boost / 1e6\n" COLUMNS
          "P100,56,1480,\"a, \"\"b\"\"\"\nV100,80,1530,s\nA100,108,,s\n";
 
-static void cells_and_formulas_are_read(void **state)
+TEST_CASE(cells_and_formulas_are_read)
 {
-    (void)state;
     struct lab_fact_table *t = parse(three);
     char text[32];
     assert_int_equal(3, t->rows);
@@ -158,9 +155,8 @@ static enum lab_status try_change(struct lab_fact_table *t, const char *text)
     return st ? st : lab_fact_set(t, &c);
 }
 
-static void one_number_changes_what_follows(void **state)
+TEST_CASE(one_number_changes_what_follows)
 {
-    (void)state;
     struct lab_fact_table *t = parse(three);
     static const struct {
         const char *text;
@@ -185,9 +181,8 @@ static void one_number_changes_what_follows(void **state)
 #define LONG_KEY                                                               \
     "a name of more than sixty-three bytes, as a card or a kernel may have it"
 
-static void a_long_key_is_found(void **state)
+TEST_CASE(a_long_key_is_found)
 {
-    (void)state;
     struct lab_fact_table *t =
         parse(HEAD COLUMNS "\"" LONG_KEY "\",56,1480,s\n");
     assert_int_equal(LAB_E_USAGE, try_change(t, "a name:boost=1000"));
@@ -214,9 +209,8 @@ static void expect_rows(const struct lab_fact_table *t, const char *filter,
     lab_free(shown);
 }
 
-static void rows_are_filtered_and_sorted(void **state)
+TEST_CASE(rows_are_filtered_and_sorted)
 {
-    (void)state;
     struct lab_fact_table *t = parse(three);
     expect_rows(t, NULL, -1, false, "P100 V100 A100");
     expect_rows(t, NULL, 0, false, "A100 P100 V100");
@@ -242,9 +236,8 @@ static void rows_are_filtered_and_sorted(void **state)
     lab_fact_free(t);
 }
 
-static void memory_may_fail_anywhere(void **state)
+TEST_CASE(memory_may_fail_anywhere)
 {
-    (void)state;
     enum lab_status st = LAB_E_NOMEM;
     for (int64_t nth = 1; st && nth < 200; nth++) {
         struct lab_fact_table *t = NULL;
@@ -258,16 +251,4 @@ static void memory_may_fail_anywhere(void **state)
     assert_int_equal(LAB_OK, st);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_files_name_their_line),
-        cmocka_unit_test(formulas_follow_the_rules),
-        cmocka_unit_test(cells_and_formulas_are_read),
-        cmocka_unit_test(one_number_changes_what_follows),
-        cmocka_unit_test(a_long_key_is_found),
-        cmocka_unit_test(rows_are_filtered_and_sorted),
-        cmocka_unit_test(memory_may_fail_anywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -30,12 +30,8 @@ static int remove_path(void **state)
  * optimizer. */
 static void describe(struct net *n, const char *optimizer)
 {
-    net_init(n);
-    n->spec.data.source = LAB_DATA_DIGITS;
-    n->spec.data.batch = 7;
-    net_nodes(n, "fc1 dense units=5", "act gelu", "drop dropout p=0.4",
-              "ln layer_norm", "fc2 dense units=10");
-    net_train(n, "softmax_cross_entropy", optimizer);
+    net_digits_of(n, 7, optimizer, "fc1 dense units=5", "act gelu",
+                  "drop dropout p=0.4", "ln layer_norm", "fc2 dense units=10");
     net_walk(n, "cpu");
 }
 
@@ -170,11 +166,8 @@ TEST_CASE(misfits_are_named)
     describe(&a, "adam lr=0.01");
     keep(&a, 0);
     net_free(&a);
-    net_init(&b);
-    b.spec.data.source = LAB_DATA_DIGITS;
-    b.spec.data.batch = 9;
-    net_nodes(&b, "fc1 dense units=6", "fc3 dense units=10");
-    net_train(&b, "softmax_cross_entropy", "sgd lr=0.1");
+    net_digits_of(&b, 9, "sgd lr=0.1", "fc1 dense units=6",
+                  "fc3 dense units=10");
     net_walk(&b, "cpu");
     train(&b, 2);
     struct net_moment *before = net_keep(&b);

@@ -1,14 +1,6 @@
 /* The executor of the simulator: kernels as PTX texts, run and compared with what
  * C computes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <math.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "sim/sim.h"
 
@@ -120,9 +112,8 @@ static const char saxpy[] =
          "    ret;\n"
          "}\n";
 
-static void saxpy_equals_c(void **state)
+TEST_CASE(saxpy_equals_c)
 {
-    (void)state;
     enum { N = 1000 };
     struct gpu g;
     float x[N];
@@ -203,9 +194,8 @@ static const char reduce[] =
          "    ret;\n"
          "}\n";
 
-static void reduction_equals_c(void **state)
+TEST_CASE(reduction_equals_c)
 {
-    (void)state;
     enum { BLOCKS = 5, THREADS = 256 };
     struct gpu g;
     float x[BLOCKS * THREADS];
@@ -276,9 +266,8 @@ static const char divergent[] =
          "    ret;\n"
          "}\n";
 
-static void divergent_kernel_equals_c(void **state)
+TEST_CASE(divergent_kernel_equals_c)
 {
-    (void)state;
     enum { N = 100 };
     struct gpu g;
     gpu_open(&g, divergent, "divergent");
@@ -326,9 +315,8 @@ static void expect_no_finding(const struct gpu *g)
         fail_msg("%s", g->result.findings[0].message);
 }
 
-static void lanes_of_a_warp_take_a_lock_in_turns(void **state)
+TEST_CASE(lanes_of_a_warp_take_a_lock_in_turns)
 {
-    (void)state;
     struct gpu g;
     const uint32_t *y = run_body(
         &g,
@@ -347,9 +335,8 @@ static void lanes_of_a_warp_take_a_lock_in_turns(void **state)
 }
 
 /* Block 0 waits for what the last block writes. */
-static void a_block_waits_for_a_later_one(void **state)
+TEST_CASE(a_block_waits_for_a_later_one)
 {
-    (void)state;
     struct gpu g;
     const uint32_t *y =
         run_body(&g,
@@ -372,9 +359,8 @@ static void a_block_waits_for_a_later_one(void **state)
 }
 
 /* Sums of floats depend on their order, which is one for any number of threads. */
-static void threads_of_the_host_change_no_bit(void **state)
+TEST_CASE(threads_of_the_host_change_no_bit)
 {
-    (void)state;
     uint32_t first = 0;
     int64_t instructions = 0;
     for (int threads = 1; threads < 4; threads++) {
@@ -402,9 +388,8 @@ static void threads_of_the_host_change_no_bit(void **state)
     }
 }
 
-static void atomics_equal_c(void **state)
+TEST_CASE(atomics_equal_c)
 {
-    (void)state;
     struct gpu g;
     const uint32_t *y =
         run_body(&g,
@@ -441,9 +426,8 @@ static void atomics_equal_c(void **state)
     gpu_close(&g);
 }
 
-static void lanes_vote_and_match(void **state)
+TEST_CASE(lanes_vote_and_match)
 {
-    (void)state;
     struct gpu g;
     const uint32_t *y =
         run_body(&g,
@@ -488,9 +472,8 @@ static void lanes_vote_and_match(void **state)
 
 /* A function with parameters and a result, called by half of the lanes, one of a
  * library, vectors, local memory, a constant and a text. */
-static void functions_are_called(void **state)
+TEST_CASE(functions_are_called)
 {
-    (void)state;
     struct gpu g;
     const uint32_t *y = run_body(
         &g,
@@ -597,9 +580,8 @@ static void expect_finding(const char *ptx, uint32_t threads,
              "ld.shared.u64 %rd3, [s+" #from "-8];\n" text                     \
              "st.global.u64 [%rd1], %rd3;\n")
 
-static void faults_are_found(void **state)
+TEST_CASE(faults_are_found)
 {
-    (void)state;
     expect_finding(BODY("", "$A: bra $A;\n"), 32, LAB_SIM_BUDGET, "100000");
     expect_finding(BODY("", "setp.lt.u32 %p1, %r1, 16;\n"
                             "@%p1 bra $B;\nbra $E;\n$B: bar.sync 0;\n$E:\n"),
@@ -657,9 +639,8 @@ static void faults_are_found(void **state)
 
 /* A lane that waits for others that come later, and barriers of
  * some warps are right. */
-static void what_is_right_is_not_found(void **state)
+TEST_CASE(what_is_right_is_not_found)
 {
-    (void)state;
     static const char *const texts[] = {
         BODY("", "setp.lt.u32 %p1, %r1, 64;\n@!%p1 bra $E;\nbar.sync 1, 64;\n"
                  "$E: bar.sync 0;\n"),
@@ -694,9 +675,8 @@ static void what_is_right_is_not_found(void **state)
 }
 
 /* The padding of a struct is not what nothing wrote, where it is copied. */
-static void a_copy_of_a_struct_reads_its_padding(void **state)
+TEST_CASE(a_copy_of_a_struct_reads_its_padding)
 {
-    (void)state;
     struct gpu g;
     run_body(&g, PADDED(8, ""), 1, 1, 256);
     expect_no_finding(&g);
@@ -704,9 +684,8 @@ static void a_copy_of_a_struct_reads_its_padding(void **state)
 }
 
 /* A thread that repeats its fault costs little, and is counted. */
-static void a_fault_that_is_repeated_is_one(void **state)
+TEST_CASE(a_fault_that_is_repeated_is_one)
 {
-    (void)state;
     struct gpu g;
     run_body(&g,
              BODY("", ".shared .align 4 .b8 s[256];\n"
@@ -724,9 +703,8 @@ static void a_fault_that_is_repeated_is_one(void **state)
 }
 
 /* Blocks 3 and 9 loop for longer than the others. */
-static void one_budget_for_any_number_of_threads(void **state)
+TEST_CASE(one_budget_for_any_number_of_threads)
 {
-    (void)state;
     static const int64_t budgets[] = {900, 4000, 20000};
     static const uint32_t blocks[] = {1, 3, 9};
     for (int k = 0; k < 3; k++)
@@ -754,9 +732,8 @@ static void one_budget_for_any_number_of_threads(void **state)
 }
 
 /* The n-th bit that is set, and a sign that is spread. */
-static void bits_are_found_and_extended(void **state)
+TEST_CASE(bits_are_found_and_extended)
 {
-    (void)state;
     struct gpu g;
     uint32_t *y = run_body(
         &g,
@@ -778,9 +755,8 @@ static void bits_are_found_and_extended(void **state)
 
 /* As many as the machine's code has: of a division five fused multiply-adds, of a root
  * of 0 none, and of a sum that a selp takes those of the lanes that take it. */
-static void flop_are_those_of_the_machine(void **state)
+TEST_CASE(flop_are_those_of_the_machine)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t flops;
@@ -819,9 +795,8 @@ static void flop_are_those_of_the_machine(void **state)
 }
 
 /* 32 lanes add; 5 of them go on behind the branch to the end. */
-static void a_sum_of_a_shuffle_comes_behind_an_exit(void **state)
+TEST_CASE(a_sum_of_a_shuffle_comes_behind_an_exit)
 {
-    (void)state;
 #define SHUFFLED                                                               \
     "cvt.rn.f64.u32 %d1, %r1; mov.b64 {%r2, %r3}, %d1;\n"                      \
     "shfl.sync.bfly.b32 %r4|%p2, %r2, 1, 31, -1;\n"                            \
@@ -873,9 +848,8 @@ static void a_sum_of_a_shuffle_comes_behind_an_exit(void **state)
 }
 
 /* (1 + 2^-12) squared, less what it rounds to: fused the last bit is left. */
-static void a_product_and_a_sum_are_fused_as_ptxas_does(void **state)
+TEST_CASE(a_product_and_a_sum_are_fused_as_ptxas_does)
 {
-    (void)state;
 #define SQUARE(product, rest)                                                  \
     BODY("", "mov.f32 %f1, 0f3F800800; mov.f32 %f4, 0f3F801000;\n" product     \
              " %f2, %f1, %f1;\n" rest "st.global.f32 [%rd1], %f3;\n")
@@ -913,9 +887,8 @@ static void a_product_and_a_sum_are_fused_as_ptxas_does(void **state)
 }
 
 /* What a step has left out is known, whatever the memory had before. */
-static void what_was_written_can_be_forgotten(void **state)
+TEST_CASE(what_was_written_can_be_forgotten)
 {
-    (void)state;
     struct gpu g;
     int64_t first;
     gpu_open(&g, BODY("", "st.global.u32 [%rd2+4], %r1;\n"), "k");
@@ -949,9 +922,8 @@ static void expect_refusal(const char *ptx, const char *words)
     lab_sim_memory_close(memory);
 }
 
-static void what_is_not_known_is_refused(void **state)
+TEST_CASE(what_is_not_known_is_refused)
 {
-    (void)state;
     expect_refusal(BODY("", "frobnicate.s32 %r1, %r2;\n"), "frobnicate.s32");
     expect_refusal(BODY("", "add.s32 %r2, %rd1, %r1;\n"), "another size");
     expect_refusal(BODY("", "add.s32 %r2, %p1, %r1;\n"), "predicate");
@@ -966,9 +938,8 @@ static void what_is_not_known_is_refused(void **state)
                    "registers");
 }
 
-static void launches_have_limits(void **state)
+TEST_CASE(launches_have_limits)
 {
-    (void)state;
     struct gpu g;
     atomic_bool stop = true;
     gpu_open(&g, BODY("", ""), "k");
@@ -987,30 +958,4 @@ static void launches_have_limits(void **state)
     gpu_close(&g);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saxpy_equals_c),
-        cmocka_unit_test(reduction_equals_c),
-        cmocka_unit_test(divergent_kernel_equals_c),
-        cmocka_unit_test(lanes_of_a_warp_take_a_lock_in_turns),
-        cmocka_unit_test(a_block_waits_for_a_later_one),
-        cmocka_unit_test(threads_of_the_host_change_no_bit),
-        cmocka_unit_test(atomics_equal_c),
-        cmocka_unit_test(lanes_vote_and_match),
-        cmocka_unit_test(functions_are_called),
-        cmocka_unit_test(faults_are_found),
-        cmocka_unit_test(what_is_right_is_not_found),
-        cmocka_unit_test(bits_are_found_and_extended),
-        cmocka_unit_test(flop_are_those_of_the_machine),
-        cmocka_unit_test(a_sum_of_a_shuffle_comes_behind_an_exit),
-        cmocka_unit_test(a_product_and_a_sum_are_fused_as_ptxas_does),
-        cmocka_unit_test(what_was_written_can_be_forgotten),
-        cmocka_unit_test(a_copy_of_a_struct_reads_its_padding),
-        cmocka_unit_test(a_fault_that_is_repeated_is_one),
-        cmocka_unit_test(one_budget_for_any_number_of_threads),
-        cmocka_unit_test(what_is_not_known_is_refused),
-        cmocka_unit_test(launches_have_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,15 +1,7 @@
 /* Instructions of the simulator, one by one: each is run for many numbers and
  * compared with the same in C. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <fenv.h>
-#include <math.h>
-#include <cmocka.h>
+#include "test.h"
 
 #include "sim/sim.h"
 
@@ -459,9 +451,8 @@ static void run(const char *ptx, const uint64_t *x, uint64_t *y)
     lab_sim_memory_close(memory);
 }
 
-static void exact_instructions_equal_c(void **state)
+TEST_CASE(exact_instructions_equal_c)
 {
-    (void)state;
     static char ptx[4096];
     uint64_t random = 1;
     for (size_t row = 0; row < sizeof(exact) / sizeof(*exact); row++) {
@@ -489,9 +480,8 @@ static void exact_instructions_equal_c(void **state)
 }
 
 /* What the ISA calls approximate, against double, with its error. */
-static void approximate_instructions_are_near(void **state)
+TEST_CASE(approximate_instructions_are_near)
 {
-    (void)state;
     static const struct {
         const char *opcode;
         double (*fn)(double);
@@ -527,11 +517,4 @@ static void approximate_instructions_are_near(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_instructions_equal_c),
-        cmocka_unit_test(approximate_instructions_are_near),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

@@ -1,15 +1,7 @@
 /* mma, ldmatrix, wmma, wgmma and the copies beside the threads, against plain products
  * of matrices. Fragments are filled by the index lists of the PTX ISA, written out
  * here as the ISA has them. */
-#include <math.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "test.h"
 #include "tensor/tensor_map.h"
 #include "sim/sim.h"
 
@@ -408,9 +400,8 @@ static void drive_ok(struct bank *b, const char *body)
 
 /* ---- mma ---- */
 
-static void mma_matches_plain_products(void **state)
+TEST_CASE(mma_matches_plain_products)
 {
-    (void)state;
     static const struct {
         int m, n, k;
         enum type a, b, d;
@@ -499,9 +490,8 @@ static const char *sparse_words(const char *sp, const char *type, int depth,
     return words;
 }
 
-static void mma_sp_matches_the_product_with_zeros(void **state)
+TEST_CASE(mma_sp_matches_the_product_with_zeros)
 {
-    (void)state;
     static const enum type kinds[] = {F16, BF16};
     for (int k = 0; k < 12; k++) {
         struct bank *b = bank_new(1, 32, 0, 0);
@@ -526,9 +516,8 @@ static void mma_sp_matches_the_product_with_zeros(void **state)
 }
 
 /* Two numbers of one place, and with ordered metadata two in the wrong order. */
-static void mma_sp_finds_metadata_that_cannot_be(void **state)
+TEST_CASE(mma_sp_finds_metadata_that_cannot_be)
 {
-    (void)state;
     static const struct {
         const char *sp;
         uint32_t bits; /* of the first four; the others 0 and 1 */
@@ -570,9 +559,8 @@ static uint16_t half_at(const unsigned char *p)
     return x;
 }
 
-static void ldmatrix_and_stmatrix_move_rows(void **state)
+TEST_CASE(ldmatrix_and_stmatrix_move_rows)
 {
-    (void)state;
     static const int counts[] = {1, 2, 4};
     for (int n = 0; n < 3; n++)
         for (int trans = 0; trans < 2; trans++) {
@@ -654,9 +642,8 @@ static int wmma_registers(enum type t, int elements, bool factor)
                                : elements / 32 / (32 / types[t].bits);
 }
 
-static void wmma_matches_plain_products(void **state)
+TEST_CASE(wmma_matches_plain_products)
 {
-    (void)state;
     static const struct {
         int m, n, k;
         enum type a, d;
@@ -771,9 +758,8 @@ static uint64_t wgmma_put(struct bank *b, const struct matrix *m, bool is_b,
            (uint64_t)(stride / 16) << 32 | mode << 62;
 }
 
-static void wgmma_matches_plain_products(void **state)
+TEST_CASE(wgmma_matches_plain_products)
 {
-    (void)state;
     static const struct {
         enum type a, b, d;
         int n;
@@ -879,9 +865,8 @@ static uint32_t word_at(const unsigned char *p)
     return x;
 }
 
-static void cp_async_copies_and_fills_with_zeros(void **state)
+TEST_CASE(cp_async_copies_and_fills_with_zeros)
 {
-    (void)state;
     struct bank *b = copy_bank(false);
     for (int l = 0; l < 32; l++)
         *r32(b, l, 2) = (uint32_t)(l % 17);
@@ -911,9 +896,8 @@ static void cp_async_copies_and_fills_with_zeros(void **state)
 }
 
 /* What is not waited for is not there. */
-static void cp_async_arrives_at_its_wait(void **state)
+TEST_CASE(cp_async_arrives_at_its_wait)
 {
-    (void)state;
     static const struct {
         const char *wait;
         bool first; /* has come */
@@ -995,9 +979,8 @@ static void ask(const char *init, const char *script, const char *expected)
     bank_free(b);
 }
 
-static void mbarrier_phases_end_with_the_last_arrival(void **state)
+TEST_CASE(mbarrier_phases_end_with_the_last_arrival)
 {
-    (void)state;
     ask(INIT(32),
         "?0; ?1; mbarrier.arrive.shared.b64 %d0, [1032]; ?0; ?s; ?1;"
         "mbarrier.arrive.shared::cta.b64 _, [1032], 1; ?1;",
@@ -1023,9 +1006,8 @@ static void mbarrier_phases_end_with_the_last_arrival(void **state)
 }
 
 /* cp.async arrives at an mbarrier when it has copied, and no sooner. */
-static void cp_async_tells_an_mbarrier(void **state)
+TEST_CASE(cp_async_tells_an_mbarrier)
 {
-    (void)state;
     static const char *const asks[] = {"", ASK};
     for (int noinc = 0; noinc < 2; noinc++)
         for (int asked = 0; asked < 2; asked++) {
@@ -1051,9 +1033,8 @@ static void cp_async_tells_an_mbarrier(void **state)
 
 /* ---- cp.async.bulk ---- */
 
-static void bulk_copies_wait_for_their_bytes(void **state)
+TEST_CASE(bulk_copies_wait_for_their_bytes)
 {
-    (void)state;
     static const char load[] =
         INIT(1) "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [1032], 768;"
                 "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::"
@@ -1076,9 +1057,8 @@ static void bulk_copies_wait_for_their_bytes(void **state)
 }
 
 /* What is overwritten before the copy has read it, is copied overwritten. */
-static void bulk_stores_read_at_their_wait(void **state)
+TEST_CASE(bulk_stores_read_at_their_wait)
 {
-    (void)state;
     static const char *const waits[] = {"", "cp.async.bulk.wait_group.read 1;",
                                         "cp.async.bulk.wait_group.read 0;",
                                         "cp.async.bulk.wait_group 0;"};
@@ -1134,9 +1114,8 @@ static struct sim_tensor_map random_map(unsigned char *global, int bytes)
     return m;
 }
 
-static void tensor_boxes_match_plain_loops(void **state)
+TEST_CASE(tensor_boxes_match_plain_loops)
 {
-    (void)state;
     for (int round = 0; round < 150; round++) {
         enum { BYTES = 2 << 20, SHARED = 1 << 17, AT = 2048 };
         struct bank *b = bank_new(1, 16, 4, SHARED);
@@ -1222,9 +1201,8 @@ static void tensor_boxes_match_plain_loops(void **state)
 
 /* ---- what is wrong is found, or refused ---- */
 
-static void faults_are_found(void **state)
+TEST_CASE(faults_are_found)
 {
-    (void)state;
     static const struct {
         int warps;
         enum lab_sim_check check;
@@ -1331,9 +1309,8 @@ static void faults_are_found(void **state)
     }
 }
 
-static void what_is_right_is_not_found(void **state)
+TEST_CASE(what_is_right_is_not_found)
 {
-    (void)state;
     static const struct {
         int warps;
         const char *body;
@@ -1378,9 +1355,8 @@ static void what_is_right_is_not_found(void **state)
     }
 }
 
-static void unknown_forms_are_refused(void **state)
+TEST_CASE(unknown_forms_are_refused)
 {
-    (void)state;
     static const char *const bodies[] = {
         "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r0,%r1,%r2,%r3,%r4,"
         "%r5,%r6,%r7}, {%r0,%r1}, {%r0,%r1}, {%r0,%r1,%r2,%r3,%r4,%r5,%r6,"
@@ -1435,25 +1411,4 @@ static void unknown_forms_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mma_matches_plain_products),
-        cmocka_unit_test(mma_sp_matches_the_product_with_zeros),
-        cmocka_unit_test(mma_sp_finds_metadata_that_cannot_be),
-        cmocka_unit_test(ldmatrix_and_stmatrix_move_rows),
-        cmocka_unit_test(wmma_matches_plain_products),
-        cmocka_unit_test(wgmma_matches_plain_products),
-        cmocka_unit_test(cp_async_copies_and_fills_with_zeros),
-        cmocka_unit_test(cp_async_arrives_at_its_wait),
-        cmocka_unit_test(mbarrier_phases_end_with_the_last_arrival),
-        cmocka_unit_test(cp_async_tells_an_mbarrier),
-        cmocka_unit_test(bulk_copies_wait_for_their_bytes),
-        cmocka_unit_test(bulk_stores_read_at_their_wait),
-        cmocka_unit_test(tensor_boxes_match_plain_loops),
-        cmocka_unit_test(faults_are_found),
-        cmocka_unit_test(what_is_right_is_not_found),
-        cmocka_unit_test(unknown_forms_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS()

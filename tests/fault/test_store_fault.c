@@ -52,9 +52,8 @@ TEST_CASE_WITH(garbage_is_not_a_database, NULL, sample_cleanup)
     assert_int_equal(info.st_size, sizeof(noise));
 }
 
-TEST_CASE_WITH(truncated_file_is_refused, NULL, sample_cleanup)
+SAMPLE_CASE(truncated_file_is_refused)
 {
-    const char *path = sample_path("runs.db");
     struct stat info;
     assert_ok(sample_run(path, 50, 10, NULL));
     assert_int_equal(stat(path, &info), 0);
@@ -77,9 +76,8 @@ static bool any_step(void *user, const struct lab_time_sum *row)
     return ++*(int *)user < 1 << 20;
 }
 
-TEST_CASE_WITH(damaged_pages_are_reported, NULL, sample_cleanup)
+SAMPLE_CASE(damaged_pages_are_reported)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
     struct lab_database *db;
     struct stat info;
@@ -106,9 +104,8 @@ TEST_CASE_WITH(damaged_pages_are_reported, NULL, sample_cleanup)
     assert_true(error_is("[db.sqlite] damaged"));
 }
 
-TEST_CASE_WITH(newer_schema_is_refused, NULL, sample_cleanup)
+SAMPLE_CASE(newer_schema_is_refused)
 {
-    const char *path = sample_path("runs.db");
     assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path, "PRAGMA user_version = 99");
     refuses(path, NULL, LAB_E_DB, "[db.newer] schema 99", "update");
@@ -185,9 +182,8 @@ static int can_read_but_not_write(const char *path)
     return 0;
 }
 
-TEST_CASE_WITH(rights_are_respected, NULL, sample_cleanup)
+SAMPLE_CASE(rights_are_respected)
 {
-    const char *path = sample_path("runs.db");
     assert_ok(sample_run(path, 1, 3, NULL));
     assert_int_equal(chmod(path, 0444), 0);
     assert_int_equal(chmod(sample_dir(), 0555), 0);
@@ -204,9 +200,8 @@ static sqlite3 *lock_file(const char *path, const char *how)
     return other;
 }
 
-TEST_CASE_WITH(locked_database_is_explained, NULL, sample_cleanup)
+SAMPLE_CASE(locked_database_is_explained)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = NULL;
     struct lab_run_info info;
     const struct lab_writer_options o = {.busy_timeout_ms = 50};
@@ -225,9 +220,8 @@ TEST_CASE_WITH(locked_database_is_explained, NULL, sample_cleanup)
     assert_ok(sample_run(path, 1, 1, NULL));
 }
 
-TEST_CASE_WITH(lock_in_a_run_stops_recording_only, NULL, sample_cleanup)
+SAMPLE_CASE(lock_in_a_run_stops_recording_only)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_writer_options o = {.busy_timeout_ms = 50};
     struct lab_run_summary summary;
     struct lab_run_info info;
@@ -294,9 +288,8 @@ static int fill_the_disk(const char *path)
     return 0;
 }
 
-TEST_CASE_WITH(full_disk_stops_recording_only, NULL, sample_cleanup)
+SAMPLE_CASE(full_disk_stops_recording_only)
 {
-    const char *path = sample_path("runs.db");
     struct lab_database *db;
     int status;
     pid_t pid = fork();

@@ -26,9 +26,8 @@ static void child_records(const char *path, int out)
     }
 }
 
-TEST_CASE_WITH(kill_loses_one_iteration_at_most, NULL, sample_cleanup)
+SAMPLE_CASE(kill_loses_one_iteration_at_most)
 {
-    const char *path = sample_path("runs.db");
     unsigned random = 12345;
     for (int round = 0; round < 12; round++) {
         struct lab_database *db;

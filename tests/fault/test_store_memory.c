@@ -90,9 +90,8 @@ static enum lab_status record_and_read(const char *path)
     return st;
 }
 
-TEST_CASE_WITH(short_memory_loses_no_data, NULL, sample_cleanup)
+SAMPLE_CASE(short_memory_loses_no_data)
 {
-    const char *path = sample_path("runs.db");
     struct lab_database *db;
     bool succeeded = false;
     int failures = 0;

@@ -25,9 +25,8 @@ static struct lab_database *open_raw(const char *path)
     return db;
 }
 
-TEST_CASE_WITH(version_zero_is_an_empty_file, NULL, sample_cleanup)
+SAMPLE_CASE(version_zero_is_an_empty_file)
 {
-    const char *path = sample_path("runs.db");
     struct lab_database *db;
     test_write(path, "");
     assert_int_equal(lab_database_open(&db, path, &reader), LAB_E_STATE);
@@ -42,9 +41,8 @@ TEST_CASE_WITH(version_zero_is_an_empty_file, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(failed_step_changes_nothing, NULL, sample_cleanup)
+SAMPLE_CASE(failed_step_changes_nothing)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_migration steps[] = {
         {lab_sql_schema},
         {"ALTER TABLE run ADD COLUMN mood TEXT"},
@@ -60,9 +58,8 @@ TEST_CASE_WITH(failed_step_changes_nothing, NULL, sample_cleanup)
     assert_ok(sample_run(path, 1, 1, NULL));
 }
 
-TEST_CASE_WITH(later_step_keeps_the_runs, NULL, sample_cleanup)
+SAMPLE_CASE(later_step_keeps_the_runs)
 {
-    const char *path = sample_path("runs.db");
     enum { NOW = 10, NEXT };
     const struct lab_migration steps[NEXT] = {
         {"CREATE TABLE never_run_again (x)"},
@@ -91,9 +88,8 @@ TEST_CASE_WITH(later_step_keeps_the_runs, NULL, sample_cleanup)
     assert_rows(path, 0, "sqlite_master WHERE name = 'never_run_again'");
 }
 
-TEST_CASE_WITH(kill_in_a_migration_changes_nothing, NULL, sample_cleanup)
+SAMPLE_CASE(kill_in_a_migration_changes_nothing)
 {
-    const char *path = sample_path("runs.db");
     static const struct lab_migration steps[] = {
         {lab_sql_schema},
         {"CREATE TABLE big AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
@@ -120,9 +116,8 @@ TEST_CASE_WITH(kill_in_a_migration_changes_nothing, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(new_and_migrated_are_the_same, NULL, sample_cleanup)
+SAMPLE_CASE(new_and_migrated_are_the_same)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_migration *steps = lab_sql_migrations;
     const int count = lab_sql_migration_count;
     assert_int_equal(count, lab_database_schema_version());

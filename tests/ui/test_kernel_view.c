@@ -137,6 +137,7 @@ static void open_turn(struct launch *l)
     test_free(source);
     char *text = test_read(FILES "turn.ptx");
     open_launch(l, text, strlen(text), "_Z4turnPKiPi");
+    test_free(text);
 }
 
 /* ---- the screen ---- */

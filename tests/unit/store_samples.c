@@ -14,6 +14,7 @@ enum { PATHS = 16, PATH_BYTES = 512 };
 static char directory[256];
 static char paths[PATHS][PATH_BYTES];
 static int n_paths;
+static struct lab_database *opened;
 
 const char *sample_dir(void)
 {
@@ -57,6 +58,8 @@ int sample_cleanup(void **state)
 {
     (void)state;
     lab_mem_fail_from(0);
+    lab_database_close(opened);
+    opened = NULL;
     sample_dir_remove();
     lab_intern_release();
     return 0;
@@ -69,7 +72,7 @@ uint64_t sample_random(uint64_t *state)
     return *state >> 33;
 }
 
-const char *sample_path(const char *name)
+static char *path_of(const char *name)
 {
     char wanted[PATH_BYTES];
     int i = 0;
@@ -80,6 +83,17 @@ const char *sample_path(const char *name)
     if (i == n_paths)
         memcpy(paths[n_paths++], wanted, sizeof(wanted));
     return paths[i];
+}
+
+const char *sample_path(const char *name)
+{
+    return path_of(name);
+}
+
+int sample_setup(void **state)
+{
+    *state = path_of("runs.db");
+    return 0;
 }
 
 struct lab_record sample_step(int64_t exec, int64_t iteration, int32_t index,
@@ -220,6 +234,11 @@ struct lab_database *sample_open(const char *path)
     struct lab_database *db;
     assert_ok(lab_database_open(&db, path, &reader));
     return db;
+}
+
+struct lab_database *sample_database(const char *path)
+{
+    return opened = sample_open(path);
 }
 
 static sqlite3 *connect_to(const char *path)

@@ -10,6 +10,10 @@ const char *sample_dir(void);
 void sample_dir_remove(void);
 /* The same, and what was interned, with memory again: a test's teardown. */
 int sample_cleanup(void **state);
+int sample_setup(void **state);
+/* A test with these fixtures and the `path` of a database that is not there yet. */
+#define SAMPLE_CASE(name)                                                      \
+    TEST_CASE_OF(name, sample_setup, sample_cleanup, const char *path)
 /* The next number of a sequence, 31 bits; the same for the same start. */
 uint64_t sample_random(uint64_t *state);
 /* `name` in that directory; valid until sample_dir_remove(). */
@@ -41,6 +45,8 @@ void sample_names(uint32_t *names, int count, int turn);
 void sample_counters(const char *path, int64_t exec);
 /* To read only; fails the test on an error. */
 struct lab_database *sample_open(const char *path);
+/* The same, closed by sample_cleanup(); one a test. */
+struct lab_database *sample_database(const char *path);
 
 /* By a connection of its own: the first number of `sql`; INT64_MIN: NULL;
  * fails the test on an error. */

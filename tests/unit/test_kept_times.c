@@ -50,9 +50,8 @@ static void measure(const struct lab_tune_keeper *keeper, const char *variant)
 
 /* A network that is not opened after it was measured stores nothing: what it has measured
  * is not kept as the times of the next network's device. */
-TEST_CASE_WITH(times_stay_with_their_device, NULL, sample_cleanup)
+SAMPLE_CASE(times_stay_with_their_device)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_options o = {.db = path};
     struct lab_kept_times *times = lab_kept_times_new(path, LAB_FP32);
     assert_non_null(times);

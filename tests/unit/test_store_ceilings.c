@@ -82,9 +82,8 @@ TEST_CASE_WITH(the_largest_of_the_device_counts, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(a_run_knows_its_device, NULL, sample_cleanup)
+SAMPLE_CASE(a_run_knows_its_device)
 {
-    const char *path = sample_path("runs.db");
     struct lab_ceiling_device d;
     int64_t run;
     assert_ok(sample_run(path, 1, 1, &run));
@@ -134,9 +133,8 @@ static void add_rung(const char *path, int place, const char *rung,
 }
 
 /* The H200's rungs of lab-warps-fma beat its product of 51 TFLOP/s. */
-TEST_CASE_WITH(a_rung_that_beats_a_roof_raises_it, NULL, sample_cleanup)
+SAMPLE_CASE(a_rung_that_beats_a_roof_raises_it)
 {
-    const char *path = sample_path("runs.db");
     struct lab_roof r;
     int64_t run;
     assert_ok(sample_run(path, 1, 1, &run));
@@ -194,9 +192,8 @@ static void add_sum(const char *path, int run, int place, int level,
 }
 
 /* The shortest of all runs on that device, and of no other. */
-TEST_CASE_WITH(the_floor_of_a_device, NULL, sample_cleanup)
+SAMPLE_CASE(the_floor_of_a_device)
 {
-    const char *path = sample_path("runs.db");
     struct lab_ceiling_device d = {
         .backend = "cuda", .device = "NVIDIA H200", .uuid = "GPU-1"};
     double kernel;
@@ -309,9 +306,8 @@ static void count_kernel(const char *path, int exec, int kernel, double time,
     sample_sql(path, sql);
 }
 
-TEST_CASE_WITH(counters_of_steps_kernels_launches, NULL, sample_cleanup)
+SAMPLE_CASE(counters_of_steps_kernels_launches)
 {
-    const char *path = sample_path("runs.db");
     static const char name[] = "void matmul<float>(float*)";
     struct lab_counted_run c;
     struct lab_counters l;
@@ -354,9 +350,8 @@ TEST_CASE_WITH(counters_of_steps_kernels_launches, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(other_kernels_than_traced_have_no_name, NULL, sample_cleanup)
+SAMPLE_CASE(other_kernels_than_traced_have_no_name)
 {
-    const char *path = sample_path("runs.db");
     struct lab_counted_run c;
     assert_ok(sample_run(path, 1, 1, NULL));
     count_kernel(path, 1, 2, 100, 1e3, 10); /* three counted, two traced */
@@ -372,9 +367,8 @@ TEST_CASE_WITH(other_kernels_than_traced_have_no_name, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(nonsense_is_left_out, NULL, sample_cleanup)
+SAMPLE_CASE(nonsense_is_left_out)
 {
-    const char *path = sample_path("runs.db");
     struct lab_counted_run c;
     assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path,
@@ -398,16 +392,14 @@ TEST_CASE_WITH(nonsense_is_left_out, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(counters_are_read_by_their_run, NULL, sample_cleanup)
+SAMPLE_CASE(counters_are_read_by_their_run)
 {
-    const char *path = sample_path("runs.db");
     lab_database_close(open_db(path));
     assert_rows(path, 1, "sqlite_master WHERE name = 'metric_value_run'");
 }
 
-TEST_CASE_WITH(memory_may_be_short, NULL, sample_cleanup)
+SAMPLE_CASE(memory_may_be_short)
 {
-    const char *path = sample_path("runs.db");
     assert_ok(sample_run(path, 2, 2, NULL));
     for (int e = 1; e <= 4; e++)
         for (int k = 0; k < 2; k++)

@@ -93,16 +93,15 @@ static void near(double got, double wanted, double tolerance)
         fail_msg("%.12g instead of %.12g", got, wanted);
 }
 
-TEST_CASE_WITH(half_the_time_is_faster, NULL, sample_cleanup)
+SAMPLE_CASE(half_the_time_is_faster)
 {
-    const char *path = sample_path("runs.db");
     struct kind fast = PLAIN;
     struct lab_comparison c;
     fast.factor = 0.5;
     fast.variant = "tiled";
     record(path, &PLAIN);
     record(path, &fast);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_comparison_load(&c, db, 1, 2));
     const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
     assert_int_equal(r->verdict, LAB_VERDICT_FASTER);
@@ -132,30 +131,26 @@ TEST_CASE_WITH(half_the_time_is_faster, NULL, sample_cleanup)
     assert_int_equal(r->verdict, LAB_VERDICT_SLOWER);
     near(r->share, 1, 0.002);
     lab_comparison_release(&c);
-    lab_database_close(db);
 }
 
 /* Certain, and too small to mean anything: 2 %. */
-TEST_CASE_WITH(small_and_certain_is_the_same, NULL, sample_cleanup)
+SAMPLE_CASE(small_and_certain_is_the_same)
 {
-    const char *path = sample_path("runs.db");
     struct kind other = PLAIN;
     struct lab_comparison c;
     other.factor = 1.02;
     record(path, &PLAIN);
     record(path, &other);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_comparison_load(&c, db, 1, 2));
     const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
     assert_true(r->p < 1e-6);
     assert_int_equal(r->verdict, LAB_VERDICT_SAME);
     lab_comparison_release(&c);
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(few_times_say_so, NULL, sample_cleanup)
+SAMPLE_CASE(few_times_say_so)
 {
-    const char *path = sample_path("runs.db");
     struct kind few = PLAIN;
     struct kind fast = PLAIN;
     struct lab_comparison c;
@@ -164,27 +159,25 @@ TEST_CASE_WITH(few_times_say_so, NULL, sample_cleanup)
     fast.factor = 0.1;
     record(path, &few);
     record(path, &fast);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_comparison_load(&c, db, 1, 2));
     assert_int_equal(find(&c, LAB_SUM_STEP, "fc1.matmul")->verdict,
                      LAB_VERDICT_FEW);
     assert_int_equal(find(&c, LAB_SUM_ITERATION, NULL)->verdict,
                      LAB_VERDICT_FEW);
     lab_comparison_release(&c);
-    lab_database_close(db);
 }
 
 /* Two times are too few even where the other side has enough for a p. */
-TEST_CASE_WITH(few_times_of_one_side_say_so, NULL, sample_cleanup)
+SAMPLE_CASE(few_times_of_one_side_say_so)
 {
-    const char *path = sample_path("runs.db");
     struct kind few = PLAIN;
     struct lab_comparison c;
     few.iterations = 2;
     few.factor = 0.1;
     record(path, &few);
     record(path, &PLAIN);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     for (int turn = 0; turn < 2; turn++) {
         assert_ok(lab_comparison_load(&c, db, 1 + turn, 2 - turn));
         const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
@@ -195,18 +188,16 @@ TEST_CASE_WITH(few_times_of_one_side_say_so, NULL, sample_cleanup)
         assert_int_equal(c.tests[LAB_SUM_STEP], 0);
         lab_comparison_release(&c);
     }
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(what_only_one_has_is_listed, NULL, sample_cleanup)
+SAMPLE_CASE(what_only_one_has_is_listed)
 {
-    const char *path = sample_path("runs.db");
     struct kind longer = PLAIN;
     struct lab_comparison c;
     longer.steps = 6;
     record(path, &PLAIN);
     record(path, &longer);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_comparison_load(&c, db, 1, 2));
     assert_int_equal(find(&c, LAB_SUM_STEP, "fc5.matmul")->verdict,
                      LAB_VERDICT_ONLY_B);
@@ -218,12 +209,10 @@ TEST_CASE_WITH(what_only_one_has_is_listed, NULL, sample_cleanup)
     assert_int_equal(r->verdict, LAB_VERDICT_ONLY_A);
     assert_true(isnan(r->p) && isnan(r->difference_ns));
     lab_comparison_release(&c);
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(kernels_by_name_and_step, NULL, sample_cleanup)
+SAMPLE_CASE(kernels_by_name_and_step)
 {
-    const char *path = sample_path("runs.db");
     struct kind first = PLAIN;
     struct kind second;
     struct lab_comparison c;
@@ -234,7 +223,7 @@ TEST_CASE_WITH(kernels_by_name_and_step, NULL, sample_cleanup)
     record(path, &second);
     second.kernel = "gemm<other>";
     record(path, &second);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_comparison_load(&c, db, 1, 2));
     const struct lab_compare_row *r =
         find(&c, LAB_SUM_KERNEL, "void matmul<float>(float*)");
@@ -255,29 +244,25 @@ TEST_CASE_WITH(kernels_by_name_and_step, NULL, sample_cleanup)
     assert_int_equal(find(&c, LAB_SUM_STEP, "fc1.matmul")->verdict,
                      LAB_VERDICT_SLOWER);
     lab_comparison_release(&c);
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(other_lessons_are_refused, NULL, sample_cleanup)
+SAMPLE_CASE(other_lessons_are_refused)
 {
-    const char *path = sample_path("runs.db");
     struct kind other = PLAIN;
     struct lab_comparison c;
     other.lesson = "cnn";
     record(path, &PLAIN);
     record(path, &other);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_E_RANGE);
     assert_true(error_is("[compare.lessons] lesson mlp"));
     assert_true(error_is("[compare.lessons] of cnn"));
     assert_int_equal(lab_comparison_load(&c, db, 1, 9), LAB_E_NOTFOUND);
-    lab_database_close(db);
 }
 
 /* Iterations count when every place of the schedule ran. */
-TEST_CASE_WITH(broken_off_iterations_do_not_count, NULL, sample_cleanup)
+SAMPLE_CASE(broken_off_iterations_do_not_count)
 {
-    const char *path = sample_path("runs.db");
     struct lab_time_sums sums;
     record(path, &PLAIN);
     sample_sql(path, "DELETE FROM time_sum; UPDATE run SET summed = NULL;"
@@ -285,26 +270,24 @@ TEST_CASE_WITH(broken_off_iterations_do_not_count, NULL, sample_cleanup)
                      "DELETE FROM step WHERE iteration = 5 AND stepIndex = 1;"
                      "UPDATE step SET time_ns = NULL WHERE iteration = 6 AND "
                      "stepIndex = 2");
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_time_sums_load(&sums, db, 1, 1u << LAB_SUM_ITERATION));
     assert_false(sums.stored);
     assert_int_equal(sums.count, 1);
     assert_int_equal(sums.items[0].count, 38);
     assert_int_equal(sums.items[0].timed, 37);
     lab_time_sums_release(&sums);
-    lab_database_close(db);
 }
 
 /* What is kept is what would be added up. */
-TEST_CASE_WITH(kept_sums_are_the_same, NULL, sample_cleanup)
+SAMPLE_CASE(kept_sums_are_the_same)
 {
-    const char *path = sample_path("runs.db");
     struct kind k = PLAIN;
     struct lab_time_sums kept;
     struct lab_time_sums fresh;
     k.kernels = true;
     record(path, &k);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_time_sums_load(&kept, db, 1, ~0u));
     assert_true(kept.stored);
     sample_sql(path, "UPDATE run SET summed = NULL");
@@ -333,7 +316,6 @@ TEST_CASE_WITH(kept_sums_are_the_same, NULL, sample_cleanup)
     assert_false(fresh.stored);
     assert_int_equal(fresh.count, 14);
     lab_time_sums_release(&fresh);
-    lab_database_close(db);
 }
 
 static bool count_names(void *user, const char *name, int64_t run)
@@ -344,9 +326,8 @@ static bool count_names(void *user, const char *name, int64_t run)
     return true;
 }
 
-TEST_CASE_WITH(baselines_are_named_runs, NULL, sample_cleanup)
+SAMPLE_CASE(baselines_are_named_runs)
 {
-    const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted deleted;
     int64_t run = 0;
@@ -373,9 +354,8 @@ TEST_CASE_WITH(baselines_are_named_runs, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(memory_may_fail_anywhere, NULL, sample_cleanup)
+SAMPLE_CASE(memory_may_fail_anywhere)
 {
-    const char *path = sample_path("runs.db");
     struct kind k = PLAIN;
     struct lab_comparison c;
     k.kernels = true;
@@ -383,7 +363,7 @@ TEST_CASE_WITH(memory_may_fail_anywhere, NULL, sample_cleanup)
     k.factor = 3;
     record(path, &k);
     sample_sql(path, "UPDATE run SET summed = NULL WHERE id = 2");
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     enum lab_status st = LAB_E_NOMEM;
     int64_t n = 0;
     while (st == LAB_E_NOMEM && n < 100000) {
@@ -394,7 +374,6 @@ TEST_CASE_WITH(memory_may_fail_anywhere, NULL, sample_cleanup)
     assert_ok(st);
     assert_true(n > 50);
     lab_comparison_release(&c);
-    lab_database_close(db);
 }
 
 RUN_TESTS()

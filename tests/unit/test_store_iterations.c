@@ -148,11 +148,10 @@ static void compare_lists(const struct list *stored, const struct list *read)
             fail_msg("iteration %d is not that of the steps", i);
 }
 
-TEST_CASE_WITH(iterations_are_those_of_the_steps, NULL, sample_cleanup)
+SAMPLE_CASE(iterations_are_those_of_the_steps)
 {
     static struct list stored;
     static struct list read;
-    const char *path = sample_path("runs.db");
     record(path, 12000, 3);
     record(path, 12000, 4);
     assert_true(sample_int(path, "SELECT sum(count) " LIST) > 1000);
@@ -164,11 +163,10 @@ TEST_CASE_WITH(iterations_are_those_of_the_steps, NULL, sample_cleanup)
 }
 
 /* More iterations than a row of time_sum has room for. */
-TEST_CASE_WITH(the_last_of_many_iterations_are_stored, NULL, sample_cleanup)
+SAMPLE_CASE(the_last_of_many_iterations_are_stored)
 {
     static struct list stored;
     static struct list read;
-    const char *path = sample_path("runs.db");
     record_even(path, 9000, 4);
     assert_int_equal(sample_int(path, "SELECT sum(count) " LIST), 9000);
     assert_int_equal(sample_int(path, "SELECT count(*) " LIST), 3);
@@ -179,17 +177,14 @@ TEST_CASE_WITH(the_last_of_many_iterations_are_stored, NULL, sample_cleanup)
 }
 
 /* A list of iterations of three steps would save nothing. */
-TEST_CASE_WITH(short_iterations_are_not_listed, NULL, sample_cleanup)
+SAMPLE_CASE(short_iterations_are_not_listed)
 {
-    const char *path = sample_path("runs.db");
     record_even(path, 4000, 3);
     assert_rows(path, 0, "time_sum WHERE level > 4");
 }
 
-TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,
-               sample_cleanup)
+SAMPLE_CASE(short_runs_have_none_and_deleted_ones_neither)
 {
-    const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted deleted;
     record(path, 12000, 3);
@@ -206,7 +201,7 @@ TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,
 #define LAST_ROW "(SELECT max(place) " LIST ")"
 
 /* A list that does not read, or has lost rows: the steps are read. */
-TEST_CASE_WITH(a_damaged_list_is_not_used, NULL, sample_cleanup)
+SAMPLE_CASE(a_damaged_list_is_not_used)
 {
     static const char *const harm[] = {
         "UPDATE time_sum SET times = zeroblob(40) WHERE level = 5",
@@ -239,7 +234,6 @@ TEST_CASE_WITH(a_damaged_list_is_not_used, NULL, sample_cleanup)
     };
     static struct list read;
     static struct list found;
-    const char *path = sample_path("runs.db");
     record_even(path, 9000, 4);
     list_iterations(path, 1, &read);
     sample_sql(path, "CREATE TABLE kept AS SELECT * FROM time_sum");

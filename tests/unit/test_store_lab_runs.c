@@ -52,12 +52,11 @@ static bool see_kernel(void *user, const struct lab_kernel_row *r)
     return true;
 }
 
-TEST_CASE_WITH(steps_say_their_rung, NULL, sample_cleanup)
+SAMPLE_CASE(steps_say_their_rung)
 {
-    const char *path = sample_path("runs.db");
     struct seen s = {.n = 0};
     assert_ok(sample_lab(path, both, BOTH, true, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s));
     assert_int_equal(s.n, 2 * BOTH);
     assert_string_equal(s.text[0], "mma|tf32|64|mma tf32 64|gemm 64");
@@ -69,11 +68,10 @@ TEST_CASE_WITH(steps_say_their_rung, NULL, sample_cleanup)
     assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_NAME, true, see_step, &s));
     assert_int_equal(strncmp(s.text[0], "wgmma|tf32", 10), 0);
     assert_int_equal(strncmp(s.text[11], "mma|bf16|128|mma bf16 128|", 26), 0);
-    lab_database_close(db);
 }
 
 /* All of them, and the first of a sort. */
-TEST_CASE_WITH(kernels_say_their_rung, NULL, sample_cleanup)
+SAMPLE_CASE(kernels_say_their_rung)
 {
     static const struct lab_kernel_filter filters[] = {
         {.limit = 0},
@@ -83,9 +81,8 @@ TEST_CASE_WITH(kernels_say_their_rung, NULL, sample_cleanup)
         int n;
         int at;
     } wanted[] = {{BOTH, 3}, {4, 0}};
-    const char *path = sample_path("runs.db");
     assert_ok(sample_lab(path, both, BOTH, true, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     for (int i = 0; i < 2; i++) {
         struct seen s = {.n = 0};
         assert_ok(lab_query_kernels(db, 1, &filters[i], see_kernel, &s));
@@ -94,7 +91,6 @@ TEST_CASE_WITH(kernels_say_their_rung, NULL, sample_cleanup)
                             "wgmma|bf16|64|wgmma bf16 64, traced|gemm 64, "
                             "traced");
     }
-    lab_database_close(db);
 }
 
 static bool see_lesson_step(void *user, const struct lab_time_sum *r)
@@ -111,18 +107,16 @@ static bool see_lesson_kernel(void *user, const struct lab_kernel_row *r)
     return true;
 }
 
-TEST_CASE_WITH(lessons_have_no_rungs, NULL, sample_cleanup)
+SAMPLE_CASE(lessons_have_no_rungs)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
     int n = 0;
     assert_ok(sample_run(path, 2, 2, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(
         lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_lesson_step, &n));
     assert_ok(lab_query_kernels(db, 1, &all, see_lesson_kernel, &n));
     assert_int_equal(n, 2 + 8);
-    lab_database_close(db);
 }
 
 /* ---- comparisons ---- */
@@ -147,13 +141,12 @@ find(const struct lab_comparison *c, enum lab_sum_level level, const char *name)
 }
 
 /* By name alone bf16 would stand beside tf32, and "cublas" beside "mma". */
-TEST_CASE_WITH(a_rung_is_compared_with_itself, NULL, sample_cleanup)
+SAMPLE_CASE(a_rung_is_compared_with_itself)
 {
-    const char *path = sample_path("runs.db");
     struct lab_comparison c;
     assert_ok(sample_lab(path, both, BOTH, true, NULL));
     assert_ok(sample_lab(path, bf16, BF16, true, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_comparison_load(&c, db, 1, 2));
     static const struct {
         const char *name;
@@ -181,19 +174,17 @@ TEST_CASE_WITH(a_rung_is_compared_with_itself, NULL, sample_cleanup)
     assert_int_equal(c.count, 14);
     assert_int_equal(c.tests[LAB_SUM_STEP], 3);
     lab_comparison_release(&c);
-    lab_database_close(db);
 }
 
 /* One precision each: names say it where the two differ. */
-TEST_CASE_WITH(names_say_the_precision_that_differs, NULL, sample_cleanup)
+SAMPLE_CASE(names_say_the_precision_that_differs)
 {
     static const struct sample_rung tf32 = {"mma", "tf32", "64", 9000};
     static const struct sample_rung half = {"mma", "bf16", "64", 5000};
-    const char *path = sample_path("runs.db");
     struct lab_comparison c;
     assert_ok(sample_lab(path, &tf32, 1, false, NULL));
     assert_ok(sample_lab(path, &half, 1, false, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_comparison_load(&c, db, 1, 1));
     assert_int_equal(find(&c, LAB_SUM_STEP, "mma 64")->verdict,
                      LAB_VERDICT_SAME);
@@ -205,18 +196,16 @@ TEST_CASE_WITH(names_say_the_precision_that_differs, NULL, sample_cleanup)
     assert_int_equal(find(&c, LAB_SUM_STEP, "mma bf16 64")->verdict,
                      LAB_VERDICT_ONLY_B);
     lab_comparison_release(&c);
-    lab_database_close(db);
 }
 
 /* Whatever allocation fails, nothing is left behind. */
-TEST_CASE_WITH(every_allocation_may_fail, NULL, sample_cleanup)
+SAMPLE_CASE(every_allocation_may_fail)
 {
-    const char *path = sample_path("runs.db");
     struct lab_comparison c;
     enum lab_status st = LAB_E_NOMEM;
     int64_t n = 0;
     assert_ok(sample_lab(path, both, BOTH, true, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     while (st == LAB_E_NOMEM && n < 10000) {
         lab_mem_fail_from(++n);
         st = lab_comparison_load(&c, db, 1, 1);
@@ -225,14 +214,12 @@ TEST_CASE_WITH(every_allocation_may_fail, NULL, sample_cleanup)
     assert_ok(st);
     assert_true(n > 20);
     lab_comparison_release(&c);
-    lab_database_close(db);
 }
 
 /* ---- what there is ---- */
 
-TEST_CASE_WITH(contents_are_what_a_run_has, NULL, sample_cleanup)
+SAMPLE_CASE(contents_are_what_a_run_has)
 {
-    const char *path = sample_path("runs.db");
     unsigned has = 0;
     assert_ok(sample_lab(path, bf16, BF16, true, NULL));
     assert_ok(sample_lab(path, bf16, BF16, false, NULL));
@@ -242,7 +229,7 @@ TEST_CASE_WITH(contents_are_what_a_run_has, NULL, sample_cleanup)
                      "INSERT INTO lab_tuned (backend, device, lab, sizeClass, "
                      "precision, candidate, runId) VALUES ('cuda', 'a', 'gemm',"
                      " '64', 'fp32', '8x8', 3)");
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_contents(db, 1, &has));
     assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_RUNGS);
     assert_ok(lab_query_contents(db, 2, &has));
@@ -252,14 +239,12 @@ TEST_CASE_WITH(contents_are_what_a_run_has, NULL, sample_cleanup)
                               LAB_HAS_SWEEPS | LAB_HAS_PREDICTIONS |
                               LAB_HAS_TUNED);
     assert_int_equal(lab_query_contents(db, 4, &has), LAB_E_NOTFOUND);
-    lab_database_close(db);
 }
 
 /* A single figure may be of another run than the one that is shown. */
-TEST_CASE_WITH(the_run_with_a_row_is_found, NULL, sample_cleanup)
+SAMPLE_CASE(the_run_with_a_row_is_found)
 {
     static const struct sample_rung one[] = {{"cublas", "fp32", "128", 9}};
-    const char *path = sample_path("runs.db");
     int64_t run = 0;
     assert_ok(sample_lab(path, one, 1, false, NULL));
     assert_ok(sample_lab(path, one, 1, false, NULL));
@@ -294,7 +279,7 @@ TEST_CASE_WITH(the_run_with_a_row_is_found, NULL, sample_cleanup)
 }
 
 /* What is shown of a ladder is the run that has climbed most of it. */
-TEST_CASE_WITH(the_fullest_run_is_found, NULL, sample_cleanup)
+SAMPLE_CASE(the_fullest_run_is_found)
 {
     static const struct sample_rung tuning[] = {
         {"8x8", "fp32", "64", 9},
@@ -307,7 +292,6 @@ TEST_CASE_WITH(the_fullest_run_is_found, NULL, sample_cleanup)
         {"wgmma", "bf16", "64", 9},
         {"cublas", "bf16", "64", 9},
     };
-    const char *path = sample_path("runs.db");
     int64_t run = 0;
     assert_ok(sample_lab(path, bf16, BF16, false, NULL));
     assert_ok(sample_lab(path, small, 3, false, NULL));

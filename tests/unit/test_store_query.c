@@ -76,14 +76,13 @@ static bool see_loss(void *user, const struct lab_loss_row *r)
     return more(s);
 }
 
-TEST_CASE_WITH(runs_come_newest_first, NULL, sample_cleanup)
+SAMPLE_CASE(runs_come_newest_first)
 {
-    const char *path = sample_path("runs.db");
     struct seen s = {0};
     int64_t last = 0;
     for (int i = 1; i <= 3; i++)
         assert_ok(sample_run(path, i, 2, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_runs(db, see_run, &s));
     assert_int_equal(s.n, 3);
     assert_int_equal(s.id[0], 3);
@@ -100,14 +99,12 @@ TEST_CASE_WITH(runs_come_newest_first, NULL, sample_cleanup)
     s = (struct seen){.stop_after = 1};
     assert_ok(lab_query_runs(db, see_run, &s));
     assert_int_equal(s.n, 1);
-    lab_database_close(db);
 }
 
 /* A run that is imported later gets a later number, and is no newer for that.
  * One whose start nobody knows is as old as its import. */
-TEST_CASE_WITH(runs_come_by_their_start, NULL, sample_cleanup)
+SAMPLE_CASE(runs_come_by_their_start)
 {
-    const char *path = sample_path("runs.db");
     struct seen s = {0};
     int64_t last = 0;
     for (int i = 1; i <= 5; i++)
@@ -118,19 +115,17 @@ TEST_CASE_WITH(runs_come_by_their_start, NULL, sample_cleanup)
                "UPDATE run SET started_ns = NULL, imported = "
                "'2020-01-01T00:00:00.000Z' WHERE id = 3;"
                "UPDATE run SET started_ns = NULL WHERE id = 5");
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_runs(db, see_run, &s));
     static const int64_t order[] = {2, 1, 3, 4, 5};
     for (int i = 0; i < 5; i++)
         assert_int_equal(s.id[i], order[i]);
     assert_ok(lab_query_last_run(db, &last));
     assert_int_equal(last, 2);
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(missing_runs_are_not_found, NULL, sample_cleanup)
+SAMPLE_CASE(missing_runs_are_not_found)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
     struct lab_database *db;
     struct lab_deleted deleted;
@@ -177,12 +172,11 @@ static void record_times(const char *path)
     lab_writer_free(writer);
 }
 
-TEST_CASE_WITH(steps_are_added_up, NULL, sample_cleanup)
+SAMPLE_CASE(steps_are_added_up)
 {
-    const char *path = sample_path("runs.db");
     struct seen s = {0};
     record_times(path);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s));
     assert_int_equal(s.n, 3); /* step 1 with two variants */
     assert_string_equal(s.text[0], "fc0.matmul forward naive cpu_clock");
@@ -208,7 +202,6 @@ TEST_CASE_WITH(steps_are_added_up, NULL, sample_cleanup)
     assert_ok(lab_query_steps(db, 1, LAB_STEP_BY_NAME, true, see_step, &s));
     assert_int_equal(s.id[0], 1);
     assert_int_equal(s.id[2], 0);
-    lab_database_close(db);
 }
 
 /* Of the median, as often as it ran; what has no time has no share. */
@@ -229,11 +222,10 @@ TEST_CASE(shares_add_up)
     assert_ok(lab_time_sums_share(NULL, 0));
 }
 
-TEST_CASE_WITH(every_sort_works, NULL, sample_cleanup)
+SAMPLE_CASE(every_sort_works)
 {
-    const char *path = sample_path("runs.db");
     assert_ok(sample_run(path, 2, 5, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     for (int sort = 0; sort < LAB_STEP_SORT_COUNT; sort++) {
         struct seen s = {0};
         assert_non_null(lab_step_sort_name((enum lab_step_sort)sort));
@@ -253,7 +245,6 @@ TEST_CASE_WITH(every_sort_works, NULL, sample_cleanup)
         lab_query_steps(db, 1, LAB_STEP_SORT_COUNT, false, see_step, NULL),
         LAB_E_ARG);
     assert_null(lab_kernel_sort_name(LAB_KERNEL_SORT_COUNT));
-    lab_database_close(db);
 }
 
 struct listed {
@@ -270,9 +261,8 @@ static bool list_kernel(void *user, const struct lab_kernel_row *r)
 
 /* A page of a sort is the beginning of the whole sort, by whatever way it was
  * found: of a run that ended or not, alone in its rows or not. */
-TEST_CASE_WITH(pages_are_parts_of_the_whole, NULL, sample_cleanup)
+SAMPLE_CASE(pages_are_parts_of_the_whole)
 {
-    const char *path = sample_path("runs.db");
     static const char *const changes[] = {
         "SELECT 1",
         "UPDATE op_kernel SET stepExec = NULL WHERE kernelRow % 7 = 0",
@@ -300,15 +290,14 @@ TEST_CASE_WITH(pages_are_parts_of_the_whole, NULL, sample_cleanup)
     }
 }
 
-TEST_CASE_WITH(kernels_are_sorted_and_of_their_run, NULL, sample_cleanup)
+SAMPLE_CASE(kernels_are_sorted_and_of_their_run)
 {
-    const char *path = sample_path("runs.db");
     struct lab_kernel_filter f = {.sort = LAB_KERNEL_BY_TIME,
                                   .descending = true};
     struct seen s = {0};
     assert_ok(sample_run(path, 4, 5, NULL));
     assert_ok(sample_run(path, 1, 1, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_kernels(db, 1, &f, see_kernel, &s));
     assert_int_equal(s.n, 40);
     assert_int_equal(s.a[0], 1004);
@@ -323,12 +312,10 @@ TEST_CASE_WITH(kernels_are_sorted_and_of_their_run, NULL, sample_cleanup)
     f.limit = 0;
     assert_ok(lab_query_kernels(db, 2, &f, see_kernel, &s));
     assert_int_equal(s.n, 2); /* the other run's rows stay out */
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(running_run_can_be_read, NULL, sample_cleanup)
+SAMPLE_CASE(running_run_can_be_read)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_kernel_filter all = {.limit = 0};
     struct lab_run_info info;
     struct lab_writer *writer;
@@ -353,12 +340,11 @@ TEST_CASE_WITH(running_run_can_be_read, NULL, sample_cleanup)
     lab_writer_free(writer);
 }
 
-TEST_CASE_WITH(losses_come_in_order, NULL, sample_cleanup)
+SAMPLE_CASE(losses_come_in_order)
 {
-    const char *path = sample_path("runs.db");
     struct seen s = {0};
     assert_ok(sample_run(path, 5, 1, NULL));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_losses(db, 1, see_loss, &s));
     assert_int_equal(s.n, 5);
     for (int i = 0; i < 5; i++) {
@@ -376,10 +362,9 @@ TEST_CASE_WITH(losses_come_in_order, NULL, sample_cleanup)
     }
     assert_int_equal(lab_query_losses_thinned(db, 5, 9, see_loss, &s),
                      LAB_E_NOTFOUND);
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(deleting_leaves_no_trace, NULL, sample_cleanup)
+SAMPLE_CASE(deleting_leaves_no_trace)
 {
     static const char count_rows[] =
         "SELECT (SELECT count(*) FROM step) + (SELECT count(*) FROM op_kernel) "
@@ -387,7 +372,6 @@ TEST_CASE_WITH(deleting_leaves_no_trace, NULL, sample_cleanup)
         "count(*) FROM loss) + (SELECT count(*) FROM run) + (SELECT count(*) "
         "FROM TARGET_INFO_SESSION_START_TIME) + (SELECT count(*) FROM "
         "META_DATA_CAPTURE) + (SELECT count(*) FROM time_sum)";
-    const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted d;
     assert_ok(sample_run(path, 2, 3, NULL));
@@ -412,19 +396,17 @@ TEST_CASE_WITH(deleting_leaves_no_trace, NULL, sample_cleanup)
     assert_int_equal(run, 3);
 }
 
-TEST_CASE_WITH(other_peoples_processes_are_left_alone, NULL, sample_cleanup)
+SAMPLE_CASE(other_peoples_processes_are_left_alone)
 {
-    const char *path = sample_path("runs.db");
     struct seen s = {0};
     assert_ok(sample_run(path, 1, 1, NULL));
     assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path, "UPDATE run SET status = 'running', pid = 0x7ffffff0");
     sample_sql(path, "UPDATE run SET hostname = 'elsewhere' WHERE id = 1");
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_runs(db, see_run, &s));
     assert_non_null(strstr(s.text[0], "/interrupted/"));
     assert_non_null(strstr(s.text[1], "/running/"));
-    lab_database_close(db);
 }
 
 RUN_TESTS()

@@ -43,13 +43,12 @@ static bool count_pass(void *user, const struct lab_iteration_row *row)
     return true;
 }
 
-TEST_CASE_WITH(passes_have_their_span_and_their_kernels, NULL, sample_cleanup)
+SAMPLE_CASE(passes_have_their_span_and_their_kernels)
 {
-    const char *path = sample_path("runs.db");
     struct lab_iteration_row rows[3] = {{0}};
     int64_t run;
     assert_ok(sample_timeline_run(path, &run));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_iterations(db, run, count_pass, rows));
     assert_int_equal(rows[0].kernels, 1);
     assert_int_equal(rows[1].kernels, 7);
@@ -66,10 +65,9 @@ TEST_CASE_WITH(passes_have_their_span_and_their_kernels, NULL, sample_cleanup)
     assert_int_equal(lab_query_iteration(db, run, 9, &one), LAB_E_NOTFOUND);
     assert_true(error_is("[timeline.iteration] the last 2"));
     assert_int_equal(lab_query_iteration(db, 99, 0, &one), LAB_E_NOTFOUND);
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(lanes_hold_what_ran_where, NULL, sample_cleanup)
+SAMPLE_CASE(lanes_hold_what_ran_where)
 {
     static const struct {
         const char *name;
@@ -83,7 +81,6 @@ TEST_CASE_WITH(lanes_hold_what_ran_where, NULL, sample_cleanup)
                  {"kernels, stream 13", 1},
                  {"copies, stream 7", 1},
                  {"memsets, stream 7", 1}};
-    const char *path = sample_path("runs.db");
     int64_t run;
     char name[64];
     assert_ok(sample_timeline_run(path, &run));
@@ -109,7 +106,7 @@ TEST_CASE_WITH(lanes_hold_what_ran_where, NULL, sample_cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(latency_is_from_the_call_with_its_number, NULL, sample_cleanup)
+SAMPLE_CASE(latency_is_from_the_call_with_its_number)
 {
     static const struct {
         const char *name;
@@ -129,7 +126,6 @@ TEST_CASE_WITH(latency_is_from_the_call_with_its_number, NULL, sample_cleanup)
         {"sgd_bias", 0, 23 * US, LAB_UNKNOWN, "cudaGraphLaunch", "sgd"},
         {"lost", 0, LAB_UNKNOWN, LAB_UNKNOWN, NULL, "sgd"},
     };
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, NULL);
@@ -151,9 +147,8 @@ TEST_CASE_WITH(latency_is_from_the_call_with_its_number, NULL, sample_cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(copies_and_calls_find_their_step, NULL, sample_cleanup)
+SAMPLE_CASE(copies_and_calls_find_their_step)
 {
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, NULL);
@@ -173,9 +168,8 @@ TEST_CASE_WITH(copies_and_calls_find_their_step, NULL, sample_cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(sums_are_cut_at_the_window, NULL, sample_cleanup)
+SAMPLE_CASE(sums_are_cut_at_the_window)
 {
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, NULL);
@@ -205,11 +199,10 @@ TEST_CASE_WITH(sums_are_cut_at_the_window, NULL, sample_cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(a_part_shows_what_touches_it, NULL, sample_cleanup)
+SAMPLE_CASE(a_part_shows_what_touches_it)
 {
     const struct lab_timeline_filter part = {.from_ns = AT(1055),
                                              .to_ns = AT(1072)};
-    const char *path = sample_path("runs.db");
     int64_t run;
     int32_t count;
     assert_ok(sample_timeline_run(path, &run));
@@ -240,9 +233,8 @@ TEST_CASE_WITH(a_part_shows_what_touches_it, NULL, sample_cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(a_cpu_run_has_steps_alone, NULL, sample_cleanup)
+SAMPLE_CASE(a_cpu_run_has_steps_alone)
 {
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_cpu(path, &run));
     struct lab_timeline *t = load(path, run, 0, NULL);
@@ -258,9 +250,8 @@ TEST_CASE_WITH(a_cpu_run_has_steps_alone, NULL, sample_cleanup)
 }
 
 /* As an import of another tool's file makes it. */
-TEST_CASE_WITH(a_run_without_steps_is_one_pass, NULL, sample_cleanup)
+SAMPLE_CASE(a_run_without_steps_is_one_pass)
 {
-    const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
     assert_ok(sample_timeline_foreign(path, &run));
@@ -291,9 +282,8 @@ TEST_CASE_WITH(a_run_without_steps_is_one_pass, NULL, sample_cleanup)
 }
 
 /* Two ranks: each counts its calls from 1, and each has its GPU. */
-TEST_CASE_WITH(processes_and_devices_are_told_apart, NULL, sample_cleanup)
+SAMPLE_CASE(processes_and_devices_are_told_apart)
 {
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_foreign(path, &run));
     /* A second process, 1 ms later, that uses the same ids on another GPU. */
@@ -331,9 +321,8 @@ TEST_CASE_WITH(processes_and_devices_are_told_apart, NULL, sample_cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(a_span_left_out_keeps_its_name, NULL, sample_cleanup)
+SAMPLE_CASE(a_span_left_out_keeps_its_name)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_timeline_filter few = {
         .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 1};
     int64_t run;
@@ -347,9 +336,8 @@ TEST_CASE_WITH(a_span_left_out_keeps_its_name, NULL, sample_cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(what_has_no_moments_stays_unknown, NULL, sample_cleanup)
+SAMPLE_CASE(what_has_no_moments_stays_unknown)
 {
-    const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
     assert_ok(sample_timeline_run(path, &run));
@@ -361,18 +349,16 @@ TEST_CASE_WITH(what_has_no_moments_stays_unknown, NULL, sample_cleanup)
     assert_int_equal(t->spans[0].gap_ns, LAB_UNKNOWN);
     lab_timeline_free(t);
     assert_ok(sample_timeline_empty(path, &run));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_int_equal(lab_query_iteration(db, run, LAB_UNKNOWN, &of),
                      LAB_E_NOTFOUND);
     assert_true(error_is("[timeline.empty] "));
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(too_many_leave_the_longest, NULL, sample_cleanup)
+SAMPLE_CASE(too_many_leave_the_longest)
 {
     const struct lab_timeline_filter few = {
         .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 3};
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_run(path, &run));
     struct lab_timeline *t = load(path, run, 1, &few);
@@ -400,9 +386,8 @@ TEST_CASE_WITH(too_many_leave_the_longest, NULL, sample_cleanup)
 
 /* Bisection must find the rows of a middle iteration, with other runs around
  * them, and an iteration that is not where its moments say. */
-TEST_CASE_WITH(rows_are_found_among_many, NULL, sample_cleanup)
+SAMPLE_CASE(rows_are_found_among_many)
 {
-    const char *path = sample_path("runs.db");
     int64_t before;
     int64_t run;
     assert_ok(sample_timeline_many(path, 30, 40, &before));
@@ -423,9 +408,8 @@ TEST_CASE_WITH(rows_are_found_among_many, NULL, sample_cleanup)
     }
 }
 
-TEST_CASE_WITH(two_runs_at_once_are_told_apart, NULL, sample_cleanup)
+SAMPLE_CASE(two_runs_at_once_are_told_apart)
 {
-    const char *path = sample_path("runs.db");
     int64_t a;
     int64_t b;
     assert_ok(sample_timeline_run(path, &a));
@@ -445,9 +429,8 @@ TEST_CASE_WITH(two_runs_at_once_are_told_apart, NULL, sample_cleanup)
     }
 }
 
-TEST_CASE_WITH(hostile_numbers_are_read_safely, NULL, sample_cleanup)
+SAMPLE_CASE(hostile_numbers_are_read_safely)
 {
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_run(path, &run));
     sample_sql(path,
@@ -471,14 +454,13 @@ TEST_CASE_WITH(hostile_numbers_are_read_safely, NULL, sample_cleanup)
     lab_timeline_free(t);
 }
 
-TEST_CASE_WITH(any_allocation_may_fail, NULL, sample_cleanup)
+SAMPLE_CASE(any_allocation_may_fail)
 {
-    const char *path = sample_path("runs.db");
     struct lab_iteration_row of;
     int64_t run;
     int refused = 0;
     assert_ok(sample_timeline_run(path, &run));
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     assert_ok(lab_query_iteration(db, run, 1, &of));
     for (int nth = 1; nth < 60; nth++) {
         struct lab_timeline *t = NULL;
@@ -491,7 +473,6 @@ TEST_CASE_WITH(any_allocation_may_fail, NULL, sample_cleanup)
         lab_timeline_free(t);
     }
     assert_true(refused > 10 && refused < 59);
-    lab_database_close(db);
 }
 
 #define MS INT64_C(1000000)

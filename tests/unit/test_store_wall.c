@@ -130,9 +130,8 @@ TEST_CASE_WITH(another_wall_time_is_not_its, NULL, sample_cleanup)
     why(&w, LAB_WALL_OUTSIDE, "the median of all");
 }
 
-TEST_CASE_WITH(a_cpu_has_steps_alone, NULL, sample_cleanup)
+SAMPLE_CASE(a_cpu_has_steps_alone)
 {
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_cpu(path, &run));
     struct lab_time_breakdown w = load(path, run);
@@ -145,9 +144,8 @@ TEST_CASE_WITH(a_cpu_has_steps_alone, NULL, sample_cleanup)
     assert_int_equal(sum(&w), w.wall_ns);
 }
 
-TEST_CASE_WITH(untraced_says_so, NULL, sample_cleanup)
+SAMPLE_CASE(untraced_says_so)
 {
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_cpu(path, &run));
     sample_sql(path, "UPDATE run SET backend = 'cuda', traceState = 'off'");
@@ -159,9 +157,8 @@ TEST_CASE_WITH(untraced_says_so, NULL, sample_cleanup)
     why(&w, LAB_WALL_KERNELS, "no kernel was recorded");
 }
 
-TEST_CASE_WITH(what_is_no_iteration_is_unknown, NULL, sample_cleanup)
+SAMPLE_CASE(what_is_no_iteration_is_unknown)
 {
-    const char *path = sample_path("runs.db");
     int64_t run;
     struct lab_time_breakdown w = load_changed("UPDATE run SET kind = 'lab'");
     for (int i = 0; i < LAB_WALL_PARTS; i++)
@@ -181,9 +178,8 @@ TEST_CASE_WITH(what_is_no_iteration_is_unknown, NULL, sample_cleanup)
 }
 
 /* Of five whole ones with kernels, and one that has none. */
-TEST_CASE_WITH(it_is_the_one_in_the_middle, NULL, sample_cleanup)
+SAMPLE_CASE(it_is_the_one_in_the_middle)
 {
-    const char *path = sample_path("runs.db");
     int64_t run;
     assert_ok(sample_timeline_many(path, 6, 3, &run));
     sample_sql(path,
@@ -198,9 +194,8 @@ TEST_CASE_WITH(it_is_the_one_in_the_middle, NULL, sample_cleanup)
     assert_int_equal(sum(&w), w.wall_ns);
 }
 
-TEST_CASE_WITH(no_memory_is_an_error, NULL, sample_cleanup)
+SAMPLE_CASE(no_memory_is_an_error)
 {
-    const char *path = sample_path("runs.db");
     const struct lab_database_options o = {.read_only = true};
     struct lab_database *db;
     struct lab_time_breakdown w;

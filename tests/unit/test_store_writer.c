@@ -77,9 +77,8 @@ TEST_CASE_WITH(stores_every_row, NULL, sample_cleanup)
         1);
 }
 
-TEST_CASE_WITH(second_run_has_its_own_rows, NULL, sample_cleanup)
+SAMPLE_CASE(second_run_has_its_own_rows)
 {
-    const char *path = sample_path("runs.db");
     int64_t run = 0;
     assert_ok(sample_run(path, 3, 5, &run));
     assert_ok(sample_run(path, 2, 5, &run));
@@ -97,9 +96,8 @@ TEST_CASE_WITH(second_run_has_its_own_rows, NULL, sample_cleanup)
                 "k.shortName WHERE s.value = 'matmul'");
 }
 
-TEST_CASE_WITH(unknown_is_null, NULL, sample_cleanup)
+SAMPLE_CASE(unknown_is_null)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_record k = sample_kernel(LAB_UNKNOWN, 0, 0);
     struct lab_record s = sample_step(1, 0, 0, LAB_TIME_CPU_CLOCK, LAB_UNKNOWN);
@@ -139,9 +137,8 @@ TEST_CASE_WITH(unknown_is_null, NULL, sample_cleanup)
 }
 
 /* A training that has ended and can go on is listed as done until it does. */
-TEST_CASE_WITH(an_end_that_is_not_the_last, NULL, sample_cleanup)
+SAMPLE_CASE(an_end_that_is_not_the_last)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_run_summary summary;
     struct lab_database *db = NULL;
@@ -173,9 +170,8 @@ TEST_CASE_WITH(an_end_that_is_not_the_last, NULL, sample_cleanup)
                      1);
 }
 
-TEST_CASE_WITH(times_add_up_in_any_order, NULL, sample_cleanup)
+SAMPLE_CASE(times_add_up_in_any_order)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     /* kernel first, step later, another kernel after a flush */
     push(writer, sample_kernel(1, 1000, 70));
@@ -246,9 +242,8 @@ static void push_with_evaluation(struct lab_writer *writer)
 
 /* Every record of it is stored, none is added to a step, and lists have it when
  * they are asked to. */
-TEST_CASE_WITH(work_between_steps_is_stored_apart, NULL, sample_cleanup)
+SAMPLE_CASE(work_between_steps_is_stored_apart)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     push_with_evaluation(writer);
     finish(writer);
@@ -261,7 +256,7 @@ TEST_CASE_WITH(work_between_steps_is_stored_apart, NULL, sample_cleanup)
     assert_int_equal(sample_int(path, "SELECT sum(count) FROM time_sum "
                                       "WHERE level = 4"),
                      100);
-    struct lab_database *db = sample_open(path);
+    struct lab_database *db = sample_database(path);
     for (int sort = 0; sort < LAB_KERNEL_SORT_COUNT; sort++) {
         for (int limit = 0; limit <= 7; limit += 7) {
             struct lab_kernel_filter f = {.sort = (enum lab_kernel_sort)sort,
@@ -279,12 +274,10 @@ TEST_CASE_WITH(work_between_steps_is_stored_apart, NULL, sample_cleanup)
             assert_int_equal(n[1], 300);
         }
     }
-    lab_database_close(db);
 }
 
-TEST_CASE_WITH(copies_and_sets, NULL, sample_cleanup)
+SAMPLE_CASE(copies_and_sets)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_record r = {.kind = LAB_RECORD_MEMCPY};
     r.u.memcpy_ = (struct lab_memcpy_record){.exec = 1,
@@ -316,9 +309,8 @@ TEST_CASE_WITH(copies_and_sets, NULL, sample_cleanup)
                      1);
 }
 
-TEST_CASE_WITH(calls_and_waits, NULL, sample_cleanup)
+SAMPLE_CASE(calls_and_waits)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_record r = {.kind = LAB_RECORD_API};
     r.u.api =
@@ -346,9 +338,8 @@ TEST_CASE_WITH(calls_and_waits, NULL, sample_cleanup)
                      1);
 }
 
-TEST_CASE_WITH(ranges_overheads_and_metrics, NULL, sample_cleanup)
+SAMPLE_CASE(ranges_overheads_and_metrics)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_record r = {.kind = LAB_RECORD_RANGE};
     r.u.range = (struct lab_range_record){.start_ns = 1,
@@ -392,9 +383,8 @@ static struct lab_record held(int64_t iteration, double loss, double accuracy)
     return r;
 }
 
-TEST_CASE_WITH(later_records_add_to_earlier_ones, NULL, sample_cleanup)
+SAMPLE_CASE(later_records_add_to_earlier_ones)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     push(writer, sample_loss(3, 0.25, (double)NAN));
     push(writer, held(3, 0.75, 0.97));
@@ -433,9 +423,8 @@ static struct lab_record run_of(int64_t iteration, double loss, double rate)
 
 /* An iteration that is run again as it was keeps its evaluation; with another rate, or
  * another loss, it has none yet. */
-TEST_CASE_WITH(an_iteration_run_anew_is_not_the_old_one, NULL, sample_cleanup)
+SAMPLE_CASE(an_iteration_run_anew_is_not_the_old_one)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     for (int64_t i = 0; i < 4; i++) {
         push(writer, run_of(i, 0.25, 0.1));
@@ -457,9 +446,8 @@ TEST_CASE_WITH(an_iteration_run_anew_is_not_the_old_one, NULL, sample_cleanup)
     assert_rows(path, 1, "loss WHERE heldLoss = 0.5");
 }
 
-TEST_CASE_WITH(flush_makes_rows_visible, NULL, sample_cleanup)
+SAMPLE_CASE(flush_makes_rows_visible)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_writer_state now;
     for (int64_t i = 1; i <= 37; i++) {
@@ -475,9 +463,8 @@ TEST_CASE_WITH(flush_makes_rows_visible, NULL, sample_cleanup)
 }
 
 /* As a training does, which prints what is stored. */
-TEST_CASE_WITH(marks_without_waiting, NULL, sample_cleanup)
+SAMPLE_CASE(marks_without_waiting)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     const struct timespec pause = {0, 1000000};
     int64_t before = lab_writer_mark(writer);
@@ -496,9 +483,8 @@ TEST_CASE_WITH(marks_without_waiting, NULL, sample_cleanup)
     lab_writer_free(writer);
 }
 
-TEST_CASE_WITH(idle_writer_commits, NULL, sample_cleanup)
+SAMPLE_CASE(idle_writer_commits)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     const struct timespec pause = {0, 20000000};
     int64_t rows = 0;
@@ -534,9 +520,8 @@ TEST_CASE_WITH(threads_may_flush_together, NULL, sample_cleanup)
     finish(writer);
 }
 
-TEST_CASE_WITH(ends_are_told_apart, NULL, sample_cleanup)
+SAMPLE_CASE(ends_are_told_apart)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
     struct lab_run_summary summary;
     struct lab_sink sink = lab_writer_sink(writer);
@@ -564,9 +549,8 @@ TEST_CASE_WITH(ends_are_told_apart, NULL, sample_cleanup)
                      1);
 }
 
-TEST_CASE_WITH(gpu_has_a_row, NULL, sample_cleanup)
+SAMPLE_CASE(gpu_has_a_row)
 {
-    const char *path = sample_path("runs.db");
     struct lab_writer *writer;
     struct lab_run_info info;
     lab_run_info_init(&info);

@@ -131,9 +131,8 @@ static void compare_pages(void)
 
 #define NO_ZONES "DELETE FROM kernel_zone; DELETE FROM kernel_zone_name;"
 
-TEST_CASE_WITH(pages_are_those_of_a_whole_sort, NULL, sample_cleanup)
+SAMPLE_CASE(pages_are_those_of_a_whole_sort)
 {
-    const char *path = sample_path("runs.db");
     record(path, KERNELS, 7);
     record(path, KERNELS, 8); /* another run's rows are not taken */
     assert_true(sample_count(path, "kernel_zone") > 2 * 7 * (KERNELS / 128));
@@ -148,9 +147,8 @@ TEST_CASE_WITH(pages_are_those_of_a_whole_sort, NULL, sample_cleanup)
 }
 
 /* Each zone is in one group, which has its bounds. */
-TEST_CASE_WITH(groups_have_the_bounds_of_their_zones, NULL, sample_cleanup)
+SAMPLE_CASE(groups_have_the_bounds_of_their_zones)
 {
-    const char *path = sample_path("runs.db");
     record(path, KERNELS, 7);
     assert_rows(path, (KERNELS + 128 * 64 - 1) / (128 * 64),
                 "kernel_zone WHERE sort = 32 + 5");
@@ -202,9 +200,8 @@ static const char no_numbers[] =
 
 /* What is no number, or has no room in one, is unknown to zones and to a sort of
  * all rows alike. */
-TEST_CASE_WITH(keys_that_are_no_numbers_are_unknown, NULL, sample_cleanup)
+SAMPLE_CASE(keys_that_are_no_numbers_are_unknown)
 {
-    const char *path = sample_path("runs.db");
     struct lab_database *db;
     record(path, KERNELS, 7);
     sample_sql(path, no_numbers);
@@ -220,9 +217,8 @@ TEST_CASE_WITH(keys_that_are_no_numbers_are_unknown, NULL, sample_cleanup)
 
 /* A column that few kernels have a value of: the others come as recorded, also
  * those of zones that the column has no value in. */
-TEST_CASE_WITH(rare_values_come_before_the_others, NULL, sample_cleanup)
+SAMPLE_CASE(rare_values_come_before_the_others)
 {
-    const char *path = sample_path("runs.db");
     struct lab_database *db;
     record(path, KERNELS, 7);
     sample_sql(path,
@@ -240,9 +236,8 @@ TEST_CASE_WITH(rare_values_come_before_the_others, NULL, sample_cleanup)
 }
 
 /* A column that no kernel has a value of, as of another tool's runs. */
-TEST_CASE_WITH(unknown_columns_come_as_recorded, NULL, sample_cleanup)
+SAMPLE_CASE(unknown_columns_come_as_recorded)
 {
-    const char *path = sample_path("runs.db");
     static const enum lab_kernel_sort sorts[] = {LAB_KERNEL_BY_OCCUPANCY,
                                                  LAB_KERNEL_BY_STEP};
     record(path, KERNELS, 7);
@@ -268,9 +263,8 @@ TEST_CASE_WITH(unknown_columns_come_as_recorded, NULL, sample_cleanup)
 }
 
 /* Names without the columns that have where a zone ends. */
-TEST_CASE_WITH(names_need_no_other_column, NULL, sample_cleanup)
+SAMPLE_CASE(names_need_no_other_column)
 {
-    const char *path = sample_path("runs.db");
     record(path, KERNELS, 7);
     record(path, KERNELS, 8);
     list_all(path, whole);
@@ -280,10 +274,8 @@ TEST_CASE_WITH(names_need_no_other_column, NULL, sample_cleanup)
     compare_pages();
 }
 
-TEST_CASE_WITH(short_runs_have_none_and_deleted_ones_neither, NULL,
-               sample_cleanup)
+SAMPLE_CASE(short_runs_have_none_and_deleted_ones_neither)
 {
-    const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted deleted;
     record(path, KERNELS, 7);

@@ -92,9 +92,8 @@ TEST_CASE_WITH(each_device_has_its_own, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-TEST_CASE_WITH(what_is_damaged_is_left_out, NULL, sample_cleanup)
+SAMPLE_CASE(what_is_damaged_is_left_out)
 {
-    const char *path = sample_path("runs.db");
     static const struct lab_variant_time times[] = {
         {"a", "1", 1}, {"b", "1", 1}, {"c", "1", 1},
         {"d", "1", 1}, {"e", "1", 1}, {"f", "1", 1},
@@ -163,9 +162,8 @@ TEST_CASE_WITH(the_rule_is_a_part_of_the_version, NULL, sample_cleanup)
     assert_int_equal(read_of(&here).left.foreign, 1);
 }
 
-TEST_CASE_WITH(all_are_kept_or_none, NULL, sample_cleanup)
+SAMPLE_CASE(all_are_kept_or_none)
 {
-    const char *path = sample_path("runs.db");
     static const struct lab_variant_time times[] = {{"a", "1", 1},
                                                     {NULL, "1", 1}};
     struct lab_database *db;

@@ -139,7 +139,7 @@ enum lab_status lab_module_open(const char *file, void **handle)
 }
 
 enum lab_status lab_module_symbol(void *handle, const char *symbol,
-                                  void **address)
+                                  void *pointer)
 {
     void *found = dlsym(handle, symbol);
     if (!found)
@@ -147,7 +147,8 @@ enum lab_status lab_module_symbol(void *handle, const char *symbol,
                         "[module.entry] the module has no %s: it was built for "
                         "another version of the program",
                         symbol);
-    *address = found;
+    /* POSIX promises that the bytes fit a function's, ISO C has no cast for it. */
+    memcpy(pointer, &found, sizeof(found));
     return LAB_OK;
 }
 

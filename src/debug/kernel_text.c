@@ -94,13 +94,13 @@ const char *lab_kernel_source_line(struct lab_kernel_source *s,
 
 /* ---- accesses ---- */
 
-static void add_element(struct lab_str *out, const struct lab_sim_debug *d,
-                        uint64_t address)
+bool lab_kernel_element_add(struct lab_str *out, const struct lab_sim_debug *d,
+                            uint64_t address)
 {
     struct lab_sim_finding f;
     if (!lab_sim_debug_element(d, address, &f)) {
         lab_str_addf(out, "0x%" PRIx64, address);
-        return;
+        return false;
     }
     if (f.name[0])
         lab_str_add_visible(out, f.name, strlen(f.name), false);
@@ -109,6 +109,7 @@ static void add_element(struct lab_str *out, const struct lab_sim_debug *d,
     for (int k = 0; k < f.rank; k++)
         lab_str_addf(out, "%s%" PRId64, k ? "," : "[", f.index[k]);
     lab_str_add(out, f.rank > 0 ? "]" : "");
+    return true;
 }
 
 /* ---- who wrote the output ---- */
@@ -283,7 +284,7 @@ void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
         lab_sim_debug_outside(d, v, lane, words, sizeof(words));
         lab_str_add(out, words);
     } else if (lab_kernel_is_global(v) || v->space == LAB_PTX_GENERIC)
-        add_element(out, d, v->address[lane]);
+        lab_kernel_element_add(out, d, v->address[lane]);
     else if (v->space == LAB_PTX_SHARED &&
              lab_sim_debug_shared_element(d, v->address[lane], words,
                                           sizeof(words)))
@@ -407,10 +408,10 @@ static void add_kind(struct lab_str *out, const struct lab_sim_debug *d,
             lab_str_add(out, !write          ? "reads "
                              : all[i].atomic ? "changes atomically "
                                              : "writes ");
-            add_element(out, d, all[i].address);
+            lab_kernel_element_add(out, d, all[i].address);
             if (k > 1) {
                 lab_str_addf(out, "%s", k > 2 ? " to " : ", ");
-                add_element(out, d, all[i + k - 1].address);
+                lab_kernel_element_add(out, d, all[i + k - 1].address);
             }
             if (k > 2)
                 lab_str_addf(out, ": %d elements", k);

@@ -79,37 +79,13 @@ static void add_bits(struct lab_str *out, uint64_t bits, enum lab_ptx_type type)
         lab_str_addf(out, "%" PRId32, (int32_t)low);
 }
 
-/* "x[0,3]"; false: the address is in no memory with a name. */
-static bool add_element(struct lab_str *out, const struct lab_sim_debug *d,
-                        uint64_t address)
-{
-    struct lab_sim_finding f;
-    if (!lab_sim_debug_element(d, address, &f))
-        return false;
-    if (f.name[0])
-        lab_str_add_visible(out, f.name, strlen(f.name), false);
-    else
-        lab_str_addf(out, "argument %d", f.argument);
-    for (int k = 0; k < f.rank; k++)
-        lab_str_addf(out, "%s%" PRId64, k ? "," : "[", f.index[k]);
-    lab_str_add(out, f.rank > 0 ? "]" : "");
-    return true;
-}
-
-static void add_pointer(struct lab_str *out, const struct lab_sim_debug *d,
-                        uint64_t address)
-{
-    if (!add_element(out, d, address))
-        lab_str_addf(out, "0x%" PRIx64, address);
-}
-
 void lab_kernel_value_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_variable *v, int lane)
 {
     if (v->held == LAB_SIM_HELD_NOT || !(v->lanes >> lane & 1))
         lab_str_add(out, "-");
     else if (v->pointer)
-        add_pointer(out, d, v->value[lane]);
+        lab_kernel_element_add(out, d, v->value[lane]);
     else
         add_bits(out, v->value[lane], v->as);
 }
@@ -174,7 +150,7 @@ static void add_value(struct lab_str *out, const struct lab_sim_debug *of,
     } else if (lab_ptx_type_bytes(v->type) == 8 && v->type != LAB_PTX_F64 &&
                lab_sim_debug_element(of, v->bits, &at)) {
         lab_str_add(out, "&");
-        (void)add_element(out, of, v->bits);
+        lab_kernel_element_add(out, of, v->bits);
     } else
         add_bits(out, v->bits, v->type);
 }

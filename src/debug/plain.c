@@ -849,19 +849,9 @@ static void print_line(void *user, const char *name, const char *text)
     lab_printf(stdout, "    %-10s %s\n", name, text);
 }
 
-static void print_advice(struct lab_plain *p, int index, int kernel)
+static void print_advice(void *user, const char *text)
 {
-    struct lab_advice a[LAB_ADVICE_COUNT];
-    int n = lab_advise_kernel(lab_recording_live(p->run.recording), &p->snap,
-                              index, kernel, a);
-    struct lab_str text;
-    lab_str_init(&text);
-    for (int i = 0; i < n; i++) {
-        lab_str_clear(&text);
-        lab_advice_add(&text, &a[i]);
-        print_line(NULL, "advice", lab_str_text(&text));
-    }
-    lab_str_release(&text);
+    print_line(user, "advice", text);
 }
 
 static void print_step(struct lab_plain *p, int index)
@@ -882,7 +872,7 @@ static void print_step(struct lab_plain *p, int index)
         lab_printf(stdout, "  %s, %s, kernel %lld\n", s->step->name,
                    lab_phase_name(s->step->phase), (long long)i + 1);
         lab_counters_lines(&c, &beside, print_line, NULL);
-        print_advice(p, index, (int)i);
+        lab_advise_kernel(live, &p->snap, index, (int)i, print_advice, NULL);
     }
 }
 

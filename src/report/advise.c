@@ -28,19 +28,21 @@ static const char *ran_as(const struct lab_snapshot *snap, int index)
     return ran ? ran : now ? now->name : NULL;
 }
 
-int lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
-                      int index, int kernel,
-                      struct lab_advice out[LAB_ADVICE_COUNT])
+void lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
+                       int index, int kernel,
+                       void (*each)(void *to, const char *text), void *to)
 {
+    struct lab_advice advice[LAB_ADVICE_COUNT];
+    struct lab_str text;
     struct lab_kernel_record k[MOST_KERNELS];
     struct lab_advice_facts f;
     const struct lab_step_status *status = &snap->steps[index];
     const struct lab_step *step = snap->schedule->steps[index].step;
     if (status->exec <= 0 || kernel < 0 || kernel >= MOST_KERNELS)
-        return 0;
+        return;
     size_t n = lab_live_kernels(live, status->exec, k, MOST_KERNELS);
     if ((size_t)kernel >= n)
-        return 0;
+        return;
     lab_advice_facts_init(&f);
     add_launch(&f, &k[kernel]);
     if (snap->device.sm_count > 0)
@@ -56,5 +58,12 @@ int lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
         f.bytes = step->bytes;
     }
     lab_live_counters(live, status->exec, kernel, &f.counters);
-    return lab_advise(&f, out);
+    int count = lab_advise(&f, advice);
+    lab_str_init(&text);
+    for (int i = 0; i < count; i++) {
+        lab_str_clear(&text);
+        lab_advice_add(&text, &advice[i]);
+        each(to, lab_str_text(&text));
+    }
+    lab_str_release(&text);
 }

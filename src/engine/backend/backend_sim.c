@@ -26,47 +26,39 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct lab_sim_kernels *kernels;
-static enum lab_status result;
 static char reason[512];
 
 static void load(void)
 {
     void *handle;
-    void *address;
     lab_sim_kernels_fn *entry;
-    result = lab_module_open("lapenna-lab-sim.so", &handle);
-    if (result == LAB_E_NOTFOUND) {
+    enum lab_status st = lab_module_open("lapenna-lab-sim.so", &handle);
+    bool none = st == LAB_E_NOTFOUND;
+    if (!st)
+        st = lab_module_symbol(handle, "lab_sim_kernels", &entry);
+    const struct lab_sim_kernels *k = st ? NULL : entry(&lab_sim_host);
+    if (none)
         snprintf(reason, sizeof(reason),
                  "no module of the simulator: this build has none (%s). "
                  "Remedy: put nvcc of CUDA 12 or later on PATH or install "
                  "clang (neither needs a GPU), and build again",
                  lab_error());
-        result = LAB_E_UNSUPPORTED;
-        return;
-    }
-    if (!result)
-        result = lab_module_symbol(handle, "lab_sim_kernels", &address);
-    if (result) {
+    else if (st)
         snprintf(reason, sizeof(reason),
                  "the simulator's module does not load: %s", lab_error());
-        result = LAB_E_UNSUPPORTED;
-        return;
-    }
-    *(void **)&entry = address; /* the way POSIX has it for dlsym() */
-    kernels = entry(&lab_sim_host);
-    if (kernels && kernels->abi == LAB_SIM_MODULE_ABI)
-        return;
-    snprintf(reason, sizeof(reason),
-             "the simulator's module is of another version or was built by a "
-             "compiler that is not known. Remedy: build it again");
-    result = LAB_E_UNSUPPORTED;
+    else if (!k || k->abi != LAB_SIM_MODULE_ABI)
+        snprintf(reason, sizeof(reason),
+                 "the simulator's module is of another version or was built by "
+                 "a compiler that is not known. Remedy: build it again");
+    else
+        kernels = k;
 }
 
 enum lab_status lab_sim_kernels_load(const struct lab_sim_kernels **out)
 {
     pthread_once(&once, load);
-    if (result)
-        return lab_fail(result, "%s", reason);
+    if (!kernels)
+        return lab_fail(LAB_E_UNSUPPORTED, "%s", reason);
     *out = kernels;
     return LAB_OK;
 }

@@ -148,7 +148,6 @@ static void check_onednn(struct lab_doctor *d, struct lab_backend *be)
     };
     const struct version *(*version)(void);
     void *handle;
-    void *address;
     if (lab_module_open("lapenna-lab-onednn.so", &handle)) {
         report_error(d, "oneDNN", LAB_DOCTOR_MISSING, install);
         return;
@@ -159,11 +158,10 @@ static void check_onednn(struct lab_doctor *d, struct lab_backend *be)
                "the module is there, but no step offers the variant onednn");
         return;
     }
-    if (lab_module_symbol(handle, "dnnl_version", &address)) {
+    if (lab_module_symbol(handle, "dnnl_version", &version)) {
         ok(d, "oneDNN", "loaded");
         return;
     }
-    *(void **)&version = address;
     const struct version *v = version();
     report(d, "oneDNN", LAB_DOCTOR_OK, NULL, "version %d.%d.%d", v->major,
            v->minor, v->patch);

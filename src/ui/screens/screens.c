@@ -164,23 +164,12 @@ static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
     return (int)n;
 }
 
-/* Fills out[] with what applies, the weightiest first; returns how many, at
- * most LAB_ADVICE_COUNT. */
 static void advise(void *user, const struct lab_snapshot *snap, int index,
                    int kernel, lab_stepper_advice_fn *each, void *to)
 {
     struct lesson_screen *s = user;
-    struct lab_advice a[LAB_ADVICE_COUNT];
-    int n = lab_advise_kernel(lab_recording_live(s->run.recording), snap, index,
-                              kernel, a);
-    struct lab_str text;
-    lab_str_init(&text);
-    for (int i = 0; i < n; i++) {
-        lab_str_clear(&text);
-        lab_advice_add(&text, &a[i]);
-        each(to, lab_str_text(&text));
-    }
-    lab_str_release(&text);
+    lab_advise_kernel(lab_recording_live(s->run.recording), snap, index, kernel,
+                      each, to);
 }
 
 static void roofs(void *user, const struct lab_snapshot *snap,

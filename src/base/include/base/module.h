@@ -17,7 +17,8 @@ LAB_C_BEGIN
  * LAB_E_ARG           not a plain file name */
 enum lab_status lab_module_open(const char *file, void **handle);
 
-/* The address of `symbol` in an open module; LAB_E_NOTFOUND without it. */
+/* Sets the pointer at `pointer`, to a function or an object, to `symbol` of an open
+ * module; LAB_E_NOTFOUND without it. */
 enum lab_status lab_module_symbol(void *handle, const char *symbol,
-                                  void **address);
+                                  void *pointer);
 LAB_C_END

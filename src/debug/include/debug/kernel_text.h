@@ -78,6 +78,9 @@ int32_t lab_kernel_same_finding(const struct lab_sim_finding *f, int32_t n,
 bool lab_kernel_is_global(const struct lab_sim_access_view *v);
 /* The lanes whose access took place: not those that a finding stopped. */
 uint32_t lab_kernel_inside(const struct lab_sim_access_view *v);
+/* "x[0,3]"; in no memory with a name, the address: false. */
+bool lab_kernel_element_add(struct lab_str *out, const struct lab_sim_debug *d,
+                            uint64_t address);
 /* What a lane touched: "fc1.W[3,17]", "byte 128" of shared memory. */
 void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
                           const struct lab_sim_access_view *v, int lane);

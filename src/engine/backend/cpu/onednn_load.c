@@ -1,8 +1,6 @@
 /* onednn_load.c -- opens the oneDNN module when it is there and adds its
  * kernels to the CPU backend. */
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/module.h"
@@ -20,17 +18,6 @@ static void report(enum lab_status st, const char *id, const char *text)
     lab_fail_id(st, id, "%s", text);
 }
 
-/* Function pointers come out of dlsym() as void *: POSIX promises that the
- * bytes fit, ISO C has no cast for it. */
-static enum lab_status find(void *handle, const char *name, void *function)
-{
-    void *address;
-    enum lab_status st = lab_module_symbol(handle, name, &address);
-    if (st == LAB_OK)
-        memcpy(function, &address, sizeof(address));
-    return st;
-}
-
 static enum lab_status open_module(void)
 {
     void *handle;
@@ -39,8 +26,8 @@ static enum lab_status open_module(void)
     enum lab_status st = lab_module_open(LAB_ONEDNN_MODULE, &handle);
     if (st)
         return st;
-    if (find(handle, "lab_onednn_sets", &get_sets) ||
-        find(handle, "lab_onednn_report_to", &report_to))
+    if (lab_module_symbol(handle, "lab_onednn_sets", &get_sets) ||
+        lab_module_symbol(handle, "lab_onednn_report_to", &report_to))
         return lab_fail_context(LAB_E_UNSUPPORTED, "%s", LAB_ONEDNN_MODULE);
     report_to(report);
     int count = 0;

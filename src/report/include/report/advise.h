@@ -4,8 +4,8 @@
 #include "profiler/advice.h"
 #include "store/live.h"
 
-/* Advice on kernel `kernel` of step `index` as it last ran; returns how many,
- * 0 too when the kernel's record is not known. */
-int lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
-                      int index, int kernel,
-                      struct lab_advice out[LAB_ADVICE_COUNT]);
+/* Calls `each` for the advice on kernel `kernel` of step `index` as it last ran, the
+ * weightiest first; not when the kernel's record is not known. */
+void lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
+                       int index, int kernel,
+                       void (*each)(void *to, const char *text), void *to);

@@ -1,8 +1,6 @@
 /* What a lab is going to measure: names, sizes, rungs, predictions. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
  * launched, in memory only. */
 #include "bench/bench.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static enum lab_status open_profiler(struct lab_kernel_watch *w,

@@ -2,7 +2,6 @@
  * the line that computed it. */
 #include "debug/kernel_value.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

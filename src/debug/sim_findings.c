@@ -2,8 +2,6 @@
  * ended a walk, as lines of JSON. */
 #include "debug/sim_findings.h"
 
-#include <stdio.h>
-
 #include "base/error.h"
 #include "engine/sim_backend.h"
 #include "report/exit.h"

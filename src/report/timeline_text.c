@@ -2,7 +2,6 @@
 #include "report/timeline_text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/format.h"

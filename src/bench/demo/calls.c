@@ -5,7 +5,6 @@
  * and -8 in the middle: the result is the square's edge. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "debug/options.h"

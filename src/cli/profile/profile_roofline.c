@@ -1,6 +1,5 @@
 /* profile roofline: every step and kernel of a run under its device's roofs. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "engine/machine_use.h"
 
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /* schedule.c -- which variant serves each step, and what it prepares. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "plan_priv.h"

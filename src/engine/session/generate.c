@@ -3,7 +3,6 @@
 #include "engine/generate.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"

@@ -2,7 +2,6 @@
  * it. */
 #include "profiler/occupancy.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* A launch: checks it, spreads its blocks over threads of the host or runs them in
  * one order where that matters, and adds up what they counted. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

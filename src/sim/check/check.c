@@ -2,7 +2,6 @@
  * is read-only, reads of what nothing wrote. */
 #include "check/check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

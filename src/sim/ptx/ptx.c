@@ -8,7 +8,6 @@
  * depends on the length of the text and on no number in it. */
 #include "sim/ptx.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,6 @@
 #include "tensor/tensor_map.h"
 #include "warp/code.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
 

@@ -1,6 +1,5 @@
 /* fact_rows.c -- what is done with the rows of a table of facts: computed,
  * changed, filtered, sorted, and written as text. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * the chosen one's summary and network, the last runs. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

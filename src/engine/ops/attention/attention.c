@@ -3,8 +3,6 @@
 #include "attend.h"
 #include "engine/op.h"
 
-#include <stdio.h>
-
 static const struct lab_key_def keys[] = {
     {"heads", LAB_KEY_INT, true, 0, 1, 1073741824.0},
     {"causal", LAB_KEY_BOOL, false, 0},

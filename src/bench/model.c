@@ -1144,20 +1144,13 @@ static void put_figure(const struct lab_bench_data *data,
 enum lab_status lab_bench_model_slides_recorded(struct lab_bench_data *data,
                                                 const struct lab_bench *lab)
 {
-    struct lab_database_options options = {.read_only = true,
-                                           .busy_timeout_ms = 500};
     struct lab_database *db = NULL;
-    struct lab_str path;
     if (data->slide_count == 0)
         return LAB_OK;
-    lab_str_init(&path);
-    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
-    if (!st)
-        st = lab_database_open(&db, lab_str_text(&path), &options);
+    enum lab_status st = lab_recorded_open(&db);
     for (int i = 0; i < data->slide_count && !st; i++)
         st = read_slide(data, lab->ladder, &data->slides[i], db);
     lab_database_close(db);
-    lab_str_release(&path);
     return st;
 }
 

@@ -42,6 +42,19 @@ struct lab_str lab_suggest_command_text(const char *db,
     return text;
 }
 
+enum lab_status lab_recorded_open(struct lab_database **out)
+{
+    const struct lab_database_options options = {.read_only = true,
+                                                 .busy_timeout_ms = 500};
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    if (!st)
+        st = lab_database_open(out, lab_str_text(&path), &options);
+    lab_str_release(&path);
+    return st;
+}
+
 const char *lab_suggest_db(const struct lab_database *db)
 {
     const char *path = lab_database_path(db);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "debug/options.h"
-#include "base/datadir.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "base/mem.h"
@@ -238,16 +237,11 @@ static bool print_kept(void *user, const struct lab_sweep_row *row)
  * touched. */
 static void print_recorded(void)
 {
-    struct lab_database_options options = {.read_only = true,
-                                           .busy_timeout_ms = 500};
     struct lab_database *db = NULL;
     struct lab_kept_error why;
-    struct lab_str path;
     int64_t run;
     lab_error_keep(&why);
-    lab_str_init(&path);
-    if (!lab_data_path(LAB_RECORDED_RUNS, &path) &&
-        !lab_database_open(&db, lab_str_text(&path), &options) &&
+    if (!lab_recorded_open(&db) &&
         !lab_sweep_run_newest(db, SWEEP, LESSON, &run)) {
         lab_printf(stdout,
                    "recorded on a GPU, run %lld (`lapenna-lab profile show "
@@ -256,7 +250,6 @@ static void print_recorded(void)
         (void)lab_sweep_rows_read(db, run, print_kept, NULL);
     }
     lab_database_close(db);
-    lab_str_release(&path);
     (void)lab_error_again(LAB_E_UNSUPPORTED, &why);
 }
 

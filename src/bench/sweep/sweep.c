@@ -19,7 +19,6 @@
 #include "engine/data.h"
 #include "engine/setup.h"
 #include "store/row_fields.h"
-#include "base/datadir.h"
 #include "debug/kept_times.h"
 #include "debug/lesson_run.h"
 #include "lesson/catalog.h"
@@ -1193,14 +1192,8 @@ static void add_up_flop(struct sweep *s)
 
 static enum lab_status read_recorded(struct sweep *s)
 {
-    struct lab_database_options options = {.read_only = true,
-                                           .busy_timeout_ms = 500};
     struct lab_database *db = NULL;
-    struct lab_str path;
-    lab_str_init(&path);
-    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
-    if (!st)
-        st = lab_database_open(&db, lab_str_text(&path), &options);
+    enum lab_status st = lab_recorded_open(&db);
     if (!st)
         st = lab_sweep_run_newest(db, lab_sweep_name(s->kind), s->lesson_id,
                                   &s->run);
@@ -1210,7 +1203,6 @@ static enum lab_status read_recorded(struct sweep *s)
         st = lab_query_run(db, s->run, take_device, s);
     add_up_flop(s);
     lab_database_close(db);
-    lab_str_release(&path);
     return st;
 }
 

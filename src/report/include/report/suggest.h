@@ -12,6 +12,8 @@ struct lab_database;
  * profiles/recorded/make.sh. */
 #define LAB_RECORDED_RUNS "profiles/recorded/h200.db"
 #define LAB_RECORDED_DEVICE "NVIDIA H200"
+/* Opens them to read; lab_database_close(). LAB_E_NOTFOUND: none do. */
+enum lab_status lab_recorded_open(struct lab_database **out);
 
 /* Some words, for lab_suggest_command(). */
 #define LAB_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -11,7 +11,7 @@
  * Compiled with multiply-adds (kernels/CMakeLists.txt). */
 #include <string.h>
 
-#include "base/mem.h"
+#include "cpu/room.h"
 #include "cpu/vector.h"
 #include "conv2d/conv2d.h"
 
@@ -142,6 +142,8 @@ struct job {
     int64_t height; /* of a padded image */
     int64_t width;
     float *weights; /* packed */
+    float *sums;    /* of dWt, of each part but the first */
+    int64_t parts;
 };
 
 /* What serves: channels last, and images that the buffers hold. */
@@ -231,11 +233,6 @@ static enum lab_status conv_prepare_forward(const struct lab_call *call)
     return job_of(&j, call, &call->in[0], &call->out[0]);
 }
 
-static float *room(int64_t count)
-{
-    return lab_alloc_aligned((size_t)count * sizeof(float));
-}
-
 static enum lab_status conv2d_forward(const struct lab_call *call)
 {
     struct job j;
@@ -243,12 +240,12 @@ static enum lab_status conv2d_forward(const struct lab_call *call)
     if (st)
         return st;
     int64_t K = j.s.KH * j.s.KW * j.s.x.C;
-    j.weights = room(K * up(j.s.y.C));
+    j.weights = lab_room_take(K * up(j.s.y.C));
     if (!j.weights)
         return lab_no_memory("a convolution's weights");
     pack(j.weights, call->in[1].data, K, j.s.y.C);
     lab_parallel(j.s.y.N, 1, images_forward, &j);
-    lab_free(j.weights);
+    lab_room_give(j.weights);
     return LAB_OK;
 }
 
@@ -311,31 +308,76 @@ CLONES static void outer_rows(float *dW, int64_t M, int64_t cols,
     }
 }
 
-/* Rows of dWt (KH * KW*C, M) from .. to-1, image by image. */
-static void weights_back(const void *arg, int64_t from, int64_t to)
+/* The first image of part i. */
+static int64_t part_start(const struct job *j, int64_t i)
 {
-    const struct job *j = arg;
+    return j->s.y.N * i / j->parts;
+}
+
+/* dWt (KH * KW*C, M) of some images, one by one. */
+static void weights_of_images(const struct job *j, float *dWt, int64_t first,
+                              int64_t end)
+{
     const struct lab_conv2d *s = &j->s;
     int64_t M = s->y.C;
     int64_t length = s->KW * s->x.C;
     int64_t ld = up(M);
-    float *dWt = j->call->out[0].data;
-    for (int64_t n = 0; n < s->y.N; n++) {
+    for (int64_t n = first; n < end; n++) {
         const float *dy = (const float *)j->call->in[0].data + n * s->y.sn;
         pad_image(j, n);
         for (int64_t p = 0; p < s->y.H * s->y.W; p++)
             for (int64_t m = 0; m < ld; m++)
                 beside[p * ld + m] = m < M ? dy[p * M + m] : 0;
         int64_t rows;
-        for (int64_t r = from; r < to; r += rows) {
+        for (int64_t r = 0; r < s->KH * length; r += rows) {
             int64_t k = r / length;
-            rows = least(least(ROWS, to - r), (k + 1) * length - r);
+            rows = least(ROWS, (k + 1) * length - r);
             for (int64_t m = 0; m < M; m += 2 * LANES)
                 outer_rows(dWt + r * M + m, M, M - m,
                            padded + k * j->width * s->x.C + r % length,
-                           beside + m, ld, j, (int)rows, n > 0);
+                           beside + m, ld, j, (int)rows, n > first);
         }
     }
+}
+
+/* Parts from .. to-1: the first one into dWt, each other one into a sum of its own. */
+static void weights_back(const void *arg, int64_t from, int64_t to)
+{
+    const struct job *j = arg;
+    for (int64_t i = from; i < to; i++)
+        weights_of_images(j,
+                          i == 0 ? (float *)j->call->out[0].data
+                                 : j->sums + (i - 1) * j->call->out[0].count,
+                          part_start(j, i), part_start(j, i + 1));
+}
+
+/* dWt += the sums of the other parts, in their order. */
+LAB_VECTOR static void add_parts(const void *arg, int64_t from, int64_t to)
+{
+    const struct job *j = arg;
+    float *dWt = j->call->out[0].data;
+    for (int64_t i = 1; i < j->parts; i++) {
+        const float *sum = j->sums + (i - 1) * j->call->out[0].count;
+#pragma omp simd
+        for (int64_t k = from; k < to; k++)
+            dWt[k] += sum[k];
+    }
+}
+
+/* Cut by images, as the ways forward and back to dx are: a core has them in its cache,
+ * and no image is copied twice. */
+static enum lab_status all_weights_back(struct job *j)
+{
+    int64_t count = j->call->out[0].count;
+    j->parts = least(j->s.y.N, lab_threads());
+    j->sums = j->parts > 1 ? lab_room_take((j->parts - 1) * count) : NULL;
+    if (j->parts > 1 && !j->sums)
+        return lab_no_memory("a convolution's gradients");
+    lab_parallel(j->parts, 1, weights_back, j);
+    if (j->parts > 1)
+        lab_parallel(count, LAB_GRAIN, add_parts, j);
+    lab_room_give(j->sums);
+    return LAB_OK;
 }
 
 /* ---- dx ---- */
@@ -453,13 +495,10 @@ static enum lab_status conv2d_backward(const struct lab_call *call)
     if (st)
         return st;
     const struct lab_conv2d *s = &j.s;
-    int64_t K = s->KH * s->KW * s->x.C;
-    int64_t share = (K + lab_threads() - 1) / lab_threads();
-    /* Each part copies every image anew. */
-    lab_parallel(K, share > ROWS ? share : ROWS, weights_back, &j);
-    if (!call->out[1].data)
-        return LAB_OK;
-    j.weights = room(s->KH * s->KW * s->y.C * up(s->x.C));
+    st = all_weights_back(&j);
+    if (st || !call->out[1].data)
+        return st;
+    j.weights = lab_room_take(s->KH * s->KW * s->y.C * up(s->x.C));
     if (!j.weights)
         return lab_no_memory("a convolution's weights");
     float *to = j.weights;
@@ -467,7 +506,7 @@ static enum lab_status conv2d_backward(const struct lab_call *call)
         for (int64_t r1 = 0; r1 < s->win.stride[1]; r1++)
             to = pack_back(to, s, call->in[2].data, r0, r1);
     lab_parallel(s->y.N, 1, images_back, &j);
-    lab_free(j.weights);
+    lab_room_give(j.weights);
     return LAB_OK;
 }
 

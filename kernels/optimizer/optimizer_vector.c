@@ -116,18 +116,24 @@ LAB_VECTOR static void adam_part(const void *arg, int64_t from, int64_t to)
     }
 }
 
+/* A part a thread: each core has its moments from the iteration before. */
+static enum lab_status update(const struct lab_call *call, bool decay_apart)
+{
+    struct adam a = adam_of(call, decay_apart);
+    int64_t share = call->out[0].count / lab_threads();
+    lab_parallel(call->out[0].count, share > LAB_GRAIN ? share : LAB_GRAIN,
+                 adam_part, &a);
+    return LAB_OK;
+}
+
 static enum lab_status adam_update(const struct lab_call *call)
 {
-    struct adam a = adam_of(call, false);
-    lab_parallel(call->out[0].count, LAB_GRAIN, adam_part, &a);
-    return LAB_OK;
+    return update(call, false);
 }
 
 static enum lab_status adamw_update(const struct lab_call *call)
 {
-    struct adam a = adam_of(call, true);
-    lab_parallel(call->out[0].count, LAB_GRAIN, adam_part, &a);
-    return LAB_OK;
+    return update(call, true);
 }
 
 #define TABLE(op)                                                              \

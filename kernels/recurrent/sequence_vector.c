@@ -9,8 +9,8 @@
  * way back (keeps_parts). */
 #include <string.h>
 
-#include "base/mem.h"
 #include "cpu/product.h"
+#include "cpu/room.h"
 #include "cpu/vector.h"
 #include "recurrent/lstm.h"
 
@@ -158,21 +158,16 @@ static void samples_forward(const void *arg, int64_t from, int64_t to)
     }
 }
 
-static float *room(int64_t count)
-{
-    return lab_alloc_aligned((size_t)count * sizeof(float));
-}
-
 static enum lab_status lstm_sequence_forward(const struct lab_call *call)
 {
     struct layer l = layer_of(call, 0);
-    l.turned = room((l.D + l.H) * GATES * l.H);
+    l.turned = lab_room_take((l.D + l.H) * GATES * l.H);
     if (!l.turned)
         return lab_no_memory("the transposed weights of an lstm");
     lab_parallel(GATES * l.H, 1 + LAB_GRAIN / (1 + l.D + l.H), turn_weights,
                  &l);
     each_sample(&l, samples_forward);
-    lab_free(l.turned);
+    lab_room_give(l.turned);
     return LAB_OK;
 }
 
@@ -235,6 +230,25 @@ static void give_rows(const struct lab_view *to, const float *rows,
         memcpy(numbers(to) + from, rows + from, (size_t)count * sizeof(*rows));
 }
 
+/* dx = dz W of samples from .. to-1, of which this core has dz; all steps of a sample at
+ * once where those are more than the samples: of many rows a product is faster. */
+static void input_back(const struct layer *l, int64_t from, int64_t to)
+{
+    int64_t K = GATES * l->H;
+    float *dx = numbers(&l->call->out[OUT_DX]);
+    float *dz = numbers(&l->call->out[OUT_DZ]);
+    const struct lab_matrix W = {numbers(&l->call->in[1 + IN_W]), l->D};
+    for (int64_t n = from; n < to && l->T >= to - from; n++)
+        lab_vector_multiply((struct lab_matrix){dx + n * l->T * l->D, l->D},
+                            (struct lab_matrix){dz + n * K, l->N * K}, W, l->T,
+                            l->D, K, 1, 0);
+    for (int64_t t = 0; t < l->T && l->T < to - from; t++)
+        lab_vector_multiply(
+            (struct lab_matrix){dx + (from * l->T + t) * l->D, l->T * l->D},
+            (struct lab_matrix){dz + (t * l->N + from) * K, K}, W, to - from,
+            l->D, K, 1, 0);
+}
+
 static void samples_back(const void *arg, int64_t from, int64_t to)
 {
     const struct layer *l = arg;
@@ -259,6 +273,8 @@ static void samples_back(const void *arg, int64_t from, int64_t to)
     }
     give_rows(&out[OUT_DH0], l->dh, from * l->H, count);
     give_rows(&out[OUT_DC0], l->dc, from * l->H, count);
+    if (out[OUT_DX].data)
+        input_back(l, from, to);
 }
 
 /* dW (4H, cols) = dz^T rows + beta dW */
@@ -271,28 +287,13 @@ static void outer(const struct layer *l, int slot, float *dz, float *by,
                         (struct lab_matrix){by, cols}, K, cols, rows, 1, beta);
 }
 
-/* dx[:,t,:] = dz[t] W */
-static void input_back(const void *arg, int64_t from, int64_t to)
-{
-    const struct layer *l = arg;
-    int64_t K = GATES * l->H;
-    for (int64_t t = from; t < to; t++)
-        lab_vector_multiply(
-            (struct lab_matrix){numbers(&l->call->out[OUT_DX]) + t * l->D,
-                                l->T * l->D},
-            (struct lab_matrix){numbers(&l->call->out[OUT_DZ]) + t * l->N * K,
-                                K},
-            (struct lab_matrix){numbers(&l->call->in[1 + IN_W]), l->D}, l->N,
-            l->D, K, 1, 0);
-}
-
 static enum lab_status lstm_sequence_backward(const struct lab_call *call)
 {
     struct layer l = layer_of(call, 1);
     const struct lab_view *in = call->in + 1;
     float *dz = numbers(&call->out[OUT_DZ]);
     int64_t rows = l.T * l.N;
-    float *memory = room(2 * l.N * l.H + rows * l.D);
+    float *memory = lab_room_take(2 * l.N * l.H + rows * l.D);
     if (!memory)
         return lab_no_memory("an lstm's gradients");
     l.dh = memory;
@@ -306,9 +307,7 @@ static enum lab_status lstm_sequence_backward(const struct lab_call *call)
               rows - l.N, 1);
     if (call->out[OUT_DB].data)
         lab_column_sums(numbers(&call->out[OUT_DB]), dz, rows, GATES * l.H);
-    if (call->out[OUT_DX].data)
-        lab_parallel(l.T, 1, input_back, &l);
-    lab_free(memory);
+    lab_room_give(memory);
     return LAB_OK;
 }
 

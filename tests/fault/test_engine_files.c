@@ -127,20 +127,17 @@ TEST_CASE(a_line_longer_than_any_buffer)
     lab_str_release(&s);
 }
 
-TEST_CASE(a_label_column_outside)
+NET_CASE(a_label_column_outside)
 {
-    struct net n;
     struct lab_data *d = NULL;
     test_write_bytes("three.csv", "1,2,0\n", 6);
-    net_init(&n);
-    n.spec.data.source = LAB_DATA_CSV;
-    n.spec.data.label_column = 3;
-    net_loss(&n, "mse");
-    assert_int_equal(lab_data_open(&d, &n.spec, "three.csv", 1, NULL),
+    n->spec.data.source = LAB_DATA_CSV;
+    n->spec.data.label_column = 3;
+    net_loss(n, "mse");
+    assert_int_equal(lab_data_open(&d, &n->spec, "three.csv", 1, NULL),
                      LAB_E_PARSE);
     assert_true(error_is("[data.csv.label-column] three.csv:1: "));
     assert_null(d);
-    net_free(&n);
 }
 
 TEST_CASE(files_that_cannot_be_read)
@@ -200,30 +197,27 @@ TEST_CASE(digits_of_another_width)
     assert_non_null(strstr(lab_error(), "3 features"));
 }
 
-TEST_CASE(a_batch_or_split_that_rows_do_not_give)
+NET_CASE(a_batch_or_split_that_rows_do_not_give)
 {
-    struct net n;
     struct lab_data *d = NULL;
     test_write_bytes("two.csv", "1,2,0\n3,4,1\n", 12);
-    net_init(&n);
-    n.spec.data.source = LAB_DATA_CSV;
-    net_loss(&n, "mse");
-    n.spec.data.batch = 3;
-    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 0, NULL),
+    n->spec.data.source = LAB_DATA_CSV;
+    net_loss(n, "mse");
+    n->spec.data.batch = 3;
+    assert_int_equal(lab_data_open(&d, &n->spec, "two.csv", 0, NULL),
                      LAB_E_RANGE);
     assert_true(error_is("[data.batch] net.md:9:3: batch 3"));
-    n.spec.data.batch = 1; /* the other number comes from an option */
-    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 3, NULL),
+    n->spec.data.batch = 1; /* the other number comes from an option */
+    assert_int_equal(lab_data_open(&d, &n->spec, "two.csv", 3, NULL),
                      LAB_E_RANGE);
     assert_true(error_is("[data.batch] net.md: batch 3"));
-    n.spec.data.split = 1.5;
-    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 1, NULL),
+    n->spec.data.split = 1.5;
+    assert_int_equal(lab_data_open(&d, &n->spec, "two.csv", 1, NULL),
                      LAB_E_RANGE);
     assert_true(error_is("[data.split] split 1.5"));
-    n.spec.data.split = 1;
-    assert_ok(lab_data_open(&d, &n.spec, "two.csv", 2, NULL));
+    n->spec.data.split = 1;
+    assert_ok(lab_data_open(&d, &n->spec, "two.csv", 2, NULL));
     lab_data_free(d);
-    net_free(&n);
 }
 
 /* ---- MNIST ---- */

@@ -124,9 +124,8 @@ TEST_CASE(a_vocabulary_that_is_too_small)
     assert_non_null(strstr(lab_error(), "units: 10"));
 }
 
-TEST_CASE(other_files_and_losses)
+NET_CASE(other_files_and_losses)
 {
-    struct net n;
     unlink("a.txt");
     assert_int_equal(open_with(2, 1, 1), LAB_E_IO);
     assert_true(error_is("[file.open] a.txt: "));
@@ -135,15 +134,13 @@ TEST_CASE(other_files_and_losses)
     assert_true(error_is("[file.kind] a.txt: "));
     assert_int_equal(rmdir("a.txt"), 0);
     test_write_bytes("a.txt", "abcdefghij", 10);
-    net_init(&n);
-    n.spec.data.source = LAB_DATA_TEXT;
-    n.spec.data.path = "a.txt";
-    n.spec.data.place = (struct lab_place){7, 3};
-    net_node(&n, "e embedding vocab=10 dim=2");
-    net_loss(&n, "mse");
-    assert_int_equal(net_build(&n), LAB_E_PARSE);
+    n->spec.data.source = LAB_DATA_TEXT;
+    n->spec.data.path = "a.txt";
+    n->spec.data.place = (struct lab_place){7, 3};
+    net_node(n, "e embedding vocab=10 dim=2");
+    net_loss(n, "mse");
+    assert_int_equal(net_build(n), LAB_E_PARSE);
     assert_true(error_is("[data.text.loss] net.md:7:3: "));
-    net_free(&n);
 }
 
 TEST_CASE(packed_text)
@@ -207,16 +204,15 @@ static enum lab_status write_some(struct net *n)
     return st;
 }
 
-TEST_CASE(writing_with_ever_more_memory)
+NET_CASE(writing_with_ever_more_memory)
 {
-    struct net n;
-    describe(&n, 4, 2, "e embedding vocab=16 dim=3", "fc dense units=16");
-    net_walk(&n, "cpu");
-    net_steps(&n, 6);
-    struct net_moment *before = net_keep(&n);
+    describe(n, 4, 2, "e embedding vocab=16 dim=3", "fc dense units=16");
+    net_walk(n, "cpu");
+    net_steps(n, 6);
+    struct net_moment *before = net_keep(n);
     for (int64_t nth = 1;; nth++) {
         lab_mem_fail_from(nth);
-        enum lab_status st = write_some(&n);
+        enum lab_status st = write_some(n);
         int64_t used = lab_mem_count();
         lab_mem_fail_from(0);
         assert_true(st == LAB_OK || st == LAB_E_NOMEM);
@@ -224,9 +220,8 @@ TEST_CASE(writing_with_ever_more_memory)
             break;
         assert_true(nth < 5000);
     }
-    net_still(&n, "after all that", before);
+    net_still(n, "after all that", before);
     net_moment_free(before);
-    net_free(&n);
 }
 
 RUN_TESTS_IN(place_make, place_remove)

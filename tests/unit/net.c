@@ -49,6 +49,20 @@ void net_free(struct net *n)
     *n = (struct net){0};
 }
 
+int net_setup(void **state)
+{
+    static struct net n;
+    net_init(&n);
+    *state = &n;
+    return 0;
+}
+
+int net_teardown(void **state)
+{
+    net_free(*state);
+    return 0;
+}
+
 /* ---- tensors ---- */
 
 static void parse_tensor(struct net *n, struct lab_tensor_spec *t,

@@ -29,6 +29,11 @@ struct net {
 
 void net_init(struct net *n);
 void net_free(struct net *n);
+int net_setup(void **state);
+int net_teardown(void **state);
+/* A test of a net `n`, that is initialised before and freed behind it. */
+#define NET_CASE(name)                                                         \
+    TEST_CASE_OF(name, net_setup, net_teardown, struct net *n)
 
 /* "name 5,4": values row-major, or NULL: random in [-1.5, 1.5). */
 void net_tensor(struct net *n, const char *text, const double *values);

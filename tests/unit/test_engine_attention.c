@@ -106,7 +106,7 @@ TEST_CASE(numbers_and_gradients_agree)
 
 /* ---- names ---- */
 
-TEST_CASE(a_block_stands_for_its_nodes)
+NET_CASE(a_block_stands_for_its_nodes)
 {
     static const char *const ids[] = {
         "block1.ln1",  "block1.attn", "block1.r", "block1.ln2", "block1.ff1",
@@ -116,27 +116,25 @@ TEST_CASE(a_block_stands_for_its_nodes)
         "block1.attn.ctx",   "block1.r",           "block1.r.grad",
         "block1.ff1.W",      "block1.out",         "block1.out.grad",
         "block1.attn.v.grad"};
-    struct net n;
-    block_net(&n);
-    net_walk(&n, "cpu");
-    int first = lab_plan_node(n.plan, ids[0]);
+    block_net(n);
+    net_walk(n, "cpu");
+    int first = lab_plan_node(n->plan, ids[0]);
     assert_int_equal(first, 2);
     for (int i = 0; i < 9; i++)
-        assert_string_equal(n.plan->nodes[first + i].id, ids[i]);
+        assert_string_equal(n->plan->nodes[first + i].id, ids[i]);
     for (size_t i = 0; i < sizeof(tensors) / sizeof(tensors[0]); i++)
-        net_id(&n, tensors[i]);
-    assert_int_equal(net_at(&n, "block1.ff2.W")->shape.dim[1], 6);
-    assert_int_equal(net_at(&n, "x")->dtype, LAB_I32);
+        net_id(n, tensors[i]);
+    assert_int_equal(net_at(n, "block1.ff2.W")->shape.dim[1], 6);
+    assert_int_equal(net_at(n, "x")->dtype, LAB_I32);
     /* A variant for the block, or for its op, is one for its inner nodes. */
-    net_choose(&n, "block1", "blas");
-    const struct lab_schedule *s = lab_walk_schedule(n.walk);
-    int at = lab_schedule_find(s, n.plan, "block1.attn.q", LAB_FORWARD, 0);
+    net_choose(n, "block1", "blas");
+    const struct lab_schedule *s = lab_walk_schedule(n->walk);
+    int at = lab_schedule_find(s, n->plan, "block1.attn.q", LAB_FORWARD, 0);
     assert_string_equal(s->steps[at].variant->name, "blas");
-    at = lab_schedule_find(s, n.plan, "block2.attn.q", LAB_FORWARD, 0);
+    at = lab_schedule_find(s, n->plan, "block2.attn.q", LAB_FORWARD, 0);
     assert_string_equal(s->steps[at].variant->name, "naive");
-    at = lab_schedule_find(s, n.plan, "block1", -1, 0);
+    at = lab_schedule_find(s, n->plan, "block1", -1, 0);
     assert_string_equal(s->steps[at].step->name, "block1.ln1.stats");
-    net_free(&n);
 }
 
 /* ---- the group ---- */
@@ -259,60 +257,55 @@ TEST_CASE(the_group_hides_three_steps_both_ways)
 }
 
 /* The way back as one step, of shares that the steps forward have written. */
-TEST_CASE(the_way_back_may_be_a_group_alone)
+NET_CASE(the_way_back_may_be_a_group_alone)
 {
-    struct net n;
-    block_net(&n);
-    net_walk(&n, "cpu");
-    to_update(&n);
-    double *want = net_read(&n, "emb.W.grad");
-    net_choose(&n, "attention", "fused");
-    assert_int_equal(net_hidden_at(&n, "block1.attn.softmax", LAB_FORWARD), 1);
-    assert_int_equal(net_hidden_at(&n, "block1.attn.softmax", LAB_BACKWARD), 3);
-    assert_int_equal(net_hidden_at(&n, "block2.attn.k", LAB_BACKWARD), 1);
-    net_steps(&n, 0);
-    assert_ok(lab_walk_restart(n.walk));
-    to_update(&n);
-    assert_true(lab_walk_written(n.walk, net_id(&n, "block1.attn.probs")));
+    block_net(n);
+    net_walk(n, "cpu");
+    to_update(n);
+    double *want = net_read(n, "emb.W.grad");
+    net_choose(n, "attention", "fused");
+    assert_int_equal(net_hidden_at(n, "block1.attn.softmax", LAB_FORWARD), 1);
+    assert_int_equal(net_hidden_at(n, "block1.attn.softmax", LAB_BACKWARD), 3);
+    assert_int_equal(net_hidden_at(n, "block2.attn.k", LAB_BACKWARD), 1);
+    net_steps(n, 0);
+    assert_ok(lab_walk_restart(n->walk));
+    to_update(n);
+    assert_true(lab_walk_written(n->walk, net_id(n, "block1.attn.probs")));
     assert_false(
-        lab_walk_written(n.walk, net_id(&n, "block1.attn.probs.grad")));
-    net_explain_all(&n, true);
-    double *got = net_read(&n, "emb.W.grad");
-    for (int64_t i = 0; i < net_at(&n, "emb.W.grad")->count; i++)
+        lab_walk_written(n->walk, net_id(n, "block1.attn.probs.grad")));
+    net_explain_all(n, true);
+    double *got = net_read(n, "emb.W.grad");
+    for (int64_t i = 0; i < net_at(n, "emb.W.grad")->count; i++)
         assert_true(fabs(want[i] - got[i]) <= 1e-6 * (1 + fabs(want[i])));
     lab_free(want);
     lab_free(got);
-    net_free(&n);
 }
 
 /* Queries and keys that are data have no gradients: the group is one step, and hides
  * no step of another node. */
-TEST_CASE(a_group_hides_steps_of_its_node_alone)
+NET_CASE(a_group_hides_steps_of_its_node_alone)
 {
-    struct net n;
-    net_init(&n);
-    net_tensor(&n, "q 2,3,4", NULL);
-    net_tensor(&n, "k 2,5,4", NULL);
-    net_tensor(&n, "v 2,5,2", NULL);
-    net_nodes(&n, "fc dense units=2 from=v",
+    net_tensor(n, "q 2,3,4", NULL);
+    net_tensor(n, "k 2,5,4", NULL);
+    net_tensor(n, "v 2,5,2", NULL);
+    net_nodes(n, "fc dense units=2 from=v",
               "dot scaled_dot_attention from=q,k,fc");
-    net_loss(&n, "weighted_sum");
-    net_tensor(&n, "y 2,3,2", NULL);
-    net_walk(&n, "cpu");
-    to_update(&n);
-    double *want = net_read(&n, "fc.b.grad");
-    net_choose(&n, "dot", "fused");
-    assert_int_equal(net_hidden_at(&n, "dot.context", LAB_BACKWARD), 1);
-    net_steps(&n, 0);
-    assert_ok(lab_walk_restart(n.walk));
-    to_update(&n);
-    net_explain_all(&n, true);
-    double *got = net_read(&n, "fc.b.grad");
-    for (int64_t i = 0; i < net_at(&n, "fc.b.grad")->count; i++)
+    net_loss(n, "weighted_sum");
+    net_tensor(n, "y 2,3,2", NULL);
+    net_walk(n, "cpu");
+    to_update(n);
+    double *want = net_read(n, "fc.b.grad");
+    net_choose(n, "dot", "fused");
+    assert_int_equal(net_hidden_at(n, "dot.context", LAB_BACKWARD), 1);
+    net_steps(n, 0);
+    assert_ok(lab_walk_restart(n->walk));
+    to_update(n);
+    net_explain_all(n, true);
+    double *got = net_read(n, "fc.b.grad");
+    for (int64_t i = 0; i < net_at(n, "fc.b.grad")->count; i++)
         assert_true(fabs(want[i] - got[i]) <= 1e-6 * (1 + fabs(want[i])));
     lab_free(want);
     lab_free(got);
-    net_free(&n);
 }
 
 /* ---- refusals ---- */

@@ -131,33 +131,31 @@ TEST_CASE(momentum_at_random)
 }
 
 /* At speed over a hundred iterations, and back by any number of them. */
-TEST_CASE(far_back)
+NET_CASE(far_back)
 {
-    struct net n;
     struct net fresh;
     const int64_t targets[] = {99, 97, 96, 95, 64, 63, 33, 32, 31, 1, 0};
-    describe(&n, "adam lr=0.02");
-    int64_t steps = net_steps_of(&n);
-    net_iterate(&n, 100);
-    struct net_moment *last = net_keep(&n);
+    describe(n, "adam lr=0.02");
+    int64_t steps = net_steps_of(n);
+    net_iterate(n, 100);
+    struct net_moment *last = net_keep(n);
     for (size_t k = 0; k < sizeof(targets) / sizeof(targets[0]); k++) {
         int64_t target = targets[k];
         int64_t now =
-            lab_walk_iteration(n.walk) * steps + lab_walk_position(n.walk);
-        assert_ok(lab_walk_back(n.walk, now - (target * steps + 4)));
+            lab_walk_iteration(n->walk) * steps + lab_walk_position(n->walk);
+        assert_ok(lab_walk_back(n->walk, now - (target * steps + 4)));
         describe(&fresh, "adam lr=0.02");
         net_iterate(&fresh, target);
         net_steps(&fresh, 4);
-        net_alike(&n, "far back", &fresh);
+        net_alike(n, "far back", &fresh);
         net_free(&fresh);
     }
-    while (lab_walk_iteration(n.walk) < 99)
-        assert_ok(lab_walk_iterate(n.walk));
-    if (!lab_walk_at_end(n.walk))
-        assert_ok(lab_walk_iterate(n.walk));
-    net_still(&n, "forward again", last);
+    while (lab_walk_iteration(n->walk) < 99)
+        assert_ok(lab_walk_iterate(n->walk));
+    if (!lab_walk_at_end(n->walk))
+        assert_ok(lab_walk_iterate(n->walk));
+    net_still(n, "forward again", last);
     net_moment_free(last);
-    net_free(&n);
 }
 
 /* A copy that was taken under one variant must not come back under another. */
@@ -189,28 +187,26 @@ TEST_CASE(a_switched_variant_does_not_bring_old_weights_back)
 }
 
 /* `old` is what the iteration found, also where no copy was kept. */
-TEST_CASE(old_values_are_there_after_training_at_speed)
+NET_CASE(old_values_are_there_after_training_at_speed)
 {
-    struct net n;
     float was[320];
     float old[320];
-    describe(&n, "adam lr=0.02");
-    int W = net_id(&n, "fc1.W");
+    describe(n, "adam lr=0.02");
+    int W = net_id(n, "fc1.W");
     for (int i = 0; i < 21; i++) {
-        assert_ok(lab_walk_read(n.walk, W, false, was));
-        assert_ok(lab_walk_iterate(n.walk));
+        assert_ok(lab_walk_read(n->walk, W, false, was));
+        assert_ok(lab_walk_iterate(n->walk));
     }
-    struct net_moment *before = net_keep(&n);
-    assert_ok(lab_walk_read(n.walk, W, true, old));
+    struct net_moment *before = net_keep(n);
+    assert_ok(lab_walk_read(n->walk, W, true, old));
     assert_memory_equal(was, old, sizeof(was));
-    net_still(&n, "after reading an old value", before);
+    net_still(n, "after reading an old value", before);
     net_moment_free(before);
     /* Before the update old and new are one. */
-    net_steps(&n, 3);
-    assert_ok(lab_walk_read(n.walk, W, true, old));
-    assert_ok(lab_walk_read(n.walk, W, false, was));
+    net_steps(n, 3);
+    assert_ok(lab_walk_read(n->walk, W, true, old));
+    assert_ok(lab_walk_read(n->walk, W, false, was));
     assert_memory_equal(was, old, sizeof(was));
-    net_free(&n);
 }
 
 static bool count_asked(void *user)
@@ -226,70 +222,66 @@ static bool always(void *user)
 }
 
 /* Its copy stays, though more have been made since than are kept. */
-TEST_CASE(a_mark_is_reached_from_its_own_copy)
+NET_CASE(a_mark_is_reached_from_its_own_copy)
 {
-    struct net n;
     int asked = 0;
     const struct lab_stop stop = {count_asked, &asked};
-    describe(&n, "adam lr=0.02");
-    int steps = net_steps_of(&n);
-    net_steps(&n, 40 * steps);
-    struct net_moment *want = net_keep(&n);
-    lab_walk_set_mark(n.walk, 0);
-    assert_ok(lab_walk_to_mark(n.walk, 0)); /* it is there */
-    net_steps(&n, 100 * steps);
-    net_iterate(&n, 50);
-    lab_walk_stop_when(n.walk, &stop);
-    assert_ok(lab_walk_to_mark(n.walk, 0));
-    lab_walk_stop_when(n.walk, &(struct lab_stop){0});
-    assert_int_equal(lab_walk_iteration(n.walk), 39);
-    assert_true(lab_walk_at_end(n.walk));
+    describe(n, "adam lr=0.02");
+    int steps = net_steps_of(n);
+    net_steps(n, 40 * steps);
+    struct net_moment *want = net_keep(n);
+    lab_walk_set_mark(n->walk, 0);
+    assert_ok(lab_walk_to_mark(n->walk, 0)); /* it is there */
+    net_steps(n, 100 * steps);
+    net_iterate(n, 50);
+    lab_walk_stop_when(n->walk, &stop);
+    assert_ok(lab_walk_to_mark(n->walk, 0));
+    lab_walk_stop_when(n->walk, &(struct lab_stop){0});
+    assert_int_equal(lab_walk_iteration(n->walk), 39);
+    assert_true(lab_walk_at_end(n->walk));
     assert_in_range(asked, 1, 2 * steps);
-    net_still(&n, "at the mark", want);
-    net_steps(&n, 3 * steps);
-    assert_ok(lab_walk_to_mark(n.walk, 0));
-    net_still(&n, "at the mark again", want);
+    net_still(n, "at the mark", want);
+    net_steps(n, 3 * steps);
+    assert_ok(lab_walk_to_mark(n->walk, 0));
+    net_still(n, "at the mark again", want);
     /* Who asks to stop on the way finds it at the mark, too. */
-    net_steps(&n, 30 * steps);
-    lab_walk_stop_when(n.walk, &(struct lab_stop){always, NULL});
-    assert_ok(lab_walk_to_mark(n.walk, 0));
-    lab_walk_stop_when(n.walk, &(struct lab_stop){0});
-    net_still(&n, "at the mark, asked to stop", want);
+    net_steps(n, 30 * steps);
+    lab_walk_stop_when(n->walk, &(struct lab_stop){always, NULL});
+    assert_ok(lab_walk_to_mark(n->walk, 0));
+    lab_walk_stop_when(n->walk, &(struct lab_stop){0});
+    net_still(n, "at the mark, asked to stop", want);
     net_moment_free(want);
     /* A new beginning has no mark. */
-    assert_ok(lab_walk_restart(n.walk));
-    net_steps(&n, 45 * steps);
-    assert_ok(lab_walk_to_mark(n.walk, 0));
-    assert_int_equal(lab_walk_iteration(n.walk), 44);
-    net_free(&n);
+    assert_ok(lab_walk_restart(n->walk));
+    net_steps(n, 45 * steps);
+    assert_ok(lab_walk_to_mark(n->walk, 0));
+    assert_int_equal(lab_walk_iteration(n->walk), 44);
 }
 
 /* Of parameters so large that the budget has room for two copies alone. */
-TEST_CASE(every_mark_of_a_large_network_keeps_its_copy)
+NET_CASE(every_mark_of_a_large_network_keeps_its_copy)
 {
-    struct net n;
     int asked = 0;
     const struct lab_stop stop = {count_asked, &asked};
-    net_digits_of(&n, 1, "sgd lr=0.001", "fc1 dense units=4800",
+    net_digits_of(n, 1, "sgd lr=0.001", "fc1 dense units=4800",
                   "fc2 dense units=4800", "fc3 dense units=10");
-    net_walk(&n, "cpu");
-    assert_in_range(n.plan->persistent_bytes, (256 << 20) / 3 + 1,
+    net_walk(n, "cpu");
+    assert_in_range(n->plan->persistent_bytes, (256 << 20) / 3 + 1,
                     (256 << 20) / 2);
-    int steps = net_steps_of(&n);
+    int steps = net_steps_of(n);
     for (int i = 0; i < LAB_WALK_MARKS; i++) {
-        net_steps(&n, steps);
-        lab_walk_set_mark(n.walk, i);
+        net_steps(n, steps);
+        lab_walk_set_mark(n->walk, i);
     }
-    struct net_moment *want = net_keep(&n);
-    net_steps(&n, 2 * steps);
-    lab_walk_stop_when(n.walk, &stop);
-    assert_ok(lab_walk_to_mark(n.walk, LAB_WALK_MARKS - 1));
-    lab_walk_stop_when(n.walk, &(struct lab_stop){0});
-    assert_int_equal(lab_walk_iteration(n.walk), LAB_WALK_MARKS - 1);
+    struct net_moment *want = net_keep(n);
+    net_steps(n, 2 * steps);
+    lab_walk_stop_when(n->walk, &stop);
+    assert_ok(lab_walk_to_mark(n->walk, LAB_WALK_MARKS - 1));
+    lab_walk_stop_when(n->walk, &(struct lab_stop){0});
+    assert_int_equal(lab_walk_iteration(n->walk), LAB_WALK_MARKS - 1);
     assert_in_range(asked, 1, steps); /* not from the start */
-    net_still(&n, "at the last mark", want);
+    net_still(n, "at the last mark", want);
     net_moment_free(want);
-    net_free(&n);
 }
 
 RUN_TESTS()

@@ -94,25 +94,23 @@ TEST_CASE(every_number_is_explained)
     }
 }
 
-TEST_CASE(the_state_is_the_encoders_last)
+NET_CASE(the_state_is_the_encoders_last)
 {
-    struct net n;
-    begin(&n, 0);
-    net_walk(&n, "cpu");
-    assert_true(lab_plan_tensor(n.plan, "enc.h0") >= 0);
-    assert_int_equal(lab_plan_tensor(n.plan, "dec.h0"), -1);
-    assert_int_equal(lab_plan_tensor(n.plan, "dec.c0"), -1);
-    const struct lab_step *gates = net_step(&n, "dec.gates.0", LAB_FORWARD);
-    assert_int_equal(gates->in[1], net_id(&n, "enc.h.3"));
-    const struct lab_step *cell = net_step(&n, "dec.cell.0", LAB_FORWARD);
-    assert_int_equal(cell->in[1], net_id(&n, "enc.c.3"));
+    begin(n, 0);
+    net_walk(n, "cpu");
+    assert_true(lab_plan_tensor(n->plan, "enc.h0") >= 0);
+    assert_int_equal(lab_plan_tensor(n->plan, "dec.h0"), -1);
+    assert_int_equal(lab_plan_tensor(n->plan, "dec.c0"), -1);
+    const struct lab_step *gates = net_step(n, "dec.gates.0", LAB_FORWARD);
+    assert_int_equal(gates->in[1], net_id(n, "enc.h.3"));
+    const struct lab_step *cell = net_step(n, "dec.cell.0", LAB_FORWARD);
+    assert_int_equal(cell->in[1], net_id(n, "enc.c.3"));
     /* The encoder's last step, back: from the decoder alone, and unscaled. */
-    const struct lab_step *last = net_step(&n, "enc.cell.3", LAB_BACKWARD);
+    const struct lab_step *last = net_step(n, "enc.cell.3", LAB_BACKWARD);
     assert_int_equal(last->in[0], -1);
-    assert_int_equal(last->in[1], net_id(&n, "enc.h.3.grad.dec"));
-    assert_int_equal(last->in[2], net_id(&n, "enc.c.3.grad.dec"));
+    assert_int_equal(last->in[1], net_id(n, "enc.h.3.grad.dec"));
+    assert_int_equal(last->in[2], net_id(n, "enc.c.3.grad.dec"));
     assert_int_equal(last->in[3], -1);
-    net_free(&n);
 }
 
 /* A number put into the encoder's last input comes out of the decoder. */
@@ -190,13 +188,11 @@ TEST_CASE(a_group_that_keeps_parts_serves_both)
     }
 }
 
-TEST_CASE(back_and_forward_give_the_same_bits)
+NET_CASE(back_and_forward_give_the_same_bits)
 {
-    struct net n;
-    begin(&n, 3);
-    net_walk(&n, "cpu");
-    net_back_and_forth(&n);
-    net_free(&n);
+    begin(n, 3);
+    net_walk(n, "cpu");
+    net_back_and_forth(n);
 }
 
 static void refused(const char *encoder, const char *decoder, const char *third,

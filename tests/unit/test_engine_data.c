@@ -62,17 +62,16 @@ static void batch_rows(struct net *n, int64_t iteration, int64_t *row)
     }
 }
 
-TEST_CASE(an_epoch_deals_a_row_at_most_once)
+NET_CASE(an_epoch_deals_a_row_at_most_once)
 {
-    struct net n;
     struct lab_data_facts f;
     unsigned first_left = 0;
     bool left_differs = false;
     write_rows("rows.csv", 101, false, false);
-    csv(&n, "rows.csv", 7);
-    n.spec.data.split = 0.75;
-    built(&n);
-    lab_data_get_facts(n.data, &f);
+    csv(n, "rows.csv", 7);
+    n->spec.data.split = 0.75;
+    built(n);
+    lab_data_get_facts(n->data, &f);
     assert_int_equal(f.train_rows, 75);
     assert_int_equal(f.held_rows, 26);
     assert_int_equal(f.batches_per_epoch, 10);
@@ -83,7 +82,7 @@ TEST_CASE(an_epoch_deals_a_row_at_most_once)
         unsigned left = 0;
         for (int b = 0; b < 10; b++) {
             int64_t row[7];
-            batch_rows(&n, epoch * 10 + b, row);
+            batch_rows(n, epoch * 10 + b, row);
             for (int i = 0; i < 7; i++) {
                 assert_int_equal(seen[row[i]]++, 0);
                 seen_ever[row[i]]++;
@@ -102,13 +101,12 @@ TEST_CASE(an_epoch_deals_a_row_at_most_once)
     assert_int_equal(trained, 75);
     for (int64_t r = 0; r < f.held_rows; r++) {
         float x[14];
-        lab_data_fill_held(n.data, n.plan, n.plan->x, r, x);
+        lab_data_fill_held(n->data, n->plan, n->plan->x, r, x);
         int64_t row = (int64_t)x[0];
         assert_int_equal(seen_ever[row]++, 0);
-        assert_int_equal(lab_data_held_label(n.data, r), row % 3);
+        assert_int_equal(lab_data_held_label(n->data, r), row % 3);
     }
-    assert_int_equal(lab_data_held_label(n.data, 26), -1);
-    net_free(&n);
+    assert_int_equal(lab_data_held_label(n->data, 26), -1);
 }
 
 TEST_CASE(a_batch_depends_on_seed_and_iteration_alone)
@@ -144,54 +142,50 @@ TEST_CASE(a_batch_depends_on_seed_and_iteration_alone)
     net_free(&b);
 }
 
-TEST_CASE(without_shuffle_the_order_is_the_files)
+NET_CASE(without_shuffle_the_order_is_the_files)
 {
-    struct net n;
     int64_t row[7];
     write_rows("rows.csv", 101, false, false);
-    csv(&n, "rows.csv", 7);
-    n.spec.data.shuffle = false;
-    built(&n);
+    csv(n, "rows.csv", 7);
+    n->spec.data.shuffle = false;
+    built(n);
     for (int i = 0; i < 22; i++) { /* 80 rows train: 11 batches an epoch */
-        batch_rows(&n, i, row);
+        batch_rows(n, i, row);
         for (int k = 0; k < 7; k++)
             assert_int_equal(row[k], i % 11 * 7 + k);
     }
     float x[14];
-    lab_data_fill_held(n.data, n.plan, n.plan->x, 0, x);
+    lab_data_fill_held(n->data, n->plan, n->plan->x, 0, x);
     assert_true(x[0] == 80.0f);
     /* Past the end the last row repeats. */
-    lab_data_fill_held(n.data, n.plan, n.plan->x, 19, x);
+    lab_data_fill_held(n->data, n->plan, n->plan->x, 19, x);
     assert_true(x[0] == 99.0f && x[2] == 100.0f && x[4] == 100.0f);
-    net_free(&n);
 }
 
-TEST_CASE(gzip_header_scale_and_label_column)
+NET_CASE(gzip_header_scale_and_label_column)
 {
-    struct net n;
     float x[20];
     float y[10];
     write_rows("rows.csv.gz", 50, true, true);
-    csv(&n, "rows.csv.gz", 10);
-    n.spec.data.header = true;
-    n.spec.data.shuffle = false;
-    n.spec.data.scale = 0.5;
-    n.spec.data.label_column = 0;
-    net_loss(&n, "mse"); /* column 0 as a real target */
-    n.spec.nodes[0].attr[0].i = 1;
-    built(&n);
-    assert_ok(lab_data_fill(n.data, n.plan, n.plan->x, 0, x));
-    assert_ok(lab_data_fill(n.data, n.plan, n.plan->y, 0, y));
+    csv(n, "rows.csv.gz", 10);
+    n->spec.data.header = true;
+    n->spec.data.shuffle = false;
+    n->spec.data.scale = 0.5;
+    n->spec.data.label_column = 0;
+    net_loss(n, "mse"); /* column 0 as a real target */
+    n->spec.nodes[0].attr[0].i = 1;
+    built(n);
+    assert_ok(lab_data_fill(n->data, n->plan, n->plan->x, 0, x));
+    assert_ok(lab_data_fill(n->data, n->plan, n->plan->y, 0, y));
     for (int i = 0; i < 10; i++) {
         assert_true(x[2 * i] == 0.5f * ((float)i + 0.5f));
         assert_true(x[2 * i + 1] == 0.5f * (float)(i % 3));
         assert_true(y[i] == (float)i);
     }
     struct lab_data_facts f;
-    lab_data_get_facts(n.data, &f);
+    lab_data_get_facts(n->data, &f);
     assert_int_equal(f.classes, 0);
-    assert_int_equal(lab_data_held_label(n.data, 0), -1);
-    net_free(&n);
+    assert_int_equal(lab_data_held_label(n->data, 0), -1);
 }
 
 TEST_CASE(digits_with_mse_are_one_hot)
@@ -357,45 +351,39 @@ TEST_CASE(digits_stand_in_for_mnist)
 
 /* ---- inline ---- */
 
-TEST_CASE(inline_rows_are_cut_into_batches)
+NET_CASE(inline_rows_are_cut_into_batches)
 {
-    struct net n;
     float x[8];
-    net_init(&n);
-    net_tensor(&n, "x 9,2", NULL);
-    net_labels(&n, "y 9", 3);
-    net_node(&n, "fc dense units=3");
-    net_loss(&n, "softmax_cross_entropy");
-    n.spec.data.batch = 4;
-    built(&n);
-    assert_int_equal(n.plan->batch, 4);
+    net_tensor(n, "x 9,2", NULL);
+    net_labels(n, "y 9", 3);
+    net_node(n, "fc dense units=3");
+    net_loss(n, "softmax_cross_entropy");
+    n->spec.data.batch = 4;
+    built(n);
+    assert_int_equal(n->plan->batch, 4);
     for (int i = 0; i < 5; i++) { /* the ninth row is left out */
-        assert_ok(lab_data_fill(n.data, n.plan, n.plan->x, i, x));
+        assert_ok(lab_data_fill(n->data, n->plan, n->plan->x, i, x));
         for (int k = 0; k < 8; k++)
             assert_true(x[k] ==
-                        (float)n.spec.data.tensors[0].values[i % 2 * 8 + k]);
+                        (float)n->spec.data.tensors[0].values[i % 2 * 8 + k]);
     }
-    net_free(&n);
 }
 
-TEST_CASE(inline_batches_must_fit)
+NET_CASE(inline_batches_must_fit)
 {
-    struct net n;
-    net_init(&n);
-    net_tensor(&n, "x 9,2", NULL);
-    net_labels(&n, "y 9", 3);
-    net_tensor(&n, "q 4,2", NULL);
-    net_node(&n, "fc dense units=3");
-    net_loss(&n, "softmax_cross_entropy");
-    n.spec.data.batch = 4;
-    assert_int_equal(net_build(&n), LAB_E_SHAPE);
+    net_tensor(n, "x 9,2", NULL);
+    net_labels(n, "y 9", 3);
+    net_tensor(n, "q 4,2", NULL);
+    net_node(n, "fc dense units=3");
+    net_loss(n, "softmax_cross_entropy");
+    n->spec.data.batch = 4;
+    assert_int_equal(net_build(n), LAB_E_SHAPE);
     assert_true(error_is("[data.inline.rows] net.md:12:3: "));
-    n.spec.data.batch = 10;
-    n.spec.data.tensors[2].shape.dim[0] = 9;
-    assert_int_equal(net_build(&n), LAB_E_RANGE);
+    n->spec.data.batch = 10;
+    n->spec.data.tensors[2].shape.dim[0] = 9;
+    assert_int_equal(net_build(n), LAB_E_RANGE);
     assert_true(error_is("[data.inline.batch] batch 10"));
     assert_non_null(strstr(lab_error(), "9 rows"));
-    net_free(&n);
 }
 
 RUN_TESTS_IN(place_make, place_remove)

@@ -47,18 +47,16 @@ TEST_CASE(terms_follow_the_rule)
     }
 }
 
-TEST_CASE(eight_terms_by_default_in_batches_of_32)
+NET_CASE(eight_terms_by_default_in_batches_of_32)
 {
-    struct net n;
     struct lab_data_facts facts;
-    describe(&n, 0, 0);
-    net_walk(&n, "cpu");
-    assert_int_equal(net_at(&n, "x")->shape.dim[1], 8);
-    lab_data_get_facts(lab_walk_data(n.walk), &facts);
+    describe(n, 0, 0);
+    net_walk(n, "cpu");
+    assert_int_equal(net_at(n, "x")->shape.dim[1], 8);
+    lab_data_get_facts(lab_walk_data(n->walk), &facts);
     assert_int_equal(facts.batch, 32);
     assert_int_equal(facts.train_rows, 409);
     assert_int_equal(facts.held_rows, 103);
-    net_free(&n);
 }
 
 TEST_CASE(too_few_or_too_many_terms)
@@ -94,18 +92,16 @@ static double worst_held(struct net *n)
     return worst;
 }
 
-TEST_CASE(an_rnn_learns_the_rule)
+NET_CASE(an_rnn_learns_the_rule)
 {
-    struct net n;
-    describe(&n, 8, 64);
-    n.spec.data.shuffle = true;
-    net_walk(&n, "cpu");
-    net_iterate(&n, 24000);
-    net_steps(&n, 1); /* into the next iteration: nothing more is learnt */
-    double worst = worst_held(&n);
+    describe(n, 8, 64);
+    n->spec.data.shuffle = true;
+    net_walk(n, "cpu");
+    net_iterate(n, 24000);
+    net_steps(n, 1); /* into the next iteration: nothing more is learnt */
+    double worst = worst_held(n);
     print_message("held back: off by at most %.4f\n", worst);
     assert_true(worst < 0.01);
-    net_free(&n);
 }
 
 RUN_TESTS()

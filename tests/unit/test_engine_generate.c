@@ -117,21 +117,20 @@ static char *written(struct net *n, const char *prompt,
 }
 
 /* Greedy: at every place the likeliest of the walk's own scores. */
-TEST_CASE(greedy_takes_the_likeliest)
+NET_CASE(greedy_takes_the_likeliest)
 {
-    struct net n;
     const struct lab_sampling greedy = {0};
     int32_t ids[64];
-    trained(&n, true, 60);
-    const struct lab_text *t = lab_data_text(n.data);
-    char *text = written(&n, "the c", &greedy, 40);
+    trained(n, true, 60);
+    const struct lab_text *t = lab_data_text(n->data);
+    char *text = written(n, "the c", &greedy, 40);
     int count = 0;
     for (const char *p = "the c"; *p; p++)
         ids[count++] = lab_text_find(t, (uint32_t)*p);
     for (int i = 0; i < 40; i++) {
         double z[CLASSES];
         int from = count > CONTEXT ? count - CONTEXT : 0;
-        walk_logits(&n, ids + from, count - from, z);
+        walk_logits(n, ids + from, count - from, z);
         int best = 0;
         for (int c = 1; c < VOCAB; c++)
             best = z[c] > z[best] ? c : best;
@@ -139,93 +138,85 @@ TEST_CASE(greedy_takes_the_likeliest)
         ids[count++] = best;
     }
     lab_free(text);
-    net_free(&n);
 }
 
-TEST_CASE(the_seed_decides)
+NET_CASE(the_seed_decides)
 {
-    struct net n;
     struct lab_sampling how = {.temperature = 1.5, .seed = 8};
-    trained(&n, false, 5);
-    char *a = written(&n, "", &how, 60);
-    char *b = written(&n, "", &how, 60);
+    trained(n, false, 5);
+    char *a = written(n, "", &how, 60);
+    char *b = written(n, "", &how, 60);
     assert_string_equal(a, b);
     how.seed = 9;
-    char *c = written(&n, "", &how, 60);
+    char *c = written(n, "", &how, 60);
     assert_string_not_equal(a, c);
     how.top_k = 1;
-    char *d = written(&n, "", &how, 60);
-    char *e = written(&n, "", &(struct lab_sampling){0}, 60);
+    char *d = written(n, "", &how, 60);
+    char *e = written(n, "", &(struct lab_sampling){0}, 60);
     assert_string_equal(d, e); /* one to draw from is the likeliest */
     lab_free(a);
     lab_free(b);
     lab_free(c);
     lab_free(d);
     lab_free(e);
-    net_free(&n);
 }
 
 /* Whatever it is drawn with: the network's own, among the text's characters. */
-TEST_CASE(a_character_has_its_probability)
+NET_CASE(a_character_has_its_probability)
 {
     const struct lab_sampling how = {.temperature = 3, .top_k = 4, .seed = 5};
-    struct net n;
     struct lab_generator *g;
     struct lab_str text;
     double z[CLASSES];
     double sum = 0;
-    trained(&n, true, 20);
-    const struct lab_text *t = lab_data_text(n.data);
+    trained(n, true, 20);
+    const struct lab_text *t = lab_data_text(n->data);
     const int32_t id = lab_text_find(t, 'a');
     lab_str_init(&text);
-    assert_ok(lab_generator_new(&g, n.walk));
+    assert_ok(lab_generator_new(&g, n->walk));
     assert_ok(lab_generator_begin(g, "a", &how));
     assert_ok(lab_generator_next(g, &text));
-    walk_logits(&n, &id, 1, z);
+    walk_logits(n, &id, 1, z);
     for (int c = 0; c < VOCAB; c++)
         sum += exp(z[c]);
     int32_t drawn = lab_text_find(t, (uint32_t)lab_str_text(&text)[0]);
     assert_float_equal(lab_generator_probability(g), exp(z[drawn]) / sum, 1e-5);
     lab_str_release(&text);
     lab_generator_free(g);
-    net_free(&n);
 }
 
 /* The parameters of the moment, and the variants of the moment. */
-TEST_CASE(it_follows_the_walk)
+NET_CASE(it_follows_the_walk)
 {
-    struct net n;
     struct lab_generator *g;
     const int32_t ids[] = {3, 1, 4};
     double first[CLASSES];
     double now[CLASSES];
-    trained(&n, true, 1);
-    assert_ok(lab_generator_new(&g, n.walk));
+    trained(n, true, 1);
+    assert_ok(lab_generator_new(&g, n->walk));
     assert_ok(lab_generator_logits(g, ids, 3, first));
-    assert_ok(lab_walk_iterate(n.walk));
+    assert_ok(lab_walk_iterate(n->walk));
     assert_ok(lab_generator_logits(g, ids, 3, now));
     bool moved = false;
     for (int c = 0; c < CLASSES; c++)
         moved = moved || fabs(now[c] - first[c]) > 1e-3;
     assert_true(moved);
     lab_generator_free(g);
-    net_choose(&n, "*", "blas");
-    assert_ok(lab_generator_new(&g, n.walk));
+    net_choose(n, "*", "blas");
+    assert_ok(lab_generator_new(&g, n->walk));
     assert_ok(lab_generator_logits(g, ids, 3, first));
     for (int c = 0; c < CLASSES; c++)
         assert_float_equal(first[c], now[c], 1e-5);
     lab_generator_free(g);
-    net_free(&n);
 }
 
-TEST_CASE(what_cannot_be_begun)
+NET_CASE(what_cannot_be_begun)
 {
-    struct net n;
     struct lab_generator *g = NULL;
     struct lab_sampling how = {.temperature = 1};
     struct lab_str text;
-    trained(&n, true, 0);
-    assert_ok(lab_generator_new(&g, n.walk));
+    trained(n, true, 0);
+    assert_ok(lab_generator_new(&g, n->walk));
     assert_int_equal(lab_generator_begin(g, "the b", &how), LAB_E_RANGE);
     assert_true(error_is("[generate.character] 'b' (U+0062)"));
     assert_int_equal(lab_generator_begin(g, "a\033", &how), LAB_E_RANGE);
@@ -242,28 +233,24 @@ TEST_CASE(what_cannot_be_begun)
     how.top_k = 0;
     lab_str_init(&text);
     for (int i = 0; i < CLASSES; i++)
-        net_put(&n, "fc.b", i, NAN);
+        net_put(n, "fc.b", i, NAN);
     assert_ok(lab_generator_begin(g, "a", &how));
     assert_int_equal(lab_generator_next(g, &text), LAB_E_STATE);
     lab_str_release(&text);
     lab_generator_free(g);
-    net_free(&n);
 }
 
-TEST_CASE(networks_that_write_nothing)
+NET_CASE(networks_that_write_nothing)
 {
-    struct net n;
     struct lab_generator *g = NULL;
-    net_init(&n);
-    net_tensor(&n, "x 4,3", NULL);
-    net_labels(&n, "y 4", 2);
-    net_node(&n, "fc dense units=2");
-    net_loss(&n, "softmax_cross_entropy");
-    net_walk(&n, "cpu");
-    assert_int_equal(lab_generator_new(&g, n.walk), LAB_E_USAGE);
+    net_tensor(n, "x 4,3", NULL);
+    net_labels(n, "y 4", 2);
+    net_node(n, "fc dense units=2");
+    net_loss(n, "softmax_cross_entropy");
+    net_walk(n, "cpu");
+    assert_int_equal(lab_generator_new(&g, n->walk), LAB_E_USAGE);
     assert_true(error_is("[generate.data] "));
     assert_null(g);
-    net_free(&n);
 }
 
 TEST_CASE(draws)

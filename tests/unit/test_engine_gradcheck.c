@@ -83,26 +83,22 @@ TEST_CASE(every_op_passes)
     }
 }
 
-TEST_CASE(every_op_at_once_passes)
+NET_CASE(every_op_at_once_passes)
 {
-    struct net n;
-    net_init(&n);
-    net_every_op(&n, "softmax_cross_entropy", "adamw lr=0.05");
-    net_walk(&n, "cpu");
-    net_steps(&n, n.plan->n_steps);
-    all_pass(&n, true);
-    net_free(&n);
+    net_every_op(n, "softmax_cross_entropy", "adamw lr=0.05");
+    net_walk(n, "cpu");
+    net_steps(n, n->plan->n_steps);
+    all_pass(n, true);
 }
 
-TEST_CASE(a_corrupted_gradient_fails)
+NET_CASE(a_corrupted_gradient_fails)
 {
-    struct net n;
     int count;
-    sandwich(&n, "op tanh", "mse");
-    net_steps(&n, lab_walk_schedule(n.walk)->phase_first[LAB_UPDATE]);
-    double was = net_get(&n, "fc1.W.grad", 11);
-    net_put(&n, "fc1.W.grad", 11, was + 1e-3);
-    struct lab_check_result *r = check(&n, NULL, &count);
+    sandwich(n, "op tanh", "mse");
+    net_steps(n, lab_walk_schedule(n->walk)->phase_first[LAB_UPDATE]);
+    double was = net_get(n, "fc1.W.grad", 11);
+    net_put(n, "fc1.W.grad", 11, was + 1e-3);
+    struct lab_check_result *r = check(n, NULL, &count);
     for (int i = 0; i < count; i++) {
         bool hit = strcmp(r[i].parameter, "fc1.W") == 0;
         assert_int_equal(r[i].passed, !hit);
@@ -114,79 +110,69 @@ TEST_CASE(a_corrupted_gradient_fails)
         assert_true(fabs(r[i].analytic - was - 1e-3) < 1e-6);
     }
     lab_free(r);
-    net_put(&n, "fc1.W.grad", 11, NAN);
-    r = check(&n, "fc1.W", &count);
+    net_put(n, "fc1.W.grad", 11, NAN);
+    r = check(n, "fc1.W", &count);
     assert_int_equal(count, 1);
     assert_false(r->passed);
     assert_int_equal(r->worst, 11);
     assert_true(isnan(r->analytic));
     lab_free(r);
-    net_put(&n, "fc1.W.grad", 11, was);
-    all_pass(&n, true);
-    net_free(&n);
+    net_put(n, "fc1.W.grad", 11, was);
+    all_pass(n, true);
 }
 
-TEST_CASE(a_check_changes_nothing)
+NET_CASE(a_check_changes_nothing)
 {
-    struct net n;
     int count;
-    sandwich(&n, "op dropout p=0.5", "mse");
+    sandwich(n, "op dropout p=0.5", "mse");
     for (int k = 0; k < 3; k++) {
-        net_steps(&n, 5);
-        struct net_moment *before = net_keep(&n);
-        lab_free(check(&n, NULL, &count));
-        net_still(&n, "after a check", before);
+        net_steps(n, 5);
+        struct net_moment *before = net_keep(n);
+        lab_free(check(n, NULL, &count));
+        net_still(n, "after a check", before);
         net_moment_free(before);
     }
-    net_free(&n);
 }
 
-TEST_CASE(a_parameter_that_the_loss_does_not_see)
+NET_CASE(a_parameter_that_the_loss_does_not_see)
 {
-    struct net n;
     int count;
-    net_init(&n);
-    net_tensor(&n, "x 4,5", NULL);
-    net_labels(&n, "y 4", 3);
-    net_nodes(&n, "dead dense units=2", "fc dense units=3 from=x");
-    net_loss(&n, "softmax_cross_entropy");
-    net_walk(&n, "cpu");
-    struct lab_check_result *r = check(&n, "dead.W", &count);
+    net_tensor(n, "x 4,5", NULL);
+    net_labels(n, "y 4", 3);
+    net_nodes(n, "dead dense units=2", "fc dense units=3 from=x");
+    net_loss(n, "softmax_cross_entropy");
+    net_walk(n, "cpu");
+    struct lab_check_result *r = check(n, "dead.W", &count);
     assert_int_equal(count, 1);
     assert_true(r->passed);
     assert_int_equal(r->elements, 10);
     assert_true(r->analytic == 0 && r->numeric == 0);
     lab_free(r);
-    net_free(&n);
 }
 
-TEST_CASE(a_large_parameter_is_sampled)
+NET_CASE(a_large_parameter_is_sampled)
 {
-    struct net n;
     int count;
-    net_init(&n);
-    net_tensor(&n, "x 2,40", NULL);
-    net_labels(&n, "y 2", 10);
-    net_node(&n, "fc dense units=10");
-    net_loss(&n, "softmax_cross_entropy");
-    net_walk(&n, "cpu");
-    struct lab_check_result *r = check(&n, "fc.W", &count);
+    net_tensor(n, "x 2,40", NULL);
+    net_labels(n, "y 2", 10);
+    net_node(n, "fc dense units=10");
+    net_loss(n, "softmax_cross_entropy");
+    net_walk(n, "cpu");
+    struct lab_check_result *r = check(n, "fc.W", &count);
     assert_int_equal(r->of, 400);
     assert_int_equal(r->elements, LAB_CHECK_ELEMENTS);
     assert_true(r->passed);
     lab_free(r);
-    net_free(&n);
 }
 
-TEST_CASE(unknown_parameters_are_refused)
+NET_CASE(unknown_parameters_are_refused)
 {
-    struct net n;
     int count = -1;
     struct lab_check_result *r = NULL;
-    sandwich(&n, "op relu", "mse");
+    sandwich(n, "op relu", "mse");
     static const char *const bad[] = {"fc1.w", "fc1.out", "x"};
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(lab_gradcheck(n.walk, &n.spec, bad[i],
+        assert_int_equal(lab_gradcheck(n->walk, &n->spec, bad[i],
                                        LAB_CHECK_ELEMENTS, NULL, NULL, &r,
                                        &count),
                          LAB_E_NOTFOUND);
@@ -195,7 +181,6 @@ TEST_CASE(unknown_parameters_are_refused)
     }
     assert_null(r);
     assert_int_equal(count, -1);
-    net_free(&n);
 }
 
 static bool after_some(void *user, int64_t done, int64_t of)
@@ -206,44 +191,39 @@ static bool after_some(void *user, int64_t done, int64_t of)
     return --*left < 0;
 }
 
-TEST_CASE(a_check_can_be_cancelled)
+NET_CASE(a_check_can_be_cancelled)
 {
-    struct net n;
     int count = -1;
     int left = 5;
     struct lab_check_result *r = NULL;
-    sandwich(&n, "op relu", "mse");
-    assert_int_equal(lab_gradcheck(n.walk, &n.spec, NULL, LAB_CHECK_ELEMENTS,
+    sandwich(n, "op relu", "mse");
+    assert_int_equal(lab_gradcheck(n->walk, &n->spec, NULL, LAB_CHECK_ELEMENTS,
                                    after_some, &left, &r, &count),
                      LAB_E_CANCELLED);
     assert_int_equal(left, -1);
     assert_null(r);
-    net_free(&n);
 }
 
 /* Inputs of 0 and biases of 0: every relu stands at its corner, where the
  * central difference is half of the slope to the right. */
-TEST_CASE(a_corner_is_no_error)
+NET_CASE(a_corner_is_no_error)
 {
     static const double zeros[20];
-    struct net n;
     int count;
-    net_init(&n);
-    net_tensor(&n, "x 4,5", zeros);
-    net_tensor(&n, "y 4,3", NULL);
-    net_nodes(&n, "fc1 dense units=7", "relu1 relu", "fc2 dense units=3");
-    net_train(&n, "mse", "sgd lr=0.1");
-    net_walk(&n, "cpu");
-    struct lab_check_result *r = check(&n, "fc1.b", &count);
+    net_tensor(n, "x 4,5", zeros);
+    net_tensor(n, "y 4,3", NULL);
+    net_nodes(n, "fc1 dense units=7", "relu1 relu", "fc2 dense units=3");
+    net_train(n, "mse", "sgd lr=0.1");
+    net_walk(n, "cpu");
+    struct lab_check_result *r = check(n, "fc1.b", &count);
     assert_true(r[0].passed && r[0].corners == 7 && r[0].elements == 7);
     lab_free(r);
     /* What lies outside of the two slopes is wrong all the same. */
-    net_steps(&n, net_steps_of(&n));
-    net_put(&n, "fc1.b.grad", 2, 50);
-    r = check(&n, "fc1.b", &count);
+    net_steps(n, net_steps_of(n));
+    net_put(n, "fc1.b.grad", 2, 50);
+    r = check(n, "fc1.b", &count);
     assert_true(!r[0].passed && r[0].worst == 2 && r[0].corners == 6);
     lab_free(r);
-    net_free(&n);
 }
 
 RUN_TESTS()

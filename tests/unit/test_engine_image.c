@@ -144,66 +144,57 @@ TEST_CASE(back_and_forth_gives_the_same_bits)
 
 /* running = (1-m) running + m stat, the variance over E - 1; and one step back
  * it is what it was. */
-TEST_CASE(running_statistics_move_and_go_back)
+NET_CASE(running_statistics_move_and_go_back)
 {
     const double x[] = {1, 10, 3, 30, 5, 20};
-    struct net n;
-    net_init(&n);
-    net_tensor(&n, "x 3,2", x);
-    net_labels(&n, "y 3", 2);
-    net_node(&n, "b batch_norm momentum=0.25");
-    net_loss(&n, "softmax_cross_entropy");
-    net_walk(&n, "cpu");
-    assert_true(net_get(&n, "b.running_mean", 0) == 0);
-    assert_true(net_get(&n, "b.running_var", 1) == 1);
-    net_steps(&n, 1);
-    assert_float_equal(net_get(&n, "b.mean", 0), 3, 1e-6);
-    assert_float_equal(net_get(&n, "b.running_mean", 0), 0.75, 1e-6);
-    assert_float_equal(net_get(&n, "b.running_mean", 1), 5, 1e-6);
-    assert_float_equal(net_get(&n, "b.running_var", 0), 0.75 + 0.25 * 4, 1e-6);
-    assert_float_equal(net_get(&n, "b.running_var", 1), 0.75 + 0.25 * 100,
-                       1e-5);
-    assert_ok(lab_walk_back(n.walk, 1));
-    assert_true(net_get(&n, "b.running_mean", 0) == 0);
-    assert_true(net_get(&n, "b.running_var", 1) == 1);
-    net_free(&n);
+    net_tensor(n, "x 3,2", x);
+    net_labels(n, "y 3", 2);
+    net_node(n, "b batch_norm momentum=0.25");
+    net_loss(n, "softmax_cross_entropy");
+    net_walk(n, "cpu");
+    assert_true(net_get(n, "b.running_mean", 0) == 0);
+    assert_true(net_get(n, "b.running_var", 1) == 1);
+    net_steps(n, 1);
+    assert_float_equal(net_get(n, "b.mean", 0), 3, 1e-6);
+    assert_float_equal(net_get(n, "b.running_mean", 0), 0.75, 1e-6);
+    assert_float_equal(net_get(n, "b.running_mean", 1), 5, 1e-6);
+    assert_float_equal(net_get(n, "b.running_var", 0), 0.75 + 0.25 * 4, 1e-6);
+    assert_float_equal(net_get(n, "b.running_var", 1), 0.75 + 0.25 * 100, 1e-5);
+    assert_ok(lab_walk_back(n->walk, 1));
+    assert_true(net_get(n, "b.running_mean", 0) == 0);
+    assert_true(net_get(n, "b.running_var", 1) == 1);
 }
 
 /* A tensor that two live nodes read gets the sum of two gradients. */
-TEST_CASE(a_residual_sums_its_gradients)
+NET_CASE(a_residual_sums_its_gradients)
 {
-    struct net n;
-    describe(&n, false, networks[7].x, networks[7].nodes);
-    net_walk(&n, "cpu");
-    net_steps(&n, n.plan->n_steps);
-    const struct lab_step *sum = net_step(&n, "a.sum", LAB_BACKWARD);
+    describe(n, false, networks[7].x, networks[7].nodes);
+    net_walk(n, "cpu");
+    net_steps(n, n->plan->n_steps);
+    const struct lab_step *sum = net_step(n, "a.sum", LAB_BACKWARD);
     assert_string_equal(sum->op->name, "grad_sum");
-    for (int64_t i = 0; i < net_at(&n, "a.out")->count; i++) {
-        double around = net_get(&n, "a.out.grad.s", i);
-        double through = net_get(&n, "a.out.grad.b1", i);
-        assert_float_equal(net_get(&n, "a.out.grad", i), around + through,
-                           1e-6);
-        assert_true(around == net_get(&n, "s.out.grad", i));
+    for (int64_t i = 0; i < net_at(n, "a.out")->count; i++) {
+        double around = net_get(n, "a.out.grad.s", i);
+        double through = net_get(n, "a.out.grad.b1", i);
+        assert_float_equal(net_get(n, "a.out.grad", i), around + through, 1e-6);
+        assert_true(around == net_get(n, "s.out.grad", i));
     }
-    net_free(&n);
 }
 
 /* Work by hand: a 3 x 3 kernel over 4 x 4, same: of the 16 places, 4 corners
  * see 4 numbers, 8 edges 6, 4 inner ones 9. */
-TEST_CASE(work_counts_what_is_inside)
+NET_CASE(work_counts_what_is_inside)
 {
-    struct net n;
-    describe(&n, true, "x 2,4,4,3",
+    describe(n, true, "x 2,4,4,3",
              "c conv2d filters=5 kernel=3,3 padding=same" HEAD);
-    assert_ok(net_build(&n));
+    assert_ok(net_build(n));
     double products = 2.0 * 3 * 5 * (4 * 4 + 8 * 6 + 4 * 9);
-    assert_true(net_step(&n, "c.conv", LAB_FORWARD)->flop == 2 * products);
-    assert_true(net_step(&n, "c.conv", LAB_BACKWARD)->flop == 4 * products);
-    assert_true(net_step(&n, "c.bias", LAB_FORWARD)->flop == 2 * 16 * 5);
-    assert_true(net_step(&n, "c.conv", LAB_FORWARD)->bytes ==
+    assert_true(net_step(n, "c.conv", LAB_FORWARD)->flop == 2 * products);
+    assert_true(net_step(n, "c.conv", LAB_BACKWARD)->flop == 4 * products);
+    assert_true(net_step(n, "c.bias", LAB_FORWARD)->flop == 2 * 16 * 5);
+    assert_true(net_step(n, "c.conv", LAB_FORWARD)->bytes ==
                 4.0 * (2 * 16 * 3 + 9 * 15 + 2 * 16 * 5));
-    assert_int_equal(n.plan->parameter_count, 9 * 15 + 5 + 80 * 3 + 3);
-    net_free(&n);
+    assert_int_equal(n->plan->parameter_count, 9 * 15 + 5 + 80 * 3 + 3);
 }
 
 TEST_CASE(shapes_of_same_valid_and_numbers)

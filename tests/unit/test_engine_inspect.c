@@ -41,36 +41,35 @@ static void check_norms(struct net *n, const struct lab_node_figures *f,
 }
 
 /* Around an iteration at speed, or from the copy of a walked one's start. */
-TEST_CASE(norms_and_dead_units_are_those_of_the_tensors)
+NET_CASE(norms_and_dead_units_are_those_of_the_tensors)
 {
-    struct net n;
     struct lab_inspector *i;
     struct lab_node_figures *f;
     int count;
     int64_t of;
-    open_digits(&n);
-    assert_ok(lab_inspector_new(&i, n.walk));
+    open_digits(n);
+    assert_ok(lab_inspector_new(&i, n->walk));
     for (int around = 0; around < 2; around++) {
         struct lab_arena memory = {0};
-        net_put(&n, "fc1.b", 3, -1000); /* never above 0 */
-        double *w = net_read(&n, "fc1.W");
-        double *b = net_read(&n, "fc1.b");
+        net_put(n, "fc1.b", 3, -1000); /* never above 0 */
+        double *w = net_read(n, "fc1.W");
+        double *b = net_read(n, "fc1.b");
         if (around)
             assert_ok(lab_inspector_before(i));
-        assert_ok(around ? lab_walk_iterate(n.walk) : LAB_OK);
+        assert_ok(around ? lab_walk_iterate(n->walk) : LAB_OK);
         if (!around)
-            net_steps(&n, net_steps_of(&n));
-        assert_ok(lab_walk_drain(n.walk));
+            net_steps(n, net_steps_of(n));
+        assert_ok(lab_walk_drain(n->walk));
         assert_ok(lab_inspector_after(i));
         lab_inspector_figures(i, &memory, &f, &count, &of);
         assert_int_equal(count, 3);
-        assert_int_equal(of, lab_walk_iteration(n.walk));
+        assert_int_equal(of, lab_walk_iteration(n->walk));
         if (around)
-            check_norms(&n, &f[0], w, b);
+            check_norms(n, &f[0], w, b);
         assert_true(f[0].update > 0 && isfinite(f[2].update));
         assert_true(isnan(f[1].gradient) && f[1].parameters == 0);
         assert_int_equal(f[1].units, 8);
-        double *out = net_read(&n, "act.out");
+        double *out = net_read(n, "act.out");
         int64_t dead = 0;
         for (int u = 0; u < 8; u++) {
             bool all = true;
@@ -86,7 +85,6 @@ TEST_CASE(norms_and_dead_units_are_those_of_the_tensors)
         lab_arena_release(&memory);
     }
     lab_inspector_free(i);
-    net_free(&n);
 }
 
 static void check_confusion(struct net *n, const struct lab_confusion *k,
@@ -126,24 +124,23 @@ static void check_misread(struct net *n, const struct lab_confusion *k)
     lab_free(row);
 }
 
-TEST_CASE(classes_are_counted_and_the_worst_rows_are_kept)
+NET_CASE(classes_are_counted_and_the_worst_rows_are_kept)
 {
-    struct net n;
     struct lab_inspector *i;
     struct lab_confusion k;
     double accuracy;
     double loss;
-    open_digits(&n);
-    assert_ok(lab_inspector_new(&i, n.walk));
+    open_digits(n);
+    assert_ok(lab_inspector_new(&i, n->walk));
     for (int round = 0; round < 2; round++) {
         struct lab_arena memory = {0};
-        net_iterate(&n, 30);
-        assert_ok(lab_walk_drain(n.walk));
+        net_iterate(n, 30);
+        assert_ok(lab_walk_drain(n->walk));
         assert_ok(lab_inspector_evaluate(i, &accuracy, &loss));
         lab_inspector_confusion(i, &memory, &k);
         assert_int_equal(k.after, 30 * (round + 1));
-        check_confusion(&n, &k, accuracy);
-        check_misread(&n, &k);
+        check_confusion(n, &k, accuracy);
+        check_misread(n, &k);
         lab_arena_release(&memory);
     }
     lab_inspector_reset(i);
@@ -152,7 +149,6 @@ TEST_CASE(classes_are_counted_and_the_worst_rows_are_kept)
     assert_int_equal(k.after, -1);
     lab_arena_release(&memory);
     lab_inspector_free(i);
-    net_free(&n);
 }
 
 RUN_TESTS()

@@ -51,22 +51,20 @@ TEST_CASE(numbers_and_gradients_agree)
     }
 }
 
-TEST_CASE(padding_gets_no_share)
+NET_CASE(padding_gets_no_share)
 {
-    struct net n;
-    masked_net(&n, false);
-    net_walk(&n, "cpu");
-    to_update(&n);
+    masked_net(n, false);
+    net_walk(n, "cpu");
+    to_update(n);
     for (int i = 0; i < 3; i++) {
         double sum[3] = {0};
         for (int j = 0; j < 5; j++) {
             for (int s = 0; s < 3; s++) {
-                double share = net_get(&n, "dot.probs", (s * 3 + i) * 5 + j);
-                bool seen = net_get(&n, "mask", s * 5 + j) > 0;
+                double share = net_get(n, "dot.probs", (s * 3 + i) * 5 + j);
+                bool seen = net_get(n, "mask", s * 5 + j) > 0;
                 assert_true(seen ? share > 0 : share == 0);
                 sum[s] += share;
-                assert_true(net_get(&n, "dot.scores", (s * 3 + i) * 5 + j) !=
-                            0);
+                assert_true(net_get(n, "dot.scores", (s * 3 + i) * 5 + j) != 0);
             }
         }
         assert_float_equal(sum[0], 1, 1e-6);
@@ -75,9 +73,8 @@ TEST_CASE(padding_gets_no_share)
     }
     /* What is hidden has no way back either. */
     for (int e = 0; e < 4; e++)
-        assert_true(net_get(&n, "key.out.grad", 3 * 4 + e) == 0);
-    assert_int_equal(lab_plan_tensor(n.plan, "mask.grad"), -1);
-    net_free(&n);
+        assert_true(net_get(n, "key.out.grad", 3 * 4 + e) == 0);
+    assert_int_equal(lab_plan_tensor(n->plan, "mask.grad"), -1);
 }
 
 /* It is scheduled here and never run. */

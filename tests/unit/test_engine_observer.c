@@ -180,128 +180,122 @@ static void good(const struct watcher *w, const char *after)
         fail_msg("%d calls were not nested, after %s", w->failed, after);
 }
 
-TEST_CASE(observers_see_proper_nesting)
+NET_CASE(observers_see_proper_nesting)
 {
-    struct net n;
     struct watcher w = {.last_loss = NAN};
     struct lab_observer o = observer_of(&w);
     double accuracy;
     double loss;
-    net_digits(&n);
-    lab_walk_observe(n.walk, &o);
-    int64_t steps = net_steps_of(&n);
-    lab_walk_run_begin(n.walk, "test");
-    net_steps(&n, (int)steps);
+    net_digits(n);
+    lab_walk_observe(n->walk, &o);
+    int64_t steps = net_steps_of(n);
+    lab_walk_run_begin(n->walk, "test");
+    net_steps(n, (int)steps);
     good(&w, "steps");
     assert_int_equal(w.steps, steps);
     assert_int_equal(w.depth, 1); /* the iteration has ended */
-    assert_true(w.last_loss == lab_walk_loss(n.walk));
-    net_steps(&n, 4);
+    assert_true(w.last_loss == lab_walk_loss(n->walk));
+    net_steps(n, 4);
     assert_int_equal(w.iterations, 2);
-    assert_ok(lab_walk_back(n.walk, 2));
+    assert_ok(lab_walk_back(n->walk, 2));
     assert_int_equal(w.unreported, 0);
     good(&w, "back");
-    net_steps(&n, 3);
+    net_steps(n, 3);
     assert_int_equal(w.steps, steps + 7);
     good(&w, "steps after back");
     /* Over the start of the iteration: what runs again is not told. */
-    assert_ok(lab_walk_back(n.walk, steps));
-    assert_int_equal(lab_walk_iteration(n.walk), 0);
+    assert_ok(lab_walk_back(n->walk, steps));
+    assert_int_equal(lab_walk_iteration(n->walk), 0);
     assert_int_equal(w.steps, steps + 7);
     assert_int_equal(w.unreported, 1);
     assert_int_equal(w.depth, 1);
-    net_steps(&n, 2);
+    net_steps(n, 2);
     good(&w, "back over an iteration");
-    assert_ok(lab_walk_iterate(n.walk));
-    assert_ok(lab_walk_iterate(n.walk));
+    assert_ok(lab_walk_iterate(n->walk));
+    assert_ok(lab_walk_iterate(n->walk));
     good(&w, "iterate");
-    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
+    assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
     assert_int_equal(w.evaluations, 1);
     assert_int_equal(w.between, 1);
-    net_steps(&n, 1);
+    net_steps(n, 1);
     /* In the middle of an iteration, whose ranges stay open. */
     int depth = w.depth;
-    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
+    assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
     assert_int_equal(w.between, 2);
     assert_int_equal(w.depth, depth);
     good(&w, "an evaluation");
-    net_choose(&n, "dense", "blas");
-    net_steps(&n, 1);
+    net_choose(n, "dense", "blas");
+    net_steps(n, 1);
     good(&w, "a switch");
-    assert_ok(lab_walk_restart(n.walk));
+    assert_ok(lab_walk_restart(n->walk));
     assert_int_equal(w.depth, 1);
-    net_steps(&n, 1);
+    net_steps(n, 1);
     good(&w, "restart");
-    lab_walk_run_end(n.walk);
+    lab_walk_run_end(n->walk);
     good(&w, "the run's end");
     assert_int_equal(w.depth, 0);
-    net_free(&n);
 }
 
-TEST_CASE(training_is_observed_in_samples)
+NET_CASE(training_is_observed_in_samples)
 {
-    struct net n;
     struct watcher w = {.last_loss = NAN};
     struct lab_observer o = observer_of(&w);
     int64_t sampled = 0;
-    net_digits(&n);
-    lab_walk_observe(n.walk, &o);
-    lab_walk_run_begin(n.walk, "test");
+    net_digits(n);
+    lab_walk_observe(n->walk, &o);
+    lab_walk_run_begin(n->walk, "test");
     for (int i = 0; i < 200; i++) {
         int64_t before = w.steps;
         w.last_loss = NAN;
-        assert_ok(lab_walk_iterate(n.walk));
-        assert_int_equal(lab_walk_iteration(n.walk), i);
+        assert_ok(lab_walk_iterate(n->walk));
+        assert_int_equal(lab_walk_iteration(n->walk), i);
         assert_int_equal(w.iterations, i + 1);
-        assert_true(w.last_loss == lab_walk_loss(n.walk));
+        assert_true(w.last_loss == lab_walk_loss(n->walk));
         assert_int_equal(w.steps - before,
-                         lab_walk_samples(i) ? net_steps_of(&n) : 0);
+                         lab_walk_samples(i) ? net_steps_of(n) : 0);
         sampled += lab_walk_samples(i);
         assert_int_equal(w.unreported, i + 1 - sampled);
         assert_int_equal(w.depth, 1);
     }
     assert_true(sampled >= 64 && sampled < 150);
     /* Walked iterations always are. */
-    while (lab_walk_samples(lab_walk_iteration(n.walk) + 1))
-        assert_ok(lab_walk_iterate(n.walk));
+    while (lab_walk_samples(lab_walk_iteration(n->walk) + 1))
+        assert_ok(lab_walk_iterate(n->walk));
     int64_t before = w.steps;
-    net_steps(&n, net_steps_of(&n));
-    assert_int_equal(w.steps - before, net_steps_of(&n));
-    lab_walk_run_end(n.walk);
+    net_steps(n, net_steps_of(n));
+    assert_int_equal(w.steps - before, net_steps_of(n));
+    lab_walk_run_end(n->walk);
     good(&w, "training");
     assert_false(w.unreported_open);
     assert_int_equal(w.depth, 0);
-    net_free(&n);
 }
 
 /* All are told; the kernels of ever fewer are recorded. */
-TEST_CASE(evaluations_are_sampled_too)
+NET_CASE(evaluations_are_sampled_too)
 {
     enum { COUNT = 80 };
-    struct net n;
     struct watcher w = {.last_loss = NAN};
     struct lab_observer o = observer_of(&w);
     double accuracy;
     double loss;
-    net_digits(&n);
-    lab_walk_observe(n.walk, &o);
+    net_digits(n);
+    lab_walk_observe(n->walk, &o);
     for (int run = 0; run < 2; run++) {
         int left_out = 0;
         w.between = w.unreported = w.evaluations = 0;
-        lab_walk_run_begin(n.walk, "test");
+        lab_walk_run_begin(n->walk, "test");
         for (int i = 0; i < COUNT; i++) {
-            assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
+            assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
             left_out += !lab_walk_samples(i);
             assert_int_equal(w.between, i + 1);
             assert_int_equal(w.evaluations, i + 1);
             assert_int_equal(w.unreported, left_out);
         }
         assert_true(left_out > 16);
-        lab_walk_run_end(n.walk);
+        lab_walk_run_end(n->walk);
         good(&w, "evaluations");
         assert_false(w.unreported_open);
     }
-    net_free(&n);
 }
 
 RUN_TESTS()

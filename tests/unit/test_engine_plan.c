@@ -19,7 +19,7 @@ static void built(struct net *n)
     assert_ok(net_build(n));
 }
 
-TEST_CASE(steps_stand_in_order)
+NET_CASE(steps_stand_in_order)
 {
     static const char *const want[] = {
         "fc1.matmul forward", "fc1.bias forward",    "relu1.relu forward",
@@ -28,18 +28,16 @@ TEST_CASE(steps_stand_in_order)
         "fc2.bias backward",  "fc2.matmul backward", "relu1.relu backward",
         "fc1.bias backward",  "fc1.matmul backward", "fc1.W update",
         "fc1.b update",       "fc2.W update",        "fc2.b update"};
-    struct net n;
-    mlp(&n);
-    built(&n);
-    assert_int_equal(n.plan->n_steps, 18);
+    mlp(n);
+    built(n);
+    assert_int_equal(n->plan->n_steps, 18);
     for (int i = 0; i < 18; i++) {
         char have[96];
-        const struct lab_step *s = &n.plan->steps[i];
+        const struct lab_step *s = &n->plan->steps[i];
         snprintf(have, sizeof(have), "%s %s", s->name,
                  lab_phase_name(s->phase));
         assert_string_equal(have, want[i]);
     }
-    net_free(&n);
 }
 
 static void shape_is(const struct net *n, const char *tensor, const char *want)
@@ -48,32 +46,29 @@ static void shape_is(const struct net *n, const char *tensor, const char *want)
     assert_string_equal(lab_shape_text(&net_at(n, tensor)->shape, text), want);
 }
 
-TEST_CASE(tensors_have_shapes_and_roles)
+NET_CASE(tensors_have_shapes_and_roles)
 {
-    struct net n;
-    mlp(&n);
-    built(&n);
-    shape_is(&n, "x", "[5,4]");
-    shape_is(&n, "y", "[5]");
-    shape_is(&n, "fc1.W", "[4,6]");
-    shape_is(&n, "fc1.W.grad", "[4,6]");
-    shape_is(&n, "fc1.out", "[5,6]");
-    shape_is(&n, "fc2.b", "[3]");
-    shape_is(&n, "loss.probs", "[5,3]");
-    shape_is(&n, "loss.sample", "[5]");
-    shape_is(&n, "loss", "[]");
-    assert_int_equal(net_at(&n, "y")->dtype, LAB_I32);
-    assert_int_equal(net_at(&n, "fc1.W")->role, LAB_TENSOR_PARAM);
-    assert_int_equal(net_at(&n, "fc1.W.grad")->role, LAB_TENSOR_GRADIENT);
-    assert_int_equal(net_at(&n, "fc1.W.grad")->gradient_of,
-                     net_id(&n, "fc1.W"));
-    assert_int_equal(n.plan->out, net_id(&n, "fc2.out"));
-    assert_int_equal(n.plan->batch, 5);
-    assert_int_equal(n.plan->parameter_count, 4 * 6 + 6 + 6 * 3 + 3);
+    mlp(n);
+    built(n);
+    shape_is(n, "x", "[5,4]");
+    shape_is(n, "y", "[5]");
+    shape_is(n, "fc1.W", "[4,6]");
+    shape_is(n, "fc1.W.grad", "[4,6]");
+    shape_is(n, "fc1.out", "[5,6]");
+    shape_is(n, "fc2.b", "[3]");
+    shape_is(n, "loss.probs", "[5,3]");
+    shape_is(n, "loss.sample", "[5]");
+    shape_is(n, "loss", "[]");
+    assert_int_equal(net_at(n, "y")->dtype, LAB_I32);
+    assert_int_equal(net_at(n, "fc1.W")->role, LAB_TENSOR_PARAM);
+    assert_int_equal(net_at(n, "fc1.W.grad")->role, LAB_TENSOR_GRADIENT);
+    assert_int_equal(net_at(n, "fc1.W.grad")->gradient_of, net_id(n, "fc1.W"));
+    assert_int_equal(n->plan->out, net_id(n, "fc2.out"));
+    assert_int_equal(n->plan->batch, 5);
+    assert_int_equal(n->plan->parameter_count, 4 * 6 + 6 + 6 * 3 + 3);
     /* Nobody asked for it. */
-    assert_int_equal(lab_plan_tensor(n.plan, "x.grad"), -1);
-    assert_int_equal(lab_plan_tensor(n.plan, "fc1.W.velocity"), -1);
-    net_free(&n);
+    assert_int_equal(lab_plan_tensor(n->plan, "x.grad"), -1);
+    assert_int_equal(lab_plan_tensor(n->plan, "fc1.W.velocity"), -1);
 }
 
 static size_t bytes_of(const struct lab_tensor *t)
@@ -81,22 +76,20 @@ static size_t bytes_of(const struct lab_tensor *t)
     return (size_t)t->count * lab_dtype_bytes(t->dtype);
 }
 
-TEST_CASE(no_two_tensors_share_memory_but_aliases)
+NET_CASE(no_two_tensors_share_memory_but_aliases)
 {
-    struct net n;
-    net_init(&n);
-    net_every_op(&n, "softmax_cross_entropy", "adam lr=0.1");
-    built(&n);
-    for (int i = 0; i < n.plan->n_tensors; i++) {
-        const struct lab_tensor *a = &n.plan->tensors[i];
+    net_every_op(n, "softmax_cross_entropy", "adam lr=0.1");
+    built(n);
+    for (int i = 0; i < n->plan->n_tensors; i++) {
+        const struct lab_tensor *a = &n->plan->tensors[i];
         assert_int_equal(a->offset % 256, 0);
-        assert_true(a->offset + bytes_of(a) <= n.plan->arena_bytes);
+        assert_true(a->offset + bytes_of(a) <= n->plan->arena_bytes);
         if (a->persistent)
-            assert_true(a->offset + bytes_of(a) <= n.plan->persistent_bytes);
+            assert_true(a->offset + bytes_of(a) <= n->plan->persistent_bytes);
         else
-            assert_true(a->offset >= n.plan->persistent_bytes);
+            assert_true(a->offset >= n->plan->persistent_bytes);
         for (int k = 0; k < i; k++) {
-            const struct lab_tensor *b = &n.plan->tensors[k];
+            const struct lab_tensor *b = &n->plan->tensors[k];
             bool apart = a->offset + bytes_of(a) <= b->offset ||
                          b->offset + bytes_of(b) <= a->offset;
             bool alias = a->alias_of == k || b->alias_of == i ||
@@ -105,7 +98,6 @@ TEST_CASE(no_two_tensors_share_memory_but_aliases)
                 fail_msg("%s and %s", a->name, b->name);
         }
     }
-    net_free(&n);
 }
 
 static double bytes_back(const struct net *n, const char *step)
@@ -205,7 +197,7 @@ static void check_work(const struct net *n, const struct work *w, int count)
 
 /* N = 5, in = 4, units = 6 and 3; 4 bytes an element, each read or written
  * once, parameters in an update twice. */
-TEST_CASE(work_by_hand)
+NET_CASE(work_by_hand)
 {
     const struct work w[] = {
         {"fc1.matmul", LAB_FORWARD, 2 * 5 * 4 * 6, 4 * (20 + 24 + 30)},
@@ -226,14 +218,12 @@ TEST_CASE(work_by_hand)
         {"fc1.W", LAB_UPDATE, 2 * 24, 4 * (24 + 2 * 24)},
         {"fc2.b", LAB_UPDATE, 2 * 3, 4 * (3 + 2 * 3)},
     };
-    struct net n;
-    mlp(&n);
-    built(&n);
-    check_work(&n, w, sizeof(w) / sizeof(w[0]));
-    net_free(&n);
+    mlp(n);
+    built(n);
+    check_work(n, w, sizeof(w) / sizeof(w[0]));
 }
 
-TEST_CASE(work_of_momentum_and_layer_norm)
+NET_CASE(work_of_momentum_and_layer_norm)
 {
     const struct work w[] = {
         {"ln.stats", LAB_FORWARD, 4 * 20, 4 * (20 + 5 + 5)},
@@ -244,42 +234,36 @@ TEST_CASE(work_of_momentum_and_layer_norm)
         {"loss.sample", LAB_LOSS, 3 * 20, 4 * (20 + 20 + 5)},
         {"ln.gamma", LAB_UPDATE, 6 * 4, 4 * (4 + 2 * 4 + 2 * 4)},
     };
-    struct net n;
-    net_init(&n);
-    net_tensor(&n, "x 5,4", NULL);
-    net_tensor(&n, "y 5,4", NULL);
-    net_nodes(&n, "ln layer_norm", "drop dropout p=0.5");
-    net_train(&n, "mse", "sgd lr=0.1 momentum=0.5 nesterov=true");
-    built(&n);
-    check_work(&n, w, sizeof(w) / sizeof(w[0]));
-    net_free(&n);
+    net_tensor(n, "x 5,4", NULL);
+    net_tensor(n, "y 5,4", NULL);
+    net_nodes(n, "ln layer_norm", "drop dropout p=0.5");
+    net_train(n, "mse", "sgd lr=0.1 momentum=0.5 nesterov=true");
+    built(n);
+    check_work(n, w, sizeof(w) / sizeof(w[0]));
 }
 
-TEST_CASE(a_dead_branch_gets_no_gradient)
+NET_CASE(a_dead_branch_gets_no_gradient)
 {
-    struct net n;
-    net_init(&n);
-    n.spec.data.gradient = true;
-    net_tensor(&n, "x 5,4", NULL);
-    net_labels(&n, "y 5", 3);
-    net_nodes(&n, "dead dense units=2", "deader relu",
+    n->spec.data.gradient = true;
+    net_tensor(n, "x 5,4", NULL);
+    net_labels(n, "y 5", 3);
+    net_nodes(n, "dead dense units=2", "deader relu",
               "fc dense units=3 from=x");
-    net_loss(&n, "softmax_cross_entropy");
-    built(&n);
-    net_id(&n, "dead.out");
-    net_id(&n, "deader.out");
-    assert_int_equal(lab_plan_tensor(n.plan, "dead.W.grad"), -1);
-    assert_int_equal(lab_plan_tensor(n.plan, "dead.out.grad"), -1);
-    assert_int_equal(lab_plan_tensor(n.plan, "deader.out.grad"), -1);
+    net_loss(n, "softmax_cross_entropy");
+    built(n);
+    net_id(n, "dead.out");
+    net_id(n, "deader.out");
+    assert_int_equal(lab_plan_tensor(n->plan, "dead.W.grad"), -1);
+    assert_int_equal(lab_plan_tensor(n->plan, "dead.out.grad"), -1);
+    assert_int_equal(lab_plan_tensor(n->plan, "deader.out.grad"), -1);
     /* Only one live reader: no sum. */
-    net_id(&n, "x.grad");
-    assert_int_equal(lab_plan_node(n.plan, "x"), -1);
-    for (int i = 0; i < n.plan->n_steps; i++) {
-        const struct lab_step *s = &n.plan->steps[i];
+    net_id(n, "x.grad");
+    assert_int_equal(lab_plan_node(n->plan, "x"), -1);
+    for (int i = 0; i < n->plan->n_steps; i++) {
+        const struct lab_step *s = &n->plan->steps[i];
         bool dead = strncmp(s->name, "dead", 4) == 0;
         assert_true(!dead || s->phase == LAB_FORWARD);
     }
-    net_free(&n);
 }
 
 /* out = relu(x) + 2 sigmoid(relu(x)), through the test's own op. */
@@ -293,20 +277,19 @@ static void fan_out(struct net *n)
     net_loss(n, "weighted_sum");
 }
 
-TEST_CASE(two_readers_get_their_gradients_summed)
+NET_CASE(two_readers_get_their_gradients_summed)
 {
-    struct net n;
-    fan_out(&n);
-    net_walk_on(&n, join_backend());
-    net_steps(&n, n.plan->n_steps);
-    const struct lab_step *sum = net_step(&n, "a.sum", LAB_BACKWARD);
+    fan_out(n);
+    net_walk_on(n, join_backend());
+    net_steps(n, n->plan->n_steps);
+    const struct lab_step *sum = net_step(n, "a.sum", LAB_BACKWARD);
     assert_string_equal(sum->formula, "a.out.grad = a.out.grad.j + "
                                       "a.out.grad.s");
     assert_int_equal(sum->n_in, 2);
     assert_true(sum->flop == 12 && sum->bytes == 4 * 3 * 12);
-    double *a = net_read(&n, "a.out");
-    double *y = net_read(&n, "y");
-    double *g = net_read(&n, "a.out.grad");
+    double *a = net_read(n, "a.out");
+    double *y = net_read(n, "y");
+    double *g = net_read(n, "a.out.grad");
     for (int i = 0; i < 12; i++) {
         double s = 1 / (1 + exp(-a[i]));
         double want = y[i] + 2 * y[i] * s * (1 - s);
@@ -317,64 +300,57 @@ TEST_CASE(two_readers_get_their_gradients_summed)
     lab_free(y);
     lab_free(g);
     /* The sum comes before the node's own backward steps, and is not one. */
-    const struct lab_node *node = &n.plan->nodes[0];
+    const struct lab_node *node = &n->plan->nodes[0];
     assert_int_equal(node->n_steps[LAB_BACKWARD], 2);
-    assert_ptr_equal(&n.plan->steps[node->first_step[LAB_BACKWARD] - 1], sum);
+    assert_ptr_equal(&n->plan->steps[node->first_step[LAB_BACKWARD] - 1], sum);
     struct lab_explanation e;
-    assert_ok(lab_walk_explain(n.walk, net_id(&n, "a.out.grad"), 5, &e));
+    assert_ok(lab_walk_explain(n->walk, net_id(n, "a.out.grad"), 5, &e));
     assert_true(e.agrees);
     assert_int_equal(e.n_terms, 2);
     lab_explanation_release(&e);
-    net_free(&n);
 }
 
-TEST_CASE(data_with_two_readers_gets_a_node_for_its_sum)
+NET_CASE(data_with_two_readers_gets_a_node_for_its_sum)
 {
-    struct net n;
-    net_init(&n);
-    n.spec.data.gradient = true;
-    net_tensor(&n, "x 3,4", NULL);
-    net_tensor(&n, "y 3,4", NULL);
-    net_nodes(&n, "s sigmoid from=x", "r tanh from=x");
-    net_join(&n, "j from=s,r");
-    net_loss(&n, "weighted_sum");
-    net_walk_on(&n, join_backend());
-    net_steps(&n, n.plan->n_steps);
-    int node = lab_plan_node(n.plan, "x");
-    assert_true(node > n.plan->loss_node);
-    net_step(&n, "x.sum", LAB_BACKWARD);
+    n->spec.data.gradient = true;
+    net_tensor(n, "x 3,4", NULL);
+    net_tensor(n, "y 3,4", NULL);
+    net_nodes(n, "s sigmoid from=x", "r tanh from=x");
+    net_join(n, "j from=s,r");
+    net_loss(n, "weighted_sum");
+    net_walk_on(n, join_backend());
+    net_steps(n, n->plan->n_steps);
+    int node = lab_plan_node(n->plan, "x");
+    assert_true(node > n->plan->loss_node);
+    net_step(n, "x.sum", LAB_BACKWARD);
     for (int i = 0; i < 12; i++) {
-        double x = net_get(&n, "x", i);
-        double y = net_get(&n, "y", i);
+        double x = net_get(n, "x", i);
+        double y = net_get(n, "y", i);
         double s = 1 / (1 + exp(-x));
         double t = tanh(x);
         double want = y * s * (1 - s) + 2 * y * (1 - t * t);
-        if (fabs(net_get(&n, "x.grad", i) - want) > 1e-6)
-            fail_msg("x.grad[%d] is %g, not %g", i, net_get(&n, "x.grad", i),
+        if (fabs(net_get(n, "x.grad", i) - want) > 1e-6)
+            fail_msg("x.grad[%d] is %g, not %g", i, net_get(n, "x.grad", i),
                      want);
     }
-    net_free(&n);
 }
 
 /* One node that reads a tensor twice, and another reader: three gradients. */
-TEST_CASE(one_node_may_read_a_tensor_twice)
+NET_CASE(one_node_may_read_a_tensor_twice)
 {
-    struct net n;
-    net_init(&n);
-    n.spec.data.gradient = true;
-    net_tensor(&n, "x 3,4", NULL);
-    net_tensor(&n, "y 3,4", NULL);
-    net_join(&n, "j from=x,x");
-    net_join(&n, "k from=j,x");
-    net_loss(&n, "weighted_sum");
-    net_walk_on(&n, join_backend());
-    net_steps(&n, n.plan->n_steps);
-    assert_int_equal(net_step(&n, "x.sum", LAB_BACKWARD)->n_in, 3);
+    n->spec.data.gradient = true;
+    net_tensor(n, "x 3,4", NULL);
+    net_tensor(n, "y 3,4", NULL);
+    net_join(n, "j from=x,x");
+    net_join(n, "k from=j,x");
+    net_loss(n, "weighted_sum");
+    net_walk_on(n, join_backend());
+    net_steps(n, n->plan->n_steps);
+    assert_int_equal(net_step(n, "x.sum", LAB_BACKWARD)->n_in, 3);
     for (int i = 0; i < 12; i++) { /* k = (x + 2 x) + 2 x */
-        double want = 5 * net_get(&n, "y", i);
-        assert_true(fabs(net_get(&n, "x.grad", i) - want) < 1e-5);
+        double want = 5 * net_get(n, "y", i);
+        assert_true(fabs(net_get(n, "x.grad", i) - want) < 1e-5);
     }
-    net_free(&n);
 }
 
 TEST_CASE(initial_values_come_from_seed_and_name)
@@ -410,25 +386,23 @@ TEST_CASE(initial_values_come_from_seed_and_name)
     net_free(&b);
 }
 
-TEST_CASE(the_lesson_gives_parameters)
+NET_CASE(the_lesson_gives_parameters)
 {
-    struct net n;
     const double W[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,
                         10, 11, 12, 13, 14, 15, 16, 17, 18};
     float got[18];
-    mlp(&n);
-    net_param(&n, "fc2.W 6,3", W);
-    net_param(&n, "fc1.b 6", NULL);
-    n.spec.parameters[1].values = NULL;
-    n.spec.parameters[1].fill = -0.5;
-    built(&n);
-    assert_ok(lab_plan_init_tensor(n.plan, net_id(&n, "fc2.W"), got, NULL));
+    mlp(n);
+    net_param(n, "fc2.W 6,3", W);
+    net_param(n, "fc1.b 6", NULL);
+    n->spec.parameters[1].values = NULL;
+    n->spec.parameters[1].fill = -0.5;
+    built(n);
+    assert_ok(lab_plan_init_tensor(n->plan, net_id(n, "fc2.W"), got, NULL));
     for (int i = 0; i < 18; i++)
         assert_true(got[i] == (float)W[i]);
-    assert_ok(lab_plan_init_tensor(n.plan, net_id(&n, "fc1.b"), got, NULL));
+    assert_ok(lab_plan_init_tensor(n->plan, net_id(n, "fc1.b"), got, NULL));
     for (int i = 0; i < 6; i++)
         assert_true(got[i] == -0.5f);
-    net_free(&n);
 }
 
 RUN_TESTS()

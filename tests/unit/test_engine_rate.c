@@ -69,56 +69,51 @@ static void updates_to(struct net *n, double rate)
     lab_free(g);
 }
 
-TEST_CASE(updates_take_the_rate_of_their_iteration)
+NET_CASE(updates_take_the_rate_of_their_iteration)
 {
-    struct net n;
-    describe(&n, "sgd lr=0.4 schedule=step every=2 factor=0.5 warmup=2");
-    net_walk(&n, "cpu");
+    describe(n, "sgd lr=0.4 schedule=step every=2 factor=0.5 warmup=2");
+    net_walk(n, "cpu");
     const double rates[] = {0.2, 0.4, 0.4, 0.4, 0.2, 0.2, 0.1};
     for (int i = 0; i < 7; i++)
-        updates_to(&n, rates[i]);
-    net_free(&n);
+        updates_to(n, rates[i]);
 }
 
 /* From the next step on, and what has run keeps its own rate when it runs
  * again. */
-TEST_CASE(a_rate_changes_in_between)
+NET_CASE(a_rate_changes_in_between)
 {
-    struct net n;
-    describe(&n, "sgd lr=0.1 momentum=0.5");
-    net_walk(&n, "cpu");
-    net_iterate(&n, 20);
-    assert_ok(lab_walk_set_lr(n.walk, 0.025));
-    net_iterate(&n, 20);
-    struct net_moment *want = net_keep(&n);
-    int steps = net_steps_of(&n);
-    near(lab_walk_rate(n.walk, 19), 0.1);
-    near(lab_walk_rate(n.walk, 20), 0.025);
-    assert_ok(lab_walk_back(n.walk, 30 * steps));
-    assert_int_equal(lab_walk_iteration(n.walk), 10);
-    assert_ok(lab_walk_restart(n.walk));
-    near(lab_walk_rate(n.walk, 0), 0.1); /* the plan's */
-    net_iterate(&n, 20);
-    assert_ok(lab_walk_set_lr(n.walk, 0.025));
-    net_iterate(&n, 20);
-    net_still(&n, "the same rates again", want);
-    assert_ok(lab_walk_back(n.walk, 5));
-    net_steps(&n, 5);
-    net_still(&n, "five steps back and forward", want);
+    describe(n, "sgd lr=0.1 momentum=0.5");
+    net_walk(n, "cpu");
+    net_iterate(n, 20);
+    assert_ok(lab_walk_set_lr(n->walk, 0.025));
+    net_iterate(n, 20);
+    struct net_moment *want = net_keep(n);
+    int steps = net_steps_of(n);
+    near(lab_walk_rate(n->walk, 19), 0.1);
+    near(lab_walk_rate(n->walk, 20), 0.025);
+    assert_ok(lab_walk_back(n->walk, 30 * steps));
+    assert_int_equal(lab_walk_iteration(n->walk), 10);
+    assert_ok(lab_walk_restart(n->walk));
+    near(lab_walk_rate(n->walk, 0), 0.1); /* the plan's */
+    net_iterate(n, 20);
+    assert_ok(lab_walk_set_lr(n->walk, 0.025));
+    net_iterate(n, 20);
+    net_still(n, "the same rates again", want);
+    assert_ok(lab_walk_back(n->walk, 5));
+    net_steps(n, 5);
+    net_still(n, "five steps back and forward", want);
     net_moment_free(want);
-    net_free(&n);
 }
 
-TEST_CASE(gradients_are_clipped_by_their_common_norm)
+NET_CASE(gradients_are_clipped_by_their_common_norm)
 {
-    struct net n;
     struct net free;
     const char *const params[] = {"fc1.W", "fc1.b", "fc2.W", "fc2.b"};
-    describe(&n, "sgd lr=0.1 clip_norm=0.05");
+    describe(n, "sgd lr=0.1 clip_norm=0.05");
     describe(&free, "sgd lr=0.1 clip_norm=1000");
-    net_walk(&n, "cpu");
+    net_walk(n, "cpu");
     net_walk(&free, "cpu");
-    assert_ok(lab_walk_iterate(n.walk));
+    assert_ok(lab_walk_iterate(n->walk));
     assert_ok(lab_walk_iterate(free.walk));
     double sum = 0;
     double moved = 0;
@@ -126,20 +121,20 @@ TEST_CASE(gradients_are_clipped_by_their_common_norm)
         char name[40];
         double own = 0;
         snprintf(name, sizeof(name), "%s.grad", params[p]);
-        double *g = net_read(&n, name);
-        double *w = net_read(&n, params[p]);
-        const struct lab_tensor *t = net_at(&n, params[p]);
+        double *g = net_read(n, name);
+        double *w = net_read(n, params[p]);
+        const struct lab_tensor *t = net_at(n, params[p]);
         float *was = lab_alloc_array((size_t)t->count, sizeof(*was));
-        assert_ok(lab_walk_read(n.walk, net_id(&n, params[p]), true, was));
+        assert_ok(lab_walk_read(n->walk, net_id(n, params[p]), true, was));
         for (int64_t i = 0; i < t->count; i++) {
             own += g[i] * g[i];
             moved += (w[i] - (double)was[i]) * (w[i] - (double)was[i]);
         }
         sum += own;
         snprintf(name, sizeof(name), "%s.grad.norm", params[p]);
-        assert_true(fabs(net_get(&n, name, 0) - sqrt(own)) < 1e-6);
+        assert_true(fabs(net_get(n, name, 0) - sqrt(own)) < 1e-6);
         snprintf(name, sizeof(name), "%s.grad.norm_to_here", params[p]);
-        assert_true(fabs(net_get(&n, name, 0) - sqrt(sum)) < 1e-6);
+        assert_true(fabs(net_get(n, name, 0) - sqrt(sum)) < 1e-6);
         lab_free(g);
         lab_free(w);
         lab_free(was);
@@ -152,10 +147,9 @@ TEST_CASE(gradients_are_clipped_by_their_common_norm)
     net_walk(&plain, "cpu");
     assert_ok(lab_walk_iterate(plain.walk));
     assert_true(net_get(&plain, "fc1.W", 4) == net_get(&free, "fc1.W", 4));
-    assert_true(net_get(&plain, "fc1.W", 4) != net_get(&n, "fc1.W", 4));
+    assert_true(net_get(&plain, "fc1.W", 4) != net_get(n, "fc1.W", 4));
     net_free(&plain);
     net_free(&free);
-    net_free(&n);
 }
 
 /* Every element of every tensor that an update has written. */

@@ -90,66 +90,60 @@ TEST_CASE(every_number_is_explained)
     }
 }
 
-TEST_CASE(a_step_is_a_slice_of_the_whole)
+NET_CASE(a_step_is_a_slice_of_the_whole)
 {
-    struct net n;
-    begin_stack(&n, 0, 4);
-    net_walk(&n, "cpu");
-    const struct lab_tensor *h = net_at(&n, "r1.h");
-    const struct lab_tensor *h2 = net_at(&n, "r1.h.2");
+    begin_stack(n, 0, 4);
+    net_walk(n, "cpu");
+    const struct lab_tensor *h = net_at(n, "r1.h");
+    const struct lab_tensor *h2 = net_at(n, "r1.h.2");
     assert_true(h2->slice && h->sliced);
     assert_int_equal(h2->first, 2 * 2 * 3);
     assert_int_equal(h2->offset, h->offset + 12 * sizeof(float));
     /* Up to the first cell: h.0 is there, h is not, nor any of its others. */
-    int at = lab_schedule_find(lab_walk_schedule(n.walk), n.plan, "r1.cell.0",
+    int at = lab_schedule_find(lab_walk_schedule(n->walk), n->plan, "r1.cell.0",
                                LAB_FORWARD, 0);
-    net_steps(&n, at + 1);
-    assert_true(lab_walk_written(n.walk, net_id(&n, "r1.h.0")));
-    assert_true(lab_walk_written(n.walk, net_id(&n, "r1.x.3")));
-    assert_false(lab_walk_written(n.walk, net_id(&n, "r1.h.1")));
-    assert_false(lab_walk_written(n.walk, net_id(&n, "r1.h")));
-    int64_t before = lab_walk_generation(n.walk, net_id(&n, "r1.h"));
-    net_steps(&n, 6); /* to cell.3 */
-    assert_true(lab_walk_written(n.walk, net_id(&n, "r1.h")));
-    assert_true(lab_walk_generation(n.walk, net_id(&n, "r1.h")) > before);
+    net_steps(n, at + 1);
+    assert_true(lab_walk_written(n->walk, net_id(n, "r1.h.0")));
+    assert_true(lab_walk_written(n->walk, net_id(n, "r1.x.3")));
+    assert_false(lab_walk_written(n->walk, net_id(n, "r1.h.1")));
+    assert_false(lab_walk_written(n->walk, net_id(n, "r1.h")));
+    int64_t before = lab_walk_generation(n->walk, net_id(n, "r1.h"));
+    net_steps(n, 6); /* to cell.3 */
+    assert_true(lab_walk_written(n->walk, net_id(n, "r1.h")));
+    assert_true(lab_walk_generation(n->walk, net_id(n, "r1.h")) > before);
     for (int64_t i = 0; i < h2->count; i++)
-        assert_true(net_get(&n, "r1.h", h2->first + i) ==
-                    net_get(&n, "r1.h.2", i));
+        assert_true(net_get(n, "r1.h", h2->first + i) ==
+                    net_get(n, "r1.h.2", i));
     /* out[n,t,j] is h[t,n,j]. */
-    net_steps(&n, 1);
+    net_steps(n, 1);
     for (int64_t i = 0; i < h->count; i++) {
         int64_t t = i / 3 % 4;
         int64_t s = i / 12;
-        assert_true(net_get(&n, "r1.out", i) ==
-                    net_get(&n, "r1.h", (t * 2 + s) * 3 + i % 3));
+        assert_true(net_get(n, "r1.out", i) ==
+                    net_get(n, "r1.h", (t * 2 + s) * 3 + i % 3));
     }
-    net_free(&n);
 }
 
-TEST_CASE(back_and_forward_give_the_same_bits)
+NET_CASE(back_and_forward_give_the_same_bits)
 {
-    struct net n;
-    begin_stack(&n, 2, 3);
-    net_walk(&n, "cpu");
-    net_back_and_forth(&n);
-    net_free(&n);
+    begin_stack(n, 2, 3);
+    net_walk(n, "cpu");
+    net_back_and_forth(n);
 }
 
-TEST_CASE(initial_states_are_not_trained)
+NET_CASE(initial_states_are_not_trained)
 {
-    struct net n;
-    begin_stack(&n, 0, 2);
-    net_walk(&n, "cpu");
-    double h0 = net_get(&n, "r1.h0", 1);
-    double W = net_get(&n, "r1.W", 1);
-    net_steps(&n, net_steps_of(&n));
-    assert_true(net_get(&n, "r1.h0", 1) == h0);
-    assert_true(net_get(&n, "r1.W", 1) != W);
-    assert_true(net_get(&n, "r1.h0.grad", 1) != 0);
-    assert_true(net_get(&n, "r1.c0.grad", 1) != 0);
+    begin_stack(n, 0, 2);
+    net_walk(n, "cpu");
+    double h0 = net_get(n, "r1.h0", 1);
+    double W = net_get(n, "r1.W", 1);
+    net_steps(n, net_steps_of(n));
+    assert_true(net_get(n, "r1.h0", 1) == h0);
+    assert_true(net_get(n, "r1.W", 1) != W);
+    assert_true(net_get(n, "r1.h0.grad", 1) != 0);
+    assert_true(net_get(n, "r1.c0.grad", 1) != 0);
     /* W 12x5, U 12x3, b 12; Wx 3x2, Wh 2x2, b 2; W 2x3, b 3. */
-    assert_int_equal(n.plan->parameter_count, 60 + 36 + 12 + 12 + 9);
-    net_free(&n);
+    assert_int_equal(n->plan->parameter_count, 60 + 36 + 12 + 12 + 9);
 }
 
 TEST_CASE(variants_give_the_same_numbers)

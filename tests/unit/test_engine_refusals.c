@@ -192,24 +192,22 @@ TEST_CASE(shapes_that_overflow)
                   "[1073741824,1073741824]"));
 }
 
-TEST_CASE(a_network_larger_than_memory)
+NET_CASE(a_network_larger_than_memory)
 {
-    struct net n;
     struct lab_backend *be;
-    begin(&n);
-    net_node(&n, "wide dense units=1073741824"); /* W: 16 GiB */
-    net_node(&n, "wider dense units=4096");      /* W: 16 TiB */
-    net_node(&n, "fc dense units=3");
-    net_loss(&n, "softmax_cross_entropy");
-    assert_ok(net_build(&n));
+    begin(n);
+    net_node(n, "wide dense units=1073741824"); /* W: 16 GiB */
+    net_node(n, "wider dense units=4096");      /* W: 16 TiB */
+    net_node(n, "fc dense units=3");
+    net_loss(n, "softmax_cross_entropy");
+    assert_ok(net_build(n));
     assert_ok(lab_backend_open(&be, "cpu", 0));
-    assert_int_equal(lab_walk_new(&n.walk, n.plan, be, n.data, NULL),
+    assert_int_equal(lab_walk_new(&n->walk, n->plan, be, n->data, NULL),
                      LAB_E_RANGE);
-    assert_null(n.walk);
+    assert_null(n->walk);
     assert_true(error_is("[walk.memory] wider.W"));
     assert_non_null(strstr(lab_error(), "[1073741824,4096]"));
     lab_backend_close(be); /* still the caller's */
-    net_free(&n);
 }
 
 TEST_CASE(dropout_and_nesterov)

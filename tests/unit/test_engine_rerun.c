@@ -80,98 +80,86 @@ static enum lab_status rerun(struct watch *w, int from, int to)
     return lab_walk_rerun(w->net->walk, from, to, &r);
 }
 
-TEST_CASE(every_range_leaves_every_bit)
+NET_CASE(every_range_leaves_every_bit)
 {
-    struct net n;
-    describe(&n);
-    int steps = net_steps_of(&n);
-    net_steps(&n, 2 * steps); /* the moments are not zero any more */
-    struct net_moment *before = net_keep(&n);
+    describe(n);
+    int steps = net_steps_of(n);
+    net_steps(n, 2 * steps); /* the moments are not zero any more */
+    struct net_moment *before = net_keep(n);
     for (int from = 0; from < steps; from += 3) {
         for (int to = from + 1; to <= steps; to += 4) {
-            struct watch w = {.net = &n, .wanted = 3};
+            struct watch w = {.net = n, .wanted = 3};
             assert_ok(rerun(&w, from, to));
             assert_int_equal(w.passes, 3);
             assert_int_equal(w.first, from);
             assert_int_equal(w.last, to - 1);
             assert_int_equal(w.began, to - from);
-            assert_true(net_is(&n, before));
+            assert_true(net_is(n, before));
         }
     }
     net_moment_free(before);
-    net_free(&n);
 }
 
-TEST_CASE(passes_compute_what_was_computed)
+NET_CASE(passes_compute_what_was_computed)
 {
-    struct net n;
-    describe(&n);
-    int steps = net_steps_of(&n);
-    net_steps(&n, 2 * steps);
-    struct net_moment *before = net_keep(&n);
-    struct watch w = {.net = &n, .wanted = 2, .truth = before, .same = true};
+    describe(n);
+    int steps = net_steps_of(n);
+    net_steps(n, 2 * steps);
+    struct net_moment *before = net_keep(n);
+    struct watch w = {.net = n, .wanted = 2, .truth = before, .same = true};
     assert_ok(rerun(&w, 0, steps));
     assert_true(w.same);
     net_moment_free(before);
-    net_free(&n);
 }
 
-TEST_CASE(in_the_middle_of_an_iteration)
+NET_CASE(in_the_middle_of_an_iteration)
 {
-    struct net n;
-    describe(&n);
-    int steps = net_steps_of(&n);
-    net_steps(&n, steps + steps / 2);
-    struct net_moment *before = net_keep(&n);
-    struct watch w = {.net = &n, .wanted = 2};
+    describe(n);
+    int steps = net_steps_of(n);
+    net_steps(n, steps + steps / 2);
+    struct net_moment *before = net_keep(n);
+    struct watch w = {.net = n, .wanted = 2};
     assert_ok(rerun(&w, 0, steps / 2));
-    assert_true(net_is(&n, before));
+    assert_true(net_is(n, before));
     assert_int_equal(rerun(&w, 0, steps / 2 + 1), LAB_E_STATE);
     assert_true(error_is("[walk.not-run] "));
     assert_int_equal(w.passes, 0);
     net_moment_free(before);
-    net_free(&n);
 }
 
-TEST_CASE(a_failing_pass_leaves_every_bit)
+NET_CASE(a_failing_pass_leaves_every_bit)
 {
-    struct net n;
-    describe(&n);
-    int steps = net_steps_of(&n);
-    net_steps(&n, steps);
-    struct net_moment *before = net_keep(&n);
-    struct watch w = {.net = &n, .wanted = 3, .fails_at = 2};
+    describe(n);
+    int steps = net_steps_of(n);
+    net_steps(n, steps);
+    struct net_moment *before = net_keep(n);
+    struct watch w = {.net = n, .wanted = 3, .fails_at = 2};
     assert_int_equal(rerun(&w, 0, steps), LAB_E_DEVICE);
     assert_int_equal(w.passes, 2);
-    assert_true(net_is(&n, before));
+    assert_true(net_is(n, before));
     net_moment_free(before);
-    net_free(&n);
 }
 
-TEST_CASE(another_variant_is_not_what_ran)
+NET_CASE(another_variant_is_not_what_ran)
 {
-    struct net n;
-    describe(&n);
-    net_choose(&n, "fc", "naive");
-    int steps = net_steps_of(&n);
-    net_steps(&n, steps);
-    net_choose(&n, "fc", "blas");
-    struct watch w = {.net = &n, .wanted = 1};
+    describe(n);
+    net_choose(n, "fc", "naive");
+    int steps = net_steps_of(n);
+    net_steps(n, steps);
+    net_choose(n, "fc", "blas");
+    struct watch w = {.net = n, .wanted = 1};
     assert_int_equal(rerun(&w, 0, steps), LAB_E_STATE);
     assert_true(error_is("[walk.other-variant] ran as naive"));
-    net_free(&n);
 }
 
-TEST_CASE(nonsense_is_refused)
+NET_CASE(nonsense_is_refused)
 {
-    struct net n;
-    describe(&n);
-    net_steps(&n, 3);
-    struct watch w = {.net = &n, .wanted = 1};
+    describe(n);
+    net_steps(n, 3);
+    struct watch w = {.net = n, .wanted = 1};
     assert_int_equal(rerun(&w, 2, 2), LAB_E_ARG);
     assert_int_equal(rerun(&w, -1, 2), LAB_E_ARG);
     assert_int_equal(rerun(&w, 0, 1000000), LAB_E_ARG);
-    net_free(&n);
 }
 
 RUN_TESTS()

@@ -51,28 +51,27 @@ static void check_row(const int32_t *x, const int32_t *y, const int32_t *d,
     }
 }
 
-TEST_CASE(held_back_strings_are_never_trained)
+NET_CASE(held_back_strings_are_never_trained)
 {
-    struct net n;
     struct lab_data_facts f;
     int32_t t[3][45];
     int seen[32768] = {0};
     int dealt = 0;
-    data_of(&n, 5, 6, 300);
-    n.spec.data.split = 0.7;
-    network(&n, 3, false);
-    net_walk(&n, "cpu");
-    lab_data_get_facts(n.data, &f);
+    data_of(n, 5, 6, 300);
+    n->spec.data.split = 0.7;
+    network(n, 3, false);
+    net_walk(n, "cpu");
+    lab_data_get_facts(n->data, &f);
     assert_true(f.decodes);
     assert_int_equal(f.train_rows, 210);
     assert_int_equal(f.held_rows, 90);
-    int id[3] = {net_id(&n, "x"), net_id(&n, "y"), net_id(&n, "decoder")};
+    int id[3] = {net_id(n, "x"), net_id(n, "y"), net_id(n, "decoder")};
     for (int64_t i = 0; i < 2 * f.batches_per_epoch; i++) {
         for (int k = 0; k < 3; k++)
-            assert_ok(lab_data_fill(n.data, n.plan, id[k], i, t[k]));
+            assert_ok(lab_data_fill(n->data, n->plan, id[k], i, t[k]));
         for (int r = 0; r < 9; r++) {
             check_row(t[0] + 5 * r, t[1] + 5 * r, t[2] + 5 * r, 5,
-                      lab_data_begin_id(n.data));
+                      lab_data_begin_id(n->data));
             dealt += seen[code_of(t[0] + 5 * r, 5)] == 0;
             seen[code_of(t[0] + 5 * r, 5)] = 1;
         }
@@ -80,25 +79,22 @@ TEST_CASE(held_back_strings_are_never_trained)
     assert_true(dealt >= 207 && dealt <= 210);
     for (int64_t row = 0; row < 90; row++) {
         for (int k = 0; k < 3; k++)
-            lab_data_fill_held(n.data, n.plan, id[k], row, t[k]);
-        check_row(t[0], t[1], t[2], 5, lab_data_begin_id(n.data));
+            lab_data_fill_held(n->data, n->plan, id[k], row, t[k]);
+        check_row(t[0], t[1], t[2], 5, lab_data_begin_id(n->data));
         /* Nor twice among themselves. */
         assert_int_equal(seen[code_of(t[0], 5)]++, 0);
     }
-    net_free(&n);
 }
 
-TEST_CASE(there_may_be_all_strings_and_no_more)
+NET_CASE(there_may_be_all_strings_and_no_more)
 {
-    struct net n;
-    data_of(&n, 3, 4, 64);
-    network(&n, 2, false);
-    assert_ok(net_build(&n));
-    assert_string_equal(lab_data_symbol(n.data, 3), "3");
-    assert_string_equal(lab_data_symbol(n.data, 4), "^");
-    assert_string_equal(lab_data_symbol(n.data, 5), "?");
-    assert_string_equal(lab_data_symbol(n.data, -1), "?");
-    net_free(&n);
+    data_of(n, 3, 4, 64);
+    network(n, 2, false);
+    assert_ok(net_build(n));
+    assert_string_equal(lab_data_symbol(n->data, 3), "3");
+    assert_string_equal(lab_data_symbol(n->data, 4), "^");
+    assert_string_equal(lab_data_symbol(n->data, 5), "?");
+    assert_string_equal(lab_data_symbol(n->data, -1), "?");
 }
 
 static void refused(int64_t length, int64_t alphabet, int64_t rows,
@@ -211,54 +207,50 @@ TEST_CASE(decoding_is_what_a_hand_would_do)
     }
 }
 
-TEST_CASE(decoding_changes_nothing_and_repeats)
+NET_CASE(decoding_changes_nothing_and_repeats)
 {
-    struct net n;
     double accuracy[3];
     double loss[3];
     struct lab_decoded d[3];
-    data_of(&n, 4, 7, 60);
-    network(&n, 6, true);
-    net_walk(&n, "cpu");
-    lab_walk_decoded(n.walk, &d[0]);
+    data_of(n, 4, 7, 60);
+    network(n, 6, true);
+    net_walk(n, "cpu");
+    lab_walk_decoded(n->walk, &d[0]);
     assert_true(isnan(d[0].exact) && isnan(d[0].right));
-    train(&n, 10);
-    struct net_moment *before = net_keep(&n);
+    train(n, 10);
+    struct net_moment *before = net_keep(n);
     for (int i = 0; i < 3; i++) {
         if (i == 2)
-            net_choose(&n, "*", "blas");
-        assert_ok(lab_walk_evaluate(n.walk, &accuracy[i], &loss[i]));
-        lab_walk_decoded(n.walk, &d[i]);
+            net_choose(n, "*", "blas");
+        assert_ok(lab_walk_evaluate(n->walk, &accuracy[i], &loss[i]));
+        lab_walk_decoded(n->walk, &d[i]);
         assert_true(accuracy[i] == d[i].right);
         assert_true(d[i].exact >= 0 && d[i].exact <= d[i].right);
     }
     assert_true(d[0].right == d[1].right && loss[0] == loss[1]);
     assert_true(d[0].right == d[2].right && fabs(loss[0] - loss[2]) < 1e-5);
-    net_still(&n, "an evaluation", before);
+    net_still(n, "an evaluation", before);
     net_moment_free(before);
-    net_free(&n);
 }
 
-TEST_CASE(what_was_never_seen_is_reversed)
+NET_CASE(what_was_never_seen_is_reversed)
 {
-    struct net n;
     double accuracy;
     double loss;
     struct lab_decoded first;
     struct lab_decoded last;
-    data_of(&n, 3, 7, 300);
-    network(&n, 24, true);
-    net_walk(&n, "cpu");
-    net_choose(&n, "*", "blas");
-    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
-    lab_walk_decoded(n.walk, &first);
-    train(&n, 1000);
-    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
-    lab_walk_decoded(n.walk, &last);
+    data_of(n, 3, 7, 300);
+    network(n, 24, true);
+    net_walk(n, "cpu");
+    net_choose(n, "*", "blas");
+    assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
+    lab_walk_decoded(n->walk, &first);
+    train(n, 1000);
+    assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
+    lab_walk_decoded(n->walk, &last);
     print_message("exact %.2f, then %.2f\n", first.exact, last.exact);
     assert_true(first.exact < 0.4);
     assert_true(last.exact > 0.6);
-    net_free(&n);
 }
 
 TEST_CASE(no_memory_is_said_and_nothing_is_lost)

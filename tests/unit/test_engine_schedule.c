@@ -55,33 +55,30 @@ static void runs(struct net *n, const char *step, enum lab_phase phase,
 }
 
 /* 500,000 operations in one step of the node: 2 * 10 * 250 * 100. */
-TEST_CASE(a_large_node_runs_what_is_preferred)
+NET_CASE(a_large_node_runs_what_is_preferred)
 {
-    struct net n;
-    net_init(&n);
-    net_tensor(&n, "x 10,250", NULL);
-    net_labels(&n, "y 10", 3);
-    net_nodes(&n, "fc1 dense units=100", "fc2 dense units=3");
-    net_train(&n, "softmax_cross_entropy", "sgd lr=0.1");
-    net_walk(&n, "cpu");
-    assert_true(find(&n, "fc1.matmul", LAB_FORWARD)->step->flop >=
+    net_tensor(n, "x 10,250", NULL);
+    net_labels(n, "y 10", 3);
+    net_nodes(n, "fc1 dense units=100", "fc2 dense units=3");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+    net_walk(n, "cpu");
+    assert_true(find(n, "fc1.matmul", LAB_FORWARD)->step->flop >=
                 LAB_PREFERRED_FLOP);
-    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
-    runs(&n, "fc1.matmul", LAB_BACKWARD, "blas");
-    runs(&n, "fc1.bias", LAB_FORWARD, "vector");
-    runs(&n, "fc1.W", LAB_UPDATE, "vector");
-    runs(&n, "fc2.matmul", LAB_FORWARD, "naive"); /* small */
-    choose(&n, CHOICES({"fc1", "naive"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
-    choose(&n, CHOICES({"fc2", "blas"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
-    runs(&n, "fc2.matmul", LAB_FORWARD, "blas");
+    runs(n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(n, "fc1.matmul", LAB_BACKWARD, "blas");
+    runs(n, "fc1.bias", LAB_FORWARD, "vector");
+    runs(n, "fc1.W", LAB_UPDATE, "vector");
+    runs(n, "fc2.matmul", LAB_FORWARD, "naive"); /* small */
+    choose(n, CHOICES({"fc1", "naive"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "naive");
+    choose(n, CHOICES({"fc2", "blas"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(n, "fc2.matmul", LAB_FORWARD, "blas");
     /* Withdrawn: the reference again. */
-    lab_variant_withdraw(find(&n, "fc1.matmul", LAB_FORWARD)->variant);
-    choose(&n, NULL, 0);
-    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    lab_variant_withdraw(find(n, "fc1.matmul", LAB_FORWARD)->variant);
+    choose(n, NULL, 0);
+    runs(n, "fc1.matmul", LAB_FORWARD, "naive");
     lab_variant_withdraw(NULL);
-    net_free(&n);
 }
 
 /* A backend that calls itself cuda, with the CPU's rows: dW of fc1 adds up 64
@@ -118,29 +115,25 @@ TEST_CASE(a_long_walk_on_a_gpu_runs_what_is_preferred)
 }
 
 /* 64 images of 8 x 8, 16 channels: 16 threads would add 4,096 elements each. */
-TEST_CASE(a_batch_norm_walks_far)
+NET_CASE(a_batch_norm_walks_far)
 {
-    struct net n;
-    net_init(&n);
-    net_tensor(&n, "x 64,16,8,8", NULL);
-    net_labels(&n, "y 64", 3);
-    net_nodes(&n, "bn batch_norm", "flat flatten", "fc dense units=3");
-    net_train(&n, "softmax_cross_entropy", "sgd lr=0.1");
-    net_walk(&n, "cpu");
+    net_tensor(n, "x 64,16,8,8", NULL);
+    net_labels(n, "y 64", 3);
+    net_nodes(n, "bn batch_norm", "flat flatten", "fc dense units=3");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+    net_walk(n, "cpu");
     assert_true(
-        lab_step_walk(n.plan, find(&n, "bn.stats", LAB_FORWARD)->step) >= 4096);
-    net_free(&n);
+        lab_step_walk(n->plan, find(n, "bn.stats", LAB_FORWARD)->step) >= 4096);
 }
 
-TEST_CASE(the_reference_is_the_default)
+NET_CASE(the_reference_is_the_default)
 {
-    struct net n;
-    mlp(&n);
-    struct lab_schedule *s = lab_walk_schedule(n.walk);
-    assert_int_equal(s->n_steps, n.plan->n_steps);
+    mlp(n);
+    struct lab_schedule *s = lab_walk_schedule(n->walk);
+    assert_int_equal(s->n_steps, n->plan->n_steps);
     assert_int_equal(s->n_groups, 0);
     for (int i = 0; i < s->n_steps; i++) {
-        assert_ptr_equal(s->steps[i].step, &n.plan->steps[i]);
+        assert_ptr_equal(s->steps[i].step, &n->plan->steps[i]);
         assert_string_equal(s->steps[i].variant->name, "naive");
         assert_int_equal(s->steps[i].hides_from, i);
         assert_int_equal(s->steps[i].hides_count, 1);
@@ -150,46 +143,41 @@ TEST_CASE(the_reference_is_the_default)
     assert_int_equal(s->phase_first[LAB_BACKWARD], 8);
     assert_int_equal(s->phase_first[LAB_UPDATE], 14);
     assert_int_equal(s->phase_first[LAB_PHASE_COUNT], 18);
-    net_free(&n);
 }
 
-TEST_CASE(an_op_chooses_where_it_can)
+NET_CASE(an_op_chooses_where_it_can)
 {
-    struct net n;
-    mlp(&n);
-    choose(&n, CHOICES({"dense", "blas"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
-    runs(&n, "fc2.matmul", LAB_BACKWARD, "blas");
-    runs(&n, "fc1.bias", LAB_FORWARD, "naive"); /* blas has none */
-    runs(&n, "relu1.relu", LAB_FORWARD, "naive");
-    runs(&n, "fc1.W", LAB_UPDATE, "naive");
-    choose(&n, CHOICES({"*", "blas"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
-    net_free(&n);
+    mlp(n);
+    choose(n, CHOICES({"dense", "blas"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(n, "fc2.matmul", LAB_BACKWARD, "blas");
+    runs(n, "fc1.bias", LAB_FORWARD, "naive"); /* blas has none */
+    runs(n, "relu1.relu", LAB_FORWARD, "naive");
+    runs(n, "fc1.W", LAB_UPDATE, "naive");
+    choose(n, CHOICES({"*", "blas"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "blas");
 }
 
-TEST_CASE(the_closest_choice_wins_in_any_order)
+NET_CASE(the_closest_choice_wins_in_any_order)
 {
-    struct net n;
-    mlp(&n);
-    choose(&n, CHOICES({"fc2", "naive"}, {"dense", "blas"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
-    runs(&n, "fc2.matmul", LAB_FORWARD, "naive");
-    choose(&n, CHOICES({"dense", "blas"}, {"fc2", "naive"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
-    runs(&n, "fc2.matmul", LAB_FORWARD, "naive");
-    choose(&n, CHOICES({"dense", "naive"}, {"*", "blas"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    mlp(n);
+    choose(n, CHOICES({"fc2", "naive"}, {"dense", "blas"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(n, "fc2.matmul", LAB_FORWARD, "naive");
+    choose(n, CHOICES({"dense", "blas"}, {"fc2", "naive"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(n, "fc2.matmul", LAB_FORWARD, "naive");
+    choose(n, CHOICES({"dense", "naive"}, {"*", "blas"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "naive");
     /* Of two alike the later: the command line after the lesson. */
-    choose(&n, CHOICES({"fc1", "naive"}, {"fc1", "blas"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
-    choose(&n, CHOICES({"fc1", "blas"}, {"fc1", "naive"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    choose(n, CHOICES({"fc1", "naive"}, {"fc1", "blas"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "blas");
+    choose(n, CHOICES({"fc1", "blas"}, {"fc1", "naive"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "naive");
     /* Overruled everywhere, and still no mistake. */
-    choose(&n, CHOICES({"fc1", "naive"}, {"fc2", "naive"}, {"dense", "blas"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
-    runs(&n, "fc2.matmul", LAB_FORWARD, "naive");
-    net_free(&n);
+    choose(n, CHOICES({"fc1", "naive"}, {"fc2", "naive"}, {"dense", "blas"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "naive");
+    runs(n, "fc2.matmul", LAB_FORWARD, "naive");
 }
 
 static void refused(struct net *n, const struct lab_variant_choice *c,
@@ -206,47 +194,43 @@ static void refused(struct net *n, const struct lab_variant_choice *c,
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-TEST_CASE(a_choice_that_fits_nothing_is_told_what_would)
+NET_CASE(a_choice_that_fits_nothing_is_told_what_would)
 {
-    struct net n;
-    mlp(&n);
-    refused(&n, CHOICES({"dense", "tiled"}),
+    mlp(n);
+    refused(n, CHOICES({"dense", "tiled"}),
             PARTS("[variant.missing] dense ", "'tiled'", "cpu",
                   "naive, vector, blas"));
-    refused(&n, CHOICES({"fc1", "tiled"}),
+    refused(n, CHOICES({"fc1", "tiled"}),
             PARTS("[variant.missing] fc1 ", "'tiled'", "cpu",
                   "naive, vector, blas"));
-    refused(&n, CHOICES({"relu1", "blas"}),
+    refused(n, CHOICES({"relu1", "blas"}),
             PARTS("[variant.missing] relu1 ", "'blas'", "naive"));
-    refused(&n, CHOICES({"fc3", "naive"}),
+    refused(n, CHOICES({"fc3", "naive"}),
             PARTS("[variant.node] 'fc3'", "fc1, relu1, fc2, loss"));
-    refused(&n, CHOICES({"sgd", "fused"}),
+    refused(n, CHOICES({"sgd", "fused"}),
             PARTS("[variant.missing] sgd ", "'fused'", "naive"));
-    refused(&n, CHOICES({"*", "tiled"}),
+    refused(n, CHOICES({"*", "tiled"}),
             PARTS("[variant.missing] 'tiled'", "naive, vector, blas"));
-    refused(&n, CHOICES({"dense", "blas"}, {"fc1", "nope"}),
+    refused(n, CHOICES({"dense", "blas"}, {"fc1", "nope"}),
             PARTS("[variant.missing] fc1 ", "'nope'"));
-    choose(&n, CHOICES({"sgd", "naive"}, {"loss", "naive"}));
-    net_free(&n);
+    choose(n, CHOICES({"sgd", "naive"}, {"loss", "naive"}));
 }
 
-TEST_CASE(a_withdrawn_variant_is_not_offered)
+NET_CASE(a_withdrawn_variant_is_not_offered)
 {
-    struct net n;
-    mlp(&n);
-    choose(&n, CHOICES({"dense", "blas"}));
+    mlp(n);
+    choose(n, CHOICES({"dense", "blas"}));
     const struct lab_variant *forward =
-        find(&n, "fc1.matmul", LAB_FORWARD)->variant;
+        find(n, "fc1.matmul", LAB_FORWARD)->variant;
     lab_variant_withdraw(forward);
-    choose(&n, CHOICES({"dense", "blas"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
-    runs(&n, "fc1.matmul", LAB_BACKWARD, "blas");
-    lab_variant_withdraw(find(&n, "fc1.matmul", LAB_BACKWARD)->variant);
-    refused(&n, CHOICES({"dense", "blas"}), PARTS("[variant.missing] 'blas'"));
+    choose(n, CHOICES({"dense", "blas"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "naive");
+    runs(n, "fc1.matmul", LAB_BACKWARD, "blas");
+    lab_variant_withdraw(find(n, "fc1.matmul", LAB_BACKWARD)->variant);
+    refused(n, CHOICES({"dense", "blas"}), PARTS("[variant.missing] 'blas'"));
     lab_variant_withdraw(NULL);
-    choose(&n, CHOICES({"dense", "blas"}));
-    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
-    net_free(&n);
+    choose(n, CHOICES({"dense", "blas"}));
+    runs(n, "fc1.matmul", LAB_FORWARD, "blas");
 }
 
 /* ---- groups ---- */

@@ -190,16 +190,15 @@ TEST_CASE(the_same_bits_as_walked)
 }
 
 /* Of some iterations that are not observed the steps are timed. */
-TEST_CASE(some_iterations_are_timed)
+NET_CASE(some_iterations_are_timed)
 {
     enum { COUNT = 120 };
-    struct net n;
     struct lab_iteration_progress news;
     int timed = 0;
-    assert_true(open_net(&n, mlp, "cpu"));
+    assert_true(open_net(n, mlp, "cpu"));
     for (int i = 0; i < COUNT; i++) {
-        iterate(&n, 1);
-        assert_true(lab_walk_poll(n.walk, &news));
+        iterate(n, 1);
+        assert_true(lab_walk_poll(n->walk, &news));
         if (news.steps_ns < 0)
             continue;
         timed++;
@@ -209,7 +208,6 @@ TEST_CASE(some_iterations_are_timed)
                     news.end_ns - news.start_ns);
     }
     assert_in_range(timed, 5, COUNT / 7 + 1);
-    net_free(&n);
 }
 
 /* What the observers hear. */

@@ -168,64 +168,58 @@ TEST_CASE(a_choice_after_a_cut_holds)
     net_free(&cut);
 }
 
-TEST_CASE(a_cut_iteration_that_is_left_is_none)
+NET_CASE(a_cut_iteration_that_is_left_is_none)
 {
-    struct net n;
     struct heard h;
-    digits(&n);
-    listen(&n, &h);
-    lab_walk_run_begin(n.walk, "net");
-    cut_second(&n, net_steps_of(&n) - 2);
-    lab_walk_run_end(n.walk);
+    digits(n);
+    listen(n, &h);
+    lab_walk_run_begin(n->walk, "net");
+    cut_second(n, net_steps_of(n) - 2);
+    lab_walk_run_end(n->walk);
     assert_int_equal(h.begun, 2);
     assert_int_equal(h.ended, 1);
     assert_int_equal(h.cut, 1);
-    net_free(&n);
 }
 
 /* Short ones come to their end, so that training stops between two. */
-TEST_CASE(a_short_iteration_comes_to_its_end)
+NET_CASE(a_short_iteration_comes_to_its_end)
 {
-    struct net n;
     struct asker a = {.after = 3};
-    digits(&n);
-    stop_after(&n, &a);
-    assert_ok(lab_walk_iterate(n.walk));
-    assert_true(lab_walk_at_end(n.walk));
-    assert_int_equal(lab_walk_iterate(n.walk), LAB_E_CANCELLED);
-    assert_int_equal(lab_walk_iteration(n.walk), 0);
-    assert_true(lab_walk_at_end(n.walk));
-    net_free(&n);
+    digits(n);
+    stop_after(n, &a);
+    assert_ok(lab_walk_iterate(n->walk));
+    assert_true(lab_walk_at_end(n->walk));
+    assert_int_equal(lab_walk_iterate(n->walk), LAB_E_CANCELLED);
+    assert_int_equal(lab_walk_iteration(n->walk), 0);
+    assert_true(lab_walk_at_end(n->walk));
 }
 
-TEST_CASE(an_evaluation_is_left_out)
+NET_CASE(an_evaluation_is_left_out)
 {
-    struct net n;
     struct heard h;
     struct asker count = {.after = INT32_MAX};
     double accuracy = -1;
     double loss = -1;
-    digits(&n);
-    listen(&n, &h);
-    assert_ok(lab_walk_iterate(n.walk));
-    struct net_moment *want = net_keep(&n);
-    stop_after(&n, &count);
-    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
+    digits(n);
+    listen(n, &h);
+    assert_ok(lab_walk_iterate(n->walk));
+    struct net_moment *want = net_keep(n);
+    stop_after(n, &count);
+    assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
     assert_true(count.asked > 20 * 5); /* batches, steps */
     assert_int_equal(h.evaluations, 1);
     accuracy = loss = -1;
     for (int after = 1; after <= count.asked; after += 13) {
         struct asker a = {.after = after};
-        stop_after(&n, &a);
-        assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss),
+        stop_after(n, &a);
+        assert_int_equal(lab_walk_evaluate(n->walk, &accuracy, &loss),
                          LAB_E_CANCELLED);
         assert_int_equal(a.asked, after); /* it ends at once */
     }
     assert_true(accuracy == -1 && loss == -1);
     assert_int_equal(h.evaluations, 1);
-    net_still(&n, "a stopped evaluation", want);
+    net_still(n, "a stopped evaluation", want);
     net_moment_free(want);
-    net_free(&n);
 }
 
 TEST_CASE(going_back_ends_on_the_way)
@@ -315,58 +309,54 @@ static void wide(struct net *n)
     assert_ok(net_build(n));
 }
 
-TEST_CASE(the_drawing_of_parameters_is_stopped_and_does_not_depend_on_threads)
+NET_CASE(the_drawing_of_parameters_is_stopped_and_does_not_depend_on_threads)
 {
     enum { COUNT = 600 * 600, FIRST = 1 << 18 };
-    struct net n;
-    wide(&n);
-    int W = net_id(&n, "fc1.W");
+    wide(n);
+    int W = net_id(n, "fc1.W");
     float *one = malloc(COUNT * sizeof(*one));
     float *three = malloc(COUNT * sizeof(*three));
     int before = lab_threads();
     assert_non_null(one);
     assert_non_null(three);
     lab_threads_set(1);
-    assert_ok(lab_plan_init_tensor(n.plan, W, one, NULL));
+    assert_ok(lab_plan_init_tensor(n->plan, W, one, NULL));
     lab_threads_set(3);
-    assert_ok(lab_plan_init_tensor(n.plan, W, three, NULL));
+    assert_ok(lab_plan_init_tensor(n->plan, W, three, NULL));
     assert_memory_equal(one, three, COUNT * sizeof(*one));
     struct asker second = {.after = 2};
     const struct lab_stop stop = {ask, &second};
     memset(three, 0, COUNT * sizeof(*three));
-    assert_int_equal(lab_plan_init_tensor(n.plan, W, three, &stop),
+    assert_int_equal(lab_plan_init_tensor(n->plan, W, three, &stop),
                      LAB_E_CANCELLED);
     assert_memory_equal(one, three, FIRST * sizeof(*one));
     assert_true(three[FIRST] == 0);
     lab_threads_set(before);
     free(one);
     free(three);
-    net_free(&n);
 }
 
 /* At each part of its parameters, and when it begins anew. */
-TEST_CASE(opening_a_walk_is_stopped)
+NET_CASE(opening_a_walk_is_stopped)
 {
-    struct net n;
     struct lab_backend *be;
-    wide(&n);
+    wide(n);
     assert_ok(lab_backend_open(&be, "cpu", 0));
     for (int after = 1; after <= 2; after++) {
         struct asker a = {.after = after};
         const struct lab_stop stop = {ask, &a};
-        assert_int_equal(lab_walk_new(&n.walk, n.plan, be, n.data, &stop),
+        assert_int_equal(lab_walk_new(&n->walk, n->plan, be, n->data, &stop),
                          LAB_E_CANCELLED);
-        assert_null(n.walk);
+        assert_null(n->walk);
         assert_int_equal(a.asked, after);
     }
     lab_backend_stop_when(be, &(struct lab_stop){0});
-    assert_ok(lab_walk_new(&n.walk, n.plan, be, n.data, NULL));
+    assert_ok(lab_walk_new(&n->walk, n->plan, be, n->data, NULL));
     struct asker again = {.after = 2};
-    stop_after(&n, &again);
-    assert_int_equal(lab_walk_restart_or_stop(n.walk), LAB_E_CANCELLED);
-    assert_ok(lab_walk_restart(n.walk)); /* obeys none */
+    stop_after(n, &again);
+    assert_int_equal(lab_walk_restart_or_stop(n->walk), LAB_E_CANCELLED);
+    assert_ok(lab_walk_restart(n->walk)); /* obeys none */
     assert_int_equal(again.asked, 2);
-    net_free(&n);
 }
 
 /* 128 MiB are cleared at a time. */

@@ -258,46 +258,42 @@ TEST_CASE(one_by_one)
 
 /* A group that ran is gone back over as one, also where its steps are shown
  * apart now: between them there is nothing that has run. */
-TEST_CASE(a_group_that_ran_is_one_step_back)
+NET_CASE(a_group_that_ran_is_one_step_back)
 {
-    struct net n;
     if (!has_variants())
         skip();
-    describe(&n);
-    struct net_moment *start = net_keep(&n);
-    net_choose(&n, "dense", "onednn");
-    net_steps(&n, 1); /* fc1 with its relu */
-    net_choose(&n, "dense", "naive");
-    assert_int_equal(lab_walk_position(n.walk), 3);
-    assert_ok(lab_walk_back(n.walk, 1));
-    struct net_moment *back = net_keep(&n);
-    net_same(&n, "before the group", start, back);
+    describe(n);
+    struct net_moment *start = net_keep(n);
+    net_choose(n, "dense", "onednn");
+    net_steps(n, 1); /* fc1 with its relu */
+    net_choose(n, "dense", "naive");
+    assert_int_equal(lab_walk_position(n->walk), 3);
+    assert_ok(lab_walk_back(n->walk, 1));
+    struct net_moment *back = net_keep(n);
+    net_same(n, "before the group", start, back);
     /* And steps that ran apart are forgotten with the group that they are. */
-    net_steps(&n, 3);
-    assert_true(lab_walk_written(n.walk, net_id(&n, "fc1.xW")));
-    net_choose(&n, "dense", "onednn");
-    assert_int_equal(lab_walk_position(n.walk), 1);
-    assert_ok(lab_walk_back(n.walk, 1));
-    assert_false(lab_walk_written(n.walk, net_id(&n, "fc1.xW")));
+    net_steps(n, 3);
+    assert_true(lab_walk_written(n->walk, net_id(n, "fc1.xW")));
+    net_choose(n, "dense", "onednn");
+    assert_int_equal(lab_walk_position(n->walk), 1);
+    assert_ok(lab_walk_back(n->walk, 1));
+    assert_false(lab_walk_written(n->walk, net_id(n, "fc1.xW")));
     net_moment_free(start);
     net_moment_free(back);
-    net_free(&n);
 }
 
 /* What is chosen holds for all that runs from then on: also after going back
  * to before it was chosen. */
-TEST_CASE(a_choice_outlives_going_back)
+NET_CASE(a_choice_outlives_going_back)
 {
-    struct net n;
     if (!has_variants())
         skip();
-    describe(&n);
-    net_steps(&n, 5);
-    net_choose(&n, "dense", "blas");
-    assert_ok(lab_walk_back(n.walk, 5));
-    net_steps(&n, 1);
-    assert_string_equal(lab_walk_step_ran(n.walk, 0), "blas");
-    net_free(&n);
+    describe(n);
+    net_steps(n, 5);
+    net_choose(n, "dense", "blas");
+    assert_ok(lab_walk_back(n->walk, 5));
+    net_steps(n, 1);
+    assert_string_equal(lab_walk_step_ran(n->walk, 0), "blas");
 }
 
 RUN_TESTS()

@@ -33,18 +33,17 @@ static void built(struct net *n)
     assert_ok(lab_data_check_labels(n->data, n->plan));
 }
 
-TEST_CASE(characters_are_code_points)
+NET_CASE(characters_are_code_points)
 {
-    struct net n;
     struct lab_str s;
     /* A mark, two line ends of Windows, a lone return, one character each of
      * two, three and four bytes. */
     test_write("a.txt", "\xEF\xBB\xBF"
                         "b\r\na\r\n\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\rb");
-    describe(&n, 2, 1, 16);
-    n.spec.data.split = 1;
-    built(&n);
-    const struct lab_text *t = lab_data_text(n.data);
+    describe(n, 2, 1, 16);
+    n->spec.data.split = 1;
+    built(n);
+    const struct lab_text *t = lab_data_text(n->data);
     static const uint32_t codes[] = {'\n', '\r',   'a',    'b',
                                      0xE9, 0x20AC, 0x1F600};
     static const int32_t ids[] = {3, 0, 2, 0, 4, 5, 6, 1, 3};
@@ -62,7 +61,6 @@ TEST_CASE(characters_are_code_points)
     assert_int_equal(lab_text_find(t, 'c'), -1);
     assert_int_equal(lab_text_find(t, 0x10FFFF), -1);
     lab_str_release(&s);
-    net_free(&n);
 }
 
 /* 0, 1, 2 ... as code points: the character at place i is i. */
@@ -99,18 +97,17 @@ static void fill(struct net *n, int64_t iteration, int32_t *x, int32_t *y)
     assert_ok(lab_data_fill(n->data, n->plan, n->plan->y, iteration, y));
 }
 
-TEST_CASE(windows_stand_one_behind_the_other)
+NET_CASE(windows_stand_one_behind_the_other)
 {
-    struct net n;
     struct lab_data_facts f;
     int32_t x[3 * T];
     int32_t y[3 * T];
     write_places(PLACES);
-    describe(&n, T, 3, 256);
-    n.spec.data.split = 0.7;
-    n.spec.data.shuffle = false;
-    built(&n);
-    lab_data_get_facts(n.data, &f);
+    describe(n, T, 3, 256);
+    n->spec.data.split = 0.7;
+    n->spec.data.shuffle = false;
+    built(n);
+    lab_data_get_facts(n->data, &f);
     /* 147 characters train: 146 of them have a next one that trains. */
     assert_int_equal(f.train_rows, 146 / T);
     assert_int_equal(f.batches_per_epoch, 146 / T / 3);
@@ -118,40 +115,38 @@ TEST_CASE(windows_stand_one_behind_the_other)
     assert_int_equal(f.classes, PLACES);
     assert_true(f.text);
     for (int64_t it = 0; it < 2 * f.batches_per_epoch; it++) {
-        fill(&n, it, x, y);
+        fill(n, it, x, y);
         for (int i = 0; i < 3; i++)
-            assert_int_equal(start_of(&n, x, y, i),
+            assert_int_equal(start_of(n, x, y, i),
                              (it % f.batches_per_epoch * 3 + i) * T);
     }
     assert_true(isnan(lab_data_bits(&(struct lab_data_facts){0}, 1)));
     assert_float_equal(lab_data_bits(&f, log(8)), 3, 1e-6);
-    net_free(&n);
 }
 
 /* Every epoch: each window once, none into what is held back, not always at
  * the same places; the same again from the same seed. */
-TEST_CASE(shuffled_windows)
+NET_CASE(shuffled_windows)
 {
-    struct net n;
     struct lab_data_facts f;
     int32_t x[2 * T];
     int32_t y[2 * T];
     int begin[8];
     bool moved = false;
     write_places(PLACES);
-    describe(&n, T, 2, 256);
-    n.spec.data.split = 0.7;
-    n.spec.data.shuffle = true;
-    n.spec.seed = 5;
-    built(&n);
-    lab_data_get_facts(n.data, &f);
+    describe(n, T, 2, 256);
+    n->spec.data.split = 0.7;
+    n->spec.data.shuffle = true;
+    n->spec.seed = 5;
+    built(n);
+    lab_data_get_facts(n->data, &f);
     for (int epoch = 0; epoch < 8; epoch++) {
         int seen[PLACES] = {0};
         begin[epoch] = PLACES;
         for (int b = 0; b < f.batches_per_epoch; b++) {
-            fill(&n, epoch * f.batches_per_epoch + b, x, y);
+            fill(n, epoch * f.batches_per_epoch + b, x, y);
             for (int i = 0; i < 2; i++) {
-                int at = start_of(&n, x, y, i);
+                int at = start_of(n, x, y, i);
                 assert_true(at + T < 147); /* the last target trains */
                 assert_int_equal(seen[at]++, 0);
                 begin[epoch] = at < begin[epoch] ? at : begin[epoch];
@@ -162,19 +157,18 @@ TEST_CASE(shuffled_windows)
         moved = moved || begin[epoch] % T != begin[0] % T;
     }
     assert_true(moved);
-    fill(&n, 3, x, y);
-    int third = start_of(&n, x, y, 0);
-    lab_data_reseed(n.data, 6);
+    fill(n, 3, x, y);
+    int third = start_of(n, x, y, 0);
+    lab_data_reseed(n->data, 6);
     bool other = false;
     for (int it = 0; it < 8; it++) {
-        fill(&n, it, x, y);
-        other = other || start_of(&n, x, y, 0) != third;
+        fill(n, it, x, y);
+        other = other || start_of(n, x, y, 0) != third;
     }
     assert_true(other);
-    lab_data_reseed(n.data, 5);
-    fill(&n, 3, x, y);
-    assert_int_equal(start_of(&n, x, y, 0), third);
-    net_free(&n);
+    lab_data_reseed(n->data, 5);
+    fill(n, 3, x, y);
+    assert_int_equal(start_of(n, x, y, 0), third);
 }
 
 /* Each held-back character is a target once, whatever the lengths. */
@@ -212,22 +206,21 @@ TEST_CASE(held_back_windows_cover_the_end)
 
 /* The mean over characters, with a last window that overlaps and a batch that
  * is not full: of the losses that the network's own scores give. */
-TEST_CASE(an_evaluation_is_a_mean_over_characters)
+NET_CASE(an_evaluation_is_a_mean_over_characters)
 {
-    struct net n;
     struct lab_data_facts f;
     double loss;
     double accuracy;
     write_places(100);
-    describe(&n, T, 4, 100);
-    n.spec.data.split = 0.8;
-    net_walk(&n, "cpu");
-    net_steps(&n, 5);
-    struct net_moment *before = net_keep(&n);
-    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
-    lab_data_get_facts(n.data, &f);
-    double *W = net_read(&n, "e.W");
-    double *V = net_read(&n, "fc.W");
+    describe(n, T, 4, 100);
+    n->spec.data.split = 0.8;
+    net_walk(n, "cpu");
+    net_steps(n, 5);
+    struct net_moment *before = net_keep(n);
+    assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
+    lab_data_get_facts(n->data, &f);
+    double *W = net_read(n, "e.W");
+    double *V = net_read(n, "fc.W");
     double sum = 0;
     int right = 0;
     for (int at = 80; at < 100; at++) { /* scores of at, given at - 1 */
@@ -235,7 +228,7 @@ TEST_CASE(an_evaluation_is_a_mean_over_characters)
         double total = 0;
         int best = 0;
         for (int c = 0; c < 100; c++) {
-            z[c] = net_get(&n, "fc.b", c);
+            z[c] = net_get(n, "fc.b", c);
             for (int d = 0; d < 3; d++)
                 z[c] += W[(at - 1) * 3 + d] * V[d * 100 + c];
             total += exp(z[c]);
@@ -246,11 +239,10 @@ TEST_CASE(an_evaluation_is_a_mean_over_characters)
     }
     assert_float_equal(loss, sum / 20, 1e-5);
     assert_float_equal(accuracy, right / 20.0, 1e-12);
-    net_still(&n, "an evaluation", before);
+    net_still(n, "an evaluation", before);
     net_moment_free(before);
     lab_free(W);
     lab_free(V);
-    net_free(&n);
 }
 
 static double order3(const char *text, double split)
@@ -282,38 +274,35 @@ TEST_CASE(counting_by_hand)
 }
 
 /* The text that ships: plain ASCII, long enough, and with the project. */
-TEST_CASE(the_course_text)
+NET_CASE(the_course_text)
 {
-    struct net n;
     double bits = 0;
     setenv("LAPENNA_LAB_DATA_DIR", LAB_SOURCE_DIR, 1);
-    describe(&n, 64, 16, 128);
-    n.spec.data.path = NULL;
-    built(&n);
-    const struct lab_text *t = lab_data_text(n.data);
+    describe(n, 64, 16, 128);
+    n->spec.data.path = NULL;
+    built(n);
+    const struct lab_text *t = lab_data_text(n->data);
     assert_true(t->count > 150000);
     assert_int_equal(t->train_count, (int64_t)((double)t->count * 0.9));
     for (int64_t i = 0; i < t->vocab; i++)
         assert_true(t->code[i] < 0x7F && (t->code[i] >= 32 || i == 0));
     assert_ok(lab_text_order3_bits(t, &bits));
     assert_true(bits > 1.5 && bits < 3);
-    net_free(&n);
 }
 
 /* Beside a map of places stand the characters that were read there. */
-TEST_CASE(a_map_is_labelled_by_characters)
+NET_CASE(a_map_is_labelled_by_characters)
 {
     static const char *const read[] = {"a",   "' '",      "\\n",
                                        "\\t", "\303\251", "b"};
-    struct net n;
     struct lab_session *session;
     struct lab_snapshot snap = {0};
     struct lab_command go = {.kind = LAB_DO_FINISH, .phase = -1};
     struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
     test_write("a.txt", "a \n\t\303\251ba \n\t\303\251ba \n\t\303\251b");
-    describe(&n, 6, 1, 6);
+    describe(n, 6, 1, 6);
     struct lab_session_config config = {
-        .setup = {.spec = &n.spec, .backend = "cpu"}};
+        .setup = {.spec = &n->spec, .backend = "cpu"}};
     assert_ok(lab_session_new(&session, &config));
     assert_ok(lab_session_post(session, &go));
     assert_ok(lab_session_wait(session, INT64_C(20000000000)));
@@ -341,7 +330,6 @@ TEST_CASE(a_map_is_labelled_by_characters)
     assert_null(snap.plane.col_label);
     lab_snapshot_release(&snap);
     lab_session_free(session);
-    net_free(&n);
 }
 
 RUN_TESTS_IN(place_make, place_remove)

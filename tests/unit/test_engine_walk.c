@@ -5,62 +5,58 @@
 #include "base/mem.h"
 #include "unit/net.h"
 
-TEST_CASE(a_step_writes_its_outputs_and_no_more)
+NET_CASE(a_step_writes_its_outputs_and_no_more)
 {
-    struct net n;
-    net_digits(&n);
-    const struct lab_schedule *s = lab_walk_schedule(n.walk);
+    net_digits(n);
+    const struct lab_schedule *s = lab_walk_schedule(n->walk);
     for (int i = 0; i < s->n_steps; i++) {
-        struct net_moment *before = net_keep(&n);
+        struct net_moment *before = net_keep(n);
         int64_t exec;
         int64_t ns;
-        lab_walk_step_status(n.walk, i, &exec, &ns);
+        lab_walk_step_status(n->walk, i, &exec, &ns);
         assert_int_equal(exec, 0);
-        assert_int_equal(lab_walk_position(n.walk), i);
-        net_steps(&n, 1);
-        lab_walk_step_status(n.walk, i, &exec, &ns);
+        assert_int_equal(lab_walk_position(n->walk), i);
+        net_steps(n, 1);
+        lab_walk_step_status(n->walk, i, &exec, &ns);
         assert_int_equal(exec, i + 1);
         assert_true(ns >= 0);
         const struct lab_step *step = s->steps[i].step;
-        for (int t = 0; t < n.plan->n_tensors; t++) {
+        for (int t = 0; t < n->plan->n_tensors; t++) {
             bool out = false;
             for (int k = 0; k < step->n_out; k++) {
                 int o = step->out[k];
                 out = out ||
-                      (o >= 0 && (o == t || n.plan->tensors[t].alias_of == o));
+                      (o >= 0 && (o == t || n->plan->tensors[t].alias_of == o));
             }
             if (out) {
-                assert_true(lab_walk_written(n.walk, t));
-                assert_true(n.plan->tensors[t].alias_of >= 0 ||
-                            lab_walk_writer(n.walk, t) == i);
+                assert_true(lab_walk_written(n->walk, t));
+                assert_true(n->plan->tensors[t].alias_of >= 0 ||
+                            lab_walk_writer(n->walk, t) == i);
             }
         }
         net_moment_free(before);
     }
-    assert_true(lab_walk_at_end(n.walk));
-    for (int t = 0; t < n.plan->n_tensors; t++)
-        assert_true(lab_walk_written(n.walk, t));
-    assert_true(isfinite(lab_walk_loss(n.walk)));
-    net_free(&n);
+    assert_true(lab_walk_at_end(n->walk));
+    for (int t = 0; t < n->plan->n_tensors; t++)
+        assert_true(lab_walk_written(n->walk, t));
+    assert_true(isfinite(lab_walk_loss(n->walk)));
 }
 
-TEST_CASE(a_generation_counts_every_write)
+NET_CASE(a_generation_counts_every_write)
 {
-    struct net n;
-    net_digits(&n);
-    int W = net_id(&n, "fc1.W");
-    int out = net_id(&n, "fc1.out");
-    int64_t w0 = lab_walk_generation(n.walk, W);
-    int64_t o0 = lab_walk_generation(n.walk, out);
-    net_steps(&n, 2);
-    assert_true(lab_walk_generation(n.walk, out) > o0);
-    assert_true(lab_walk_generation(n.walk, W) == w0);
-    net_steps(&n, net_steps_of(&n) - 2);
-    int64_t w1 = lab_walk_generation(n.walk, W);
+    net_digits(n);
+    int W = net_id(n, "fc1.W");
+    int out = net_id(n, "fc1.out");
+    int64_t w0 = lab_walk_generation(n->walk, W);
+    int64_t o0 = lab_walk_generation(n->walk, out);
+    net_steps(n, 2);
+    assert_true(lab_walk_generation(n->walk, out) > o0);
+    assert_true(lab_walk_generation(n->walk, W) == w0);
+    net_steps(n, net_steps_of(n) - 2);
+    int64_t w1 = lab_walk_generation(n->walk, W);
     assert_true(w1 > w0);
-    assert_ok(lab_walk_back(n.walk, 4));
-    assert_true(lab_walk_generation(n.walk, W) > w1);
-    net_free(&n);
+    assert_ok(lab_walk_back(n->walk, 4));
+    assert_true(lab_walk_generation(n->walk, W) > w1);
 }
 
 TEST_CASE(the_same_seed_gives_the_same_bits)
@@ -119,28 +115,26 @@ TEST_CASE(another_seed_gives_another_mask)
     net_free(&b);
 }
 
-TEST_CASE(restart_gives_the_same_bits)
+NET_CASE(restart_gives_the_same_bits)
 {
-    struct net n;
     struct net_moment *first[40];
-    net_digits(&n);
-    int steps = net_steps_of(&n);
+    net_digits(n);
+    int steps = net_steps_of(n);
     assert_true(steps < 40);
     for (int i = 0; i < steps; i++) {
-        first[i] = net_keep(&n);
-        net_steps(&n, 1);
+        first[i] = net_keep(n);
+        net_steps(n, 1);
     }
-    net_iterate(&n, 20);
-    net_steps(&n, 3);
-    assert_ok(lab_walk_restart(n.walk));
+    net_iterate(n, 20);
+    net_steps(n, 3);
+    assert_ok(lab_walk_restart(n->walk));
     for (int i = 0; i < steps; i++) {
-        struct net_moment *again = net_keep(&n);
-        net_same(&n, "after a restart", first[i], again);
+        struct net_moment *again = net_keep(n);
+        net_same(n, "after a restart", first[i], again);
         net_moment_free(first[i]);
         net_moment_free(again);
-        net_steps(&n, 1);
+        net_steps(n, 1);
     }
-    net_free(&n);
 }
 
 TEST_CASE(an_evaluation_leaves_everything_as_it_was)
@@ -177,21 +171,20 @@ TEST_CASE(an_evaluation_leaves_everything_as_it_was)
 }
 
 /* The evaluation against the same network by hand, in double, no dropout. */
-TEST_CASE(an_evaluation_is_right)
+NET_CASE(an_evaluation_is_right)
 {
-    struct net n;
     double accuracy;
     double loss;
-    net_digits(&n);
-    net_iterate(&n, 30);
-    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
+    net_digits(n);
+    net_iterate(n, 30);
+    assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
     struct lab_data_facts f;
-    lab_data_get_facts(lab_walk_data(n.walk), &f);
+    lab_data_get_facts(lab_walk_data(n->walk), &f);
     assert_true(f.held_rows > 100 && f.held_rows % f.batch != 0);
-    double *W1 = net_read(&n, "fc1.W");
-    double *b1 = net_read(&n, "fc1.b");
-    double *W2 = net_read(&n, "fc2.W");
-    double *b2 = net_read(&n, "fc2.b");
+    double *W1 = net_read(n, "fc1.W");
+    double *b1 = net_read(n, "fc1.b");
+    double *W2 = net_read(n, "fc2.W");
+    double *b2 = net_read(n, "fc2.b");
     float *x = lab_alloc_array(16 * 64, sizeof(float));
     int64_t right = 0;
     double sum = 0;
@@ -199,8 +192,8 @@ TEST_CASE(an_evaluation_is_right)
         double z[10];
         double total = 0;
         int best = 0;
-        int label = lab_data_held_label(lab_walk_data(n.walk), row);
-        lab_data_fill_held(lab_walk_data(n.walk), n.plan, n.plan->x, row, x);
+        int label = lab_data_held_label(lab_walk_data(n->walk), row);
+        lab_data_fill_held(lab_walk_data(n->walk), n->plan, n->plan->x, row, x);
         for (int c = 0; c < 10; c++)
             z[c] = b2[c];
         for (int u = 0; u < 8; u++) {
@@ -224,20 +217,16 @@ TEST_CASE(an_evaluation_is_right)
     lab_free(W2);
     lab_free(b2);
     lab_free(x);
-    net_free(&n);
 }
 
-TEST_CASE(nothing_held_back_is_nan)
+NET_CASE(nothing_held_back_is_nan)
 {
-    struct net n;
     double accuracy = 1;
     double loss = 1;
-    net_init(&n);
-    net_every_op(&n, "mse", "sgd lr=0.1");
-    net_walk(&n, "cpu");
-    assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
+    net_every_op(n, "mse", "sgd lr=0.1");
+    net_walk(n, "cpu");
+    assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
     assert_true(isnan(accuracy) && isnan(loss));
-    net_free(&n);
 }
 
 /* ---- switching in the middle ---- */

@@ -89,6 +89,13 @@ void record_gpu_run(const char *path)
                "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = 77 << 24");
 }
 
+int export_setup(void **state)
+{
+    int failed = sample_setup(state);
+    record_gpu_run(*state);
+    return failed;
+}
+
 static struct lab_bench_result rung(int64_t place, const char *name,
                                     double rate)
 {

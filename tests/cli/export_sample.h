@@ -12,4 +12,8 @@ void sample_sweep(const char *path);
 char *export_as(const char *db, const char *format, const char *name);
 /* Fails the test when there is one besides line ends. */
 void no_control_byte(const char *text);
+int export_setup(void **state);
 int export_cleanup(void **state);
+/* A test with these fixtures and the path `db` of a database with that GPU run. */
+#define PROFILE_CASE(name)                                                     \
+    TEST_CASE_OF(name, export_setup, export_cleanup, const char *db)

@@ -13,12 +13,10 @@
 
 /* ---- JSON Lines ---- */
 
-TEST_CASE_WITH(lines_are_those_of_show, NULL, export_cleanup)
+PROFILE_CASE(lines_are_those_of_show)
 {
-    const char *db = sample_path("runs.db");
     char shown[1 << 16];
     int n = 0;
-    record_gpu_run(db);
     assert_int_equal(profile(db, "show 1 --json @"), 0);
     assert_true(strlen(output) < sizeof(shown));
     strcpy(shown, output);
@@ -44,11 +42,9 @@ static int files_there(void)
     return n;
 }
 
-TEST_CASE_WITH(nothing_is_overwritten, NULL, export_cleanup)
+PROFILE_CASE(nothing_is_overwritten)
 {
-    const char *db = sample_path("runs.db");
     char args[1024];
-    record_gpu_run(db);
     static const char *const formats[] = {"csv", "nsys"};
     for (int i = 0; i < 2; i++) {
         test_write(sample_path("mine"), "precious");
@@ -99,12 +95,10 @@ static void is_refused(const char *db, const char *name, const char *word)
     }
 }
 
-TEST_CASE_WITH(force_is_for_files_only, NULL, export_cleanup)
+PROFILE_CASE(force_is_for_files_only)
 {
-    const char *db = sample_path("runs.db");
     struct lab_export_file file;
     struct stat info;
-    record_gpu_run(db);
     const char *pipe = sample_path("pipe.db"); /* .db: see files_there() */
     assert_int_equal(mkfifo(pipe, 0600), 0);
     is_refused(db, "pipe.db", "a pipe");
@@ -122,12 +116,10 @@ TEST_CASE_WITH(force_is_for_files_only, NULL, export_cleanup)
     assert_true(S_ISFIFO(info.st_mode));
 }
 
-TEST_CASE_WITH(the_database_is_not_overwritten, NULL, export_cleanup)
+PROFILE_CASE(the_database_is_not_overwritten)
 {
     static const char *const parts[] = {"runs.db", "runs.db-wal", "runs.db-shm",
                                         "runs.db-journal"};
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         is_refused(db, parts[i], "database that is read");
     /* by other names: of the file, and of the way to it */
@@ -143,13 +135,11 @@ TEST_CASE_WITH(the_database_is_not_overwritten, NULL, export_cleanup)
 }
 
 /* A link stays one, and what it leads to is written. */
-TEST_CASE_WITH(a_link_is_written_through, NULL, export_cleanup)
+PROFILE_CASE(a_link_is_written_through)
 {
     static const char *const formats[] = {"csv", "nsys"};
-    const char *db = sample_path("runs.db");
     struct stat info;
     char args[1024];
-    record_gpu_run(db);
     assert_int_equal(mkdir(sample_path("far"), 0700), 0);
     assert_int_equal(symlink("far/out", sample_path("link")), 0);
     is_refused(db, "link", "leads to no file");
@@ -221,7 +211,7 @@ TEST_CASE_WITH(only_own_leftovers_are_removed, NULL, export_cleanup)
                      cases[i].stays ? "was removed" : "is still there");
 }
 
-TEST_CASE_WITH(wrong_usage_is_two, NULL, export_cleanup)
+TEST_CASE_OF(wrong_usage_is_two, sample_setup, export_cleanup, const char *db)
 {
     static const struct {
         const char *args;
@@ -238,7 +228,6 @@ TEST_CASE_WITH(wrong_usage_is_two, NULL, export_cleanup)
         {"export 9 --format csv --output - @", 3, "there is no run 9"},
         {"export 9 --format nsys --output /tmp/never @", 3, "no run 9"},
     };
-    const char *db = sample_path("runs.db");
     assert_ok(sample_run(db, 1, 1, NULL));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         int status = profile(db, cases[i].args);

@@ -160,10 +160,8 @@ static double height_of(const char *html, const char *what)
 }
 
 /* Those of `profile roofline`: what was measured, else the data sheet's. */
-TEST_CASE_WITH(roofs_are_those_of_roofline, NULL, export_cleanup)
+PROFILE_CASE(roofs_are_those_of_roofline)
 {
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     char *html = export_as(db, "html", "x.html");
     has_not(html, "class=\"sheet\"");
     test_free(html);
@@ -213,10 +211,8 @@ static int names_in(const char *svg, const char *end, char first)
 }
 
 /* Short steps come first; three of those of one length have room. */
-TEST_CASE_WITH(bars_are_the_longest, NULL, export_cleanup)
+PROFILE_CASE(bars_are_the_longest)
 {
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     sample_sql(
         db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
             "DELETE FROM step; DELETE FROM op_kernel;"
@@ -244,11 +240,9 @@ TEST_CASE_WITH(bars_are_the_longest, NULL, export_cleanup)
 }
 
 /* The longest step is not the one whose times reach furthest. */
-TEST_CASE_WITH(the_widest_half_has_room, NULL, export_cleanup)
+PROFILE_CASE(the_widest_half_has_room)
 {
     static const char edge[] = "x2=\"";
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     sample_sql(db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
                    "UPDATE step SET time_ns = iif(stepIndex <> 0, 200, "
                    "iif(iteration = 2, 50000, 100))");

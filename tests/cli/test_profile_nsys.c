@@ -56,7 +56,7 @@ static void rows_are_those_of_the_run(const char *path)
         "StringIds WHERE value = 'fc1.matmul'"); /* names that nothing here uses stay away */
 }
 
-TEST_CASE_WITH(nsys_has_its_tables, NULL, export_cleanup)
+TEST_CASE_OF(nsys_has_its_tables, sample_setup, export_cleanup, const char *db)
 {
     static const struct {
         const char *name;
@@ -78,7 +78,6 @@ TEST_CASE_WITH(nsys_has_its_tables, NULL, export_cleanup)
         {"META_DATA_EXPORT", "name,value"},
         {"META_DATA_CAPTURE", "name,value"},
     };
-    const char *db = sample_path("runs.db");
     assert_ok(sample_run(db, 2, 2, NULL)); /* another run */
     record_gpu_run(db);
     assert_int_equal(profile(db, "export 2 --format nsys --output - @"), 2);
@@ -104,10 +103,8 @@ static void nsys_names_the_gpu(const char *path)
 
 /* Recipes that are written for exports of Nsight Systems: its own report
  * cuda_gpu_kern_sum, and two of its manual's examples. */
-TEST_CASE_WITH(nsys_recipes_run, NULL, export_cleanup)
+PROFILE_CASE(nsys_recipes_run)
 {
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     test_free(export_as(db, "nsys", "x.sqlite"));
     const char *path = sample_path("x.sqlite");
     nsys_names_the_gpu(path);
@@ -145,12 +142,10 @@ TEST_CASE_WITH(nsys_recipes_run, NULL, export_cleanup)
 
 /* The SQL of docs/profiles.md: every block runs on the database, and those on
  * the tables of nsys on an export too; with rows. */
-TEST_CASE_WITH(recipes_of_the_docs_run, NULL, export_cleanup)
+PROFILE_CASE(recipes_of_the_docs_run)
 {
-    const char *db = sample_path("runs.db");
     int blocks = 0;
     int exported = 0;
-    record_gpu_run(db);
     char args[1024];
     snprintf(args, sizeof(args), "export 1 --format nsys --output '%s' @",
              sample_path("x.sqlite"));
@@ -211,11 +206,9 @@ static void add_what_reports_read(const char *db)
 }
 
 /* The reports of nsys itself, as nsys_reports.sql has them. */
-TEST_CASE_WITH(reports_of_nsys_run, NULL, export_cleanup)
+PROFILE_CASE(reports_of_nsys_run)
 {
-    const char *db = sample_path("runs.db");
     int reports = 0;
-    record_gpu_run(db);
     add_what_reports_read(db);
     test_free(export_as(db, "nsys", "x.sqlite"));
     char *text = test_read(LAB_SOURCE_DIR "/tests/cli/nsys_reports.sql");
@@ -251,10 +244,8 @@ static int64_t calls_in_ranges(const char *db)
 }
 
 /* Older versions gave the calls of the one thread another number. */
-TEST_CASE_WITH(calls_and_ranges_share_a_thread, NULL, export_cleanup)
+PROFILE_CASE(calls_and_ranges_share_a_thread)
 {
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     assert_int_equal(calls_in_ranges(db), 12);
     sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = "
                    "(77 << 24) + 4711");

@@ -86,13 +86,11 @@ static void make_endless(const char *path)
     test_free(page);
 }
 
-TEST_CASE_WITH(a_signal_ends_a_query_without_end, NULL, export_cleanup)
+PROFILE_CASE(a_signal_ends_a_query_without_end)
 {
     static const int signals[] = {SIGTERM, SIGINT};
-    const char *db = sample_path("runs.db");
     const struct timespec before = {.tv_sec = 1};
     const struct timespec pause = {.tv_nsec = 10000000};
-    record_gpu_run(db);
     make_endless(db);
     for (size_t i = 0; i < 2; i++) {
         int status;

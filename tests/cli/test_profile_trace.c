@@ -108,17 +108,15 @@ static json_t *load_trace(const char *db, const char *format, const char *name)
 }
 
 /* What the format's description asks of each kind of event. */
-TEST_CASE_WITH(trace_is_what_viewers_read, NULL, export_cleanup)
+PROFILE_CASE(trace_is_what_viewers_read)
 {
     enum { MOST = 400 };
-    const char *db = sample_path("runs.db");
     struct slice slices[MOST];
     size_t n = 0;
     size_t i;
     int flows;
     int names = 0;
     json_t *e;
-    record_gpu_run(db);
     /* steps of this sample lie where their kernels are */
     sample_sql(db, "UPDATE step SET start_ns = exec * 10000 - 1000, end_ns = "
                    "exec * 10000 + 5000");
@@ -167,16 +165,14 @@ static int lanes_named(const json_t *events, const char *name, int64_t tid)
 
 /* Perfetto drops the later of two slices of a lane that cross: they go to rows
  * of their own, and the arrows with them. */
-TEST_CASE_WITH(crossing_slices_have_rows, NULL, export_cleanup)
+PROFILE_CASE(crossing_slices_have_rows)
 {
     enum { MOST = 400, ROW = 1 << 27 };
-    const char *db = sample_path("runs.db");
     struct slice slices[MOST];
     size_t n = 0;
     size_t second = 0;
     size_t i;
     json_t *e;
-    record_gpu_run(db);
     sample_sql(db, "UPDATE step SET start_ns = exec * 10000, end_ns = exec * "
                    "10000 + CASE exec % 4 WHEN 1 THEN 12000 ELSE 5000 END;"
                    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 7000");
@@ -203,14 +199,12 @@ TEST_CASE_WITH(crossing_slices_have_rows, NULL, export_cleanup)
 
 /* Of two steps that begin together the one that encloses the other comes first,
  * whichever was made first: both fit on one row. */
-TEST_CASE_WITH(enclosing_steps_come_first, NULL, export_cleanup)
+PROFILE_CASE(enclosing_steps_come_first)
 {
-    const char *db = sample_path("runs.db");
     int64_t last = -1;
     int steps = 0;
     size_t i;
     json_t *e;
-    record_gpu_run(db);
     sample_sql(db, "UPDATE step SET start_ns = (exec + 1) / 2 * 100000, end_ns "
                    "= (exec + 1) / 2 * 100000 + CASE exec % 2 WHEN 1 THEN 1000 "
                    "ELSE 5000 END");
@@ -244,13 +238,11 @@ static int slices_of(const json_t *events, const char *category)
 }
 
 /* What readers of a PyTorch trace look for. */
-TEST_CASE_WITH(slices_have_the_names_of_pytorch, NULL, export_cleanup)
+PROFILE_CASE(slices_have_the_names_of_pytorch)
 {
-    const char *db = sample_path("runs.db");
     size_t i;
     json_t *e;
     int steps = 0;
-    record_gpu_run(db);
     json_t *root = load_trace(db, "trace", "x.json");
     const json_t *events = json_object_get(root, "traceEvents");
     assert_int_equal(slices_of(events, "cpu_op"), 12);
@@ -279,10 +271,8 @@ TEST_CASE_WITH(slices_have_the_names_of_pytorch, NULL, export_cleanup)
 }
 
 /* An evaluation is no part, unless it is asked for. */
-TEST_CASE_WITH(what_lies_outside_of_iterations_stays_away, NULL, export_cleanup)
+PROFILE_CASE(what_lies_outside_of_iterations_stays_away)
 {
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 9000000, "
                    "end = 9000100 WHERE correlationId >= 70000;"
                    "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = 9000000, "
@@ -299,12 +289,10 @@ TEST_CASE_WITH(what_lies_outside_of_iterations_stays_away, NULL, export_cleanup)
 }
 
 /* Its kernels, calls, copies and range, all of them or none. */
-TEST_CASE_WITH(an_evaluation_is_whole_or_away, NULL, export_cleanup)
+PROFILE_CASE(an_evaluation_is_whole_or_away)
 {
-    const char *db = sample_path("runs.db");
     const char *nsys = sample_path("x.sqlite");
     char args[1024];
-    record_gpu_run(db);
     sample_sql(
         db,
         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (kernelRow, runId, start, end, "
@@ -347,10 +335,8 @@ TEST_CASE_WITH(an_evaluation_is_whole_or_away, NULL, export_cleanup)
 
 /* NVTX ranges say what the steps say: they are there when there is no step, as
  * in a run that was imported from Nsight Systems. */
-TEST_CASE_WITH(ranges_stand_for_steps, NULL, export_cleanup)
+PROFILE_CASE(ranges_stand_for_steps)
 {
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     for (int steps = 1; steps >= 0; steps--) {
         size_t i;
         json_t *e;
@@ -401,13 +387,11 @@ static void check_tags(const char *html)
     assert_int_equal(depth, 0);
 }
 
-TEST_CASE_WITH(html_stands_alone, NULL, export_cleanup)
+PROFILE_CASE(html_stands_alone)
 {
     static const char *const never[] = {"<script", "http:", "https:",
                                         "src=",    "url(",  "href",
                                         "@import", "onload"};
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     char *html = export_as(db, "html", "x.html");
     no_control_byte(html);
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
@@ -438,10 +422,8 @@ TEST_CASE_WITH(html_stands_alone, NULL, export_cleanup)
 }
 
 /* Names of any length: the bars show their beginning, the tables all. */
-TEST_CASE_WITH(long_names_stay_readable, NULL, export_cleanup)
+PROFILE_CASE(long_names_stay_readable)
 {
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     sample_sql(db, "UPDATE StringIds SET value = 'first' || "
                    "replace(hex(zeroblob(500)), '0', 'ab') || 'last' WHERE "
                    "value = 'fc1.matmul'");
@@ -456,7 +438,7 @@ TEST_CASE_WITH(long_names_stay_readable, NULL, export_cleanup)
 
 /* A loss that stays, is one point, or is no number makes no broken picture; a
  * point without neighbours is a dot, for a line of one point is none. */
-TEST_CASE_WITH(odd_losses_are_drawn, NULL, export_cleanup)
+PROFILE_CASE(odd_losses_are_drawn)
 {
     static const struct {
         const char *sql;
@@ -466,8 +448,6 @@ TEST_CASE_WITH(odd_losses_are_drawn, NULL, export_cleanup)
                   {"DELETE FROM loss WHERE iteration > 0", 1},
                   {"UPDATE loss SET loss = NULL", 0},
                   {"DELETE FROM loss", 0}};
-    const char *db = sample_path("runs.db");
-    record_gpu_run(db);
     for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
         int dots = 0;
         sample_sql(db, losses[i].sql);

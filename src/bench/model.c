@@ -1076,6 +1076,15 @@ static bool take_slide_device(void *user, const struct lab_run_row *run)
     return false;
 }
 
+/* Nothing that is shown already has its figure. */
+static bool lacks_figure(const struct lab_bench_data *data,
+                         const struct lab_operation *ladder,
+                         const struct lab_bench_slide *s)
+{
+    return s->course->rung && !find_beside(data, ladder, s->course, true) &&
+           !find_beside(data, ladder, s->course, false);
+}
+
 static enum lab_status read_slide(struct lab_bench_data *data,
                                   const struct lab_operation *ladder,
                                   struct lab_bench_slide *s,
@@ -1087,10 +1096,7 @@ static enum lab_status read_slide(struct lab_bench_data *data,
                              .precision = s->course->precision
                                               ? s->course->precision
                                               : usual_precision(data)};
-    lab_bench_result_init(&s->recorded);
-    if (!s->course->rung || find_beside(data, ladder, s->course, true) ||
-        find_beside(data, ladder, s->course, false) ||
-        lab_ladder_size(ladder, s->course->size, strlen(s->course->size),
+    if (lab_ladder_size(ladder, s->course->size, strlen(s->course->size),
                         &size))
         return LAB_OK;
     t.size = size.text;
@@ -1145,11 +1151,17 @@ enum lab_status lab_bench_model_slides_recorded(struct lab_bench_data *data,
                                                 const struct lab_bench *lab)
 {
     struct lab_database *db = NULL;
-    if (data->slide_count == 0)
-        return LAB_OK;
-    enum lab_status st = lab_recorded_open(&db);
-    for (int i = 0; i < data->slide_count && !st; i++)
-        st = read_slide(data, lab->ladder, &data->slides[i], db);
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < data->slide_count && !st; i++) {
+        struct lab_bench_slide *s = &data->slides[i];
+        lab_bench_result_init(&s->recorded);
+        if (!lacks_figure(data, lab->ladder, s))
+            continue;
+        if (!db)
+            st = lab_recorded_open(&db);
+        if (!st)
+            st = read_slide(data, lab->ladder, s, db);
+    }
     lab_database_close(db);
     return st;
 }

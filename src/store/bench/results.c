@@ -146,16 +146,19 @@ enum lab_status lab_prediction_add(struct lab_database *db, int64_t run,
     return lab_fields_add(db, run, &lab_prediction_fields, row);
 }
 
-/* The first column of the first row, and ends the statement; *run is unchanged
- * on failure. */
-static enum lab_status first_run(struct lab_stmt *s, const char *what,
-                                 int64_t *run)
+/* The first column of the first row of a query whose parameters ?1.. are `text`, of
+ * which text[0] names what is looked for; *run is unchanged on failure. */
+static enum lab_status first_run(struct lab_database *db, const char *sql,
+                                 const char *const *text, int n, int64_t *run)
 {
-    int64_t id = lab_stmt_next(s) ? lab_column_int(s) : LAB_UNKNOWN;
-    enum lab_status st = lab_stmt_end(s);
+    struct lab_stmt s = lab_stmt_new(db, sql);
+    for (int i = 0; i < n; i++)
+        lab_bind_text(s.sql, i + 1, text[i]);
+    int64_t id = lab_stmt_next(&s) ? lab_column_int(&s) : LAB_UNKNOWN;
+    enum lab_status st = lab_stmt_end(&s);
     if (!st && id == LAB_UNKNOWN)
         st = lab_fail(LAB_E_NOTFOUND, "[run.no-lab] there is no run of %s",
-                      what);
+                      text[0]);
     if (!st)
         *run = id;
     return st;
@@ -167,34 +170,30 @@ enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
                                       const char *lesson, const char *but,
                                       int64_t *run)
 {
-    struct lab_stmt s = lab_stmt_new(
+    const char *const text[] = {lab, lesson, but};
+    return first_run(
         db,
         "SELECT id FROM run JOIN lab_row AS l ON l.runId = id WHERE "
         "(?2 IS NULL OR lesson = ?2) AND (?3 IS NULL OR backend <> ?3) AND "
         "backend IS NOT 'sim' AND l.lab = ?1 AND l.status = 'done' GROUP BY id "
         "ORDER BY "
         "count(DISTINCT CASE WHEN rung GLOB '[0-9]*' THEN NULL ELSE rung END) "
-        "DESC, count(DISTINCT size) DESC," LAB_SQL_NEWEST " LIMIT 1");
-    lab_bind_text(s.sql, 1, lab);
-    lab_bind_text(s.sql, 2, lesson);
-    lab_bind_text(s.sql, 3, but);
-    return first_run(&s, lab, run);
+        "DESC, count(DISTINCT size) DESC," LAB_SQL_NEWEST " LIMIT 1",
+        text, 3, run);
 }
 
 enum lab_status lab_bench_run_with(struct lab_database *db, const char *lab,
                                    const char *variant, const char *size,
                                    const char *precision, int64_t *run)
 {
-    struct lab_stmt s = lab_stmt_new(
-        db, "SELECT id FROM run JOIN lab_row AS l ON l.runId = id WHERE "
-            "backend IS NOT 'sim' AND l.status = 'done' AND l.lab = ?1 AND "
-            "l.rung = ?2 AND l.size = ?3 AND l.precision = ?4 ORDER "
-            "BY " LAB_SQL_NEWEST " LIMIT 1");
-    lab_bind_text(s.sql, 1, lab);
-    lab_bind_text(s.sql, 2, variant);
-    lab_bind_text(s.sql, 3, size);
-    lab_bind_text(s.sql, 4, precision);
-    return first_run(&s, lab, run);
+    const char *const text[] = {lab, variant, size, precision};
+    return first_run(
+        db,
+        "SELECT id FROM run JOIN lab_row AS l ON l.runId = id WHERE "
+        "backend IS NOT 'sim' AND l.status = 'done' AND l.lab = ?1 AND "
+        "l.rung = ?2 AND l.size = ?3 AND l.precision = ?4 ORDER "
+        "BY " LAB_SQL_NEWEST " LIMIT 1",
+        text, 4, run);
 }
 
 /* ---- sweeps ---- */
@@ -243,12 +242,12 @@ enum lab_status lab_sweep_row_add(struct lab_database *db, int64_t run,
 enum lab_status lab_sweep_run_newest(struct lab_database *db, const char *sweep,
                                      const char *lesson, int64_t *run)
 {
-    struct lab_stmt s = lab_stmt_new(
-        db, "SELECT id FROM run JOIN sweep_row AS s ON s.runId = id WHERE "
-            "s.sweep = ?1 AND (?2 IS NULL OR s.lesson = ?2) AND "
-            "s.status = 'done' GROUP BY id ORDER BY "
-            "count(DISTINCT s.lesson) DESC," LAB_SQL_NEWEST " LIMIT 1");
-    lab_bind_text(s.sql, 1, sweep);
-    lab_bind_text(s.sql, 2, lesson);
-    return first_run(&s, sweep, run);
+    const char *const text[] = {sweep, lesson};
+    return first_run(
+        db,
+        "SELECT id FROM run JOIN sweep_row AS s ON s.runId = id WHERE "
+        "s.sweep = ?1 AND (?2 IS NULL OR s.lesson = ?2) AND "
+        "s.status = 'done' GROUP BY id ORDER BY "
+        "count(DISTINCT s.lesson) DESC," LAB_SQL_NEWEST " LIMIT 1",
+        text, 2, run);
 }

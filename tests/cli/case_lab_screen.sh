@@ -358,3 +358,33 @@ expect_exit 0
 expect_stdout 'recorded on NVIDIA H200, run 1'
 grep -q '^tile  *fp32' "$out" || complain "no recorded rung"
 unset LAPENNA_LAB_DATA_DIR
+
+# All of the course's figures: Tab goes on to them, and they scroll to the last one.
+play lab-lu --backend cpu --db screen.db <<'STEPS'
+resize 80 24
+await 300000 LU
+key t
+await 300000 rung
+key P
+await 300000 recorded on NVIDIA H200
+key v
+key v
+key v
+key v
+expect The course's figures, lines 1-
+expect ; Tab moves
+key Tab
+expect Kernel:
+key Tab
+expect The course's figures, lines 1-
+absent ; Tab moves
+key G
+absent lines 1-
+expect 20000
+key g
+expect lines 1-
+key Tab
+expect ; Tab moves
+key q
+STEPS
+expect_exit 0

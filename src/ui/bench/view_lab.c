@@ -43,6 +43,9 @@ bench_chosen(const struct lab_bench_state *st)
 
 /* The table of a lab: a row for each variant of one size. */
 
+/* Panes in which one moves, behind the table. */
+enum { KERNEL = 1, SLIDES };
+
 enum column {
     COL_VARIANT,
     COL_PRECISION,
@@ -309,7 +312,7 @@ static void bench_kernel_draw(struct lab_bench_state *st, struct lab_canvas *c,
     char title[128];
     snprintf(title, sizeof(title), "Kernel: %s",
              st->kernel_of[0] ? st->kernel_of : "none");
-    lab_canvas_heading(c, &r, title, st->scrolling);
+    lab_canvas_heading(c, &r, title, st->scrolling == KERNEL);
     if (st->kernel_problem[0])
         lab_canvas_paragraph(c, r, LAB_ROLE_BAD, st->kernel_problem);
     else
@@ -755,46 +758,49 @@ static void draw_words(const struct lab_bench_state *st, struct lab_canvas *c,
 
 /* ---- the course's figures ---- */
 
-/* In as many rows as it takes: ours is at its end. Cuts them from `r`, or
- * draws nothing where there are too few and `spare` of them are wanted. */
-static bool draw_slide(const struct lab_bench_slide *s, struct lab_canvas *c,
-                       struct lab_rect *r, int spare)
-{
-    char text[LAB_BENCH_SLIDE_TEXT];
-    lab_bench_slide_text(s, text, sizeof(text));
-    int rows = lab_canvas_paragraph_rows(c, r->w - 2, r->h, text);
-    if (spare > 0 && r->h < rows + spare)
-        return false;
-    struct lab_rect at = lab_rect_cut_top(r, rows);
-    struct lab_rect sign = lab_rect_cut_left(&at, 2);
-    lab_canvas_text(c, sign.y, sign.x, sign.w, LAB_ROLE_DIM, "-");
-    lab_canvas_paragraph(c, at, LAB_ROLE_NORMAL, text);
-    return true;
-}
-
 /* Those of the size that is shown, then the others. */
-static void draw_slides(const struct lab_bench_state *st, struct lab_canvas *c,
-                        struct lab_rect r)
+static enum lab_status write_slides(struct lab_bench_state *st)
 {
     const char *size = st->size >= 0 ? st->lab.sizes[st->size].text : "";
-    int left = st->lab.slide_count;
-    lab_canvas_heading(c, &r, LOWER_TITLES[LAB_LOWER_SLIDE], false);
-    for (int k = 0; k < 2 * st->lab.slide_count && r.h > 0; k++) {
-        const struct lab_bench_slide *s =
-            &st->lab.slides[k % st->lab.slide_count];
-        bool here = strcmp(s->course->size, size) == 0;
-        if (here != (k < st->lab.slide_count))
+    int n = st->lab.slide_count;
+    lab_doc_clear(&st->slides);
+    for (int k = 0; k < 2 * n; k++) {
+        const struct lab_bench_slide *s = &st->lab.slides[k % n];
+        char text[LAB_BENCH_SLIDE_TEXT];
+        if ((strcmp(s->course->size, size) == 0) != (k < n))
             continue;
-        if (!draw_slide(s, c, &r, left > 1 ? 1 : 0)) {
-            lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_DIM,
-                             "  and %d more: lapenna-lab lab prints all", left);
-            return;
-        }
-        left--;
+        lab_doc_para(&st->slides, 0, 2, true);
+        lab_doc_add(&st->slides, LAB_ROLE_DIM, "- ");
+        lab_doc_add(&st->slides, LAB_ROLE_NORMAL,
+                    lab_bench_slide_text(s, text, sizeof(text)));
     }
-    if (st->lab.slide_count == 0)
-        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
-                        "The course prints none for this lab.");
+    if (n == 0) {
+        lab_doc_para(&st->slides, 0, 0, true);
+        lab_doc_add(&st->slides, LAB_ROLE_DIM,
+                    "The course prints none for this lab.");
+    }
+    if (strcmp(st->slides_of, size) == 0)
+        lab_pager_renew(&st->slide_pager);
+    else
+        lab_pager_show(&st->slide_pager, &st->slides);
+    snprintf(st->slides_of, sizeof(st->slides_of), "%s", size);
+    return lab_doc_check(&st->slides);
+}
+
+static void draw_slides(struct lab_bench_state *st, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    char title[128];
+    char place[64];
+    bool all = lab_pager_lines(&st->slide_pager, r.w, c->ascii) <
+               (size_t)(r.h > 0 ? r.h : 0);
+    snprintf(title, sizeof(title), "%s%s%s%s", LOWER_TITLES[LAB_LOWER_SLIDE],
+             all ? "" : ", lines ",
+             all ? "" : lab_pager_place(&st->slide_pager, place, sizeof(place)),
+             all || st->scrolling == SLIDES ? "" : "; Tab moves");
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    lab_pager_draw(&st->slide_pager, c, r);
+    lab_canvas_heading(c, &head, title, st->scrolling == SLIDES);
 }
 
 /* ---- what stands in for rows that have not run ---- */
@@ -1205,6 +1211,8 @@ static enum lab_status show_rows(struct lab_bench_state *st)
     st->columns[COL_MEDIAN].title = untimed ? "checked" : "median";
     enum lab_status status = lab_table_set_count(&st->table, n);
     if (!status)
+        status = write_slides(st);
+    if (!status)
         bench_kernel_load(st);
     return status;
 }
@@ -1262,6 +1270,8 @@ static void release(struct lab_screen *s)
     lab_pager_release(&st->text_pager);
     lab_pager_release(&st->kernel_pager);
     lab_pager_release(&st->output_pager);
+    lab_pager_release(&st->slide_pager);
+    lab_doc_release(&st->slides);
     lab_doc_release(&st->output);
     lab_doc_release(&st->text);
     lab_doc_release(&st->kernel);
@@ -1282,6 +1292,8 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     lab_doc_init(&st->kernel);
     lab_doc_init(&st->output);
     lab_pager_init(&st->output_pager, &st->output);
+    lab_doc_init(&st->slides);
+    lab_pager_init(&st->slide_pager, &st->slides);
     table_init(st);
     st->table.empty = "There is no rung for this machine.";
     lab_pager_init(&st->kernel_pager, &st->kernel);
@@ -1569,7 +1581,7 @@ static enum lab_status next_lower(struct lab_screen *s)
     if (st->wide && !st->reading)
         lab_ui_message(s->ui, LAB_ROLE_NORMAL,
                        "every view is on the screen already; Tab moves in "
-                       "the kernel's source");
+                       "the kernel's source and in the course's figures");
     if (!st->wide) {
         st->lower = (enum lab_bench_lower)((st->lower + 1) % LAB_LOWERS);
         st->scrolling = false;
@@ -1610,8 +1622,10 @@ static void panes(struct lab_screen *s, struct lab_panes *out)
         out->at[0].pager = words_of(st);
     else
         *out = (struct lab_panes){
-            .at = {{.table = &st->table}, {.pager = &st->kernel_pager}},
-            .count = 2,
+            .at = {{.table = &st->table},
+                   [KERNEL] = {.pager = &st->kernel_pager},
+                   [SLIDES] = {.pager = &st->slide_pager}},
+            .count = st->lab.slide_count > 0 ? SLIDES + 1 : KERNEL + 1,
             .chosen = &st->scrolling};
 }
 
@@ -1653,7 +1667,8 @@ static void after(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
     if (st->scrolling)
-        st->lower = LAB_LOWER_KERNEL;
+        st->lower =
+            st->scrolling == KERNEL ? LAB_LOWER_KERNEL : LAB_LOWER_SLIDE;
     bench_kernel_load(st);
 }
 
@@ -1806,7 +1821,8 @@ static const struct lab_binding bindings[] = {
      next_set, true},
     {"i", false, "into", "into the chosen rung's kernel (--backend sim)",
      LAB_ACT_OWN, go_inside},
-    {"Tab", false, "pane", "move in the table or in the kernel's source",
+    {"Tab", false, "pane",
+     "move in the table, the kernel's source, or the course's figures",
      LAB_ACT_NEXT_PANE},
     {"s", false, "sort", "sort by the next column", LAB_ACT_SORT},
     {"S", false, "reverse", "turn the order", LAB_ACT_SORT_TURN},

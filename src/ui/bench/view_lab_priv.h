@@ -48,7 +48,7 @@ struct lab_bench_state {
     bool drawn;   /* of a command with rows: the picture, not words (narrow) */
     struct lab_rect bars_at; /* as they were drawn last; w 0: they were not */
     struct lab_rect rates_at;
-    int scrolling; /* 1: movement is the source's */
+    int scrolling; /* whose movement is: the table's (0), or one of the next */
     struct lab_doc text;
     struct lab_pager text_pager;
     struct lab_doc output; /* of a lab that is a command */
@@ -58,6 +58,9 @@ struct lab_bench_state {
     char kernel_of[96]; /* the file in it */
     char kernel_rung[32];
     char kernel_problem[LAB_BENCH_TEXT];
+    struct lab_doc slides; /* the course's figures */
+    struct lab_pager slide_pager;
+    char slides_of[LAB_BENCH_NAME]; /* the size of the first ones */
 };
 
 LAB_C_BEGIN

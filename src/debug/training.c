@@ -503,11 +503,17 @@ void lab_training_text(const struct lab_lesson_run *w,
     lab_printf(stdout, "\n");
     say_sets(w, t);
     say_examples(w);
-    if (!isnan(t->samples_per_s))
+    if (!isnan(t->samples_per_s)) {
+        double ns = t->step_ms_median * 1e6;
         lab_printf(stdout,
-                   "%.0f samples/s on average, %s an iteration (median)%s%s\n",
-                   t->samples_per_s, LAB_NS_TEXT(t->step_ms_median * 1e6),
-                   *trace ? ", timed " : "", trace);
+                   "%.0f samples/s on average, %s an iteration (median)",
+                   t->samples_per_s, LAB_NS_TEXT(ns));
+        if (facts.batches_per_epoch > 0)
+            lab_printf(stdout, ", %s an epoch of %lld",
+                       LAB_NS_TEXT(ns * (double)facts.batches_per_epoch),
+                       (long long)facts.batches_per_epoch);
+        lab_printf(stdout, "%s%s\n", *trace ? ", timed " : "", trace);
+    }
     say_trace_cost(w, t->seconds);
 }
 

@@ -249,11 +249,12 @@ TEST_CASE(two_of_four)
         float *v = lab_alloc_array((size_t)p->count, sizeof(*v));
         unsigned char *mask = lab_alloc((size_t)p->count);
         assert_int_equal(lab_walk_read(n.walk, t, false, v), LAB_OK);
-        if (lab_infer_mask(n.plan, t, v, mask)) {
+        if (lab_infer_depth(n.plan, t) >= 4) {
             int64_t kept = 0;
+            assert_int_equal(lab_infer_prune(f, t, v, mask), LAB_OK);
             for (int64_t k = 0; k < p->count; k++) {
                 kept += mask[k];
-                v[k] = mask[k] ? v[k] : 0;
+                assert_true(mask[k] || v[k] == 0);
             }
             assert_true(2 * kept >= p->count);
             assert_true(kept < p->count);
@@ -272,27 +273,82 @@ TEST_CASE(two_of_four)
     net_free(&n);
 }
 
+static const char *const one_dense[] = {"fc dense units=5", NULL};
+
+/* Weight k of the first filter. */
+enum { FILTER = CLASSES };
+
+/* Before calibration. */
 TEST_CASE(the_two_largest_of_four_are_kept)
 {
     static const double W[] = {1, -4, 3, 2, 0, 0, 0, 0};
-    static const char *const nodes[] = {"fc dense units=1", NULL};
-    struct net n;
-    unsigned char mask[8];
-    float values[8];
-    net_init(&n);
-    net_tensor(&n, "x 3,8", NULL);
-    net_labels(&n, "y 3", 1);
-    net_nodes_of(&n, nodes);
-    net_train(&n, "softmax_cross_entropy", "sgd lr=0.1");
-    assert_int_equal(net_build(&n), LAB_OK);
-    for (int i = 0; i < 8; i++)
-        values[i] = (float)W[i];
-    assert_true(
-        lab_infer_mask(n.plan, lab_plan_tensor(n.plan, "fc.W"), values, mask));
     static const unsigned char want[] = {0, 1, 1, 0, 1, 1, 0, 0};
-    assert_memory_equal(mask, want, sizeof(want));
-    assert_false(
-        lab_infer_mask(n.plan, lab_plan_tensor(n.plan, "fc.b"), values, mask));
+    struct net n;
+    unsigned char mask[8 * FILTER];
+    float values[8 * FILTER] = {0};
+    describe(&n, false, "x 3,8", one_dense);
+    struct lab_infer *f = infer_of(&n);
+    int t = lab_plan_tensor(n.plan, "fc.W");
+    for (int i = 0; i < 8; i++)
+        values[i * FILTER] = (float)W[i];
+    assert_int_equal(lab_infer_prune(f, t, values, mask), LAB_OK);
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(mask[i * FILTER], want[i]);
+        assert_true(values[i * FILTER] == (float)(want[i] ? W[i] : 0));
+    }
+    assert_int_equal(
+        lab_infer_prune(f, lab_plan_tensor(n.plan, "fc.b"), values, mask),
+        LAB_E_RANGE);
+    assert_true(error_is("[network.not-pruned] fc.b"));
+    lab_infer_free(f);
+    net_free(&n);
+}
+
+/* The first input is three times the second: what is lost with the one, the other takes
+ * over. A weight of a small input costs less than a smaller one of a large input. */
+TEST_CASE(what_is_kept_makes_up_for_what_is_lost)
+{
+    enum { SEEN = 64 };
+    static const float W[] = {2.5F, 1, 3, 2.8F};
+    struct net n;
+    unsigned char mask[4 * FILTER];
+    float values[4 * FILTER] = {0};
+    unsigned char kept[4];
+    float x[SEEN * 4];
+    double plain = 0;
+    double pruned = 0;
+    describe(&n, false, "x 3,4", one_dense);
+    struct lab_infer *f = infer_of(&n);
+    for (int i = 0; i < SEEN; i++) {
+        x[4 * i] = 3 * (float)(i % 7);
+        x[4 * i + 1] = (float)(i % 7);
+        x[4 * i + 2] = (float)(i % 5) / 10;
+        x[4 * i + 3] = (float)(i % 3);
+    }
+    for (int k = 0; k < 4; k++)
+        values[k * FILTER] = W[k];
+    assert_int_equal(lab_infer_calibrate(f, x, SEEN), LAB_OK);
+    assert_int_equal(
+        lab_infer_prune(f, lab_plan_tensor(n.plan, "fc.W"), values, mask),
+        LAB_OK);
+    for (int k = 0; k < 4; k++)
+        kept[k] = mask[k * FILTER];
+    assert_int_equal(kept[0] + kept[1] + kept[2] + kept[3], 2);
+    assert_true(kept[0]); /* by magnitude 3 and 2.8 stay */
+    for (int i = 0; i < SEEN; i++) {
+        double want = 0;
+        double by_mask = 0;
+        double now = 0;
+        for (int k = 0; k < 4; k++) {
+            want += (double)W[k] * x[4 * i + k];
+            by_mask += kept[k] ? (double)W[k] * x[4 * i + k] : 0;
+            now += (double)values[k * FILTER] * x[4 * i + k];
+        }
+        plain += (by_mask - want) * (by_mask - want);
+        pruned += (now - want) * (now - want);
+    }
+    assert_true(pruned < .8 * plain);
+    lab_infer_free(f);
     net_free(&n);
 }
 

@@ -262,6 +262,9 @@ void lab_fused_release(struct lab_fused *f)
 
 /* ==== rows through them ==== */
 
+/* Weights that pruning sees together; a multiple of four. */
+enum { BLOCK = 256 };
+
 /* Weights of a convolution or dense layer, a row a filter. */
 struct product {
     int64_t M;
@@ -278,8 +281,9 @@ struct product {
         high; /* the least and the largest number that it read, 0 included */
     float step;
     int zero;
-    double
-        *square; /* (K): of each number of a window, the sum of its squares */
+    /* (K, BLOCK): of each number of a window, the sums of its products with itself
+     * and with the others of its block. */
+    double *moment;
     struct lab_conv2d conv; /* sizes; KH 0: dense */
 };
 
@@ -364,29 +368,6 @@ int64_t lab_infer_depth(const struct lab_plan *plan, int tensor)
     return product_shape(plan, tensor, &M, &K, &rows) ? K : 0;
 }
 
-bool lab_infer_mask(const struct lab_plan *plan, int tensor,
-                    const float *values, unsigned char *mask)
-{
-    int64_t M;
-    int64_t K;
-    int64_t step_m;
-    int64_t step_k;
-    bool rows;
-    if (!product_shape(plan, tensor, &M, &K, &rows) || K < 4)
-        return false;
-    weight_strides(rows, M, K, &step_m, &step_k);
-    memset(mask, 1, (size_t)(M * K));
-    for (int64_t m = 0; m < M; m++) {
-        for (int64_t k = 0; k + 4 <= K; k += 4) {
-            int64_t at = m * step_m + k * step_k;
-            unsigned keep = keep_two(values + at, step_k);
-            for (int i = 0; i < 4; i++)
-                mask[at + i * step_k] = keep >> i & 1;
-        }
-    }
-    return true;
-}
-
 /* ---- the weights ---- */
 
 static float *read_named(struct lab_walk *w, const char *node, const char *part,
@@ -413,10 +394,10 @@ static bool take_room(struct product *p)
     p->q = lab_alloc_array(M * K, sizeof(*p->q));
     p->scale = lab_alloc_array(M, sizeof(*p->scale));
     p->offset = lab_alloc_array(M, sizeof(*p->offset));
-    p->square = lab_alloc_array(K, sizeof(*p->square));
+    p->moment = lab_alloc_array(K * BLOCK, sizeof(*p->moment));
     p->pair = lab_alloc_array(M * (K / 4 * 2 + K % 4), sizeof(*p->pair));
     p->place = lab_alloc_array(M * (K / 4 * 2) + 1, sizeof(*p->place));
-    return p->W && p->bias && p->q && p->scale && p->offset && p->square &&
+    return p->W && p->bias && p->q && p->scale && p->offset && p->moment &&
            p->pair && p->place;
 }
 
@@ -617,7 +598,7 @@ void lab_infer_free(struct lab_infer *f)
     for (int i = 0; i < f->fused.n_layers && f->products; i++) {
         struct product *p = &f->products[i];
         void *const parts[] = {p->W,      p->bias,   p->q,    p->scale,
-                               p->offset, p->square, p->pair, p->place};
+                               p->offset, p->moment, p->pair, p->place};
         for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
             lab_free(parts[k]);
     }
@@ -1032,7 +1013,8 @@ static float best_scale(const struct product *p, int64_t m)
         float scale = step_of(most, 127, i);
         double off = 0;
         for (int64_t k = 0; k < p->K; k++)
-            off += square_error(row[k], scale, 0) * p->square[k];
+            off += square_error(row[k], scale, 0) *
+                   p->moment[k * BLOCK + k % BLOCK];
         if (i == 0 || off < least) {
             least = off;
             best = scale;
@@ -1057,7 +1039,17 @@ static void quantize(struct product *p)
     }
 }
 
-/* The range of what a layer reads, and the squares by their place in a window. */
+static void see_window(struct product *p, const float *window)
+{
+    for (int64_t k = 0; k < p->K; k++) {
+        double *row = p->moment + k * BLOCK;
+        const float *block = window + k / BLOCK * BLOCK;
+        for (int64_t i = 0; i <= k % BLOCK && window[k] != 0; i++)
+            row[i] += (double)window[k] * block[i];
+    }
+}
+
+/* The range of what a layer reads, and the products of what a window holds. */
 static void see_range(struct lab_infer *f, int layer)
 {
     struct product *p = &f->products[layer];
@@ -1073,8 +1065,7 @@ static void see_range(struct lab_infer *f, int layer)
         if (s->KH)
             gather(s, x, i / groups, i % groups, f->window);
         const float *window = s->KH ? f->window : x;
-        for (int64_t k = 0; k < p->K; k++)
-            p->square[k] += (double)window[k] * window[k];
+        see_window(p, window);
     }
 }
 
@@ -1124,7 +1115,7 @@ enum lab_status lab_infer_calibrate(struct lab_infer *f, const float *x,
         struct product *p = &f->products[i];
         p->low = p->high = 0;
         for (int64_t k = 0; k < p->K; k++)
-            p->square[k] = 0;
+            memset(p->moment + k * BLOCK, 0, BLOCK * sizeof(*p->moment));
     }
     see_rows(f, x, rows, NULL);
     see_rows(f, x, rows, off);
@@ -1140,6 +1131,149 @@ enum lab_status lab_infer_calibrate(struct lab_infer *f, const float *x,
     lab_free(off);
     f->calibrated = true;
     return LAB_OK;
+}
+
+/* ---- pruning ---- */
+
+/* The inverse, in place, of a symmetric positive definite matrix (n, n). */
+static void invert(double *a, int64_t n)
+{
+    for (int64_t p = 0; p < n; p++) {
+        double *row = a + p * n;
+        double pivot = 1 / row[p];
+        row[p] = 1;
+        for (int64_t k = 0; k < n; k++)
+            row[k] *= pivot;
+        for (int64_t i = 0; i < n; i++) {
+            double *other = a + i * n;
+            double factor = i == p ? 0 : other[p];
+            if (factor == 0)
+                continue;
+            other[p] = 0;
+            for (int64_t k = 0; k < n; k++)
+                other[k] -= factor * row[k];
+        }
+    }
+}
+
+/* Of the weights left, the one that costs least: w^2 / inverse[k][k]. */
+static int64_t cheapest(const double *w, const double *inverse, int64_t n,
+                        const unsigned char *kept, const unsigned char *gone)
+{
+    int64_t best = -1;
+    double least = NAN;
+    for (int64_t k = 0; k < n / 4 * 4; k++) {
+        double cost = w[k] * w[k] / inverse[k * n + k];
+        if (kept[k] && gone[k / 4] < 2 && (best < 0 || cost <= least)) {
+            best = k;
+            least = cost;
+        }
+    }
+    return best;
+}
+
+/* One filter's weights of one block. When a weight becomes 0, the others change so that
+ * the sums, over all windows that were seen, change least: by the inverse of the
+ * moments of what is left, from which the weight's row and column are taken. */
+static void prune_block(double *w, unsigned char *kept, double *inverse,
+                        int64_t n)
+{
+    unsigned char gone[BLOCK / 4] = {0};
+    memset(kept, 1, (size_t)n);
+    for (int64_t left = n / 4 * 2; left > 0; left--) {
+        int64_t at = cheapest(w, inverse, n, kept, gone);
+        const double *row = inverse + at * n;
+        double by = w[at] / row[at];
+        for (int64_t k = 0; k < n; k++)
+            w[k] -= kept[k] ? by * row[k] : 0;
+        for (int64_t i = 0; i < n; i++) {
+            double factor = inverse[i * n + at] / row[at];
+            if (i == at || !kept[i] || factor == 0)
+                continue;
+            for (int64_t k = 0; k < n; k++)
+                inverse[i * n + k] -= factor * row[k];
+        }
+        kept[at] = 0;
+        w[at] = 0;
+        gone[at / 4]++;
+    }
+}
+
+/* Moments of a block, both triangles, and on the diagonal DAMPING times their mean: the
+ * windows that were seen are a sample, and weights that are the best for them alone
+ * grow large (docs/measurements.md has what other values give). Without windows, or where
+ * they overflow, all weights are by themselves: the two of smallest magnitude go. */
+enum { DAMPING = 5 };
+
+static void moments_of(const struct product *p, int64_t from, int64_t n,
+                       double *out)
+{
+    double mean = 0;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k <= i; k++)
+            out[i * n + k] = out[k * n + i] = p->moment[(from + i) * BLOCK + k];
+        mean += out[i * n + i] / (double)n;
+    }
+    bool seen = mean > 0 && isfinite(mean);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < n && !seen; k++)
+            out[i * n + k] = 0;
+        out[i * n + i] += seen ? DAMPING * mean : 1;
+    }
+}
+
+static int layer_of(const struct lab_infer *f, int tensor)
+{
+    const char *name = f->plan->tensors[tensor].name;
+    for (int i = 0; i < f->fused.n_layers; i++) {
+        const char *id = node_of(f, f->fused.layers[i].node)->id;
+        size_t len = strlen(id);
+        if (f->products[i].M > 0 && strncmp(name, id, len) == 0 &&
+            strcmp(name + len, ".W") == 0)
+            return i;
+    }
+    return -1;
+}
+
+enum lab_status lab_infer_prune(const struct lab_infer *f, int tensor,
+                                float *values, unsigned char *mask)
+{
+    int64_t M;
+    int64_t K;
+    int64_t step_m;
+    int64_t step_k;
+    bool rows;
+    int layer = layer_of(f, tensor);
+    if (layer < 0 || !product_shape(f->plan, tensor, &M, &K, &rows) || K < 4)
+        return lab_fail(LAB_E_RANGE,
+                        "[network.not-pruned] %s is no weight of sums of four "
+                        "numbers or more",
+                        f->plan->tensors[tensor].name);
+    double *inverse = lab_alloc_array(BLOCK * BLOCK, sizeof(*inverse));
+    double *own = lab_alloc_array(BLOCK * BLOCK, sizeof(*own));
+    weight_strides(rows, M, K, &step_m, &step_k);
+    for (int64_t from = 0; from < K && inverse && own; from += BLOCK) {
+        int64_t n = K - from < BLOCK ? K - from : BLOCK;
+        moments_of(&f->products[layer], from, n, inverse);
+        invert(inverse, n);
+        for (int64_t m = 0; m < M; m++) {
+            double w[BLOCK];
+            unsigned char kept[BLOCK];
+            int64_t at = m * step_m + from * step_k;
+            memcpy(own, inverse, (size_t)(n * n) * sizeof(*own));
+            for (int64_t k = 0; k < n; k++)
+                w[k] = values[at + k * step_k];
+            prune_block(w, kept, own, n);
+            for (int64_t k = 0; k < n; k++) {
+                values[at + k * step_k] = (float)w[k];
+                mask[at + k * step_k] = kept[k];
+            }
+        }
+    }
+    lab_free(own);
+    bool room = inverse != NULL;
+    lab_free(inverse);
+    return room ? LAB_OK : lab_no_memory("pruned weights");
 }
 
 double lab_infer_difference(const float *a, const float *b, int64_t n)

@@ -147,19 +147,17 @@ static struct lab_tuning *tuned_on_a_device(struct net *n, struct kept *k)
 }
 
 /* A device's time is that in a graph: by the host, naive would not win. */
-TEST_CASE(a_device_is_timed_in_graphs)
+NET_CASE(a_device_is_timed_in_graphs)
 {
-    struct net n;
     struct kept k;
-    struct lab_tuning *t = tuned_on_a_device(&n, &k);
+    struct lab_tuning *t = tuned_on_a_device(n, &k);
     const struct lab_tune_time *time;
     for (int i = 0; (time = lab_tuning_time(t, i)); i++)
         assert_int_equal((int64_t)time->ns,
                          1000 * (int64_t)strlen(time->variant));
-    choose_by(&n, t, NULL, 0);
-    assert_string_equal(runs(&n, "relu1.relu", LAB_BACKWARD), "naive");
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "blas");
-    net_free(&n);
+    choose_by(n, t, NULL, 0);
+    assert_string_equal(runs(n, "relu1.relu", LAB_BACKWARD), "naive");
+    assert_string_equal(runs(n, "fc1.matmul", LAB_BACKWARD), "blas");
 }
 
 /* Does the fixed table choose `name` for a step of a large node? */
@@ -178,20 +176,18 @@ static bool preferred(struct net *n, const char *name)
 
 /* In graphs one name after the other is measured: if the time ends, those are done
  * that are likely to win. */
-TEST_CASE(a_device_measures_the_fast_first)
+NET_CASE(a_device_measures_the_fast_first)
 {
-    struct net n;
     struct kept k;
-    struct lab_tuning *t = tuned_on_a_device(&n, &k);
+    struct lab_tuning *t = tuned_on_a_device(n, &k);
     int first = 0;
-    while (first < k.progress && preferred(&n, k.names[first]))
+    while (first < k.progress && preferred(n, k.names[first]))
         first++;
     assert_in_range(first, 1, k.progress - 2);
     for (int i = first; i < k.progress; i++)
-        assert_false(preferred(&n, k.names[i]));
+        assert_false(preferred(n, k.names[i]));
     assert_string_equal(k.names[k.progress - 1], "naive");
     lab_tuning_free(t);
-    net_free(&n);
 }
 
 TEST_CASE(without_any_time_nothing_is_left_out)
@@ -217,52 +213,47 @@ TEST_CASE(without_any_time_nothing_is_left_out)
     net_free(&n);
 }
 
-TEST_CASE(the_smallest_time_runs)
+NET_CASE(the_smallest_time_runs)
 {
-    struct net n;
-    large(&n);
+    large(n);
     struct lab_tuning *t = new_tuning();
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", 10);
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "gone", 1); /* no such row now */
-    add(&n, t, "fc1.matmul", LAB_BACKWARD, "naive", 30);
-    add(&n, t, "fc1.bias", LAB_FORWARD, "naive", 1); /* vector: no time */
-    add(&n, t, "fc1.matmul", LAB_BACKWARD, "blas", 20);
-    choose_by(&n, t, NULL, 0);
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "naive");
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "blas");
+    add(n, t, "fc1.matmul", LAB_FORWARD, "naive", 10);
+    add(n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
+    add(n, t, "fc1.matmul", LAB_FORWARD, "gone", 1); /* no such row now */
+    add(n, t, "fc1.matmul", LAB_BACKWARD, "naive", 30);
+    add(n, t, "fc1.bias", LAB_FORWARD, "naive", 1); /* vector: no time */
+    add(n, t, "fc1.matmul", LAB_BACKWARD, "blas", 20);
+    choose_by(n, t, NULL, 0);
+    assert_string_equal(runs(n, "fc1.matmul", LAB_FORWARD), "naive");
+    assert_string_equal(runs(n, "fc1.matmul", LAB_BACKWARD), "blas");
     /* Without a time of its step, or of the preferred one: the fixed table. */
-    assert_string_equal(runs(&n, "fc1.bias", LAB_FORWARD), "vector");
-    assert_string_equal(runs(&n, "fc2.matmul", LAB_FORWARD), "naive");
-    net_free(&n);
+    assert_string_equal(runs(n, "fc1.bias", LAB_FORWARD), "vector");
+    assert_string_equal(runs(n, "fc2.matmul", LAB_FORWARD), "naive");
 }
 
 /* A time that was kept before the check withdrew its variant. */
-TEST_CASE(a_withdrawn_variant_does_not_run)
+NET_CASE(a_withdrawn_variant_does_not_run)
 {
-    struct net n;
-    large(&n);
+    large(n);
     struct lab_tuning *t = new_tuning();
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "vector", 1);
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
-    choose_by(&n, t, NULL, 0);
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "vector");
-    lab_variant_withdraw(lab_backend_variant(lab_walk_backend(n.walk), LAB_F32,
+    add(n, t, "fc1.matmul", LAB_FORWARD, "vector", 1);
+    add(n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
+    choose_by(n, t, NULL, 0);
+    assert_string_equal(runs(n, "fc1.matmul", LAB_FORWARD), "vector");
+    lab_variant_withdraw(lab_backend_variant(lab_walk_backend(n->walk), LAB_F32,
                                              "dense", "matmul", LAB_FORWARD,
                                              "vector"));
-    assert_ok(lab_walk_choose(n.walk, NULL, 0));
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "blas");
+    assert_ok(lab_walk_choose(n->walk, NULL, 0));
+    assert_string_equal(runs(n, "fc1.matmul", LAB_FORWARD), "blas");
     lab_variant_withdraw(NULL);
-    net_free(&n);
 }
 
-TEST_CASE(a_kept_time_names_a_variant_that_is_there)
+NET_CASE(a_kept_time_names_a_variant_that_is_there)
 {
-    struct net n;
     char key[LAB_TUNE_KEY];
-    large(&n);
-    struct lab_backend *be = lab_walk_backend(n.walk);
-    lab_tune_key(n.plan, net_step(&n, "fc1.matmul", LAB_FORWARD), key);
+    large(n);
+    struct lab_backend *be = lab_walk_backend(n->walk);
+    lab_tune_key(n->plan, net_step(n, "fc1.matmul", LAB_FORWARD), key);
     assert_true(lab_tune_has(be, key, "blas"));
     assert_false(lab_tune_has(be, key, "gone"));
     assert_false(lab_tune_has(be, "dense.gone forward 1x1 > 1x1", "blas"));
@@ -273,47 +264,42 @@ TEST_CASE(a_kept_time_names_a_variant_that_is_there)
                                              LAB_FORWARD, "blas"));
     assert_false(lab_tune_has(be, key, "blas"));
     lab_variant_withdraw(NULL);
-    net_free(&n);
 }
 
-TEST_CASE(times_that_are_close_do_not_decide)
+NET_CASE(times_that_are_close_do_not_decide)
 {
-    struct net n;
-    large(&n);
+    large(n);
     struct lab_tuning *t = new_tuning();
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", 100);
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 102); /* preferred */
-    add(&n, t, "fc1.matmul", LAB_BACKWARD, "naive", 100);
-    add(&n, t, "fc1.matmul", LAB_BACKWARD, "blas", 104);
-    choose_by(&n, t, NULL, 0);
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "blas");
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_BACKWARD), "naive");
-    net_free(&n);
+    add(n, t, "fc1.matmul", LAB_FORWARD, "naive", 100);
+    add(n, t, "fc1.matmul", LAB_FORWARD, "blas", 102); /* preferred */
+    add(n, t, "fc1.matmul", LAB_BACKWARD, "naive", 100);
+    add(n, t, "fc1.matmul", LAB_BACKWARD, "blas", 104);
+    choose_by(n, t, NULL, 0);
+    assert_string_equal(runs(n, "fc1.matmul", LAB_FORWARD), "blas");
+    assert_string_equal(runs(n, "fc1.matmul", LAB_BACKWARD), "naive");
 }
 
-TEST_CASE(a_choice_wins_and_default_is_the_fixed_table)
+NET_CASE(a_choice_wins_and_default_is_the_fixed_table)
 {
-    struct net n;
-    large(&n);
-    const char *table = runs(&n, "fc1.matmul", LAB_FORWARD);
+    large(n);
+    const char *table = runs(n, "fc1.matmul", LAB_FORWARD);
     struct lab_tuning *t = new_tuning();
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", 1);
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 2);
-    add(&n, t, "relu1.relu", LAB_FORWARD, "vector", 1);
-    add(&n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
+    add(n, t, "fc1.matmul", LAB_FORWARD, "naive", 1);
+    add(n, t, "fc1.matmul", LAB_FORWARD, "blas", 2);
+    add(n, t, "relu1.relu", LAB_FORWARD, "vector", 1);
+    add(n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
     const struct lab_variant_choice own = {"fc1", "blas"};
-    choose_by(&n, t, &own, 1);
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "blas");
-    assert_string_equal(runs(&n, "relu1.relu", LAB_FORWARD), "vector");
+    choose_by(n, t, &own, 1);
+    assert_string_equal(runs(n, "fc1.matmul", LAB_FORWARD), "blas");
+    assert_string_equal(runs(n, "relu1.relu", LAB_FORWARD), "vector");
     const struct lab_variant_choice all = {"*", LAB_VARIANT_DEFAULT};
-    assert_ok(lab_walk_choose(n.walk, &all, 1));
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), table);
-    assert_string_equal(runs(&n, "relu1.relu", LAB_FORWARD), "naive");
+    assert_ok(lab_walk_choose(n->walk, &all, 1));
+    assert_string_equal(runs(n, "fc1.matmul", LAB_FORWARD), table);
+    assert_string_equal(runs(n, "relu1.relu", LAB_FORWARD), "naive");
     const struct lab_variant_choice one = {"relu", LAB_VARIANT_DEFAULT};
-    assert_ok(lab_walk_choose(n.walk, &one, 1));
-    assert_string_equal(runs(&n, "fc1.matmul", LAB_FORWARD), "naive");
-    assert_string_equal(runs(&n, "relu1.relu", LAB_FORWARD), "naive");
-    net_free(&n);
+    assert_ok(lab_walk_choose(n->walk, &one, 1));
+    assert_string_equal(runs(n, "fc1.matmul", LAB_FORWARD), "naive");
+    assert_string_equal(runs(n, "relu1.relu", LAB_FORWARD), "naive");
 }
 
 /* The iteration that follows is the first of the lesson, bit for bit. */
@@ -390,23 +376,21 @@ static const struct lab_candidate *candidate(struct net *n, const char *step,
     return NULL;
 }
 
-TEST_CASE(candidates_have_their_times)
+NET_CASE(candidates_have_their_times)
 {
-    struct net n;
-    large(&n);
-    assert_false(candidate(&n, "fc1.matmul", "naive")->timed);
+    large(n);
+    assert_false(candidate(n, "fc1.matmul", "naive")->timed);
     struct lab_tuning *t = new_tuning();
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "naive", NAN);
-    add(&n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
-    add(&n, t, "fc1.bias", LAB_FORWARD, "naive", 5);
-    choose_by(&n, t, NULL, 0);
-    const struct lab_candidate *c = candidate(&n, "fc1.matmul", "naive");
+    add(n, t, "fc1.matmul", LAB_FORWARD, "naive", NAN);
+    add(n, t, "fc1.matmul", LAB_FORWARD, "blas", 20);
+    add(n, t, "fc1.bias", LAB_FORWARD, "naive", 5);
+    choose_by(n, t, NULL, 0);
+    const struct lab_candidate *c = candidate(n, "fc1.matmul", "naive");
     assert_true(c->timed && isnan(c->ns) && !c->fastest && c->serves);
-    c = candidate(&n, "fc1.matmul", "blas");
+    c = candidate(n, "fc1.matmul", "blas");
     assert_true(c->timed && c->ns == 20 && c->fastest && c->steps == 1);
-    assert_false(candidate(&n, "fc1.bias", "blas")->serves);
-    assert_true(candidate(&n, "fc1.bias", "naive")->fastest);
-    net_free(&n);
+    assert_false(candidate(n, "fc1.bias", "blas")->serves);
+    assert_true(candidate(n, "fc1.bias", "naive")->fastest);
 }
 
 /* A group beside the steps that it hides, seen from both. */
@@ -600,66 +584,61 @@ static double time_by(const struct lab_tuning *t, const char *key,
 }
 
 /* Of many time steps one is short by chance: it is not the time of all of them. */
-TEST_CASE(time_steps_count_by_their_median)
+NET_CASE(time_steps_count_by_their_median)
 {
-    struct net n;
     struct kept k;
     struct lab_backend_ops ops;
     char key[LAB_TUNE_KEY];
-    small_lstm(&n, &ops);
+    small_lstm(n, &ops);
     struct lab_tuning *t = new_tuning();
     struct lab_tune_keeper to = keeper(&k, minute_ns);
-    plain_cell = lab_backend_variant(lab_walk_backend(n.walk), LAB_F32, "lstm",
+    plain_cell = lab_backend_variant(lab_walk_backend(n->walk), LAB_F32, "lstm",
                                      "cell", LAB_FORWARD, "naive")
                      ->run;
     cells = 0;
-    assert_true(add_group(&n, t, "alone", LAB_FORWARD, 1e9));
-    assert_ok(lab_tune(n.walk, t, &to));
+    assert_true(add_group(n, t, "alone", LAB_FORWARD, 1e9));
+    assert_ok(lab_tune(n->walk, t, &to));
     assert_true(cells > 0 && cells % TIME_STEPS == 0);
-    lab_tune_key(n.plan, net_step(&n, "lstm1.cell.1", LAB_FORWARD), key);
+    lab_tune_key(n->plan, net_step(n, "lstm1.cell.1", LAB_FORWARD), key);
     assert_true(time_by(t, key, "uneven") >= SLOW_NS);
     assert_in_range((int)time_by(t, key, "naive"), 1, SLOW_NS - 1);
     lab_tuning_free(t);
-    net_free(&n);
 }
 
 /* A step that would take longer than the budget ends its own name's measuring. */
-TEST_CASE(a_step_that_does_not_fit_ends_one_name)
+NET_CASE(a_step_that_does_not_fit_ends_one_name)
 {
-    struct net n;
     struct kept k;
     struct lab_backend_ops ops;
     char key[LAB_TUNE_KEY];
-    small_lstm(&n, &ops);
+    small_lstm(n, &ops);
     struct lab_tuning *t = new_tuning();
     struct lab_tune_keeper to = keeper(&k, minute_ns);
-    plain_cell = lab_backend_variant(lab_walk_backend(n.walk), LAB_F32, "lstm",
+    plain_cell = lab_backend_variant(lab_walk_backend(n->walk), LAB_F32, "lstm",
                                      "cell", LAB_FORWARD, "naive")
                      ->run;
-    assert_true(add_group(&n, t, "alone", LAB_FORWARD, 1e9));
-    assert_true(add_group(&n, t, "sequence", LAB_FORWARD, 1e18));
-    assert_ok(lab_tune(n.walk, t, &to));
+    assert_true(add_group(n, t, "alone", LAB_FORWARD, 1e9));
+    assert_true(add_group(n, t, "sequence", LAB_FORWARD, 1e18));
+    assert_ok(lab_tune(n->walk, t, &to));
     /* Which comes last. */
     assert_string_equal(k.names[k.progress - 1], "naive");
-    lab_tune_key(n.plan, net_step(&n, "lstm1.cell.1", LAB_FORWARD), key);
+    lab_tune_key(n->plan, net_step(n, "lstm1.cell.1", LAB_FORWARD), key);
     assert_true(time_by(t, key, "naive") > 0);
     assert_int_equal(k.left_out, 1); /* the other way of sequence */
     lab_tuning_free(t);
-    net_free(&n);
 }
 
 /* Who had the last word. */
-TEST_CASE(a_step_says_by_what_it_was_chosen)
+NET_CASE(a_step_says_by_what_it_was_chosen)
 {
-    struct net n;
-    large(&n);
+    large(n);
     struct lab_tuning *t = new_tuning();
     const struct lab_variant_choice c[] = {{"fc1", "blas"},
                                            {"fc2", LAB_VARIANT_DEFAULT}};
-    add(&n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
-    add(&n, t, "relu1.relu", LAB_FORWARD, "vector", 3);
-    add(&n, t, "fc2.matmul", LAB_FORWARD, "blas", 2);
-    choose_by(&n, t, c, 2);
+    add(n, t, "relu1.relu", LAB_FORWARD, "naive", 2);
+    add(n, t, "relu1.relu", LAB_FORWARD, "vector", 3);
+    add(n, t, "fc2.matmul", LAB_FORWARD, "blas", 2);
+    choose_by(n, t, c, 2);
     const struct {
         const char *step;
         enum lab_chosen_by by;
@@ -668,11 +647,10 @@ TEST_CASE(a_step_says_by_what_it_was_chosen)
                 {"relu1.relu", LAB_BY_TIME},
                 {"fc2.matmul", LAB_BY_DEFAULT}};
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-        const struct lab_schedule *s = lab_walk_schedule(n.walk);
-        int at = lab_schedule_find(s, n.plan, want[i].step, LAB_FORWARD, 0);
+        const struct lab_schedule *s = lab_walk_schedule(n->walk);
+        int at = lab_schedule_find(s, n->plan, want[i].step, LAB_FORWARD, 0);
         assert_int_equal(s->steps[at].by, want[i].by);
     }
-    net_free(&n);
 }
 
 TEST_CASE(an_example_by_hand_is_too_small)
@@ -691,22 +669,20 @@ TEST_CASE(an_example_by_hand_is_too_small)
     net_free(&n);
 }
 
-TEST_CASE(no_memory_is_reported)
+NET_CASE(no_memory_is_reported)
 {
-    struct net n;
     struct kept k;
-    large(&n);
+    large(n);
     for (int64_t nth = 1; nth < 40; nth++) {
         struct lab_tuning *t = new_tuning();
         struct lab_tune_keeper to = keeper(&k, minute_ns);
         lab_mem_fail_from(nth);
-        enum lab_status st = lab_tune(n.walk, t, &to);
+        enum lab_status st = lab_tune(n->walk, t, &to);
         lab_mem_fail_from(0);
         assert_true(st == LAB_OK || st == LAB_E_NOMEM);
         lab_tuning_free(t);
-        assert_ok(lab_walk_choose(n.walk, NULL, 0));
+        assert_ok(lab_walk_choose(n->walk, NULL, 0));
     }
-    net_free(&n);
 }
 
 RUN_TESTS()

@@ -181,29 +181,27 @@ TEST_CASE(a_slow_start_leaves_the_rest_to_the_next)
 }
 
 /* Where each start is slow, measuring comes to an end, too. */
-TEST_CASE(slow_starts_come_to_an_end)
+NET_CASE(slow_starts_come_to_an_end)
 {
-    struct net n;
     struct counted counted;
     int starts = 0;
     call_ns = same;
     step_ns = 10 * MS;
     byte_ns = 0;
-    large(&n);
+    large(n);
     struct lab_tuning *t = lab_tuning_new();
     assert_non_null(t);
-    restart(n.walk, .9);
+    restart(n->walk, .9);
     do {
-        assert_true(tuning_ns(&n, t, &counted) <= BUDGET);
+        assert_true(tuning_ns(n, t, &counted) <= BUDGET);
         assert_true(++starts < 20);
     } while (lab_tuning_waiting(t) > 0);
     print_message("%d starts, %d of %d times left out\n", starts,
                   counted.left_out, counted.kept);
     assert_true(starts > 2);
     assert_in_range(counted.left_out, 1, counted.kept - 1);
-    assert_int_equal(tuning_ns(&n, t, &counted), 0);
+    assert_int_equal(tuning_ns(n, t, &counted), 0);
     lab_tuning_free(t);
-    net_free(&n);
 }
 
 static enum lab_status start_slowly(void *user, struct lab_walk *walk,
@@ -264,27 +262,25 @@ static int64_t by_name(const struct lab_variant *v, int64_t count)
 
 /* Where the time ends in the first round, what is likely to be fast has been there: the
  * best of that is used, the rest is left out, and nothing is measured again. */
-TEST_CASE(the_best_so_far_is_used)
+NET_CASE(the_best_so_far_is_used)
 {
-    struct net n;
     struct counted counted;
     char key[LAB_TUNE_KEY];
     int count;
     call_ns = by_name;
     byte_ns = 0;
-    large(&n);
+    large(n);
     struct lab_tuning *t = lab_tuning_new();
     assert_non_null(t);
-    assert_true(tuning_ns(&n, t, &counted) <= BUDGET);
+    assert_true(tuning_ns(n, t, &counted) <= BUDGET);
     assert_in_range(counted.left_out, 1, counted.kept - 1);
-    lab_tune_key(n.plan, net_step(&n, "fc1.matmul", LAB_FORWARD), key);
+    lab_tune_key(n->plan, net_step(n, "fc1.matmul", LAB_FORWARD), key);
     const struct lab_tune_time *of = lab_tuning_of(t, key, &count);
     assert_true(count > 1 && !isnan(of[0].ns));
     assert_true(isnan(of[count - 1].ns));
-    assert_int_equal(tuning_ns(&n, t, &counted), 0);
+    assert_int_equal(tuning_ns(n, t, &counted), 0);
     assert_int_equal(calls, 0);
     lab_tuning_free(t);
-    net_free(&n);
 }
 
 static int slow_calls;
@@ -298,27 +294,25 @@ static int64_t naive_is_slow(const struct lab_variant *v, int64_t count)
 
 /* One that takes several times as long as the fastest runs two iterations, not five; the
  * fixed table has steps of it in those of other names. */
-TEST_CASE(a_slow_name_is_repeated_less)
+NET_CASE(a_slow_name_is_repeated_less)
 {
-    struct net n;
     struct counted counted;
     call_ns = naive_is_slow;
     byte_ns = 0;
-    large(&n);
+    large(n);
     struct lab_tuning *t = lab_tuning_new();
     assert_non_null(t);
     slow_calls = 0;
-    assert_true(tuning_ns(&n, t, &counted) <= BUDGET);
+    assert_true(tuning_ns(n, t, &counted) <= BUDGET);
     assert_int_equal(counted.left_out, 0);
     const struct lab_variant_choice naive = {"*", "naive"};
     int all = slow_calls;
     slow_calls = 0;
-    assert_ok(lab_walk_choose(n.walk, &naive, 1));
-    net_steps(&n, net_steps_of(&n));
+    assert_ok(lab_walk_choose(n->walk, &naive, 1));
+    net_steps(n, net_steps_of(n));
     assert_true(slow_calls > 0);
     assert_in_range(all, 2 * slow_calls, 4 * slow_calls);
     lab_tuning_free(t);
-    net_free(&n);
 }
 
 static void count_names(void *user, const char *variant, int done, int total)

@@ -340,6 +340,36 @@ static int diverging(const struct scale *s, int step)
                       : along(s->rgb + middle, middle + 1, share - 1);
 }
 
+/* The scales of a terminal with 256 colours. The nearest entries of the scales above
+ * are uneven, and have their colour sooner on one side of zero: these were chosen so
+ * that lightness grows in like steps, and is alike on both sides. */
+enum { LEVELS = 8, SIDE = 6 };
+static const unsigned char SEQUENTIAL_256[COLORED_THEMES][LEVELS] = {
+    [LAB_THEME_DARK] = {53, 54, 24, 30, 36, 77, 149, 220},
+    [LAB_THEME_LIGHT] = {53, 54, 24, 30, 36, 77, 149, 220},
+    [LAB_THEME_CONTRAST] = {17, 236, 239, 242, 245, 144, 185, 227}};
+static const unsigned char DARK_256[2 * SIDE + 1] = {
+    147, 74, 31, 24, 19, 18, 235, 52, 88, 124, 131, 174, 217};
+static const unsigned char LIGHT_256[2 * SIDE + 1] = {
+    18, 19, 25, 67, 110, 153, 254, 223, 180, 137, 94, 88, 52};
+
+/* The entry for a step of a scale; -1: the tint is of none. */
+static int scale_256(enum lab_theme theme, enum lab_tint tint)
+{
+    if (tint < LAB_TINT_SEQUENTIAL || tint >= LAB_TINT_ROLE)
+        return -1;
+    if (tint < LAB_TINT_DIVERGING)
+        return SEQUENTIAL_256[theme]
+                             [((int)(tint - LAB_TINT_SEQUENTIAL) * LEVELS) /
+                              LAB_TINT_STEPS];
+    const int from_zero = (int)tint - LAB_TINT_DIVERGING - LAB_TINT_HALF;
+    const int level =
+        (abs(from_zero) * SIDE + LAB_TINT_HALF / 2) / LAB_TINT_HALF;
+    return (theme == LAB_THEME_LIGHT
+                ? LIGHT_256
+                : DARK_256)[from_zero < 0 ? SIDE - level : SIDE + level];
+}
+
 /* The last is of all that have none. */
 static const int NAMED[LAB_TINT_NAMES + 1] = {0x77AADD, 0xEE8866, 0x44BB99,
                                               0xEEDD88, 0xFFAABB, 0xBBCC33,
@@ -427,20 +457,25 @@ static int on_panel(enum lab_theme theme, enum lab_depth depth,
 int lab_palette_tint(enum lab_theme theme, enum lab_depth depth,
                      enum lab_tint tint)
 {
-    return has_tints(theme, depth) ? at_depth(depth, tint_rgb(theme, tint))
-                                   : -1;
+    if (!has_tints(theme, depth))
+        return -1;
+    const int entry = depth == LAB_DEPTH_256 ? scale_256(theme, tint) : -1;
+    return entry >= 0 ? entry : at_depth(depth, tint_rgb(theme, tint));
 }
 
-enum lab_tint lab_palette_ink(enum lab_theme theme, enum lab_tint tint)
+/* Where black has the larger contrast, as WCAG 2 computes it. */
+static enum lab_tint ink_on(int rgb)
 {
-    if (theme == LAB_THEME_TERMINAL)
-        return LAB_TINT_WHITE;
-    /* Where black has the larger contrast, as WCAG 2 computes it. */
-    int rgb = tint_rgb(theme, tint);
     double luminance = 0.2126 * linear(rgb >> 16 & 255) +
                        0.7152 * linear(rgb >> 8 & 255) +
                        0.0722 * linear(rgb & 255);
     return luminance > 0.179 ? LAB_TINT_BLACK : LAB_TINT_WHITE;
+}
+
+enum lab_tint lab_palette_ink(enum lab_theme theme, enum lab_tint tint)
+{
+    return theme == LAB_THEME_TERMINAL ? LAB_TINT_WHITE
+                                       : ink_on(tint_rgb(theme, tint));
 }
 
 void lab_palette_fill(struct lab_palette *out, enum lab_theme theme,
@@ -454,7 +489,11 @@ void lab_palette_fill(struct lab_palette *out, enum lab_theme theme,
     }
     for (int i = 0; i < LAB_TINT_COUNT; i++) {
         out->tint[i] = lab_palette_tint(theme, depth, (enum lab_tint)i);
-        out->on[i] = (unsigned char)lab_palette_ink(theme, (enum lab_tint)i);
+        const bool entry = out->tints && depth == LAB_DEPTH_256 &&
+                           scale_256(theme, (enum lab_tint)i) >= 0;
+        out->on[i] =
+            (unsigned char)(entry ? ink_on(fixed_rgb(out->tint[i]))
+                                  : lab_palette_ink(theme, (enum lab_tint)i));
     }
 }
 

@@ -32,6 +32,7 @@ void pty_start(struct pty_session *s, const char *program,
         setenv("TERM", "xterm-256color", 1);
         setenv("LC_ALL", "C.UTF-8", 1);
         unsetenv("NO_COLOR");
+        unsetenv("COLORTERM");
         unsetenv("LAPENNA_LAB_SCRIPT");
         unsetenv("LINES");
         unsetenv("COLUMNS");

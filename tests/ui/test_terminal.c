@@ -199,22 +199,34 @@ TEST_CASE(every_depth_of_colour_works)
 {
     static const struct {
         const char *term;
+        const char *colorterm;
         const char *badge; /* how the badge is coloured, on a panel or not */
-    } cases[] = {{"TERM=xterm", "\033[32m[CPU]"},
-                 {"TERM=lab-16", "\033[92m[CPU]"},
-                 {"TERM=xterm-256color", "\033[38;5;78m\033[48;5;235m[CPU]"},
-                 {"TERM=lab-direct", "\033[38:2::95:215:135m"
-                                     "\033[48:2::28:34:43m[CPU]"}};
+    } cases[] = {{"TERM=xterm", "COLORTERM=truecolor", "\033[32m[CPU]"},
+                 {"TERM=lab-16", "COLORTERM=", "\033[92m[CPU]"},
+                 {"TERM=xterm-256color",
+                  "COLORTERM=", "\033[38;5;78m\033[48;5;235m[CPU]"},
+                 {"TERM=screen-256color", "COLORTERM=truecolor",
+                  "\033[38;5;78m\033[48;5;235m[CPU]"},
+                 {"TERM=xterm-256color", "COLORTERM=24bit",
+                  "\033[38;2;95;215;135m\033[48;2;28;34;43m[CPU]"},
+                 {"TERM=tmux-256color", "COLORTERM=truecolor",
+                  "\033[38;2;95;215;135m\033[48;2;28;34;43m[CPU]"},
+                 {"TERM=lab-direct", "COLORTERM=truecolor",
+                  "\033[38:2::95:215:135m\033[48:2::28:34:43m[CPU]"}};
     const char *const dir = LAB_BINARY_DIR "/terminfo";
     if (!make_terminfo(dir))
         skip();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char where[512];
         snprintf(where, sizeof(where), "TERMINFO_DIRS=%s:", dir);
-        const char *const env[] = {cases[i].term, where, NULL};
+        const char *const env[] = {cases[i].term, cases[i].colorterm, where,
+                                   NULL};
         struct pty_session s;
-        pty_start(&s, DEMO, env, NULL);
+        unsetenv("TMUX");
+        pty_start(&s, DEMO, env, "--mouse");
         pty_await(&s, 0, "Last runs");
+        if (strstr(cases[i].term, "256color")) /* in both descriptions */
+            pty_await(&s, 0, "1000h");
         if (!strstr(s.bytes, cases[i].badge))
             fail_msg("%s: no %s in %s", cases[i].term, cases[i].badge + 1,
                      s.bytes);

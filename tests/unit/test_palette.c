@@ -176,6 +176,51 @@ static double contrast(int a, int b)
     return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
 }
 
+/* With 256 colours the two sides of zero have their colour from the same value on, and
+ * lightness alike; the sequential scale and each side are monotonic. */
+TEST_CASE(scales_of_256_colours_are_mirrored)
+{
+    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
+        const int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
+        struct lab_palette p;
+        double light[LAB_TINT_COUNT];
+        lab_palette_fill(&p, (enum lab_theme)t, LAB_DEPTH_256);
+        for (int i = LAB_TINT_SEQUENTIAL; i < LAB_TINT_ROLE; i++) {
+            const int rgb = shown(LAB_DEPTH_256, p.tint[i]);
+            light[i] = lab_palette_lightness(rgb);
+            if (contrast(shown(LAB_DEPTH_256, p.tint[p.on[i]]), rgb) < 4.5)
+                fail_msg("%s: a number on tint %d", lab_theme_name(t), i);
+        }
+        for (int i = 1; i < LAB_TINT_STEPS; i++) {
+            const double step = light[LAB_TINT_SEQUENTIAL + i] -
+                                light[LAB_TINT_SEQUENTIAL + i - 1];
+            assert_in_range((int)(1000 * step), 0, 130);
+            assert_true(step > 0 || p.tint[LAB_TINT_SEQUENTIAL + i] ==
+                                        p.tint[LAB_TINT_SEQUENTIAL + i - 1]);
+        }
+        const double dir = t == LAB_THEME_LIGHT ? -1 : 1;
+        for (int k = 1; k <= LAB_TINT_HALF; k++) {
+            assert_true(fabs(light[zero - k] - light[zero + k]) < 0.06);
+            assert_int_equal(p.tint[zero - k] != p.tint[zero - k + 1],
+                             p.tint[zero + k] != p.tint[zero + k - 1]);
+            for (int sign = -1; sign <= 1; sign += 2) {
+                const int i = zero + sign * k;
+                const double step = dir * (light[i] - light[i - sign]);
+                assert_true(p.tint[i] == p.tint[i - sign]
+                                ? step == 0
+                                : step > 0.005 && step < 0.16);
+            }
+            if (k >= LAB_TINT_HALF / 4)
+                for (int e = 0; e < EYES; e++)
+                    assert_true(lab_palette_distance(
+                                    seen(shown(LAB_DEPTH_256, p.tint[zero - k]),
+                                         EYE[e]),
+                                    seen(shown(LAB_DEPTH_256, p.tint[zero + k]),
+                                         EYE[e])) > 0.08);
+        }
+    }
+}
+
 /* Text of each role on the ground, on a panel and on the panel in focus. */
 static void check_contrast(enum lab_theme theme, enum lab_depth depth,
                            int ground, double least)

@@ -33,6 +33,7 @@
 #include "base/status.h"
 #include "report/print.h"
 #include "ui/canvas.h"
+#include "term/direct.h"
 #include "term/graphics.h"
 #include "term/painter.h"
 #include "ui/keymap.h"
@@ -95,7 +96,9 @@ static enum lab_status terminal_check(int *colors, const char **type)
             term);
     const char *place = tigetstr("cup");
     bool usable = place && place != (char *)-1;
-    *colors = tigetflag("RGB") > 0 ? 1 << 24 : tigetnum("colors");
+    *colors = tigetflag("RGB") > 0 || lab_direct_wanted(*type)
+                  ? 1 << 24
+                  : tigetnum("colors");
     del_curterm(cur_term);
     if (!usable)
         return lab_fail(
@@ -767,7 +770,12 @@ static enum lab_status start_curses(struct lab_terminal *t,
                                     const struct lab_terminal_options *options)
 {
     set_escdelay(ESCAPE_MS);
+    const bool direct = lab_direct_begin(t->type);
     t->screen = newterm(t->type, stdout, t->in ? t->in : stdin);
+    if (direct)
+        lab_direct_end();
+    if (!t->screen && direct) /* curses took no description of ours */
+        t->screen = newterm(t->type, stdout, t->in ? t->in : stdin);
     if (!t->screen)
         return lab_fail(
             LAB_E_UNSUPPORTED,

@@ -1,0 +1,195 @@
+/* direct.c -- direct colour for a terminal whose description has 256 colours. Nearly
+ * all terminals have direct colour and state it in COLORTERM; few machines have the
+ * description that says so to curses. It is made here, of the loaded one, in the
+ * format of term(5) with numbers of 32 bits, and is given to curses in TERMINFO. */
+#include "term/direct.h"
+
+#include <curses.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <term.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { MAGIC = 01036, DIRECT_COLORS = 1 << 24, DIRECT_PAIRS = 1 << 16 };
+static const char variable[] = "TERMINFO";
+
+/* The 16 colours of the terminal, then red, green, blue of 8 bits each. */
+#define DIRECT(low, high, direct)                                              \
+    "\033[%?%p1%{8}%<%t" low "%p1%d%e%p1%{16}%<%t" high "%p1%{8}%-%d%e" direct \
+    ";2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;"                                \
+    "%p1%{255}%&%d%;m"
+
+static const struct {
+    const char *name;
+    const char *text; /* NULL: none */
+} OTHER[] = {{"setaf", DIRECT("3", "9", "38")},
+             {"setab", DIRECT("4", "10", "48")},
+             {"setf", NULL},
+             {"setb", NULL},
+             {"initc", NULL},
+             {"oc", NULL}};
+
+static char *kept; /* TERMINFO as it was; NULL: it was not set */
+
+bool lab_direct_wanted(const char *type)
+{
+    const char *colors = getenv("COLORTERM");
+    /* screen hands the variable on, and knows no direct colours; tmux does. */
+    if (strncmp(type, "screen", 6) == 0 && !getenv("TMUX"))
+        return false;
+    return colors &&
+           (strcmp(colors, "truecolor") == 0 || strcmp(colors, "24bit") == 0) &&
+           tigetnum("colors") == 256;
+}
+
+static void add_short(struct lab_str *out, int v)
+{
+    const char bytes[2] = {(char)(v & 0xFF), (char)(v >> 8 & 0xFF)};
+    lab_str_add_bytes(out, bytes, sizeof(bytes));
+}
+
+static void add_number(struct lab_str *out, int v)
+{
+    add_short(out, v & 0xFFFF);
+    add_short(out, v >> 16 & 0xFFFF);
+}
+
+static void align(struct lab_str *out)
+{
+    if (out->len % 2)
+        lab_str_add_bytes(out, "", 1);
+}
+
+static const char *string_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(OTHER) / sizeof(OTHER[0]); i++)
+        if (strcmp(OTHER[i].name, name) == 0)
+            return OTHER[i].text;
+    const char *text = tigetstr((char *)(uintptr_t)name);
+    return text == (const char *)-1 ? NULL : text;
+}
+
+static int number_of(const char *name)
+{
+    return strcmp(name, "colors") == 0  ? DIRECT_COLORS
+           : strcmp(name, "pairs") == 0 ? DIRECT_PAIRS
+                                        : tigetnum((char *)(uintptr_t)name);
+}
+
+/* Names of one kind, in the order of the format. */
+static int count(NCURSES_CONST char *const *names)
+{
+    int n = 0;
+    while (names[n])
+        n++;
+    return n;
+}
+
+/* RGB, which says that colours are direct, and XM, how the mouse is asked for. */
+static void add_extended(struct lab_str *out)
+{
+    static const char names[] = "RGB\0XM"; /* with the last one's end */
+    const char *mouse = string_of("XM");
+    const int n = mouse ? 1 : 0;
+    const int size = mouse ? (int)strlen(mouse) + 1 : 0;
+    const int names_size = mouse ? (int)sizeof(names) : 4;
+    align(out);
+    add_short(out, 1);
+    add_short(out, 0);
+    add_short(out, n);
+    add_short(out, n + 1 + n);
+    add_short(out, size + names_size);
+    lab_str_add_bytes(out, "\1", 1);
+    align(out);
+    if (mouse)
+        add_short(out, 0);
+    add_short(out, 0); /* names are counted from behind the values */
+    if (mouse)
+        add_short(out, 4);
+    lab_str_add_bytes(out, mouse ? mouse : "", (size_t)size);
+    lab_str_add_bytes(out, names, (size_t)names_size);
+}
+
+static void add_description(struct lab_str *out, const char *type)
+{
+    const int bools = count(boolnames);
+    const int numbers = count(numnames);
+    const int strings = count(strnames);
+    struct lab_str offsets;
+    struct lab_str table;
+    lab_str_init(&offsets);
+    lab_str_init(&table);
+    for (int i = 0; i < strings; i++) {
+        const char *text = string_of(strnames[i]);
+        add_short(&offsets, text ? (int)table.len : -1);
+        if (text)
+            lab_str_add_bytes(&table, text, strlen(text) + 1);
+    }
+    add_short(out, MAGIC);
+    add_short(out, (int)strlen(type) + 1);
+    add_short(out, bools);
+    add_short(out, numbers);
+    add_short(out, strings);
+    add_short(out, (int)table.len);
+    lab_str_add_bytes(out, type, strlen(type) + 1);
+    for (int i = 0; i < bools; i++) {
+        const bool is = strcmp(boolnames[i], "ccc") != 0 &&
+                        tigetflag((char *)(uintptr_t)boolnames[i]) > 0;
+        lab_str_add_bytes(out, is ? "\1" : "\0", 1);
+    }
+    align(out);
+    for (int i = 0; i < numbers; i++) {
+        const int v = number_of(numnames[i]);
+        add_number(out, v >= 0 ? v : -1);
+    }
+    lab_str_add_bytes(out, lab_str_text(&offsets), offsets.len);
+    lab_str_add_bytes(out, lab_str_text(&table), table.len);
+    out->failed = out->failed || offsets.failed || table.failed;
+    lab_str_release(&offsets);
+    lab_str_release(&table);
+    add_extended(out);
+}
+
+bool lab_direct_begin(const char *type)
+{
+    struct lab_str bytes;
+    struct lab_str hex;
+    const char *old = getenv(variable);
+    int problem;
+    if (setupterm((char *)(uintptr_t)type, STDOUT_FILENO, &problem) != OK)
+        return false;
+    lab_str_init(&bytes);
+    lab_str_init(&hex);
+    const bool wanted = lab_direct_wanted(type);
+    if (wanted)
+        add_description(&bytes, type);
+    del_curterm(cur_term);
+    lab_str_add(&hex, "hex:");
+    for (size_t i = 0; i < bytes.len; i++)
+        lab_str_addf(&hex, "%02x", (unsigned)(unsigned char)bytes.data[i]);
+    kept = old ? lab_strdup(old) : NULL;
+    const bool done = wanted && !bytes.failed && !hex.failed &&
+                      (kept || !old) &&
+                      setenv(variable, lab_str_text(&hex), 1) == 0;
+    if (!done) {
+        lab_free(kept);
+        kept = NULL;
+    }
+    lab_str_release(&bytes);
+    lab_str_release(&hex);
+    return done;
+}
+
+void lab_direct_end(void)
+{
+    if (kept)
+        setenv(variable, kept, 1);
+    else
+        unsetenv(variable);
+    lab_free(kept);
+    kept = NULL;
+}

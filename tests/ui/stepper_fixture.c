@@ -118,6 +118,8 @@ static void text_for(void *user, const char *step, const char *node,
     (void)user;
     (void)columns;
     if (!node)
+        lab_doc_para(out, 0, 0, true);
+    if (!node)
         lab_doc_add(out, LAB_ROLE_NORMAL,
                     "Two layers on four rows: this is the lesson's "
                     "introduction.");

@@ -1129,12 +1129,24 @@ static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
             at->cells.x + (int)(col / at->block_cols) * m.grid.cell_w);
 }
 
+static bool is_unwritten(const struct lab_plane *p)
+{
+    return p && !p->written;
+}
+
 static void draw_part(const struct lab_board_view *b, struct lab_canvas *c,
                       int i, const char *title)
 {
     const struct lab_board_at *at = &b->layout.at[i];
     const struct lab_plane *p = lab_board_plane(b, i);
     bool mine = b->board.part[i].tensor == b->cursor.tensor;
+    if (is_unwritten(p)) {
+        struct lab_rect row = at->title;
+        lab_canvas_add(c, &row, mine ? LAB_ROLE_TITLE : LAB_ROLE_HEADING, "%s",
+                       title);
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "  not computed yet");
+        return;
+    }
     if (lab_rect_empty(at->cells))
         return;
     lab_canvas_text_cut(c, at->title.y, at->title.x, at->title.w,
@@ -1143,9 +1155,6 @@ static void draw_part(const struct lab_board_view *b, struct lab_canvas *c,
     if (!p)
         lab_canvas_text_cut(c, at->cells.y, at->cells.x, at->title.w,
                             LAB_ROLE_DIM, "...");
-    else if (!p->written)
-        lab_canvas_text_cut(c, at->cells.y, at->cells.x, at->title.w,
-                            LAB_ROLE_DIM, "not computed yet");
     else
         draw_cells(b, c, i, p);
 }
@@ -1161,6 +1170,35 @@ static bool shows_pictures(const struct lab_board_view *b, int i)
         return false;
     lab_show_first(plan, show->tensor, &first);
     return show->row_axis == first.row_axis && show->col_axis == first.col_axis;
+}
+
+/* What is not computed yet has a line at the bottom, and its room goes to the rest. */
+static void place_written(struct lab_board_view *b, struct lab_rect r,
+                          const struct lab_board_want *want, bool halves)
+{
+    struct lab_board_want written[LAB_BOARD_PARTS];
+    int part[LAB_BOARD_PARTS];
+    int n = 0;
+    for (int i = 0; i < b->board.n; i++) {
+        if (is_unwritten(lab_board_plane(b, i)))
+            continue;
+        written[n] = want[i];
+        part[n++] = i;
+    }
+    struct lab_rect lines = lab_rect_cut_bottom(&r, b->board.n - n);
+    if (n < b->board.n)
+        lab_rect_cut_bottom(&r, 1);
+    struct lab_board_layout l = {.fits = true};
+    if (n > 0)
+        l = lab_board_place(r, written, n, b->board.cross && n == b->board.n,
+                            halves);
+    b->layout = (struct lab_board_layout){
+        .fits = l.fits && lines.h + n == b->board.n, .cross = l.cross};
+    for (int i = 0; i < n; i++)
+        b->layout.at[part[i]] = l.at[i];
+    for (int i = 0; i < b->board.n; i++)
+        if (is_unwritten(lab_board_plane(b, i)))
+            b->layout.at[i].title = lab_rect_cut_top(&lines, 1);
 }
 
 bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
@@ -1184,8 +1222,7 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
         want[i].label_w = lab_labels_width(plane, c);
         want[i].label_h = lab_labels_height(plane, r.h / LABELS);
     }
-    b->layout = lab_board_place(r, want, b->board.n, b->board.cross,
-                                c->tints && !c->ascii);
+    place_written(b, r, want, c->tints && !c->ascii);
     for (int i = 0; i < b->board.n && b->layout.fits; i++)
         draw_part(b, c, i, title[i]);
     return b->layout.fits;
@@ -1306,8 +1343,8 @@ static void free_above(const struct lab_board_view *b, struct lab_rect *out,
 
 /* Below all, at the right, and, of a product, above its left operand and below what
  * is beside it. */
-int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
-                   struct lab_rect out[LAB_BOARD_FREE])
+static int free_places(const struct lab_board_view *b, struct lab_rect r,
+                       struct lab_rect out[LAB_BOARD_FREE])
 {
     int n = 0;
     int bottom = r.y;
@@ -1347,6 +1384,28 @@ int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
                                         right_of(at) - at->title.x},
                       out, &n);
     }
+    return n;
+}
+
+int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
+                   struct lab_rect out[LAB_BOARD_FREE])
+{
+    struct lab_board_view drawn = *b; /* without what has a line alone */
+    int n = 0;
+    int lines = 0;
+    for (int i = 0; i < b->board.n; i++) {
+        if (lab_rect_empty(b->layout.at[i].cells)) {
+            lines += !lab_rect_empty(b->layout.at[i].title);
+            continue;
+        }
+        drawn.board.part[n] = b->board.part[i];
+        drawn.layout.at[n++] = b->layout.at[i];
+    }
+    drawn.board.n = n;
+    lab_rect_cut_bottom(&r, lines > 0 ? lines + 1 : 0);
+    if (n > 0)
+        return free_places(&drawn, r, out);
+    keep_free(r, out, &n);
     return n;
 }
 

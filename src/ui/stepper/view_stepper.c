@@ -383,10 +383,11 @@ struct lab_stepper {
     struct lab_stepper_layout layout; /* as last drawn */
     struct lab_stepper_needs needs;   /* of the panes, for step `needs_of` */
     int needs_of;
-    int needs_w;    /* columns of the explanation when they were measured */
-    bool numbers;   /* the tensor as numbers, else as a heat map */
-    bool stay;      /* the next stop is at a step not run yet */
-    bool goes_into; /* the kernels of step `into`, once the walk is there */
+    int64_t needs_done; /* steps that have run then */
+    int needs_w;        /* columns of the explanation when they were measured */
+    bool numbers;       /* the tensor as numbers, else as a heat map */
+    bool stay;          /* the next stop is at a step not run yet */
+    bool goes_into;     /* the kernels of step `into`, once the walk is there */
     int into;
     bool was_inside;  /* kernels of a step were walked */
     char found[1024]; /* a finding that stopped the walk, shown; "": none */
@@ -454,7 +455,8 @@ struct lab_stepper {
         const struct lab_variant *of; /* that `doc` is of; NULL: none */
         struct lab_doc doc;
         struct lab_pager pager;
-    } source_text; /* of the step, where a board leaves room */
+        bool shown; /* in this frame */
+    } source_text;  /* of the step, where a board leaves room */
 
     struct lab_stepper_kernel *kernels;
     int n_kernels;      /* -1: not known */
@@ -2126,6 +2128,7 @@ static bool draw_source(struct lab_stepper *v, struct lab_canvas *c,
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", variant->source);
     lab_canvas_add(c, &head, LAB_ROLE_DIM, "  o opens it");
+    v->source_text.shown = true;
     lab_pager_goto(&v->source_text.pager, v->source_text.doc.first);
     lab_pager_draw(&v->source_text.pager, c, r);
     return true;
@@ -2465,6 +2468,11 @@ static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
                     (first + page < p->tiles ? first + page : p->tiles)) -
             1,
         (long long)axis_size(&tensor_of(v)->shape, p->show.sheet - 1));
+    lab_canvas_add(c, &head, LAB_ROLE_DIM, "  colours %s%.3g",
+                   !m.diverging ? "0 to "
+                   : c->ascii   ? "+-"
+                                : "±",
+                   m.most);
     int used = 0;
     for (int64_t i = 0; i < page && first + i < p->tiles; i++) {
         const int64_t tile = first + i;
@@ -2573,12 +2581,14 @@ static bool draw_board(struct lab_stepper *v, struct lab_canvas *c,
     struct lab_rect cursor = lab_rect_cut_bottom(&r, 1);
     if (!lab_board_draw(b, c, r))
         return false;
-    if (!plane_ready(v) || !v->snap.plane.written)
+    if (!plane_ready(v))
         return true;
-    v->cursor = in_plane(v, look_now(v)->row, look_now(v)->col);
-    draw_cursor_line(v, c, cursor, &stats);
-    if (!lab_rect_empty(stats))
-        draw_stats(&v->snap.plane.stats, c, stats);
+    if (v->snap.plane.written) {
+        v->cursor = in_plane(v, look_now(v)->row, look_now(v)->col);
+        draw_cursor_line(v, c, cursor, &stats);
+        if (!lab_rect_empty(stats))
+            draw_stats(&v->snap.plane.stats, c, stats);
+    }
     draw_rest(v, c, r);
     return true;
 }
@@ -4567,12 +4577,15 @@ static void write_topic(const struct lab_stepper *v, struct topic t,
 }
 
 /* Where the text of the pane leaves room: what the lesson says of the steps that
- * follow, behind the last step those of the next iteration, as long as a text fits
- * whole. Steps may share one. */
+ * follow, behind the last step those of the next iteration, and then the introduction,
+ * as long as there is room; the last one scrolls. Steps may share one. */
 static void add_next_texts(struct lab_stepper *v, int columns, int rows,
                            bool ascii, struct lab_doc *d)
 {
-    enum { LEAST = 3 }; /* a blank row, the step's name, a row of text */
+    enum {
+        LEAST = 3,    /* a blank row, the step's name, a row of text */
+        CUT_LEAST = 6 /* of a text that is not whole */
+    };
     const struct lab_schedule *plan = v->snap.schedule;
     struct lab_doc text;
     struct lab_pager measure;
@@ -4594,13 +4607,19 @@ static void add_next_texts(struct lab_stepper *v, int columns, int rows,
             continue;
         lab_pager_renew(&measure);
         used = 2 + lab_pager_lines(&measure, columns + 2, ascii);
-        if (used > left)
+        if (used > left && left < CUT_LEAST)
             break;
-        left -= used;
+        left -= used < left ? used : left;
         lab_doc_blank(d);
         lab_doc_para(d, 0, 0, false);
         lab_doc_addf(d, lab_role_of_phase(step->phase), "%s", step->name);
         write_topic(v, topic, columns, d);
+    }
+    if (left >= CUT_LEAST && topic_now(v).step) {
+        lab_doc_blank(d);
+        lab_doc_para(d, 0, 0, false);
+        lab_doc_add(d, LAB_ROLE_HEADING, "the lesson");
+        write_topic(v, (struct topic){0}, columns, d);
     }
     lab_pager_release(&measure);
     lab_pager_renew(&v->pager[LAB_PANE_TEXT]);
@@ -4634,7 +4653,13 @@ static void draw_text(struct lab_stepper *v, struct lab_canvas *c,
 {
     fetch(v, r.w - 2, r.h,
           c->ascii); /* the last column shows that there is more */
+    const size_t lines =
+        lab_pager_lines(&v->pager[LAB_PANE_TEXT], r.w, c->ascii);
     lab_pager_draw(&v->pager[LAB_PANE_TEXT], c, r);
+    if (lines + 1 >= (size_t)r.h || v->source_text.shown)
+        return;
+    lab_rect_cut_top(&r, (int)lines + 1);
+    draw_source(v, c, r);
 }
 
 /* ---- `list`: what there is, as a text that scrolls ---- */
@@ -5269,13 +5294,18 @@ static void measure_needs(struct lab_stepper *v,
         return;
     if (v->needs_w != width)
         v->needs = (struct lab_stepper_needs){0};
-    else if (v->needs_of != v->step && ready)
+    const int64_t done =
+        v->snap.iteration * v->snap.schedule->n_steps + v->snap.position;
+    const bool same = v->needs_of == v->step && v->needs_done == done;
+    if (!same && ready)
         v->needs.explain = 0;
-    if (v->needs_of != v->step)
+    if (!same)
         v->needs.kernels = 0;
     v->needs_w = width;
-    if (ready)
+    if (ready) {
         v->needs_of = v->step;
+        v->needs_done = done;
+    }
     write_kernels(v);
     kernels = (int)lab_pager_lines(&v->pager[LAB_PANE_KERNELS], kernels, ascii);
     v->needs.kernels = largest(v->needs.kernels, kernels);
@@ -5309,6 +5339,7 @@ static void stepper_draw(struct lab_screen *s, struct lab_canvas *c,
         l = lab_stepper_layout(body, v->focus, v->tab, false, network,
                                v->on_network, &v->sizes, &v->needs);
     v->layout = l;
+    v->source_text.shown = false;
     memset(v->tabs, 0, sizeof(v->tabs));
     memset(v->chips, 0, sizeof(v->chips));
     memset(&v->cells, 0, sizeof(v->cells));

@@ -241,18 +241,30 @@ const char *lab_heat_full(const struct lab_canvas *c)
     return shade(c, 1, 1);
 }
 
-/* With as many digits as `w` columns have room for; false: not even one. */
+/* e-05: the 0 says nothing. */
+static void cut_exponent(char *text)
+{
+    char *exponent = strchr(text, 'e');
+    if (exponent && exponent[2] == '0')
+        memmove(exponent + 2, exponent + 3, strlen(exponent + 2));
+}
+
+/* With as many digits as `w` columns have room for, at last with an exponent, as -5e-4
+ * for -0.0005, or what is near zero as ~0; false: not even that. */
 static bool number_text(double v, int w, char *out, size_t cap)
 {
     for (int digits = 6; digits > 0; digits--) {
         snprintf(out, cap, "%.*g", digits, v);
-        char *exponent = strchr(out, 'e'); /* e-05: the 0 says nothing */
-        if (exponent && exponent[2] == '0')
-            memmove(exponent + 2, exponent + 3, strlen(exponent + 2));
+        cut_exponent(out);
         if ((int)strlen(out) <= w)
             return true;
     }
-    return false;
+    snprintf(out, cap, "%.0e", v);
+    cut_exponent(out);
+    if ((int)strlen(out) <= w)
+        return true;
+    snprintf(out, cap, "~0");
+    return fabs(v) < 0.05 && w >= 2;
 }
 
 /* In the middle of the cell, with blanks around it where it has room for them;

@@ -199,6 +199,23 @@ TEST_CASE(large_cells_have_numbers_signs_and_outlines)
     lab_canvas_release(&c);
 }
 
+/* A number that does not fit in digits has an exponent, or is near zero. */
+TEST_CASE(a_narrow_cell_has_a_number)
+{
+    static const double v[4] = {-0.00052, 0.000123, -0.01234, 0.5};
+    struct lab_canvas c;
+    assert_ok(lab_canvas_init(&c, 3, 24, false));
+    c.tints = true;
+    struct lab_heat_grid g = lab_heat_picture(&c, c.clip, v, 1, 4, false);
+    assert_int_equal(g.cell_w, 6);
+    char *dump = lab_canvas_dump(&c);
+    assert_non_null(strstr(dump, "-5e-4"));
+    assert_non_null(strstr(dump, "1e-4"));
+    assert_non_null(strstr(dump, "-0.01"));
+    lab_free(dump);
+    lab_canvas_release(&c);
+}
+
 /* Labels are at their cells, whatever size these have. */
 TEST_CASE(labels_are_at_their_cells)
 {

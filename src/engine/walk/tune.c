@@ -268,6 +268,7 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
     if (st || !timed)
         return st;
     lab_walk_step_status(u->w, i, &exec, &ns);
+    lab_tune_key(lab_walk_plan(u->w), s->step, key);
     if (has_graphs(u))
         return note(u, key, by, (double)ns);
     u->timed[u->n_timed].ns = (double)ns;

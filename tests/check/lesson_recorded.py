@@ -17,7 +17,8 @@ is of two of those; where it names fewer, the others are of its paragraph, or, w
 that has fewer too, of the text and the tables above it with the same run. A number
 behind a rung's name must be that rung's, and in a table one of the rung, precision and
 size that its row and its column name. A time or a rate in a paragraph without a run is
-an error: what no run that ships has is said in words. The questions of "Predict first"
+an error: what no run that ships has is said in words. In a sentence that names a rung a
+ratio in words ("half", "three times") is an error: it is tied to nothing. The questions of "Predict first"
 give figures and claim none.
 
 When a recording gives the runs other numbers, or other figures, this check has a
@@ -49,6 +50,18 @@ ALLOWED = [
     ("257", r"341 nanoseconds|5\.4 kB", DERIVED),
     ("259", r"55 GB/s|0\.2 ms short", DERIVED),
     ("258", r"67 TFLOP/s", SHEET),
+    ("202", r"half of a multiprocessor that waits", DERIVED),
+    ("210", r"falls by a fifth", "counted in the kernel; no run that ships has it"),
+    ("225", r"loads are a quarter as many", DERIVED),
+    ("226", r"walks twice", DERIVED),
+    ("227", r"two thirds of the multiprocessors", DERIVED),
+    ("232", r"half precision,", DERIVED),
+    ("232", r"not half of them", DERIVED),
+    ("233", r"less than a third", DERIVED),
+    ("242", r"half of the fp32 rate", SHEET),
+    ("243", r"a quarter faster than MAGMA", COURSE),
+    ("243", r"seven and nine times the course's MAGMA", COURSE),
+    ("281", r"half of the pairs are left, and three fifths of the time", DERIVED),
 ]
 # Columns of a table that are not of our machines.
 COURSE_COLUMNS = ("GV100",)
@@ -305,6 +318,24 @@ def check_number(name, text, m, named, where, always, near=()):
              " or ".join(str(r.number) for r in named) + f": {around}")
 
 
+RATIO_WORD = re.compile(
+    r"\b(twice|half|(?:a|one|two|three|four|five)\s+(?:third|quarter|fifth|sixth|tenth)s?|"
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)\s+times|"
+    r"doubles?|halves)\b")
+
+
+def check_words(name, text, named):
+    """A ratio in words, in a sentence that names a rung of the run, is tied to nothing:
+    it is written as a number, or ALLOWED has it."""
+    for m in RATIO_WORD.finditer(re.sub(r"`[^`]*`", lambda c: "`" + "_" * (len(c[0]) - 2)
+                                        + "`", text)):
+        sentence = sentence_of(text, m)
+        if rungs_in(sentence, named):
+            around = re.sub(r"\s+", " ", sentence).strip()
+            complain(name, f"{m.group(1)!r}: a ratio of run " + " or ".join(
+                str(r.number) for r in named) + f" is written as a number: {around}")
+
+
 def check_text(name, text, named, near):
     rungs = set().union(*(r.rungs for r in named))
     rung = ""
@@ -388,5 +419,6 @@ for name in sorted(glob.glob(f"{root}/lessons/*.md")):
             check_table(name, words, named, near)
         else:
             check_text(name, words, named, near)
+            check_words(name, words, named)
             near |= rungs_in(words, named)
 sys.exit(wrong)

@@ -14,6 +14,7 @@ one of at most three blanks between two words. For each pane:
 Prints the steps whose tensor pane has the largest hole (--lines, 20), then for
 each size and pane one JSON object: the medians, the largest, and how many of
 the steps have more than a third.  --keys are typed before the walk ("z", "A").
+With --steps 0 the first screen alone is looked at, before any step has run.
 Needs Python's pyte (Debian: python3-pyte).
 """
 import argparse
@@ -184,12 +185,15 @@ def walk(words, lesson, columns, rows, keys, most):
     with tempfile.TemporaryDirectory() as home:
         look = Look(words + [lesson], home, columns, rows)
         try:
-            if not look.settle(lambda: look.has("2 tensor")):
+            if not look.settle(lambda: look.has("2 tensor") and
+                               look.has("step 0 of")):
                 print(f"{lesson}: no stepper")
                 return
             for key in keys:
                 look.press(key)
                 look.settle()
+            if most == 0:
+                yield "first screen", judge(look)
             for step in range(most):
                 before = state_line(look)
                 look.press("s")

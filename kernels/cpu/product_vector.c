@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cpu/product.h"
+#include "cpu/room.h"
 #include "cpu/vector.h"
 
 enum {
@@ -224,6 +225,84 @@ static void multiply_here(struct lab_matrix c, struct lab_matrix a,
     }
 }
 
+/* ---- cut along the sum ---- */
+
+/* c = a^T b, of which each part sums some rows of a and b: those that its core has
+ * written, as the other products are cut by rows. */
+struct summed {
+    struct lab_matrix c;
+    struct lab_matrix a;
+    struct lab_matrix b;
+    int64_t rows;
+    int64_t cols;
+    int64_t inner;
+    float alpha;
+    float beta;
+    int64_t parts;
+    float *sums; /* of each part but the first: rows x cols */
+};
+
+static void sum_parts(const void *arg, int64_t from, int64_t to)
+{
+    const struct summed *s = arg;
+    for (int64_t i = from; i < to; i++) {
+        int64_t first = s->inner * i / s->parts;
+        int64_t end = s->inner * (i + 1) / s->parts;
+        struct lab_matrix c = s->c;
+        struct lab_matrix a = s->a;
+        struct lab_matrix b = s->b;
+        a.data += first * a.ld;
+        b.data += first * b.ld;
+        if (i > 0)
+            c = (struct lab_matrix){s->sums + (i - 1) * s->rows * s->cols,
+                                    s->cols};
+        multiply_here(c, a, b, s->rows, s->cols, end - first, s->alpha,
+                      i > 0 ? 0 : s->beta);
+    }
+}
+
+/* Rows of c += those of the other parts, in their order. */
+LAB_VECTOR static void add_sums(const void *arg, int64_t from, int64_t to)
+{
+    const struct summed *s = arg;
+    for (int64_t i = 0; i < s->parts - 1; i++)
+        for (int64_t r = from; r < to; r++) {
+            const float *sum = s->sums + (i * s->rows + r) * s->cols;
+            float *row = s->c.data + r * s->c.ld;
+#pragma omp simd
+            for (int64_t k = 0; k < s->cols; k++)
+                row[k] += sum[k];
+        }
+}
+
+/* Is the sum long enough for each thread, and longer than what is added after it? */
+static bool is_long(struct lab_matrix a, struct lab_matrix b, int64_t rows,
+                    int64_t cols, int64_t inner)
+{
+    enum { EACH = 128 };
+    return a.flip && !b.flip && lab_threads() > 1 &&
+           inner >= EACH * lab_threads() &&
+           (double)(rows + cols) * (double)inner >=
+               2.0 * lab_threads() * (double)rows * (double)cols;
+}
+
+/* False: there is no memory for it. */
+static bool multiply_along(struct lab_matrix c, struct lab_matrix a,
+                           struct lab_matrix b, int64_t rows, int64_t cols,
+                           int64_t inner, float alpha, float beta)
+{
+    enum { ADDED = 8192 };
+    int64_t parts = lab_threads();
+    struct summed s = {c, a, b, rows, cols, inner, alpha, beta, parts, NULL};
+    s.sums = lab_room_take((parts - 1) * rows * cols);
+    if (!s.sums)
+        return false;
+    lab_parallel(parts, 1, sum_parts, &s);
+    lab_parallel(rows, 1 + ADDED / (1 + cols), add_sums, &s);
+    lab_room_give(s.sums);
+    return true;
+}
+
 void lab_vector_multiply(struct lab_matrix c, struct lab_matrix a,
                          struct lab_matrix b, int64_t rows, int64_t cols,
                          int64_t inner, float alpha, float beta)
@@ -233,6 +312,9 @@ void lab_vector_multiply(struct lab_matrix c, struct lab_matrix a,
      * read what their core has written in the step before, and b is packed in vain
      * for few rows. */
     enum { WORTH = 128 };
+    if (is_long(a, b, rows, cols, inner) &&
+        multiply_along(c, a, b, rows, cols, inner, alpha, beta))
+        return;
     bool by_rows = a.flip ? 2 * rows >= cols
                           : rows >= cols && rows >= WORTH * lab_threads();
     lab_product_cut(multiply_here, by_rows, c, a, b, rows, cols, inner, alpha,

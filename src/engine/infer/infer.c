@@ -1172,14 +1172,15 @@ static int64_t cheapest(const double *w, const double *inverse, int64_t n,
     return best;
 }
 
-/* One filter's weights of one block. When a weight becomes 0, the others change so that
- * the sums, over all windows that were seen, change least: by the inverse of the
- * moments of what is left, from which the weight's row and column are taken. */
+/* One filter's weights of one block; `kept` has room for BLOCK. When a weight becomes 0,
+ * the others change so that the sums, over all windows that were seen, change least: by
+ * the inverse of the moments of what is left, from which the weight's row and column are
+ * taken. */
 static void prune_block(double *w, unsigned char *kept, double *inverse,
                         int64_t n)
 {
     unsigned char gone[BLOCK / 4] = {0};
-    memset(kept, 1, (size_t)n);
+    memset(kept, 1, BLOCK);
     for (int64_t left = n / 4 * 2; left > 0; left--) {
         int64_t at = cheapest(w, inverse, n, kept, gone);
         const double *row = inverse + at * n;

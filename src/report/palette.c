@@ -6,7 +6,8 @@
  * Crameri, Scientific colour maps, version 8; MIT); of names "light" (P. Tol, Colour
  * schemes, SRON 2021; BSD). Of each, a few control points
  * are kept; what lies between is interpolated in OKLab (B. Ottosson 2020) at
- * equal distances, so that equal steps look equal. */
+ * equal distances, so that equal steps look equal. With 256 colours the nearest
+ * entries would be uneven: these scales are chosen by hand from the entries. */
 #include "report/palette.h"
 
 #include <math.h>
@@ -307,8 +308,25 @@ static const struct scale VIK = {
     {0x001261, 0x023376, 0x06548B, 0x307DA6, 0x71A8C4, 0xB3D1DF, 0xECE5E0,
      0xE4BFAA, 0xD39774, 0xC37243, 0xAB4814, 0x7E1D06, 0x590008}};
 
+/* The same in the fixed colours of a terminal with 256. A diverging scale has zero,
+ * then a blue and a red for each level: both have the same lightness within 4 of
+ * CIE L*, and both begin at the same value. */
+enum { LEVELS = 8, MOST_LEVELS = 9 };
+static const struct {
+    unsigned char below[LEVELS];
+    unsigned char above[LEVELS];
+} SIGNED_256 = {{19, 20, 24, 27, 32, 105, 75, 81},
+                {52, 88, 124, 160, 167, 203, 210, 217}};
+enum { ZERO_DARK = 234, ZERO_LIGHT = 254 };
+
+static const struct levels {
+    int n;
+    unsigned char color[MOST_LEVELS];
+} VIRIDIS_256 = {8, {53, 55, 24, 30, 36, 42, 185, 227}},
+  CIVIDIS_256 = {9, {234, 236, 238, 241, 244, 247, 179, 185, 227}};
+
 /* The colour at `share` of the way along the points first to last. */
-static int along(const int *rgb, int n, double share)
+static struct lab_color along(const int *rgb, int n, double share)
 {
     struct lab_color at[MOST_POINTS];
     double length = 0;
@@ -321,53 +339,46 @@ static int along(const int *rgb, int n, double share)
         double piece = apart(at[i - 1], at[i]);
         if (left <= piece || i == n - 1) {
             double t = left < piece ? left / piece : 1;
-            return rgb_of(
-                (struct lab_color){at[i - 1].l + t * (at[i].l - at[i - 1].l),
-                                   at[i - 1].a + t * (at[i].a - at[i - 1].a),
-                                   at[i - 1].b + t * (at[i].b - at[i - 1].b)});
+            return (struct lab_color){at[i - 1].l + t * (at[i].l - at[i - 1].l),
+                                      at[i - 1].a + t * (at[i].a - at[i - 1].a),
+                                      at[i - 1].b +
+                                          t * (at[i].b - at[i - 1].b)};
         }
         left -= piece;
     }
-    return rgb[0];
+    return at[0];
 }
 
-/* Each side of zero has its own way, so that both are even. */
+/* Each side of zero has its own way, so that both are even, and the lightness of
+ * both, so that neither sign is louder. */
 static int diverging(const struct scale *s, int step)
 {
     int middle = s->n / 2;
-    double share = (double)step / LAB_TINT_HALF;
-    return share <= 1 ? along(s->rgb, middle + 1, share)
-                      : along(s->rgb + middle, middle + 1, share - 1);
+    double share = fabs((double)step / LAB_TINT_HALF - 1);
+    struct lab_color below = along(s->rgb, middle + 1, 1 - share);
+    struct lab_color above = along(s->rgb + middle, middle + 1, share);
+    struct lab_color c = step < LAB_TINT_HALF ? below : above;
+    c.l = (below.l + above.l) / 2;
+    return rgb_of(c);
 }
 
-/* The scales of a terminal with 256 colours. The nearest entries of the scales above
- * are uneven, and have their colour sooner on one side of zero: these were chosen so
- * that lightness grows in like steps, and is alike on both sides. */
-enum { LEVELS = 8, SIDE = 6 };
-static const unsigned char SEQUENTIAL_256[COLORED_THEMES][LEVELS] = {
-    [LAB_THEME_DARK] = {53, 54, 24, 30, 36, 77, 149, 220},
-    [LAB_THEME_LIGHT] = {53, 54, 24, 30, 36, 77, 149, 220},
-    [LAB_THEME_CONTRAST] = {17, 236, 239, 242, 245, 144, 185, 227}};
-static const unsigned char DARK_256[2 * SIDE + 1] = {
-    147, 74, 31, 24, 19, 18, 235, 52, 88, 124, 131, 174, 217};
-static const unsigned char LIGHT_256[2 * SIDE + 1] = {
-    18, 19, 25, 67, 110, 153, 254, 223, 180, 137, 94, 88, 52};
-
-/* The entry for a step of a scale; -1: the tint is of none. */
+/* A tint of a scale as one of 256 colours; -1: no tint of a scale. */
 static int scale_256(enum lab_theme theme, enum lab_tint tint)
 {
+    const bool light = theme == LAB_THEME_LIGHT;
+    const struct levels *s =
+        theme == LAB_THEME_CONTRAST ? &CIVIDIS_256 : &VIRIDIS_256;
     if (tint < LAB_TINT_SEQUENTIAL || tint >= LAB_TINT_ROLE)
         return -1;
     if (tint < LAB_TINT_DIVERGING)
-        return SEQUENTIAL_256[theme]
-                             [((int)(tint - LAB_TINT_SEQUENTIAL) * LEVELS) /
-                              LAB_TINT_STEPS];
-    const int from_zero = (int)tint - LAB_TINT_DIVERGING - LAB_TINT_HALF;
-    const int level =
-        (abs(from_zero) * SIDE + LAB_TINT_HALF / 2) / LAB_TINT_HALF;
-    return (theme == LAB_THEME_LIGHT
-                ? LIGHT_256
-                : DARK_256)[from_zero < 0 ? SIDE - level : SIDE + level];
+        return s
+            ->color[((int)tint - LAB_TINT_SEQUENTIAL) * s->n / LAB_TINT_STEPS];
+    const int step = (int)tint - LAB_TINT_DIVERGING - LAB_TINT_HALF;
+    const int level = (abs(step) * LEVELS + LAB_TINT_HALF / 2) / LAB_TINT_HALF;
+    if (level == 0)
+        return light ? ZERO_LIGHT : ZERO_DARK;
+    return (step < 0 ? SIGNED_256.below
+                     : SIGNED_256.above)[light ? LEVELS - level : level - 1];
 }
 
 /* The last is of all that have none. */
@@ -389,7 +400,7 @@ static int tint_rgb(enum lab_theme theme, enum lab_tint tint)
     if (tint >= LAB_TINT_SEQUENTIAL) {
         const struct scale *s =
             theme == LAB_THEME_CONTRAST ? &CIVIDIS : &VIRIDIS;
-        return along(s->rgb, s->n, (double)step / (LAB_TINT_STEPS - 1));
+        return rgb_of(along(s->rgb, s->n, (double)step / (LAB_TINT_STEPS - 1)));
     }
     switch (tint) {
     case LAB_TINT_PANEL:
@@ -457,25 +468,26 @@ static int on_panel(enum lab_theme theme, enum lab_depth depth,
 int lab_palette_tint(enum lab_theme theme, enum lab_depth depth,
                      enum lab_tint tint)
 {
+    const int entry = scale_256(theme, tint);
     if (!has_tints(theme, depth))
         return -1;
-    const int entry = depth == LAB_DEPTH_256 ? scale_256(theme, tint) : -1;
-    return entry >= 0 ? entry : at_depth(depth, tint_rgb(theme, tint));
+    return depth == LAB_DEPTH_256 && entry >= 0
+               ? entry
+               : at_depth(depth, tint_rgb(theme, tint));
 }
 
-/* Where black has the larger contrast, as WCAG 2 computes it. */
-static enum lab_tint ink_on(int rgb)
+enum lab_tint lab_palette_ink(enum lab_theme theme, enum lab_depth depth,
+                              enum lab_tint tint)
 {
+    if (!has_tints(theme, depth))
+        return LAB_TINT_WHITE;
+    /* Where black has the larger contrast, as WCAG 2 computes it. */
+    const int entry = depth == LAB_DEPTH_256 ? scale_256(theme, tint) : -1;
+    int rgb = entry >= 0 ? fixed_rgb(entry) : tint_rgb(theme, tint);
     double luminance = 0.2126 * linear(rgb >> 16 & 255) +
                        0.7152 * linear(rgb >> 8 & 255) +
                        0.0722 * linear(rgb & 255);
     return luminance > 0.179 ? LAB_TINT_BLACK : LAB_TINT_WHITE;
-}
-
-enum lab_tint lab_palette_ink(enum lab_theme theme, enum lab_tint tint)
-{
-    return theme == LAB_THEME_TERMINAL ? LAB_TINT_WHITE
-                                       : ink_on(tint_rgb(theme, tint));
 }
 
 void lab_palette_fill(struct lab_palette *out, enum lab_theme theme,
@@ -489,11 +501,8 @@ void lab_palette_fill(struct lab_palette *out, enum lab_theme theme,
     }
     for (int i = 0; i < LAB_TINT_COUNT; i++) {
         out->tint[i] = lab_palette_tint(theme, depth, (enum lab_tint)i);
-        const bool entry = out->tints && depth == LAB_DEPTH_256 &&
-                           scale_256(theme, (enum lab_tint)i) >= 0;
         out->on[i] =
-            (unsigned char)(entry ? ink_on(fixed_rgb(out->tint[i]))
-                                  : lab_palette_ink(theme, (enum lab_tint)i));
+            (unsigned char)lab_palette_ink(theme, depth, (enum lab_tint)i);
     }
 }
 

@@ -5,49 +5,6 @@
 
 #include "report/palette.h"
 
-static int tint(enum lab_theme theme, int i)
-{
-    return lab_palette_tint(theme, LAB_DEPTH_RGB, (enum lab_tint)i);
-}
-
-/* Steps first to last look equally large; their lightness grows, or falls. */
-static void check_even(enum lab_theme theme, int first, int last)
-{
-    double least = INFINITY;
-    double most = 0;
-    double dir = lab_palette_lightness(tint(theme, last)) -
-                 lab_palette_lightness(tint(theme, first));
-    for (int i = first; i < last; i++) {
-        double d = lab_palette_distance(tint(theme, i), tint(theme, i + 1));
-        double l = lab_palette_lightness(tint(theme, i + 1)) -
-                   lab_palette_lightness(tint(theme, i));
-        least = d < least ? d : least;
-        most = d > most ? d : most;
-        if (l * dir <= -1e-4)
-            fail_msg("%s: lightness turns at step %d", lab_theme_name(theme),
-                     i - first);
-    }
-    if (most > 1.6 * least)
-        fail_msg("%s: steps from %.4f to %.4f", lab_theme_name(theme), least,
-                 most);
-}
-
-TEST_CASE(scales_are_even)
-{
-    const int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
-    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
-        enum lab_theme theme = (enum lab_theme)t;
-        check_even(theme, LAB_TINT_SEQUENTIAL,
-                   LAB_TINT_SEQUENTIAL + LAB_TINT_STEPS - 1);
-        check_even(theme, LAB_TINT_DIVERGING, zero - 3);
-        check_even(theme, zero + 3, zero + LAB_TINT_HALF);
-        for (int k = 0; k <= LAB_TINT_HALF; k++) /* neither sign is louder */
-            assert_true(fabs(lab_palette_lightness(tint(theme, zero - k)) -
-                             lab_palette_lightness(tint(theme, zero + k))) <
-                        0.14);
-    }
-}
-
 /* 0xRRGGBB of a colour as a terminal with 256 has it. */
 static int shown(enum lab_depth depth, int color)
 {
@@ -60,6 +17,140 @@ static int shown(enum lab_depth depth, int color)
     color -= 16;
     return levels[color / 36] << 16 | levels[color / 6 % 6] << 8 |
            levels[color % 6];
+}
+
+static int tint(enum lab_theme theme, enum lab_depth depth, int i)
+{
+    return shown(depth, lab_palette_tint(theme, depth, (enum lab_tint)i));
+}
+
+static double luminance(int rgb)
+{
+    static const double weight[3] = {0.2126, 0.7152, 0.0722};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        double v = (rgb >> (16 - 8 * i) & 255) / 255.0;
+        sum += weight[i] *
+               (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+/* L* of CIE 1976, 0 to 100. */
+static double lightness(int rgb)
+{
+    const double y = luminance(rgb);
+    return y > 216.0 / 24389 ? 116 * cbrt(y) - 16 : y * 24389 / 27;
+}
+
+/* Steps of the scale from tint first to tint last, where the colour changes, are
+ * all of one direction; the largest is at most `most` times the smallest, in
+ * lightness. */
+static void check_steps(enum lab_theme theme, enum lab_depth depth, int first,
+                        int last, int levels, double most)
+{
+    const int way = last > first ? 1 : -1;
+    const double dir = lightness(tint(theme, depth, last)) >
+                               lightness(tint(theme, depth, first))
+                           ? 1
+                           : -1;
+    double least = INFINITY;
+    double large = 0;
+    int n = 1;
+    for (int i = first; i != last; i += way) {
+        const int x = tint(theme, depth, i);
+        const int y = tint(theme, depth, i + way);
+        const double d = dir * (lightness(y) - lightness(x));
+        if (x == y)
+            continue;
+        n++;
+        if (d <= 0)
+            fail_msg("%s, depth %d: lightness turns at tint %d",
+                     lab_theme_name(theme), (int)depth, i);
+        least = d < least ? d : least;
+        large = d > large ? d : large;
+    }
+    assert_true(n >= levels);
+    if (large > most * least)
+        fail_msg("%s, depth %d: from tint %d steps of L* %.2f to %.2f",
+                 lab_theme_name(theme), (int)depth, first, least, large);
+}
+
+/* In OKLab, where a difference of colour counts too. */
+static void check_distances(enum lab_theme theme, int first, int last)
+{
+    double least = INFINITY;
+    double most = 0;
+    for (int i = first; i < last; i++) {
+        double d = lab_palette_distance(tint(theme, LAB_DEPTH_RGB, i),
+                                        tint(theme, LAB_DEPTH_RGB, i + 1));
+        least = d < least ? d : least;
+        most = d > most ? d : most;
+    }
+    if (most > 1.7 * least)
+        fail_msg("%s: steps from %.4f to %.4f", lab_theme_name(theme), least,
+                 most);
+}
+
+TEST_CASE(scales_are_even)
+{
+    const int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
+    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
+        const enum lab_theme theme = (enum lab_theme)t;
+        const enum lab_depth rgb = LAB_DEPTH_RGB;
+        const enum lab_depth few = LAB_DEPTH_256;
+        const int low = LAB_TINT_SEQUENTIAL;
+        const int high = LAB_TINT_SEQUENTIAL + LAB_TINT_STEPS - 1;
+        check_steps(theme, rgb, low, high, LAB_TINT_STEPS, 3);
+        check_steps(theme, few, low, high, 8, 2);
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const int end = zero + sign * LAB_TINT_HALF;
+            check_steps(theme, rgb, zero + 3 * sign, end, LAB_TINT_HALF - 2, 3);
+            check_steps(theme, few, zero, end, 9, 2);
+        }
+        check_distances(theme, low, high);
+        check_distances(theme, LAB_TINT_DIVERGING, zero - 3);
+        check_distances(theme, zero + 3, zero + LAB_TINT_HALF);
+    }
+}
+
+/* Degrees of a hue, from red over green to blue, 0 to 360; -1: grey. */
+static double hue(int rgb)
+{
+    const int r = rgb >> 16 & 255;
+    const int g = rgb >> 8 & 255;
+    const int b = rgb & 255;
+    const double angle =
+        atan2(sqrt(3) * (g - b), 2 * r - g - b) * 180 / acos(-1);
+    return r == g && g == b ? -1 : angle < 0 ? angle + 360 : angle;
+}
+
+/* Neither sign is louder: at each distance from zero both are equally light within
+ * 5 of L*, both have a colour or both have none, and that is blue below zero and red
+ * to orange above. */
+TEST_CASE(signs_are_alike)
+{
+    static const enum lab_depth depths[] = {LAB_DEPTH_256, LAB_DEPTH_RGB};
+    const int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
+    for (int t = 0; t < 2 * LAB_THEME_TERMINAL; t++) {
+        const enum lab_theme theme = (enum lab_theme)(t / 2);
+        const enum lab_depth depth = depths[t % 2];
+        for (int k = 2; k <= LAB_TINT_HALF; k++) {
+            const int below = tint(theme, depth, zero - k);
+            const int above = tint(theme, depth, zero + k);
+            const double l = lightness(below) - lightness(above);
+            if (fabs(l) > 4.5)
+                fail_msg("%s, depth %d: L* of -%d and %d differ by %.1f",
+                         lab_theme_name(theme), (int)depth, k, k, l);
+            assert_int_equal(below == tint(theme, depth, zero - k + 1),
+                             above == tint(theme, depth, zero + k - 1));
+            if (hue(below) < 170 || hue(below) > 265 || hue(above) < 0 ||
+                (hue(above) > 45 && hue(above) < 340))
+                fail_msg("%s, depth %d: hues %.0f and %.0f at %d",
+                         lab_theme_name(theme), (int)depth, hue(below),
+                         hue(above), k);
+        }
+    }
 }
 
 /* What eyes without the cones of red, green or blue see: Machado, Oliveira, Fernandes
@@ -95,21 +186,24 @@ static int seen(int rgb, const double m[3][3])
 
 TEST_CASE(colour_blind_eyes_see_the_sign)
 {
-    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
+    static const enum lab_depth depths[] = {LAB_DEPTH_256, LAB_DEPTH_RGB};
+    const int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
+    for (int t = 0; t < 2 * LAB_THEME_TERMINAL; t++) {
         for (int e = 1; e < EYES; e++) {
-            enum lab_theme theme = (enum lab_theme)t;
-            for (int k = LAB_TINT_HALF / 2; k <= LAB_TINT_HALF; k++) {
-                int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
+            const enum lab_theme theme = (enum lab_theme)(t / 2);
+            const enum lab_depth depth = depths[t % 2];
+            for (int k = LAB_TINT_HALF / 2; k <= LAB_TINT_HALF; k++)
                 assert_true(lab_palette_distance(
-                                seen(tint(theme, zero - k), EYE[e]),
-                                seen(tint(theme, zero + k), EYE[e])) > 0.08);
-            }
-            for (int i = 0; i + 4 < LAB_TINT_STEPS; i++)
+                                seen(tint(theme, depth, zero - k), EYE[e]),
+                                seen(tint(theme, depth, zero + k), EYE[e])) >
+                            0.08);
+            for (int i = 0; i + 8 < LAB_TINT_STEPS; i++)
                 assert_true(
-                    lab_palette_lightness(seen(
-                        tint(theme, LAB_TINT_SEQUENTIAL + i + 4), EYE[e])) >
                     lab_palette_lightness(
-                        seen(tint(theme, LAB_TINT_SEQUENTIAL + i), EYE[e])));
+                        seen(tint(theme, depth, LAB_TINT_SEQUENTIAL + i + 8),
+                             EYE[e])) >
+                    lab_palette_lightness(seen(
+                        tint(theme, depth, LAB_TINT_SEQUENTIAL + i), EYE[e])));
         }
     }
 }
@@ -157,68 +251,11 @@ TEST_CASE(colour_blind_eyes_tell_roles_apart)
     }
 }
 
-static double luminance(int rgb)
-{
-    static const double weight[3] = {0.2126, 0.7152, 0.0722};
-    double sum = 0;
-    for (int i = 0; i < 3; i++) {
-        double v = (rgb >> (16 - 8 * i) & 255) / 255.0;
-        sum += weight[i] *
-               (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
-    }
-    return sum;
-}
-
 static double contrast(int a, int b)
 {
     double x = luminance(a);
     double y = luminance(b);
     return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
-}
-
-/* With 256 colours the two sides of zero have their colour from the same value on, and
- * lightness alike; the sequential scale and each side are monotonic. */
-TEST_CASE(scales_of_256_colours_are_mirrored)
-{
-    for (int t = 0; t < LAB_THEME_TERMINAL; t++) {
-        const int zero = LAB_TINT_DIVERGING + LAB_TINT_HALF;
-        struct lab_palette p;
-        double light[LAB_TINT_COUNT];
-        lab_palette_fill(&p, (enum lab_theme)t, LAB_DEPTH_256);
-        for (int i = LAB_TINT_SEQUENTIAL; i < LAB_TINT_ROLE; i++) {
-            const int rgb = shown(LAB_DEPTH_256, p.tint[i]);
-            light[i] = lab_palette_lightness(rgb);
-            if (contrast(shown(LAB_DEPTH_256, p.tint[p.on[i]]), rgb) < 4.5)
-                fail_msg("%s: a number on tint %d", lab_theme_name(t), i);
-        }
-        for (int i = 1; i < LAB_TINT_STEPS; i++) {
-            const double step = light[LAB_TINT_SEQUENTIAL + i] -
-                                light[LAB_TINT_SEQUENTIAL + i - 1];
-            assert_in_range((int)(1000 * step), 0, 130);
-            assert_true(step > 0 || p.tint[LAB_TINT_SEQUENTIAL + i] ==
-                                        p.tint[LAB_TINT_SEQUENTIAL + i - 1]);
-        }
-        const double dir = t == LAB_THEME_LIGHT ? -1 : 1;
-        for (int k = 1; k <= LAB_TINT_HALF; k++) {
-            assert_true(fabs(light[zero - k] - light[zero + k]) < 0.06);
-            assert_int_equal(p.tint[zero - k] != p.tint[zero - k + 1],
-                             p.tint[zero + k] != p.tint[zero + k - 1]);
-            for (int sign = -1; sign <= 1; sign += 2) {
-                const int i = zero + sign * k;
-                const double step = dir * (light[i] - light[i - sign]);
-                assert_true(p.tint[i] == p.tint[i - sign]
-                                ? step == 0
-                                : step > 0.005 && step < 0.16);
-            }
-            if (k >= LAB_TINT_HALF / 4)
-                for (int e = 0; e < EYES; e++)
-                    assert_true(lab_palette_distance(
-                                    seen(shown(LAB_DEPTH_256, p.tint[zero - k]),
-                                         EYE[e]),
-                                    seen(shown(LAB_DEPTH_256, p.tint[zero + k]),
-                                         EYE[e])) > 0.08);
-        }
-    }
 }
 
 /* Text of each role on the ground, on a panel and on the panel in focus. */
@@ -248,6 +285,17 @@ static void check_contrast(enum lab_theme theme, enum lab_depth depth,
         }
 }
 
+/* Black or white on a picture. */
+static void check_ink(enum lab_theme theme, enum lab_depth depth, int paper)
+{
+    const int on = lab_palette_ink(theme, depth, (enum lab_tint)paper);
+    const double has =
+        contrast(tint(theme, depth, on), tint(theme, depth, paper));
+    if (has < 4.5)
+        fail_msg("%s, depth %d: tint %d has %.2f", lab_theme_name(theme),
+                 (int)depth, paper, has);
+}
+
 /* WCAG 2: 4.5 to 1 for text, 7 to 1 in the theme that is made for it. On the middle
  * of a scale no colour has more than 4.58. */
 TEST_CASE(text_can_be_read)
@@ -259,12 +307,8 @@ TEST_CASE(text_can_be_read)
         check_contrast((enum lab_theme)t, LAB_DEPTH_RGB, ground[t], least);
         check_contrast((enum lab_theme)t, LAB_DEPTH_256, ground[t], least);
         for (int i = LAB_TINT_SEQUENTIAL; i < LAB_TINT_COUNT; i++) {
-            int ink =
-                tint((enum lab_theme)t,
-                     lab_palette_ink((enum lab_theme)t, (enum lab_tint)i));
-            if (contrast(ink, tint((enum lab_theme)t, i)) < 4.5)
-                fail_msg("%s: tint %d has %.2f", lab_theme_name(t), i,
-                         contrast(ink, tint((enum lab_theme)t, i)));
+            check_ink((enum lab_theme)t, LAB_DEPTH_RGB, i);
+            check_ink((enum lab_theme)t, LAB_DEPTH_256, i);
         }
     }
 }

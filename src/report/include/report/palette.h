@@ -108,7 +108,8 @@ struct lab_style lab_palette_cell(const struct lab_palette *p, unsigned role,
 int lab_palette_tint(enum lab_theme theme, enum lab_depth depth,
                      enum lab_tint tint);
 /* LAB_TINT_BLACK or LAB_TINT_WHITE: what is legible on it. */
-enum lab_tint lab_palette_ink(enum lab_theme theme, enum lab_tint tint);
+enum lab_tint lab_palette_ink(enum lab_theme theme, enum lab_depth depth,
+                              enum lab_tint tint);
 /* The nearest of the 240 fixed colours of a terminal with 256. */
 int lab_palette_nearest(int rgb);
 /* Lightness of a colour in OKLab, 0 to 1, and how far two are apart. */

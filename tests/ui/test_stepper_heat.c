@@ -1,7 +1,10 @@
 /* The heat map's arithmetic, and the tree of steps. */
+#include <stdio.h>
 #include "test.h"
 
 #include "base/mem.h"
+#include "engine/plan.h"
+#include "stepper/board.h"
 #include "stepper/labels.h"
 #include "stepper/step_tree.h"
 #include "stepper_plan.h"
@@ -214,6 +217,41 @@ TEST_CASE(a_narrow_cell_has_a_number)
     assert_non_null(strstr(dump, "-0.01"));
     lab_free(dump);
     lab_canvas_release(&c);
+}
+
+/* Weights, gradients and sums of products have signs though all are positive now;
+ * what a ReLU, a gate or a softmax gives has none. */
+TEST_CASE(colours_go_by_the_kind_of_tensor)
+{
+    const struct lab_op_def lstm = {.name = "lstm"};
+    const struct lab_op_def dense = {.name = "dense"};
+    const struct lab_op_def relu = {.name = "relu"};
+    struct lab_node nodes[3] = {{.id = (char[]){"rnn"}, .op = &lstm},
+                                {.id = (char[]){"fc"}, .op = &dense},
+                                {.id = (char[]){"r"}, .op = &relu}};
+    static const struct {
+        const char *name;
+        enum lab_tensor_role role;
+        int node;
+        bool has;
+    } kinds[] = {{"rnn.z", LAB_TENSOR_ACTIVATION, 0, true},
+                 {"rnn.z.3", LAB_TENSOR_ACTIVATION, 0, true},
+                 {"rnn.c", LAB_TENSOR_ACTIVATION, 0, true},
+                 {"rnn.i", LAB_TENSOR_ACTIVATION, 0, false},
+                 {"fc.out", LAB_TENSOR_ACTIVATION, 1, true},
+                 {"fc.W", LAB_TENSOR_PARAM, 1, true},
+                 {"r.out", LAB_TENSOR_ACTIVATION, 2, false},
+                 {"r.out.grad", LAB_TENSOR_GRADIENT, 2, true},
+                 {"x", LAB_TENSOR_DATA, -1, false}};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "%s", kinds[i].name);
+        struct lab_tensor t = {
+            .name = name, .role = kinds[i].role, .node = kinds[i].node};
+        const struct lab_plan plan = {.tensors = &t, .nodes = nodes};
+        assert_int_equal(lab_board_signed(&plan, 0, false), kinds[i].has);
+        assert_true(lab_board_signed(&plan, 0, true));
+    }
 }
 
 /* Labels are at their cells, whatever size these have. */

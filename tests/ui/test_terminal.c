@@ -237,6 +237,34 @@ TEST_CASE(every_depth_of_colour_works)
     }
 }
 
+/* Ctrl-Up is one key, no Esc and characters, and --color decides. */
+TEST_CASE(direct_colour_keeps_the_keys)
+{
+    static const char rgb[] = "\033[38;2;95;215;135m";
+    static const struct {
+        const char *option;
+        const char *colorterm;
+        bool direct;
+    } cases[] = {{"--color=auto", "COLORTERM=truecolor", true},
+                 {"--color=256", "COLORTERM=truecolor", false},
+                 {"--color=direct", "COLORTERM=", true},
+                 {"--color=auto", "COLORTERM=", false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *const env[] = {cases[i].colorterm, NULL};
+        struct pty_session s;
+        pty_start(&s, DEMO, env, cases[i].option);
+        pty_await(&s, 0, "Last runs");
+        assert_int_equal(strstr(s.bytes, rgb) != NULL, cases[i].direct);
+        size_t from = s.n;
+        pty_type(&s, "\033[1;5A?");
+        pty_await(&s, from, "Keys");
+        assert_null(strstr(s.bytes + from, "does nothing here"));
+        pty_type(&s, "qq");
+        assert_int_equal(pty_finish(&s), 0);
+        pty_leave(&s);
+    }
+}
+
 TEST_CASE(ascii_sends_no_high_byte)
 {
     const char *const c_locale[] = {"LC_ALL=C", NULL};

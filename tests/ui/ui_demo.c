@@ -13,10 +13,8 @@ static void read_options(int argc, char **argv, struct lab_ui_options *o)
     for (int i = 1; i < argc; i++) {
         o->terminal.ascii |= strcmp(argv[i], "--ascii") == 0;
         o->terminal.mouse |= strcmp(argv[i], "--mouse") == 0;
-        if (strcmp(argv[i], "--color=never") == 0)
-            o->terminal.color = "never";
-        if (strcmp(argv[i], "--color=always") == 0)
-            o->terminal.color = "always";
+        if (strncmp(argv[i], "--color=", 8) == 0)
+            o->terminal.color = argv[i] + 8;
     }
 }
 

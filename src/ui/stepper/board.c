@@ -4,6 +4,7 @@
  * colours. */
 #include "board.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -1098,16 +1099,94 @@ static void draw_indices(struct lab_canvas *c, const struct lab_board_at *at,
                              (long long)(y * g->cols));
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text);
+    const size_t k = strlen(end);
+    return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+static bool is_one_of(const char *name, const char *const *list)
+{
+    while (*list && strcmp(name, *list) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* The letter of a part of a cell, as z of "lstm1.z.3" and of "lstm1.cell.z". */
+static char cell_part(const struct lab_tensor *t, const struct lab_node *n)
+{
+    const char *at = t->name + strlen(n->id);
+    return strncmp(t->name, n->id, strlen(n->id)) == 0 && at[0] == '.' &&
+                   at[1] && (!at[2] || at[2] == '.')
+               ? at[1]
+               : '\0';
+}
+
+bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative)
+{
+    static const char *const sums[] = {"dense",
+                                       "conv2d",
+                                       "layer_norm",
+                                       "batch_norm",
+                                       "embedding",
+                                       "tanh",
+                                       "gelu",
+                                       "swish",
+                                       "elu",
+                                       "leaky_relu",
+                                       "transformer_block",
+                                       NULL};
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    if (negative || t->role == LAB_TENSOR_PARAM ||
+        t->role == LAB_TENSOR_GRADIENT)
+        return true;
+    if (t->role != LAB_TENSOR_ACTIVATION || t->node < 0)
+        return false;
+    const struct lab_node *n = &plan->nodes[t->node];
+    if (strcmp(n->op->name, "lstm") == 0) {
+        const char part = cell_part(t, n);
+        return part && strchr("zach", part) != NULL;
+    }
+    return is_one_of(n->op->name, sums) &&
+           (ends_with(t->name, ".out") || ends_with(t->name, ".xW"));
+}
+
+/* The parts of one LSTM cell have one scale: they are added to and multiplied with each
+ * other. Every other part has its own. */
+static double scale_of(const struct lab_board_view *b, int i,
+                       const struct lab_plane *p)
+{
+    const struct lab_plan *plan = b->snap->plan;
+    const struct lab_tensor *mine = &plan->tensors[p->tensor];
+    double most = lab_heat_scale(p->value, p->rows * p->cols);
+    if (mine->node < 0 || mine->role != LAB_TENSOR_ACTIVATION ||
+        strcmp(plan->nodes[mine->node].op->name, "lstm") != 0)
+        return most;
+    for (int k = 0; k < b->board.n; k++) {
+        const struct lab_plane *other = k == i ? NULL : lab_board_plane(b, k);
+        if (!other || !other->value || !other->written)
+            continue;
+        const struct lab_tensor *t = &plan->tensors[other->tensor];
+        if (t->node == mine->node && t->role == mine->role)
+            most = fmax(
+                most, lab_heat_scale(other->value, other->rows * other->cols));
+    }
+    return most;
+}
+
 static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
                        int i, const struct lab_plane *p)
 {
     const struct lab_board_at *at = &b->layout.at[i];
-    struct lab_heat m = {.grid = lab_board_grid(b, i, p->rows, p->cols),
-                         .value = p->value,
-                         .most = lab_heat_scale(p->value, p->rows * p->cols),
-                         .diverging =
-                             lab_heat_has_negative(p->value, p->rows * p->cols),
-                         .cursor = -1};
+    const bool negative = lab_heat_has_negative(p->value, p->rows * p->cols);
+    struct lab_heat m = {
+        .grid = lab_board_grid(b, i, p->rows, p->cols),
+        .value = p->value,
+        .most = scale_of(b, i, p),
+        .diverging = lab_board_signed(b->snap->plan,
+                                      b->board.part[i].show.tensor, negative),
+        .cursor = -1};
     int64_t row = -1;
     int64_t col = -1;
     if (cursor_in(b, i, &row, &col)) {

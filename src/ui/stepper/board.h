@@ -62,6 +62,8 @@ struct lab_board_view {
     bool focused;                    /* the terminal's cursor is there */
 };
 
+struct lab_plan;
+
 LAB_C_BEGIN
 /* halves: a cell may be one column wide and half a row high. */
 struct lab_board_layout lab_board_place(struct lab_rect r,
@@ -70,6 +72,10 @@ struct lab_board_layout lab_board_place(struct lab_rect r,
 /* What there is no room for is not drawn; false: nothing is. */
 bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
                     struct lab_rect r);
+/* Whether a tensor has values below zero by its kind, whatever its values are now, so
+ * that its colours keep their meaning: weights, gradients, sums of products. Of other
+ * kinds by its values: `negative`. */
+bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative);
 /* The cells of a part whose plane has these elements. */
 struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
                                     int64_t rows, int64_t cols);

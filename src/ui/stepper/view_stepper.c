@@ -1252,14 +1252,14 @@ static void draw_gate(const struct lab_stepper *v, struct lab_canvas *c,
         return;
     }
     room = lab_heat_room(c, r);
-    struct lab_heat m = {
-        .grid = lab_heat_fit(p->rows, p->cols, 0, &room),
-        .value = p->value,
-        .most = gate_parts[gate].share
-                    ? 1
-                    : lab_heat_scale(p->value, p->rows * p->cols),
-        .diverging = lab_heat_has_negative(p->value, p->rows * p->cols),
-        .cursor = -1};
+    struct lab_heat m = {.grid = lab_heat_fit(p->rows, p->cols, 0, &room),
+                         .value = p->value,
+                         .most =
+                             gate_parts[gate].share
+                                 ? 1
+                                 : lab_heat_scale(p->value, p->rows * p->cols),
+                         .diverging = !gate_parts[gate].share,
+                         .cursor = -1};
     lab_heat_draw(c, r.y, r.x, &m);
     lab_rect_cut_left(&head, 1);
     lab_heat_legend(c, head, &m);
@@ -1599,7 +1599,8 @@ static struct lab_heat heat_now(const struct lab_stepper *v)
         .grid = grid_now(v),
         .value = values_now(v),
         .most = lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
-        .diverging = !(p->stats.min >= 0),
+        .diverging =
+            lab_board_signed(v->snap.plan, v->tensor, !(p->stats.min >= 0)),
         .cursor = v->cursor};
 }
 
@@ -2414,7 +2415,8 @@ static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
     const int64_t chosen = p->show.fixed[p->show.sheet - 1] - before;
     struct lab_heat m = {
         .most = lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
-        .diverging = !(p->stats.min >= 0),
+        .diverging =
+            lab_board_signed(v->snap.plan, p->tensor, !(p->stats.min >= 0)),
         .cursor = -1};
     struct lab_heat_room room = {.halves = c->tints && !c->ascii,
                                  .square = is_picture(v)};

@@ -89,29 +89,79 @@ static int count(NCURSES_CONST char *const *names)
     return n;
 }
 
-/* RGB, which says that colours are direct, and XM, how the mouse is asked for. */
+/* What the format has no place for: flags, RGB for direct colours among them; XM, how
+ * the mouse is asked for; keys with Shift, Alt and Ctrl, whose bytes would come as Esc
+ * and characters otherwise. */
+enum {
+    FLAGS = 3,
+    KEYS = 10,
+    WITH = 6, /* "kUP", "kUP3" to "kUP7" */
+    NAME = 8,
+    EXTENDED_MOST = FLAGS + 1 + KEYS * WITH
+};
+
+/* Their names, flags first, and how many there are. */
+static int find_extended(char names[EXTENDED_MOST][NAME])
+{
+    static const char *const first[FLAGS + 1] = {"AX", "RGB", "XT", "XM"};
+    static const char *const keys[KEYS] = {"kDC",  "kDN",  "kEND", "kHOM",
+                                           "kIC",  "kLFT", "kNXT", "kPRV",
+                                           "kRIT", "kUP"};
+    int n = 0;
+    for (int i = 0; i < FLAGS; i++)
+        snprintf(names[n++], NAME, "%s", first[i]);
+    snprintf(names[n], NAME, "%s", first[FLAGS]);
+    n += string_of(names[n]) != NULL;
+    for (int i = 0; i < KEYS * WITH; i++) {
+        if (i % WITH == 0)
+            snprintf(names[n], NAME, "%s", keys[i / WITH]);
+        else
+            snprintf(names[n], NAME, "%s%d", keys[i / WITH], i % WITH + 2);
+        n += string_of(names[n]) != NULL;
+    }
+    return n;
+}
+
 static void add_extended(struct lab_str *out)
 {
-    static const char names[] = "RGB\0XM"; /* with the last one's end */
-    const char *mouse = string_of("XM");
-    const int n = mouse ? 1 : 0;
-    const int size = mouse ? (int)strlen(mouse) + 1 : 0;
-    const int names_size = mouse ? (int)sizeof(names) : 4;
+    char names[EXTENDED_MOST][NAME];
+    const int n = find_extended(names);
+    const int strings = n - FLAGS;
+    struct lab_str values;
+    struct lab_str table;
+    lab_str_init(&values);
+    lab_str_init(&table);
     align(out);
-    add_short(out, 1);
+    add_short(out, FLAGS);
     add_short(out, 0);
-    add_short(out, n);
-    add_short(out, n + 1 + n);
-    add_short(out, size + names_size);
-    lab_str_add_bytes(out, "\1", 1);
+    add_short(out, strings);
+    add_short(out, strings + n);
+    for (int i = FLAGS; i < n; i++)
+        lab_str_add_bytes(&values, string_of(names[i]),
+                          strlen(string_of(names[i])) + 1);
+    for (int i = 0; i < n; i++)
+        lab_str_add_bytes(&table, names[i], strlen(names[i]) + 1);
+    add_short(out, (int)(values.len + table.len));
+    for (int i = 0; i < FLAGS; i++) {
+        const bool is = strcmp(names[i], "RGB") == 0 || tigetflag(names[i]) > 0;
+        lab_str_add_bytes(out, is ? "\1" : "\0", 1);
+    }
     align(out);
-    if (mouse)
-        add_short(out, 0);
-    add_short(out, 0); /* names are counted from behind the values */
-    if (mouse)
-        add_short(out, 4);
-    lab_str_add_bytes(out, mouse ? mouse : "", (size_t)size);
-    lab_str_add_bytes(out, names, (size_t)names_size);
+    int at = 0;
+    for (int i = FLAGS; i < n; i++) {
+        add_short(out, at);
+        at += (int)strlen(string_of(names[i])) + 1;
+    }
+    at = 0; /* names are counted from behind the values */
+    for (int i = 0; i < n; i++) {
+        add_short(out, at);
+        at += (int)strlen(names[i]) + 1;
+    }
+    lab_str_add_bytes(out, lab_str_text(&values), values.len);
+    lab_str_add_bytes(out, lab_str_text(&table), table.len);
+    out->failed = out->failed || values.failed || table.failed;
+    lab_str_release(&values);
+    lab_str_release(&table);
 }
 
 static void add_description(struct lab_str *out, const char *type)
@@ -154,7 +204,7 @@ static void add_description(struct lab_str *out, const char *type)
     add_extended(out);
 }
 
-bool lab_direct_begin(const char *type)
+bool lab_direct_begin(const char *type, const char *color)
 {
     struct lab_str bytes;
     struct lab_str hex;
@@ -164,7 +214,10 @@ bool lab_direct_begin(const char *type)
         return false;
     lab_str_init(&bytes);
     lab_str_init(&hex);
-    const bool wanted = lab_direct_wanted(type);
+    const bool asked = color && strcmp(color, "direct") == 0;
+    const bool never = color && strcmp(color, "256") == 0;
+    const bool wanted =
+        !never && (asked ? tigetnum("colors") == 256 : lab_direct_wanted(type));
     if (wanted)
         add_description(&bytes, type);
     del_curterm(cur_term);

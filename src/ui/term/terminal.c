@@ -770,7 +770,7 @@ static enum lab_status start_curses(struct lab_terminal *t,
                                     const struct lab_terminal_options *options)
 {
     set_escdelay(ESCAPE_MS);
-    const bool direct = lab_direct_begin(t->type);
+    const bool direct = lab_direct_begin(t->type, options->color);
     t->screen = newterm(t->type, stdout, t->in ? t->in : stdin);
     if (direct)
         lab_direct_end();

@@ -17,7 +17,9 @@
 #include "ui/event.h"
 
 struct lab_terminal_options {
-    const char *color; /* of lab_print_color() */
+    /* Of lab_print_color(). "direct": direct colour where TERM has 256 colours, also
+     * if COLORTERM does not state it; "256": not even then. */
+    const char *color;
     /* Of lab_theme_find(). "auto", unlike NULL: where COLORFGBG is not set, the
      * terminal is asked for its background while the first frames are shown. */
     const char *theme;

@@ -90,33 +90,34 @@ static int count(NCURSES_CONST char *const *names)
 }
 
 /* What the format has no place for: flags, RGB for direct colours among them; XM, how
- * the mouse is asked for; keys with Shift, Alt and Ctrl, whose bytes would come as Esc
- * and characters otherwise. */
+ * the mouse is asked for; keys with Shift, Alt and Ctrl and those of the number pad,
+ * whose bytes would come as Esc and characters otherwise. */
 enum {
     FLAGS = 3,
+    PLAIN = 18,
     KEYS = 10,
-    WITH = 6, /* "kUP", "kUP3" to "kUP7" */
+    WITH = 5, /* "kUP3" to "kUP7" */
     NAME = 8,
-    EXTENDED_MOST = FLAGS + 1 + KEYS * WITH
+    EXTENDED_MOST = PLAIN + KEYS * WITH
 };
 
 /* Their names, flags first, and how many there are. */
 static int find_extended(char names[EXTENDED_MOST][NAME])
 {
-    static const char *const first[FLAGS + 1] = {"AX", "RGB", "XT", "XM"};
+    static const char *const plain[PLAIN] = {
+        "AX",    "RGB",   "XT",    "XM",    "kDN",   "kUP",
+        "ka2",   "kb1",   "kb3",   "kc2",   "kpADD", "kpCMA",
+        "kpDIV", "kpDOT", "kpMUL", "kpSUB", "kp5",   "kpZRO"};
     static const char *const keys[KEYS] = {"kDC",  "kDN",  "kEND", "kHOM",
                                            "kIC",  "kLFT", "kNXT", "kPRV",
                                            "kRIT", "kUP"};
     int n = 0;
-    for (int i = 0; i < FLAGS; i++)
-        snprintf(names[n++], NAME, "%s", first[i]);
-    snprintf(names[n], NAME, "%s", first[FLAGS]);
-    n += string_of(names[n]) != NULL;
+    for (int i = 0; i < PLAIN; i++) {
+        snprintf(names[n], NAME, "%s", plain[i]);
+        n += i < FLAGS || string_of(names[n]);
+    }
     for (int i = 0; i < KEYS * WITH; i++) {
-        if (i % WITH == 0)
-            snprintf(names[n], NAME, "%s", keys[i / WITH]);
-        else
-            snprintf(names[n], NAME, "%s%d", keys[i / WITH], i % WITH + 2);
+        snprintf(names[n], NAME, "%s%d", keys[i / WITH], i % WITH + 3);
         n += string_of(names[n]) != NULL;
     }
     return n;

@@ -754,7 +754,8 @@ TEST_CASE(bits_are_found_and_extended)
 }
 
 /* As many as the machine's code has: of a division five fused multiply-adds, of a root
- * of 0 none, and of a sum that a selp takes those of the lanes that take it. */
+ * of 0 none, near the ends of the range those of a function, and of a sum that a selp
+ * takes those of the lanes that take it. */
 TEST_CASE(flop_are_those_of_the_machine)
 {
     static const struct {
@@ -770,8 +771,73 @@ TEST_CASE(flop_are_those_of_the_machine)
         {BODY("", "rcp.approx.ftz.f32 %f2, %f1;\n"), 0, 0},
         {BODY("", "rsqrt.approx.f32 %f2, %f1;\n"), 0, 0},
         {BODY("", "fma.rn.f32 %f2, %f1, %f1, %f1;\n"), 2, 0},
-        {BODY("", "div.rn.f64 %d2, %d1, %d1;\n"), 2, 15},
-        {BODY("", "sqrt.rn.f64 %d2, %d1;\n"), 0, 13},
+        {BODY("", "mov.f64 %d1, 0d4008000000000000; mov.f64 %d2, "
+                  "0d401C000000000000;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 15}, /* 3.0 / 7.0 */
+        {BODY("", "mov.f64 %d1, 0d0000000000000000; mov.f64 %d2, "
+                  "0d4000000000000000;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 32}, /* 0.0 / 2.0 */
+        {BODY("", "mov.f64 %d1, 0d0000000000000000; mov.f64 %d2, "
+                  "0d0000000000000000;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 33}, /* 0.0 / 0.0 */
+        {BODY("", "mov.f64 %d1, 0d3FF0000000000000; mov.f64 %d2, "
+                  "0d0000000000000000;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 31}, /* 1.0 / 0.0 */
+        {BODY("", "mov.f64 %d1, 0d7FF0000000000000; mov.f64 %d2, "
+                  "0d4008000000000000;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 30}, /* inf / 3.0 */
+        {BODY("", "mov.f64 %d1, 0d01A56E1FC2F8F359; mov.f64 %d2, "
+                  "0d4000000000000000;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 31}, /* 1e-300 / 2.0 */
+        {BODY("", "mov.f64 %d1, 0d3FF0000000000000; mov.f64 %d2, "
+                  "0d7FC55C576D815726;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 31}, /* 1.0 / 3e+307 */
+        {BODY("", "mov.f64 %d1, 0d0170000000000000; mov.f64 %d2, "
+                  "0d43B0000000000000;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 33}, /* 9.332636185032189e-302 / 1.152921504606847e+18 */
+        {BODY("", "mov.f64 %d1, 0d01A792BC89AB7215; mov.f64 %d2, "
+                  "0d4202A05F20000000;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 36}, /* 1.1e-300 / 10000000000.0 */
+        {BODY("", "mov.f64 %d1, 0d00000000000007E8; mov.f64 %d2, "
+                  "0d4008000000000000;\n"
+                  "div.rn.f64 %d3, %d1, %d2;\n"),
+         2, 38}, /* 1e-320 / 3.0 */
+        {BODY("", "mov.f64 %d1, 0d4008000000000000;\n"
+                  "rcp.rn.f64 %d3, %d1;\n"),
+         0, 10}, /* rcp of 3.0 */
+        {BODY("", "mov.f64 %d1, 0d0000000000000000;\n"
+                  "rcp.rn.f64 %d3, %d1;\n"),
+         0, 10}, /* rcp of 0.0 */
+        {BODY("", "mov.f64 %d1, 0d7FE1CCF385EBC8A0;\n"
+                  "rcp.rn.f64 %d3, %d1;\n"),
+         0, 27}, /* rcp of 1e+308 */
+        {BODY("", "mov.f64 %d1, 0d000012688B70E62B;\n"
+                  "rcp.rn.f64 %d3, %d1;\n"),
+         0, 22}, /* rcp of 1e-310 */
+        {BODY("", "mov.f64 %d1, 0d4000000000000000;\n"
+                  "sqrt.rn.f64 %d3, %d1;\n"),
+         0, 13}, /* sqrt of 2.0 */
+        {BODY("", "mov.f64 %d1, 0d0000000000000000;\n"
+                  "sqrt.rn.f64 %d3, %d1;\n"),
+         0, 14}, /* sqrt of 0.0 */
+        {BODY("", "mov.f64 %d1, 0dBFF0000000000000;\n"
+                  "sqrt.rn.f64 %d3, %d1;\n"),
+         0, 13}, /* sqrt of -1.0 */
+        {BODY("", "mov.f64 %d1, 0d01A56E1FC2F8F359;\n"
+                  "sqrt.rn.f64 %d3, %d1;\n"),
+         0, 17}, /* sqrt of 1e-300 */
+        {BODY("", "mov.f64 %d1, 0d00000000000007E8;\n"
+                  "sqrt.rn.f64 %d3, %d1;\n"),
+         0, 27}, /* sqrt of 1e-320 */
         {BODY("", "cvt.sat.f32.f32 %f2, %f1;\n"), 1, 0},
         {BODY("", "add.f32 %f2, %f1, %f1; cvt.sat.f32.f32 %f3, %f2;\n"), 1, 0},
         {BODY("", "add.f32 %f2, %f1, %f1; cvt.sat.f32.f32 %f3, %f2;\n"

@@ -264,8 +264,8 @@ enum { ADD, MUL, FMA, ARITHMETIC };
 
 /* What the machine executes for an instruction: of add, mul and fma themselves, and
  * of those that ptxas makes of them, as it does for sm_75 and sm_90a alike (CUDA 13),
- * for normal numbers. The first row that fits holds. A division in fp32 near the ends
- * of the range goes through more: run_quotient() of math.c. */
+ * for normal numbers. The first row that fits holds. Near the ends
+ * of the range a division goes through more: run_quotient() and run_f64() of math.c. */
 static const struct {
     const char *opcode;
     const char *type;    /* NULL: any */

@@ -512,15 +512,138 @@ static void run_quotient(struct sim_warp *w, const struct sim_instr *i,
     i->then(w, i, mask);
 }
 
+/* In fp64 ptxas calls a function, too, for a division, a reciprocal and a root near the
+ * ends of the range. What these compare, and what they add and multiply, is that of their
+ * machine code, the same for sm_75 and sm_90a (CUDA 13). */
+struct more_f64 {
+    int adds;
+    int muls;
+    int fmas;
+};
+
+enum {
+    /* Of the upper half of a number. What is compared as a float is no less as a
+     * number, where it is no NaN of a float: those begin behind FLOAT_INFINITY. */
+    SIGNLESS = 0x7fffffff,
+    LEAST_NORMAL = 0x00100000,
+    FLOAT_INFINITY = 0x7f800000,
+    INFINITE = 0x7ff00000,
+    LEAST_DIVIDEND = 0x03600000,
+    MOST_OF_RECIPROCAL = 0x7fcffbfe,
+    SCALED_RECIPROCAL = 0x01000001,
+    LEAST_OF_ROOT = 0x03500000
+};
+
+static uint32_t upper(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof(bits));
+    return (uint32_t)(bits >> 32);
+}
+
+static bool is_exact_quotient(double a, double b)
+{
+    int unused;
+    const double x = frexp(a, &unused);
+    const double y = frexp(b, &unused);
+    return fma(-(x / y), y, x) == 0;
+}
+
+static struct more_f64 slow_quotient(double a, double b)
+{
+    const uint32_t of_a = upper(a) & SIGNLESS;
+    const uint32_t of_b = upper(b) & SIGNLESS;
+    const uint32_t of_q = upper(a / b) & SIGNLESS;
+    struct more_f64 n = {0, 1, 7};
+    if (of_a >= LEAST_DIVIDEND && of_b < FLOAT_INFINITY &&
+        of_b >= LEAST_NORMAL && of_q > LEAST_NORMAL && of_q <= FLOAT_INFINITY)
+        return (struct more_f64){0};
+    n.muls += of_b < LEAST_NORMAL;
+    n.fmas += of_a < LEAST_NORMAL;
+    if (a == 0 || b == 0 || of_a >= INFINITE || of_b >= INFINITE)
+        return n;
+    n.muls++;
+    if (of_q > LEAST_NORMAL)
+        return n;
+    n.fmas++;
+    if (!is_exact_quotient(a, b)) {
+        n.muls++;
+        n.fmas++;
+    }
+    return n;
+}
+
+static struct more_f64 slow_reciprocal(double a)
+{
+    const uint32_t of_a = upper(a) & SIGNLESS;
+    if ((of_a >= LEAST_NORMAL && of_a < MOST_OF_RECIPROCAL) || of_a == 0 ||
+        of_a >= INFINITE)
+        return (struct more_f64){0};
+    return of_a >= SCALED_RECIPROCAL ? (struct more_f64){0, 1, 8}
+                                     : (struct more_f64){0, 2, 5};
+}
+
+static struct more_f64 slow_root(double a)
+{
+    const uint32_t of_a = upper(a);
+    if (of_a >= LEAST_OF_ROOT && of_a < INFINITE)
+        return (struct more_f64){0};
+    if (of_a >= LEAST_NORMAL && of_a < INFINITE)
+        return (struct more_f64){0, 0, 2};
+    if (a > 0 && of_a < LEAST_NORMAL)
+        return (struct more_f64){0, 4, 5};
+    return (struct more_f64){a < 0 ? 0 : 1, 0, 0};
+}
+
+static void count_more_f64(struct lab_sim_counts *n, struct more_f64 m)
+{
+    n->f64_adds += m.adds;
+    n->f64_muls += m.muls;
+    n->f64_fmas += m.fmas;
+    n->flops_f64 += m.adds + m.muls + 2 * m.fmas;
+}
+
+#define RUN_F64(name, slow, second)                                            \
+    static void name(struct sim_warp *w, const struct sim_instr *i,            \
+                     uint32_t mask)                                            \
+    {                                                                          \
+        SIM_FETCH(f64, a, &i->a);                                              \
+        SIM_FETCH(f64, b, second);                                             \
+        (void)b_lanes;                                                         \
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {                   \
+            const int l = __builtin_ctz(rest);                                 \
+            count_more_f64(&w->block->counts[sim_index(w, i)], slow);          \
+        }                                                                      \
+        i->then(w, i, mask);                                                   \
+    }
+RUN_F64(run_quotient_f64,
+        slow_quotient(sim_f64(a_lanes[l]), sim_f64(b_lanes[l])), &i->b)
+RUN_F64(run_reciprocal_f64, slow_reciprocal(sim_f64(a_lanes[l])), &i->a)
+RUN_F64(run_root_f64, slow_root(sim_f64(a_lanes[l])), &i->a)
+
+static sim_run_fn *run_f64(const struct sim_instr *i)
+{
+    const char *opcode = i->ptx->opcode;
+    if (i->type != LAB_PTX_F64 || !lab_ptx_has_modifier(i->ptx, "rn"))
+        return NULL;
+    return strcmp(opcode, "div") == 0    ? run_quotient_f64
+           : strcmp(opcode, "rcp") == 0  ? run_reciprocal_f64
+           : strcmp(opcode, "sqrt") == 0 ? run_root_f64
+                                         : NULL;
+}
+
 bool sim_math_counts(struct sim_instr *i)
 {
     const bool root = is_root(i);
-    if (!root && !is_quotient(i))
+    sim_run_fn *run = root             ? run_root
+                      : is_quotient(i) ? run_quotient
+                                       : run_f64(i);
+    if (!run)
         return false;
     if (root)
         i->flop = SIM_FLOP_CHOSEN;
     i->then = i->run;
-    i->run = root ? run_root : run_quotient;
+    i->run = run;
     return true;
 }
 

@@ -158,6 +158,33 @@ timeout --preserve-status -s INT 1 "$LAB_EXE" sim endless.ptx --budget 0 \
 status=$?
 expect_exit 130
 
+# The clock is what the warp has executed: within one turn of the warp, too.
+cat >clock.ptx <<'END'
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry clock(.param .u64 y)
+{
+    .reg .pred %p;
+    .reg .b32 %r;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [y];
+    mov.u64 %rd2, %clock64;
+    mov.u32 %r, 0;
+again:
+    add.u32 %r, %r, 1;
+    setp.lt.u32 %p, %r, 100;
+    @%p bra again;
+    mov.u64 %rd3, %clock64;
+    st.global.u64 [%rd1], %rd2;
+    st.global.u64 [%rd1+8], %rd3;
+    ret;
+}
+END
+run sim clock.ptx --grid 1 --block 1 --json --arg 'out:long[2]'
+expect_exit 0
+expect_json 'one("output")["data"] == [2, 2 + 1 + 300 + 1]'
+
 # With a compiler: the fault's line is the user's, errors are the compiler's, and
 # headers beside the file are found.
 mkdir kernels tmp

@@ -222,6 +222,13 @@ static float limited(float v)
     X("bfi.b32", "rrr", ", 5, 11",                                             \
       (U(b) & ~(2047u << 5)) | (U(a) & 2047) << 5)                             \
     X("dp4a.s32.s32", "rrrr", "", U(dot4(U(a), U(b)) + S(c)))                  \
+    X("add.u16x2", "rrr", "",                                                  \
+      ((U(a) + U(b)) & 0xFFFF) | ((U(a) >> 16) + (U(b) >> 16)) << 16)          \
+    X("max.u16x2", "rrr", "",                                                  \
+      larger(U(a) & 0xFFFF, U(b) & 0xFFFF) | larger(U(a) >> 16, U(b) >> 16)    \
+                                                 << 16)                        \
+    X("vabsdiff4.u32.u32.u32", "rrrr", "", apart(U(a), U(b), 1))               \
+    X("vabsdiff4.u32.u32.u32.add", "rrrr", "", U(c) + apart(U(a), U(b), 0))    \
     X("add.f32", "fff", "", b32(F(a) + F(b)))                                  \
     X("add.rz.f32", "fff", "",                                                 \
       b32(rounded(FE_TOWARDZERO, '+', F(a), F(b), 0)))                         \
@@ -287,6 +294,20 @@ static float limited(float v)
     X("cvt.f32.bf16", "fh", "", U(a) << 16)                                    \
     X("cvt.rn.f16x2.f32", "rff", "",                                           \
       to_half((double)F(a)) << 16 | to_half((double)F(b)))
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t apart(uint32_t a, uint32_t b, int beside)
+{
+    uint32_t out = 0;
+    for (int k = 0; k < 4; k++)
+        out += (uint32_t)abs((int)(a >> 8 * k & 255) - (int)(b >> 8 * k & 255))
+               << 8 * k * beside;
+    return out;
+}
 
 static float toward_zero(int64_t v)
 {

@@ -241,14 +241,36 @@ LAB_DEVICE unsigned __activemask()
     asm volatile("activemask.b32 %0;" : "=r"(mask));
     return mask;
 }
-LAB_DEVICE unsigned __match_any_sync(unsigned mask, unsigned v)
-{
-    unsigned out;
-    asm volatile("match.any.sync.b32 %0, %1, %2;"
-                 : "=r"(out)
-                 : "r"(v), "r"(mask));
-    return out;
-}
+#define LAB_MATCH(T, W, letter, bits)                                          \
+    LAB_DEVICE unsigned __match_any_sync(unsigned mask, T v)                   \
+    {                                                                          \
+        unsigned out;                                                          \
+        W w = 0;                                                               \
+        __builtin_memcpy(&w, &v, sizeof(v));                                   \
+        asm volatile("match.any.sync." bits " %0, %1, %2;"                     \
+                     : "=r"(out)                                               \
+                     : letter(w), "r"(mask));                                  \
+        return out;                                                            \
+    }                                                                          \
+    LAB_DEVICE unsigned __match_all_sync(unsigned mask, T v, int *all)         \
+    {                                                                          \
+        unsigned out;                                                          \
+        W w = 0;                                                               \
+        __builtin_memcpy(&w, &v, sizeof(v));                                   \
+        asm volatile("{ .reg .pred p; match.all.sync." bits " %0|p, %2, %3;"   \
+                     " selp.s32 %1, 1, 0, p; }"                                \
+                     : "=r"(out), "=r"(*all)                                   \
+                     : letter(w), "r"(mask));                                  \
+        return out;                                                            \
+    }
+LAB_MATCH(unsigned, unsigned, "r", "b32")
+LAB_MATCH(int, unsigned, "r", "b32")
+LAB_MATCH(float, unsigned, "r", "b32")
+LAB_MATCH(long, unsigned long long, "l", "b64")
+LAB_MATCH(unsigned long, unsigned long long, "l", "b64")
+LAB_MATCH(long long, unsigned long long, "l", "b64")
+LAB_MATCH(unsigned long long, unsigned long long, "l", "b64")
+LAB_MATCH(double, unsigned long long, "l", "b64")
 #define LAB_REDUCE(name, op, T, letter, type)                                  \
     LAB_DEVICE T name(unsigned mask, T v)                                      \
     {                                                                          \
@@ -344,6 +366,117 @@ LAB_DEVICE unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned n)
     return (unsigned)((((unsigned long long)hi << 32) | lo) >> (n & 31));
 }
 
+LAB_DEVICE unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned n)
+{
+    return n >= 32 ? lo : __funnelshift_l(lo, hi, n);
+}
+LAB_DEVICE unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned n)
+{
+    return n >= 32 ? hi : __funnelshift_r(lo, hi, n);
+}
+LAB_DEVICE long long __mul64hi(long long a, long long b)
+{
+    return __nvvm_mulhi_ll(a, b);
+}
+LAB_DEVICE unsigned __usad(unsigned a, unsigned b, unsigned c)
+{
+    return (a > b ? a - b : b - a) + c;
+}
+LAB_DEVICE unsigned __sad(int a, int b, unsigned c)
+{
+    return (a > b ? (unsigned)a - (unsigned)b : (unsigned)b - (unsigned)a) + c;
+}
+LAB_DEVICE int __hadd(int a, int b)
+{
+    return (int)(((long long)a + b) >> 1);
+}
+LAB_DEVICE int __rhadd(int a, int b)
+{
+    return (int)(((long long)a + b + 1) >> 1);
+}
+LAB_DEVICE unsigned __uhadd(unsigned a, unsigned b)
+{
+    return (unsigned)(((unsigned long long)a + b) >> 1);
+}
+LAB_DEVICE unsigned __urhadd(unsigned a, unsigned b)
+{
+    return (unsigned)(((unsigned long long)a + b + 1) >> 1);
+}
+/* The place of the |n|-th set bit from `base` on, upwards or downwards; -1: none. */
+LAB_DEVICE unsigned __fns(unsigned mask, unsigned base, int n)
+{
+    const int by = n < 0 ? -1 : 1;
+    int left = n == 0 ? 1 : n * by;
+    if (n == 0)
+        return mask >> base & 1 ? base : 0xffffffffu;
+    for (int at = (int)base; at >= 0 && at < 32; at += by)
+        if ((mask >> at & 1) && --left == 0)
+            return (unsigned)at;
+    return 0xffffffffu;
+}
+
+/* Two halves, or four bytes, of a word at a time. */
+#define LAB_PARTS(name, bits, T, expr)                                         \
+    LAB_DEVICE unsigned name(unsigned x, unsigned y)                           \
+    {                                                                          \
+        unsigned out = 0;                                                      \
+        for (int k = 0; k < 32; k += bits) {                                   \
+            const int a = (T)(x >> k);                                         \
+            const int b = (T)(y >> k);                                         \
+            out |= ((unsigned)(expr) & (0xffffffffu >> (32 - bits))) << k;     \
+        }                                                                      \
+        return out;                                                            \
+    }
+#define LAB_CLAMP(v, least, most)                                              \
+    ((v) < (least) ? (least) : (v) > (most) ? (most) : (v))
+#define LAB_PARTS_OF(n, bits, S, U, least, most, whole)                        \
+    LAB_PARTS(__vadd##n, bits, U, a + b)                                       \
+    LAB_PARTS(__vsub##n, bits, U, a - b)                                       \
+    LAB_PARTS(__vaddss##n, bits, S, LAB_CLAMP(a + b, least, most))             \
+    LAB_PARTS(__vsubss##n, bits, S, LAB_CLAMP(a - b, least, most))             \
+    LAB_PARTS(__vaddus##n, bits, U, LAB_CLAMP(a + b, 0, whole))                \
+    LAB_PARTS(__vsubus##n, bits, U, LAB_CLAMP(a - b, 0, whole))                \
+    LAB_PARTS(__vabsdiffs##n, bits, S, a > b ? a - b : b - a)                  \
+    LAB_PARTS(__vabsdiffu##n, bits, U, a > b ? a - b : b - a)                  \
+    LAB_PARTS(__vavgs##n, bits, S, (a + b + (a + b >= 0)) >> 1)                \
+    LAB_PARTS(__vavgu##n, bits, U, (a + b + 1) >> 1)                           \
+    LAB_PARTS(__vhaddu##n, bits, U, (a + b) >> 1)                              \
+    LAB_PARTS(__vmaxs##n, bits, S, a > b ? a : b)                              \
+    LAB_PARTS(__vmaxu##n, bits, U, a > b ? a : b)                              \
+    LAB_PARTS(__vmins##n, bits, S, a < b ? a : b)                              \
+    LAB_PARTS(__vminu##n, bits, U, a < b ? a : b)                              \
+    LAB_PARTS(__vcmpeq##n, bits, U, a == b ? -1 : 0)                           \
+    LAB_PARTS(__vcmpne##n, bits, U, a != b ? -1 : 0)                           \
+    LAB_PARTS(__vcmpges##n, bits, S, a >= b ? -1 : 0)                          \
+    LAB_PARTS(__vcmpgeu##n, bits, U, a >= b ? -1 : 0)                          \
+    LAB_PARTS(__vcmpgts##n, bits, S, a > b ? -1 : 0)                           \
+    LAB_PARTS(__vcmpgtu##n, bits, U, a > b ? -1 : 0)                           \
+    LAB_PARTS(__vcmples##n, bits, S, a <= b ? -1 : 0)                          \
+    LAB_PARTS(__vcmpleu##n, bits, U, a <= b ? -1 : 0)                          \
+    LAB_PARTS(__vcmplts##n, bits, S, a < b ? -1 : 0)                           \
+    LAB_PARTS(__vcmpltu##n, bits, U, a < b ? -1 : 0)                           \
+    LAB_PARTS(__vseteq##n, bits, U, a == b)                                    \
+    LAB_PARTS(__vsetne##n, bits, U, a != b)                                    \
+    LAB_PARTS(__vsetgtu##n, bits, U, a > b)                                    \
+    LAB_PARTS(__vsetltu##n, bits, U, a < b)
+LAB_PARTS_OF(2, 16, short, unsigned short, -32768, 32767, 65535)
+LAB_PARTS_OF(4, 8, signed char, unsigned char, -128, 127, 255)
+#define LAB_PARTS_SUM(name, bits, T, R)                                        \
+    LAB_DEVICE R name(unsigned x, unsigned y)                                  \
+    {                                                                          \
+        R sum = 0;                                                             \
+        for (int k = 0; k < 32; k += bits) {                                   \
+            const int a = (T)(x >> k);                                         \
+            const int b = (T)(y >> k);                                         \
+            sum += (R)(a > b ? a - b : b - a);                                 \
+        }                                                                      \
+        return sum;                                                            \
+    }
+LAB_PARTS_SUM(__vsads2, 16, short, unsigned)
+LAB_PARTS_SUM(__vsadu2, 16, unsigned short, unsigned)
+LAB_PARTS_SUM(__vsads4, 8, signed char, unsigned)
+LAB_PARTS_SUM(__vsadu4, 8, unsigned char, unsigned)
+
 /* min() and max() of two types take the larger one, as NVIDIA's do. */
 #define LAB_LEAST(T)                                                           \
     LAB_BOTH T min(T a, T b)                                                   \
@@ -373,6 +506,30 @@ LAB_LEAST_MIXED(int, unsigned, unsigned)
 LAB_LEAST_MIXED(unsigned, int, unsigned)
 LAB_LEAST_MIXED(int, long, long)
 LAB_LEAST_MIXED(long, int, long)
+LAB_BOTH unsigned umin(unsigned a, unsigned b)
+{
+    return min(a, b);
+}
+LAB_BOTH unsigned umax(unsigned a, unsigned b)
+{
+    return max(a, b);
+}
+LAB_BOTH long long llmin(long long a, long long b)
+{
+    return min(a, b);
+}
+LAB_BOTH long long llmax(long long a, long long b)
+{
+    return max(a, b);
+}
+LAB_BOTH unsigned long long ullmin(unsigned long long a, unsigned long long b)
+{
+    return min(a, b);
+}
+LAB_BOTH unsigned long long ullmax(unsigned long long a, unsigned long long b)
+{
+    return max(a, b);
+}
 
 /* ---- memory ---- */
 
@@ -388,6 +545,27 @@ LAB_LEAST_MIXED(long, int, long)
     LAB_DEVICE T __ldcs(const T *p)                                            \
     {                                                                          \
         return *p;                                                             \
+    }                                                                          \
+    LAB_DEVICE T __ldca(const T *p)                                            \
+    {                                                                          \
+        return *p;                                                             \
+    }                                                                          \
+    LAB_DEVICE T __ldlu(const T *p)                                            \
+    {                                                                          \
+        return *p;                                                             \
+    }                                                                          \
+    LAB_DEVICE T __ldcv(const T *p)                                            \
+    {                                                                          \
+        asm volatile("" : : : "memory");                                       \
+        return *p;                                                             \
+    }                                                                          \
+    LAB_DEVICE void __stwb(T *p, T v)                                          \
+    {                                                                          \
+        *p = v;                                                                \
+    }                                                                          \
+    LAB_DEVICE void __stwt(T *p, T v)                                          \
+    {                                                                          \
+        *p = v;                                                                \
     }                                                                          \
     LAB_DEVICE void __stcg(T *p, T v)                                          \
     {                                                                          \
@@ -417,6 +595,22 @@ LAB_LDG(int4)
 LAB_LDG(uint2)
 LAB_LDG(uint4)
 LAB_LDG(double2)
+
+LAB_DEVICE void *memcpy(void *to, const void *from, size_t n)
+{
+    __builtin_memcpy(to, from, n);
+    return to;
+}
+LAB_DEVICE void *memset(void *to, int v, size_t n)
+{
+    __builtin_memset(to, v, n);
+    return to;
+}
+LAB_DEVICE void *memmove(void *to, const void *from, size_t n)
+{
+    __builtin_memmove(to, from, n);
+    return to;
+}
 
 LAB_DEVICE unsigned __isGlobal(const void *p)
 {
@@ -510,6 +704,15 @@ LAB_ATOMIC_SUB(_system, unsigned)
 
 /* ---- numbers ---- */
 
+#ifndef CUDART_INF_F
+#define CUDART_INF_F __builtin_inff()
+#define CUDART_NAN_F __builtin_nanf("")
+#define CUDART_INF __builtin_inf()
+#define CUDART_NAN __builtin_nan("")
+#define CUDART_PI_F 3.141592654f
+#define CUDART_PI 3.1415926535897931
+#endif
+
 LAB_DEVICE int __float_as_int(float v)
 {
     return __nvvm_bitcast_f2i(v);
@@ -542,18 +745,41 @@ LAB_DEVICE double __longlong_as_double(long long v)
         asm("cvt." form " %0, %1;" : "=" out(r) : in(v));                      \
         return r;                                                              \
     }
-LAB_CONVERT(__float2int_rn, int, float, "rni.s32.f32", "r", "f")
-LAB_CONVERT(__float2int_rz, int, float, "rzi.s32.f32", "r", "f")
-LAB_CONVERT(__float2int_rd, int, float, "rmi.s32.f32", "r", "f")
-LAB_CONVERT(__float2int_ru, int, float, "rpi.s32.f32", "r", "f")
-LAB_CONVERT(__float2uint_rn, unsigned, float, "rni.u32.f32", "r", "f")
-LAB_CONVERT(__float2uint_rz, unsigned, float, "rzi.u32.f32", "r", "f")
-LAB_CONVERT(__int2float_rn, float, int, "rn.f32.s32", "f", "r")
-LAB_CONVERT(__int2float_rz, float, int, "rz.f32.s32", "f", "r")
-LAB_CONVERT(__uint2float_rn, float, unsigned, "rn.f32.u32", "f", "r")
-LAB_CONVERT(__double2float_rn, float, double, "rn.f32.f64", "f", "d")
-LAB_CONVERT(__double2int_rn, int, double, "rni.s32.f64", "r", "d")
-LAB_CONVERT(__double2int_rz, int, double, "rzi.s32.f64", "r", "d")
+#define LAB_CONVERTS(name, T, F, form, out, in)                                \
+    LAB_CONVERT(name##_rn, T, F, "rn" form, out, in)                           \
+    LAB_CONVERT(name##_rz, T, F, "rz" form, out, in)                           \
+    LAB_CONVERT(name##_rd, T, F, "rm" form, out, in)                           \
+    LAB_CONVERT(name##_ru, T, F, "rp" form, out, in)
+LAB_CONVERTS(__float2int, int, float, "i.s32.f32", "r", "f")
+LAB_CONVERTS(__float2uint, unsigned, float, "i.u32.f32", "r", "f")
+LAB_CONVERTS(__float2ll, long long, float, "i.s64.f32", "l", "f")
+LAB_CONVERTS(__float2ull, unsigned long long, float, "i.u64.f32", "l", "f")
+LAB_CONVERTS(__double2int, int, double, "i.s32.f64", "r", "d")
+LAB_CONVERTS(__double2uint, unsigned, double, "i.u32.f64", "r", "d")
+LAB_CONVERTS(__double2ll, long long, double, "i.s64.f64", "l", "d")
+LAB_CONVERTS(__double2ull, unsigned long long, double, "i.u64.f64", "l", "d")
+LAB_CONVERTS(__int2float, float, int, ".f32.s32", "f", "r")
+LAB_CONVERTS(__uint2float, float, unsigned, ".f32.u32", "f", "r")
+LAB_CONVERTS(__ll2float, float, long long, ".f32.s64", "f", "l")
+LAB_CONVERTS(__ull2float, float, unsigned long long, ".f32.u64", "f", "l")
+LAB_CONVERTS(__ll2double, double, long long, ".f64.s64", "d", "l")
+LAB_CONVERTS(__ull2double, double, unsigned long long, ".f64.u64", "d", "l")
+LAB_CONVERTS(__double2float, float, double, ".f32.f64", "f", "d")
+LAB_CONVERT(__int2double_rn, double, int, "rn.f64.s32", "d", "r")
+LAB_CONVERT(__uint2double_rn, double, unsigned, "rn.f64.u32", "d", "r")
+LAB_DEVICE int __double2loint(double v)
+{
+    return (int)(unsigned)__nvvm_bitcast_d2ll(v);
+}
+LAB_DEVICE int __double2hiint(double v)
+{
+    return (int)(__nvvm_bitcast_d2ll(v) >> 32);
+}
+LAB_DEVICE double __hiloint2double(int hi, int lo)
+{
+    return __nvvm_bitcast_ll2d(
+        (long long)((unsigned long long)(unsigned)hi << 32 | (unsigned)lo));
+}
 
 /* One instruction of two operands, or three. */
 #define LAB_OP1(name, T, op, letter)                                           \
@@ -584,16 +810,25 @@ LAB_CONVERT(__double2int_rz, int, double, "rzi.s32.f64", "r", "d")
     LAB_OP2(__f##name##_rz, float, op ".rz.f32", "f")                          \
     LAB_OP2(__f##name##_rd, float, op ".rm.f32", "f")                          \
     LAB_OP2(__f##name##_ru, float, op ".rp.f32", "f")                          \
-    LAB_OP2(__d##name##_rn, double, op ".rn.f64", "d")
+    LAB_OP2(__d##name##_rn, double, op ".rn.f64", "d")                         \
+    LAB_OP2(__d##name##_rz, double, op ".rz.f64", "d")                         \
+    LAB_OP2(__d##name##_rd, double, op ".rm.f64", "d")                         \
+    LAB_OP2(__d##name##_ru, double, op ".rp.f64", "d")
 LAB_ROUNDINGS(add, "add")
 LAB_ROUNDINGS(sub, "sub")
 LAB_ROUNDINGS(mul, "mul")
 LAB_ROUNDINGS(div, "div")
-LAB_OP3(__fmaf_rn, float, "fma.rn.f32", "f")
-LAB_OP3(__fmaf_rz, float, "fma.rz.f32", "f")
-LAB_OP3(__fma_rn, double, "fma.rn.f64", "d")
-LAB_OP1(__frcp_rn, float, "rcp.rn.f32", "f")
-LAB_OP1(__fsqrt_rn, float, "sqrt.rn.f32", "f")
+#define LAB_ROUNDINGS_OF(LAB_OP, name, T, op, type, letter)                    \
+    LAB_OP(name##_rn, T, op ".rn." type, letter)                               \
+    LAB_OP(name##_rz, T, op ".rz." type, letter)                               \
+    LAB_OP(name##_rd, T, op ".rm." type, letter)                               \
+    LAB_OP(name##_ru, T, op ".rp." type, letter)
+LAB_ROUNDINGS_OF(LAB_OP3, __fmaf, float, "fma", "f32", "f")
+LAB_ROUNDINGS_OF(LAB_OP3, __fma, double, "fma", "f64", "d")
+LAB_ROUNDINGS_OF(LAB_OP1, __frcp, float, "rcp", "f32", "f")
+LAB_ROUNDINGS_OF(LAB_OP1, __drcp, double, "rcp", "f64", "d")
+LAB_ROUNDINGS_OF(LAB_OP1, __fsqrt, float, "sqrt", "f32", "f")
+LAB_ROUNDINGS_OF(LAB_OP1, __dsqrt, double, "sqrt", "f64", "d")
 LAB_OP1(__frsqrt_rn, float, "rsqrt.approx.f32", "f")
 LAB_OP1(__sinf, float, "sin.approx.f32", "f")
 LAB_OP1(__cosf, float, "cos.approx.f32", "f")
@@ -817,9 +1052,208 @@ LAB_DEVICE float powif(float a, int b)
 {
     return powf(a, (float)b);
 }
-LAB_DEVICE float ldexpf(float a, int n)
+/* a * 2^n, rounded once. */
+LAB_DEVICE double lab_scale(double a, int n)
 {
-    return a * exp2f((float)n);
+    if (n > 1023) {
+        a *= 0x1p1023;
+        n = n > 3069 ? 2046 : n - 1023;
+        if (n > 1023) {
+            a *= 0x1p1023;
+            n -= 1023;
+        }
+    } else if (n < -1022) {
+        a *=
+            0x1p-969; /* by 2^-1022 the last product would be a second rounding */
+        n = n < -2960 ? -1991 : n + 969;
+        if (n < -1022) {
+            a *= 0x1p-969;
+            n += 969;
+        }
+    }
+    return a * __nvvm_bitcast_ll2d((long long)(n + 1023) << 52);
+}
+#define LAB_SCALE(name, N)                                                     \
+    LAB_DEVICE double name(double a, N n)                                      \
+    {                                                                          \
+        return lab_scale(a, n > 9999 ? 9999 : n < -9999 ? -9999 : (int)n);     \
+    }                                                                          \
+    LAB_DEVICE float name##f(float a, N n)                                     \
+    {                                                                          \
+        return (float)name((double)a, n > 500 ? 500 : n < -500 ? -500 : n);    \
+    }                                                                          \
+    LAB_DEVICE float name(float a, N n)                                        \
+    {                                                                          \
+        return name##f(a, n);                                                  \
+    }
+LAB_SCALE(ldexp, int)
+LAB_SCALE(scalbn, int)
+LAB_SCALE(scalbln, long)
+LAB_DEVICE double frexp(double a, int *n)
+{
+    long long bits = __nvvm_bitcast_d2ll(a);
+    *n = 0;
+    if ((bits << 1) == 0 || (bits >> 52 & 2047) == 2047)
+        return a;
+    if ((bits >> 52 & 2047) == 0) {
+        bits = __nvvm_bitcast_d2ll(a * 0x1p54);
+        *n = -54;
+    }
+    *n += (int)(bits >> 52 & 2047) - 1022;
+    return __nvvm_bitcast_ll2d((bits & ~(2047ll << 52)) | 1022ll << 52);
+}
+LAB_DEVICE float frexpf(float a, int *n)
+{
+    return (float)frexp((double)a, n);
+}
+LAB_DEVICE float frexp(float a, int *n)
+{
+    return frexpf(a, n);
+}
+LAB_DEVICE int ilogb(double a)
+{
+    int n;
+    frexp(a, &n);
+    return a == 0 || a != a                 ? -2147483647 - 1
+           : __nvvm_fabs_d(a) == CUDART_INF ? 2147483647
+                                            : n - 1;
+}
+LAB_DEVICE int ilogbf(float a)
+{
+    return ilogb((double)a);
+}
+LAB_DEVICE int ilogb(float a)
+{
+    return ilogb((double)a);
+}
+LAB_DEVICE double modf(double a, double *whole)
+{
+    *whole = __nvvm_trunc_d(a);
+    return __builtin_copysign(*whole == a ? 0.0 : a - *whole, a);
+}
+LAB_DEVICE float modff(float a, float *whole)
+{
+    *whole = __nvvm_trunc_f(a);
+    return __builtin_copysignf(*whole == a ? 0.0f : a - *whole, a);
+}
+LAB_DEVICE float modf(float a, float *whole)
+{
+    return modff(a, whole);
+}
+LAB_DEVICE double nextafter(double a, double b)
+{
+    const long long bits = __nvvm_bitcast_d2ll(a);
+    if (a != a || b != b)
+        return a + b;
+    if (a == b)
+        return b;
+    if (a == 0)
+        return __builtin_copysign(4.9406564584124654e-324, b);
+    return __nvvm_bitcast_ll2d(bits + ((a < b) == (a > 0) ? 1 : -1));
+}
+LAB_DEVICE float nextafterf(float a, float b)
+{
+    const int bits = __nvvm_bitcast_f2i(a);
+    if (a != a || b != b)
+        return a + b;
+    if (a == b)
+        return b;
+    if (a == 0)
+        return __builtin_copysignf(1.40129846e-45f, b);
+    return __nvvm_bitcast_i2f(bits + ((a < b) == (a > 0) ? 1 : -1));
+}
+LAB_DEVICE float nextafter(float a, float b)
+{
+    return nextafterf(a, b);
+}
+/* *n: the last three bits of the quotient, with its sign. */
+LAB_DEVICE double remquo(double a, double b, int *n)
+{
+    const double r = remainder(a, b);
+    const double q = lab_rint_d((fmod(a, 8 * b) - r) / b);
+    *n = q == q ? q < 0 ? -((int)-q & 7) : (int)q & 7 : 0;
+    return r;
+}
+LAB_DEVICE float remquof(float a, float b, int *n)
+{
+    return (float)remquo((double)a, (double)b, n);
+}
+LAB_DEVICE float remquo(float a, float b, int *n)
+{
+    return remquof(a, b, n);
+}
+/* Roots of sums of squares; those of float by double, which holds their squares. */
+LAB_DEVICE double norm4d(double a, double b, double c, double d)
+{
+    const double m = fmax(fmax(__nvvm_fabs_d(a), __nvvm_fabs_d(b)),
+                          fmax(__nvvm_fabs_d(c), __nvvm_fabs_d(d)));
+    int n;
+    if (m == 0 || m == CUDART_INF)
+        return m;
+    frexp(m, &n);
+    a = lab_scale(a, -n);
+    b = lab_scale(b, -n);
+    c = lab_scale(c, -n);
+    d = lab_scale(d, -n);
+    return lab_scale(__nvvm_sqrt_rn_d(a * a + b * b + c * c + d * d), n);
+}
+LAB_DEVICE float norm4df(float a, float b, float c, float d)
+{
+    return (float)norm4d(a, b, c, d);
+}
+LAB_DEVICE double norm3d(double a, double b, double c)
+{
+    return norm4d(a, b, c, 0);
+}
+LAB_DEVICE float norm3df(float a, float b, float c)
+{
+    return (float)norm4d(a, b, c, 0);
+}
+LAB_DEVICE double rnorm4d(double a, double b, double c, double d)
+{
+    return 1 / norm4d(a, b, c, d);
+}
+LAB_DEVICE float rnorm4df(float a, float b, float c, float d)
+{
+    return (float)rnorm4d(a, b, c, d);
+}
+LAB_DEVICE double rnorm3d(double a, double b, double c)
+{
+    return 1 / norm4d(a, b, c, 0);
+}
+LAB_DEVICE float rnorm3df(float a, float b, float c)
+{
+    return (float)rnorm3d(a, b, c);
+}
+LAB_DEVICE double rhypot(double a, double b)
+{
+    return 1 / hypot(a, b);
+}
+LAB_DEVICE float rhypotf(float a, float b)
+{
+    return (float)(1 / hypot((double)a, (double)b));
+}
+LAB_DEVICE double norm(int n, const double *a)
+{
+    double m = 0;
+    for (int i = 0; i < n; i++)
+        m = norm4d(m, a[i], 0, 0);
+    return m;
+}
+LAB_DEVICE float normf(int n, const float *a)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += (double)a[i] * a[i];
+    return (float)__nvvm_sqrt_rn_d(sum);
+}
+LAB_DEVICE double rnorm(int n, const double *a)
+{
+    return 1 / norm(n, a);
+}
+LAB_DEVICE float rnormf(int n, const float *a)
+{
+    return (float)(1 / (double)normf(n, a));
 }
 LAB_DEVICE float roundf_even(float a)
 {
@@ -849,19 +1283,24 @@ LAB_DEVICE long long llabs(long long a)
 {
     return a < 0 ? -a : a;
 }
-LAB_DEVICE int lrintf(float a)
-{
-    return __float2int_rn(a);
-}
+#define LAB_NEAREST(name, round, R)                                            \
+    LAB_DEVICE R name##f(float a)                                              \
+    {                                                                          \
+        return (R)round##f(a);                                                 \
+    }                                                                          \
+    LAB_DEVICE R name(float a)                                                 \
+    {                                                                          \
+        return (R)round##f(a);                                                 \
+    }                                                                          \
+    LAB_DEVICE R name(double a)                                                \
+    {                                                                          \
+        return (R)round(a);                                                    \
+    }
+LAB_NEAREST(lrint, rint, long)
+LAB_NEAREST(llrint, rint, long long)
+LAB_NEAREST(lround, round, long)
+LAB_NEAREST(llround, round, long long)
 /* isnan() and its kind are those of <math.h>: constexpr, so for both sides. */
-#ifndef CUDART_INF_F
-#define CUDART_INF_F __builtin_inff()
-#define CUDART_NAN_F __builtin_nanf("")
-#define CUDART_INF __builtin_inf()
-#define CUDART_NAN __builtin_nan("")
-#define CUDART_PI_F 3.141592654f
-#define CUDART_PI 3.1415926535897931
-#endif
 
 /* ---- the clock, and what stops a kernel ---- */
 
@@ -890,6 +1329,9 @@ LAB_DEVICE void __trap()
     asm volatile("trap;");
 }
 LAB_DEVICE void __brkpt()
+{
+}
+LAB_DEVICE void __prof_trigger(int)
 {
 }
 /* clang makes a call of vprintf() of it, as nvcc does. */

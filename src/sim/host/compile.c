@@ -281,6 +281,17 @@ static enum lab_status run(struct command *c, const char *errors, int *code)
     return LAB_OK;
 }
 
+/* Does clang miss a header or a function? */
+static bool is_not_there(const char *words)
+{
+    static const char *const ways[] = {
+        "file not found", "undeclared identifier", "no matching function"};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (strstr(words, ways[i]))
+            return true;
+    return false;
+}
+
 /* One try. LAB_E_PARSE: the compiler refuses; its reasons are in `words`. */
 static enum lab_status try(const struct lab_sim_source *s, const char *compiler,
                            const char *arch, const char *dir,
@@ -309,8 +320,12 @@ static enum lab_status try(const struct lab_sim_source *s, const char *compiler,
     if (!st)
         st = read_file(errors, WORDS_MOST, words);
     if (!st && code)
-        st = lab_fail(LAB_E_PARSE, "[sim.compile] %s does not compile (%s)",
-                      s->path, compiler);
+        st = lab_fail(LAB_E_PARSE, "[sim.compile] %s does not compile (%s)%s",
+                      s->path, compiler,
+                      !arch && is_not_there(lab_str_text(words))
+                          ? ": what CUDA has and the program's own headers do "
+                            "not (docs/sim.md) needs nvcc"
+                          : "");
     if (!st)
         st = read_file(output, TEXT_MOST, ptx);
     unlink(output);

@@ -3,6 +3,7 @@
  * calls approximate is computed to within its error and is not the hardware's
  * last bit. */
 #include <fenv.h>
+#include <stdio.h>
 
 #include "warp/lanes.h"
 
@@ -1007,6 +1008,49 @@ static inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t n)
 }
 SIM_OP3(fns, u32, u32, u32, s32, nth_set(a, b, c))
 
+/* ---- two halves of a word ---- */
+
+static inline uint32_t two(uint32_t low, uint32_t high)
+{
+    return (low & 0xffff) | high << 16;
+}
+#define HALF(v, k) ((v) >> 16 * (k)&0xffff)
+#define SIGNED_HALF(v, k) ((int16_t)((v) >> 16 * (k)))
+#define OF_TWO(of, half) two((uint32_t)of(half, 0), (uint32_t)of(half, 1))
+#define LEAST_OF(half, k) (half(a, k) < half(b, k) ? half(a, k) : half(b, k))
+#define MOST_OF(half, k) (half(a, k) > half(b, k) ? half(a, k) : half(b, k))
+#define NOT_BELOW_0(v) ((v) < 0 ? 0 : (v))
+#define LEAST_RELU(half, k) NOT_BELOW_0(LEAST_OF(half, k))
+#define MOST_RELU(half, k) NOT_BELOW_0(MOST_OF(half, k))
+SIM_OP2(add_16x2, u32, u32, u32, two(a + b, (a >> 16) + (b >> 16)))
+SIM_OP2(min_u16x2, u32, u32, u32, OF_TWO(LEAST_OF, HALF))
+SIM_OP2(max_u16x2, u32, u32, u32, OF_TWO(MOST_OF, HALF))
+SIM_OP2(min_s16x2, u32, u32, u32, OF_TWO(LEAST_OF, SIGNED_HALF))
+SIM_OP2(max_s16x2, u32, u32, u32, OF_TWO(MOST_OF, SIGNED_HALF))
+SIM_OP2(min_relu_s16x2, u32, u32, u32, OF_TWO(LEAST_RELU, SIGNED_HALF))
+SIM_OP2(max_relu_s16x2, u32, u32, u32, OF_TWO(MOST_RELU, SIGNED_HALF))
+SIM_OP2(min_relu_s32, s32, s32, s32, NOT_BELOW_0(a < b ? a : b))
+SIM_OP2(max_relu_s32, s32, s32, s32, NOT_BELOW_0(a > b ? a : b))
+
+/* The differences of `wide` bits each, side by side or added up. */
+static inline uint32_t differences(uint32_t a, uint32_t b, int wide, bool sum)
+{
+    const uint32_t part = 0xffffffff >> (32 - wide);
+    uint32_t out = 0;
+    for (int k = 0; k < 32; k += wide) {
+        const uint32_t x = a >> k & part;
+        const uint32_t y = b >> k & part;
+        out += (x > y ? x - y : y - x) << (sum ? 0 : k);
+    }
+    return out;
+}
+SIM_OP3(vabsdiff2_u32, u32, u32, u32, u32,
+        ((void)c, differences(a, b, 16, false)))
+SIM_OP3(vabsdiff4_u32, u32, u32, u32, u32,
+        ((void)c, differences(a, b, 8, false)))
+SIM_OP3(vabsdiff2_add_u32, u32, u32, u32, u32, c + differences(a, b, 16, true))
+SIM_OP3(vabsdiff4_add_u32, u32, u32, u32, u32, c + differences(a, b, 8, true))
+
 /* ---- predicates ---- */
 
 #define PRED_OP(name, expr)                                                    \
@@ -1241,15 +1285,47 @@ static const struct sim_row rows[] = {
     R(or, PRED, 0, 0, "PPP", or_pred),
     R(xor, PRED, 0, 0, "PPP", xor_pred),
     R(not, PRED, 0, 0, "PP", not_pred),
+    R(add, U16X2, 0, 0, "TTT", add_16x2),
+    R(add, S16X2, 0, 0, "TTT", add_16x2),
+    R(min, U16X2, 0, 0, "TTT", min_u16x2),
+    R(max, U16X2, 0, 0, "TTT", max_u16x2),
+    R(min, S16X2, 0, 0, "TTT", min_s16x2),
+    R(max, S16X2, 0, 0, "TTT", max_s16x2),
+    R(min, S16X2, SIM_M(RELU), SIM_M(RELU), "TTT", min_relu_s16x2),
+    R(max, S16X2, SIM_M(RELU), SIM_M(RELU), "TTT", max_relu_s16x2),
+    R(min, S32, SIM_M(RELU), SIM_M(RELU), "TTT", min_relu_s32),
+    R(max, S32, SIM_M(RELU), SIM_M(RELU), "TTT", max_relu_s32),
+    R(vabsdiff2, U32, 0, 0, "TTTT", vabsdiff2_u32),
+    R(vabsdiff4, U32, 0, 0, "TTTT", vabsdiff4_u32),
+    {"vabsdiff2.add", LAB_PTX_U32, 0, 0, "TTTT", vabsdiff2_add_u32, NULL, 0},
+    {"vabsdiff4.add", LAB_PTX_U32, 0, 0, "TTTT", vabsdiff4_add_u32, NULL, 0},
     DOT(dp4a, 0, dp4a),
     DOT(dp2a, SIM_M(LO), dp2a_lo),
     DOT(dp2a, SIM_M(HI), dp2a_hi),
 };
 /* clang-format on */
 
-const struct sim_row *sim_math_row(const char *opcode,
-                                   const struct sim_mods *mods)
+/* Instructions of video have a type for each operand, and may add up. */
+static const char *video(const char *opcode, struct sim_mods *m, char with[32])
 {
+    if (opcode[0] != 'v' || m->type_count != 3 || m->types[0] != m->types[1] ||
+        m->types[0] != m->types[2])
+        return opcode;
+    m->type_count = 1;
+    if (!m->other || strcmp(m->other, "add") != 0)
+        return opcode;
+    m->other = NULL;
+    snprintf(with, 32, "%s.add", opcode);
+    return with;
+}
+
+const struct sim_row *sim_math_row(const char *opcode,
+                                   const struct sim_mods *given)
+{
+    char with[32];
+    struct sim_mods m = *given;
+    const struct sim_mods *mods = &m;
+    opcode = video(opcode, &m, with);
     int from = mods->type_count == 2 ? mods->types[1] : 0;
     if (mods->type_count < 1 || mods->type_count > 2 || mods->other)
         return NULL;

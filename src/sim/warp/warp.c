@@ -539,11 +539,11 @@ void sim_warp_run(struct sim_warp *w, int64_t most)
     const struct sim_instr *code = w->block->grid->kernel->instrs;
     struct sim_tally *tally = w->block->tally;
     struct sim_stack *s = w->stack;
-    int64_t left = most;
+    const int64_t end = w->steps + most;
     s->turn_over = false;
     if (__builtin_expect(w->held, 0))
         let_go(w);
-    while (left > 0 && w->state == SIM_READY) {
+    while (w->steps < end && w->state == SIM_READY) {
         int32_t pc = w->pc;
         if (pc == s->join_pc) {
             arrive(w);
@@ -556,7 +556,7 @@ void sim_warp_run(struct sim_warp *w, int64_t most)
         tally[pc].warps++;
         tally[pc].lanes += __builtin_popcount(mask);
         w->pc = pc + 1;
-        left--;
+        w->steps++; /* %clock reads it */
         if (mask)
             i->run(w, i, mask);
         if (__builtin_expect((w->faulted & w->active) != 0, 0)) {
@@ -570,7 +570,6 @@ void sim_warp_run(struct sim_warp *w, int64_t most)
             break;
         }
     }
-    w->steps += most - left;
 }
 
 /* ---- lowering: bra, brx.idx, call, ret, exit, trap ---- */

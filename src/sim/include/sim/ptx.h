@@ -31,6 +31,8 @@ enum lab_ptx_type {
     LAB_PTX_S16,
     LAB_PTX_S32,
     LAB_PTX_S64,
+    LAB_PTX_U16X2,
+    LAB_PTX_S16X2,
     LAB_PTX_F16,
     LAB_PTX_F16X2,
     LAB_PTX_BF16,

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/unknown.h"
+#include "sim/argument.h"
 
 enum { LANES = 32, MOST = 256, A_LINE = 8 };
 
@@ -295,6 +296,32 @@ static enum lab_status print_register(struct lab_str *out,
     return lab_str_check(out, "a register");
 }
 
+/* "x[3] = 0.5  float, in memory": of a tensor, not of a lane. */
+static enum lab_status print_element(struct lab_str *out,
+                                     const struct lab_sim_debug *d,
+                                     const char *word)
+{
+    void *p;
+    int type;
+    bool written;
+    enum lab_status st = lab_sim_debug_element_at(d, word, &p, &type, &written);
+    if (st)
+        return st;
+    lab_str_addf(out, "%s = ", word);
+    if (!written)
+        lab_str_add(out, "-");
+    else if (lab_sim_type_is_real((enum lab_sim_type)type))
+        lab_str_addf(out, "%.9g",
+                     lab_sim_real_at((enum lab_sim_type)type, p, 0));
+    else
+        lab_str_addf(out, "%" PRId64,
+                     lab_sim_integer_at((enum lab_sim_type)type, p, 0));
+    lab_str_addf(out, "  %s, in memory%s\n",
+                 lab_sim_type_name((enum lab_sim_type)type),
+                 written ? "" : ": nothing has written it");
+    return lab_str_check(out, "an element");
+}
+
 enum lab_status lab_kernel_print_add(struct lab_str *out,
                                      struct lab_kernel_values *v,
                                      const struct lab_sim_debug *d, int warp,
@@ -306,12 +333,15 @@ enum lab_status lab_kernel_print_add(struct lab_str *out,
     if (st)
         return st;
     if (!*word)
-        return lab_fail(LAB_E_PARSE, "[kernel.print] print what? A variable, "
-                                     "as sum or threadIdx.x, or a register of "
-                                     "the PTX, as %%f3");
+        return lab_fail(LAB_E_PARSE,
+                        "[kernel.print] print what? A variable, "
+                        "as sum or threadIdx.x, a register of "
+                        "the PTX, as %%f3, or an element, as x[3]");
     if (*word == '%')
         return print_register(out, d, warp, word, w.lanes);
     const struct lab_sim_variable *x = find(v, word);
+    if (!x && strchr(word, '['))
+        return print_element(out, d, word);
     if (!x)
         return no_variable(v, word);
     if (x->held == LAB_SIM_HELD_NOT)

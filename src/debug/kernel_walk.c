@@ -714,7 +714,9 @@ static const struct word {
     {"block", "X[,Y[,Z]]", "go to the beginning of this block", do_block},
     {"lanes", "", "the warp's threads and what each touched", do_lanes},
     {"access", "", "what the warp touched last", do_access},
-    {"print", "NAME | %R", "a variable, or a register of the PTX, in each lane",
+    {"print", "NAME",
+     "a variable, or a register of the PTX (%f3), in each lane; or an "
+     "element: x[3,17]",
      do_print},
     {"registers", "", "variables and registers that hold a value, of one lane",
      do_registers},

@@ -233,7 +233,7 @@ struct sim_warp {
                        * do so when it goes on */
     int32_t pc; /* of the next instruction; a handler may change it */
     int barrier;
-    int64_t steps;       /* instructions that it executed, with the one at hand */
+    int64_t steps; /* instructions that it executed, with the one at hand */
     unsigned char *regs; /* slots of 128 bytes, 64-byte aligned */
     uint32_t *preds;
     unsigned char *local; /* lane after lane, the kernel's local_bytes each */

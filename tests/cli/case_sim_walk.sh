@@ -12,6 +12,7 @@ walk() { # words on standard input
 }
 
 walk <<'WORDS'
+print out[40]
 step
 warps
 back
@@ -21,6 +22,9 @@ foo
 writer 1[40]
 lanes
 print %nothing
+print in[77]
+print out[40]
+print out[128]
 kernel
 block 1
 watch 1[70]
@@ -48,6 +52,10 @@ expect_stdout 'what is watched was touched'
 expect_stdout 'all warps of the block have ended'
 expect_stdout 'it is one of 2 blocks; '
 expect_stdout 'the kernel has no register %nothing'
+expect_stdout 'in[77] = 77  int, in memory'
+expect_stdout 'out[40] = -  int, in memory: nothing has written it'
+expect_stdout 'out[40] = 0  int, in memory'
+expect_stdout 'out[128]: an index for each of 1 dimensions, the first from 0 to 127'
 
 # Who wrote each element of the output so far: a picture that grows from block to block,
 # and a block that is walked again begins with nothing.

@@ -15,6 +15,7 @@
 #include "base/module.h"
 #include "engine/sim_module.h"
 #include "common/cuda_exec.h"
+#include "sim/argument.h"
 
 #define WORKSPACE_BYTES ((size_t)32 << 20) /* as the CUDA backend's */
 
@@ -299,7 +300,14 @@ static enum lab_status label_view(struct sim_backend *sim,
                                   const struct lab_view *v, const char *role,
                                   int number, int argument, bool label)
 {
+    static const int types[LAB_DTYPE_COUNT] = {
+        [LAB_F32] = 1 + LAB_SIM_TYPE_FLOAT,
+        [LAB_F64] = 1 + LAB_SIM_TYPE_DOUBLE,
+        [LAB_I32] = 1 + LAB_SIM_TYPE_INT,
+        [LAB_F16] = 1 + LAB_SIM_TYPE_HALF,
+        [LAB_BFLOAT16] = 1 + LAB_SIM_TYPE_BFLOAT16};
     struct lab_sim_label l = {.argument = argument,
+                              .type = types[v->dtype],
                               .element_bytes = (int)lab_dtype_bytes(v->dtype),
                               .rank = v->rank,
                               .read_only = strcmp(role, "input") == 0,

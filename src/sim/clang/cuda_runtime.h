@@ -8,6 +8,7 @@
  * functions of mathematics stay calls, by their names in C, which the simulator
  * serves. */
 #pragma once
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -873,6 +873,7 @@ enum lab_status lab_sim_argument_make(struct lab_sim_memory *m,
 {
     struct lab_sim_label label = {.argument = number,
                                   .element_bytes = types[a->type].bytes,
+                                  .type = 1 + (int)a->type,
                                   .rank = a->rank,
                                   .read_only = a->direction == LAB_SIM_IN};
     if (a->direction == LAB_SIM_VALUE)

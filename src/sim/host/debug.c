@@ -1375,8 +1375,9 @@ static bool is_called(const struct lab_sim_label *l, const char *name, size_t n)
             memcmp(number, name, n) == 0);
 }
 
-enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
-                                   const char *element, void **p, size_t *bytes)
+static enum lab_status find_memory(const struct lab_sim_debug *d,
+                                   const char *element, void **p, size_t *bytes,
+                                   const struct lab_sim_label **label)
 {
     const struct lab_sim_memory *m = d->memory;
     const size_t n = strcspn(element, "[");
@@ -1393,6 +1394,7 @@ enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
                          used ? ", " : "", l->name);
                 continue;
             }
+            *label = l;
             *p = a->base + named->from;
             *bytes = named->bytes;
             if (!element[n])
@@ -1407,6 +1409,33 @@ enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
         LAB_E_NOTFOUND,
         "[kernel.memory-name] no memory is called %.*s: there is %s", (int)n,
         element, names[0] ? names : "none with a name");
+}
+
+enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
+                                   const char *element, void **p, size_t *bytes)
+{
+    const struct lab_sim_label *label;
+    return find_memory(d, element, p, bytes, &label);
+}
+
+enum lab_status lab_sim_debug_element_at(const struct lab_sim_debug *d,
+                                         const char *element, void **p,
+                                         int *type, bool *written)
+{
+    const struct lab_sim_label *label;
+    size_t bytes;
+    int64_t first;
+    enum lab_status st = find_memory(d, element, p, &bytes, &label);
+    if (st)
+        return st;
+    if (label->type == 0 || !strchr(element, '['))
+        return lab_fail(LAB_E_NOTFOUND, "[kernel.element] %s: %s", element,
+                        label->type == 0
+                            ? "the type of its elements is not known"
+                            : "which element? As x[3,17]");
+    *type = label->type - 1;
+    *written = lab_sim_count_unwritten(d->memory, *p, 1, bytes, &first) == 0;
+    return LAB_OK;
 }
 
 void lab_sim_debug_poll(struct lab_sim_debug *d, bool (*go_on)(void *user),

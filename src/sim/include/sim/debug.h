@@ -224,6 +224,11 @@ void lab_sim_debug_outside(const struct lab_sim_debug *d,
 enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
                                    const char *element, void **p,
                                    size_t *bytes);
+/* An element, "x[3,17]", of `type`, enum lab_sim_type; `written`: what is there was, as
+ * far as the checks know. LAB_E_NOTFOUND, LAB_E_RANGE. */
+enum lab_status lab_sim_debug_element_at(const struct lab_sim_debug *d,
+                                         const char *element, void **p,
+                                         int *type, bool *written);
 /* What the instructions of a source line did so far, in this block; line 0: all of
  * the kernel. */
 void lab_sim_debug_counts(const struct lab_sim_debug *d, int32_t file,

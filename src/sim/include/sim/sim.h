@@ -23,6 +23,7 @@ struct lab_sim_label {
     char name[LAB_SIM_NAME];
     int argument; /* of the launch, from 0; -1: none */
     int element_bytes;
+    int type; /* 1 + enum lab_sim_type of an element; 0: not known */
     int rank;
     int64_t dim[LAB_SIM_MAX_RANK];
     bool read_only; /* a write to it is a finding */

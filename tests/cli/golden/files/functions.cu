@@ -1,7 +1,8 @@
 /* Functions of CUDA, one a column of y: thread t takes element t and the one after it. */
 enum { COLUMNS = 44 };
 
-__global__ void functions(const float *f, const double *d, const int *a, double *y)
+__global__ void functions(const float *f, const double *d, const int *a,
+                          double *y)
 {
     const int t = threadIdx.x;
     const int n = blockDim.x;

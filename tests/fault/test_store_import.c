@@ -70,6 +70,48 @@ TEST_CASE_WITH(rows_names_and_identity_come_along, NULL, import_cleanup)
     assert_rows(here, 3, "loss WHERE runId = 2");
 }
 
+static void first_text(const char *path, const char *sql, char *out,
+                       size_t room)
+{
+    sqlite3_stmt *stmt;
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    snprintf(out, room, "%s", (const char *)sqlite3_column_text(stmt, 0));
+    assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* A run that ships has the rows of its first iterations alone. */
+TEST_CASE_WITH(sums_of_more_than_the_rows_stay, NULL, import_cleanup)
+{
+    static const char all[] = "SELECT group_concat(t.level || ' ' || count || "
+                              "' ' || total_ns || ' ' || ifnull(n.value, '') "
+                              "|| ' ' || hex(times), ';') FROM time_sum AS t "
+                              "LEFT JOIN StringIds AS n ON n.id = t.nameId "
+                              "WHERE runId = %d AND level BETWEEN 0 AND 4";
+    const char *here = sample_path("here.db");
+    const char *theirs = sample_path("theirs.db");
+    char sql[600];
+    char texts[2][20000];
+    assert_ok(sample_run(here, 2, 3, NULL));
+    sample_sql(here, "UPDATE StringIds SET id = 1000 - id");
+    assert_ok(sample_run(theirs, 3, 4, NULL));
+    sample_sql(theirs,
+               "DELETE FROM op_kernel WHERE stepExec IN (SELECT exec FROM step "
+               "WHERE iteration > 0); DELETE FROM step WHERE iteration > 0");
+    assert_ok(import(here, theirs, NULL, NULL));
+    for (int i = 0; i < 2; i++) {
+        snprintf(sql, sizeof(sql), all, i + 1);
+        first_text(i ? here : theirs, sql, texts[i], sizeof(texts[i]));
+    }
+    assert_true(strlen(texts[0]) > 100);
+    assert_string_equal(texts[1], texts[0]);
+    assert_int_equal(sample_int(here, "SELECT summed FROM run WHERE id = 2"),
+                     1);
+}
+
 TEST_CASE_WITH(nothing_is_doubled, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");

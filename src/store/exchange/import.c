@@ -45,6 +45,7 @@ static const struct table {
     {"op_memory", 1, NULL},
     {"metric_value", 1, NULL},
     {"loss", 1, NULL},
+    {"time_sum", 2, NULL},
     {"lab_row", 4, NULL},
     {"lab_said", 5, NULL},
     {"sweep_row", 5, NULL},
@@ -60,7 +61,7 @@ static const struct table {
     {"META_DATA_CAPTURE", 0, NULL},
     {"META_DATA_EXPORT", 1, NULL},
 };
-enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
+enum { SUMS = 5, TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 /* Tables with rows of devices, which only name the run that measured them. Two rows are the same when `same` is; the first `needed` of those
  * columns always have a value. */
@@ -191,7 +192,7 @@ static const struct {
     {'K', " kernelRow kernelRowFirst kernelRowLast "},
     {'C', " memcpyRow "},
     {'S', " memsetRow "},
-    {'a', " binaryData luid ctxswDevPath ctrlDevPath revision nodeMask "
+    {'a', " times binaryData luid ctxswDevPath ctrlDevPath revision nodeMask "
           "maxBlockDimX maxBlockDimY maxBlockDimZ maxGridDimX maxGridDimY "
           "maxGridDimZ "},
 };
@@ -1381,6 +1382,24 @@ static enum lab_status each_new_run(struct lab_import *in,
     return st;
 }
 
+/* A run that ships has the rows of its first iterations and the sums of all:
+ * those stay. Of other runs they are added up anew, for a list of iterations in
+ * them names rows of the file. */
+static enum lab_status keep_sums(struct lab_import *in)
+{
+    if (!in->of[SUMS].count)
+        return LAB_OK;
+    return import_exec(
+        in, "DELETE FROM main.time_sum WHERE runId IN (SELECT new FROM "
+            "temp.run_map) AND (level NOT BETWEEN 0 AND 4 OR runId NOT IN "
+            "(SELECT t.runId FROM main.time_sum AS t WHERE t.level = 3 AND "
+            "t.runId IN (SELECT new FROM temp.run_map) GROUP BY t.runId HAVING "
+            "sum(t.count) > (SELECT count(*) FROM main.step AS s WHERE s.runId "
+            "= t.runId)));"
+            "UPDATE main.run SET summed = 1 WHERE id IN (SELECT new FROM "
+            "temp.run_map) AND id IN (SELECT runId FROM main.time_sum)");
+}
+
 /* Adding up reads the rows between a run's first and last kernel. A file with
  * many runs that are mixed row by row would have all of them read for each run: such
  * runs are added up when they are looked at. */
@@ -1448,6 +1467,8 @@ static enum lab_status copy_rows(struct lab_import *in)
         st = each_new_run(in, import_range_steps);
     if (st == LAB_OK && !in->nsys && !has(&in->of_run, "kind"))
         st = find_labs(in);
+    if (st == LAB_OK)
+        st = keep_sums(in);
     return st ? st : each_new_run(in, sum_up);
 }
 

@@ -80,10 +80,10 @@ began = [r["started"] for r in runs]
 assert began == sorted(began, reverse=True)
 P
 
-# Of a long run the longest steps have a sentence, and all in a table; a step's
+# Of a long run the longest steps have a sentence (two may share one), and all in a table; a step's
 # only kernel is no row beside it.
 sentences() {
-    grep -cE '^[0-9]+ .*: [A-Z]' "$out"
+    grep -E '^[0-9]+ .*: [A-Z]' "$out" | sed 's/: [A-Z].*//' | tr , '\n' | wc -l
 }
 run profile list --recorded --json
 gpt=$(python3 -c 'import json, sys

@@ -104,10 +104,13 @@ static enum lab_status write_line(const struct printer *t, const struct line *l)
 static enum lab_status print_lines(struct printer *t, struct lines *lines)
 {
     enum lab_status st = LAB_OK;
-    for (size_t i = 0; i < lines->n && !st; i++)
+    for (size_t i = 0; i < lines->n && !st; i++) {
         st = write_line(t, &lines->list[i]);
+        if (!st) /* a reader never gets a part of a line */
+            st = lab_print_check();
+    }
     forget_lines(lines);
-    return st ? st : lab_print_check();
+    return st;
 }
 
 static enum lab_status print_pending(struct printer *t)

@@ -1050,8 +1050,10 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
         lab_network_set_lr(&w->spec, o->lr);
     if (o->early_stop > 0)
         w->spec.early_stop = o->early_stop;
-    if (o->precision)
+    if (o->precision) {
         w->spec.precision = lab_precision_find(o->precision);
+        w->spec.precision_place = (struct lab_place){0};
+    }
     return recording_new(&w->recording, w, eager, whole);
 }
 

@@ -378,13 +378,13 @@ struct table {
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define TABLE(array) .keys = array, .count = COUNT(array)
 
-static read_fn read_format, keep_title, keep_order, read_prerequisites,
-    read_run, read_data, read_network, read_single, read_parameter,
-    read_variant, read_watch, read_break, read_printed, read_ladder, read_sizes,
-    read_rungs, read_slide, check_measures, read_of, read_precisions, join_path,
-    read_split, read_validation, read_data_tensor, read_data_other, read_texts,
-    check_name, read_when, read_at, read_printed_values, keep_updated,
-    check_size;
+static read_fn read_format, keep_title, keep_precision, keep_order,
+    read_prerequisites, read_run, read_data, read_network, read_single,
+    read_parameter, read_variant, read_watch, read_break, read_printed,
+    read_ladder, read_sizes, read_rungs, read_slide, check_measures, read_of,
+    read_precisions, join_path, read_split, read_validation, read_data_tensor,
+    read_data_other, read_texts, check_name, read_when, read_at,
+    read_printed_values, keep_updated, check_size;
 
 static const char *phase_word(size_t i)
 {
@@ -441,8 +441,11 @@ static const struct key front_keys[] = {
      ONE_OF("nchw", "nhwc"), .fallback = "nchw",
      .doc = "The order of the dimensions of images."},
     {"precision", VALUE_CHOICE, FIELD(lab_lesson, spec.precision),
-     .max = LAB_FP64, .word = precision_word, .fallback = "fp32",
-     .doc = "The precision of products and convolutions."},
+     .max = LAB_FP64, .word = precision_word, .read = keep_precision,
+     .fallback = "fp32",
+     .doc = "The precision of products and convolutions. This version runs "
+            "networks in fp32: the others are refused when the network is "
+            "built. Kernels of labs have all of them."},
     {"run", VALUE_MAP, FIELD(lab_lesson, spec), .in = LESSON, .read = read_run,
      .expects = "a mapping with iterations or epochs",
      .doc = "How long to train."},
@@ -1209,12 +1212,29 @@ static bool read_map(struct front *f, const struct yaml *map,
     return ok;
 }
 
+/* Has the mapping an unknown key that is this one, misspelt? */
+static bool is_misspelt(const struct yaml *map, const struct table *table,
+                        unsigned in, const struct key *key)
+{
+    const char *names[MOST_WORDS];
+    size_t n = key_names(table, in, names);
+    for (const struct yaml *c = map->first; c; c = c->next) {
+        const char *near =
+            find_key(table, c->key, in) ? NULL : lab_nearest(c->key, names, n);
+        if (near && strcmp(near, key->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A key that is misspelt has its own finding, with the place. */
 static void check_required(struct front *f, const struct yaml *map,
                            const struct table *table, unsigned in)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct key *key = &table->keys[i];
-        if ((key->required & in) && !get(map, key->name))
+        if ((key->required & in) && !get(map, key->name) &&
+            !is_misspelt(map, table, in, key))
             fail(f, map, LAB_E_PARSE,
                  "[lesson.key.missing] %s has no %s: add it", table->whole,
                  key->name);
@@ -1241,6 +1261,14 @@ static bool keep_title(struct front *f, const struct yaml *node, void *field)
     (void)field;
     f->lesson->title_place = at_key(node);
     f->spec->title = f->lesson->title;
+    return true;
+}
+
+static bool keep_precision(struct front *f, const struct yaml *node,
+                           void *field)
+{
+    (void)field;
+    f->spec->precision_place = node->at;
     return true;
 }
 

@@ -20,6 +20,19 @@ cp "$out" first
 run run small.md --json --backend cpu --iterations 5 --db "$db"
 expect_json "FILE2=$work/first" 'same(rows, other)'
 
+# Lines are flushed one by one: whatever a reader gets ends with one, also of a
+# training that is faster than its reader.
+"${LAB_PYTHON:-python3}" - "$LAB_EXE" "$work/flushed.db" <<'END' ||
+import os, subprocess, sys
+run = subprocess.Popen([sys.argv[1], "run", "small.md", "--json", "--backend", "cpu",
+                        "--iterations", "2000", "--db", sys.argv[2]],
+                       stdout=subprocess.PIPE, bufsize=0)
+reads = list(iter(lambda: os.read(run.stdout.fileno(), 1 << 16), b""))
+assert run.wait() == 0 and b"".join(reads).count(b"\n") >= 2001
+sys.exit(sum(not part.endswith(b"\n") for part in reads))
+END
+    complain "a reader of run --json gets parts of lines"
+
 # Without classes an evaluation has a loss and no accuracy: both losses are kept.
 run run rnn-fibonacci --json --backend cpu --epochs 2 --db "$work/classless.db"
 expect_exit 0

@@ -56,6 +56,27 @@ END
 done
 unset LAPENNA_LAB_COMMAND
 
+# The common options are common: a command that has lines of text alone takes
+# --plain, --color and --ascii too, and prints the same.
+cp "$LAB_CLI_DIR/golden/files/scale.ptx" common.ptx
+for words in 'lab --list' 'table formats' 'course C01' config \
+    "sim common.ptx --kernel scale<float> --grid 1 --block 32 --arg inout:float[32]=iota --arg float:2 --arg int:32" 'lab offsets'; do
+    # shellcheck disable=SC2086 # words
+    run $words
+    code=$status
+    cat "$out" "$err" >before
+    # shellcheck disable=SC2086 # words
+    run $words --plain --color never
+    expect_exit "$code"
+    [ "$code" != 2 ] || complain "$words is wrong usage"
+    cat "$out" "$err" | cmp -s before - ||
+        complain "--plain and --color change what $words prints"
+    # shellcheck disable=SC2086 # words
+    run $words --ascii
+    expect_exit "$code"
+    expect_ascii
+done
+
 # The ids of errors, one of each way that a command refuses its words.
 export LAPENNA_LAB_ERRORS=json
 run run mlp-digits --lr x

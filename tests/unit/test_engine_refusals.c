@@ -205,7 +205,9 @@ NET_CASE(a_network_larger_than_memory)
     assert_int_equal(lab_walk_new(&n->walk, n->plan, be, n->data, NULL),
                      LAB_E_RANGE);
     assert_null(n->walk);
-    assert_true(error_is("[walk.memory] wider.W"));
+    assert_true(error_is("[walk.memory] net.md:101:5: "));
+    assert_non_null(strstr(lab_error(), " TiB and "));
+    assert_non_null(strstr(lab_error(), "wider.W"));
     assert_non_null(strstr(lab_error(), "[1073741824,4096]"));
     lab_backend_close(be); /* still the caller's */
 }
@@ -237,6 +239,12 @@ TEST_CASE(precisions_to_come)
     n.spec.precision = LAB_BF16;
     refused(&n, LAB_E_UNSUPPORTED,
             PARTS("[network.precision] net.md: ", "bf16"));
+    begin(&n); /* as a lesson has it */
+    net_node(&n, "fc1 dense units=3");
+    n.spec.precision = LAB_TF32;
+    n.spec.precision_place = (struct lab_place){7, 12};
+    refused(&n, LAB_E_UNSUPPORTED,
+            PARTS("[network.precision] net.md:7:12: ", "tf32"));
 }
 
 TEST_CASE(scalars_have_no_features)

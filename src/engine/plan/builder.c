@@ -1716,7 +1716,7 @@ static enum lab_status check_precision(const struct lab_network_spec *spec)
 {
     if (spec->precision == LAB_FP32)
         return LAB_OK;
-    return lab_network_fail(spec, no_place, LAB_E_UNSUPPORTED,
+    return lab_network_fail(spec, spec->precision_place, LAB_E_UNSUPPORTED,
                             "[network.precision] precision %s is not available "
                             "in this version: use fp32",
                             lab_precision_name(spec->precision));
@@ -1741,10 +1741,14 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     size_t most_nodes =
         (size_t)spec->n_nodes + 1 + (size_t)spec->data.n_tensors + 1;
     b.plan = plan;
-    if (plan)
+    if (plan) {
         plan->nodes = lab_alloc_array(most_nodes, sizeof(*plan->nodes));
+        plan->file = spec->file ? lab_strdup(spec->file) : NULL;
+        plan->data_place = spec->data.place;
+    }
     b.live = lab_alloc_array(most_nodes, sizeof(*b.live));
-    if (!b.status && (!plan || !plan->nodes || !b.live))
+    if (!b.status &&
+        (!plan || !plan->nodes || !b.live || (spec->file && !plan->file)))
         b.status = lab_no_memory("the plan");
     if (!b.status) {
         plan->real = real;

@@ -29,6 +29,7 @@ void lab_plan_free(struct lab_plan *plan)
     for (int i = 0; i < plan->n_inits; i++)
         lab_free(plan->inits[i].values);
     lab_free(plan->inits);
+    lab_free(plan->file);
     for (int kind = 0; kind < LAB_NAME_KINDS; kind++)
         lab_names_release(&plan->names[kind]);
     lab_free(plan);

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "engine/backend.h"
 #include "optimizer/optimizer.h"
 #include "softmax/softmax.h"
@@ -1902,10 +1903,12 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
     return st ? st : by_steps(w, keep);
 }
 
-/* have: what the device has, 0: it has no room left for an unknown reason. */
+/* have: what the device has, 0: it has no room left for an unknown reason. The place
+ * in the lesson is that of the largest tensor's node. */
 static enum lab_status too_large(const struct lab_plan *plan, int64_t have)
 {
     const struct lab_tensor *large = &plan->tensors[0];
+    enum lab_status st = have > 0 ? LAB_E_RANGE : LAB_E_NOMEM;
     char shape[LAB_SHAPE_TEXT];
     char room[64] = "there is no room for them";
     for (int i = 1; i < plan->n_tensors; i++) {
@@ -1913,13 +1916,18 @@ static enum lab_status too_large(const struct lab_plan *plan, int64_t have)
             large = &plan->tensors[i];
     }
     if (have > 0)
-        snprintf(room, sizeof(room), "the device has %.1f MiB",
-                 (double)have / 1048576.0);
-    return lab_fail(have > 0 ? LAB_E_RANGE : LAB_E_NOMEM,
-                    "[walk.memory] the lesson's tensors need %.1f MiB and %s; "
-                    "the largest is %s %s: make it or the batch smaller",
-                    (double)plan->arena_bytes / 1048576.0, room, large->name,
-                    lab_shape_text(&large->shape, shape));
+        snprintf(room, sizeof(room), "the device has %s",
+                 LAB_BYTES_TEXT((double)have));
+    lab_fail(st,
+             "[walk.memory] the lesson's tensors need %s and %s; the largest "
+             "is %s %s: make it or the batch smaller",
+             LAB_BYTES_TEXT((double)plan->arena_bytes), room, large->name,
+             lab_shape_text(&large->shape, shape));
+    struct lab_place at =
+        large->node < 0 ? plan->data_place : plan->nodes[large->node].place;
+    if (plan->file && at.line > 0)
+        lab_fail_context(st, "%s:%d:%d", plan->file, at.line, at.column);
+    return st;
 }
 
 static enum lab_status alloc_tables(struct lab_walk *w)

@@ -68,6 +68,11 @@ enum lab_for {
 #define LAB_FOR_INFERENCE (UINT64_C(1) << 36) /* lab inference */
 #define LAB_FOR_MIXING (UINT64_C(1) << 37)    /* lab mixing */
 #define LAB_FOR_NETWORKS (LAB_FOR_LAYERS | LAB_FOR_INFERENCE | LAB_FOR_MIXING)
+/* Print lines of text without styles: --plain and --color are taken, so that one
+ * command line serves all commands, and change nothing. */
+#define LAB_FOR_TEXT                                                           \
+    (LAB_FOR_LAB | LAB_FOR_LABS | LAB_FOR_DEMOS | LAB_FOR_NETWORKS |           \
+     LAB_FOR_SIM | LAB_FOR_TABLE | LAB_FOR_COURSE | LAB_FOR_CONFIG)
 
 /* What an option's value is. Text is not checked here. */
 enum lab_option_kind {

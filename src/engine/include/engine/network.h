@@ -132,6 +132,7 @@ struct lab_network_spec {
     uint64_t seed; /* 1 when the lesson gives none */
     enum lab_layout layout;
     enum lab_precision precision;
+    struct lab_place precision_place; /* line 0: not of the file */
     struct lab_data_spec data;
     struct lab_node_spec *nodes;
     int n_nodes;

@@ -102,6 +102,8 @@ struct lab_plan {
     struct lab_node *nodes; /* the layers, the loss, then data that has a sum */
     int n_nodes;
     int loss_node;
+    char *file; /* of the lesson, for messages; NULL: none */
+    struct lab_place data_place;
     enum lab_dtype real;
     int64_t batch; /* samples of one iteration */
     int x;         /* tensor id of the data, -1 when there is none */

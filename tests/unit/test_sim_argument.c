@@ -413,6 +413,61 @@ static void source_has(const char *text, const char *name, int count,
     assert_string_equal(got, want);
 }
 
+/* The word's ends of each axis, or its status. */
+TEST_CASE(a_part_of_an_argument_is_read)
+{
+    static const struct {
+        const char *spec;
+        enum lab_status st;
+        int number;
+        int64_t from[2];
+        int64_t end[2];
+    } rows[] = {
+        {"y", LAB_OK, 1, {0, 0}, {4, 9}},
+        {"1", LAB_OK, 1, {0, 0}, {4, 9}},
+        {"y[3]", LAB_OK, 1, {3, 0}, {4, 9}},
+        {"y[-1,2:5]", LAB_OK, 1, {3, 2}, {4, 5}},
+        {"y[:,-2]", LAB_OK, 1, {0, 7}, {4, 8}},
+        {"y[1:,:-8]", LAB_OK, 1, {1, 0}, {4, 1}},
+        {"y[4]", LAB_E_RANGE, 0, {0}, {0}},
+        {"y[-5]", LAB_E_RANGE, 0, {0}, {0}},
+        {"y[2:2]", LAB_E_RANGE, 0, {0}, {0}},
+        {"y[3:1]", LAB_E_RANGE, 0, {0}, {0}},
+        {"y[0,0,0]", LAB_E_RANGE, 0, {0}, {0}},
+        {"n", LAB_E_RANGE, 0, {0}, {0}},
+        {"z[1]", LAB_E_RANGE, 0, {0}, {0}},
+        {"2", LAB_E_RANGE, 0, {0}, {0}},
+        {"", LAB_E_USAGE, 0, {0}, {0}},
+        {"[1]", LAB_E_USAGE, 0, {0}, {0}},
+        {"y[", LAB_E_USAGE, 0, {0}, {0}},
+        {"y[]", LAB_E_USAGE, 0, {0}, {0}},
+        {"y[1", LAB_E_USAGE, 0, {0}, {0}},
+        {"y[1,]", LAB_E_USAGE, 0, {0}, {0}},
+        {"y[1]]", LAB_E_USAGE, 0, {0}, {0}},
+        {"y[1:2:3]", LAB_E_USAGE, 0, {0}, {0}},
+        {"y[9999999999999999999]", LAB_E_USAGE, 0, {0}, {0}},
+        {"y[0,0,0,0,0,0,0,0,0,0,0,0]", LAB_E_USAGE, 0, {0}, {0}},
+    };
+    struct lab_sim_argument args[2] = {read_word("int:5"),
+                                       read_word("out:float[4,9]")};
+    args[0].name = "n";
+    args[1].name = "y";
+    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+        struct lab_sim_part p;
+        int number = -1;
+        enum lab_status st = lab_sim_part_read(rows[k].spec, &p);
+        if (!st)
+            st = lab_sim_part_find(&p, args, 2, &number);
+        if (st != rows[k].st)
+            fail_msg("'%s' has status %d", rows[k].spec, (int)st);
+        for (int axis = 0; !st && axis < 2; axis++) {
+            assert_int_equal(p.from[axis], rows[k].from[axis]);
+            assert_int_equal(p.end[axis], rows[k].end[axis]);
+            assert_int_equal(number, rows[k].number);
+        }
+    }
+}
+
 TEST_CASE(a_source_names_its_parameters)
 {
     source_has("__global__ void k(const float *x, float *__restrict__ y, int n)"

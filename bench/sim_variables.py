@@ -214,7 +214,7 @@ def main():
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--thread", type=int, default=5)
     parser.add_argument("only", nargs="*", metavar="WORD")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     texts = sources()
     calls = helpers(texts)
     words = f"thread {args.thread}\n" + "step\nregisters\n" * args.steps

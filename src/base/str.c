@@ -133,13 +133,26 @@ size_t lab_utf8_check(const char *s, size_t n)
     return (size_t)-1;
 }
 
-/* Characters that reorder or hide text: a lesson must not use them to show
- * one thing and mean another. */
+/* Characters that reorder or hide text, or show nothing: a lesson must not use
+ * them to show one thing and mean another. U+200C and U+200D are not among them:
+ * scripts and emoji need these. */
 static bool hides_text(unsigned code)
 {
-    return (code >= 0x202A && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0x200E ||
-           code == 0x200F || code == 0xFEFF;
+    static const struct {
+        unsigned first;
+        unsigned last;
+    } hidden[] = {
+        {0xAD, 0xAD},       {0x34F, 0x34F},   {0x61C, 0x61C},
+        {0x115F, 0x1160},   {0x17B4, 0x17B5}, {0x180E, 0x180E},
+        {0x200B, 0x200B},   {0x200E, 0x200F}, {0x2028, 0x202E},
+        {0x2060, 0x206F},   {0x3164, 0x3164}, {0xFEFF, 0xFEFF},
+        {0xFFA0, 0xFFA0},   {0xFFF9, 0xFFFB}, {0x1D173, 0x1D17A},
+        {0xE0000, 0xE007F},
+    };
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        if (code >= hidden[i].first && code <= hidden[i].last)
+            return true;
+    return false;
 }
 
 /* Shown by a terminal as it is. */

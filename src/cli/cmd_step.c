@@ -106,6 +106,7 @@ static enum lab_status print_step_json(struct lab_lesson_run *w, int index)
     lab_json_text(line, "op", s->step->op->name);
     lab_json_text(line, "phase", lab_phase_name(s->step->phase));
     lab_json_text(line, "variant", s->variant->name);
+    lab_json_text(line, "precision", lab_precision_name(s->variant->precision));
     lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
     lab_json_real(line, "flop", s->step->flop);
     lab_json_real(line, "bytes", s->step->bytes);
@@ -287,6 +288,20 @@ static enum lab_status npy_write(struct lab_lesson_run *w, const char *dir,
     return st;
 }
 
+/* A pattern that matches nothing is a typing error. */
+static enum lab_status check_patterns(const struct lab_lesson_run *w)
+{
+    const char *patterns = w->options->tensors;
+    bool any = !patterns;
+    for (int i = 0; i < w->plan->n_tensors && !any; i++)
+        any = matches(patterns, w->plan->tensors[i].name);
+    return any ? LAB_OK
+               : lab_fail(LAB_E_USAGE,
+                          "[npy.tensors] --tensors '%s': %s has no tensor with "
+                          "such a name",
+                          patterns, w->lesson->id);
+}
+
 /* ---- the walk ---- */
 
 static enum lab_status print_step(struct lab_lesson_run *w, int index)
@@ -301,7 +316,9 @@ static enum lab_status walk_to_files(struct lab_lesson_run *w,
 {
     const struct lab_options *o = w->options;
     int64_t count = 0;
-    enum lab_status st = npy_open(o->npy);
+    enum lab_status st = check_patterns(w);
+    if (!st)
+        st = npy_open(o->npy);
     lab_walk_run_begin(w->walk, w->lesson->title);
     for (int64_t i = 0; i < iterations && !st; i++) {
         st = lab_walk_begin(w->walk);

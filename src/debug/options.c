@@ -835,6 +835,8 @@ static void check_together(const struct lab_options *o, bool npy)
     const char *wrong =
         o->npy && !npy      ? "--npy belongs to `lapenna-lab step`"
         : o->npy && o->json ? "--npy and --json exclude each other: give one"
+        : o->tensors && !o->npy ? "--tensors chooses files of --npy DIR: "
+                                  "give both"
         : o->graph_nodes && o->no_graph
             ? "--graph-nodes wants graphs and a trace: leave out --no-graph"
         : o->graph_nodes && o->no_trace

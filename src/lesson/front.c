@@ -705,7 +705,7 @@ static const struct key node_keys[] = {
      .expects = "the name of an op",
      .doc = "What the node computes; its other keys are the op's."},
     {"id", VALUE_ANY, .in = LAYER, .expects = "a name", .fallback = "relu1 ...",
-     .doc = "Its name: letters, digits, -, _ and single dots."},
+     .doc = "Its name: a letter or _, then letters, digits, - and _."},
     {"from", VALUE_ANY, .in = LAYER, .expects = "a name or a list of names",
      .fallback = "the node before", .doc = "The inputs: nodes or tensors."},
 };
@@ -1778,7 +1778,8 @@ static bool read_data_tensor(struct front *f, const struct yaml *node,
     if (!is_word(name, "0123456789-") || strlen(name) > NAME_BYTES)
         return fail_key(f, node, LAB_E_PARSE,
                         "[lesson.tensor.name] %.40s cannot name a tensor: a "
-                        "letter, then letters, digits, - and _, at most %d",
+                        "letter or _, then letters, digits, - and _, at most "
+                        "%d",
                         name, NAME_BYTES);
     if (strcmp(name, "loss") == 0)
         return fail_key(f, node, LAB_E_PARSE,
@@ -2027,11 +2028,10 @@ static bool check_id(struct front *f, const struct yaml *node, int index)
     const struct lab_network_spec *s = f->spec;
     const char *id = s->nodes[index].id;
     const struct lab_node_spec *other = find_id(s, 0, index, id);
-    if (!is_word(id, "0123456789-.") || id[strlen(id) - 1] == '.' ||
-        strstr(id, ".."))
+    if (!is_word(id, "0123456789-"))
         return fail(f, node, LAB_E_PARSE,
-                    "[lesson.id.form] %.40s cannot be an id: a letter, then "
-                    "letters, digits, -, _ and single dots",
+                    "[lesson.id.form] %.40s cannot be an id: a letter or _, "
+                    "then letters, digits, - and _",
                     id);
     if (is_tensor(s, id))
         return fail(f, node, LAB_E_PARSE,

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "front.h"
 
@@ -128,20 +130,40 @@ static void too_large(struct lab_findings *found)
         LAB_SOURCE_MAX_BYTES >> 20);
 }
 
-/* Reads to the end or somewhat beyond the limit, whichever is first: a device or
- * a pipe has no size to ask for. */
+/* A regular file: a pipe would be waited for. NULL: the finding is there. */
+static FILE *open_file(const char *name, struct lab_findings *found)
+{
+    int fd;
+    int64_t bytes;
+    FILE *f = NULL;
+    errno = 0;
+    if (lab_file_open(name, &fd, &bytes) == LAB_OK) {
+        f = fdopen(fd, "r");
+        if (!f)
+            close(fd);
+    }
+    if (!f)
+        lab_findings_error(found, whole_file, LAB_E_IO,
+                           "[lesson.file.read] cannot read it: %s",
+                           errno ? strerror(errno)
+                                 : "it is not a regular file");
+    return f;
+}
+
+/* Reads to the end or somewhat beyond the limit, whichever is first: the file may
+ * grow. */
 static void read_file(struct lab_source *src, struct lab_findings *found)
 {
     char chunk[32768];
     struct lab_str text;
     size_t n = sizeof(chunk);
-    FILE *f = fopen(src->name, "re");
+    FILE *f = open_file(src->name, found);
     lab_str_init(&text);
     while (f && n == sizeof(chunk) && text.len <= LAB_SOURCE_MAX_BYTES) {
         n = fread(chunk, 1, sizeof(chunk), f);
         lab_str_add_bytes(&text, chunk, n);
     }
-    if (!f || ferror(f))
+    if (f && ferror(f))
         lab_findings_error(found, whole_file, LAB_E_IO,
                            "[lesson.file.read] cannot read it: %s",
                            strerror(errno));

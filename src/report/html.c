@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "engine/ceiling.h"
 #include "report/html.h"
+#include "report/print.h"
 #include "report/roofline.h"
 #include "report/run_facts.h"
 #include "report/text_table.h"
@@ -1222,6 +1223,26 @@ static void put_body(struct page *r)
     lab_str_add(s, "</body>\n</html>\n");
 }
 
+/* Characters beyond ASCII as HTML has them in text and in attributes. */
+static void spell_ascii(struct lab_str *page)
+{
+    struct lab_str ascii;
+    size_t n;
+    lab_str_init(&ascii);
+    for (size_t i = 0; i < page->len; i += n) {
+        unsigned code = 0;
+        n = lab_utf8_next(page->data + i, page->len - i, &code);
+        if (n > 1)
+            lab_str_addf(&ascii, "&#%u;", code);
+        else
+            lab_str_add_char(&ascii, n ? page->data[i] : '?');
+        n += n == 0;
+    }
+    ascii.failed |= page->failed;
+    lab_str_release(page);
+    *page = ascii;
+}
+
 static enum lab_status write_page(FILE *to, const struct lab_str *text)
 {
     if (text->failed)
@@ -1249,6 +1270,8 @@ enum lab_status lab_report_html(FILE *to, struct lab_database *db, int64_t run)
     if (st == LAB_OK) {
         find_roofs(&r);
         put_body(&r);
+        if (lab_print_is_ascii())
+            spell_ascii(&r.text);
         st = r.st ? r.st : write_page(to, &r.text);
     }
     lab_roofline_release(&r.line);

@@ -28,3 +28,14 @@ run --plain small.md --db "$db" --ascii
 expect_ascii
 run lesson show small.md --ascii
 expect_ascii
+
+# A page of HTML has entities for what is beyond ASCII.
+sed 's/^title: .*/title: naïve ∑/' small.md >named.md
+run run named.md --backend cpu --iterations 2 --db page.db
+expect_exit 0
+run profile export 1 --format html --output - --db page.db
+expect_stdout 'naïve ∑'
+run profile export 1 --format html --output - --db page.db --ascii
+expect_exit 0
+expect_ascii
+expect_stdout 'na&#239;ve &#8721;'

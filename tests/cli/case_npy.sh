@@ -24,6 +24,12 @@ expect_exit 3
 expect_stderr 'cannot make'
 run step small.md --backend cpu --npy more --json
 expect_exit 2
+run step small.md --backend cpu --npy more --tensors 'nope*'
+expect_exit 2
+expect_stderr "--tensors 'nope*': small has no tensor with such a name"
+run step small.md --backend cpu --tensors '*.grad'
+expect_exit 2
+expect_stderr '--tensors chooses files of --npy DIR'
 [ ! -e more ] || complain "a wrong command line made a directory"
 
 # The judge of a network of one's own: the same tensors, others, and a broken file.

@@ -4,6 +4,7 @@
  * shapes are named. LAB_GOLDEN_UPDATE=1 writes both files. */
 #include <dirent.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -130,22 +131,27 @@ TEST_CASE(files_that_cannot_be_read)
     assert_string_equal(lab_error_id(), "lesson.file.read");
     assert_true(error_is("[lesson.file.read] no/such/lesson.md"));
     assert_int_equal(lab_lesson_load(&lesson, directory), LAB_E_IO);
-    assert_true(error_is("[lesson.file.read] Is a directory"));
+    assert_true(error_is("[lesson.file.read] not a regular file"));
+    /* A pipe is not waited for, and a device is not opened. */
+    assert_int_equal(mkfifo("pipe.md", 0600), 0);
+    assert_int_equal(lab_lesson_load(&lesson, "pipe.md"), LAB_E_IO);
+    unlink("pipe.md");
+    assert_true(error_is("[lesson.file.read] pipe.md: "));
+    assert_int_equal(lab_lesson_load(&lesson, "/dev/zero"), LAB_E_IO);
+    assert_true(error_is("[lesson.file.read] not a regular file"));
     /* A name with an escape sequence is shown, not sent. */
     assert_int_equal(lab_lesson_load(&lesson, "\033[2J.md"), LAB_E_IO);
     assert_null(strchr(lab_error(), '\033'));
 }
 
-TEST_CASE(a_file_without_end_is_refused)
+TEST_CASE(a_file_that_is_too_large_is_refused)
 {
-    struct lab_lesson *lesson = NULL;
-    assert_int_equal(lab_lesson_load(&lesson, "/dev/zero"), LAB_E_RANGE);
-    assert_string_equal(lab_error_id(), "lesson.file.large");
     size_t size = (size_t)5 << 20;
     char *big = lab_alloc(size);
     assert_non_null(big);
     memset(big, ' ', size);
     assert_int_equal(load_text(big, size), LAB_E_RANGE);
+    assert_string_equal(lab_error_id(), "lesson.file.large");
     lab_free(big);
 }
 

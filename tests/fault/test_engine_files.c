@@ -73,6 +73,13 @@ TEST_CASE(every_bad_csv_says_where)
          "[data.csv.large] bad.csv:2: 1e+99 "},
         {"1,two,0\n", LAB_E_PARSE, "[data.csv.number] bad.csv:1:3: 'two'"},
         {"1,,0\n", LAB_E_PARSE, "[data.csv.number] bad.csv:1:3: ''"},
+        {"1,0x10,0\n", LAB_E_PARSE, "[data.csv.number] bad.csv:1:3: '0x10'"},
+        {"1,2,0\n1, -0X1p3,0\n", LAB_E_PARSE,
+         "[data.csv.number] bad.csv:2:3: ' -0X1p3'"},
+        {"\xEF\xBB\xBF\n", LAB_E_PARSE, "[data.csv.empty] bad.csv: "},
+        {"1,2,0\n\xEF\xBB\xBF"
+         "3,4,0\n",
+         LAB_E_PARSE, "[data.csv.number] bad.csv:2:1: "},
         {"1,2 3,0\n", LAB_E_PARSE, "[data.csv.number] bad.csv:1:3: '2 3'"},
         {"1,2,0,\n", LAB_E_PARSE, "[data.csv.number] bad.csv:1:7: "},
         {"1;2;0\n", LAB_E_PARSE, "[data.csv.columns] bad.csv:1: has 1 "},
@@ -97,8 +104,10 @@ TEST_CASE(what_is_unusual_and_right_is_read)
         "1,2,0\r\n3,4,1\r\n",     /* from another system */
         " 1 ,\t2, 0 \n3,4,1\n\n", /* blanks */
         "\n1e3,-.5,0\n+3,4.,1\n", /* forms of numbers */
+        "\xEF\xBB\xBF"
+        "1,2,0\n3,4,1\n", /* of a spreadsheet */
     };
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         csv_is(good[i], strlen(good[i]), LAB_OK, "", "softmax_cross_entropy");
 }
 
@@ -137,6 +146,7 @@ NET_CASE(a_label_column_outside)
     assert_int_equal(lab_data_open(&d, &n->spec, "three.csv", 1, NULL),
                      LAB_E_PARSE);
     assert_true(error_is("[data.csv.label-column] three.csv:1: "));
+    assert_non_null(strstr(lab_error(), ": label 3 is outside"));
     assert_null(d);
 }
 

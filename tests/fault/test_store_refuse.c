@@ -19,6 +19,9 @@ static const struct {
     const char *word;
 } refused[] = {
     {"PRAGMA user_version = 99", "[import.newer] newer program"},
+    {"PRAGMA user_version = 0", "[import.schema] its schema is 0"},
+    {"PRAGMA user_version = -1", "[import.schema] its schema is -1"},
+    {"PRAGMA application_id = 0", "[import.no-id] without its application_id"},
     {"PRAGMA application_id = 7", "[import.foreign] neither a database"},
     {"DROP TABLE run", "[import.runs] table of runs"},
     {"ALTER TABLE run DROP COLUMN lesson", "[import.runs] table of runs"},

@@ -183,6 +183,23 @@ NET_CASE(unknown_parameters_are_refused)
     assert_int_equal(count, -1);
 }
 
+NET_CASE(a_network_without_parameters_has_nothing_to_check)
+{
+    int count = -1;
+    struct lab_check_result *r = NULL;
+    net_init(n);
+    net_tensor(n, "x 4,5", NULL);
+    net_tensor(n, "y 4,5", NULL);
+    net_node(n, "op relu");
+    net_train(n, "mse", "sgd lr=0.05");
+    net_walk(n, "cpu");
+    assert_int_equal(lab_gradcheck(n->walk, &n->spec, NULL, LAB_CHECK_ELEMENTS,
+                                   NULL, NULL, &r, &count),
+                     LAB_E_NOTFOUND);
+    assert_true(error_is("[session.check-none] "));
+    assert_null(r);
+}
+
 static bool after_some(void *user, int64_t done, int64_t of)
 {
     int *left = user;

@@ -104,8 +104,8 @@ TEST_CASE(ids_and_inputs)
     assert_string_equal(l->spec.nodes[5].id, "conv2d2");
     assert_null(l->spec.nodes[1].from);
     assert_int_equal(node(l, "relu2")->n_from, 1);
-    assert_int_equal(node(l, "block1.sum")->n_from, 2);
-    assert_string_equal(node(l, "block1.sum")->from[1], "relu2");
+    assert_int_equal(node(l, "block1-sum")->n_from, 2);
+    assert_string_equal(node(l, "block1-sum")->from[1], "relu2");
     assert_string_equal(node(l, "embedding1")->from[0], "q");
     assert_int_equal(node(l, "relu2")->place.line, 22);
     assert_int_equal(node(l, "relu2")->from_place.line, 23);

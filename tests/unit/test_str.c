@@ -49,6 +49,24 @@ TEST_CASE(a_copy_fits_its_room)
     assert_string_equal(out, "");
 }
 
+TEST_CASE(what_hides_or_reorders_text_is_not_visible)
+{
+    static const char *const hidden[] = {
+        "\xC2\xAD",     "\xCD\x8F",         "\xD8\x9C",     "\xE2\x80\x8B",
+        "\xE2\x80\xAE", "\xE2\x81\xA0",     "\xE2\x81\xA6", "\xE3\x85\xA4",
+        "\xEF\xBB\xBF", "\xF3\xA0\x81\x81", "\xE2\x80\xA8"};
+    static const char *const shown[] = {"\xE2\x80\x8C", "\xE2\x80\x8D",
+                                        "\xC3\xA4",     "\xE2\x80\xA6",
+                                        "\xC2\xAC",     "\xC2\xAE"};
+    char out[16];
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+        assert_false(lab_is_visible(hidden[i], strlen(hidden[i]), true));
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        assert_true(lab_is_visible(shown[i], strlen(shown[i]), true));
+    lab_visible_copy(out, sizeof(out), hidden[9]);
+    assert_string_equal(out, "\\uE0041");
+}
+
 TEST_CASE(an_error_is_cut_between_characters)
 {
     for (int shift = 0; shift < 3; shift++) {

@@ -159,6 +159,7 @@ static ssize_t read_stream(void *cookie, char *out, size_t room)
 /* false at the end or on failure (`*st`). */
 static bool next_line(struct csv *c, enum lab_status *st)
 {
+    static const char bom[] = "\xEF\xBB\xBF";
     ssize_t len = getline(&c->text, &c->room, c->stream);
     if (len < 0 || c->failed) { /* a line may be there in part */
         *st = c->failed;
@@ -168,6 +169,10 @@ static bool next_line(struct csv *c, enum lab_status *st)
         else if (!c->failed && !feof(c->stream))
             *st = lab_fail(LAB_E_NOMEM, "%s: no memory for a line", c->path);
         return false;
+    }
+    if (c->line == 0 && strncmp(c->text, bom, strlen(bom)) == 0) {
+        len -= (ssize_t)strlen(bom); /* spreadsheets write it */
+        memmove(c->text, c->text + strlen(bom), (size_t)len + 1);
     }
     if (memchr(c->text, '\0', (size_t)len))
         *st = lab_fail(
@@ -179,7 +184,7 @@ static bool next_line(struct csv *c, enum lab_status *st)
             lab_fail(LAB_E_PARSE,
                      "[data.csv.line] %s:%lld: the line is longer than %d MiB",
                      c->path, (long long)c->line + 1, MAX_LINE >> 20);
-    if (c->text[len - 1] == '\n')
+    if (len > 0 && c->text[len - 1] == '\n')
         c->text[--len] = '\0';
     if (len > 0 && c->text[len - 1] == '\r')
         c->text[--len] = '\0';
@@ -202,6 +207,13 @@ static enum lab_status bad_cell(const struct csv *c, const char *cell,
     return st;
 }
 
+/* strtod() reads these, and a lesson does not. */
+static bool is_hexadecimal(const char *cell)
+{
+    cell += strspn(cell, " \t\n\v\f\r+-");
+    return cell[0] == '0' && (cell[1] == 'x' || cell[1] == 'X');
+}
+
 /* Splits the current line into numbers; *n of at most max. */
 static enum lab_status read_row(const struct csv *c, double *out, int64_t max,
                                 int64_t *n)
@@ -214,6 +226,8 @@ static enum lab_status read_row(const struct csv *c, double *out, int64_t max,
         const char *rest = end + strspn(end, " \t");
         if (end == p || (*rest != ',' && *rest != '\0'))
             return bad_cell(c, p, "is not a number");
+        if (is_hexadecimal(p))
+            return bad_cell(c, p, "is not a decimal number");
         if (!isfinite(v))
             return bad_cell(c, p,
                             "is not finite: data must hold no NaN or inf");
@@ -311,7 +325,7 @@ static enum lab_status take_columns(struct lab_samples *t, const struct csv *c,
     if (c->spec->label_column >= columns)
         return lab_fail(LAB_E_PARSE,
                         "[data.csv.label-column] %s:%lld: has %lld columns, "
-                        "numbered from 0: label_column %lld is outside",
+                        "numbered from 0: label %lld is outside",
                         c->path, (long long)c->line, (long long)columns,
                         (long long)c->spec->label_column);
     if (columns < 2 || columns > MAX_COLUMNS)

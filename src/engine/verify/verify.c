@@ -865,11 +865,15 @@ static enum lab_status check_all(struct checker *c, const char *name,
         count++;
         c->of += checked_of(c, &plan->tensors[i]);
     }
+    if (count == 0 && (!name || !name[0]))
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[session.check-none] this network has no parameters: "
+                        "there is nothing to check");
     if (count == 0)
         return lab_fail(
             LAB_E_NOTFOUND,
             "[session.check-parameter] '%s' is no parameter of this network",
-            name ? name : "");
+            name);
     struct lab_check_result *list =
         lab_alloc_array((size_t)count, sizeof(*list));
     if (!list)

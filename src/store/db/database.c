@@ -608,6 +608,11 @@ static enum lab_status check_owner(struct lab_database *db)
                         "[db.foreign] %s: a database of another program; name "
                         "another file with --db FILE",
                         db->path);
+    if (version < 0 || (version == 0 && tables > 0))
+        return lab_fail(LAB_E_DB,
+                        "[db.schema] %s: damaged: its schema is %lld, where "
+                        "the first is 1; name another file with --db FILE",
+                        db->path, (long long)version);
     if (version > lab_database_schema_version())
         return lab_fail(LAB_E_DB,
                         "[db.newer] %s: written by a newer program (schema "

@@ -1334,7 +1334,12 @@ static enum lab_status find_kind(struct lab_import *in)
     if (st)
         return st;
     if (id == LAB_APPLICATION_ID) {
-        if (version < 1 || version > lab_database_schema_version())
+        if (version < 1)
+            return lab_fail(LAB_E_DB,
+                            "[import.schema] %s: damaged: its schema is %lld, "
+                            "where the first is 1; %s",
+                            in->path, (long long)version, take_another);
+        if (version > lab_database_schema_version())
             return lab_fail(
                 LAB_E_DB,
                 "[import.newer] %s: written by a newer program (schema %lld, "
@@ -1343,6 +1348,15 @@ static enum lab_status find_kind(struct lab_import *in)
         in->schema = version;
         return LAB_OK;
     }
+    st = import_has_table(in, "op_kernel", &there);
+    if (st == LAB_OK && there && id == 0)
+        return lab_fail(
+            LAB_E_DB,
+            "[import.no-id] %s: tables of lapenna-lab, without its "
+            "application_id: damaged, or a copy of the tables alone; %s",
+            in->path, take_another);
+    if (st)
+        return st;
     in->nsys = true;
     /* An export in which nothing was measured has none of CUPTI's tables. */
     int64_t found;

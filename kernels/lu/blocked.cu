@@ -5,7 +5,8 @@
  *           rows within it, divides, and updates the panel's own columns
  *   rows    the panel's exchanges, in all the other columns
  *   solve   U to the right of the panel: a triangle of B x B, a thread a column
- *   update  what is left -= L U: a product, by cuBLAS
+ *   update  what is left -= L U: a product, by cuBLAS; where that is not to be had,
+ *           on a simulated GPU too, by the kernel lu_update
  *
  * unblocked  B = 1: the update is a column times a row, two operations for each
  *            number that memory moves twice: as fast as memory, no faster.
@@ -23,6 +24,7 @@ enum {
     PANEL = 32,
     PANEL_THREADS = 1024,
     WARPS = PANEL_THREADS / 32,
+    SIDE = 16,       /* of a block's square in lu_update */
     TYPE_64F = 1,    /* cudaDataType_t */
     COMPUTE_64F = 70 /* cublasComputeType_t */
 };
@@ -141,6 +143,33 @@ static __global__ void lu_solve(double *a, int k0, int wide, int n)
     }
 }
 
+/* What is right of and below the panel -= L U. A block has SIDE x SIDE elements, a
+ * thread one: the block's rows of L and columns of U, 2 x SIDE x 32 numbers at most, go
+ * through shared memory. An element takes 2 `wide` operations and is read and written
+ * once, which leaves memory the limit: a library's product keeps more in registers. */
+static __global__ void __launch_bounds__(SIDE *SIDE)
+    lu_update(double *a, int k0, int wide, int n)
+{
+    __shared__ double l[PANEL][SIDE];
+    __shared__ double u[SIDE][PANEL + 1]; /* + 1: columns in other banks */
+    int64_t ld = n;
+    int x = threadIdx.x % SIDE;
+    int y = threadIdx.x / SIDE;
+    int64_t row = static_cast<int64_t>(blockIdx.x) * SIDE + x + k0 + wide;
+    int64_t col = static_cast<int64_t>(blockIdx.y) * SIDE + y + k0 + wide;
+    for (int k = y; k < wide; k += SIDE)
+        l[k][x] = row < n ? a[(k0 + k) * ld + row] : 0.0;
+    for (int k = x; k < wide; k += SIDE)
+        u[y][k] = col < n ? a[col * ld + k0 + k] : 0.0;
+    __syncthreads();
+    if (row >= n || col >= n)
+        return;
+    double sum = 0.0;
+    for (int k = 0; k < wide; k++)
+        sum += l[k][x] * u[y][k];
+    a[col * ld + row] -= sum;
+}
+
 static enum lab_status update(const struct lab_call *call, double *a, int k,
                               int wide, int n)
 {
@@ -150,6 +179,12 @@ static enum lab_status update(const struct lab_call *call, double *a, int k,
     int64_t right = static_cast<int64_t>(k + wide) * n;
     int64_t panel = static_cast<int64_t>(k) * n;
     int left = n - k - wide;
+    if (!blas) {
+        unsigned squares = static_cast<unsigned>((left + SIDE - 1) / SIDE);
+        lu_update<<<dim3(squares, squares), SIDE * SIDE, 0, lab_stream(call)>>>(
+            a, k, wide, n);
+        return LAB_OK; /* the caller asks whether the launches were taken */
+    }
     int status = blas->gemm_ex(
         blas->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, left, left, wide, &minus,
         a + panel + k + wide, TYPE_64F, n, a + right + k, TYPE_64F, n, &one,
@@ -163,9 +198,7 @@ static enum lab_status factor(const struct lab_call *call, int panel)
     int32_t *pivots = static_cast<int32_t *>(call->out[1].data);
     cudaStream_t stream = lab_stream(call);
     int n = static_cast<int>(call->in[0].dim[0]);
-    enum lab_status st = lab_cublas_ask(call->exec->cublas, nullptr, 0);
-    if (st)
-        return st;
+    enum lab_status st = LAB_OK;
     cudaError_t err =
         cudaMemcpyAsync(a, call->in[0].data,
                         static_cast<size_t>(call->in[0].count) * sizeof(*a),

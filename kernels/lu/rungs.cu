@@ -6,13 +6,11 @@
 extern const struct lab_variant lab_cuda_rungs_lu[] = {
     {.name = "unblocked",
      .idea = "a column at a time: the update moves all of memory",
-     .needs = "cuBLAS",
      .run = lab_lu_unblocked,
      .source = "kernels/lu/blocked.cu",
      .precision = LAB_FP64},
     {.name = "blocked",
      .idea = "32 columns at a time: the update is a product",
-     .needs = "cuBLAS",
      .run = lab_lu_blocked,
      .source = "kernels/lu/blocked.cu",
      .precision = LAB_FP64},

@@ -530,6 +530,8 @@ enum lab_status lab_bench_open(struct lab_bench *lab,
     if (!st) {
         lab_ladder_unit(lab->ladder, lab->unit, sizeof(lab->unit));
         st = lab_sim_backend_model(options->device_model);
+        lab_sim_backend_budget(options->given.budget ? options->budget
+                                                     : LAB_SIM_LAB_BUDGET);
     }
     if (!st)
         st = lab_backend_open(&lab->backend, options->backend, options->device);

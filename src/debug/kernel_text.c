@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/datadir.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "base/kernel_name.h"
 #include "engine/sim_backend.h"
@@ -556,6 +557,21 @@ bool lab_kernel_found(struct lab_str *out, struct lab_kernel_goal *goal)
     add_place(out, &found.first, found.file, found.line);
     if (found.count > 1)
         lab_str_addf(out, ". %d more were found", found.count - 1);
+    return true;
+}
+
+bool lab_kernel_running(struct lab_str *out, int64_t *ns)
+{
+    struct lab_sim_backend_running now;
+    char name[LAB_SIM_NAME];
+    char launch[32];
+    if (!lab_sim_backend_running(&now))
+        return false;
+    lab_kernel_name(now.kernel, name, sizeof(name));
+    lab_sim_launch_text(now.launch, launch, sizeof(launch));
+    lab_str_addf(out, "%s%s: %s instructions of warps so far", name, launch,
+                 LAB_INT_TEXT(now.executed));
+    *ns = now.ns;
     return true;
 }
 

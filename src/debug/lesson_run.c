@@ -27,6 +27,7 @@
 #include "engine/machine_use.h"
 #include "engine/plan.h"
 #include "engine/setup.h"
+#include "engine/sim_backend.h"
 #include "engine/tune.h"
 #include "lesson/catalog.h"
 #include "report/exit.h"
@@ -1061,6 +1062,7 @@ static enum lab_status read_lesson(struct lab_lesson_run *w,
 static struct lab_setup setup_of(const struct lab_lesson_run *w, bool tells)
 {
     const struct lab_options *o = w->options;
+    lab_sim_backend_budget(o->given.budget ? o->budget : LAB_SIM_LESSON_BUDGET);
     return (struct lab_setup){
         .spec = &w->spec,
         .backend = o->backend,

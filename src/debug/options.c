@@ -84,9 +84,15 @@ const char *lab_options_foreign(const struct lab_options *o, uint64_t commands)
 
 enum lab_status lab_options_check_model(const struct lab_options *o)
 {
-    if (!o->given.device_model || o->configured.device_model ||
-        (o->backend && strcmp(o->backend, "sim") == 0))
+    const bool model = o->given.device_model && !o->configured.device_model;
+    const bool budget = o->given.budget && !o->configured.budget;
+    if ((!model && !budget) || (o->backend && strcmp(o->backend, "sim") == 0))
         return LAB_OK;
+    if (!model)
+        return lab_fail(
+            LAB_E_USAGE,
+            "[option.budget-alone] --budget needs --backend sim: it "
+            "is of a simulated launch");
     return lab_fail(LAB_E_USAGE,
                     "[option.device-model-alone] --device-model needs "
                     "--backend sim: it is the GPU that is simulated");

@@ -2,6 +2,7 @@
  * the rows of libraries are left out. */
 #include "test.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -187,6 +188,77 @@ TEST_CASE(a_finding_is_of_one_launch_of_its_step)
                "`kernel` to the next one; in launch 2 `block 0,0,0`"));
     lab_str_release(&text);
     lab_backend_free(be, y.data);
+    lab_backend_close(be);
+}
+
+static const char endless[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                              ".visible .entry endless()\n{\n$A: bra $A;\n}\n";
+
+static enum lab_status launch_endless(const struct lab_call *call)
+{
+    static const struct lab_sim_image image = {
+        .name = "endless.ptx", .text = endless, .bytes = sizeof(endless) - 1};
+    const struct lab_sim_gpu_launch launch = {.image = &image,
+                                              .kernel = "endless",
+                                              .grid = {2, 1, 1},
+                                              .block = {64, 1, 1}};
+    (void)call;
+    return lab_sim_host.launch(&launch);
+}
+
+struct watched {
+    atomic_bool stop;
+    char wrong[64]; /* what a screen would show that it should not */
+};
+
+/* Stops it once a screen could show what runs. */
+static bool stop_when_shown(void *user)
+{
+    struct watched *w = user;
+    struct lab_str text;
+    int64_t ns = -1;
+    if (atomic_load(&w->stop))
+        return true;
+    lab_str_init(&text);
+    if (!lab_kernel_running(&text, &ns) || ns < 0 ||
+        strncmp(lab_str_text(&text), "endless: ", 9) != 0)
+        snprintf(w->wrong, sizeof(w->wrong), "%s", lab_str_text(&text));
+    else if (!strstr(lab_str_text(&text), " 0 instructions"))
+        atomic_store(&w->stop, true);
+    lab_str_release(&text);
+    return atomic_load(&w->stop);
+}
+
+TEST_CASE(a_launch_that_is_stopped_is_a_finding)
+{
+    const struct lab_variant v = {.name = "endless", .run = launch_endless};
+    struct lab_call call = {.n_out = 0};
+    struct watched watched = {.stop = false};
+    struct lab_kernel_goal goal;
+    struct lab_backend *be = NULL;
+    struct lab_str text;
+    int64_t ns;
+    lab_str_init(&text);
+    assert_ok(lab_backend_open(&be, "sim", 0));
+    assert_false(lab_kernel_running(&text, &ns));
+    lab_backend_stop_when(be, &(struct lab_stop){stop_when_shown, &watched});
+    assert_int_equal(lab_backend_run(be, &v, &call), LAB_E_CANCELLED);
+    assert_string_equal(watched.wrong, "");
+    assert_false(lab_kernel_running(&text, &ns));
+    assert_int_equal(lab_sim_backend_stopped(be), LAB_E_CHECK);
+    assert_non_null(strstr(lab_error(), "budget in endless"));
+    assert_true(lab_kernel_found(&text, &goal));
+    assert_string_equal(goal.name, "endless");
+    assert_non_null(strstr(lab_str_text(&text), "stopped here, after "));
+    lab_backend_close(be);
+
+    /* The budget of backends to come. */
+    lab_sim_backend_budget(100000);
+    assert_ok(lab_backend_open(&be, "sim", 0));
+    lab_sim_backend_budget(LAB_SIM_LAB_BUDGET);
+    assert_int_equal(lab_backend_run(be, &v, &call), LAB_E_CHECK);
+    assert_non_null(strstr(lab_error(), "more than 100000 instructions"));
+    lab_str_release(&text);
     lab_backend_close(be);
 }
 

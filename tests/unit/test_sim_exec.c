@@ -1024,4 +1024,44 @@ TEST_CASE(launches_have_limits)
     gpu_close(&g);
 }
 
+static bool past_two_million(void *user)
+{
+    return atomic_load((atomic_llong *)user) > 2000000;
+}
+
+/* Where a kernel was stopped, in as many instructions as it had executed. */
+TEST_CASE(a_stop_names_the_place)
+{
+    struct gpu g;
+    char words[64];
+    static const int threads[] = {1, 3};
+    for (int k = 0; k < 2; k++) {
+        atomic_llong executed = 0;
+        gpu_open(&g, BODY("", "$A: bra $A;\n"), "k");
+        void *y = NULL;
+        const void *args[] = {&y};
+        g.options.threads = threads[k];
+        g.options.executed = &executed;
+        g.options.when = (struct lab_stop){past_two_million, &executed};
+        assert_int_equal(gpu_try(&g, 8, 64, 0, args, 1), LAB_E_CANCELLED);
+        assert_true(g.result.stopped);
+        assert_int_equal(g.result.finding_count,
+                         0); /* unless it is asked for */
+        atomic_store(&executed, 0);
+        g.options.stop_found = true;
+        assert_int_equal(gpu_try(&g, 8, 64, 0, args, 1), LAB_E_CANCELLED);
+        assert_int_equal(g.result.finding_count, 1);
+        const struct lab_sim_finding *f = &g.result.findings[0];
+        assert_int_equal(f->check, LAB_SIM_BUDGET);
+        assert_true(atomic_load(&executed) > 2000000);
+        assert_int_equal(g.result.counts.warp_instructions,
+                         atomic_load(&executed));
+        snprintf(words, sizeof(words), "stopped here, after %lld instructions",
+                 (long long)g.result.counts.warp_instructions);
+        if (!strstr(f->message, words))
+            fail_msg("%s, not %s", f->message, words);
+        gpu_close(&g);
+    }
+}
+
 RUN_TESTS()

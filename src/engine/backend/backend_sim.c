@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/module.h"
@@ -18,10 +19,6 @@
 #include "sim/argument.h"
 
 #define WORKSPACE_BYTES ((size_t)32 << 20) /* as the CUDA backend's */
-
-/* Instructions of warps that a launch may take, some minutes: a kernel that never
- * ends is a finding. */
-#define BUDGET INT64_C(10000000000)
 
 /* ---- the module ---- */
 
@@ -88,7 +85,9 @@ struct sim_backend {
     size_t left_room;
 };
 
-static const struct lab_sim_device *model; /* of backends to come */
+/* Of backends to come. */
+static const struct lab_sim_device *model;
+static int64_t budget = LAB_SIM_LAB_BUDGET;
 static void (*listener)(void *user, const struct lab_sim_gpu_launched *of);
 static void *listener_user;
 
@@ -136,9 +135,53 @@ void lab_sim_backend_listen(
     listener_user = user;
 }
 
+void lab_sim_backend_budget(int64_t instructions)
+{
+    budget = instructions;
+}
+
+/* ---- the launch that runs ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    struct lab_sim_backend_running now; /* ns: when it began */
+    bool is;
+    atomic_llong executed;
+} running = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void running_begin(const struct lab_sim_gpu_call *of)
+{
+    pthread_mutex_lock(&running.lock);
+    snprintf(running.now.kernel, sizeof(running.now.kernel), "%s", of->kernel);
+    running.now.launch = of->number;
+    running.now.ns = lab_clock_monotonic_ns();
+    running.is = true;
+    atomic_store(&running.executed, 0);
+    pthread_mutex_unlock(&running.lock);
+}
+
+static void running_end(void)
+{
+    pthread_mutex_lock(&running.lock);
+    running.is = false;
+    pthread_mutex_unlock(&running.lock);
+}
+
+bool lab_sim_backend_running(struct lab_sim_backend_running *out)
+{
+    pthread_mutex_lock(&running.lock);
+    const bool is = running.is;
+    *out = running.now;
+    pthread_mutex_unlock(&running.lock);
+    out->executed = atomic_load(&running.executed);
+    out->ns = lab_clock_monotonic_ns() - out->ns;
+    return is;
+}
+
 static void tell(void *user, const struct lab_sim_gpu_launched *launched)
 {
     (void)user;
+    running_end();
     if (listener)
         listener(listener_user, launched);
 }
@@ -167,8 +210,9 @@ static void tell_before(void *user, const struct lab_sim_gpu_call *of)
     void (*call)(void *arg, const struct lab_sim_gpu_call *) = before.call;
     void *arg = before.user;
     pthread_mutex_unlock(&before.lock);
-    if (call)
+    if (call) /* which may wait */
         call(arg, of);
+    running_begin(of);
 }
 
 /* A kernel's printf(), where that of a GPU comes out too. */
@@ -210,7 +254,9 @@ static enum lab_status sim_open(struct lab_backend **out, int device)
         sim->memory = lab_sim_gpu_memory(sim->gpu);
         lab_sim_gpu_listen(sim->gpu, tell, NULL);
         lab_sim_gpu_before(sim->gpu, tell_before, NULL);
-        lab_sim_gpu_options(sim->gpu)->budget = BUDGET;
+        lab_sim_gpu_options(sim->gpu)->budget = budget;
+        lab_sim_gpu_options(sim->gpu)->stop_found = true;
+        lab_sim_gpu_options(sim->gpu)->executed = &running.executed;
         lab_sim_gpu_options(sim->gpu)->print = print_out;
         st = lab_sim_alloc(sim->memory, WORKSPACE_BYTES, &sim->exec.workspace);
     }
@@ -375,6 +421,21 @@ bool lab_sim_backend_found(struct lab_sim_backend_found *out)
     return out->count > 0;
 }
 
+enum lab_status lab_sim_backend_stopped(struct lab_backend *be)
+{
+    const struct lab_sim_gpu *gpu = lab_sim_backend_gpu(be);
+    int n = 0;
+    bool within = false;
+    const struct lab_sim_gpu_finding *f =
+        gpu ? lab_sim_gpu_findings(gpu, &n) : NULL;
+    for (int i = 0; i < n; i++)
+        within = within || f[i].found.check == LAB_SIM_BUDGET;
+    if (!within)
+        return LAB_OK;
+    keep_found(gpu);
+    return lab_sim_gpu_judge(gpu);
+}
+
 static size_t view_bytes(const struct lab_view *v)
 {
     return v->data ? (size_t)v->count * lab_dtype_bytes(v->dtype) : 0;
@@ -499,6 +560,7 @@ static enum lab_status sim_run(struct lab_backend *be,
         return st;
     }
     st = v->run(call);
+    running_end();
     char text[512];
     char id[LAB_ERROR_ID_BYTES];
     snprintf(text, sizeof(text), "%s", st ? kernels->error() : "");

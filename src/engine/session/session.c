@@ -20,6 +20,7 @@
 #include "engine/inspect.h"
 #include "base/thread.h"
 #include "engine/setup.h"
+#include "engine/sim_backend.h"
 #include "engine/walk.h"
 
 struct lab_queued {
@@ -103,7 +104,8 @@ struct lab_session {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a command came, or all are done */
     pthread_t thread;
-    int64_t pending; /* short commands posted and not in `latest` */
+    int64_t pending;  /* short commands posted and not in `latest` */
+    int64_t since_ns; /* of the short command that runs; 0: none does */
     struct lab_queued *first;
     struct lab_queued *last;
     bool busy;
@@ -1034,14 +1036,16 @@ static bool one_step(struct lab_session *s)
         at = 0; /* the next iteration's first */
     const struct lab_step *step = schedule->steps[at].step;
     enum lab_status st = lab_walk_step(s->walk);
-    if (st == LAB_E_CANCELLED) {
-        stop_because(s, "stopped");
-        return false;
-    }
-    if (st) {
+    /* A launch that was cut short is no step that has run: where it was is shown. */
+    const bool stopped = st == LAB_E_CANCELLED;
+    if (stopped)
+        st = lab_sim_backend_stopped(lab_walk_backend(s->walk));
+    if (st)
         session_fail(s, st);
+    else if (stopped)
+        stop_because(s, "stopped");
+    if (st || stopped)
         return false;
-    }
     if (lab_walk_at_end(s->walk))
         curve_iteration(s, lab_walk_iteration(s->walk), lab_walk_loss(s->walk));
     return !stops_after(s, step);
@@ -2189,6 +2193,11 @@ static bool take(struct lab_session *s, bool quick_only,
      * is meant for this command and must not be wiped away by its start. */
     if (!quick_only)
         atomic_store(&s->cancel, q->stopped);
+    if (!quick_only)
+        s->since_ns =
+            handlers[out->kind].takes_long || handlers[out->kind].quick
+                ? 0
+                : lab_clock_monotonic_ns();
     lab_free(q);
     return true;
 }
@@ -2249,6 +2258,7 @@ static void *engine_main(void *user)
                 s->hooks.trained(s->hooks.user, &s->latest->all);
         }
         pthread_mutex_lock(&s->lock);
+        s->since_ns = 0;
         if (s->now.state == LAB_SESSION_FAILED)
             s->pending = 0;
     }
@@ -2330,6 +2340,14 @@ bool lab_session_pending(struct lab_session *s)
     bool pending = s->pending > 0;
     pthread_mutex_unlock(&s->lock);
     return pending;
+}
+
+int64_t lab_session_busy_ns(struct lab_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    int64_t since = s->since_ns;
+    pthread_mutex_unlock(&s->lock);
+    return since > 0 ? lab_clock_monotonic_ns() - since : 0;
 }
 
 int lab_session_candidates(struct lab_session *s, int node,

@@ -303,10 +303,24 @@ static void budget_init(struct launch *l, int64_t all)
         g->ended[k].used = -1;
 }
 
+/* Of all warps, once the threads have added theirs up. */
+static int64_t executed(const struct launch *l)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; l->tally && i < l->grid.kernel->instr_count; i++)
+        n += l->tally[i].warps;
+    return n;
+}
+
 static void find_budget(struct launch *l)
 {
     const struct budget *g = &l->budget;
-    if (g->found)
+    if (g->found && l->status == LAB_E_CANCELLED)
+        sim_find_late(&l->grid, g->block, g->thread, g->at, LAB_SIM_BUDGET,
+                      "the launch was stopped here, after %lld instructions of "
+                      "warps",
+                      (long long)executed(l));
+    else if (g->found)
         sim_find_late(&l->grid, g->block, g->thread, g->at, LAB_SIM_BUDGET,
                       "the launch executes more than %lld instructions of "
                       "warps; does a loop end?",
@@ -323,8 +337,14 @@ static enum sim_progress run_some(struct launch *l, struct sim_block *b,
         p = sim_block_run(b, most < LOOK ? most : LOOK);
         int64_t used = steps_of(b) - before;
         most -= used > 0 ? used : 1;
+        if (l->grid.options->executed)
+            atomic_fetch_add(l->grid.options->executed, used);
     }
-    return stopped(l) ? SIM_ENDED : p;
+    if (!stopped(l))
+        return p;
+    if (p == SIM_RUNS && l->grid.options->stop_found)
+        over_in(l, b);
+    return SIM_ENDED;
 }
 
 /* Runs a block to its end, or to that of the budget. */

@@ -51,6 +51,7 @@ struct lab_bench_screen {
     bool ended; /* the thread is through, and can be joined at once */
     atomic_bool stop;
     struct lab_options options[LAB_SCREEN_LABS];
+    char budget[24];                         /* of --budget, as text */
     struct lab_bench *labs[LAB_SCREEN_LABS]; /* NULL: not to be had; of set i */
     bool measured[LAB_SCREEN_LABS];          /* its ceilings */
     int64_t timed;                           /* rows of the climb at hand */
@@ -178,7 +179,7 @@ static const char *command_db(const struct lab_bench_screen *s)
 }
 
 /* What measures it in the shell, with the backend and the GPU that were given. */
-enum { COMMAND_WORDS = 9 };
+enum { COMMAND_WORDS = 11 };
 static void command_words(const struct lab_bench_screen *s, const char *db,
                           const char *words[COMMAND_WORDS])
 {
@@ -193,6 +194,10 @@ static void command_words(const struct lab_bench_screen *s, const char *db,
     if (o->given.device_model) {
         words[n++] = "--device-model";
         words[n++] = o->device_model;
+    }
+    if (o->given.budget) {
+        words[n++] = "--budget";
+        words[n++] = s->budget;
     }
     if (db) {
         words[n++] = "--db";
@@ -829,9 +834,12 @@ static enum lab_status start(struct lab_bench_screen *s,
                                  .device_model = o->device_model,
                                  .given.backend = o->given.backend,
                                  .given.device_model = o->given.device_model,
+                                 .budget = o->budget,
+                                 .given.budget = o->given.budget,
                                  .seed = 1,
                                  .counters = o->counters,
                                  .ascii = o->ascii};
+    snprintf(s->budget, sizeof(s->budget), "%lld", (long long)o->budget);
     for (int i = 0; i < LAB_SCREEN_LABS && o->given.seed; i++)
         s->options[i].seed = o->seed;
     if (lab_thread_start(&s->thread, worker, s))

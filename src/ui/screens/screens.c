@@ -502,6 +502,8 @@ static void fill_model(struct lesson_screen *s, const struct lab_options *o)
         .snapshot = lab_session_snapshot,
         .snapshot_release = lab_snapshot_release,
         .pending = lab_session_pending,
+        .busy_ns = lab_session_busy_ns,
+        .running = lab_kernel_running,
         .kernels = kernels,
         .advise = advise,
         .roofs = roofs,

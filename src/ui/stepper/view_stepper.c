@@ -410,6 +410,8 @@ struct lab_stepper {
     struct look *looks; /* plan->n_tensors of them */
     int n_looks;
     int64_t asked_ns;      /* when: monotonic */
+    bool long_step;        /* what is at work takes long */
+    struct lab_str launch; /* the simulated one that runs, "": none */
     bool held;             /* a frame waits for the plane that belongs to it */
     struct lab_show asked; /* last posted */
     struct lab_element explained; /* last posted; tensor -1: none */
@@ -2629,11 +2631,26 @@ static const char *node_of(const struct lab_stepper *v, int step)
     return v->snap.plan->nodes[s->steps[step].depth_node].id;
 }
 
+/* A step is at work for long: no snapshot shows that. The kernel's screen holds a
+ * launch up, which is none of the launch's time. */
+static bool runs_long(struct lab_stepper *v)
+{
+    enum { LONG_NS = 500 * 1000 * 1000 };
+    int64_t ns = v->model.busy_ns ? v->model.busy_ns(v->model.session) : 0;
+    int64_t launch_ns = 0;
+    lab_str_clear(&v->launch);
+    if (ns > 0 && v->model.running && v->model.running(&v->launch, &launch_ns))
+        ns = v->was_inside ? launch_ns : ns;
+    else if (v->was_inside)
+        ns = 0;
+    return ns > LONG_NS;
+}
+
 static bool is_busy(const struct lab_stepper *v)
 {
     enum lab_session_state state = v->snap.state;
-    return state == LAB_SESSION_WALKING || state == LAB_SESSION_TRAINING ||
-           state == LAB_SESSION_CHECKING;
+    return v->long_step || state == LAB_SESSION_WALKING ||
+           state == LAB_SESSION_TRAINING || state == LAB_SESSION_CHECKING;
 }
 
 /* What a session takes only when nothing runs. */
@@ -3304,13 +3321,16 @@ static void state_line(const struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_snapshot *snap = &v->snap;
     const struct lab_schedule *s = snap->schedule;
-    const char *busy = doing(snap);
+    const char *busy = v->long_step ? "running ... Esc stops it" : doing(snap);
     bool known = loss_known(snap) || !isnan(snap->loss);
     char text[160];
     if (snap->state == LAB_SESSION_CHECKING && snap->check_of > 0) {
         lab_canvas_add(c, &row, LAB_ROLE_WARN,
                        "checking gradients: %lld of %lld (Esc stops)   ",
                        (long long)snap->check_done, (long long)snap->check_of);
+    } else if (v->long_step && v->launch.len > 0) {
+        lab_canvas_add(c, &row, LAB_ROLE_WARN, "running, Esc stops it: %s   ",
+                       lab_str_text(&v->launch));
     } else if (busy[0]) {
         lab_canvas_add(c, &row, LAB_ROLE_WARN, "%s   ", busy);
     } else if (snap->n_checks) {
@@ -5910,6 +5930,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->item = -1;
     v->tensor = -1;
     v->asked.tensor = -1;
+    lab_str_init(&v->launch);
     v->explained.tensor = -1;
     v->text_step = TEXT_NONE;
     v->n_kernels = -1;
@@ -5939,6 +5960,7 @@ static void release(struct lab_screen *s)
         v->model.snapshot_release(&v->snap);
     lab_step_tree_release(&v->tree);
     lab_network_release(&v->network);
+    lab_str_release(&v->launch);
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         lab_pager_release(&v->pager[i]);
         lab_doc_release(&v->doc[i]);
@@ -5953,7 +5975,9 @@ static void release(struct lab_screen *s)
 static bool tick(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    bool changed = refresh(v) || v->held;
+    bool was_long = v->long_step;
+    v->long_step = runs_long(v);
+    bool changed = refresh(v) || v->held || v->long_step || was_long;
     go_into(v);
     v->held = changed && plane_is_coming(v);
     return changed && !v->held;
@@ -5975,6 +5999,7 @@ static bool waits(struct lab_screen *s, int key)
     enum lab_session_state state = v->snap.state;
     if (state == LAB_SESSION_STARTING)
         return key != 'q' && key != LAB_KEY_ESC && key != '?';
+    v->long_step = pending && runs_long(v);
     if (key == LAB_KEY_ESC && is_busy(v))
         return false;
     return pending && state != LAB_SESSION_TRAINING &&

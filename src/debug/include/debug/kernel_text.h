@@ -91,6 +91,9 @@ void lab_kernel_finding_add(struct lab_str *out, const struct lab_ptx *ptx,
  * element, how many more, and what to look at; and where in its launch it is. false:
  * none was stopped. Any thread. */
 bool lab_kernel_found(struct lab_str *out, struct lab_kernel_goal *goal);
+/* "relu_forward: 65,536 instructions of warps so far", of the launch that runs now, and
+ * how long it has run; false: none does. Any thread. */
+bool lab_kernel_running(struct lab_str *out, int64_t *ns);
 /* The words that go there: `into` and, inside, those of kernel_walk.h. */
 void lab_kernel_way_add(struct lab_str *out,
                         const struct lab_kernel_goal *goal);

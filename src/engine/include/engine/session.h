@@ -140,6 +140,9 @@ int64_t lab_session_version(struct lab_session *s); /* cheap: anything new? */
  * snapshot yet. Trainings, checks and counts are left out: they take long, and
  * the snapshot's state shows them. */
 bool lab_session_pending(struct lab_session *s);
+/* How long the move, choice or question that is at work has run; 0: none is. A long
+ * step shows in no snapshot before it has ended. Any thread. */
+int64_t lab_session_busy_ns(struct lab_session *s);
 /* Waits until every posted command is done. LAB_E_CANCELLED after timeout_ns
  * (< 0: no limit). */
 enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns);

@@ -25,7 +25,30 @@ struct lab_sim_backend_left {
     char message[256];
 };
 
+/* A launch that runs now. */
+struct lab_sim_backend_running {
+    char kernel[LAB_SIM_NAME * 4]; /* as in the PTX */
+    int launch;                    /* of the step, from 1 */
+    int64_t executed;              /* instructions of warps so far */
+    int64_t ns;                    /* how long, by the host's clock */
+};
+
+/* Instructions of warps that a launch may take, unless the caller sets another number.
+ * A lesson's: 7 times those of the largest launch of a shipped one (142 million: dW of
+ * cnn-mnist), which a core executes in 3 s of a bare loop and in 50 s of one that reads
+ * and writes memory. A lab's sizes are the caller's. */
+#define LAB_SIM_LESSON_BUDGET INT64_C(1000000000)
+#define LAB_SIM_LAB_BUDGET INT64_C(10000000000)
+
 LAB_C_BEGIN
+/* Of any such backend; false: none runs. Any thread. */
+bool lab_sim_backend_running(struct lab_sim_backend_running *out);
+/* LAB_E_CHECK, with a sentence and for lab_sim_backend_found(): a stop came within a
+ * launch of the last call. LAB_OK: none did, or it is another backend. */
+enum lab_status lab_sim_backend_stopped(struct lab_backend *be);
+/* Of backends that are opened from now on: instructions of warps that a launch may
+ * take, 0: any number. Not while another thread opens one. */
+void lab_sim_backend_budget(int64_t instructions);
 /* Of any such backend; false: none was stopped. Any thread. */
 bool lab_sim_backend_found(struct lab_sim_backend_found *out);
 

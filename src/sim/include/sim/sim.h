@@ -13,6 +13,9 @@
 #pragma once
 #include "base/stop.h"
 #include "sim/ptx.h"
+#ifdef __cplusplus
+using std::atomic_llong;
+#endif
 
 /* ---- memory ---- */
 
@@ -157,6 +160,9 @@ struct lab_sim_options {
     int threads;             /* of the host; 0: lab_threads() */
     const atomic_bool *stop; /* NULL, or a flag that ends it: LAB_E_CANCELLED */
     struct lab_stop when;    /* asked besides, on any thread of the host */
+    bool stop_found;         /* where it was stopped is a finding: budget */
+    /* NULL, or the instructions of warps so far are added to it as they run. */
+    atomic_llong *executed;
     const struct lab_sim_device *device; /* NULL: the newest known */
     int max_findings; /* 0: 100; later ones are counted and not kept */
     /* printf of a kernel, NULL: dropped. One call a text, in order of blocks. */

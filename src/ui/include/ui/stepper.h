@@ -64,6 +64,10 @@ struct lab_stepper_model {
 
     /* All below may be NULL. */
     bool (*pending)(struct lab_session *session);
+    /* How long what is pending has been at work; 0: it is not. */
+    int64_t (*busy_ns)(struct lab_session *session);
+    /* The simulated launch that runs, as text, and how long it has; false: none. */
+    bool (*running)(struct lab_str *out, int64_t *ns);
     /* The kernels of an execution of a step: fills at most `max` rows and
      * returns how many there are; -1: not known (yet). */
     int (*kernels)(void *user, int64_t exec, struct lab_stepper_kernel *rows,

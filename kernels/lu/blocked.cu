@@ -18,7 +18,7 @@
 
 #include "library/cublas_exec.h"
 #include "lu/lu.h"
-#include "common/launch.cuh"
+#include "common/tiles.cuh"
 
 enum {
     PANEL = 32,
@@ -155,8 +155,11 @@ static __global__ void __launch_bounds__(SIDE *SIDE)
     int64_t ld = n;
     int x = threadIdx.x % SIDE;
     int y = threadIdx.x / SIDE;
-    int64_t row = static_cast<int64_t>(blockIdx.x) * SIDE + x + k0 + wide;
-    int64_t col = static_cast<int64_t>(blockIdx.y) * SIDE + y + k0 + wide;
+    int64_t row;
+    int64_t col;
+    lab_tile_start<SIDE>(n - k0 - wide, &col, &row); /* by columns */
+    row += x + k0 + wide;
+    col += y + k0 + wide;
     for (int k = y; k < wide; k += SIDE)
         l[k][x] = row < n ? a[(k0 + k) * ld + row] : 0.0;
     for (int k = x; k < wide; k += SIDE)
@@ -180,9 +183,8 @@ static enum lab_status update(const struct lab_call *call, double *a, int k,
     int64_t panel = static_cast<int64_t>(k) * n;
     int left = n - k - wide;
     if (!blas) {
-        unsigned squares = static_cast<unsigned>((left + SIDE - 1) / SIDE);
-        lu_update<<<dim3(squares, squares), SIDE * SIDE, 0, lab_stream(call)>>>(
-            a, k, wide, n);
+        lu_update<<<lab_tiles(left, left, SIDE, SIDE), SIDE * SIDE, 0,
+                    lab_stream(call)>>>(a, k, wide, n);
         return LAB_OK; /* the caller asks whether the launches were taken */
     }
     int status = blas->gemm_ex(

@@ -836,13 +836,17 @@ static void take_options(const struct lab_command_line *line,
     }
 }
 
-static void check_together(const struct lab_options *o, bool npy)
+static void check_together(const struct lab_options *o, uint64_t commands)
 {
+    bool npy = commands == LAB_FOR_STEP;
+    bool prompt = o->given.prompt && !o->configured.prompt;
     const char *wrong =
         o->npy && !npy      ? "--npy belongs to `lapenna-lab step`"
         : o->npy && o->json ? "--npy and --json exclude each other: give one"
         : o->tensors && !o->npy ? "--tensors chooses files of --npy DIR: "
                                   "give both"
+        : prompt && o->sample == 0 && commands == LAB_FOR_RUN
+            ? "--prompt begins the text of --sample N: give both"
         : o->graph_nodes && o->no_graph
             ? "--graph-nodes wants graphs and a trace: leave out --no-graph"
         : o->graph_nodes && o->no_trace
@@ -927,5 +931,5 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
         lab_threads_set(o->threads);
     if (o->ascii)
         lab_print_ascii(true);
-    check_together(o, line->commands == LAB_FOR_STEP);
+    check_together(o, line->commands);
 }

@@ -30,6 +30,9 @@ expect_stderr "--tensors 'nope*': small has no tensor with such a name"
 run step small.md --backend cpu --tensors '*.grad'
 expect_exit 2
 expect_stderr '--tensors chooses files of --npy DIR'
+run run small.md --backend cpu --iterations 1 --prompt 0
+expect_exit 2
+expect_stderr '--prompt begins the text of --sample N'
 [ ! -e more ] || complain "a wrong command line made a directory"
 
 # The judge of a network of one's own: the same tensors, others, and a broken file.

@@ -113,6 +113,17 @@ SAMPLE_CASE(newer_schema_is_refused)
     assert_int_equal(sample_int(path, "PRAGMA user_version"), 99);
 }
 
+SAMPLE_CASE(a_schema_that_never_was_is_damage)
+{
+    assert_ok(sample_run(path, 1, 1, NULL));
+    sample_sql(path, "PRAGMA user_version = 0");
+    refuses(path, NULL, LAB_E_DB, "[db.schema] schema is 0", "damaged");
+    refuses(path, &reader, LAB_E_DB, "[db.schema] schema is 0", "damaged");
+    sample_sql(path, "PRAGMA user_version = -1");
+    refuses(path, NULL, LAB_E_DB, "[db.schema] schema is -1", "damaged");
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM run"), 1);
+}
+
 TEST_CASE_WITH(other_programs_files_are_left_alone, NULL, sample_cleanup)
 {
     const char *path = sample_path("bookmarks.db");

@@ -8,7 +8,7 @@ threads=$("$python" "$check" --args .)
 for compiler in clang nvcc; do
     run sim functions.cu --compiler $compiler --grid 1 --block "$threads" --json \
         --arg "in:float[$threads]=@f.npy" --arg "in:double[$threads]=@d.npy" \
-        --arg "in:int[$threads]=@a.npy" --arg "out:double[$threads,44]"
+        --arg "in:int[$threads]=@a.npy" --arg "out:double[$threads,62]"
     if [ "$status" -eq 4 ]; then
         echo "skipped: what needs $compiler"
         continue

@@ -6,10 +6,13 @@ import math
 import struct
 import sys
 
-FLOATS = [0.0, -0.0, 1.0, -2.5, 3e38, 1e-40, 0.1, 6.5, math.inf, -7.25, 1e10, 1e-38]
-DOUBLES = [0.0, -0.0, 1.0, -2.5, 1e308, 1e-310, 0.1, 6.5, math.inf, -7.25, 1e10, 2.3e-308]
+# Two whose length is beyond the largest; NaN beside an infinity, beside numbers and zero.
+FLOATS = [0.0, -0.0, 1.0, -2.5, 3e38, 3e38, 1e-40, 0.1, 6.5, math.inf, math.nan, -7.25, 1e10,
+          -math.inf, 1e-38, math.nan]
+DOUBLES = [0.0, -0.0, 1.0, -2.5, 1.7e308, 1.7e308, 1e-310, 0.1, 6.5, math.inf, math.nan,
+           -7.25, 1e10, -math.inf, 2.3e-308, math.nan]
 WHOLE = [0, -1, 1, 2147483647, -2147483648, 0x01FF7F80, 0x12345678, -7, 150, -149, 1074,
-         -2000]
+         -2000, 1023, -1022, 0x7F80FF01, 127]
 N = len(WHOLE)
 
 
@@ -21,6 +24,8 @@ def single(v):
 
 
 def next_single(a, b):
+    if math.isnan(a) or math.isnan(b):
+        return math.nan
     if a == b:
         return b
     if a == 0:
@@ -38,9 +43,13 @@ def scaled(a, n):
 
 
 def exponent(a):
-    if a == 0:
+    if a == 0 or math.isnan(a):
         return -2147483648
     return 2147483647 if math.isinf(a) else math.frexp(a)[1] - 1
+
+
+def fraction(a):
+    return math.frexp(a) if math.isfinite(a) else (a, None if math.isnan(a) else 0)
 
 
 def parts(a):
@@ -49,7 +58,7 @@ def parts(a):
 
 
 def remquo(a, b):
-    if b == 0 or math.isinf(a):
+    if b == 0 or math.isinf(a) or math.isnan(a) or math.isnan(b):
         return math.nan, None
     r = math.remainder(a, b)
     if math.isinf(b):
@@ -92,7 +101,7 @@ def multiply(a, b):
 
 
 def root_down(a):
-    if a == 0 or math.isinf(a):
+    if a == 0 or not math.isfinite(a):
         return a
     near = single(math.sqrt(a))
     return next_single(near, -math.inf) if fractions.Fraction(near) ** 2 > a else near
@@ -122,6 +131,31 @@ def clamp(v):
     return max(-128, min(127, v))
 
 
+def within(a, most):
+    return -most if math.isnan(a) else max(min(a, most), -most)
+
+
+def inverse_length(*of):
+    """1 / hypot, where hypot is beyond the largest number too."""
+    k = 2.0 ** -10 if any(abs(a) > 1e300 for a in of) else 1.0
+    length = math.hypot(*(a * k for a in of))
+    return k / length if length else math.inf
+
+
+def lengths(x, z, z2, v, w, w2):
+    f = lambda a: ("float", single(a))
+    d = lambda a: ("double", a)
+    return [
+        f(math.hypot(x)), f(math.hypot(x, z, z2)), f(math.hypot(x, z)),
+        f(math.hypot(x, z, z2, 0.5)), f(inverse_length(x, z)), f(inverse_length(x, z, z2)),
+        f(inverse_length(x, z, z2)), f(inverse_length(x, z, z2, 0.5)),
+        f(inverse_length(x, z)),
+        d(math.hypot(v)), d(math.hypot(v, w, w2)), d(math.hypot(v, w)),
+        d(math.hypot(v, w, w2)), d(inverse_length(v, w)), d(inverse_length(v, w, w2)),
+        d(inverse_length(v, w, w2)), d(inverse_length(v, w, w2, 0.5)),
+        d(inverse_length(v, w))]
+
+
 def third_bit(mask):
     found = [k for k in range(32) if mask >> k & 1]
     return found[2] if len(found) > 2 else -1
@@ -139,14 +173,12 @@ def row(t):
     r, q = remquo(x, z)
     rd, qd = remquo(v, w)
     return [
-        *(math.frexp(x) if math.isfinite(x) else (x, 0)),
-        *(math.frexp(v) if math.isfinite(v) else (v, 0)),
+        *fraction(x), *fraction(v),
         *parts(x), *parts(v), exponent(x), exponent(v), next_single(x, z),
         math.nextafter(v, w), single(scaled(x, rest(i, 200))), scaled(v, rest(i, 2200)),
-        r, q, rd, qd, away(max(min(x, 1e9), -1e9)), round(max(min(v, 1e9), -1e9)),
-        ("near", single(math.hypot(x, z, 0.5)) if abs(x) + abs(z) < 1e38 else
-         single(math.hypot(x, z, 0.5))),
-        ("near", math.hypot(v, w, 0.5, 2.0)), add(v, w), multiply(v, w),
+        r, q, rd, qd, away(within(x, 1e9)), round(within(v, 1e9)),
+        ("float", single(math.hypot(x, z, 0.5))), ("double", math.hypot(v, w, 0.5, 2.0)),
+        add(v, w), multiply(v, w),
         root_down(abs(x)), add_to_zero(x, z), v,
         lanes(i, j, 8, False, lambda a, b: a + b), lanes(i, j, 16, True, max),
         lanes(i, j, 8, False, lambda a, b: -1 if a > b else 0),
@@ -156,7 +188,7 @@ def row(t):
         sum(abs((i >> k & 255) - (j >> k & 255)) for k in (0, 8, 16, 24)),
         third_bit(i & 0xFFFFFFFF), (i + j) >> 1, (i + j + 1) >> 1,
         (abs(i - j) + 7) & 0xFFFFFFFF, ((i << 40) + (1 << 63)) % (1 << 64) - (1 << 63),
-        1, 1, N // 2, 0.0, x]
+        1, 1, N // 2, 0.0, x, *lengths(x, z, f[(t + 2) % N], v, w, d[(t + 2) % N])]
 
 
 def expected():
@@ -168,14 +200,18 @@ def expected():
     return rows
 
 
+# What a value may differ by: of itself, and where it is subnormal.
+NEAR = {"float": (4e-7, 2.0 ** -148), "double": (1e-15, 2.0 ** -1073)}
+
+
 def same(got, want):
-    near = isinstance(want, tuple)
-    want = float(want[1] if near else want)
+    part, least = NEAR[want[0]] if isinstance(want, tuple) else (0, 0)
+    want = float(want[1] if part else want)
     got = float(got)
     if math.isnan(want) or math.isnan(got):
         return math.isnan(want) and math.isnan(got)
-    if near and math.isfinite(want):
-        return abs(got - want) <= 2e-7 * abs(want)
+    if part and math.isfinite(want):
+        return abs(got - want) <= part * abs(want) + least
     return got == want and (got != 0 or math.copysign(1, got) == math.copysign(1, want))
 
 

@@ -1183,78 +1183,77 @@ LAB_DEVICE float remquo(float a, float b, int *n)
 {
     return remquof(a, b, n);
 }
-/* Roots of sums of squares; those of float by double, which holds their squares. */
-LAB_DEVICE double norm4d(double a, double b, double c, double d)
+/* The length of a[0 .. n - 1], over 2^*scale, so that no square overflows and 1 / length
+ * does not either. An infinite element has an infinite length, with NaN beside it too, as
+ * in CUDA; any other NaN is in the sum. */
+LAB_DEVICE double lab_length(int n, const double *a, int *scale)
 {
-    const double m = fmax(fmax(__nvvm_fabs_d(a), __nvvm_fabs_d(b)),
-                          fmax(__nvvm_fabs_d(c), __nvvm_fabs_d(d)));
-    int n;
-    if (m == 0 || m == CUDART_INF)
-        return m;
-    frexp(m, &n);
-    a = lab_scale(a, -n);
-    b = lab_scale(b, -n);
-    c = lab_scale(c, -n);
-    d = lab_scale(d, -n);
-    return lab_scale(__nvvm_sqrt_rn_d(a * a + b * b + c * c + d * d), n);
+    double most = 0;
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        most = fmax(most, __nvvm_fabs_d(a[i]));
+    frexp(most, scale);
+    for (int i = 0; i < n; i++) {
+        const double v = lab_scale(a[i], -*scale);
+        sum += v * v;
+    }
+    return most == CUDART_INF ? most : __nvvm_sqrt_rn_d(sum);
 }
-LAB_DEVICE float norm4df(float a, float b, float c, float d)
+/* Of floats: double holds their squares. */
+LAB_DEVICE double lab_length(int n, const float *a)
 {
-    return (float)norm4d(a, b, c, d);
-}
-LAB_DEVICE double norm3d(double a, double b, double c)
-{
-    return norm4d(a, b, c, 0);
-}
-LAB_DEVICE float norm3df(float a, float b, float c)
-{
-    return (float)norm4d(a, b, c, 0);
-}
-LAB_DEVICE double rnorm4d(double a, double b, double c, double d)
-{
-    return 1 / norm4d(a, b, c, d);
-}
-LAB_DEVICE float rnorm4df(float a, float b, float c, float d)
-{
-    return (float)rnorm4d(a, b, c, d);
-}
-LAB_DEVICE double rnorm3d(double a, double b, double c)
-{
-    return 1 / norm4d(a, b, c, 0);
-}
-LAB_DEVICE float rnorm3df(float a, float b, float c)
-{
-    return (float)rnorm3d(a, b, c);
-}
-LAB_DEVICE double rhypot(double a, double b)
-{
-    return 1 / hypot(a, b);
-}
-LAB_DEVICE float rhypotf(float a, float b)
-{
-    return (float)(1 / hypot((double)a, (double)b));
+    float most = 0;
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        most = fmaxf(most, __nvvm_fabs_f(a[i]));
+        sum += (double)a[i] * a[i];
+    }
+    return most == CUDART_INF_F ? CUDART_INF : __nvvm_sqrt_rn_d(sum);
 }
 LAB_DEVICE double norm(int n, const double *a)
 {
-    double m = 0;
-    for (int i = 0; i < n; i++)
-        m = norm4d(m, a[i], 0, 0);
-    return m;
-}
-LAB_DEVICE float normf(int n, const float *a)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += (double)a[i] * a[i];
-    return (float)__nvvm_sqrt_rn_d(sum);
+    int scale;
+    const double length = lab_length(n, a, &scale);
+    return lab_scale(length, scale);
 }
 LAB_DEVICE double rnorm(int n, const double *a)
 {
-    return 1 / norm(n, a);
+    int scale;
+    const double length = lab_length(n, a, &scale);
+    return lab_scale(1 / length, -scale);
+}
+LAB_DEVICE float normf(int n, const float *a)
+{
+    return (float)lab_length(n, a);
 }
 LAB_DEVICE float rnormf(int n, const float *a)
 {
-    return (float)(1 / (double)normf(n, a));
+    return (float)(1 / lab_length(n, a));
+}
+#define LAB_LENGTHS(T, r, f)                                                   \
+    LAB_DEVICE T r##norm3d##f(T a, T b, T c)                                   \
+    {                                                                          \
+        const T v[] = {a, b, c};                                               \
+        return r##norm##f(3, v);                                               \
+    }                                                                          \
+    LAB_DEVICE T r##norm4d##f(T a, T b, T c, T d)                              \
+    {                                                                          \
+        const T v[] = {a, b, c, d};                                            \
+        return r##norm##f(4, v);                                               \
+    }
+LAB_LENGTHS(double, , )
+LAB_LENGTHS(double, r, )
+LAB_LENGTHS(float, , f)
+LAB_LENGTHS(float, r, f)
+LAB_DEVICE double rhypot(double a, double b)
+{
+    const double v[] = {a, b};
+    return rnorm(2, v);
+}
+LAB_DEVICE float rhypotf(float a, float b)
+{
+    const float v[] = {a, b};
+    return rnormf(2, v);
 }
 LAB_DEVICE float roundf_even(float a)
 {

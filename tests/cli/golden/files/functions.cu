@@ -1,5 +1,5 @@
 /* Functions of CUDA, one a column of y: thread t takes element t and the one after it. */
-enum { COLUMNS = 44 };
+enum { COLUMNS = 62 };
 
 __global__ void functions(const float *f, const double *d, const int *a,
                           double *y)
@@ -62,4 +62,24 @@ __global__ void functions(const float *f, const double *d, const int *a,
     *out++ = whole;
     memcpy(&whole, &x, sizeof(whole));
     *out++ = whole;
+    const float xs[] = {x, z, f[(t + 2) % n]};
+    *out++ = normf(1, xs);
+    *out++ = normf(3, xs);
+    *out++ = hypotf(x, z);
+    *out++ = norm4df(x, z, xs[2], 0.5f);
+    *out++ = rnormf(2, xs);
+    *out++ = rnormf(3, xs);
+    *out++ = rnorm3df(x, z, xs[2]);
+    *out++ = rnorm4df(x, z, xs[2], 0.5f);
+    *out++ = rhypotf(x, z);
+    const double vs[] = {v, w, d[(t + 2) % n]};
+    *out++ = norm(1, vs);
+    *out++ = norm(3, vs);
+    *out++ = hypot(v, w);
+    *out++ = norm3d(v, w, vs[2]);
+    *out++ = rnorm(2, vs);
+    *out++ = rnorm(3, vs);
+    *out++ = rnorm3d(v, w, vs[2]);
+    *out++ = rnorm4d(v, w, vs[2], 0.5);
+    *out++ = rhypot(v, w);
 }

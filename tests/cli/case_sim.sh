@@ -46,11 +46,24 @@ expect_exit 0
 expect_stdout 'argument 0, in, int[128]:'
 expect_stdout '  [126]: 126 127'
 expect_stdout "118 more: --show 'out[8:24]' prints a part, --show out all"
+run sim turn.ptx --grid 2 --block 64 --show 'in[1,2]' --arg 'in:int[128]=iota' \
+    --arg 'out:int[128]'
+expect_exit 3
+expect_stderr 'in[1,2]: 2 indices, and in:int[128]=iota has 1 axis'
 for bad in '0[10]' '0[1:1]' '0[0,0,0]' '1' '3' 'none[1]' '0[:-10]'; do
     scaled --show "$bad"
     expect_exit 3
 done
-for bad in '0[' '0[1' '0[]' '[1]' '' '0[1]x' '0[1,,2]' '0[a]' '0[ 1]' '0[1:2:3]'; do
+for bad in '0[10]' '0[-11]' '0[10:]' '0[8:11]'; do
+    scaled --show "$bad"
+    expect_exit 3
+    expect_stderr 'axis 0 of inout:float[10,10]=iota goes from 0 to 9'
+done
+scaled --show '0[:,5:-8]'
+expect_exit 3
+expect_stderr '0[:,5:-8]: the range of axis 1 is empty, from 5 to before 2'
+for bad in '0[' '0[1' '0[]' '[1]' '' '0[1]x' '0[1,,2]' '0[a]' '0[ 1]' '0[1:2:3]' '0[+3]' \
+    '0[9223372036854775807]' '0[0:9223372036854775807]' '0[9223372036854775807:]'; do
     scaled --show "$bad"
     expect_exit 2
     expect_stderr 'is no part of an argument'

@@ -921,7 +921,9 @@ static bool read_axis(const char *text, const char *stop, int64_t *from,
         }
         errno = 0;
         value[i] = strtoll(at, &after, 10);
-        if (after != ends[i] || errno || isspace((unsigned char)*at))
+        /* INT64_MAX would be taken as "to the end". */
+        if (after != ends[i] || errno || value[i] == INT64_MAX ||
+            (*at != '-' && !isdigit((unsigned char)*at)))
             return false;
     }
     *from = value[0];
@@ -993,12 +995,18 @@ enum lab_status lab_sim_part_find(struct lab_sim_part *part,
                             "number from 0");
     if (part->rank > a->rank)
         return lab_fail(LAB_E_RANGE,
-                        "[sim.part-axes] %s: %d indices, and %s has %d axes",
-                        part->spec, part->rank, a->spec, a->rank);
+                        "[sim.part-axes] %s: %d indices, and %s has %d %s",
+                        part->spec, part->rank, a->spec, a->rank,
+                        a->rank == 1 ? "axis" : "axes");
     for (int i = 0; i < a->rank; i++) {
         int64_t from = i < part->rank ? from_end(part->from[i], a->dim[i]) : 0;
         int64_t end =
             i < part->rank ? from_end(part->end[i], a->dim[i]) : a->dim[i];
+        if (from >= end && from < a->dim[i] && end >= 0)
+            return lab_fail(LAB_E_RANGE,
+                            "[sim.part-empty] %s: the range of axis %d is "
+                            "empty, from %lld to before %lld",
+                            part->spec, i, (long long)from, (long long)end);
         if (from < 0 || end > a->dim[i] || from >= end)
             return lab_fail(LAB_E_RANGE,
                             "[sim.part-range] %s: axis %d of %s goes from 0 to "

@@ -101,7 +101,7 @@ enum lab_status lab_sim_argument_read(const char *spec,
 /* Reads one. `spec` must live on. LAB_E_USAGE: it is no such word. */
 enum lab_status lab_sim_part_read(const char *spec, struct lab_sim_part *out);
 /* Which of the arguments it is a part of, by name or by number from 0, and all axes of
- * that with both ends from 0. LAB_E_RANGE: of none, of a value, or outside. */
+ * that with both ends from 0. LAB_E_RANGE: of none, of a value, outside, or empty. */
 enum lab_status lab_sim_part_find(struct lab_sim_part *part,
                                   const struct lab_sim_argument *args,
                                   int count, int *number);

@@ -340,7 +340,7 @@ enum lab_status lab_kernel_print_add(struct lab_str *out,
     if (*word == '%')
         return print_register(out, d, warp, word, w.lanes);
     const struct lab_sim_variable *x = find(v, word);
-    if (!x && strchr(word, '['))
+    if (!x && (strchr(word, '[') || lab_sim_debug_is_shared(d, word)))
         return print_element(out, d, word);
     if (!x)
         return no_variable(v, word);

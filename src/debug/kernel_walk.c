@@ -714,7 +714,7 @@ static const struct word {
     {"block", "X[,Y[,Z]]", "go to the beginning of this block", do_block},
     {"lanes", "", "the warp's threads and what each touched", do_lanes},
     {"access", "", "what the warp touched last", do_access},
-    {"print", "NAME",
+    {"print", "NAME|%R|X[I]",
      "a variable, or a register of the PTX (%f3), in each lane; or an "
      "element: x[3,17]",
      do_print},
@@ -740,7 +740,7 @@ static enum lab_status do_help(struct session *s, const char *arg)
     (void)s;
     (void)arg;
     for (int i = 0; i < WORDS; i++)
-        lab_printf(stdout, "  %-12s%-12s%s\n", words[i].name, words[i].args,
+        lab_printf(stdout, "  %-12s%-13s%s\n", words[i].name, words[i].args,
                    words[i].help);
     return LAB_OK;
 }

@@ -25,6 +25,11 @@ print %nothing
 print in[77]
 print out[40]
 print out[128]
+print s[3]
+print s
+watch s[3]
+print none[3]
+help
 kernel
 block 1
 watch 1[70]
@@ -55,6 +60,10 @@ expect_stdout 'the kernel has no register %nothing'
 expect_stdout 'in[77] = 77  int, in memory'
 expect_stdout 'out[40] = -  int, in memory: nothing has written it'
 expect_stdout 'out[40] = 0  int, in memory'
+[ "$(grep -c '^s is an array in shared memory: `shared s` prints it' "$out")" = 3 ] ||
+    complain "of an array in shared memory"
+expect_stdout 'no memory is called none: there is '
+expect_stdout '  print       NAME|%R|X[I] a variable'
 expect_stdout 'out[128]: an index for each of 1 dimensions, the first from 0 to 127'
 
 # Who wrote each element of the output so far: a picture that grows from block to block,

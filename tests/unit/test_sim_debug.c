@@ -259,6 +259,9 @@ TEST_CASE(the_thread_that_writes)
                      LAB_E_RANGE);
     assert_int_equal(lab_sim_debug_find(w.d, "z", &p, &bytes), LAB_E_NOTFOUND);
     assert_true(error_is("[kernel.memory-name] x"));
+    assert_int_equal(lab_sim_debug_find(w.d, "s[3]", &p, &bytes),
+                     LAB_E_NOTFOUND);
+    assert_true(error_is("[kernel.shared-name] s"));
     close_walk(&w);
 }
 

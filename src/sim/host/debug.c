@@ -1375,6 +1375,18 @@ static bool is_called(const struct lab_sim_label *l, const char *name, size_t n)
             memcmp(number, name, n) == 0);
 }
 
+bool lab_sim_debug_is_shared(const struct lab_sim_debug *d, const char *element)
+{
+    const size_t n = strcspn(element, "[");
+    const char *name;
+    int64_t from;
+    int64_t end;
+    for (int i = 0; lab_sim_debug_shared_array(d, i, &name, &from, &end); i++)
+        if (strlen(name) == n && memcmp(name, element, n) == 0)
+            return true;
+    return false;
+}
+
 static enum lab_status find_memory(const struct lab_sim_debug *d,
                                    const char *element, void **p, size_t *bytes,
                                    const struct lab_sim_label **label)
@@ -1405,6 +1417,12 @@ static enum lab_status find_memory(const struct lab_sim_debug *d,
             return st;
         }
     }
+    if (lab_sim_debug_is_shared(d, element))
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[kernel.shared-name] %.*s is an array in shared "
+                        "memory: `shared %.*s` prints it; on the screen, 2 "
+                        "shows it",
+                        (int)n, element, (int)n, element);
     return lab_fail(
         LAB_E_NOTFOUND,
         "[kernel.memory-name] no memory is called %.*s: there is %s", (int)n,

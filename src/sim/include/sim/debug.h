@@ -198,6 +198,9 @@ const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
  * dynamic, as "dynamic". false: there are no more. */
 bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
                                 const char **name, int64_t *from, int64_t *end);
+/* Whether "tile", or "tile[3]", is one of those. */
+bool lab_sim_debug_is_shared(const struct lab_sim_debug *d,
+                             const char *element);
 /* The thread that wrote each 4-byte word of it last (of the last word there may be
  * less), as its number in the block; -1: none did. Until the next move. */
 const int32_t *lab_sim_debug_shared_writers(const struct lab_sim_debug *d,
@@ -220,7 +223,8 @@ void lab_sim_debug_outside(const struct lab_sim_debug *d,
                            const struct lab_sim_access_view *v, int lane,
                            char *out, size_t cap);
 /* The memory of "fc1.W[3,17]", or of "0[3,17]" of argument 0; without an index all
- * of it. LAB_E_NOTFOUND with the names that there are; LAB_E_RANGE. */
+ * of it. LAB_E_NOTFOUND: no name of global memory, with the names that there are, or of
+ * shared memory; LAB_E_RANGE. */
 enum lab_status lab_sim_debug_find(const struct lab_sim_debug *d,
                                    const char *element, void **p,
                                    size_t *bytes);

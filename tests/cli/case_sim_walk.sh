@@ -60,7 +60,7 @@ expect_stdout 'the kernel has no register %nothing'
 expect_stdout 'in[77] = 77  int, in memory'
 expect_stdout 'out[40] = -  int, in memory: nothing has written it'
 expect_stdout 'out[40] = 0  int, in memory'
-[ "$(grep -c '^s is an array in shared memory: `shared s` prints it' "$out")" = 3 ] ||
+[ "$(grep -c '^s is an array in shared memory: .shared s. prints it' "$out")" = 3 ] ||
     complain "of an array in shared memory"
 expect_stdout 'no memory is called none: there is '
 expect_stdout '  print       NAME|%R|X[I] a variable'

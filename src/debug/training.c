@@ -509,9 +509,10 @@ void lab_training_text(const struct lab_lesson_run *w,
                    "%.0f samples/s on average, %s an iteration (median)",
                    t->samples_per_s, LAB_NS_TEXT(ns));
         if (facts.batches_per_epoch > 0)
-            lab_printf(stdout, ", %s an epoch of %lld",
+            lab_printf(stdout, ", %s an epoch (%lld iteration%s)",
                        LAB_NS_TEXT(ns * (double)facts.batches_per_epoch),
-                       (long long)facts.batches_per_epoch);
+                       (long long)facts.batches_per_epoch,
+                       facts.batches_per_epoch == 1 ? "" : "s");
         lab_printf(stdout, "%s%s\n", *trace ? ", timed " : "", trace);
     }
     say_trace_cost(w, t->seconds);

@@ -1672,16 +1672,21 @@ static void after(struct lab_screen *s)
     bench_kernel_load(st);
 }
 
-/* In the text, or in the kernel's source. */
+/* In the text, or in the course's figures while they are in focus or alone below the
+ * table, or in the kernel's source. */
 static bool search(struct lab_screen *s, const char *text, int dir)
 {
     struct lab_bench_state *st = s->state;
+    const bool slides = st->scrolling
+                            ? st->scrolling == SLIDES
+                            : !st->wide && st->lower == LAB_LOWER_SLIDE;
     struct lab_pager *p = st->reading          ? &st->text_pager
                           : st->lab.command[0] ? words_of(st)
+                          : slides             ? &st->slide_pager
                                                : &st->kernel_pager;
     bool found = lab_pager_search(p, text, dir);
     if (found && text[0] && !st->reading)
-        st->lower = LAB_LOWER_KERNEL;
+        st->lower = slides ? LAB_LOWER_SLIDE : LAB_LOWER_KERNEL;
     return found;
 }
 
@@ -1826,7 +1831,8 @@ static const struct lab_binding bindings[] = {
      LAB_ACT_NEXT_PANE},
     {"s", false, "sort", "sort by the next column", LAB_ACT_SORT},
     {"S", false, "reverse", "turn the order", LAB_ACT_SORT_TURN},
-    {"/ F3", false, "search", "search the text, or the kernel's source",
+    {"/ F3", false, "search",
+     "search the text, the kernel's source, or the course's figures",
      LAB_ACT_SEARCH},
     {"Esc", false, "back", "close the text, then the lab", LAB_ACT_CANCEL,
      close_text_or_lab},

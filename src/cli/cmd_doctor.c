@@ -63,7 +63,7 @@ static int cmd_doctor(int argc, char **argv)
     if (lab_options_need_training(&o, LAB_FOR_DOCTOR))
         return LAB_EXIT_USAGE;
     struct output out = {.json = o.json};
-    struct lab_doctor d = {.line = print_line, .user = &out};
+    struct lab_doctor d = {.line = print_line, .user = &out, .color = o.color};
     lab_doctor_examine(&d, o.db);
     /* A later check has set lab_error() to a text of its own. */
     return lab_exit_error(

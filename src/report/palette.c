@@ -309,7 +309,7 @@ static const struct scale VIK = {
      0xE4BFAA, 0xD39774, 0xC37243, 0xAB4814, 0x7E1D06, 0x590008}};
 
 /* The same in the fixed colours of a terminal with 256. A diverging scale has zero,
- * then a blue and a red for each level: both have the same lightness within 4 of
+ * then a blue and a red for each level: both have the same lightness within 4.5 of
  * CIE L*, and both begin at the same value. */
 enum { LEVELS = 8, MOST_LEVELS = 9 };
 static const struct {

@@ -127,6 +127,26 @@ expect_exit 0
 expect_json '[r["status"] for r in rows if r["name"] == "lessons"] ==
     ["missing"]'
 unset LAPENNA_LAB_DATA_DIR
+# The terminal has the colours that the screens would use: --color decides, except
+# where TERM itself is of a terminal with direct colour.
+cat >direct.src <<'END'
+lab-direct|xterm with direct colour, RGB, colors#0x1000000, use=xterm,
+END
+while read -r term color colours; do
+    if [ "$term" = lab-direct ] && ! tic -x -o terminfo direct.src 2>tic.txt; then
+        continue
+    fi
+    "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$(command -v env)" "TERM=$term" \
+        COLORTERM=truecolor "TERMINFO_DIRS=$PWD/terminfo:" \
+        "$LAB_EXE" doctor --json --color "$color" >terminal.txt </dev/null
+    grep '"terminal"' terminal.txt | grep -q ", $colours colours, " ||
+        complain "TERM=$term --color $color: $(grep '"terminal"' terminal.txt)"
+done <<'END'
+xterm-256color auto 16777216
+xterm-256color 256 256
+lab-direct 256 16777216
+xterm auto 8
+END
 run doctor mlp-digits
 expect_exit 2
 run doctor --no-such-option

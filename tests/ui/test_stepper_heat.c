@@ -219,6 +219,31 @@ TEST_CASE(a_narrow_cell_has_a_number)
     lab_canvas_release(&c);
 }
 
+/* "~0" is by the scale, which the largest decides, whatever that is. */
+TEST_CASE(near_zero_is_by_the_scale)
+{
+    static const struct {
+        double v[4];
+        bool near;
+    } rows[] = {{{-1.2345e-12, 0.5, 0.5, 0.5}, true},
+                {{-1.2345e-12, 2e-12, 2e-12, 2e-12}, false},
+                {{-1.2345e-12, 2e-10, 2e-10, 2e-10}, true},
+                {{-1.2345e12, 1e14, 1e14, 1e14}, true},
+                {{-1.2345e12, 2e12, 2e12, 2e12}, false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct lab_canvas c;
+        assert_ok(lab_canvas_init(&c, 3, 24, false));
+        c.tints = true;
+        lab_heat_picture(&c, c.clip, rows[i].v, 1, 4, true);
+        char *dump = lab_canvas_dump(&c);
+        if ((strstr(dump, "~0") != NULL) != rows[i].near)
+            fail_msg("%g of %g: ~0 is not %d in:\n%s", rows[i].v[0],
+                     rows[i].v[1], (int)rows[i].near, dump);
+        lab_free(dump);
+        lab_canvas_release(&c);
+    }
+}
+
 /* Weights, gradients and sums of products have signs though all are positive now;
  * what a ReLU, a gate or a softmax gives has none. */
 TEST_CASE(colours_go_by_the_kind_of_tensor)
@@ -226,9 +251,29 @@ TEST_CASE(colours_go_by_the_kind_of_tensor)
     const struct lab_op_def lstm = {.name = "lstm"};
     const struct lab_op_def dense = {.name = "dense"};
     const struct lab_op_def relu = {.name = "relu"};
-    struct lab_node nodes[3] = {{.id = (char[]){"rnn"}, .op = &lstm},
-                                {.id = (char[]){"fc"}, .op = &dense},
-                                {.id = (char[]){"r"}, .op = &relu}};
+    const struct lab_op_def conv = {.name = "conv2d"};
+    const struct lab_op_def add = {.name = "add"};
+    const struct lab_op_def rnn = {.name = "rnn"};
+    const struct lab_op_def attention = {.name = "attention"};
+    const struct lab_op_def scaled = {.name = "scaled_dot_attention"};
+    const struct lab_op_def bahdanau = {.name = "bahdanau_attention"};
+    const struct lab_op_def norm = {.name = "batch_norm"};
+    const struct lab_op_def position = {.name = "positional_embedding"};
+    /* the last of a conv_block's and of a bottleneck's nodes are named as they are */
+    struct lab_node nodes[] = {{.id = (char[]){"rnn"}, .op = &lstm},
+                               {.id = (char[]){"fc"}, .op = &dense},
+                               {.id = (char[]){"r"}, .op = &relu},
+                               {.id = (char[]){"conv1"}, .op = &conv},
+                               {.id = (char[]){"block1.r"}, .op = &add},
+                               {.id = (char[]){"r2"}, .op = &rnn},
+                               {.id = (char[]){"att"}, .op = &attention},
+                               {.id = (char[]){"sdp"}, .op = &scaled},
+                               {.id = (char[]){"b"}, .op = &bahdanau},
+                               {.id = (char[]){"c.conv"}, .op = &conv},
+                               {.id = (char[]){"c.norm"}, .op = &norm},
+                               {.id = (char[]){"c"}, .op = &relu},
+                               {.id = (char[]){"u.sum"}, .op = &add},
+                               {.id = (char[]){"p"}, .op = &position}};
     static const struct {
         const char *name;
         enum lab_tensor_role role;
@@ -242,6 +287,38 @@ TEST_CASE(colours_go_by_the_kind_of_tensor)
                  {"fc.W", LAB_TENSOR_PARAM, 1, true},
                  {"r.out", LAB_TENSOR_ACTIVATION, 2, false},
                  {"r.out.grad", LAB_TENSOR_GRADIENT, 2, true},
+                 {"rnn.out", LAB_TENSOR_ACTIVATION, 0, true},
+                 {"rnn.a.0", LAB_TENSOR_ACTIVATION, 0, true},
+                 {"rnn.h", LAB_TENSOR_ACTIVATION, 0, true},
+                 {"rnn.o.2", LAB_TENSOR_ACTIVATION, 0, false},
+                 {"fc.xW", LAB_TENSOR_ACTIVATION, 1, true},
+                 {"conv1.conv", LAB_TENSOR_ACTIVATION, 3, true},
+                 {"conv1.out", LAB_TENSOR_ACTIVATION, 3, true},
+                 {"block1.r", LAB_TENSOR_ACTIVATION, 4, true},
+                 {"r2.z", LAB_TENSOR_ACTIVATION, 5, true},
+                 {"r2.h.4", LAB_TENSOR_ACTIVATION, 5, true},
+                 {"r2.out", LAB_TENSOR_ACTIVATION, 5, true},
+                 {"att.q", LAB_TENSOR_ACTIVATION, 6, true},
+                 {"att.k", LAB_TENSOR_ACTIVATION, 6, true},
+                 {"att.v", LAB_TENSOR_ACTIVATION, 6, true},
+                 {"att.scores", LAB_TENSOR_ACTIVATION, 6, true},
+                 {"att.ctx", LAB_TENSOR_ACTIVATION, 6, true},
+                 {"att.out", LAB_TENSOR_ACTIVATION, 6, true},
+                 {"att.probs", LAB_TENSOR_ACTIVATION, 6, false},
+                 {"sdp.scores", LAB_TENSOR_ACTIVATION, 7, true},
+                 {"sdp.out", LAB_TENSOR_ACTIVATION, 7, true},
+                 {"sdp.probs", LAB_TENSOR_ACTIVATION, 7, false},
+                 {"b.u", LAB_TENSOR_ACTIVATION, 8, true},
+                 {"b.t", LAB_TENSOR_ACTIVATION, 8, true},
+                 {"b.e", LAB_TENSOR_ACTIVATION, 8, true},
+                 {"b.a", LAB_TENSOR_ACTIVATION, 8, false},
+                 {"b.out", LAB_TENSOR_ACTIVATION, 8, true},
+                 {"c.conv.out", LAB_TENSOR_ACTIVATION, 9, true},
+                 {"c.norm.out", LAB_TENSOR_ACTIVATION, 10, true},
+                 {"c.norm.rstd", LAB_TENSOR_ACTIVATION, 10, false},
+                 {"c.out", LAB_TENSOR_ACTIVATION, 11, false},
+                 {"u.sum.out", LAB_TENSOR_ACTIVATION, 12, true},
+                 {"p.out", LAB_TENSOR_ACTIVATION, 13, true},
                  {"x", LAB_TENSOR_DATA, -1, false}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         char name[32];
@@ -249,7 +326,8 @@ TEST_CASE(colours_go_by_the_kind_of_tensor)
         struct lab_tensor t = {
             .name = name, .role = kinds[i].role, .node = kinds[i].node};
         const struct lab_plan plan = {.tensors = &t, .nodes = nodes};
-        assert_int_equal(lab_board_signed(&plan, 0, false), kinds[i].has);
+        if (lab_board_signed(&plan, 0, false) != kinds[i].has)
+            fail_msg("%s: signed is not %d", name, (int)kinds[i].has);
         assert_true(lab_board_signed(&plan, 0, true));
     }
 }

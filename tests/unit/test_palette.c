@@ -126,7 +126,7 @@ static double hue(int rgb)
 }
 
 /* Neither sign is louder: at each distance from zero both are equally light within
- * 5 of L*, both have a colour or both have none, and that is blue below zero and red
+ * 4.5 of L*, both have a colour or both have none, and that is blue below zero and red
  * to orange above. */
 TEST_CASE(signs_are_alike)
 {

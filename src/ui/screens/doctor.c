@@ -451,7 +451,7 @@ static void doctor_terminal(struct lab_doctor *d)
     bool utf8 = strcmp(charset, "UTF-8") == 0;
     const char *term = getenv("TERM");
     /* A screen that is open has answered; asking would take curses' place. */
-    if (!d->screen_open && lab_terminal_probe(&colors, &type)) {
+    if (!d->screen_open && lab_terminal_probe(d->color, &colors, &type)) {
         report_error(d, "terminal", LAB_DOCTOR_MISSING,
                      "--plain and the commands need none");
         return;

@@ -1540,7 +1540,8 @@ static void write_line(void *user, const struct lab_finding_line *f)
 static enum lab_status write_doctor(void *user, struct lab_doc *out)
 {
     const struct screens *s = user;
-    struct lab_doctor doctor = {write_line, out, true};
+    struct lab_doctor doctor = {
+        .line = write_line, .user = out, .screen_open = true};
     lab_doctor_examine(&doctor, s->options->db);
     lab_doc_blank(out);
     out->beside = out->para_count;

@@ -1099,44 +1099,52 @@ static void draw_indices(struct lab_canvas *c, const struct lab_board_at *at,
                              (long long)(y * g->cols));
 }
 
-static bool ends_with(const char *text, const char *end)
+/* Whether `part` is in a list of words with one blank between them. */
+static bool is_in(const char *list, const char *part, size_t n)
 {
-    const size_t n = strlen(text);
-    const size_t k = strlen(end);
-    return n >= k && strcmp(text + n - k, end) == 0;
+    while (list) {
+        if (strncmp(list, part, n) == 0 && (list[n] == ' ' || !list[n]))
+            return true;
+        list = strchr(list, ' ');
+        list = list ? list + 1 : NULL;
+    }
+    return false;
 }
 
-static bool is_one_of(const char *name, const char *const *list)
+/* Of the ops whose results are sums of products, or have both signs by their formula:
+ * "out", the result, and the parts of it, as z of "lstm1.z" and of "lstm1.z.3". An op
+ * that represents several nodes, as conv_block, has theirs. */
+static const char *signed_parts(const char *op)
 {
-    while (*list && strcmp(name, *list) != 0)
-        list++;
-    return *list != NULL;
-}
-
-/* The letter of a part of a cell, as z of "lstm1.z.3" and of "lstm1.cell.z". */
-static char cell_part(const struct lab_tensor *t, const struct lab_node *n)
-{
-    const char *at = t->name + strlen(n->id);
-    return strncmp(t->name, n->id, strlen(n->id)) == 0 && at[0] == '.' &&
-                   at[1] && (!at[2] || at[2] == '.')
-               ? at[1]
-               : '\0';
+    static const struct {
+        const char *op;
+        const char *parts;
+    } known[] = {{"dense", "out xW"},
+                 {"conv2d", "out conv"},
+                 {"layer_norm", "out xhat mean"},
+                 {"batch_norm", "out xhat mean"},
+                 {"local_contrast_norm", "out mean"},
+                 {"embedding", "out"},
+                 {"positional_embedding", "out"},
+                 {"add", "out"},
+                 {"tanh", "out"},
+                 {"gelu", "out"},
+                 {"swish", "out"},
+                 {"elu", "out"},
+                 {"leaky_relu", "out"},
+                 {"rnn", "out z h"},
+                 {"lstm", "out z a c h"},
+                 {"scaled_dot_attention", "out scores"},
+                 {"attention", "out q k v scores ctx"},
+                 {"bahdanau_attention", "out u t e"}};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(known[i].op, op) == 0)
+            return known[i].parts;
+    return NULL;
 }
 
 bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative)
 {
-    static const char *const sums[] = {"dense",
-                                       "conv2d",
-                                       "layer_norm",
-                                       "batch_norm",
-                                       "embedding",
-                                       "tanh",
-                                       "gelu",
-                                       "swish",
-                                       "elu",
-                                       "leaky_relu",
-                                       "transformer_block",
-                                       NULL};
     const struct lab_tensor *t = &plan->tensors[tensor];
     if (negative || t->role == LAB_TENSOR_PARAM ||
         t->role == LAB_TENSOR_GRADIENT)
@@ -1144,12 +1152,13 @@ bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative)
     if (t->role != LAB_TENSOR_ACTIVATION || t->node < 0)
         return false;
     const struct lab_node *n = &plan->nodes[t->node];
-    if (strcmp(n->op->name, "lstm") == 0) {
-        const char part = cell_part(t, n);
-        return part && strchr("zach", part) != NULL;
-    }
-    return is_one_of(n->op->name, sums) &&
-           (ends_with(t->name, ".out") || ends_with(t->name, ".xW"));
+    const size_t id = strlen(n->id);
+    const char *part = "";
+    if (strcmp(t->name, n->id) == 0)
+        part = "out"; /* a result inside a block has the node's name */
+    else if (strncmp(t->name, n->id, id) == 0 && t->name[id] == '.')
+        part = t->name + id + 1;
+    return is_in(signed_parts(n->op->name), part, strcspn(part, "."));
 }
 
 /* The parts of one LSTM cell have one scale: they are added to and multiplied with each

@@ -6054,7 +6054,9 @@ static const struct lab_binding stepper_keys[] = {
      explain},
     {"t", true, "train", "train over many iterations, with curves", LAB_ACT_OWN,
      open_training},
-    {"d", true, "digits", "the tensor as numbers, or as a heat map",
+    {"d", true, "digits",
+     "the tensor as numbers, or as a heat map, where ~0 is below 0.05 of its "
+     "scale's end",
      LAB_ACT_OWN, turn_digits},
     {"A", false, "slices",
      "all slices of the tensor side by side: channels, heads, samples (arrows "

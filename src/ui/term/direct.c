@@ -35,15 +35,18 @@ static const struct {
 
 static char *kept; /* TERMINFO as it was; NULL: it was not set */
 
-bool lab_direct_wanted(const char *type)
+bool lab_direct_wanted(const char *type, const char *color)
 {
+    if (tigetnum("colors") != 256 || (color && strcmp(color, "256") == 0))
+        return false;
+    if (color && strcmp(color, "direct") == 0)
+        return true;
     const char *colors = getenv("COLORTERM");
     /* screen hands the variable on, and knows no direct colours; tmux does. */
     if (strncmp(type, "screen", 6) == 0 && !getenv("TMUX"))
         return false;
     return colors &&
-           (strcmp(colors, "truecolor") == 0 || strcmp(colors, "24bit") == 0) &&
-           tigetnum("colors") == 256;
+           (strcmp(colors, "truecolor") == 0 || strcmp(colors, "24bit") == 0);
 }
 
 static void add_short(struct lab_str *out, int v)
@@ -215,10 +218,7 @@ bool lab_direct_begin(const char *type, const char *color)
         return false;
     lab_str_init(&bytes);
     lab_str_init(&hex);
-    const bool asked = color && strcmp(color, "direct") == 0;
-    const bool never = color && strcmp(color, "256") == 0;
-    const bool wanted =
-        !never && (asked ? tigetnum("colors") == 256 : lab_direct_wanted(type));
+    const bool wanted = lab_direct_wanted(type, color);
     if (wanted)
         add_description(&bytes, type);
     del_curterm(cur_term);

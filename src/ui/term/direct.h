@@ -3,12 +3,12 @@
 #pragma once
 #include <stdbool.h>
 
-/* Whether COLORTERM states direct colours ("truecolor", "24bit") and the description
- * that setupterm() has loaded has 256. */
-bool lab_direct_wanted(const char *type);
+/* Whether a description of 256 colours, the one that setupterm() has loaded, is to be
+ * used with direct colours. By `color` "direct": yes; "256": no; anything else or NULL:
+ * where COLORTERM states them ("truecolor", "24bit"). */
+bool lab_direct_wanted(const char *type, const char *color);
 /* Until lab_direct_end(), TERMINFO has a description of `type`: its own with direct
- * colours. `color` "direct": also where COLORTERM states none; "256": never. false:
- * they are not wanted, or no memory, and nothing is to be ended. setupterm() has
- * loaded none. */
+ * colours. false: lab_direct_wanted() was, or no memory, and nothing is to be ended.
+ * setupterm() has loaded none. */
 bool lab_direct_begin(const char *type, const char *color);
 void lab_direct_end(void);

@@ -77,7 +77,8 @@ static const char *find_type(const char *term, int *problem)
     return NULL;
 }
 
-static enum lab_status terminal_check(int *colors, const char **type)
+static enum lab_status terminal_check(const char *color, int *colors,
+                                      const char **type)
 {
     int problem = 0;
     const char *term = getenv("TERM");
@@ -96,7 +97,7 @@ static enum lab_status terminal_check(int *colors, const char **type)
             term);
     const char *place = tigetstr("cup");
     bool usable = place && place != (char *)-1;
-    *colors = tigetflag("RGB") > 0 || lab_direct_wanted(*type)
+    *colors = tigetflag("RGB") > 0 || lab_direct_wanted(*type, color)
                   ? 1 << 24
                   : tigetnum("colors");
     del_curterm(cur_term);
@@ -108,14 +109,15 @@ static enum lab_status terminal_check(int *colors, const char **type)
     return LAB_OK;
 }
 
-enum lab_status lab_terminal_probe(int *colors, const char **type)
+enum lab_status lab_terminal_probe(const char *color, int *colors,
+                                   const char **type)
 {
     FILE *in = NULL;
     int fd;
     int found = 0;
     enum lab_status st = terminal_find_input(&in, &fd);
     if (!st)
-        st = terminal_check(&found, type);
+        st = terminal_check(color, &found, type);
     if (in)
         fclose(in);
     if (!st)
@@ -817,7 +819,7 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
     t->blocks = term && strncmp(term, "linux", 5) == 0;
     enum lab_status st = terminal_find_input(&t->in, &t->in_fd);
     if (!st)
-        st = terminal_check(&ignored, &t->type);
+        st = terminal_check(options->color, &ignored, &t->type);
     if (st)
         goto out_input;
     st = guard_open(t->in_fd);

@@ -249,9 +249,12 @@ static void cut_exponent(char *text)
         memmove(exponent + 2, exponent + 3, strlen(exponent + 2));
 }
 
+/* What is near zero, as a share of the end of the scale. */
+static const double NEAR_ZERO = 0.05;
+
 /* With as many digits as `w` columns have room for, at last with an exponent, as -5e-4
- * for -0.0005, or what is near zero as ~0; false: not even that. */
-static bool number_text(double v, int w, char *out, size_t cap)
+ * for -0.0005, or as ~0 what is near zero on a scale to `scale`; false: not even that. */
+static bool number_text(double v, int w, double scale, char *out, size_t cap)
 {
     for (int digits = 6; digits > 0; digits--) {
         snprintf(out, cap, "%.*g", digits, v);
@@ -264,20 +267,20 @@ static bool number_text(double v, int w, char *out, size_t cap)
     if ((int)strlen(out) <= w)
         return true;
     snprintf(out, cap, "~0");
-    return fabs(v) < 0.05 && w >= 2;
+    return fabs(v) < NEAR_ZERO * scale && w >= 2;
 }
 
 /* In the middle of the cell, with blanks around it where it has room for them;
  * false: there is no room. */
 static bool draw_number(struct lab_canvas *c, struct lab_rect cell, double v,
-                        enum lab_role role)
+                        double scale, enum lab_role role)
 {
     char text[32];
     int most = cell.w - 2 < NUMBER_W ? cell.w - 2 : NUMBER_W;
     if (cell.w == NUMBER_W)
         most = cell.w - 1;
-    if (!number_text(v, most, text, sizeof(text)) &&
-        !number_text(v, cell.w, text, sizeof(text)))
+    if (!number_text(v, most, scale, text, sizeof(text)) &&
+        !number_text(v, cell.w, scale, text, sizeof(text)))
         return false;
     int left = (cell.w - (int)strlen(text) + (v >= 0)) / 2;
     int last = cell.w - (int)strlen(text);
@@ -329,7 +332,7 @@ void lab_heat_draw_cell(struct lab_canvas *c, struct lab_rect cell, double v,
         lab_rect_cut_top(&cell, 1);
     else /* behind the shade */
         cell = (struct lab_rect){cell.y, cell.x + 2, 1, cell.w - 2 - cursor};
-    draw_number(c, cell, v, cursor ? LAB_ROLE_CURSOR : LAB_ROLE_NORMAL);
+    draw_number(c, cell, v, most, cursor ? LAB_ROLE_CURSOR : LAB_ROLE_NORMAL);
 }
 
 /* ---- cells of colour ---- */
@@ -381,7 +384,7 @@ static void mark_cell(struct lab_canvas *c, struct lab_rect r)
 
 /* Sign, zero or number over the colour of a cell that has a row for it. */
 static void write_cell(struct lab_canvas *c, struct lab_rect r, double v,
-                       bool cursor, bool number, bool zeros)
+                       bool cursor, bool number, const struct lab_heat *m)
 {
     int y = r.y + (r.h - 1) / 2;
     struct lab_rect inner = r;
@@ -389,14 +392,15 @@ static void write_cell(struct lab_canvas *c, struct lab_rect r, double v,
         inner.x++;
         inner.w -= 2;
     }
-    bool written =
-        number && isfinite(v) &&
-        draw_number(c, inner, v, cursor ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL);
+    bool written = number && isfinite(v) &&
+                   draw_number(c, inner, v, m->most,
+                               cursor ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL);
     if (!isfinite(v))
         lab_canvas_text(c, y, r.x, 1, LAB_ROLE_TITLE, isnan(v) ? "N" : "I");
     else if (v < 0 && !written)
         lab_canvas_text(c, y, r.x, 1, LAB_ROLE_NORMAL, "-");
-    else if (v == 0 && zeros && !written) /* as what a ReLU has cut off */
+    else if (v == 0 && m->diverging &&
+             !written) /* as what a ReLU has cut off */
         lab_canvas_text(c, y, r.x, 1, LAB_ROLE_DIM, "·");
     if (cursor)
         mark_cell(c, r);
@@ -439,7 +443,7 @@ static void draw_tints(struct lab_canvas *c, int y, int x,
             double v = lab_heat_cell_value(g, m->value, cy, cx, &present);
             if (present && r.h > 0)
                 write_cell(c, r, v, has_cursor(m, cy, cx),
-                           lab_heat_has_numbers(g->cell_h, r.w), m->diverging);
+                           lab_heat_has_numbers(g->cell_h, r.w), m);
         }
     }
 }

@@ -20,7 +20,8 @@ struct lab_finding_line {
 struct lab_doctor {
     void (*line)(void *user, const struct lab_finding_line *line);
     void *user;
-    bool screen_open; /* its terminal is in use: it is not asked again */
+    bool screen_open;  /* its terminal is in use: it is not asked again */
+    const char *color; /* the option: 256 or direct decide; NULL: neither */
 };
 
 /* All of it; db NULL: the usual place. */

@@ -40,9 +40,10 @@ LAB_C_BEGIN
 enum lab_status lab_terminal_open(struct lab_terminal **out,
                                   const struct lab_terminal_options *options);
 /* Whether lab_terminal_open() would find a terminal, how many colours that one
- * knows (0 monochrome), and its terminfo name (static, or TERM itself), without
- * opening it. Errors: its own. */
-enum lab_status lab_terminal_probe(int *colors, const char **type);
+ * knows with the option `color` or NULL (0 monochrome), and its terminfo name (static,
+ * or TERM itself), without opening it. Errors: its own. */
+enum lab_status lab_terminal_probe(const char *color, int *colors,
+                                   const char **type);
 /* Restores the terminal and prints what libraries wrote. NULL is allowed. */
 void lab_terminal_close(struct lab_terminal *t);
 

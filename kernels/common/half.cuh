@@ -14,10 +14,11 @@ static __device__ __forceinline__ uint32_t shared_address(const void *p)
 
 /* fp32 to the nearest tf32, 10 bits behind the point instead of 23, as
  * cvt.rna.tf32.f32 has it, in a quarter of its time: a tensor core reads the
- * upper 19 bits alone, so half a unit of the last of them is added, 2^-11 of the
- * number's power of two. The sum is exact, infinity stays and NaN stays NaN
- * (adding half a unit to the bits would turn it into -0). Of all numbers only
- * those below 2^-126 come out otherwise: they are cut. */
+ * upper 19 bits alone, so half a unit of the last of them is added, 2^-11 of
+ * the number's power of two. What the sum rounds is below these bits; infinity
+ * stays, and NaN stays NaN (adding half a unit to the bits would turn it into
+ * -0). Of all numbers only those below 2^-126 come out otherwise: they are
+ * cut. */
 static __device__ __forceinline__ uint32_t tf32_nearest(uint32_t bits)
 {
     return __float_as_uint(fmaf(__uint_as_float(bits & 0xff800000), 0x1p-11f,

@@ -61,7 +61,7 @@ static const struct table {
     {"META_DATA_CAPTURE", 0, NULL},
     {"META_DATA_EXPORT", 1, NULL},
 };
-enum { SUMS = 5, TABLES = sizeof(tables) / sizeof(tables[0]) };
+enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 /* Tables with rows of devices, which only name the run that measured them. Two rows are the same when `same` is; the first `needed` of those
  * columns always have a value. */
@@ -1401,8 +1401,6 @@ static enum lab_status each_new_run(struct lab_import *in,
  * them names rows of the file. */
 static enum lab_status keep_sums(struct lab_import *in)
 {
-    if (!in->of[SUMS].count)
-        return LAB_OK;
     return import_exec(
         in, "DELETE FROM main.time_sum WHERE runId IN (SELECT new FROM "
             "temp.run_map) AND (level NOT BETWEEN 0 AND 4 OR runId NOT IN "

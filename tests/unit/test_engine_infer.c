@@ -304,6 +304,37 @@ TEST_CASE(the_two_largest_of_four_are_kept)
     net_free(&n);
 }
 
+/* Without memory nothing is pruned, and that is said: a mask of zeros would be taken
+ * for one that keeps no weight. */
+TEST_CASE(pruning_without_memory_fails)
+{
+    static const float W[] = {1, -4, 3, 2, 5, 6, -7, 8};
+    struct net n;
+    unsigned char mask[8 * FILTER] = {0};
+    float values[8 * FILTER] = {0};
+    describe(&n, false, "x 3,8", one_dense);
+    struct lab_infer *f = infer_of(&n);
+    int t = lab_plan_tensor(n.plan, "fc.W");
+    for (int i = 0; i < 8; i++)
+        values[i * FILTER] = W[i];
+    lab_mem_fail_from(INT64_MAX);
+    assert_int_equal(lab_infer_prune(f, t, values, mask), LAB_OK);
+    int64_t tried = lab_mem_count();
+    assert_true(tried >= 2);
+    for (int i = 0; i < 8; i++)
+        values[i * FILTER] = W[i];
+    for (int64_t nth = 1; nth <= tried; nth++) {
+        lab_mem_fail_from(nth);
+        enum lab_status st = lab_infer_prune(f, t, values, mask);
+        lab_mem_fail_from(0);
+        assert_int_equal(st, LAB_E_NOMEM);
+        for (int i = 0; i < 8; i++)
+            assert_true(values[i * FILTER] == W[i]);
+    }
+    lab_infer_free(f);
+    net_free(&n);
+}
+
 /* The first input is three times the second: what is lost with the one, the other takes
  * over. A weight of a small input costs less than a smaller one of a large input. */
 TEST_CASE(what_is_kept_makes_up_for_what_is_lost)

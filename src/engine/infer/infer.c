@@ -1271,8 +1271,8 @@ enum lab_status lab_infer_prune(const struct lab_infer *f, int tensor,
             }
         }
     }
+    bool room = inverse && own;
     lab_free(own);
-    bool room = inverse != NULL;
     lab_free(inverse);
     return room ? LAB_OK : lab_no_memory("pruned weights");
 }

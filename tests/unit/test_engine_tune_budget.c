@@ -35,11 +35,21 @@ static enum lab_status timed_upload(struct lab_backend *be, void *dst,
     return lab_backend_null.upload(be, dst, src, bytes);
 }
 
+static bool refuses_memory;
+
+static enum lab_status timed_alloc(struct lab_backend *be, size_t bytes,
+                                   void **out)
+{
+    return refuses_memory ? lab_no_memory("a copy")
+                          : lab_backend_null.alloc(be, bytes, out);
+}
+
 static void time_it(struct lab_backend *be)
 {
     timed_ops = *be->ops;
     timed_ops.run = timed_run;
     timed_ops.upload = timed_upload;
+    timed_ops.alloc = timed_alloc;
     be->ops = &timed_ops;
 }
 
@@ -280,6 +290,66 @@ NET_CASE(the_best_so_far_is_used)
     assert_true(isnan(of[count - 1].ns));
     assert_int_equal(tuning_ns(n, t, &counted), 0);
     assert_int_equal(calls, 0);
+    lab_tuning_free(t);
+}
+
+/* The first product by one name takes half of the budget, other steps no time. */
+static int64_t blas_is_slow(const struct lab_variant *v, int64_t count)
+{
+    bool slow = strcmp(v->name, "blas") == 0 && count == 64 * 100;
+    return slow ? BUDGET / 2 : MS / 20;
+}
+
+/* Of the reference, which comes last. */
+static void keep_naive(void *user, const struct lab_tune_time *t)
+{
+    if (strcmp(t->variant, "naive") == 0)
+        keep(user, t);
+}
+
+/* A step that does not fit ends its own name: those that come after it are measured in
+ * the time that is left, which is less than its longest step. */
+NET_CASE(a_slow_name_ends_no_other)
+{
+    struct counted counted = {.kept = 0};
+    char key[LAB_TUNE_KEY];
+    call_ns = blas_is_slow;
+    byte_ns = 0;
+    large(n);
+    struct lab_tuning *t = lab_tuning_new();
+    assert_non_null(t);
+    const struct lab_tune_keeper keeper = {
+        .user = &counted, .budget_ns = BUDGET, .keep = keep_naive};
+    int64_t begin = now_ns;
+    assert_ok(lab_tune(n->walk, t, &keeper));
+    assert_true(now_ns - begin <= BUDGET);
+    lab_tune_key(n->plan, net_step(n, "fc1.matmul", LAB_BACKWARD), key);
+    const struct lab_tune_time *slow = lab_tuning_find(t, key, "blas");
+    assert_true(slow && isnan(slow->ns)); /* it was cut */
+    assert_true(counted.naive > 0);
+    assert_int_equal(counted.left_out, 0);
+    lab_tuning_free(t);
+}
+
+/* An iteration that was cut between a product and its bias is given up before oneDNN,
+ * which does both as one, is chosen: a choice in the middle would need a copy of all
+ * parameters, to run what the group holds again. */
+NET_CASE(a_cut_iteration_is_given_up_before_a_group_is_chosen)
+{
+    struct counted counted;
+    const struct lab_variant_choice group = {"*", "onednn"};
+    call_ns = blas_is_slow;
+    byte_ns = 0;
+    large(n);
+    struct lab_tuning *t = lab_tuning_new();
+    assert_non_null(t);
+    if (lab_walk_choose(n->walk, &group, 1) == LAB_OK)
+        assert_true(lab_walk_schedule(n->walk)->steps[0].hides_count > 1);
+    assert_ok(lab_walk_choose(n->walk, NULL, 0));
+    refuses_memory = true;
+    assert_true(tuning_ns(n, t, &counted) <= BUDGET);
+    refuses_memory = false;
+    assert_true(counted.naive > 0);
     lab_tuning_free(t);
 }
 

@@ -98,7 +98,7 @@ struct tuner {
     bool walked;
     int64_t data_ns;    /* that the last iteration's data took */
     int64_t longest_ns; /* of the steps of the iteration that is walked */
-    bool is_short; /* a step did not fit: the first of others is not free */
+    int64_t cut_ns;     /* of those of the iterations that did not fit */
     struct timed_step *timed;
     int n_timed;
     int64_t end_ns;   /* of the budget, less the time for the restart */
@@ -141,8 +141,8 @@ static bool lacks_time(const struct tuner *u, const char *name)
 }
 
 /* Keeps the smaller time of a step, 1 ns for one that does nothing; NaN: none. What
- * is known from earlier stays: networks share steps, and none of them changes the
- * choices of another. */
+ * was known before this measuring stays: networks share steps, and none of them changes
+ * the choices of another. */
 static enum lab_status note(struct tuner *u, const char *key, const char *name,
                             double ns)
 {
@@ -190,7 +190,8 @@ static bool is_to_stop(void *tuner)
 }
 
 /* Is there time for the next step, by the fastest that is known of it and by the longest
- * before it? */
+ * before it in this iteration? The first one has none before it: where nothing is known
+ * of it, and another iteration was cut, it is taken to be as long as that one's. */
 static bool step_fits(const struct tuner *u)
 {
     char key[LAB_TUNE_KEY];
@@ -201,6 +202,8 @@ static bool step_fits(const struct tuner *u)
     double ns = (double)u->longest_ns;
     if (best && best->ns > ns)
         ns = best->ns;
+    if (i == 0 && (!best || isnan(best->ns)))
+        ns = (double)u->cut_ns;
     return (double)lab_clock_monotonic_ns() + ns < (double)u->end_ns;
 }
 
@@ -276,20 +279,25 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
     return LAB_OK;
 }
 
-/* An iteration, or what the budget has of it; *whole: all of it. */
+/* An iteration by `name`, or what the budget has of it; *whole: all of it. One that was
+ * cut before is given up first: a choice in the middle of it could undo steps. */
 static enum lab_status walk_once(struct tuner *u, const char *name, bool timed,
                                  bool *whole)
 {
+    const struct lab_variant_choice choice = {"*", name};
     int64_t begin = lab_clock_monotonic_ns();
     enum lab_status st = lab_walk_begin_uncopied(u->w);
     u->data_ns = lab_clock_monotonic_ns() - begin;
-    u->longest_ns = u->is_short ? u->longest_ns : 0;
+    u->longest_ns = 0;
     u->walked = true;
+    if (!st)
+        st = lab_walk_choose(u->w, &choice, 1);
     *whole = true;
     do {
         if (!st && !step_fits(u)) {
             *whole = false;
-            u->is_short = true;
+            if (u->longest_ns > u->cut_ns)
+                u->cut_ns = u->longest_ns;
             break;
         }
         begin = lab_clock_monotonic_ns();
@@ -333,7 +341,6 @@ enum {
 static enum lab_status measure_once(struct tuner *u, struct contender *c,
                                     int left)
 {
-    const struct lab_variant_choice choice = {"*", c->name};
     int64_t begin = lab_clock_monotonic_ns();
     bool fits = has_graphs(u) || c->took_ns <= (u->end_ns - begin) / left;
     bool whole = true;
@@ -341,13 +348,12 @@ static enum lab_status measure_once(struct tuner *u, struct contender *c,
         return LAB_OK;
     int known_before = u->added;
     bool is_first = !u->walked;
-    enum lab_status st = lab_walk_choose(u->w, &choice, 1);
-    if (!st)
-        st = walk_once(u, c->name, !has_graphs(u) || c->took_ns > 0, &whole);
+    enum lab_status st =
+        walk_once(u, c->name, !has_graphs(u) || c->took_ns > 0, &whole);
     c->gained |= u->added > known_before;
     c->ended |= !whole;
     if (!whole && !is_first && lab_walk_position(u->w) == 0)
-        return st; /* not begun: it may have more time at the next start */
+        return st; /* not begun: after a slow start it waits for the next one */
     c->took_ns = 1 + lab_clock_monotonic_ns() - begin;
     return st;
 }

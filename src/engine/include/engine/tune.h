@@ -111,13 +111,14 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
  * reference is left out of a network too large for it.
  * The budget is a bound, and holds the restart of the walk, too, by what the last one
  * took: no step begins that would end after it, by the fastest time that is known of it
- * and by the longest step before it; such a step ends the measuring of its name, others go
- * on. What it ends before is kept as NaN, and the best of what was measured is used. On the
- * host a step's time is the least of its iterations', each the median of all steps of the
- * same key: of many time steps the least one says too little about their sum, which a
- * group is compared with. Where the restart needs more than half of the budget, a name
- * gets NaN only if it was begun and no new time was found; the next lab_tune() goes on with
- * the others (lab_tuning_waiting). Where no step of the plan has a time, no name gets NaN.
+ * and by the longest step before it in its iteration; such a step ends the measuring of
+ * its name, others go on. What it ends before is kept as NaN, and the best of what was
+ * measured is used. On the host a step's time is the least of its iterations', each the
+ * median of all steps of the same key: of many time steps the least one underestimates
+ * their sum, which a group is compared with. Where the restart needs more than half of
+ * the budget, a name gets NaN only if it was begun and no new time was found; the next
+ * lab_tune() goes on with the others (lab_tuning_waiting). Where no step of the plan has
+ * a time, no name gets NaN.
  * The walk, which has no observer yet, keeps its choices to be made. With nothing to
  * measure it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what
  * a step returned. */

@@ -20,6 +20,19 @@ TEST_CASE(the_commonest_comes_first)
                         "fused, fuse");
 }
 
+/* Of each size, or all sizes of a lesson without them. */
+TEST_CASE(a_sweep_has_the_names_alone)
+{
+    assert_string_equal(
+        words("lab", "1: fc1=cublas fc1.bias=vector; 4, 16: fc1=cublas_lt "
+                     "fc2=cublas_lt; 64, 256: fc1=fused fc2=fused"),
+        "cublas_lt, fused, cublas, vector");
+    assert_string_equal(words("lab", "4, 16 on cuda: fc1=warp; 4 on cpu: "),
+                        "warp");
+    assert_string_equal(words("lab", "fc1=warp; fc1=naive; fc1=warp"),
+                        "warp, naive");
+}
+
 TEST_CASE(what_kept_none_ran_naive_ones)
 {
     assert_string_equal(words("lesson", NULL), "naive");

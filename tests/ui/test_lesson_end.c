@@ -316,9 +316,10 @@ TEST_CASE(late_answers_and_early_keys)
     pty_leave(&s);
 }
 
-/* Rows of the pieces of images in what came from byte `from` on; how many they are. */
+/* Rows of the pieces of images in what came from byte `from` on; how many they are.
+ * `last`, unless NULL, gets the byte at which the last one begins. */
 static int find_pieces(const struct pty_session *s, size_t from, int *row,
-                       int most)
+                       int most, size_t *last)
 {
     int n = 0;
     for (const char *p = s->bytes + from; (p = strstr(p, "\0337\033["));) {
@@ -326,8 +327,11 @@ static int find_pieces(const struct pty_session *s, size_t from, int *row,
         int len = 0;
         p += strlen("\0337");
         if (n < most && sscanf(p, "\033[%d;%dH%n", &row[n], &x, &len) == 2 &&
-            strncmp(p + len, "\033P", 2) == 0)
+            strncmp(p + len, "\033P", 2) == 0) {
+            if (last)
+                *last = (size_t)(p - s->bytes);
             n++;
+        }
     }
     return n;
 }
@@ -336,14 +340,15 @@ static int find_pieces(const struct pty_session *s, size_t from, int *row,
  * key between two of them is answered before the last one, and all of them come. */
 TEST_CASE(a_key_goes_between_the_pieces_of_an_image)
 {
-    enum { MOST = 16, QUIET_MS = 2000 };
+    enum { MOST = 16, QUIET_MS = 2000, HOLDS = 64 << 10, ARRIVAL_US = 1000000 };
+    static const char image[] = "\033P0;1;0q";
     struct pty_session s;
     int want[MOST + 1] = {0};
     int got[MOST + 1] = {0};
+    size_t last = 0;
     pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
     pty_await(&s, 0, "\033[c");
     pty_await(&s, 0, "step 0 of");
-    /* More than a pseudo-terminal holds: the program has to wait for its reader. */
     pty_resize(&s, 200, 240);
     pty_type(&s, "\033[?62;4c");
     pty_await(&s, 0, "\033[16t\033[c");
@@ -354,22 +359,29 @@ TEST_CASE(a_key_goes_between_the_pieces_of_an_image)
         continue;
     size_t from = s.n;
     pty_type(&s, "\f");
-    pty_await(&s, from, "\033P0;1;0q");
+    pty_await(&s, from, image);
     while (pty_pump(&s, QUIET_MS))
         continue;
-    const int n = find_pieces(&s, from, want, MOST + 1);
+    const int n = find_pieces(&s, from, want, MOST + 1, &last);
     assert_in_range(n, 3, MOST);
+    /* More than a pseudo-terminal holds: without a reader the program waits in front
+     * of the last piece at the latest. */
+    const char *first = strstr(s.bytes + from, image);
+    assert_true(s.bytes + last - first > HOLDS);
     from = s.n;
     pty_type(&s, "\f");
-    pty_await(&s, from, "\033P0;1;0q");
+    pty_await(&s, from, image);
     pty_type(&s, ":zzq\r");
+    usleep(ARRIVAL_US); /* nothing is read until the program has the keys */
     pty_await(&s, from, "zzq");
-    const size_t answered = s.n;
+    const char *answer = strstr(s.bytes + from, "zzq");
     while (pty_pump(&s, QUIET_MS))
         continue;
-    assert_int_equal(find_pieces(&s, from, got, MOST + 1), n);
+    assert_int_equal(find_pieces(&s, from, got, MOST + 1, NULL), n);
     assert_memory_equal(got, want, sizeof(got));
-    assert_in_range(find_pieces(&s, answered, got, MOST + 1), 1, n - 1);
+    assert_in_range(
+        find_pieces(&s, (size_t)(answer - s.bytes), got, MOST + 1, NULL), 1,
+        n - 1);
     pty_type(&s, "qqq");
     assert_int_equal(pty_finish(&s), 0);
     pty_assert_sane(&s);

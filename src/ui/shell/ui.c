@@ -2345,7 +2345,7 @@ static void wait_in_replay(struct lab_ui *ui, int timeout_ms, int wake_fd,
                            struct lab_event *e)
 {
     int left = -1;
-    lab_terminal_wait(ui->terminal, 0, -1, e);
+    lab_terminal_wait(ui->terminal, 0, -1, true, e);
     if (e->kind == LAB_EVENT_NONE && !ui->paused)
         left = script_next(ui->script, ui->ahead_count > 0, e);
     if (e->kind == LAB_EVENT_RESIZE &&
@@ -2356,13 +2356,14 @@ static void wait_in_replay(struct lab_ui *ui, int timeout_ms, int wake_fd,
     if (e->kind == LAB_EVENT_NONE) {
         if (left > 0 && (timeout_ms < 0 || left < timeout_ms))
             timeout_ms = left;
-        lab_terminal_wait(ui->terminal, timeout_ms, wake_fd, e);
+        lab_terminal_wait(ui->terminal, timeout_ms, wake_fd, true, e);
     }
     if (e->kind == LAB_EVENT_KEY || e->kind == LAB_EVENT_MOUSE)
         steer_replay(ui, e);
 }
 
-static void wait_event(struct lab_ui *ui, int timeout_ms, struct lab_event *e)
+static void wait_event(struct lab_ui *ui, int timeout_ms, bool images,
+                       struct lab_event *e)
 {
     int wake_fd = ui->woken ? -1 : ui->wake_fd; /* known already */
     /* A picture shows what the keys have done, so it waits for that too. */
@@ -2373,7 +2374,7 @@ static void wait_event(struct lab_ui *ui, int timeout_ms, struct lab_event *e)
     else if (ui->script)
         wait_in_replay(ui, timeout_ms, wake_fd, e);
     else
-        lab_terminal_wait(ui->terminal, timeout_ms, wake_fd, e);
+        lab_terminal_wait(ui->terminal, timeout_ms, wake_fd, images, e);
 }
 
 static int timeout_ms(const struct lab_ui *ui)
@@ -2422,13 +2423,14 @@ enum lab_status lab_ui_run(struct lab_ui *ui)
             ui->dirty = false;
             ui_draw(ui);
         }
-        wait_event(ui, timeout_ms(ui), &e);
+        wait_event(ui, timeout_ms(ui), true, &e);
         handle(ui, &e);
         close_marked(ui);
-        /* A held-down key must not queue frames: take what is there first. A
-         * script's tokens need each frame. */
+        /* A held-down key must not queue frames: take what is there first. What the
+         * keys have changed is shown before more of an image is sent. A script's
+         * tokens need each frame. */
         for (int i = 0; !ui->script && i < EVENTS_A_FRAME && running(ui); i++) {
-            wait_event(ui, 0, &e);
+            wait_event(ui, 0, !ui->dirty, &e);
             if (e.kind == LAB_EVENT_NONE)
                 break;
             handle(ui, &e);

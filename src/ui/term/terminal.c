@@ -1348,7 +1348,7 @@ static bool read_event(struct lab_terminal *t, struct lab_event *out)
     }
 }
 
-static bool pending(struct lab_terminal *t, struct lab_event *out)
+static bool pending(struct lab_terminal *t, bool images, struct lab_event *out)
 {
     uint64_t count;
     ssize_t n = read(guard.fd, &count, sizeof(count));
@@ -1366,7 +1366,8 @@ static bool pending(struct lab_terminal *t, struct lab_event *out)
         stop_or_resume(t, stop);
     else if (read_event(t, out))
         return true;
-    show_ready(t); /* after the keys, which an image would keep waiting */
+    if (images)
+        show_ready(t); /* after the keys, which an image would keep waiting */
     if (t->resized) {
         t->resized = false;
         out->kind = LAB_EVENT_RESIZE;
@@ -1377,10 +1378,10 @@ static bool pending(struct lab_terminal *t, struct lab_event *out)
 }
 
 void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
-                       struct lab_event *out)
+                       bool images, struct lab_event *out)
 {
     *out = (struct lab_event){.kind = LAB_EVENT_NONE};
-    if (pending(t, out))
+    if (pending(t, images, out))
         return;
     struct pollfd fds[3] = {{.fd = t->in_fd, .events = POLLIN},
                             {.fd = guard.fd, .events = POLLIN},
@@ -1396,7 +1397,7 @@ void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
         out->signal = SIGHUP;
         return;
     }
-    if (pending(t, out))
+    if (pending(t, images, out))
         return;
     if (fds[2].revents & POLLIN)
         out->kind = LAB_EVENT_WAKE;

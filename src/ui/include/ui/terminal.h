@@ -76,7 +76,8 @@ void lab_terminal_redraw(struct lab_terminal *t);
  * `wake_fd` becoming readable (< 0: none; it is not read here). A RESIZE also comes
  * when the terminal has answered that it has graphics, or another theme is in use.
  * Ctrl-Z gives the terminal back and stops the process; when that goes on, a RESIZE
- * follows. */
+ * follows. Sends what is left of images, with `images`: without it while a frame is
+ * due, which goes first. */
 void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
-                       struct lab_event *out);
+                       bool images, struct lab_event *out);
 LAB_C_END

@@ -18,13 +18,14 @@ static inline void screens_go(const char *folder)
 }
 
 /* The screen in the file `name` is the golden one; in ASCII it has no other
- * characters. */
+ * characters. The file is removed, so that no later run compares it again. */
 static inline void screen_is_golden(const char *name, bool ascii)
 {
     char golden[1024];
     snprintf(golden, sizeof(golden), LAB_SOURCE_DIR "/tests/ui/golden/%s",
              name);
     char *have = test_read(name);
+    assert_int_equal(remove(name), 0);
     if (getenv("LAB_GOLDEN_UPDATE"))
         test_write(golden, have);
     char *want = test_read(golden);

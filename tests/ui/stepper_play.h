@@ -43,5 +43,4 @@ static inline void check_screen(struct stepper_fixture *f, int w, int h,
         fail_msg("%s: %s", name, lab_error());
     assert_int_equal(f->live_snapshots, 0);
     screen_is_golden(name, ascii);
-    remove(name);
 }

@@ -11,8 +11,8 @@ train() {
     expect_exit 0
 }
 
-# told YES|NO: whether something was measured
-told() {
+# measured YES|NO: whether variants were measured
+measured() {
     case $1$(grep -c 'variants were measured: .* for [0-9]* step' "$err") in
     yes1 | no0) ;;
     *) complain "measured: not $1" ;;
@@ -40,13 +40,13 @@ d = sqlite3.connect(sys.argv[1]); d.execute(sys.argv[2]); d.commit()' "$db" "$1"
 }
 
 train --threads 2
-told yes
+measured yes
 expect_stderr 'measuring '
 losses first
 kept=$(kept_where 'threads = 2')
 [ "$kept" -gt 10 ] || complain "only $kept times are kept"
 train --threads 2
-told no
+measured no
 expect_no_stderr
 losses second
 cmp -s first second || complain "the same kept times, and other losses"
@@ -68,7 +68,7 @@ sql "DELETE FROM variant_time WHERE precision = 'tf32'"
 
 # Another number of threads is another machine.
 train --threads 1
-told yes
+measured yes
 expect_stderr 'for 2 threads: they are measured again for 1'
 [ "$(kept_where 'threads = 1')" -gt 10 ] || complain "none of one thread are kept"
 run profile compare 2 3 --db "$db"
@@ -76,13 +76,13 @@ grep -q '^threads  *2  *1$' "$out" || complain "compare has no threads"
 
 # The fixed table, three ways, measures nothing and keeps the reference.
 LAPENNA_LAB_TUNE=off train --threads 2
-told no
+measured no
 losses off
 train --threads 2 --no-tune
-told no
+measured no
 losses none
 train --threads 2 --variant '*=default'
-told no
+measured no
 losses default
 cmp -s off none || complain "LAPENNA_LAB_TUNE=off is not --no-tune"
 cmp -s none default || complain "*=default is not the fixed table"
@@ -109,7 +109,7 @@ for choice in '*=default' '*=naive' 'fc1=default --variant *=naive' \
         --db "$work/chosen.db" --variant $choice
     set +f
     expect_exit 0
-    told no
+    measured no
 done
 # Nor where times of another number of threads are kept.
 run run mlp-digits --batch 200 --iterations 1 --backend cpu --threads 3 \
@@ -117,14 +117,14 @@ run run mlp-digits --batch 200 --iterations 1 --backend cpu --threads 3 \
 expect_no_stderr
 run run mlp-digits --batch 200 --iterations 1 --backend cpu \
     --db "$work/chosen.db" --variant 'fc1=naive'
-told yes
+measured yes
 
 # `step` goes by what is kept and measures nothing; the stepper has the name.
 run step mlp-digits --batch 200 --backend cpu --db "$db" --threads 1 --json
 expect_exit 0
-told no
+measured no
 run step mlp-digits --batch 200 --backend cpu --db "$work/other.db" --json
-told no
+measured no
 printf 'list variants\nvariant fc1 default\nvariant * default\nquit\n' >keys
 "$LAB_EXE" mlp-digits --plain --batch 200 --backend cpu --threads 2 \
     --db "$db" <keys >"$out" 2>"$err" || complain "the stepper failed"
@@ -134,47 +134,49 @@ expect_stdout '* runs by the fixed table from now on.'
 
 # The times of an earlier number of threads are used when it comes back.
 train --threads 2
-told no
+measured no
 expect_no_stderr
 losses back
 cmp -s first back || complain "the times of 2 threads are not used again"
 
-# What is damaged, or of another version, is measured again, and said.
+# What is damaged, or of another version, is measured again, with a message.
 sql "UPDATE variant_time SET time_ns = 'x' WHERE variant = 'vector' AND threads = 2"
 train --threads 2
-told yes
+measured yes
 expect_stderr 'measured again where they are needed'
 for ns in 0 -5 1e300; do
     sql "UPDATE variant_time SET time_ns = $ns WHERE variant = 'vector' AND threads = 2"
     train --threads 2
-    told yes
+    measured yes
     expect_stderr 'measured again where they are needed'
 done
 sql "UPDATE variant_time SET version = '0' WHERE threads = 2"
 train --threads 2
-told yes
+measured yes
 expect_stderr 'of another version'
 train --threads 2
 expect_no_stderr
-# What an earlier rule of measuring left out has a time by this one.
+# What an earlier rule of measuring left out is measured again. Beside other work it may
+# be left out again, so that only the row is new.
 version=$(sql_value "SELECT max(version) FROM variant_time WHERE threads = 2")
-sql "UPDATE variant_time SET version = '${version% rule*}', time_ns = NULL WHERE variant = 'vector' AND threads = 2"
+sql "UPDATE variant_time SET version = '${version% rule*}', time_ns = NULL, measured = 'before' WHERE variant = 'vector' AND threads = 2"
 train --threads 2
-told yes
+measured yes
 expect_stderr 'of another version'
-[ "$(kept_where "variant = 'vector' AND threads = 2 AND time_ns IS NULL")" -eq 0 ] ||
-    complain "what an earlier rule left out stays left out"
+[ "$(kept_where "measured = 'before'")" -eq 0 ] ||
+    complain "what an earlier rule left out is not measured again"
 
 # --tune measures again what is kept, even where nothing is to be measured by default.
-sql "UPDATE variant_time SET time_ns = NULL WHERE threads = 2"
+sql "UPDATE variant_time SET time_ns = NULL, measured = 'before' WHERE threads = 2"
 train --threads 2
-told no
+measured no
+[ "$(kept_where "measured = 'before'")" -gt 10 ] || complain "no row to renew"
 LAPENNA_LAB_TUNE=off train --threads 2 --tune
-told yes
-[ "$(kept_where 'threads = 2 AND time_ns IS NULL')" -eq 0 ] ||
-    complain "--tune leaves out what was left out"
+measured yes
+[ "$(kept_where "measured = 'before'")" -eq 0 ] ||
+    complain "--tune does not measure again what was left out"
 train --threads 2
-told no
+measured no
 expect_no_stderr
 run run mlp-digits --backend cpu --db "$db" --tune --no-tune
 expect_exit 2
@@ -183,11 +185,11 @@ expect_stderr '--tune and --no-tune exclude each other'
 # So is what is kept for a variant that is not there any more.
 sql "UPDATE variant_time SET variant = 'gone' WHERE variant = 'vector' AND threads = 2"
 train --threads 2
-told yes
+measured yes
 expect_stderr 'that this program or machine does not have'
 [ "$(kept_where "variant = 'gone'")" -eq 0 ] || complain "what is gone is kept"
 train --threads 2
-told no
+measured no
 expect_no_stderr
 
 # A library whose products are wrong, in place of the one that was measured: the check
@@ -206,7 +208,7 @@ run profile show "$(grep -o '"run":[0-9]*' "$out" | tail -1 | cut -d: -f2)" \
     --json --db "$db"
 expect_json 'all(r["variant"] != "blas" for r in rows if r["type"] == "step")'
 train --threads 2
-told yes
+measured yes
 [ "$(kept_where "variant = 'blas' AND threads = 2")" -eq "$blas" ] ||
     complain "what was withdrawn is not measured again"
 
@@ -221,11 +223,11 @@ if [ "$all" -gt 1 ] && command -v taskset >/dev/null; then
     taskset -c "$core" "$LAB_EXE" run mlp-digits --batch 200 --iterations 4 \
         --backend cpu --db "$db" --json >"$out" 2>"$err" || status=$?
     expect_exit 0
-    told yes
+    measured yes
     expect_stderr "for $all threads: they are measured again for 1"
     [ "$(kept_where 'threads = 1')" -gt 10 ] || complain "none of one core are kept"
     train
-    told no
+    measured no
     expect_no_stderr
 fi
 sql "DELETE FROM variant_time"
@@ -238,7 +240,7 @@ printf 'quit\n' | "$LAB_EXE" mlp-digits --plain --batch 200 --backend cpu \
 [ "$(grep -c 'measuring [0-9]* variants, once and for 2 s' "$err")" -eq 1 ] ||
     complain "--plain does not say that it measures"
 
-# One that another program holds: measured, not kept, and said once.
+# One that another program holds: measured, not kept, with one message.
 sql "DELETE FROM variant_time"
 mkfifo release
 "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
@@ -259,7 +261,7 @@ expect_stderr 'measuring '
 wait "$holder"
 [ "$(kept_where 1)" -eq 0 ] || complain "times were kept in a locked database"
 
-# One that may only be read: measured, and said once that nothing is kept.
+# One that may only be read: measured, with one message that nothing is kept.
 mkdir closed
 cp "$db" closed/runs.db
 chmod 755 "$work"
@@ -277,7 +279,7 @@ if [ "$(id -u)" != 0 ] || as_nobody test -r "$LAB_EXE" 2>/dev/null; then
     expect_stderr 'measuring '
     expect_stdout '(measured)'
     [ "$(grep -c 'not kept: .*closed/runs.db: no right to write' "$err")" -eq 1 ] ||
-        complain "that no times are kept is not said once"
+        complain "not one message that no times are kept"
 fi
 chmod 755 closed
 

@@ -31,7 +31,7 @@ void net_init(struct net *n);
 void net_free(struct net *n);
 int net_setup(void **state);
 int net_teardown(void **state);
-/* A test of a net `n`, that is initialised before and freed behind it. */
+/* A test of a net `n`, which is initialised before the test and freed after it. */
 #define NET_CASE(name)                                                         \
     TEST_CASE_OF(name, net_setup, net_teardown, struct net *n)
 

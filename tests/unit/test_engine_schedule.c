@@ -1,5 +1,5 @@
-/* Which variant runs a step: who wins, what a group hides, what a choice that
- * fits nothing is told. */
+/* Which variant runs a step: which choice wins, what a group hides, the message on a
+ * choice that fits nothing. */
 #include "test.h"
 
 #include "base/mem.h"
@@ -194,7 +194,7 @@ static void refused(struct net *n, const struct lab_variant_choice *c,
 
 #define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-NET_CASE(a_choice_that_fits_nothing_is_told_what_would)
+NET_CASE(a_refused_choice_names_what_fits)
 {
     mlp(n);
     refused(n, CHOICES({"dense", "tiled"}),

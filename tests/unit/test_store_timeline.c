@@ -282,7 +282,7 @@ SAMPLE_CASE(a_run_without_steps_is_one_pass)
 }
 
 /* Two ranks: each counts its calls from 1, and each has its GPU. */
-SAMPLE_CASE(processes_and_devices_are_told_apart)
+SAMPLE_CASE(each_process_and_device_has_its_rows)
 {
     int64_t run;
     assert_ok(sample_timeline_foreign(path, &run));
@@ -408,7 +408,7 @@ SAMPLE_CASE(rows_are_found_among_many)
     }
 }
 
-SAMPLE_CASE(two_runs_at_once_are_told_apart)
+SAMPLE_CASE(two_runs_at_once_have_their_own_rows)
 {
     int64_t a;
     int64_t b;

@@ -520,7 +520,7 @@ TEST_CASE_WITH(threads_may_flush_together, NULL, sample_cleanup)
     finish(writer);
 }
 
-SAMPLE_CASE(ends_are_told_apart)
+SAMPLE_CASE(each_end_has_its_status)
 {
     struct lab_writer *writer = new_writer(path);
     struct lab_run_summary summary;

@@ -85,9 +85,12 @@ expect_exit 0
 expect_stdout 'fused, int8'
 expect_stdout 'mlp-digits: loaded from kept, then inference on'
 ! grep -q 'iterations of training' "$out" || complain 'a loaded network was trained'
-# What is trained on is not pruned, and has learned more than after the first 40.
+# What is trained on is not pruned, and has learned more than after the first 40. It and
+# the network that is pruned have had as many iterations, twice the first 40.
 run lab inference mlp-digits --iterations 40 --json
-expect_json "of('inference_form')[-3]['form'] == 'fused, fp32, trained on'" \
+expect_json "[r['iterations'] for r in of('inference_form') if r['form'] in ('fused, fp32', 'fused, int8')] == [40, 40]" \
+    "[r['iterations'] for r in of('inference_form')][-3:] == [80, 40, 80]" \
+     "of('inference_form')[-3]['form'] == 'fused, fp32, trained on'" \
     "of('inference_form')[-3]['accuracy'] > of('inference_form')[0]['accuracy']" \
     "of('inference_form')[-3]['accuracy'] > of('inference_form')[-2]['accuracy']"
 # A sum of three numbers has no four to leave two out of.
@@ -206,6 +209,7 @@ run lab inference early-stop --load es.st --iterations 1 --json
 expect_exit 0
 expect_json "one('inference')['rows'] == 1438" \
     "all(r['rows'] == 1438 for r in of('inference_form'))" \
+    "[r['iterations'] for r in of('inference_form')][-3:] == [1, 0, 1]" \
     "abs(one('inference')['accuracy_as_trained'] - $tests) < 1e-9" \
     "abs(of('inference_form')[0]['accuracy'] - one('inference')['accuracy_as_trained']) < 1e-9"
 run lab inference early-stop --load es.st --iterations 1

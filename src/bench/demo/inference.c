@@ -35,6 +35,7 @@ enum { SIMULATED_ROWS = 100 };
 struct form_row {
     char name[64];
     int64_t rows;          /* held-back ones that it answered */
+    int64_t iterations;    /* of training before that, without a loaded one's */
     double right;          /* share of them */
     double difference;     /* of the scores from fp32's, over the largest */
     int64_t bytes;         /* of the weights */
@@ -65,7 +66,8 @@ struct inference {
     int64_t classes;
     struct form_row row[MOST_FORMS];
     int n_rows;
-    int64_t iterations;
+    int64_t iterations; /* of the first training */
+    int64_t trained;    /* that the walk has had */
     int64_t layers;
     int64_t left;
     int pruned;      /* parameters */
@@ -184,6 +186,7 @@ static enum lab_status train(struct inference *g, int64_t iterations)
     enum lab_status st = LAB_OK;
     for (int64_t i = 0; i < iterations && !st; i++) {
         st = lab_walk_iterate(g->walk);
+        g->trained += !st;
         if (!st && lab_signals_caught())
             st = lab_fail(LAB_E_CANCELLED, "stopped");
     }
@@ -227,6 +230,7 @@ static enum lab_status train_with_noise(struct inference *g, int64_t iterations)
             st = lab_walk_step(g->walk);
         if (!st)
             st = keep_zeros(g);
+        g->trained += !st;
         if (!st && lab_signals_caught())
             st = lab_fail(LAB_E_CANCELLED, "stopped");
     }
@@ -445,6 +449,7 @@ static struct form_row *new_row(struct inference *g, const char *name,
     struct lab_infer_facts facts;
     *row = (struct form_row){.right = NAN};
     snprintf(row->name, sizeof(row->name), "%s", name);
+    row->iterations = g->trained;
     lab_infer_get_facts(g->infer, &facts);
     row->bytes = facts.bytes[form];
     return row;
@@ -503,7 +508,8 @@ static enum lab_status measure_on_device(struct inference *g)
             st = time_rows(g, LAB_INFER_INT8, row->row_ns);
         lab_infer_int8_by(g->infer, NULL, NULL);
         if (st == LAB_E_UNSUPPORTED) {
-            *row = (struct form_row){.right = NAN, .difference = NAN};
+            *row = (struct form_row){
+                .iterations = row->iterations, .right = NAN, .difference = NAN};
             snprintf(row->name, sizeof(row->name), "%s", name);
             snprintf(row->refused, sizeof(row->refused), "%s", lab_error());
             for (int k = 0; k < PASSES; k++)
@@ -522,6 +528,8 @@ static enum lab_status measure_trained_on(struct inference *g)
     struct lab_walk *walk = g->walk;
     struct lab_plan *plan = g->plan;
     unsigned char **mask = g->mask;
+    const int64_t trained = g->trained;
+    g->trained = 0;
     g->walk = NULL;
     g->plan = NULL;
     g->mask = NULL;
@@ -541,6 +549,7 @@ static enum lab_status measure_trained_on(struct inference *g)
     g->walk = walk;
     g->plan = plan;
     g->mask = mask;
+    g->trained = trained;
     return st;
 }
 
@@ -703,6 +712,7 @@ static enum lab_status print_json(const struct inference *g, double engine)
         lab_json_text(line, "form", r->name);
         lab_json_text(line, "refused", r->refused[0] ? r->refused : NULL);
         lab_json_int(line, "rows", r->rows);
+        lab_json_int(line, "iterations", r->iterations);
         lab_json_real(line, "accuracy", r->right);
         lab_json_real(line, "difference", r->difference);
         lab_json_int(line, "weight_bytes", r->bytes);

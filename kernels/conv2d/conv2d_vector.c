@@ -8,6 +8,8 @@
  *   conv  pixels x filters       dWt  numbers of a row of the kernel x filters
  *   dx    as conv, of dconv: with a stride, pixels of the same remainder meet the
  *         same rows and columns of the kernel, read backwards
+ * All are cut by images. dWt is a sum over them, of which each thread has its own part
+ * where there are enough; else it is cut by its rows.
  * Compiled with multiply-adds (kernels/CMakeLists.txt). */
 #include <string.h>
 
@@ -314,9 +316,9 @@ static int64_t part_start(const struct job *j, int64_t i)
     return j->s.y.N * i / j->parts;
 }
 
-/* dWt (KH * KW*C, M) of some images, one by one. */
+/* Rows from .. to-1 of dWt (KH * KW*C, M) of some images, one by one. */
 static void weights_of_images(const struct job *j, float *dWt, int64_t first,
-                              int64_t end)
+                              int64_t end, int64_t from, int64_t to)
 {
     const struct lab_conv2d *s = &j->s;
     int64_t M = s->y.C;
@@ -329,9 +331,9 @@ static void weights_of_images(const struct job *j, float *dWt, int64_t first,
             for (int64_t m = 0; m < ld; m++)
                 beside[p * ld + m] = m < M ? dy[p * M + m] : 0;
         int64_t rows;
-        for (int64_t r = 0; r < s->KH * length; r += rows) {
+        for (int64_t r = from; r < to; r += rows) {
             int64_t k = r / length;
-            rows = least(ROWS, (k + 1) * length - r);
+            rows = least(least(ROWS, to - r), (k + 1) * length - r);
             for (int64_t m = 0; m < M; m += 2 * LANES)
                 outer_rows(dWt + r * M + m, M, M - m,
                            padded + k * j->width * s->x.C + r % length,
@@ -341,14 +343,21 @@ static void weights_of_images(const struct job *j, float *dWt, int64_t first,
 }
 
 /* Parts from .. to-1: the first one into dWt, each other one into a sum of its own. */
-static void weights_back(const void *arg, int64_t from, int64_t to)
+static void parts_back(const void *arg, int64_t from, int64_t to)
 {
     const struct job *j = arg;
     for (int64_t i = from; i < to; i++)
         weights_of_images(j,
                           i == 0 ? (float *)j->call->out[0].data
                                  : j->sums + (i - 1) * j->call->out[0].count,
-                          part_start(j, i), part_start(j, i + 1));
+                          part_start(j, i), part_start(j, i + 1), 0,
+                          j->s.KH * j->s.KW * j->s.x.C);
+}
+
+static void rows_back(const void *arg, int64_t from, int64_t to)
+{
+    const struct job *j = arg;
+    weights_of_images(j, j->call->out[0].data, 0, j->s.y.N, from, to);
 }
 
 /* dWt += the sums of the other parts, in their order. */
@@ -364,20 +373,36 @@ LAB_VECTOR static void add_parts(const void *arg, int64_t from, int64_t to)
     }
 }
 
-/* Cut by images, as the ways forward and back to dx are: a core has them in its cache,
- * and no image is copied twice. */
-static enum lab_status all_weights_back(struct job *j)
+/* An image for each thread at least, sums that are kept for the next call, and no more
+ * to add than a cut by rows copies? */
+static bool is_cut_by_images(const struct job *j)
+{
+    const struct lab_conv2d *s = &j->s;
+    double image = (double)j->height * (double)j->width * (double)s->x.C +
+                   (double)s->y.H * (double)s->y.W * (double)up(s->y.C);
+    double count = (double)j->call->out[0].count;
+    return j->parts > 1 && s->y.N >= j->parts &&
+           (double)(j->parts - 1) * count * sizeof(float) <= LAB_ROOM_KEPT &&
+           2 * count <= (double)s->y.N * image;
+}
+
+/* By images, as the ways forward and back to dx are: a core has them in its cache, and
+ * no image is copied twice. By rows of dWt each part copies every image anew. */
+static void all_weights_back(struct job *j)
 {
     int64_t count = j->call->out[0].count;
-    j->parts = least(j->s.y.N, lab_threads());
-    j->sums = j->parts > 1 ? lab_room_take((j->parts - 1) * count) : NULL;
-    if (j->parts > 1 && !j->sums)
-        return lab_no_memory("a convolution's gradients");
-    lab_parallel(j->parts, 1, weights_back, j);
-    if (j->parts > 1)
+    int64_t K = j->s.KH * j->s.KW * j->s.x.C;
+    j->parts = lab_threads();
+    j->sums =
+        is_cut_by_images(j) ? lab_room_take((j->parts - 1) * count) : NULL;
+    if (j->sums) {
+        lab_parallel(j->parts, 1, parts_back, j);
         lab_parallel(count, LAB_GRAIN, add_parts, j);
+    } else {
+        int64_t share = (K + j->parts - 1) / j->parts;
+        lab_parallel(K, share > ROWS ? share : ROWS, rows_back, j);
+    }
     lab_room_give(j->sums);
-    return LAB_OK;
 }
 
 /* ---- dx ---- */
@@ -495,9 +520,9 @@ static enum lab_status conv2d_backward(const struct lab_call *call)
     if (st)
         return st;
     const struct lab_conv2d *s = &j.s;
-    st = all_weights_back(&j);
-    if (st || !call->out[1].data)
-        return st;
+    all_weights_back(&j);
+    if (!call->out[1].data)
+        return LAB_OK;
     j.weights = lab_room_take(s->KH * s->KW * s->y.C * up(s->x.C));
     if (!j.weights)
         return lab_no_memory("a convolution's weights");

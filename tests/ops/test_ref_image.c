@@ -4,8 +4,11 @@
  * whatever the numbers are. */
 #include "test.h"
 
+#include "base/mem.h"
+#include "base/parallel.h"
 #include "batch_norm/batch_norm.h"
 #include "conv2d/conv2d.h"
+#include "cpu/room.h"
 #include "ops/kernel_rig.h"
 #include "pool/pool.h"
 
@@ -28,6 +31,7 @@ static const struct shape shapes[] = {
     {1, 130, 20, 21, 3, {5, 5}, {1, 1}, {2, 2}, {20, 21}}, /* many pieces */
     {2, 6, 9, 8, 4, {3, 2}, {2, 1}, {1, 0}, {5, 7}, 1, 2},
     {2, 3, 9, 8, 6, {3, 3}, {1, 1}, {2, 2}, {9, 8}, 2, 3},
+    {9, 4, 12, 11, 5, {3, 3}, {1, 1}, {1, 1}, {12, 11}}, /* parts of images */
 };
 enum { N_SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
@@ -153,7 +157,38 @@ TEST_CASE(convolutions_agree)
     assert_true(rig_has(RIG_VECTOR, "conv2d", "conv", LAB_BACKWARD));
     assert_true(rig_has(RIG_BLAS, "conv2d", "conv", LAB_FORWARD));
     assert_true(rig_has(RIG_BLAS, "conv2d", "conv", LAB_BACKWARD));
-    every_kind(run_conv, "conv2d", "conv out db dWt dx");
+    int threads = lab_threads();
+    for (int i = 1; i <= 3; i++) {
+        lab_threads_set(i);
+        every_kind(run_conv, "conv2d", "conv out db dWt dx");
+    }
+    lab_threads_set(threads);
+}
+
+/* Threads that have no memory for sums of their own cut dWt by rows. */
+TEST_CASE(gradients_without_memory_for_sums)
+{
+    const struct shape *s = &shapes[N_SHAPES - 1];
+    const struct lab_conv2d_params p = {window_of(s, true), {0, 0}, 0};
+    struct rig *got = rig_new(RIG_VECTOR);
+    struct rig *ref = rig_new(RIG_REF_F64);
+    int threads = lab_threads();
+    lab_threads_set(3);
+    run_conv(got, s, true);
+    run_conv(ref, s, true);
+    for (int64_t i = 0; i < rig_size(got, "dWt"); i++)
+        rig_put(got, "dWt", i, 7);
+    float *kept = lab_room_take(1); /* so that the next one allocates */
+    lab_mem_fail_from(1);
+    rig_run(got, "conv2d", "conv", LAB_BACKWARD, "dWt -", "dconv x Wt", &p);
+    int64_t tried = lab_mem_count();
+    lab_mem_fail_from(0);
+    lab_room_give(kept);
+    lab_threads_set(threads);
+    assert_true(tried > 0);
+    rig_compare_rigs("without memory", got, ref, "dWt", 1e-5);
+    rig_free(got);
+    rig_free(ref);
 }
 
 TEST_CASE(pools_agree)

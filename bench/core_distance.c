@@ -4,8 +4,8 @@
  * nanoseconds of a turn of both, the median of many, after every line of input; MS
  * milliseconds of measuring each (10). "nan": there is one core. Virtual cores share
  * a cache at some times and not at others, as their host moves them; what two threads
- * gain depends on it (docs/measurements.md). training_cpu.py asks before and after
- * each measurement. */
+ * gain depends on it (docs/measurements.md). training_cpu.py reads it before and
+ * after each measurement. */
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>

@@ -12,12 +12,13 @@ ratio of PyTorch's best to ours (above 1 we are faster), the median of the turns
 A virtual machine's core may be half of a core that another machine uses: for a second
 or two it has two thirds of its speed. Before and after each measurement a loop is timed
 on all cores at once; a measurement counts where neither was 15 % slower than the best.
-Otherwise it is made again, four times at most, and "disturbed" in its figure.
+Otherwise it is made again, four times at most, and "disturbed" in its figure; a turn
+with such a measurement is dropped whole.
 
 Two such cores share a cache at some times and not at others. Before and after each
 measurement `core_distance` (cmake --build BUILD --target core_distance; it is beside
-PROGRAM then) measures how long a number takes to the other core and back: "near" is 120 ns at most, "far" 200 or more. With several threads the table
-has a line for the turns of which all measurements were near, one for those that were
+PROGRAM then) measures how long a number takes to the other core and back: "near" is
+120 ns at most, "far" 200 or more. With several threads the table has a line for the turns of which all measurements were near, one for those that were
 all far, and one, "mixed", for the others. Without `core_distance` there is one line.
 
   --repeats N      (5)

@@ -1,5 +1,6 @@
-/* Memory for the length of a call, kept between calls. One slot is enough: kernels run
- * one after the other, and one that finds it empty allocates. */
+/* Memory for the length of a call, kept between calls, in one slot: kernels run one after
+ * the other. A call that finds it empty, as the second room of a kernel that holds two,
+ * allocates. */
 #include "cpu/room.h"
 
 #include <stdatomic.h>

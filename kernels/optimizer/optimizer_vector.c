@@ -117,7 +117,7 @@ LAB_VECTOR static void adam_part(const void *arg, int64_t from, int64_t to)
 }
 
 /* A part a thread: each core has its moments from the iteration before. */
-static enum lab_status update(const struct lab_call *call, bool decay_apart)
+static enum lab_status adam_any(const struct lab_call *call, bool decay_apart)
 {
     struct adam a = adam_of(call, decay_apart);
     int64_t share = call->out[0].count / lab_threads();
@@ -128,12 +128,12 @@ static enum lab_status update(const struct lab_call *call, bool decay_apart)
 
 static enum lab_status adam_update(const struct lab_call *call)
 {
-    return update(call, false);
+    return adam_any(call, false);
 }
 
 static enum lab_status adamw_update(const struct lab_call *call)
 {
-    return update(call, true);
+    return adam_any(call, true);
 }
 
 #define TABLE(op)                                                              \

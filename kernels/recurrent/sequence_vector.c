@@ -4,8 +4,8 @@
  * steps add that of h, and the cell follows while its rows are in the first cache.
  * The weights' gradient is one product over all steps, as in the single steps.
  *
- * U is transposed once a call, so that no step packs it: room for that is allocated
- * and given back within the call. The step before leaves a, i, f, o and c for the
+ * U is transposed once a call, so that no step packs it: room for that is taken and
+ * given back within the call (cpu/room.h). The step before leaves a, i, f, o and c for the
  * way back (keeps_parts). */
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "unit/explained.h"
 #include "unit/net.h"
 
@@ -232,6 +233,50 @@ TEST_CASE(a_group_does_what_its_steps_do)
         if (there)
             check_group(i / 2, i % 2 ? 1 : 5, "onednn");
     }
+}
+
+static void many_samples(struct net *n, const char *variant)
+{
+    net_init(n);
+    n->spec.data.gradient = true;
+    net_tensor(n, "x 9,50,5", NULL);
+    net_nodes(n, "r1 lstm hidden=3", "fc1 dense units=3");
+    net_loss(n, "mse");
+    net_tensor(n, "y 9,50,3", NULL);
+    net_optimizer(n, "sgd lr=0.1");
+    net_walk(n, "cpu");
+    net_choose(n, "*", variant);
+}
+
+/* Samples that several threads share, unevenly, and a sum over all time steps that is
+ * long enough to be cut among them. */
+TEST_CASE(threads_share_the_samples_of_a_sequence)
+{
+    int before = lab_threads();
+    for (int threads = 1; threads <= 3; threads++) {
+        struct net naive;
+        struct net whole;
+        int compared = 0;
+        lab_threads_set(threads);
+        many_samples(&naive, "naive");
+        many_samples(&whole, "sequence");
+        net_steps(&naive, net_steps_of(&naive));
+        net_steps(&whole, net_steps_of(&whole));
+        for (int t = 0; t < naive.plan->n_tensors; t++) {
+            const char *name = naive.plan->tensors[t].name;
+            if (!lab_walk_written(whole.walk, t))
+                continue;
+            compared++;
+            for (int64_t i = 0; i < naive.plan->tensors[t].count; i++)
+                assert_float_equal(net_get(&naive, name, i),
+                                   net_get(&whole, name, i), 2e-5);
+        }
+        assert_true(lab_walk_written(whole.walk, net_id(&whole, "r1.W.grad")));
+        assert_true(compared > 10);
+        net_free(&naive);
+        net_free(&whole);
+    }
+    lab_threads_set(before);
 }
 
 /* 300 samples, 60 steps, 128 units: seconds in plain loops, so the numbers are

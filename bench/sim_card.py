@@ -24,7 +24,8 @@ import sqlite3
 import subprocess
 import threading
 
-VARIANTS = ["naive", "tile", "blocked", "warp", "block", "split", "vector", "fused"]
+VARIANTS = ["naive", "tile", "blocked", "warp", "block", "split", "vector", "fused",
+            "tf32x3"]
 MANY = ["mlp-digits", "cnn-example", "cnn-digits", "residual", "rnn-fibonacci",
         "lstm-example", "self-attention", "multi-head", "seq2seq-attention",
         "transformer-block", "gpt"]

@@ -242,7 +242,7 @@ fi
 run lab network-size mlp-digits --backend cpu --sizes 1,1000000000,3 --repeat 20 --json
 expect_exit 0
 expect_json '[r["status"] == "done" for r in of("sweep_row")] == [True, False, True]' \
-    '"MiB" in of("sweep_row")[1]["reason"]' \
+    '"the device has" in of("sweep_row")[1]["reason"]' \
     'of("sweep_row")[0]["parameters"] == 1210' \
     'of("sweep_row")[2]["parameters"] == 3610'
 run lab products mlp-digits --backend cpu --repeat 20 --json

@@ -587,7 +587,7 @@ static double time_by(const struct lab_tuning *t, const char *key,
 NET_CASE(time_steps_count_by_their_median)
 {
     struct kept k;
-    struct lab_backend_ops ops;
+    static struct lab_backend_ops ops;
     char key[LAB_TUNE_KEY];
     small_lstm(n, &ops);
     struct lab_tuning *t = new_tuning();
@@ -609,7 +609,7 @@ NET_CASE(time_steps_count_by_their_median)
 NET_CASE(a_step_that_does_not_fit_ends_one_name)
 {
     struct kept k;
-    struct lab_backend_ops ops;
+    static struct lab_backend_ops ops;
     char key[LAB_TUNE_KEY];
     small_lstm(n, &ops);
     struct lab_tuning *t = new_tuning();

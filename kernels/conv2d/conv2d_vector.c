@@ -13,6 +13,7 @@
  * Compiled with multiply-adds (kernels/CMakeLists.txt). */
 #include <string.h>
 
+#include "cpu/product.h"
 #include "cpu/room.h"
 #include "cpu/vector.h"
 #include "conv2d/conv2d.h"
@@ -360,19 +361,6 @@ static void rows_back(const void *arg, int64_t from, int64_t to)
     weights_of_images(j, j->call->out[0].data, 0, j->s.y.N, from, to);
 }
 
-/* dWt += the sums of the other parts, in their order. */
-LAB_VECTOR static void add_parts(const void *arg, int64_t from, int64_t to)
-{
-    const struct job *j = arg;
-    float *dWt = j->call->out[0].data;
-    for (int64_t i = 1; i < j->parts; i++) {
-        const float *sum = j->sums + (i - 1) * j->call->out[0].count;
-#pragma omp simd
-        for (int64_t k = from; k < to; k++)
-            dWt[k] += sum[k];
-    }
-}
-
 /* An image for each thread at least, sums that are kept for the next call, and no more
  * to add than a cut by rows copies? */
 static bool is_cut_by_images(const struct job *j)
@@ -397,7 +385,8 @@ static void all_weights_back(struct job *j)
         is_cut_by_images(j) ? lab_room_take((j->parts - 1) * count) : NULL;
     if (j->sums) {
         lab_parallel(j->parts, 1, parts_back, j);
-        lab_parallel(count, LAB_GRAIN, add_parts, j);
+        lab_sums_add((struct lab_matrix){j->call->out[0].data, j->s.y.C},
+                     j->sums, j->parts - 1, K, j->s.y.C);
     } else {
         int64_t share = (K + j->parts - 1) / j->parts;
         lab_parallel(K, share > ROWS ? share : ROWS, rows_back, j);

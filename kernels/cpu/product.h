@@ -39,6 +39,11 @@ void lab_product_cut(lab_multiply_fn *multiply, bool by_rows,
                      struct lab_matrix b, int64_t rows, int64_t cols,
                      int64_t inner, float alpha, float beta);
 
+/* c (rows, cols) += `count` sums of its size that lie one behind the other, in their
+ * order; on all threads. */
+void lab_sums_add(struct lab_matrix c, const float *sums, int64_t count,
+                  int64_t rows, int64_t cols);
+
 /* The least part of a loop over n columns of a product, each of `each` multiply-adds,
  * for lab_parallel(): two parts a thread, as each packs the other factor anew, and
  * none of less than half a million FLOPs, 10 microseconds. */

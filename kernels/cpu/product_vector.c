@@ -227,9 +227,8 @@ static void multiply_here(struct lab_matrix c, struct lab_matrix a,
 
 /* ---- cut along the sum ---- */
 
-/* c = a^T b, of which each part sums some rows of a and b: those that its core has
- * written, as the other products are cut by rows. */
-struct summed {
+struct product {
+    lab_multiply_fn *multiply;
     struct lab_matrix c;
     struct lab_matrix a;
     struct lab_matrix b;
@@ -238,6 +237,13 @@ struct summed {
     int64_t inner;
     float alpha;
     float beta;
+    bool by_rows;
+};
+
+/* c = a^T b, of which each part sums some rows of a and b: those that its core has
+ * written, as the other products are cut by rows. */
+struct summed {
+    struct product of;
     int64_t parts;
     float *sums; /* of each part but the first: rows x cols */
 };
@@ -246,33 +252,46 @@ static void sum_parts(const void *arg, int64_t from, int64_t to)
 {
     const struct summed *s = arg;
     for (int64_t i = from; i < to; i++) {
-        int64_t first = s->inner * i / s->parts;
-        int64_t end = s->inner * (i + 1) / s->parts;
-        struct lab_matrix c = s->c;
-        struct lab_matrix a = s->a;
-        struct lab_matrix b = s->b;
-        a.data += first * a.ld;
-        b.data += first * b.ld;
+        struct product p = s->of;
+        int64_t first = p.inner * i / s->parts;
+        int64_t end = p.inner * (i + 1) / s->parts;
+        p.a.data += first * p.a.ld;
+        p.b.data += first * p.b.ld;
         if (i > 0)
-            c = (struct lab_matrix){s->sums + (i - 1) * s->rows * s->cols,
-                                    s->cols};
-        multiply_here(c, a, b, s->rows, s->cols, end - first, s->alpha,
-                      i > 0 ? 0 : s->beta);
+            p.c = (struct lab_matrix){s->sums + (i - 1) * p.rows * p.cols,
+                                      p.cols};
+        p.multiply(p.c, p.a, p.b, p.rows, p.cols, end - first, p.alpha,
+                   i > 0 ? 0 : p.beta);
     }
 }
 
-/* Rows of c += those of the other parts, in their order. */
+struct addition {
+    struct lab_matrix c;
+    const float *sums;
+    int64_t count;
+    int64_t rows;
+    int64_t cols;
+};
+
 LAB_VECTOR static void add_sums(const void *arg, int64_t from, int64_t to)
 {
-    const struct summed *s = arg;
-    for (int64_t i = 0; i < s->parts - 1; i++)
+    const struct addition *a = arg;
+    for (int64_t i = 0; i < a->count; i++)
         for (int64_t r = from; r < to; r++) {
-            const float *sum = s->sums + (i * s->rows + r) * s->cols;
-            float *row = s->c.data + r * s->c.ld;
+            const float *sum = a->sums + (i * a->rows + r) * a->cols;
+            float *row = a->c.data + r * a->c.ld;
 #pragma omp simd
-            for (int64_t k = 0; k < s->cols; k++)
+            for (int64_t k = 0; k < a->cols; k++)
                 row[k] += sum[k];
         }
+}
+
+void lab_sums_add(struct lab_matrix c, const float *sums, int64_t count,
+                  int64_t rows, int64_t cols)
+{
+    enum { ADDED = 8192 };
+    struct addition a = {c, sums, count, rows, cols};
+    lab_parallel(rows, 1 + ADDED / (1 + cols), add_sums, &a);
 }
 
 /* Is the sum long enough for each thread, and longer than what is added after it? */
@@ -291,15 +310,17 @@ static bool multiply_along(struct lab_matrix c, struct lab_matrix a,
                            struct lab_matrix b, int64_t rows, int64_t cols,
                            int64_t inner, float alpha, float beta)
 {
-    enum { ADDED = 8192 };
     int64_t parts = lab_threads();
-    struct summed s = {c, a, b, rows, cols, inner, alpha, beta, parts, NULL};
-    s.sums = lab_room_take((parts - 1) * rows * cols);
-    if (!s.sums)
+    float *sums = lab_room_take((parts - 1) * rows * cols);
+    struct summed s = {
+        {multiply_here, c, a, b, rows, cols, inner, alpha, beta, false},
+        parts,
+        sums};
+    if (!sums)
         return false;
     lab_parallel(parts, 1, sum_parts, &s);
-    lab_parallel(rows, 1 + ADDED / (1 + cols), add_sums, &s);
-    lab_room_give(s.sums);
+    lab_sums_add(c, sums, parts - 1, rows, cols);
+    lab_room_give(sums);
     return true;
 }
 
@@ -322,19 +343,6 @@ void lab_vector_multiply(struct lab_matrix c, struct lab_matrix a,
 }
 
 /* ---- over the pool ---- */
-
-struct product {
-    lab_multiply_fn *multiply;
-    struct lab_matrix c;
-    struct lab_matrix a;
-    struct lab_matrix b;
-    int64_t rows;
-    int64_t cols;
-    int64_t inner;
-    float alpha;
-    float beta;
-    bool by_rows;
-};
 
 /* `m` from row (or column) `at` on, of the matrix as the product sees it. */
 static struct lab_matrix part_of(struct lab_matrix m, bool row, int64_t at)

@@ -534,48 +534,31 @@ LAB_BOTH unsigned long long ullmax(unsigned long long a, unsigned long long b)
 
 /* ---- memory ---- */
 
+#define LAB_READ(name, T)                                                      \
+    LAB_DEVICE T name(const T *p)                                              \
+    {                                                                          \
+        return *p;                                                             \
+    }
+#define LAB_WRITE(name, T)                                                     \
+    LAB_DEVICE void name(T *p, T v)                                            \
+    {                                                                          \
+        *p = v;                                                                \
+    }
 #define LAB_LDG(T)                                                             \
-    LAB_DEVICE T __ldg(const T *p)                                             \
-    {                                                                          \
-        return *p;                                                             \
-    }                                                                          \
-    LAB_DEVICE T __ldcg(const T *p)                                            \
-    {                                                                          \
-        return *p;                                                             \
-    }                                                                          \
-    LAB_DEVICE T __ldcs(const T *p)                                            \
-    {                                                                          \
-        return *p;                                                             \
-    }                                                                          \
-    LAB_DEVICE T __ldca(const T *p)                                            \
-    {                                                                          \
-        return *p;                                                             \
-    }                                                                          \
-    LAB_DEVICE T __ldlu(const T *p)                                            \
-    {                                                                          \
-        return *p;                                                             \
-    }                                                                          \
+    LAB_READ(__ldg, T)                                                         \
+    LAB_READ(__ldcg, T)                                                        \
+    LAB_READ(__ldcs, T)                                                        \
+    LAB_READ(__ldca, T)                                                        \
+    LAB_READ(__ldlu, T)                                                        \
     LAB_DEVICE T __ldcv(const T *p)                                            \
     {                                                                          \
         asm volatile("" : : : "memory");                                       \
         return *p;                                                             \
     }                                                                          \
-    LAB_DEVICE void __stwb(T *p, T v)                                          \
-    {                                                                          \
-        *p = v;                                                                \
-    }                                                                          \
-    LAB_DEVICE void __stwt(T *p, T v)                                          \
-    {                                                                          \
-        *p = v;                                                                \
-    }                                                                          \
-    LAB_DEVICE void __stcg(T *p, T v)                                          \
-    {                                                                          \
-        *p = v;                                                                \
-    }                                                                          \
-    LAB_DEVICE void __stcs(T *p, T v)                                          \
-    {                                                                          \
-        *p = v;                                                                \
-    }
+    LAB_WRITE(__stwb, T)                                                       \
+    LAB_WRITE(__stwt, T)                                                       \
+    LAB_WRITE(__stcg, T)                                                       \
+    LAB_WRITE(__stcs, T)
 LAB_LDG(char)
 LAB_LDG(signed char)
 LAB_LDG(unsigned char)
@@ -806,24 +789,18 @@ LAB_DEVICE double __hiloint2double(int hi, int lo)
             : letter(a), letter(b), letter(c));                                \
         return r;                                                              \
     }
-#define LAB_ROUNDINGS(name, op)                                                \
-    LAB_OP2(__f##name##_rn, float, op ".rn.f32", "f")                          \
-    LAB_OP2(__f##name##_rz, float, op ".rz.f32", "f")                          \
-    LAB_OP2(__f##name##_rd, float, op ".rm.f32", "f")                          \
-    LAB_OP2(__f##name##_ru, float, op ".rp.f32", "f")                          \
-    LAB_OP2(__d##name##_rn, double, op ".rn.f64", "d")                         \
-    LAB_OP2(__d##name##_rz, double, op ".rz.f64", "d")                         \
-    LAB_OP2(__d##name##_rd, double, op ".rm.f64", "d")                         \
-    LAB_OP2(__d##name##_ru, double, op ".rp.f64", "d")
-LAB_ROUNDINGS(add, "add")
-LAB_ROUNDINGS(sub, "sub")
-LAB_ROUNDINGS(mul, "mul")
-LAB_ROUNDINGS(div, "div")
 #define LAB_ROUNDINGS_OF(LAB_OP, name, T, op, type, letter)                    \
     LAB_OP(name##_rn, T, op ".rn." type, letter)                               \
     LAB_OP(name##_rz, T, op ".rz." type, letter)                               \
     LAB_OP(name##_rd, T, op ".rm." type, letter)                               \
     LAB_OP(name##_ru, T, op ".rp." type, letter)
+#define LAB_ROUNDINGS(name, op)                                                \
+    LAB_ROUNDINGS_OF(LAB_OP2, __f##name, float, op, "f32", "f")                \
+    LAB_ROUNDINGS_OF(LAB_OP2, __d##name, double, op, "f64", "d")
+LAB_ROUNDINGS(add, "add")
+LAB_ROUNDINGS(sub, "sub")
+LAB_ROUNDINGS(mul, "mul")
+LAB_ROUNDINGS(div, "div")
 LAB_ROUNDINGS_OF(LAB_OP3, __fmaf, float, "fma", "f32", "f")
 LAB_ROUNDINGS_OF(LAB_OP3, __fma, double, "fma", "f64", "d")
 LAB_ROUNDINGS_OF(LAB_OP1, __frcp, float, "rcp", "f32", "f")

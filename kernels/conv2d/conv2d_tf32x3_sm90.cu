@@ -1,6 +1,6 @@
 /* kernels/conv2d/conv2d_tf32x3_sm90.cu -- the three products of a convolution by tf32x3
- * (tf32x3/tf32x3_sm90.cuh), whose windows are never laid out: the feeding warpgroup finds
- * each of their numbers in the image ("implicit GEMM").
+ * (tf32x3/tf32x3_sm90.cuh). Windows are never laid out: the feeding warpgroup finds each
+ * of their numbers in the image ("implicit GEMM").
  *
  *   forward  conv (places, M)  = windows(x) Wt          depth: a window's numbers
  *   dWt      (window, M)       = windows(x)^T dconv     depth: places

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # Functions of CUDA that the program's own headers have for clang, against Python; by
-# nvcc, whose headers have them all, too.
+# nvcc, too: its headers have them all.
 cp "$LAB_SOURCE_DIR"/tests/cli/golden/files/functions.cu .
 python=${LAB_PYTHON:-python3}
 check=$LAB_SOURCE_DIR/tests/cli/sim_functions.py

@@ -6,7 +6,7 @@ import math
 import struct
 import sys
 
-# Two whose length is beyond the largest; NaN beside an infinity, beside numbers and zero.
+# Two with a length beyond the largest; NaN beside an infinity, beside numbers and zero.
 FLOATS = [0.0, -0.0, 1.0, -2.5, 3e38, 3e38, 1e-40, 0.1, 6.5, math.inf, math.nan, -7.25, 1e10,
           -math.inf, 1e-38, math.nan]
 DOUBLES = [0.0, -0.0, 1.0, -2.5, 1.7e308, 1.7e308, 1e-310, 0.1, 6.5, math.inf, math.nan,

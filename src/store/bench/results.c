@@ -146,8 +146,8 @@ enum lab_status lab_prediction_add(struct lab_database *db, int64_t run,
     return lab_fields_add(db, run, &lab_prediction_fields, row);
 }
 
-/* The first column of the first row of a query whose parameters ?1.. are `text`, of
- * which text[0] names what is looked for; *run is unchanged on failure. */
+/* The first column of the first row of a query with the parameters `text`, ?1 and on;
+ * text[0] names what is looked for; *run is unchanged on failure. */
 static enum lab_status first_run(struct lab_database *db, const char *sql,
                                  const char *const *text, int n, int64_t *run)
 {

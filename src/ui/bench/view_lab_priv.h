@@ -48,7 +48,7 @@ struct lab_bench_state {
     bool drawn;   /* of a command with rows: the picture, not words (narrow) */
     struct lab_rect bars_at; /* as they were drawn last; w 0: they were not */
     struct lab_rect rates_at;
-    int scrolling; /* whose movement is: the table's (0), or one of the next */
+    int scrolling; /* what moves: the table (0), or one of the next */
     struct lab_doc text;
     struct lab_pager text_pager;
     struct lab_doc output; /* of a lab that is a command */

@@ -1111,7 +1111,7 @@ static bool is_in(const char *list, const char *part, size_t n)
     return false;
 }
 
-/* Of the ops whose results are sums of products, or have both signs by their formula:
+/* Of an op that gives sums of products, or numbers of both signs by its formula:
  * "out", the result, and the parts of it, as z of "lstm1.z" and of "lstm1.z.3". An op
  * that represents several nodes, as conv_block, has theirs. */
 static const char *signed_parts(const char *op)

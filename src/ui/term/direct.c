@@ -1,4 +1,4 @@
-/* direct.c -- direct colour for a terminal whose description has 256 colours. Nearly
+/* direct.c -- direct colour for a terminal that is described with 256. Nearly
  * all terminals have direct colour and state it in COLORTERM; few machines have the
  * description that says so to curses. It is made here, of the loaded one, in the
  * format of term(5) with numbers of 32 bits, and is given to curses in TERMINFO. */
@@ -93,8 +93,8 @@ static int count(NCURSES_CONST char *const *names)
 }
 
 /* What the format has no place for: flags, RGB for direct colours among them; XM, how
- * the mouse is asked for; keys with Shift, Alt and Ctrl and those of the number pad,
- * whose bytes would come as Esc and characters otherwise. */
+ * the mouse is asked for; keys with Shift, Alt and Ctrl and those of the number pad:
+ * their bytes would come as Esc and characters otherwise. */
 enum {
     FLAGS = 3,
     PLAIN = 18,

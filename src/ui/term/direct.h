@@ -1,4 +1,4 @@
-/* direct.h -- direct colour for a terminal whose description has 256 colours. Threads:
+/* direct.h -- direct colour for a terminal that is described with 256. Threads:
  * one, before others run: it sets a variable of the environment. */
 #pragma once
 #include <stdbool.h>

@@ -121,10 +121,10 @@ double lab_infer_difference(const float *a, const float *b, int64_t n);
 /* The numbers that an element of a product with this parameter sums; 0: it is not
  * the weight of a product. */
 int64_t lab_infer_depth(const struct lab_plan *plan, int tensor);
-/* 2:4 in a parameter "<conv2d or dense>.W", whose `values` are the walk's: of each four
+/* 2:4 in a parameter "<conv2d or dense>.W", with the walk's `values`: of each four
  * along what one filter sums, two become 0, and the others change so that the sums of
  * what calibration saw change least, BLOCK weights at a time; `mask` gets 1 for what is
- * kept. A rest of fewer than four is kept. Which two: those whose loss costs least (the
+ * kept. A rest of fewer than four is kept. Which two: those that cost least (the
  * optimal brain surgeon's); before calibration those of the smallest magnitude.
  * LAB_E_RANGE: it is no such parameter, or one filter sums fewer than four;
  * LAB_E_NOMEM. */

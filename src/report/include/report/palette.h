@@ -88,7 +88,7 @@ bool lab_theme_find(const char *name, const char *colorfgbg,
                     enum lab_theme *out);
 
 /* "heading", "forward" ...: of the roles that the themes have a colour for; NULL: of
- * another role, whose text has the terminal's own. */
+ * another role; text of it has the terminal's own. */
 const char *lab_role_name(enum lab_role role);
 /* A colour, 0xRRGGBB, in place of each theme's own, at 256 colours the nearest; the
  * theme "terminal" keeps its 16. -1: the theme's own again. Before the first

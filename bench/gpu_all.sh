@@ -46,7 +46,7 @@ part() { # NAME LIMIT_SECONDS COMMAND...
 
 # The time to load the module, whose device code is compressed.
 part start 60 "$lab" doctor
-part gpu_tests 300 ctest --test-dir "$build" -L gpu -j4 --output-on-failure
+part gpu_tests 300 ctest --test-dir "$build" -L gpu -j4 --no-tests=error --output-on-failure
 
 # Every golden walk; the second set has the rungs of the ladders.
 part golden 200 python3 "$here/../tests/golden/check_step.py" "$lab" \

@@ -154,12 +154,12 @@ static void fill_plane(const struct stepper_fixture *f,
     fill_stats(&p->stats, v, f->plan->tensors[p->tensor].count);
     if (!f->labels)
         return;
-    p->row_label = calloc((size_t)p->rows, sizeof(*p->row_label));
-    p->col_label = calloc((size_t)p->cols, sizeof(*p->col_label));
-    for (int64_t i = 0; i < p->rows; i++)
-        name_place(&p->row_label[i], i);
-    for (int64_t i = 0; i < p->cols; i++)
-        name_place(&p->col_label[i], i + 2);
+    p->row_label = calloc((size_t)(p->tiles * p->rows), sizeof(*p->row_label));
+    p->col_label = calloc((size_t)(p->tiles * p->cols), sizeof(*p->col_label));
+    for (int64_t i = 0; i < p->tiles * p->rows; i++)
+        name_place(&p->row_label[i], i % p->rows);
+    for (int64_t i = 0; i < p->tiles * p->cols; i++)
+        name_place(&p->col_label[i], i % p->cols + 2);
 }
 
 static void fill_curve(struct lab_curve *c, int n, bool breaks, double from,

@@ -219,6 +219,37 @@ TEST_CASE(a_narrow_cell_has_a_number)
     lab_canvas_release(&c);
 }
 
+/* From 4 columns and 3 rows on it has two digits, beside others with a sign or a blank
+ * between them; the cursor's frame is above and below it. */
+TEST_CASE(a_small_cell_has_a_short_number)
+{
+    static const double v[6] = {0.25, -0.356, 1.26, -12.4, 0.0004, -0.0004};
+    struct lab_canvas c;
+    assert_ok(lab_canvas_init(&c, 3, 24, false));
+    c.tints = true;
+    struct lab_heat_grid g = lab_heat_picture(&c, c.clip, v, 1, 6, false);
+    assert_int_equal(g.cell_w, 4);
+    char *dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "\n .25-.36 1.3-12  ~0 -~0\n\n");
+    lab_free(dump);
+    struct lab_heat m = {
+        .grid = g, .value = v, .most = 12.4, .diverging = true, .cursor = 1};
+    lab_heat_draw(&c, 0, 0, &m);
+    dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "    ┌──┐\n .25-.36 1.3-12  ~0 -~0\n"
+                              "    └──┘\n");
+    lab_free(dump);
+    lab_canvas_release(&c);
+    /* Two rows have no room for that: a sign. */
+    assert_ok(lab_canvas_init(&c, 2, 24, false));
+    c.tints = true;
+    lab_heat_picture(&c, c.clip, v, 1, 6, false);
+    dump = lab_canvas_dump(&c);
+    assert_null(strchr(dump, '2'));
+    lab_free(dump);
+    lab_canvas_release(&c);
+}
+
 /* "~0" is by the scale, which the largest decides, whatever that is. */
 TEST_CASE(near_zero_is_by_the_scale)
 {
@@ -337,8 +368,11 @@ TEST_CASE(labels_are_at_their_cells)
 {
     struct lab_label names[4] = {
         {.text = "a"}, {.text = "b"}, {.text = "c"}, {.text = "de"}};
-    const struct lab_plane p = {
-        .rows = 4, .cols = 4, .row_label = names, .col_label = names};
+    const struct lab_plane p = {.rows = 4,
+                                .cols = 4,
+                                .tiles = 1,
+                                .row_label = names,
+                                .col_label = names};
     struct lab_heat_grid g = {.count = 16,
                               .rows = 4,
                               .cols = 4,

@@ -312,9 +312,27 @@ TEST_CASE(a_sheet_of_maps_has_the_channels)
     assert_ok(play(LAB_SOURCE_DIR "/lessons/82-cnn-digits.md",
                    "resize 80 24\nawait 60000 step 0 of\ntext nn\n"
                    "await 60000 out [relu1.out]\nkey A\n"
-                   "await 60000 relu1.out[0,\xe2\x86\x93,\xe2\x86\x92,<0>]\n"
+                   "await 60000 relu1.out[0,\xe2\x86\x93,\xe2\x86\x92,<*>]\n"
                    "key }\n"
                    "await 60000 of 32: the arrows go on\n"));
+}
+
+/* Of attention the heads come first, each with the symbols of the sequence; then the
+ * samples, with their own. */
+TEST_CASE(a_sheet_of_attention_has_the_heads)
+{
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/151-multi-head.md",
+                   "resize 200 60\nawait 60000 step 0 of\n"
+                   "text :run attn1.softmax\nkey Enter\n"
+                   "await 60000 next: attn1.softmax\nkey s\n"
+                   "await 60000 next: attn1.context\nkey 2\nkey A\n"
+                   "await 60000 attn1.probs[0,<*>,↓,→]\n"
+                   "await 60000 } slices along the next axis\n"
+                   "await 60000       3       3       3       1       1       "
+                   "3          3       3\n"
+                   "await 60000 0.51\nkey }\n"
+                   "await 60000 attn1.probs[<*>,0,↓,→]\n"
+                   "await 60000       3          1       0       3       2\n"));
 }
 
 TEST_CASE(a_click_takes_a_term)

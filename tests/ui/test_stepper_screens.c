@@ -296,7 +296,8 @@ FIXTURE_CASE(a_sheet_has_all_heads)
 {
     char keys[320];
     snprintf(keys, sizeof(keys),
-             "%s\nkey <\nkey >\nkey A\nexpect [1]\nexpect  0", map);
+             "%s\nkey <\nkey >\nkey A\nexpect [2]\nexpect  0", map);
+    f->labels = true;
     check_screen(f, 80, 24, keys, "stepper_sheet_80x24.txt", false);
 }
 

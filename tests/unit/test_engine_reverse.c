@@ -297,19 +297,26 @@ struct look {
     struct lab_snapshot snap;
 };
 
-static void show(struct look *l, const char *tensor, int row_axis, int col_axis,
-                 int64_t sample)
+static void show_sheet(struct look *l, const char *tensor, int row_axis,
+                       int col_axis, int64_t sample, int sheet)
 {
     struct lab_command c = {.kind = LAB_DO_SHOW, .phase = -1};
     c.show.tensor = lab_plan_tensor(l->snap.plan, tensor);
     assert_true(c.show.tensor >= 0);
     c.show.row_axis = row_axis;
     c.show.col_axis = col_axis;
+    c.show.sheet = sheet;
     c.show.fixed[0] = row_axis == 0 || col_axis == 0 ? 0 : sample;
     assert_ok(lab_session_post(l->session, &c));
     assert_ok(lab_session_wait(l->session, INT64_C(20000000000)));
     lab_snapshot_release(&l->snap);
     assert_ok(lab_session_snapshot(l->session, &l->snap));
+}
+
+static void show(struct look *l, const char *tensor, int row_axis, int col_axis,
+                 int64_t sample)
+{
+    show_sheet(l, tensor, row_axis, col_axis, sample, 0);
 }
 
 static void start_look(struct look *l)
@@ -360,6 +367,32 @@ TEST_CASE(a_map_is_labelled_by_what_was_read)
     assert_null(p->col_label);
     show(&l, "fc.W", 0, 1, 0);
     assert_true(!p->row_label && !p->col_label);
+    end_look(&l);
+}
+
+/* Of a contact sheet each sample has its own symbols. */
+TEST_CASE(slices_have_their_own_labels)
+{
+    enum { PLACES = 4 };
+    struct look l;
+    memset(&l, 0, sizeof(l));
+    data_of(&l.net, 4, 7, 60);
+    network(&l.net, 3, true);
+    start_look(&l);
+    const struct lab_plane *p = &l.snap.plane;
+    show_sheet(&l, "att.probs", 1, 2, 0, 1);
+    assert_true(p->tiles > 2);
+    char digits[3][PLACES];
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < PLACES; i++)
+            digits[k][i] = p->col_label[k * PLACES + i].text[0];
+    assert_true(memcmp(digits[0], digits[1], PLACES) != 0 ||
+                memcmp(digits[1], digits[2], PLACES) != 0);
+    for (int k = 0; k < 3; k++) {
+        show(&l, "att.probs", 1, 2, k);
+        for (int i = 0; i < PLACES; i++)
+            assert_int_equal(p->col_label[i].text[0], digits[k][i]);
+    }
     end_look(&l);
 }
 

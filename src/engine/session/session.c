@@ -121,7 +121,7 @@ static void serve_quick(struct lab_session *s);
 /* Labels of the rows and columns of a plane: the symbols of the sequence, where
  * an axis counts its places. */
 
-enum { MOST_LABELS = 4096 };
+enum { MOST_LABELS = 16384 };
 
 /* The axis of a part of a node that the op declares; -1: it counts no places.
  * Else the tensor that has these places. */
@@ -221,33 +221,39 @@ static struct lab_label *class_names(const struct lab_data *d, int n,
     return name;
 }
 
-static void name_ids(struct lab_walk *walk, int data, int64_t sample,
-                     int64_t first, int64_t n, struct lab_label *out)
+/* Of n places from `first` on, the symbols that the samples have there: those of
+ * sample `from` first, then of `samples - 1` more. */
+static void name_ids(struct lab_walk *walk, int data, int64_t from,
+                     int64_t samples, int64_t first, int64_t n,
+                     struct lab_label *out)
 {
     const struct lab_tensor *t = &lab_walk_plan(walk)->tensors[data];
     int32_t *id = lab_alloc_array((size_t)t->count, sizeof(*id));
-    if (id && lab_walk_read(walk, data, false, id) == LAB_OK) {
+    bool known = id && lab_walk_read(walk, data, false, id) == LAB_OK;
+    for (int64_t k = 0; known && k < samples; k++) {
         for (int64_t i = 0; i < n; i++) {
-            int64_t place = sample * t->shape.dim[1] + first + i;
+            int64_t place = (from + k) * t->shape.dim[1] + first + i;
             name_id(lab_walk_plan(walk), lab_walk_data(walk), data, place,
-                    id[place], &out[i]);
+                    id[place], out++);
         }
     }
     lab_free(id);
 }
 
-/* Labels of `axis`, from place `first` on; NULL: it has none. Which sample's
- * symbols they are must be clear: the axis of samples is fixed. */
+/* Labels of `axis`, from place `first` on, for each slice of a contact sheet; NULL:
+ * it has none. Which sample's symbols they are must be clear: the axis of samples is
+ * not in the picture. */
 static struct lab_label *label_axis(struct lab_arena *memory,
                                     struct lab_walk *walk,
-                                    const struct lab_show *show, int axis,
+                                    const struct lab_plane *p, int axis,
                                     int64_t first, int64_t n)
 {
+    const struct lab_show *show = &p->show;
     const struct lab_plan *plan = lab_walk_plan(walk);
     const struct lab_tensor *t = &plan->tensors[show->tensor];
     while (t->gradient_of >= 0)
         t = &plan->tensors[t->gradient_of];
-    if (axis < 0 || t->node < 0 || n < 1 || n > MOST_LABELS)
+    if (axis < 0 || t->node < 0 || n < 1 || n * p->tiles > MOST_LABELS)
         return NULL;
     int64_t places = t->shape.dim[axis];
     int from = declared(plan, t, axis);
@@ -256,14 +262,20 @@ static struct lab_label *label_axis(struct lab_arena *memory,
     int data = ids_of(plan, own ? (int)(t - plan->tensors) : from, places);
     if (from < 0 && data < 0)
         return NULL;
-    struct lab_label *out = lab_arena_array(memory, (size_t)n, sizeof(*out));
+    const int64_t all = p->tiles * n;
+    struct lab_label *out = lab_arena_array(memory, (size_t)all, sizeof(*out));
     bool fixed = t->shape.rank > 1 && show->row_axis != 0 &&
                  show->col_axis != 0 && data >= 0 &&
                  plan->tensors[data].shape.dim[0] == t->shape.dim[0];
-    for (int64_t i = 0; out && i < n; i++)
-        number(&out[i], first + i);
-    if (out && fixed)
-        name_ids(walk, data, show->fixed[0], first, n, out);
+    for (int64_t i = 0; out && i < all; i++)
+        number(&out[i], first + i % n);
+    if (!out || !fixed)
+        return out;
+    const bool samples = show->sheet == 1;
+    name_ids(walk, data, samples ? show->tile_first : show->fixed[0],
+             samples ? p->tiles : 1, first, n, out);
+    for (int64_t i = n; i < all && !samples; i++)
+        out[i] = out[i - n];
     return out;
 }
 
@@ -616,9 +628,9 @@ static void fill_plane(struct lab_session *s, struct lab_arena *memory,
         forget_values(p);
     if (p->value) {
         p->tile_label = label_tiles(memory, s->walk, &p->show, p->tiles);
-        p->row_label = label_axis(memory, s->walk, &p->show, p->show.row_axis,
+        p->row_label = label_axis(memory, s->walk, p, p->show.row_axis,
                                   p->show.row_first, p->rows);
-        p->col_label = label_axis(memory, s->walk, &p->show, p->show.col_axis,
+        p->col_label = label_axis(memory, s->walk, p, p->show.col_axis,
                                   p->show.col_first, p->cols);
     }
 }

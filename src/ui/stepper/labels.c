@@ -11,7 +11,7 @@ enum { LABEL_W = 8, LABEL_H = 4 };
 int lab_labels_width(const struct lab_plane *p, const struct lab_canvas *c)
 {
     int most = 0;
-    for (int64_t i = 0; p->row_label && i < p->rows; i++) {
+    for (int64_t i = 0; p->row_label && i < p->tiles * p->rows; i++) {
         int w = lab_canvas_columns(c, p->row_label[i].text);
         most = w > most ? w : most;
     }
@@ -36,7 +36,7 @@ static int characters(const char *text)
 int lab_labels_height(const struct lab_plane *p, int h)
 {
     int most = 0;
-    for (int64_t i = 0; p->col_label && i < p->cols; i++) {
+    for (int64_t i = 0; p->col_label && i < p->tiles * p->cols; i++) {
         int n = characters(p->col_label[i].text);
         most = n > most ? n : most;
     }

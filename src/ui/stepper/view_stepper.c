@@ -368,6 +368,13 @@ struct look {
     int64_t col;
 };
 
+/* Of a contact sheet, where the picture of a slice is, its rows' and its columns' labels. */
+struct tile {
+    struct lab_rect side; /* empty: none */
+    struct lab_rect above;
+    struct lab_rect cells;
+};
+
 /* What the lesson's pane shows when it is no step's text. */
 enum { TEXT_NONE = -2, TEXT_OPENING = -1 };
 
@@ -428,6 +435,7 @@ struct lab_stepper {
         int64_t rows;
         int tile_h; /* with its title and the space between two */
         int tile_w;
+        struct tile at; /* below the title of one at the top left */
     } sheet;
     struct {
         bool off;  /* the tensor alone, by choice */
@@ -879,11 +887,23 @@ static int64_t tile_now(const struct lab_stepper *v)
     return at >= 0 && at < v->snap.plane.tiles ? at : 0;
 }
 
+/* One slice of a contact sheet, as a plane: its values and its labels. */
+static struct lab_plane slice_of(const struct lab_plane *p, int64_t tile)
+{
+    struct lab_plane one = *p;
+    one.tiles = 1;
+    one.value += tile * p->rows * p->cols;
+    if (one.row_label)
+        one.row_label += tile * p->rows;
+    if (one.col_label)
+        one.col_label += tile * p->cols;
+    return one;
+}
+
 /* The values of the plane, of a sheet those of the chosen slice. */
 static const double *values_now(const struct lab_stepper *v)
 {
-    const struct lab_plane *p = &v->snap.plane;
-    return p->value + tile_now(v) * p->rows * p->cols;
+    return slice_of(&v->snap.plane, tile_now(v)).value;
 }
 
 /* In a sheet the arrows go to another slice. */
@@ -1306,8 +1326,18 @@ static bool is_weight(const struct lab_stepper *v)
     return t->role == LAB_TENSOR_PARAM || t->role == LAB_TENSOR_STATE;
 }
 
-/* All slices along the axis that [ and ] change, side by side; where it has one,
- * along the next that has more. Of feature maps the channels come first. */
+/* The axis whose slices are seen first: that which [ and ] change, but of feature maps
+ * and of attention the channels and the heads: the samples are one key away. */
+static int axis_of_slices(const struct lab_stepper *v)
+{
+    const struct look *look = look_now(v);
+    const int rank = tensor_of(v)->shape.rank;
+    bool samples = look->hidden == 0 && rank > 3 && !is_weight(v);
+    return samples ? hidden_axis(look, rank, 1, 1) : look->hidden;
+}
+
+/* All slices, side by side; where there is one, those along the next axis that has
+ * more. */
 static enum lab_status turn_sheet(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
@@ -1321,10 +1351,8 @@ static enum lab_status turn_sheet(struct lab_screen *s)
         v->numbers = false;
         return LAB_OK;
     }
-    bool maps = lab_holds_pictures(v->snap.plan, tensor_of(v)) &&
-                !is_weight(v) && look->hidden == 0 && !look->sheeted;
-    if (maps) /* channels first: the samples are one key away */
-        look->hidden = hidden_axis(look, shape->rank, 1, 1);
+    if (!look->sheeted)
+        look->hidden = axis_of_slices(v);
     look->sheeted = true;
     for (int i = 0; i < shape->rank && look->hidden >= 0 &&
                     axis_size(shape, look->hidden) == 1;
@@ -1384,15 +1412,15 @@ static enum lab_status turn_picture(struct lab_screen *s)
 static void draw_cursor_labels(const struct lab_stepper *v,
                                struct lab_canvas *c, struct lab_rect *row)
 {
-    const struct lab_plane *p = &v->snap.plane;
-    int64_t cols = p->cols > 0 ? p->cols : 1;
-    if (p->row_label)
+    const struct lab_plane p = slice_of(&v->snap.plane, tile_now(v));
+    int64_t cols = p.cols > 0 ? p.cols : 1;
+    if (p.row_label)
         lab_canvas_add(c, row, LAB_ROLE_NORMAL, "  at %s",
-                       p->row_label[v->cursor / cols].text);
-    if (p->col_label)
+                       p.row_label[v->cursor / cols].text);
+    if (p.col_label)
         lab_canvas_add(c, row, LAB_ROLE_NORMAL, "%s%s",
-                       p->row_label ? "," : "  at ",
-                       p->col_label[v->cursor % cols].text);
+                       p.row_label ? "," : "  at ",
+                       p.col_label[v->cursor % cols].text);
 }
 
 static bool is_watched(const struct lab_snapshot *snap, int tensor)
@@ -1463,11 +1491,25 @@ static void add_slice(const struct lab_stepper *v, struct lab_canvas *c,
         if (is_shown(&look->show, i))
             lab_canvas_add(c, row, role, "%s%s",
                            i == look->show.row_axis ? "↓" : "→", end);
+        else if (i == look->show.sheet - 1)
+            lab_canvas_add(c, row, role, "<*>%s", end);
         else
             lab_canvas_add(c, row, role,
                            i == look->hidden ? "<%lld>%s" : "%lld%s",
                            (long long)look->show.fixed[i], end);
     }
+}
+
+/* Whether { and } turn a contact sheet to other slices. */
+static bool has_other_slices(const struct lab_stepper *v)
+{
+    const struct lab_show *show = &look_now(v)->show;
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    bool any = false;
+    for (int i = 0; i < shape->rank && show->sheet; i++)
+        any = any ||
+              (!is_shown(show, i) && i != show->sheet - 1 && shape->dim[i] > 1);
+    return any;
 }
 
 /* Whether the plane is only a piece of what its two axes hold. */
@@ -1499,6 +1541,8 @@ static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
                        (long long)v->snap.plane.show.col_first);
     if (is_watched(&v->snap, v->tensor))
         lab_canvas_add(c, &row, LAB_ROLE_WARN, "  watched");
+    if (has_other_slices(v))
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "  } slices along the next axis");
 }
 
 /* ---- the plane ---- */
@@ -1656,6 +1700,29 @@ static int tile_title_width(const struct lab_plane *p,
     return snprintf(NULL, 0, "[%lld] ", (long long)last) + most + (most > 0);
 }
 
+static struct tile tile_at(const struct lab_plane *p,
+                           const struct lab_canvas *c, struct lab_rect r)
+{
+    enum { LABELS = 4 }; /* times as wide as its labels */
+    const int gutter = lab_labels_width(p, c);
+    struct tile t = {.cells = r};
+    t.above = lab_rect_cut_top(&t.cells, lab_labels_height(p, r.h));
+    if (gutter > 0 && r.w >= LABELS * gutter)
+        t.side = lab_rect_cut_left(&t.cells, gutter);
+    return t;
+}
+
+/* The area that an element has; where elements share cells of an unequal number of rows
+ * and columns the picture is out of shape, and counts as one with less. */
+static double size_of_element(const struct lab_heat_grid *g)
+{
+    const double h = (double)g->cell_h / (double)g->block_rows;
+    const double w = (double)g->cell_w / (double)g->block_cols;
+    const bool shared = g->block_rows * g->block_cols > 1;
+    const double longer = h > w ? h / w : w / h;
+    return h * w / (shared ? longer : 1);
+}
+
 /* The number of slices in a row that gives the largest pictures; where not all
  * have room, the smallest that still show something. */
 static void fit_sheet(struct lab_stepper *v, const struct lab_canvas *c,
@@ -1668,25 +1735,47 @@ static void fit_sheet(struct lab_stepper *v, const struct lab_canvas *c,
         int64_t rows = (p->tiles + k - 1) / k;
         int64_t most = r.h / SHEET_LEAST_H > 0 ? r.h / SHEET_LEAST_H : 1;
         rows = rows > most ? most : rows;
-        struct lab_rect tile = {0, 0, r.h / (int)rows, r.w / (int)k};
-        struct lab_heat_room room =
-            room_of(v, c, (struct lab_rect){0, 0, tile.h - 1, tile.w - 1});
+        const struct tile tile = tile_at(
+            p, c,
+            (struct lab_rect){0, 0, r.h / (int)rows - 1, r.w / (int)k - 1});
+        struct lab_heat_room room = room_of(v, c, tile.cells);
         struct lab_heat_grid g =
             lab_heat_fit(p->rows, p->cols, fold_of(v), &room);
         double all = (double)(rows * k < p->tiles ? rows * k : p->tiles);
-        double size =
-            all * g.cell_h * g.cell_w / (double)(g.block_rows * g.block_cols);
+        double size = all * size_of_element(&g);
         if (size <= best)
             continue;
         best = size;
         v->room = room;
         v->sheet.per_row = k;
         v->sheet.rows = rows;
-        v->sheet.tile_h = lab_heat_height(&g) + 1;
-        v->sheet.tile_w = g.cells_w * g.cell_w + 1 > title_w
-                              ? g.cells_w * g.cell_w + 1
-                              : title_w;
+        v->sheet.at = tile;
+        v->sheet.tile_h = tile.cells.y + lab_heat_height(&g) + 1;
+        v->sheet.tile_w =
+            largest(tile.cells.x + g.cells_w * g.cell_w + 1, title_w);
     }
+}
+
+static struct lab_rect moved(struct lab_rect r, int y, int x)
+{
+    r.y += y;
+    r.x += x;
+    return r;
+}
+
+/* One slice below its title, with labels where there is room. */
+static void draw_tile(const struct lab_stepper *v, struct lab_canvas *c, int y,
+                      int x, int64_t tile, struct lab_heat *m)
+{
+    const struct lab_plane p = slice_of(&v->snap.plane, tile);
+    const struct tile *at = &v->sheet.at;
+    const struct lab_rect cells = moved(at->cells, y, x);
+    m->value = p.value;
+    m->cursor = tile == tile_now(v) ? v->cursor : -1;
+    if (!m->grid.folded)
+        lab_labels_draw(c, &p, cells, &m->grid, moved(at->side, y, x),
+                        moved(at->above, y, x), m->cursor);
+    lab_heat_draw(c, cells.y, cells.x, m);
 }
 
 /* All slices, the chosen one's number in brackets; one scale for all. */
@@ -1720,8 +1809,6 @@ static void draw_sheet(struct lab_stepper *v, struct lab_canvas *c,
         int64_t tile = v->sheet.first + i;
         int y = r.y + (int)(i / v->sheet.per_row) * v->sheet.tile_h;
         int x = r.x + (int)(i % v->sheet.per_row) * v->sheet.tile_w;
-        m.value = p->value + tile * p->rows * p->cols;
-        m.cursor = tile == chosen ? v->cursor : -1;
         int used =
             lab_canvas_textf(c, y, x, v->sheet.tile_w,
                              tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
@@ -1733,7 +1820,7 @@ static void draw_sheet(struct lab_stepper *v, struct lab_canvas *c,
                                 ? LAB_ROLE_WARN
                                 : LAB_ROLE_NORMAL,
                             p->tile_label[tile].text);
-        lab_heat_draw(c, y + 1, x, &m);
+        draw_tile(v, c, y + 1, x, tile, &m);
         if (tile == chosen && v->focus == LAB_PANE_TENSOR)
             lab_canvas_cursor(c, y, x);
     }
@@ -2839,16 +2926,13 @@ static bool make_board(struct lab_stepper *v)
     return b->n > 1 && has_part(b, v->tensor);
 }
 
-/* The slices along the axis that [ and ] move along, of feature maps the channels;
- * where it has one, along the next that has more. */
+/* The slices that are seen first; where there is one, those along the next axis that
+ * has more. */
 static void add_slices(const struct lab_stepper *v, const struct lab_show *mine,
                        struct lab_command *cmd)
 {
-    const struct look *look = look_now(v);
     const struct lab_shape *shape = &tensor_of(v)->shape;
-    const bool maps =
-        lab_holds_pictures(v->snap.plan, tensor_of(v)) && !is_weight(v);
-    int axis = maps && look->hidden == 0 ? 1 : look->hidden;
+    int axis = axis_of_slices(v);
     int left = shape->rank;
     while (left > 0 &&
            (axis < 0 || axis >= shape->rank || axis == mine->row_axis ||

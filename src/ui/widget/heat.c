@@ -44,7 +44,10 @@ enum {
     HIGHEST = 2, /* a side of a cell, in terms of the other */
     WIDEST = 4,
     NUMBER_W = 6, /* columns of a number inside a cell, at least */
-    SPACED_W = 8  /* with space around it */
+    SPACED_W = 8, /* with space around it */
+    SHORT_W =
+        4,      /* of a number of two digits, where there are rows enough for */
+    SHORT_H = 3 /* a frame above and below it */
 };
 
 int lab_heat_widest(int cell_h)
@@ -56,6 +59,12 @@ int lab_heat_widest(int cell_h)
 int lab_heat_highest(int cell_w)
 {
     return HIGHEST * cell_w;
+}
+
+/* Whether a cell of these rows and columns has a number of two digits. */
+static bool has_short_number(int rows, int w)
+{
+    return rows >= SHORT_H && w >= SHORT_W;
 }
 
 bool lab_heat_has_numbers(int cell_h, int cell_w)
@@ -270,6 +279,31 @@ static bool number_text(double v, int w, double scale, char *out, size_t cap)
     return fabs(v) < NEAR_ZERO * scale && w >= 2;
 }
 
+/* A column for the sign and the rest for two or three digits, without a 0 before the
+ * point: .25, -1.2, -12, 3e-4. Numbers side by side have a blank or a sign between them. */
+static bool draw_short_number(struct lab_canvas *c, struct lab_rect cell,
+                              double v, double scale, enum lab_role role)
+{
+    char text[32];
+    bool found = false;
+    for (int digits = cell.w - 2; digits > 0 && !found; digits--) {
+        snprintf(text, sizeof(text), "%.*g", digits, fabs(v));
+        cut_exponent(text);
+        if (text[0] == '0' && text[1] == '.')
+            memmove(text, text + 1, strlen(text));
+        found = (int)strlen(text) < cell.w;
+    }
+    if (!found && fabs(v) >= NEAR_ZERO * scale)
+        return false;
+    bool small = !found || (fabs(v) < NEAR_ZERO * scale && strchr(text, 'e'));
+    if (small && v != 0)
+        snprintf(text, sizeof(text), "~0");
+    const int y = cell.y + (cell.h - 1) / 2;
+    lab_canvas_text(c, y, cell.x, 1, role, v < 0 ? "-" : " ");
+    lab_canvas_text(c, y, cell.x + 1, cell.w - 1, role, text);
+    return true;
+}
+
 /* In the middle of the cell, with blanks around it where it has room for them;
  * false: there is no room. */
 static bool draw_number(struct lab_canvas *c, struct lab_rect cell, double v,
@@ -277,6 +311,8 @@ static bool draw_number(struct lab_canvas *c, struct lab_rect cell, double v,
 {
     char text[32];
     int most = cell.w - 2 < NUMBER_W ? cell.w - 2 : NUMBER_W;
+    if (cell.w < NUMBER_W && has_short_number(cell.h, cell.w))
+        return draw_short_number(c, cell, v, scale, role);
     if (cell.w == NUMBER_W)
         most = cell.w - 1;
     if (!number_text(v, most, scale, text, sizeof(text)) &&
@@ -356,13 +392,14 @@ static struct lab_rect cell_rect(const struct lab_heat_grid *g, int y, int x,
                              lab_heat_rows(g, cy), g->cell_w};
 }
 
-/* A frame inside a cell of 3 rows and more, else brackets. */
+/* A frame inside a cell of 3 rows and more, whose sides are left out where a short
+ * number has their columns; else brackets. */
 static void mark_cell(struct lab_canvas *c, struct lab_rect r)
 {
     const enum lab_role role = LAB_ROLE_TITLE;
     int bottom = r.y + r.h - 1;
     int right = r.x + r.w - 1;
-    if (r.h < 3 || r.w < 6) {
+    if (r.h < SHORT_H || r.w < SHORT_W) {
         int y = r.y + (r.h - 1) / 2;
         lab_canvas_text(c, y, r.x, 1, role, "[");
         lab_canvas_text(c, y, right, 1, role, "]");
@@ -376,7 +413,7 @@ static void mark_cell(struct lab_canvas *c, struct lab_rect r)
         lab_canvas_text(c, r.y, x, 1, role, "─");
         lab_canvas_text(c, bottom, x, 1, role, "─");
     }
-    for (int y = r.y + 1; y < bottom; y++) {
+    for (int y = r.y + 1; y < bottom && r.w >= NUMBER_W; y++) {
         lab_canvas_text(c, y, r.x, 1, role, "│");
         lab_canvas_text(c, y, right, 1, role, "│");
     }
@@ -388,7 +425,7 @@ static void write_cell(struct lab_canvas *c, struct lab_rect r, double v,
 {
     int y = r.y + (r.h - 1) / 2;
     struct lab_rect inner = r;
-    if (cursor) { /* its marks are at both ends */
+    if (cursor && r.w >= NUMBER_W) { /* its marks are at both ends */
         inner.x++;
         inner.w -= 2;
     }
@@ -443,7 +480,9 @@ static void draw_tints(struct lab_canvas *c, int y, int x,
             double v = lab_heat_cell_value(g, m->value, cy, cx, &present);
             if (present && r.h > 0)
                 write_cell(c, r, v, has_cursor(m, cy, cx),
-                           lab_heat_has_numbers(g->cell_h, r.w), m);
+                           lab_heat_has_numbers(g->cell_h, r.w) ||
+                               has_short_number(r.h, r.w),
+                           m);
         }
     }
 }

@@ -77,7 +77,8 @@ struct lab_plane {
     struct lab_stats stats; /* of the whole tensor */
     /* For each row and each column, where the axis counts the places of a
      * sequence: the symbol or id that the data has there, or the place itself
-     * when the data has none. NULL: no labels. */
+     * when the data has none; of a contact sheet those of each slice, one after the
+     * other. NULL: no labels. */
     struct lab_label *row_label;
     struct lab_label *col_label;
     /* Of a contact sheet of the batch's samples: the class of each, and what it

@@ -379,6 +379,118 @@ bool lab_kernel_parameters(struct lab_kernel_source *s,
     return false;
 }
 
+/* ---- instructions ---- */
+
+/* Variables come as indices or names, constants as their bits. */
+static void add_operand(struct lab_str *out, const struct lab_ptx_function *f,
+                        const struct lab_ptx_operand *o);
+
+static void add_parts(struct lab_str *out, const struct lab_ptx_function *f,
+                      const struct lab_ptx_operand *o, const char *between)
+{
+    for (int32_t i = 0; i < o->part_count; i++) {
+        lab_str_add(out, i > 0 ? between : "");
+        add_operand(out, f, &o->parts[i]);
+    }
+}
+
+static void add_offset(struct lab_str *out, uint64_t value)
+{
+    if (value != 0)
+        lab_str_addf(out, "%+" PRId64, (int64_t)value);
+}
+
+static void add_operand(struct lab_str *out, const struct lab_ptx_function *f,
+                        const struct lab_ptx_operand *o)
+{
+    lab_str_add(out, o->negated ? "!" : "");
+    switch (o->kind) {
+    case LAB_PTX_OPERAND_REG:
+        lab_str_add(out, f->regs[o->reg].name);
+        break;
+    case LAB_PTX_OPERAND_INT:
+        lab_str_addf(out, "%" PRId64, (int64_t)o->value);
+        break;
+    case LAB_PTX_OPERAND_F32: {
+        uint32_t bits = (uint32_t)o->value;
+        float v;
+        memcpy(&v, &bits, sizeof(v));
+        lab_str_addf(out, "%.9g", (double)v);
+        break;
+    }
+    case LAB_PTX_OPERAND_F64: {
+        double v;
+        memcpy(&v, &o->value, sizeof(v));
+        lab_str_addf(out, "%.17g", v);
+        break;
+    }
+    case LAB_PTX_OPERAND_SYMBOL: /* "NAME_param_0", with the name of a kernel */
+        lab_str_add(out, strncmp(o->name, f->name, strlen(f->name)) == 0 &&
+                                 o->name[strlen(f->name)] == '_'
+                             ? o->name + strlen(f->name) + 1
+                             : o->name);
+        add_offset(out, o->value);
+        break;
+    case LAB_PTX_OPERAND_SPECIAL:
+        lab_str_add(out, o->name);
+        break;
+    case LAB_PTX_OPERAND_LABEL: /* labels have no names here: the line's number */
+        if (o->target < f->instr_count)
+            lab_str_addf(out, "line %d", f->instrs[o->target].text_line);
+        else
+            lab_str_add(out, "the end");
+        break;
+    case LAB_PTX_OPERAND_ADDRESS:
+        lab_str_add(out, "[");
+        add_parts(out, f, o, ", ");
+        add_offset(out, o->value);
+        lab_str_add(out, "]");
+        break;
+    case LAB_PTX_OPERAND_VECTOR:
+        lab_str_add(out, "{");
+        add_parts(out, f, o, ", ");
+        lab_str_add(out, "}");
+        break;
+    case LAB_PTX_OPERAND_PAIR:
+        add_parts(out, f, o, "|");
+        break;
+    case LAB_PTX_OPERAND_SINK:
+        lab_str_add(out, "_");
+        break;
+    }
+}
+
+void lab_kernel_instruction_add(struct lab_str *out,
+                                const struct lab_ptx_function *f,
+                                const struct lab_ptx_instr *in)
+{
+    if (in->guard >= 0)
+        lab_str_addf(out, "@%s%s ", in->guard_negated ? "!" : "",
+                     f->regs[in->guard].name);
+    lab_str_add(out, in->opcode);
+    for (int32_t i = 0; i < in->modifier_count; i++)
+        lab_str_addf(out, ".%s", in->modifiers[i]);
+    for (int32_t i = 0; i < in->operand_count; i++) {
+        lab_str_add(out, i > 0 ? ", " : " ");
+        add_operand(out, f, &in->operands[i]);
+    }
+}
+
+const struct lab_ptx_function *lab_kernel_instruction(const struct lab_ptx *ptx,
+                                                      int32_t text_line,
+                                                      int32_t *number)
+{
+    for (int32_t i = 0; i < ptx->function_count; i++) {
+        const struct lab_ptx_function *f = &ptx->functions[i];
+        for (int32_t k = 0; k < f->instr_count; k++)
+            if (f->instrs[k].text_line == text_line) {
+                *number = k;
+                return f;
+            }
+    }
+    return NULL;
+}
+
 /* ---- the elements of a thread ---- */
 
 /* Touches from `first` on, the same distance apart, of one tensor and kind. */

@@ -279,7 +279,7 @@ static void add_parts(const struct lab_time_breakdown *w, const char *why,
     for (int i = 0; i < LAB_WALL_PARTS; i++) {
         if (w->why[i] != why)
             continue;
-        lab_str_addf(out, "%s%s", between,
+        lab_str_addf(out, "%s\"%s\"", between,
                      lab_time_part_name((enum lab_time_part)i));
         between = ", ";
     }
@@ -294,13 +294,19 @@ static void add_notes(const struct lab_time_breakdown *w, const char *owner,
             noted = w->why[k] == w->why[i];
         if (noted)
             continue;
-        bool all = all_unknown(w);
-        lab_str_addf(out, "- not known of %s: ", owner);
-        if (all)
-            lab_str_add(out, "all of it");
+        int parts = 0;
+        for (int k = i; k < LAB_WALL_PARTS; k++)
+            parts += w->why[k] == w->why[i];
+        lab_str_add(out, "- ");
+        if (all_unknown(w))
+            lab_str_add(out, "no part");
         else
             add_parts(w, w->why[i], out);
-        lab_str_addf(out, "; %s\n", w->why[i]);
+        lab_str_addf(out, " %s known in %s (%s)\n",
+                     all_unknown(w) ? "is"
+                     : parts == 1   ? "is not"
+                                    : "are not",
+                     owner, w->why[i]);
     }
 }
 
@@ -343,6 +349,6 @@ void lab_compare_wall_notes(const struct lab_comparison *c, struct lab_str *out)
         add_iteration(c, side, out);
     for (int side = 0; side < (same ? 1 : LAB_SIDES); side++) {
         snprintf(owner, sizeof(owner), "run %lld", (long long)c->run[side].run);
-        add_notes(&w[side], same ? "both runs" : owner, out);
+        add_notes(&w[side], same ? "either run" : owner, out);
     }
 }

@@ -22,6 +22,16 @@ static const char counts[] =
     "@%p1 bra $again;\n"
     "st.global.u32 [%rd1], %r1;\nret;\n}\n";
 
+/* Operands of each kind that kernels of ours have. */
+static const char operands[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry fill(.param .u64 fill_param_0, .param .u64 fill_param_1)\n"
+    "{\n.reg .pred %p<2>;\n.reg .f32 %f<2>;\n.reg .b64 %rd<2>;\n"
+    "ld.param.u64 %rd1, [fill_param_1];\nmov.f32 %f1, 0f3E800000;\n"
+    "$again:\nst.global.v2.f32 [%rd1], {%f1, %f1};\n"
+    "setp.ne.f32 %p1, %f1, %f1;\n@%p1 bra $again;\n"
+    "@!%p1 st.global.f32 [%rd1+4], %f1;\nret;\n}\n";
+
 /* ---- a launch that waits for the screen ---- */
 
 enum { N = 128 };
@@ -148,7 +158,8 @@ TEST_CASE(shared_memory_fills_up_and_a_race_is_found)
     open_turn(&l);
     plays(&l, "resize 80 24\n"
               "await 60000 before its first instruction\n"
-              "key n\nkey n\nkey 2\n"
+              "absent inst s/rq\n" /* nothing is counted yet */
+              "key n\nexpect inst s/rq pass ln\nkey n\nkey 2\n"
               "expect [2 shared]\n"
               "key c\nawait 60000 uninitialised: read of what nothing wrote\n"
               "screen kernel_shared_80x24.txt\n"
@@ -358,6 +369,25 @@ TEST_CASE(variables_by_their_names)
               "key 1\nkey :\ntext registers\nkey Enter\n"
               "expect [7 values]\n");
     screen_is_golden("kernel_values_80x24.txt", false);
+    close_launch(&l);
+}
+
+/* The instructions of the PTX beside the source, around the next one; no column of
+ * shared memory where the kernel has none. */
+TEST_CASE(instructions_are_beside_the_source)
+{
+    struct launch l;
+    open_launch(&l, operands, sizeof(operands) - 1, "fill");
+    plays(&l, "resize 200 60\n"
+              "await 60000 before its first instruction\n"
+              "expect instructions: source line, PTX\n"
+              "expect >      ld.param.u64 %rd1, [param_1]\n"
+              "expect mov.f32 %f1, 0.25\n"
+              "expect st.global.v2.f32 [%rd1], {%f1, %f1}\n"
+              "expect @!%p1 st.global.f32 [%rd1+4], %f1\n"
+              "expect @%p1 bra line 12\n"
+              "absent passes\n"
+              "key s\nexpect >      mov.f32 %f1\nabsent passes\n");
     close_launch(&l);
 }
 

@@ -197,16 +197,18 @@ static const char *difference_text(const void *row, char *out, size_t cap)
     return isnan(ns) ? "-" : lab_format_difference(ns, out, cap);
 }
 
-/* As many times faster, or slower, as the verdict beside it says. */
+/* In every row the first run's time over the second's: the column can be sorted. */
 static const char *speed_up_text(const void *row, char *out, size_t cap)
 {
-    const struct lab_compare_row *r = row;
-    double v = r->speed_up;
+    double v = ((const struct lab_compare_row *)row)->speed_up;
     if (isnan(v))
         return "-";
-    if (r->verdict == LAB_VERDICT_SLOWER && v > 0)
-        v = 1 / v;
-    snprintf(out, cap, v < 99.95 ? "%.2fx" : "%.0fx", v);
+    snprintf(out, cap,
+             v >= 99.95     ? "%.0fx"
+             : v >= 0.0995  ? "%.2fx"
+             : v >= 0.00995 ? "%.2gx"
+                            : "%.1gx",
+             v);
     return out;
 }
 

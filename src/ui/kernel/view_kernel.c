@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "ui/layout.h"
 #include "ui/ui.h"
+#include "ui/view_text.h"
 #include "base/format.h"
 
 enum { KERNEL_LANES = 32 };
@@ -193,9 +194,10 @@ static void ratio(struct lab_canvas *c, struct lab_rect cell, int64_t n,
 }
 
 struct gutter {
-    int64_t all;  /* instructions of the block so far */
+    int64_t all;  /* instructions of the block so far; 0: there are no counts */
     double lanes; /* of the line: lab_sim_debug_lanes() */
-    bool wide;    /* executions, too */
+    bool wide;    /* executions, too, and room between the columns */
+    bool shared;  /* the kernel has shared memory */
 };
 
 static void gutter_share(const struct gutter *g, const struct lab_sim_counts *n,
@@ -243,27 +245,42 @@ static void gutter_lanes(const struct gutter *g, const struct lab_sim_counts *n,
                          cell.w, g->lanes);
 }
 
+/* `narrow`: columns where the source has little room; 0: none there. */
 static const struct gutter_column {
     const char *title;
     int w;
-    bool wide;
+    const char *short_title;
+    int narrow;
+    bool of_shared;
     void (*draw)(const struct gutter *g, const struct lab_sim_counts *n,
                  struct lab_canvas *c, struct lab_rect cell);
 } gutter_columns[] = {
-    {"instr", 5, false, gutter_share},    {"runs", 8, true, gutter_runs},
-    {"sec/rq", 7, false, gutter_sectors}, {"passes", 7, false, gutter_passes},
-    {"lanes", 6, false, gutter_lanes},
+    {"instr", 5, "inst", 4, false, gutter_share},
+    {"runs", 8, "", 0, false, gutter_runs},
+    {"sec/rq", 7, "s/rq", 5, false, gutter_sectors},
+    {"passes", 7, "pass", 5, true, gutter_passes},
+    {"lanes", 6, "ln", 3, false, gutter_lanes},
 };
 enum {
     GUTTER = sizeof(gutter_columns) / sizeof(gutter_columns[0]),
     LINE_W = 7
 };
 
+/* Columns of counts: none before the first instruction, none of shared memory where
+ * the kernel has none. */
+static int gutter_column_width(const struct gutter *g,
+                               const struct gutter_column *column)
+{
+    if (g->all == 0 || (column->of_shared && !g->shared))
+        return 0;
+    return g->wide ? column->w : column->narrow;
+}
+
 static int gutter_width(const struct gutter *g)
 {
     int w = 0;
     for (int i = 0; i < GUTTER; i++)
-        w += gutter_columns[i].wide && !g->wide ? 0 : gutter_columns[i].w;
+        w += gutter_column_width(g, &gutter_columns[i]);
     return w;
 }
 
@@ -272,50 +289,88 @@ static void draw_gutter(const struct gutter *g, const struct lab_sim_counts *n,
 {
     for (int i = 0; i < GUTTER; i++) {
         const struct gutter_column *column = &gutter_columns[i];
-        if (column->wide && !g->wide)
+        int w = gutter_column_width(g, column);
+        if (w == 0)
             continue;
-        struct lab_rect cell = lab_rect_cut_left(&row, column->w);
+        struct lab_rect cell = lab_rect_cut_left(&row, w);
         if (n)
             column->draw(g, n, c, cell);
         else
             lab_canvas_textf(c, cell.y, cell.x, cell.w, LAB_ROLE_DIM, "%*s",
-                             cell.w, column->title);
+                             cell.w,
+                             g->wide ? column->title : column->short_title);
     }
 }
 
+/* A line in the colours of a source; all of it in the mark's where the next
+ * instruction is. */
+static void draw_code(struct lab_canvas *c, struct lab_rect row,
+                      const char *line, size_t n, bool here, bool *in_comment)
+{
+    struct lab_str text;
+    struct lab_rect rest = row;
+    lab_str_init(&text);
+    for (size_t at = 0, piece; at < n; at += piece) {
+        enum lab_role role;
+        piece = lab_source_piece(line + at, n - at, in_comment, &role);
+        lab_str_clear(&text);
+        for (size_t i = at; i < at + piece; i++) {
+            if (line[i] == '\t')
+                lab_str_add(&text, "    ");
+            else
+                lab_str_add_visible(&text, line + i, 1, false);
+        }
+        int w = lab_canvas_columns(c, lab_str_text(&text));
+        lab_canvas_text(c, rest.y, rest.x, rest.w, here ? LAB_ROLE_TITLE : role,
+                        lab_str_text(&text));
+        if (w > rest.w)
+            lab_canvas_text(c, row.y, row.x + row.w - 1, 1, LAB_ROLE_DIM, "…");
+        lab_rect_cut_left(&rest, w);
+    }
+    lab_str_release(&text);
+}
+
 static void draw_line(struct kernel_state *st, const struct gutter *of,
-                      struct lab_canvas *c, struct lab_rect row, int32_t line)
+                      struct lab_canvas *c, struct lab_rect row, int32_t line,
+                      bool *in_comment)
 {
     struct gutter g = *of;
     size_t n;
-    struct lab_str text;
     struct lab_sim_counts counts;
     const char *at =
         lab_kernel_source_line(&st->source, st->at->ptx, st->file, line, &n);
     bool here = line == st->line;
     lab_sim_debug_counts(st->at->debug, st->file, line, &counts);
     g.lanes = lab_sim_debug_lanes(st->at->debug, st->file, line);
-    lab_str_init(&text);
-    for (size_t i = 0; i < n; i++) {
-        if (at[i] == '\t')
-            lab_str_add(&text, "    ");
-        else
-            lab_str_add_visible(&text, at + i, 1, false);
-    }
     draw_gutter(&g, &counts, c, lab_rect_cut_left(&row, gutter_width(&g)));
+    struct lab_rect code = row;
+    lab_rect_cut_left(&code, LINE_W);
     lab_canvas_textf(c, row.y, row.x, LINE_W,
                      here ? LAB_ROLE_TITLE : LAB_ROLE_DIM, "%c%c%4d ",
                      lab_sim_debug_breaks(st->at->debug, st->file, line) ? '*'
                                                                          : ' ',
                      here ? '>' : ' ', line);
-    lab_canvas_text_cut(c, row.y, row.x + LINE_W, row.w - LINE_W,
-                        here ? LAB_ROLE_TITLE : LAB_ROLE_CODE,
-                        lab_str_text(&text));
+    draw_code(c, code, at, n, here, in_comment);
     if (line == st->cursor) {
         lab_canvas_paint(c, row, LAB_ROLE_SELECTED);
         lab_canvas_focus(c, row.y, row.x);
     }
-    lab_str_release(&text);
+}
+
+/* Whether a comment that began above the line goes on in it. */
+static bool begins_in_comment(const struct kernel_state *st, const char *line)
+{
+    const char *at = lab_str_text(&st->source.text);
+    bool in_comment = false;
+    while (at < line) {
+        const char *end = memchr(at, '\n', (size_t)(line - at));
+        const char *stop = end ? end : line;
+        enum lab_role role;
+        while (at < stop)
+            at += lab_source_piece(at, (size_t)(stop - at), &in_comment, &role);
+        at = end ? end + 1 : line;
+    }
+    return in_comment;
 }
 
 static void draw_source(struct kernel_state *st, struct lab_canvas *c,
@@ -329,7 +384,9 @@ static void draw_source(struct kernel_state *st, struct lab_canvas *c,
         return;
     }
     lab_sim_debug_counts(st->at->debug, 0, 0, &all);
-    const struct gutter g = {all.warp_instructions, 0, r.w >= WIDE};
+    int64_t words;
+    (void)lab_sim_debug_shared_writers(st->at->debug, &words);
+    const struct gutter g = {all.warp_instructions, 0, r.w >= WIDE, words > 0};
     /* Reads the file, so that its length is known. */
     size_t n;
     (void)lab_kernel_source_line(&st->source, st->at->ptx, st->file, 1, &n);
@@ -352,9 +409,12 @@ static void draw_source(struct kernel_state *st, struct lab_canvas *c,
         lab_canvas_paragraph(c, r, LAB_ROLE_WARN, lab_str_text(&path));
         lab_str_release(&path);
     }
+    bool in_comment =
+        begins_in_comment(st, lab_kernel_source_line(&st->source, st->at->ptx,
+                                                     st->file, top, &n));
     for (int32_t i = 0; i < r.h && top + i <= st->source.lines; i++) {
         struct lab_rect row = {r.y + i, r.x, 1, r.w};
-        draw_line(st, &g, c, row, top + i);
+        draw_line(st, &g, c, row, top + i, &in_comment);
     }
 }
 
@@ -985,11 +1045,25 @@ static void name_touched(const struct kernel_state *st,
     lab_str_release(&text);
 }
 
+enum { LANE_W = 40, PLACE_W = 24 };
+
+static int touched_columns(struct lab_rect r)
+{
+    return r.w / LANE_W > 0 ? r.w / LANE_W : 1;
+}
+
+/* Of the lanes with their heading, at most all of them. */
+static int touched_rows(struct lab_rect r)
+{
+    int columns = touched_columns(r);
+    int rows = 1 + (LANES + columns - 1) / columns;
+    return rows < r.h ? rows : r.h;
+}
+
 /* What each lane of the last access touched, and in which sector or bank. */
 static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
                          struct lab_rect r)
 {
-    enum { LANE_W = 40, PLACE_W = 24 };
     char name[64];
     char head[128];
     struct lab_sim_access_view v;
@@ -998,7 +1072,7 @@ static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
     lab_sim_debug_access(st->at->debug, kernel_focus(st), &v);
     bool global = lab_kernel_is_global(&v);
     int n = global ? sectors_of(&v, sectors) : 0;
-    int columns = r.w / LANE_W > 0 ? r.w / LANE_W : 1;
+    int columns = touched_columns(r);
     int rows = (LANES + columns - 1) / columns;
     /* A name that all have is in the heading: the indices have their room. */
     name_touched(st, &v, PLACE_W, name, sizeof(name));
@@ -1031,6 +1105,50 @@ static void draw_touched(struct kernel_state *st, struct lab_canvas *c,
         else if (v.space == LAB_PTX_SHARED && !outside)
             lab_canvas_add(c, &row, LAB_ROLE_DIM, "bank %d",
                            (int)(v.address[l] / WORD % BANKS));
+    }
+    lab_str_release(&text);
+}
+
+/* The instructions around the next one, each with its line of the source. */
+static void draw_instructions(struct kernel_state *st, struct lab_canvas *c,
+                              struct lab_rect r)
+{
+    struct lab_sim_warp_view v;
+    struct lab_str text;
+    int32_t next;
+    lab_sim_debug_warp(st->at->debug, kernel_focus(st), &v);
+    const struct lab_ptx_function *f =
+        lab_kernel_instruction(st->at->ptx, v.text_line, &next);
+    if (!f)
+        return;
+    lab_canvas_heading(c, &r, "instructions: source line, PTX", false);
+    int32_t top = next - r.h / 2;
+    if (top > f->instr_count - r.h)
+        top = f->instr_count - r.h;
+    if (top < 0)
+        top = 0;
+    lab_str_init(&text);
+    int32_t above = 0;
+    for (int32_t i = top; i < f->instr_count && i < top + r.h; i++) {
+        struct lab_rect row = {r.y + i - top, r.x, 1, r.w};
+        const struct lab_ptx_instr *in = &f->instrs[i];
+        const struct lab_ptx_place *p =
+            in->place < 0 ? NULL : &st->at->ptx->places[in->place];
+        int32_t line = p && p->file == st->file ? p->line : 0;
+        bool here = i == next;
+        lab_str_clear(&text);
+        lab_kernel_instruction_add(&text, f, in);
+        if (line > 0 && line != above)
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, "%c%4d  ", here ? '>' : ' ',
+                           line);
+        else
+            lab_canvas_add(c, &row, LAB_ROLE_DIM, "%c      ", here ? '>' : ' ');
+        lab_canvas_text_cut(c, row.y, row.x, row.w,
+                            here                             ? LAB_ROLE_TITLE
+                            : line > 0 && line == st->cursor ? LAB_ROLE_CODE
+                                                             : LAB_ROLE_DIM,
+                            lab_str_text(&text));
+        above = line;
     }
     lab_str_release(&text);
 }
@@ -1089,7 +1207,7 @@ static void draw_one_beside(struct kernel_state *st, struct lab_canvas *c,
 }
 
 /* The grid and the warps; shared memory, where the kernel has some; the output, once
- * something of it is written; the lanes. */
+ * something of it is written; the lanes; the instructions. */
 static void draw_beside(struct kernel_state *st, struct lab_canvas *c,
                         struct lab_rect r)
 {
@@ -1107,7 +1225,9 @@ static void draw_beside(struct kernel_state *st, struct lab_canvas *c,
     if (lab_sim_debug_written(st->at->debug) && r.h >= LEAST)
         draw_one_beside(st, c, &r, KERNEL_OUTPUT);
     if (v.lanes != 0 && r.h >= LEAST)
-        draw_touched(st, c, r);
+        draw_touched(st, c, lab_rect_cut_top(&r, touched_rows(r)));
+    if (r.h >= LEAST)
+        draw_instructions(st, c, r);
 }
 
 static void draw_all(struct kernel_state *st, struct lab_canvas *c,

@@ -310,6 +310,8 @@ static const struct lab_sign SIGNS[] = {
      "the second run takes less time, or more; the longest bar of the "
      "list fills its side"},
     {"F L B U", "before it: forward, loss, backward, update"},
+    {"x", "the first run's time over the second's: above 1 the second run is "
+          "faster"},
     {"nodes",
      "where one run has a step that the other has not, the whole node is "
      "compared in place of its steps; v shows the steps"},

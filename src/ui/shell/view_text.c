@@ -841,30 +841,32 @@ static const char *next_piece(const char *line, const char *end,
     return at;
 }
 
-/* Comments, keywords and constants of a line have their colours; *in_comment goes
- * over line ends. */
+size_t lab_source_piece(const char *line, size_t n, bool *in_comment,
+                        enum lab_role *role)
+{
+    const char *end = line + n;
+    *role = LAB_ROLE_CODE;
+    if (*in_comment) {
+        const char *stop = memmem(line, n, "*/", 2);
+        *in_comment = !stop;
+        return stop ? (size_t)(stop + 2 - line) : n;
+    }
+    if (n > 1 && line[0] == '/' && line[1] == '/')
+        return n;
+    if (n > 1 && line[0] == '/' && line[1] == '*') {
+        *in_comment = true;
+        return 2;
+    }
+    return (size_t)(next_piece(line, end, role) - line);
+}
+
 static void add_code(struct lab_doc *doc, const char *line, size_t n,
                      bool *in_comment)
 {
-    const char *end = line + n;
-    while (line < end) {
-        const char *stop = line;
-        enum lab_role role = LAB_ROLE_CODE;
-        if (*in_comment) {
-            stop = memmem(line, n, "*/", 2);
-            *in_comment = !stop;
-            stop = stop ? stop + 2 : end;
-        } else if (n > 1 && line[0] == '/' && line[1] == '/') {
-            stop = end;
-        } else if (n > 1 && line[0] == '/' && line[1] == '*') {
-            *in_comment = true;
-            stop = line + 2;
-        } else {
-            stop = next_piece(line, end, &role);
-        }
-        lab_doc_add_bytes(doc, role, line, (size_t)(stop - line));
-        n = (size_t)(end - stop);
-        line = stop;
+    for (size_t at = 0, piece; at < n; at += piece) {
+        enum lab_role role;
+        piece = lab_source_piece(line + at, n - at, in_comment, &role);
+        lab_doc_add_bytes(doc, role, line + at, piece);
     }
 }
 

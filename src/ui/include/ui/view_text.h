@@ -26,7 +26,12 @@ bool lab_text_end(int most_ms);
  * are. */
 size_t lab_source_symbols(const char *text, size_t bytes,
                           struct lab_source_symbol *out, size_t cap);
-/* The text as numbered lines; comments, keywords and constants have their roles. */
+/* The bytes of the first piece of a line, at least one where n > 0, and the role of
+ * its text: comments, keywords and constants have theirs. *in_comment, false at the
+ * start of a file, goes over line ends. */
+size_t lab_source_piece(const char *line, size_t n, bool *in_comment,
+                        enum lab_role *role);
+/* The text as numbered lines of such pieces. */
 void lab_source_write(struct lab_doc *doc, const char *text, size_t bytes,
                       bool wrap);
 /* Help: this screen's keys first, then those that work everywhere and mean

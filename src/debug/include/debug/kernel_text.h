@@ -73,9 +73,9 @@ bool lab_kernel_parameters(struct lab_kernel_source *s,
                            const struct lab_ptx *ptx, const char *name,
                            struct lab_sim_parameter *out, int count);
 /* The instruction of a line of the PTX and its function; NULL: none is there. */
-const struct lab_ptx_function *
-lab_kernel_instruction(const struct lab_ptx *ptx, int32_t text_line,
-                       int32_t *number);
+const struct lab_ptx_function *lab_kernel_instruction(const struct lab_ptx *ptx,
+                                                      int32_t text_line,
+                                                      int32_t *number);
 /* "@%p1 ld.global.f32 %f1, [%rd4+8]", as the PTX has it but for targets of branches,
  * which are lines of the PTX, constants, which are decimal, and parameters of a
  * kernel, "param_0", without its name. */

@@ -16,8 +16,8 @@ that of two errors of its sentence. In a sentence that names two rungs or more t
 is of two of those; where it names fewer, the others are of its paragraph, or, where
 that has fewer too, of the text and the tables above it with the same run. A number
 behind a rung's name must be that rung's, and in a table one of the rung, precision and
-size that its row and its column name. A time or a rate in a paragraph without a run is
-an error: what no run that ships has is said in words. A ratio in words ("half", "three
+size that its row and its column name. A time, a rate or "N times faster" in a paragraph
+without a run is an error: what no run that ships has is said in words. A ratio in words ("half", "three
 times") below a run is an error: it is tied to nothing. A ratio in a sentence that names
 the course or its card may be one of a rung and a figure of the lesson's `slide` list at
 the same size. The questions of "Predict first" give figures and claim none.
@@ -52,6 +52,7 @@ ALLOWED = [
     ("259", r"55 GB/s|0\.2 ms short", DERIVED),
     ("258", r"67 TFLOP/s", SHEET),
     ("202", r"half of a multiprocessor that waits", DERIVED),
+    ("210", r"arithmetic is sixteen times as fast", SHEET),
     ("210", r"falls by a fifth", "counted in the kernel; no run that ships has it"),
     ("225", r"loads are a quarter as many", DERIVED),
     ("226", r"walks twice", DERIVED),
@@ -96,6 +97,8 @@ UNITS = [
 LIST = r"(?:(?:,\s|\s(?:and|to)\s)\s*[\d.]+)*"  # 1.1, 1.2 and 1.3 ms
 MEASURED = re.compile(DIGITS + r"\s+(?:[GT](?:B|FLOP)/s|[mun]s\b|"
                       r"(?:milli|micro|nano)seconds?\b)")
+SPEED = re.compile(r"\b(?!several|many|how)[\w.,]+\s+times\s+(?:as\s+)?"
+                   r"(?:fast|slow|quick)(?:er|ly)?\b")
 # Behind these a number is a count or a setting.
 COUNTED = re.compile(
     r"\s*(?:x\s*\d|of them\b|(?:MiB|KiB|kB|MB|bytes?|MHz|GHz|numbers?|elements?|"
@@ -445,7 +448,8 @@ for name in sorted(glob.glob(f"{root}/lessons/*.md")):
         words = re.sub(r"\bruns? \d+(?: and \d+)?\b|--recorded( \d+)+", " ", paragraph)
         words = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", " ", words, flags=re.S)
         if not named:
-            for m in MEASURED.finditer(words):
+            for m in sorted([*MEASURED.finditer(words), *SPEED.finditer(words)],
+                            key=re.Match.start):
                 complain(name, f"{m.group(0)!r} is of no run that is named: " + re.sub(
                     r"\s+", " ", words[max(0, m.start() - 40):m.end() + 10]).strip())
         elif words.lstrip().startswith("|"):

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""sim_card.py PROGRAM [JOB...] [--out FOLDER] [--jobs N] [--compare]: the
-simulator's counts beside a GPU's hardware counters, kernel by kernel.
+"""sim_card.py PROGRAM [JOB...] [--out FOLDER] [--jobs N] [--no-card] [--carried]
+[--limit SECONDS] [--compare]: the simulator's counts beside a GPU's hardware counters,
+kernel by kernel.
 
 Every lesson runs one iteration with the fixed table of variants, and those of MANY
 with each name of VARIANTS; every lab is climbed at the simulator's sizes and at odd
 ones. Each job runs on the simulator and, at the same sizes, on the GPU with all
 counters; the two databases lie in FOLDER (sim_card), and what lies there is not run
-again. JOB: lessons and labs (gemm) to take instead of all. --no-card: only simulates.
---compare: only compares what lies there. Both need no GPU.
+again. JOB: lessons and labs (gemm) to take instead of all.
+
+--no-card: only simulates, on a machine without a GPU; the folder can then be carried
+to one. --carried: only jobs whose simulated database lies there. Those go first that
+launch kernels which no job before them launches. --limit: seconds after which no job
+begins on the GPU; what is left out is counted. --compare: only compares what lies there.
 
 FLOP in fp16 are left out where the PTX has none: ptxas loads constants with HFMA2,
 which a card counts as FLOP. Kernels are matched by job, step, variant and their order
@@ -22,7 +27,7 @@ import json
 import pathlib
 import sqlite3
 import subprocess
-import threading
+import time
 
 VARIANTS = ["naive", "tile", "blocked", "warp", "block", "split", "vector", "fused",
             "tf32x3"]
@@ -32,7 +37,14 @@ MANY = ["mlp-digits", "cnn-example", "cnn-digits", "residual", "rnn-fibonacci",
 ODD = {"gemm": ["61x67x71", "1x1x1", "130x127x33"], "saxpy": ["1", "100003"],
        "reduction": ["1", "100003"], "transpose": ["61x67", "1x129"],
        "softmax": ["7x1025"], "layer_norm": ["7x1025"], "stencil": ["1031"],
-       "gemv": ["61x67"], "attention": ["1x1x67x64"]}
+       "gemv": ["61x67"], "attention": ["1x1x67x64"],
+       "attention_causal": ["1x1x67x64"], "precision": ["61x67x71"],
+       "gemm_int8": ["61x67x71"], "gemm_sparse": ["64x72x96"],
+       "gemm_full": ["61x67x71x2x2x64"], "dgemm": ["61x67x71"], "lu": ["77"],
+       "trsv": ["61"], "dot": ["1", "100003"], "batched_gemm": ["7x33"],
+       "fusion": ["7x1025"], "layout": ["2x3x7x9"], "conv": ["2x3x7x9x5x3"],
+       "conv_nhwc": ["2x3x7x9x5x3"], "conv_data": ["2x3x7x9x5x3"],
+       "conv_filter": ["2x3x7x9x5x3"]}
 LSU = "_pipe_lsu_mem_global_op_"
 INST = "smsp__sass_thread_inst_executed_op_"
 TENSOR = "sm__ops_path_tensor_src_"
@@ -146,24 +158,47 @@ def sizes_of(db):
     return ",".join(sorted(steps))
 
 
-def work(program, folder, key, arguments, is_lab, gpu):
+def files(folder, key):
     name = key.replace(" ", "+")
-    sim, card = folder / f"{name}.sim.db", folder / f"{name}.card.db"
-    if not read(sim)[0]:
-        code, said = call(
-            program, [*arguments, "--backend", "sim", "--threads", "2"], sim, 600)
-        if code not in (0, 1) or not read(sim)[0]:
-            return f"{key}: not simulated: {said}"
-    if gpu is None or read(card)[0]:
+    return folder / f"{name}.sim.db", folder / f"{name}.card.db"
+
+
+def simulate(program, folder, key, arguments):
+    """What went wrong, or ''."""
+    sim, _ = files(folder, key)
+    if read(sim)[0]:
+        return ""
+    code, said = call(
+        program, [*arguments, "--backend", "sim", "--threads", "2"], sim, 600)
+    if code in (0, 1) and read(sim)[0]:
+        return ""
+    return f"{key}: not simulated: {said}"
+
+
+def measure(program, folder, key, arguments, is_lab):
+    sim, card = files(folder, key)
+    if not sim.exists() or read(card)[0]:
         return ""
     options = ["--backend", "cuda", "--counters", "full"]
     if is_lab:
         options += ["--repeat", "20"]
         if "--sizes" not in arguments and sizes_of(sim):
             options += ["--sizes", sizes_of(sim)]
-    with gpu:
-        code, said = call(program, [*arguments, *options], card, 100)
+    code, said = call(program, [*arguments, *options], card, 100)
     return "" if code in (0, 1) else f"{key}: not counted: {said}"
+
+
+def by_kernels(folder, todo):
+    """The jobs; those first that launch kernels which none before them launches."""
+    names = {job[0]: set(read(files(folder, job[0])[0])[1].values())
+             for job in todo}
+    seen, order, rest = set(), [], list(todo)
+    while rest:
+        best = max(rest, key=lambda job: len(names[job[0]] - seen))
+        rest.remove(best)
+        seen |= names[best[0]]
+        order.append(best)
+    return order
 
 
 def total(metrics, of):
@@ -208,18 +243,33 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default="sim_card")
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--no-card", action="store_true")
+    parser.add_argument("--carried", action="store_true")
+    parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--compare", action="store_true")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     if not args.compare:
-        # Counters are one process's at a time.
-        gpu = None if args.no_card else threading.Lock()
+        todo = list(jobs(args.program, args.names))
+        if args.carried:
+            todo = [job for job in todo if files(args.out, job[0])[0].exists()]
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            todo = [pool.submit(work, args.program, args.out, *job, gpu)
-                    for job in jobs(args.program, args.names)]
-            for done in todo:
-                if done.result():
-                    print(done.result(), flush=True)
+            for said in pool.map(lambda job: simulate(args.program, args.out,
+                                                      *job[:2]), todo):
+                if said:
+                    print(said, flush=True)
+        # Counters are one process's at a time.
+        begin, late = time.monotonic(), 0
+        for job in [] if args.no_card else by_kernels(args.out, todo):
+            if args.limit and time.monotonic() - begin > args.limit:
+                late += 1
+                continue
+            said = measure(args.program, args.out, *job)
+            if said:
+                print(said, flush=True)
+        if late:
+            print(f"{late} jobs left out: {args.limit} seconds are over")
+        if args.no_card:
+            raise SystemExit(0)
     rows, unmatched, constants = compare(args.out)
     if not rows:
         print("nothing to compare")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""step_rows.py PROGRAM [--backend cuda|cpu]: every row of a lab that can be chosen
+"""step_rows.py PROGRAM [--backend cuda|cpu|sim] [--jobs N]: every row of a lab that can be chosen
 under a step, against the step's first row, on sizes of a real network and on odd
 ones.
 
@@ -13,6 +13,7 @@ one in TF32 by more than 500. Python 3 and nothing else.
 """
 import argparse
 import array
+import concurrent.futures
 import pathlib
 import random
 import subprocess
@@ -56,7 +57,7 @@ def numbers(path):
 
 def walk(args, lesson, folder, tensors, choice):
     words = [args.program, "step", str(lesson), "--backend", args.backend,
-             "--npy", str(folder), "--tensors", ",".join(tensors),
+             "--db", f"{folder}.db", "--npy", str(folder), "--tensors", ",".join(tensors),
              "--variant", "*=naive"]
     done = subprocess.run(words + (["--variant", choice] if choice else []),
                           capture_output=True, text=True)
@@ -69,14 +70,33 @@ def rows_of(args, lesson, folder, node):
     return error.splitlines()[-1].split(" it has ")[1].split(", ")
 
 
+def judge(args, lesson, out, name, node, row, want):
+    """What the row's line says, and whether that is wrong; None: it has none."""
+    code, error = walk(args, lesson, out, [name], f"{node}={row}")
+    if code:
+        return error.splitlines()[-1], not any(w in error for w in REFUSED)
+    if not (out / f"{name}.npy").exists():
+        return None  # a group, which has no such tensor
+    unit = 1e-5 * (1 + max(map(abs, want)))
+    got = numbers(out / f"{name}.npy")
+    off = max(abs(a - b) for a, b in zip(got, want)) / unit
+    if any(a != a for a in got):
+        off = float("nan")
+    right = off <= (TF32_LIMIT if row.endswith("_tf32") else 1)
+    return f"{off:10.3g}{'' if right else '  OFF'}", not right
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program")
     parser.add_argument("--backend", default="cuda")
+    parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()
     bad = 0
-    with tempfile.TemporaryDirectory() as where:
+    with tempfile.TemporaryDirectory() as where, \
+            concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         where = pathlib.Path(where)
+        rows = []
         for size in SIZES:
             lesson = write(where, size)
             first = where / f"{size}-first"
@@ -85,26 +105,15 @@ def main():
                 sys.exit(error)
             for node, name in NODES.items():
                 want = numbers(first / f"{name}.npy")
-                unit = 1e-5 * (1 + max(map(abs, want)))
                 for row in rows_of(args, lesson, where / "list", node):
-                    out = where / f"{size}-{node}-{row}"
-                    code, error = walk(args, lesson, out, [name],
-                                       f"{node}={row}")
-                    if not code and not (out / f"{name}.npy").exists():
-                        continue  # a group, which has no such tensor
-                    if code:
-                        print(f"{size:5} {node:6} {row:22} "
-                              f"{error.splitlines()[-1]}")
-                        bad += not any(w in error for w in REFUSED)
-                        continue
-                    got = numbers(out / f"{name}.npy")
-                    off = max(abs(a - b) for a, b in zip(got, want)) / unit
-                    if any(a != a for a in got):
-                        off = float("nan")
-                    limit = TF32_LIMIT if row.endswith("_tf32") else 1
-                    bad += not off <= limit
-                    print(f"{size:5} {node:6} {row:22} {off:10.3g}"
-                          f"{'' if off <= limit else '  OFF'}", flush=True)
+                    rows.append((size, node, row, pool.submit(
+                        judge, args, lesson, where / f"{size}-{node}-{row}",
+                        name, node, row, want)))
+        for size, node, row, found in rows:
+            if found.result():
+                text, wrong = found.result()
+                bad += wrong
+                print(f"{size:5} {node:6} {row:22} {text}", flush=True)
     return bad > 0
 
 

@@ -63,6 +63,9 @@ d.execute("""CREATE TEMP TABLE lost AS SELECT kernelRow FROM op_kernel
 d.execute("""DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL
              WHERE kernelRow IN (SELECT kernelRow FROM lost)""")
 d.execute("DELETE FROM op_kernel WHERE kernelRow IN (SELECT kernelRow FROM lost)")
+d.execute("""DELETE FROM metric_value WHERE kernelOrdinal IS NOT NULL AND
+             (runId, ifnull(stepExec, -1)) IN
+             (SELECT runId, ifnull(stepExec, -1) FROM much)""")
 d.execute("COMMIT")
 d.execute("PRAGMA journal_mode = DELETE")
 d.execute("VACUUM")

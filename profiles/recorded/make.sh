@@ -5,43 +5,137 @@
 #     profiles/recorded/make.sh build/default/bin/lapenna-lab \
 #         profiles/recorded/h200.db
 #
-# Every lab is climbed once, at the sizes of its lesson, and every lesson whose
-# data are there runs once with the variants that it runs by default, with
-# hardware counters of one iteration, and those of `many` with every other variant
-# too. With more than one GPU each takes the next job, alone on its GPU, and their
-# files are merged. The file is then made small: one journal, no free pages.
+# Every lab is climbed once, at the sizes of its lesson, with hardware counters of
+# every rung. Two have too many kernels for that: they are climbed without, and again
+# with counters at their small sizes. Every lesson runs once with the variants that
+# it runs by default; where it trains and has products also with `naive` and `cublas`,
+# without counters; those of `many` with all of `variants`, with counters. With more
+# than one GPU each takes the next job, alone on its GPU, and their files are merged.
+# The file is then made small: one journal, no free pages, no run that did not end.
 #
-# LAB_RECORD_ONLY="gpt lab-lu" records these alone: in FILE they take the place of
-# what it had of them. LAB_RECORD_SECONDS is a job's time (120). Lessons took 4
-# minutes on an H200, labs 6.
+#     LAB_RECORD_KIND=labs      labs alone, or lessons (all)
+#     LAB_RECORD_ONLY="gpt lab-lu"  these alone
+#     LAB_RECORD_SECONDS=120    a job's time
+#     LAB_RECORD_LIMIT=500      seconds after which no job begins (none)
+#     LAB_RECORD_JOBS=1         prints the jobs and makes nothing
+#
+# With one of the first two and a FILE that is there, new runs take the place of what it
+# had of the same labs and lessons. Exit code: 0 every job is in FILE, 1 jobs are
+# left out (they are listed; FILE has the others, and is not made where there is none),
+# 2 wrong usage.
 set -u
+if [ $# -lt 2 ] || [ $# -gt 3 ]; then
+    echo "usage: $0 PROGRAM FILE [GPUS]" >&2
+    exit 2
+fi
 program=$1
 file=$2
 gpus=${3:-1}
+here=$(dirname -- "$0")
 backend=${LAB_RECORD_ON:-cuda}
-many='mlp-digits cnn-example cnn-digits cnn-codelab residual rnn-fibonacci
-    lstm-example self-attention multi-head seq2seq-attention transformer-block
-    gpt'
-variants='naive cublas cudnn fused'
+kind=${LAB_RECORD_KIND:-all}
+case $kind in labs | lessons | all) ;; *)
+    echo "$0: LAB_RECORD_KIND is labs, lessons or all" >&2
+    exit 2
+    ;;
+esac
+begin=$(date +%s)
+many="mlp-digits cnn-example cnn-digits cnn-codelab residual rnn-fibonacci \
+lstm-example self-attention multi-head seq2seq-attention transformer-block gpt"
+variants='naive cublas cudnn fused tf32x3'
+# The longest come first, so that no GPU waits for another at the end.
+long="lab-dgemm lab-lu lab-gemm lab-attention-causal lab-int8 lab-attention \
+lab-gemm-tensor lab-trsv lab-batched lab-gflops"
 parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
+trap 'exit 1' INT TERM
 
-# One line a job: what the program is called with. The long ones, labs, come first.
-jobs() {
+listed() { # lab|lesson: ids
     "$program" lesson list --json |
-        sed -n 's/.*"id":"\([^"]*\)","kind":"lab".*/lab \1 --repeat 20/p'
+        sed -n 's/.*"id":"\([^"]*\)","kind":"'"$1"'".*/\1/p'
+}
+
+is_in() { # WORD LIST
+    case " $2 " in *" $1 "*) ;; *) return 1 ;; esac
+}
+
+# One line a job: what the program is called with.
+lab_jobs() {
+    all=$(listed lab)
+    seen=
+    for lab in $long $all; do
+        ! is_in "$lab" "$seen" || continue
+        seen="$seen $lab"
+        lab_job="lab $lab --backend $backend --repeat 20"
+        case $lab in
+        # They record nothing, and cuDNN's calls are a GPU's.
+        lab-hello | lab-index | lab-scalar-add | lab-vectors) ;;
+        lab-cudnn-calls) echo "lab $lab" ;;
+        # A table and sweeps of networks have no counters.
+        lab-autotune | lab-batch-size | lab-network-size | lab-products | lab-backward)
+            echo "$lab_job" ;;
+        # Tens of thousands of kernels: each is launched again for every pass.
+        lab-lu)
+            echo "$lab_job"
+            echo "$lab_job --counters basic --sizes 123,1000"
+            ;;
+        lab-batched)
+            echo "$lab_job"
+            echo "$lab_job --counters basic --sizes 300x32,300x128,300x256,50x128,50x512"
+            ;;
+        *) echo "$lab_job --counters basic" ;;
+        esac
+    done
+}
+
+# The CPU's list of variants has these where there are products.
+has_products() {
+    "$program" step "$1" --backend cpu --db "$parts/list.db" --variant '*=?' \
+        2>&1 >/dev/null | grep -qE ' (blas|rows),'
+}
+
+# The other lessons' variants come last, should the time end.
+lesson_jobs() {
+    for lesson in $(listed lesson); do
+        # Enough to compare: the first is slower than the others. The calls of the
+        # CUDA API are long; the default alone has them.
+        run="run $lesson --backend $backend --iterations 24"
+        echo "$run --counters basic"
+        for v in $variants; do
+            ! is_in "$lesson" "$many" ||
+                echo "$run --counters basic --trace kernels --variant *=$v"
+        done
+    done
     "$program" lesson list --json |
-        sed -n 's/.*"id":"\([^"]*\)","kind":"lesson".*/\1/p' |
-        while read -r lesson; do
-            # Enough to compare: the first is slower than the others. The calls of
-            # the CUDA API are long; the default alone has them.
-            run="run $lesson --iterations 24 --counters basic"
-            echo "$run"
-            case " $(echo $many) " in *" $lesson "*) ;; *) continue ;; esac
-            for v in $variants; do
-                echo "$run --trace kernels --variant *=$v"
+        sed -n 's/.*"id":"\([^"]*\)","kind":"lesson".*"path":"\([^"]*\)".*/\1 \2/p' |
+        while read -r lesson path; do
+            ! is_in "$lesson" "$many" || continue
+            is_in "$lesson" "${LAB_RECORD_ONLY:-$lesson}" || continue
+            grep -q '^optimizer:' "$path" || continue
+            has_products "$lesson" || continue
+            for v in naive cublas; do
+                echo "run $lesson --backend $backend --iterations 24 --trace kernels --variant *=$v"
             done
         done
+}
+
+# With a list of names: the jobs of these.
+chosen() {
+    while read -r what lesson rest; do
+        ! is_in "$lesson" "${LAB_RECORD_ONLY:-$lesson}" ||
+            echo "$what $lesson $rest"
+    done
+}
+
+# Seconds that a job may take: 0, and it does not begin.
+time_for_job() {
+    most=${LAB_RECORD_SECONDS:-120}
+    if [ -n "${LAB_RECORD_LIMIT:-}" ]; then
+        left=$((LAB_RECORD_LIMIT - $(date +%s) + begin))
+        [ "$left" -ge "$most" ] || most=$left
+        [ "$most" -gt 1 ] || most=0
+    fi
+    echo "$most"
 }
 
 # Takes the next job until none is left. A directory can be made only once.
@@ -49,61 +143,72 @@ work() {
     db=$parts/$1.db
     export CUDA_VISIBLE_DEVICES="$1"
     # What the GPU can do at best: the roofs of its runs.
-    "$program" profile ceilings --backend "$backend" --db "$db"
+    [ "$(time_for_job)" -eq 0 ] ||
+        "$program" profile ceilings --backend "$backend" --db "$db" \
+            >"$parts/$1.said" 2>&1 ||
+        echo "GPU $1 has no roofs: $(tail -n 1 "$parts/$1.said")"
     n=0
     set -f # *=naive is a word, not files
     while read -r job; do
         n=$((n + 1))
         mkdir "$parts/$n" 2>/dev/null || continue
-        # shellcheck disable=SC2086 # a job is words
-        if ! timeout -k 5 "${LAB_RECORD_SECONDS:-120}" "$program" $job \
-            --backend "$backend" --db "$db" >/dev/null 2>"$parts/$1.said"; then
-            echo "left out, or not whole: $job: $(tail -n 1 "$parts/$1.said")"
+        seconds=$(time_for_job)
+        why='no time was left'
+        if [ "$seconds" -gt 0 ]; then
+            status=0
+            # shellcheck disable=SC2086 # a job is words
+            timeout -k 5 "$seconds" "$program" $job --db "$db" </dev/null \
+                >/dev/null 2>"$parts/$1.said" || status=$?
+            if [ "$status" -eq 0 ]; then
+                echo "$job" >>"$parts/made"
+                continue
+            fi
+            why="exit code $status: $(tail -n 1 "$parts/$1.said")"
         fi
+        echo "$job: $why" >>"$parts/left"
     done <"$parts/jobs"
 }
 
-# With a list of names: the jobs of these.
-chosen() {
-    while read -r what lesson rest; do
-        case " ${LAB_RECORD_ONLY:-$lesson} " in
-        *" $lesson "*) echo "$what $lesson $rest" ;;
-        esac
-    done
-}
-
-jobs | chosen >"$parts/jobs"
-if [ -z "${LAB_RECORD_ONLY:-}" ]; then
-    rm -f "$file" "$file-wal" "$file-shm"
-elif [ -e "$file" ]; then
-    cp "$file" "$parts/before.db"
-    # shellcheck disable=SC2046 # numbers are words
-    set -- $("$program" profile list --json --db "$parts/before.db" |
-        while read -r run; do
-            for name in $LAB_RECORD_ONLY; do
-                case $run in *'"lesson":"'"$name"'"'*)
-                    echo "$run" | sed 's/.*"run":\([0-9]*\).*/\1/' ;;
-                esac
-            done
-        done)
-    [ $# -eq 0 ] ||
-        "$program" profile delete "$@" --db "$parts/before.db" >/dev/null || exit 1
+{
+    [ "$kind" = lessons ] || lab_jobs
+    [ "$kind" = labs ] || lesson_jobs
+} | chosen >"$parts/jobs"
+if [ -n "${LAB_RECORD_JOBS:-}" ]; then
+    cat "$parts/jobs"
+    exit 0
 fi
+: >"$parts/left"
+: >"$parts/made"
 i=0
 while [ $i -lt "$gpus" ]; do
     work $i &
     i=$((i + 1))
 done
 wait
-if [ -e "$parts/before.db" ]; then
+count=$(wc -l <"$parts/jobs")
+made=$(wc -l <"$parts/made")
+sort "$parts/left"
+echo "$made of $count jobs recorded in $(($(date +%s) - begin)) s"
+[ "$made" -gt 0 ] || exit 1
+
+if [ "$kind${LAB_RECORD_ONLY:-}" != all ] && [ -e "$file" ]; then
+    cp "$file" "$parts/before.db"
+    # shellcheck disable=SC2046 # numbers are words
+    set -- $("$program" profile list --json --db "$parts/before.db" |
+        python3 "$here/runs_of.py" --jobs "$parts/made")
+    [ $# -eq 0 ] ||
+        "$program" profile delete "$@" --db "$parts/before.db" >/dev/null || exit 1
     "$program" profile merge "$parts"/before.db "$parts"/[0-9]*.db \
         --db "$parts/all.db" || exit 1
-elif [ "$gpus" -eq 1 ]; then
-    cp "$parts/0.db" "$parts/all.db" || exit 1
-    [ ! -e "$parts/0.db-wal" ] || cp "$parts/0.db-wal" "$parts/all.db-wal"
 else
     "$program" profile merge "$parts"/[0-9]*.db --db "$parts/all.db" || exit 1
 fi
-python3 "$(dirname -- "$0")/finish.py" "$parts/all.db" || exit 1
-cp "$parts/all.db" "$file"
+# shellcheck disable=SC2046 # numbers are words
+set -- $("$program" profile list --json --db "$parts/all.db" |
+    python3 "$here/runs_of.py" --not-done)
+[ $# -eq 0 ] ||
+    "$program" profile delete "$@" --db "$parts/all.db" >/dev/null || exit 1
+python3 "$here/finish.py" "$parts/all.db" || exit 1
+cp "$parts/all.db" "$file" || exit 1
 ls -l "$file"
+[ "$made" -eq "$count" ]

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Compares `lapenna-lab step --json` with the golden vectors, by map.txt.
 
-    check_step.py PROGRAM [--backend cpu|cuda] [--variants a,b,...]
+    check_step.py PROGRAM [--backend cpu|cuda|sim] [--variants a,b,...]
                   [--only WORD] [--jobs N]
 
 Every lesson (those whose file's name has WORD in it) is walked with the
 defaults and with each variant that is named (where the lesson's network has
-it), N walks at a time. The tolerance is 1e-5 * (1 + max|ref|).
-Prints what differs, then 'N passed, N failed'; exit 1 when something failed.
+it), N walks at a time. The tolerance is 1e-5 * (1 + max|ref|); 500 times that
+of rungs that round to TF32, with names that end in _tf32.
+Prints what differs, in how many walks each variant was taken, then
+'N passed, N failed'; exit 1 when something failed, or when a variant that is
+named was taken in no walk.
 Only the standard library is needed.
 """
 import argparse
@@ -15,6 +18,7 @@ import concurrent.futures
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +29,8 @@ BUILT = {"dense", "relu", "leaky_relu", "sigmoid", "tanh", "gelu", "softplus",
          "max_pool2d", "avg_pool2d", "batch_norm", "add", "rnn", "lstm",
          "embedding", "positional_embedding", "scaled_dot_attention",
          "attention", "bahdanau_attention", "transformer_block"}
+TF32 = 500  # as bench/step_rows.py
+UNSUPPORTED = 4  # none of its sizes are for that variant
 
 
 def read_golden(path):
@@ -64,18 +70,31 @@ def number(v):
     return float(v)  # "nan", "inf" and "-inf" are words in JSON
 
 
+def variants_of(options, scratch, lesson):
+    """The names that this network has, from the program's own list."""
+    done = subprocess.run(
+        [options.program, "step", os.path.join(HERE, "lessons", lesson),
+         "--backend", options.backend, "--db",
+         os.path.join(scratch, lesson + ".db"), "--variant", "*=?"],
+        capture_output=True, text=True)
+    found = re.search(" it has (.*)", done.stderr)
+    if done.returncode != 2 or not found:
+        raise SystemExit(f"{lesson}: no list of variants: {done.stderr}")
+    return found[1].split(", ")
+
+
 def walk(program, lesson, iterations, backend, variant, db):
+    """The tensors; None and why where the variant does not serve this lesson."""
     command = [program, "step", lesson, "--json", "--backend", backend,
                "--iterations", str(iterations), "--db", db]
     if variant:
         command += ["--variant", "*=" + variant]
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 2 and variant:
-        return None, done.stderr  # this network has no such variant
-    if variant and "serve" in done.stderr:
-        return None, done.stderr  # none of its sizes are for that variant
+    if variant and done.returncode == UNSUPPORTED:
+        return None, done.stderr
     if done.returncode:
-        raise SystemExit(" ".join(command) + "\n" + done.stderr)
+        raise RuntimeError(f"{' '.join(command)}: {done.returncode}\n"
+                           f"{done.stderr}")
     tensors, seen = {}, set()
     for line in done.stdout.splitlines():
         record = json.loads(line)
@@ -88,7 +107,7 @@ def walk(program, lesson, iterations, backend, variant, db):
     return tensors, seen
 
 
-def compare(golden, rows, tensors):
+def compare(golden, rows, tensors, tolerance):
     """Yields (name, error in units of the tolerance) for what was compared."""
     for theirs, ours, scale, iteration in rows:
         want = golden[theirs]
@@ -98,7 +117,7 @@ def compare(golden, rows, tensors):
         if len(got) != len(want):
             yield ours, math.inf
             continue
-        unit = 1e-5 * (1 + max(abs(v) for v in want))
+        unit = tolerance * (1 + max(abs(v) for v in want))
         worst = 0.0
         for a, b in zip(want, got):
             off = abs(a - scale * b)
@@ -111,11 +130,15 @@ def judge(options, scratch, case, variant):
     lesson, golden_name, iterations, _, rows = case
     golden = read_golden(os.path.join(HERE, golden_name + ".txt"))
     db = os.path.join(scratch, f"{lesson}-{variant}.db")
-    tensors, _ = walk(options.program, os.path.join(HERE, "lessons", lesson),
-                      iterations, options.backend, variant, db)
+    try:
+        tensors, _ = walk(options.program, os.path.join(HERE, "lessons", lesson),
+                          iterations, options.backend, variant, db)
+    except RuntimeError as e:
+        return 0, str(e)
     if tensors is None:
         return None
-    results = list(compare(golden, rows, tensors))
+    rounded = TF32 if (variant or "").endswith("_tf32") else 1
+    results = list(compare(golden, rows, tensors, 1e-5 * rounded))
     bad = [(n, w) for n, w in results if not w <= 1]
     if bad or not results:
         return len(results), (f"{lesson} variant {variant}: "
@@ -131,18 +154,32 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    variants = [None] + [v for v in options.variants.split(",") if v]
+    named = [v for v in options.variants.split(",") if v]
     cases = [c for c in read_map() if c[3] <= BUILT and options.only in c[0]]
+    taken = dict.fromkeys(named, 0)
+    results = []
     with tempfile.TemporaryDirectory() as scratch, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        walks = [pool.submit(judge, options, scratch, c, v)
-                 for c in cases for v in variants]
-        results = [r for r in (w.result() for w in walks) if r]
+        known = list(pool.map(lambda c: variants_of(options, scratch, c[0]),
+                              cases)) if named else [()] * len(cases)
+        walks = [(v, pool.submit(judge, options, scratch, c, v))
+                 for c, has in zip(cases, known)
+                 for v in [None] + [n for n in named if n in has]]
+        for variant, found in walks:
+            if found.result():
+                results.append(found.result())
+                if variant:
+                    taken[variant] += 1
     wrong = [why for _, why in results if why]
+    wrong += [f"variant {v}: no lesson has a step that takes it"
+              for v in named if not taken[v]]
     for why in wrong:
         print(why)
+    if named:
+        print("walks: " + ", ".join(f"{v} {n}" for v, n in taken.items()))
     print(f"{sum(n for n, _ in results)} tensors compared")
-    print(f"{len(results) - len(wrong)} passed, {len(wrong)} failed")
+    failed = sum(bool(why) for _, why in results)
+    print(f"{len(results) - failed} passed, {failed} failed")
     return 1 if wrong or not results else 0
 
 

@@ -1,0 +1,84 @@
+# shellcheck shell=sh
+# The scripts that record on a GPU and run what only a GPU can decide, on a machine
+# without one: what is left out is said, and each command is one that the program takes.
+command -v python3 >/dev/null || exit 77
+make=$LAB_SOURCE_DIR/profiles/recorded/make.sh
+
+script() { # COMMAND...: as run, of another program
+    command=" $*"
+    status=0
+    timeout "${RUN_LIMIT:-120}" "$@" </dev/null >"$out" 2>"$err" || status=$?
+}
+
+names() { # of the runs in FILE, by number
+    run profile list --json --db "$1"
+    sed 's/.*"run":\([0-9]*\),"lesson":"\([^"]*\)".*/\1 \2/' "$out" | sort -n |
+        sed 's/[0-9]* //' | tr '\n' ' '
+}
+
+record() { # "ONLY" FILE [GPUS]
+    LAB_RECORD_ON=cpu LAB_RECORD_ONLY=$1
+    export LAB_RECORD_ON LAB_RECORD_ONLY
+    shift
+    script "$make" "$LAB_EXE" "$@"
+}
+
+record 'bahdanau-attention lab-stencil' all.db
+expect_exit 0
+expect_stdout '2 of 2 jobs recorded'
+[ "$(names all.db)" = 'lab-stencil bahdanau-attention ' ] || complain "not these runs"
+# The lesson again, on two: in the place of the first. `cublas` is no CPU's.
+record 'bahdanau-attention optimizer-sgd' all.db 2
+expect_exit 1
+expect_stdout '--variant *=cublas: exit code 2: '
+expect_stdout '3 of 4 jobs recorded'
+[ "$(names all.db | tr ' ' '\n' | sort | tr -d '\n')" = \
+    bahdanau-attentionlab-stenciloptimizer-sgdoptimizer-sgd ] ||
+    complain "not these runs: $(names all.db)"
+# Nothing is made where nothing was recorded.
+LAB_RECORD_LIMIT=0
+export LAB_RECORD_LIMIT
+record bahdanau-attention none.db
+expect_exit 1
+expect_stdout 'no time was left'
+[ ! -e none.db ] || complain "a file of nothing"
+unset LAB_RECORD_LIMIT
+LAB_RECORD_KIND=lab
+export LAB_RECORD_KIND
+record '' none.db
+expect_exit 2
+LAB_RECORD_KIND=all
+# Labs have counters, all sizes of their lessons; lessons that train have variants.
+LAB_RECORD_JOBS=1
+export LAB_RECORD_JOBS
+record 'lab-lu lab-saxpy mlp-digits cnn-mnist gelu' none.db
+expect_exit 0
+[ "$(grep -c . "$out")" -eq 13 ] || complain "13 jobs were expected"
+expect_stdout 'lab lab-saxpy --backend cpu --repeat 20 --counters basic'
+expect_stdout 'run mlp-digits --backend cpu --iterations 24 --counters basic --trace kernels --variant *=tf32x3'
+expect_stdout 'run cnn-mnist --backend cpu --iterations 24 --trace kernels --variant *=cublas'
+! grep -q 'gelu.*variant' "$out" || complain "a lesson without products"
+unset LAB_RECORD_JOBS LAB_RECORD_ONLY LAB_RECORD_ON LAB_RECORD_KIND
+
+# A name that no step takes is not passed by.
+script python3 "$LAB_SOURCE_DIR/tests/golden/check_step.py" "$LAB_EXE" \
+    --only v_rnn_t3.md --variants naive,nosuch
+expect_exit 1
+expect_stdout 'variant nosuch: no lesson has a step that takes it'
+expect_stdout 'walks: naive 1, nosuch 0'
+expect_stdout '2 passed, 0 failed'
+
+! command -v nvidia-smi >/dev/null || return 0
+all=$LAB_SOURCE_DIR/bench/gpu_all.sh
+script "$all" "$LAB_BINARY_DIR" gpu
+expect_exit 4
+[ "$(grep -c ' no device  ' "$out")" -ge 30 ] || complain "not each part has its line"
+script "$all" "$LAB_BINARY_DIR" gpu correct nosuch
+expect_exit 2
+# Each lab's command ends for want of a driver alone.
+script "$all" --rehearse "$LAB_BINARY_DIR" rehearsed labs
+expect_exit 0
+grep -q 'recorded_labs  *ready' "$out" || complain "labs are not ready"
+[ "$(grep -c 'exit code 4: ' rehearsed/recorded_labs.log)" -ge 40 ] ||
+    complain "labs were not tried"
+! grep -q 'exit code [^4]' rehearsed/recorded_labs.log || complain "a lab's command"

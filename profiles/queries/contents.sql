@@ -11,6 +11,7 @@ SELECT EXISTS (SELECT 1 FROM step WHERE runId = ?1),
        EXISTS (SELECT 1 FROM lab_row WHERE runId = ?1),
        EXISTS (SELECT 1 FROM sweep_row WHERE runId = ?1),
        EXISTS (SELECT 1 FROM lab_said WHERE runId = ?1),
-       EXISTS (SELECT 1 FROM lab_tuned WHERE runId = ?1)
+       EXISTS (SELECT 1 FROM lab_tuned WHERE runId = ?1),
+       EXISTS (SELECT 1 FROM choice WHERE runId = ?1)
 FROM run AS r
 WHERE r.id = ?1

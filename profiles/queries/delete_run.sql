@@ -28,6 +28,7 @@ DELETE FROM META_DATA_EXPORT WHERE runId = ?1;
 DELETE FROM lab_row WHERE runId = ?1;
 DELETE FROM sweep_row WHERE runId = ?1;
 DELETE FROM lab_said WHERE runId = ?1;
+DELETE FROM choice WHERE runId = ?1;
 DELETE FROM time_sum WHERE runId = ?1;
 DELETE FROM kernel_zone WHERE runId = ?1;
 DELETE FROM kernel_zone_name WHERE runId = ?1;

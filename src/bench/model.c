@@ -23,6 +23,7 @@
 #include "profiler/roofline.h"
 #include "report/suggest.h"
 #include "report/variant_facts.h"
+#include "store/ceilings.h"
 #include "store/row_fields.h"
 #include "trace/intern.h"
 #include "trace/metric.h"
@@ -573,29 +574,33 @@ static void take_stored(struct lab_bench_result *to,
     to->variant = to->variant ? to->variant : "";
     to->precision = to->precision ? to->precision : "";
     to->reason = done ? NULL : to->reason ? to->reason : to->status;
-    to->idea = "";
+    to->idea = to->idea ? to->idea : "";
     to->source = "";
     to->symbol = NULL;
 }
 
-/* The ceiling of fp32 and of memory are kept with a row. */
+/* The ceiling of fp32 and of memory are kept with a row; those of the other
+ * precisions with the device: `roofs`. */
 static void stored_ceiling(struct lab_bench_data *data, int set,
+                           const double roofs[LAB_CEILING_ROOFS],
                            const struct lab_bench_result *from,
                            struct lab_bench_result *to)
 {
     struct lab_bench_set *s = &data->sets[set];
     bool fp32 = strcmp(to->precision, "fp32") == 0;
+    int precision = (int)lab_roofline_precision(to->precision);
+    double flops = fp32                            ? from->ceiling_fp32
+                   : precision < LAB_CEILING_ROOFS ? roofs[precision]
+                                                   : (double)NAN;
     if (data->unit == LAB_UNIT_BYTES && from->ceiling_copy > 0) {
         name_ceiling(s, from->ceiling_copy, "a copy");
         to->share = to->rate / from->ceiling_copy;
     } else if (data->unit == LAB_UNIT_FLOPS && from->ceiling_fp32 > 0) {
         name_ceiling(s, from->ceiling_fp32, "fp32");
-        if (fp32)
-            to->share = to->rate / from->ceiling_fp32;
+        to->share = to->rate / flops;
     }
     if (to->state == LAB_BENCH_DONE)
-        find_bound(data, from->ceiling_copy,
-                   fp32 ? from->ceiling_fp32 : (double)NAN, to);
+        find_bound(data, from->ceiling_copy, flops, to);
 }
 
 /* kernels/gemm/tile.cu, or kernels/saxpy/saxpy.cu for small rungs. */
@@ -620,14 +625,15 @@ static void guess_source(struct lab_bench_result *to,
     }
 }
 
-/* Idea and source stand in the tables of the CUDA module. Where that cannot be
- * loaded, the name shows whether a rung is the library's and where its file may
- * be. */
+/* The source stands in the tables of the CUDA module, and the idea of a row that was
+ * recorded without one. Where that cannot be loaded, the name shows whether a rung is
+ * the library's and where its file may be. */
 static void describe_stored(struct lab_bench_result *to,
                             const struct lab_operation *ladder)
 {
     const struct lab_cuda_module *module = NULL;
     const struct lab_variant *r;
+    const char *idea = to->idea;
     to->library = lab_variant_is_library(to->variant);
     guess_source(to, ladder);
     if (lab_cuda_load(&module))
@@ -636,6 +642,7 @@ static void describe_stored(struct lab_bench_result *to,
         if (strcmp(r->name, to->variant) == 0 &&
             strcmp(lab_precision_name(r->precision), to->precision) == 0) {
             describe(to, r);
+            to->idea = idea[0] ? idea : to->idea;
             return;
         }
     }
@@ -654,6 +661,8 @@ struct taking {
     const char *lesson;
     const char *backend; /* of `set`, a sweep's */
     int set;
+    double
+        roofs[LAB_CEILING_ROOFS]; /* of the run's device; NaN: not measured */
     enum lab_status status;
     struct launch {
         int64_t exec;
@@ -691,7 +700,7 @@ static enum lab_status add_stored(struct taking *t,
         return lab_no_memory("the rows of a lab");
     take_stored(to, row);
     describe_stored(to, ladder);
-    stored_ceiling(data, t->set, row, to);
+    stored_ceiling(data, t->set, t->roofs, row, to);
     lab_bench_relate(data, at);
     if (row->traced_exec != LAB_UNKNOWN && t->n_launches < LAUNCHES)
         t->launches[t->n_launches++] =
@@ -817,6 +826,10 @@ static void describe_point(const struct taking *t, struct lab_bench_result *to,
                  100 * row->share);
     else
         snprintf(note, sizeof(note), "%s", row->name ? row->name : "");
+    size_t used = strlen(note);
+    if (row->variants)
+        snprintf(note + used, sizeof(note) - used, "; variants %s",
+                 row->variants[0] ? row->variants : "naive");
     to->note = visible(note);
 }
 
@@ -868,6 +881,22 @@ static enum lab_status find_run(struct lab_database *db,
     return st;
 }
 
+/* A data sheet's peak is none that was measured. */
+static enum lab_status read_roofs(struct taking *t, struct lab_database *db,
+                                  int64_t run)
+{
+    struct lab_ceiling_device device;
+    enum lab_status st = lab_ceiling_device_of_run(db, run, &device);
+    for (int i = 0; i < LAB_CEILING_ROOFS && !st; i++) {
+        struct lab_roof roof;
+        st = lab_roof_find(db, &device, lab_roof_names[i], &roof);
+        bool known = !st && roof.origin != LAB_ROOF_NONE &&
+                     roof.origin != LAB_ROOF_DATASHEET;
+        t->roofs[i] = known ? roof.per_s : (double)NAN;
+    }
+    return st;
+}
+
 static enum lab_status read_run(struct taking *t, struct lab_database *db)
 {
     int64_t run = 0;
@@ -878,6 +907,8 @@ static enum lab_status read_run(struct taking *t, struct lab_database *db)
         st = lab_query_run(db, run, take_run, t);
     if (!st && t->set < 0)
         st = lab_fail(LAB_E_NOTFOUND, "[lab.run] there is no such run");
+    if (!st)
+        st = read_roofs(t, db, run);
     if (!st)
         st = t->sweep ? lab_sweep_rows_read(db, run, take_point, t)
                       : lab_bench_results_read(db, run, take_row, t);

@@ -388,7 +388,6 @@ static enum lab_status json_result(const struct lab_bench *lab,
     if (strcmp(arithmetic, r->precision) != 0)
         lab_json_text(line, "arithmetic", arithmetic);
     lab_json_real(line, "traffic_bytes_model", r->traffic_bytes);
-    lab_json_text(line, "idea", r->idea);
     lab_json_text(line, "source", r->source[0] ? r->source : NULL);
     if (r->wrong_on_purpose) {
         lab_json_text(line, "wrong_on_purpose", r->wrong_on_purpose);

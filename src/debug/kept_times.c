@@ -16,6 +16,7 @@
 #include "report/exit.h"
 #include "store/database.h"
 #include "store/variant_times.h"
+#include "trace/intern.h"
 
 enum { NOTE_BYTES = 1024, BACKEND_BYTES = 16 };
 
@@ -350,4 +351,95 @@ void lab_variants_text(struct lab_walk *walk, char out[LAB_VARIANTS_TEXT])
             inner ? step->step->name : plan->nodes[step->step->node].id, name);
         used += n > 0 ? (size_t)n : 0;
     }
+}
+
+/* ---- why ---- */
+
+enum { MOST_CANDIDATES = 64 };
+
+static const char *keep(const char *text)
+{
+    return lab_intern_text(lab_intern(text));
+}
+
+static bool same_work(const struct lab_plan *plan,
+                      const struct lab_schedule_step *a,
+                      const struct lab_schedule_step *b)
+{
+    char one[LAB_TUNE_KEY];
+    char other[LAB_TUNE_KEY];
+    if (a->by != b->by || a->variant != b->variant)
+        return false;
+    lab_tune_key(plan, a->step, one);
+    lab_tune_key(plan, b->step, other);
+    return strcmp(one, other) == 0;
+}
+
+/* Does step i do what an earlier step of its node does in that phase, as those of
+ * several time steps do? */
+static bool is_repeated(const struct lab_plan *plan,
+                        const struct lab_schedule *s, int i)
+{
+    const struct lab_step *step = s->steps[i].step;
+    for (int k = i - 1; k >= 0; k--) {
+        const struct lab_schedule_step *before = &s->steps[k];
+        if (before->step->node != step->node ||
+            before->step->phase != step->phase)
+            return false;
+        if (same_work(plan, before, &s->steps[i]))
+            return true;
+    }
+    return false;
+}
+
+static struct lab_choice_row choice_of(struct lab_walk *walk,
+                                       const struct lab_schedule_step *at)
+{
+    struct lab_candidate c[MOST_CANDIDATES];
+    const struct lab_plan *plan = lab_walk_plan(walk);
+    struct lab_choice_row row = {.step = keep(at->step->name),
+                                 .node = keep(plan->nodes[at->step->node].id),
+                                 .phase = lab_phase_name(at->step->phase),
+                                 .variant = keep(at->variant->name),
+                                 .steps = at->hides_count,
+                                 .time_ns = NAN,
+                                 .next_ns = NAN};
+    int n = lab_candidates(plan, lab_walk_backend(walk), lab_walk_tuning(walk),
+                           at->step->node, at, c, MOST_CANDIDATES);
+    for (int i = 0; i < n; i++) {
+        bool competes = c[i].serves && c[i].timed && !c[i].by_hand &&
+                        !c[i].wrong && c[i].steps == at->hides_count;
+        if (!competes || isnan(c[i].ns))
+            continue;
+        if (strcmp(c[i].name, at->variant->name) == 0) {
+            row.time_ns = c[i].ns;
+        } else if (!row.next || c[i].ns < row.next_ns) {
+            row.next = keep(c[i].name);
+            row.next_ns = c[i].ns;
+        }
+    }
+    return row;
+}
+
+void lab_choices_note(struct lab_choices *out, struct lab_walk *walk)
+{
+    const struct lab_schedule *s = lab_walk_schedule(walk);
+    out->n = 0;
+    for (int i = 0; i < s->n_steps; i++) {
+        if (s->steps[i].by != LAB_BY_TIME ||
+            is_repeated(lab_walk_plan(walk), s, i))
+            continue;
+        if (lab_grow(&out->list, out->n, &out->room, sizeof(*out->list),
+                     "a choice"))
+            return;
+        out->list[out->n] = choice_of(walk, &s->steps[i]);
+        out->list[out->n].place = (int64_t)out->n;
+        out->n++;
+    }
+}
+
+void lab_choices_release(struct lab_choices *c)
+{
+    lab_free(c->list);
+    *c = (struct lab_choices){0};
 }

@@ -170,6 +170,7 @@ struct lab_recording {
     char backend[16];
     char variants[LAB_VARIANTS_TEXT]; /* as chosen at the start */
     const char *variants_from;        /* measured, table or chosen */
+    struct lab_choices choices;       /* those by time, at the start */
     struct lab_kept_times *times;
     int64_t batch;
     enum lab_time_source time_source;
@@ -265,6 +266,8 @@ static enum lab_status make_writer(struct lab_recording *r,
     info.row.precision = lab_precision_name(r->of->spec.precision);
     info.row.variants = known_text(r->variants);
     info.row.variants_from = r->variants_from;
+    info.choices = r->choices.list;
+    info.n_choices = r->choices.n;
     if (strcmp(r->backend, "cuda") != 0)
         info.row.threads = lab_threads();
     info.row.version = lab_version();
@@ -425,6 +428,7 @@ static void recording_free(struct lab_recording *r)
     lab_free(r->early);
     lab_kept_times_free(r->times);
     ran_variants_clear(&r->ran);
+    lab_choices_release(&r->choices);
     pthread_mutex_destroy(&r->lock);
     lab_machine_watch_free(r->use);
     pthread_cond_destroy(&r->changed);
@@ -539,6 +543,7 @@ static void note_run(struct lab_recording *r, struct lab_walk *walk)
     r->start_cpu_ns = lab_clock_process_ns();
     r->flop = lab_tune_flop(plan);
     lab_variants_text(walk, r->variants);
+    lab_choices_note(&r->choices, walk);
 }
 
 /* A walk waits for its learner; energy and a GPU's use are of runs that go on by

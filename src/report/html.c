@@ -839,6 +839,7 @@ static void end_part(struct part *p)
 {
     if (!p->head[0])
         return;
+    lab_text_table_drop_empty(&p->table);
     put_table(&p->r->text, &p->table);
     if (p->bars.n > 0)
         put_bars(&p->r->text, &p->bars, "first", p->head);
@@ -907,6 +908,7 @@ static void add_rung(struct part *p, const struct lab_bench_result *r)
     lab_text_table_add_times(t, r->gain);
     lab_text_table_add_times(t, r->gain_model);
     lab_text_table_add(t, r->note ? r->note : r->reason ? r->reason : "");
+    lab_text_table_add(t, r->idea ? r->idea : "");
     note_bar(p, r->variant, r->precision, r->rate, peak);
 }
 
@@ -932,16 +934,17 @@ static void name_part(const struct part *p, const void *row, char *out,
                  s->lesson ? s->lesson : "?");
     else
         snprintf(out, cap, "%s",
-                 p->fields == &lab_prediction_fields ? "Expected before"
-                                                     : "Tuned");
+                 p->fields == &lab_prediction_fields   ? "Expected before"
+                 : p->fields == &lab_choice_row_fields ? "Chosen by measuring"
+                                                       : "Tuned");
 }
 
 /* Another size begins another table. */
 static void begin_part(struct part *p, const char *head, const void *row)
 {
     static const char *const rungs[] = {
-        "rung",     "in",    "status",    ">median", ">rate",
-        ">of roof", ">gain", ">promised", "note",    NULL};
+        "rung",  "in",        "status", ">median",  ">rate", ">of roof",
+        ">gain", ">promised", "note",   "its idea", NULL};
     bool ladder = p->fields == &lab_bench_result_fields;
     if (ladder && !p->ladder)
         lab_str_add(&p->r->text,
@@ -978,17 +981,30 @@ static bool put_record(void *user, const void *row)
     return true;
 }
 
+static void put_records(struct page *r, struct part *p,
+                        const struct lab_fields *fields)
+{
+    p->fields = fields;
+    if (!r->st)
+        r->st = lab_fields_read(r->db, r->run, fields, put_record, p);
+    end_part(p);
+}
+
+/* Why each step ran its variant. */
+static void put_choices(struct page *r)
+{
+    struct part p = {.r = r, .scale = {">rate", 1}};
+    put_records(r, &p, &lab_choice_row_fields);
+}
+
 static void put_lab(struct page *r)
 {
     static const struct lab_fields *const records[] = {
         &lab_bench_result_fields, &lab_prediction_fields, &lab_tuned_row_fields,
         &lab_sweep_row_fields};
     struct part p = {.r = r, .scale = {">rate", 1}};
-    for (size_t i = 0; i < sizeof(records) / sizeof(*records) && !r->st; i++) {
-        p.fields = records[i];
-        r->st = lab_fields_read(r->db, r->run, p.fields, put_record, &p);
-        end_part(&p);
-    }
+    for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++)
+        put_records(r, &p, records[i]);
 }
 
 static const char style[] =
@@ -1214,6 +1230,7 @@ static void put_body(struct page *r)
     lab_str_add(s, key);
     put_time_bars(r, LAB_SUM_STEP, "median time of each step");
     put_level(r, &steps);
+    put_choices(r);
     lab_str_add(s, "<h2>Kernels</h2>\n");
     put_level(r, &kernels);
     lab_str_add(s, "<h2>Roofline</h2>\n");

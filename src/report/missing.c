@@ -95,6 +95,9 @@ static const struct {
      "`lapenna-lab lab NAME --predict ask` keeps it"},
     {LAB_HAS_TUNED, "winners of a tuning", "nothing was tuned in it",
      "`lapenna-lab lab tune NAME` does that"},
+    {LAB_HAS_CHOICES, "choices by time",
+     "no step of it ran the fastest variant by measuring",
+     "`lapenna-lab run LESSON` measures what is large enough"},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 

@@ -186,6 +186,26 @@ void lab_text_table_add_row(struct lab_text_table *t,
         lab_text_table_add_field(t, lab_field_at(fields, place), row);
 }
 
+void lab_text_table_drop_empty(struct lab_text_table *t)
+{
+    size_t columns = (size_t)t->columns;
+    size_t rows = columns ? t->count / columns : 0;
+    if (t->failed || rows == 0 || columns == 1)
+        return;
+    for (size_t i = 1; i < rows; i++)
+        if (t->cells[i * columns + columns - 1][0])
+            return;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows * columns; i++) {
+        if (i % columns == columns - 1)
+            lab_free(t->cells[i]);
+        else
+            t->cells[kept++] = t->cells[i];
+    }
+    t->count = kept;
+    t->columns--;
+}
+
 static size_t width(const char *text)
 {
     size_t n = strlen(text);

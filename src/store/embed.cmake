@@ -4,7 +4,7 @@
 # length are not portable C, and a second copy of the SQL would drift. Then the list
 # of the schema's steps, lab_sql_schema, lab_sql_schema_2 ..., and for each version
 # from OLDEST on the views with which a database of that version is read as it is:
-# columns that later steps add are NULL.
+# columns that later steps add are NULL, tables that they make are empty.
 string(REPLACE "," ";" FILES "${FILES}")
 set(text "/* Generated from profiles/; do not edit. */\n")
 string(APPEND text "#include \"db/store_priv.h\"\n\n")
@@ -35,20 +35,36 @@ math(EXPR last "${version} - 1")
 set(readings "")
 foreach(from RANGE ${OLDEST} ${last})
     set(tables "")
+    set(made "") # with the columns that steps after theirs add
+    set(sql "PRAGMA temp_store = MEMORY;\n")
     foreach(at RANGE ${from} ${last})
-        file(STRINGS "${step_${at}}" statements REGEX "^[A-Z]")
+        file(READ "${step_${at}}" statements) # each ends with a semicolon: a list
+        string(REGEX REPLACE "--[^\n]*" "" statements "${statements}")
+        string(REGEX REPLACE "[ \n]+" " " statements "${statements}")
         foreach(statement IN LISTS statements)
-            if(NOT statement MATCHES "^ALTER TABLE ([A-Za-z_]+) ADD COLUMN ([A-Za-z_]+) ")
+            string(STRIP "${statement}" statement)
+            string(REGEX MATCH "TABLE ([A-Za-z_]+)" _ "${statement}")
+            list(FIND made "${CMAKE_MATCH_1}" is_made)
+            if(statement STREQUAL "")
+                continue()
+            elseif(statement MATCHES "^CREATE TABLE ([A-Za-z_]+) [(]")
+                list(APPEND made ${CMAKE_MATCH_1})
+                string(REGEX REPLACE "^CREATE" "CREATE TEMP" statement "${statement}")
+                string(APPEND sql "${statement};\n")
+            elseif(NOT statement MATCHES "^ALTER TABLE ([A-Za-z_]+) ADD COLUMN ([A-Za-z_]+) ")
                 message(FATAL_ERROR "${step_${at}}: a database of version ${from} is "
-                    "not this one without columns (${statement}): raise OLDEST in "
-                    "src/store/CMakeLists.txt")
+                    "not this one without columns and tables (${statement}): raise "
+                    "OLDEST in src/store/CMakeLists.txt")
+            elseif(is_made GREATER -1)
+                string(APPEND sql "${statement};\n")
+            else()
+                list(APPEND tables ${CMAKE_MATCH_1})
+                string(APPEND columns_${from}_${CMAKE_MATCH_1}
+                    ", NULL AS ${CMAKE_MATCH_2}")
             endif()
-            list(APPEND tables ${CMAKE_MATCH_1})
-            string(APPEND columns_${from}_${CMAKE_MATCH_1} ", NULL AS ${CMAKE_MATCH_2}")
         endforeach()
     endforeach()
     list(REMOVE_DUPLICATES tables)
-    set(sql "PRAGMA temp_store = MEMORY;\n")
     foreach(table IN LISTS tables)
         string(APPEND sql "CREATE TEMP VIEW ${table} AS SELECT *"
             "${columns_${from}_${table}} FROM main.${table};\n")

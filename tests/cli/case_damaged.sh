@@ -113,7 +113,18 @@ chmod 755 closed
 
 # Of an older schema, in a place without the right to write: that before this one
 # is read as it is; of others the runs can be copied.
-cp "anna's runs.db" "closed/anna's eight.db"
+cp "anna's runs.db" "closed/anna's ten.db"
+python 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("ALTER TABLE lab_row DROP COLUMN idea")
+d.execute("ALTER TABLE sweep_row DROP COLUMN variants")
+d.execute("ALTER TABLE sweep_row DROP COLUMN variantsFrom")
+d.execute("DROP TABLE choice")
+d.execute("PRAGMA user_version = 10")
+d.commit()
+d.execute("PRAGMA journal_mode = WAL")
+d.close()' "closed/anna's ten.db"
+cp "closed/anna's ten.db" "closed/anna's eight.db"
 python 'import sqlite3, sys
 d = sqlite3.connect(sys.argv[1])
 for c in ("optimizer", "rateSchedule", "validation", "earlyStop",
@@ -125,7 +136,7 @@ d.execute("PRAGMA user_version = 8")
 d.commit()
 d.execute("PRAGMA journal_mode = WAL")
 d.close()' "closed/anna's eight.db"
-cp "anna's runs.db" "closed/anna's nine.db"
+cp "closed/anna's ten.db" "closed/anna's nine.db"
 python 'import sqlite3, sys
 d = sqlite3.connect(sys.argv[1])
 d.execute("ALTER TABLE run DROP COLUMN energy_j")
@@ -146,7 +157,8 @@ d.execute("PRAGMA user_version = 6")
 d.commit()
 d.execute("PRAGMA journal_mode = WAL")
 d.close()' "closed/anna's six.db"
-chmod 444 "closed/anna's six.db" "closed/anna's eight.db" "closed/anna's nine.db"
+chmod 444 "closed/anna's six.db" "closed/anna's eight.db" "closed/anna's nine.db" \
+    "closed/anna's ten.db"
 chmod 555 closed
 if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups \
     "$LAB_EXE" --version >"$out" 2>"$err"; then
@@ -158,6 +170,9 @@ if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups \
     expect_exit 0
     expect_json 'one("run")["optimizer"] is not None' \
         'one("run")["iteration_flop"] is None' 'one("run")["energy_j"] is None'
+    as_nobody profile show 1 --json --db "closed/anna's ten.db"
+    expect_exit 0
+    expect_json 'one("run")["iteration_flop"] is not None' 'of("choice") == []'
     for how in list 'show 1'; do
         # shellcheck disable=SC2086 # how is words
         as_nobody profile $how --db "closed/anna's six.db"

@@ -17,15 +17,30 @@ expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
     'of("lab_row")[0]["workspace_bytes"] is None' \
     'of("lab_row")[1]["gain"] > 0' \
     '{r["variant"] for r in rows if r["type"] == "lab_row"} == {"naive", "rows", "blocked", "tuned", "openblas", "threads"}'
+cp "$out" "$work/climbed"
 
 # It is a run like others: its times are steps.
 run profile list --json
 expect_exit 0
 expect_json 'of("run")[0]["kind"] == "lab"' 'len(of("run")) == 1' 'of("run")[0]["lesson"] == "gemm"' \
     'of("run")[0]["status"] == "done"'
+ideas=$("${LAB_PYTHON:-python3}" -c 'import json, sys
+print([json.loads(line)["idea"] for line in open(sys.argv[1]) if "lab_row" in line])' "$work/climbed")
 run profile show last --json
 expect_exit 0
-expect_json 'len(of("step")) >= 8'
+expect_json 'len(of("step")) >= 8' "[r['idea'] for r in of('lab_row')] == $ideas" \
+    'all(r["idea"] for r in of("lab_row"))'
+
+# A rung's idea is beside what was recorded of it, in a table and on a page; of rows
+# without any there is no such column.
+run profile show last
+grep -q 'its idea$' "$out" || complain 'no idea in the table'
+run profile export last --format html --output -
+expect_stdout 'its idea</th>'
+run profile export last --format csv --table rungs --output -
+expect_stdout ',lab_idea'
+run profile show 253 --recorded
+! grep -q 'its idea' "$out" || complain 'ideas of rows that have none'
 
 # It goes along when its run is copied.
 run lab saxpy --backend cpu --sizes 100 --repeat 20 --db one.db
@@ -36,6 +51,25 @@ rows=$("${LAB_PYTHON:-python3}" -c 'import sqlite3
 print(sqlite3.connect("two.db").execute(
     "SELECT count(*) FROM lab_row WHERE rate > 0").fetchone()[0])')
 [ "$rows" = 2 ] || complain "two.db has $rows rows of the lab, not 2"
+
+# Into a copy of the file that ships, whatever its version: its runs keep their numbers.
+cp "$LAB_BINARY_DIR/share/lapenna-lab/profiles/recorded/h200.db" ships.db
+chmod u+w ships.db
+"${LAB_PYTHON:-python3}" - ships.db one.db "$LAB_EXE" <<'P' || complain 'the copy that ships'
+import sqlite3
+import subprocess
+import sys
+
+def runs(d):
+    return d.execute("SELECT id, uuid FROM run ORDER BY id").fetchall()
+
+before = runs(sqlite3.connect(sys.argv[1]))
+subprocess.run([sys.argv[3], "profile", "merge", sys.argv[2], "--db", sys.argv[1]], check=True)
+d = sqlite3.connect(sys.argv[1])
+assert runs(d)[:-1] == before
+ideas = d.execute("SELECT idea FROM lab_row WHERE runId = (SELECT max(id) FROM run)")
+assert all(idea for (idea,) in ideas)
+P
 
 # By its name or by its lesson: the same lab.
 run lab saxpy --backend cpu --sizes 100 --repeat 20 --db both.db

@@ -22,7 +22,13 @@ grep -q '^variants at 64: the fastest by measuring; forward: .*fc1=' "$out" ||
 expect_stdout 'variants of that run: the fastest by measuring'
 run profile show last --db "$db" --json
 expect_json 'of("run")[0]["variants_from"] == "measured"' \
-    'of("run")[0]["variants"].startswith("64: fc1=")'
+    'of("run")[0]["variants"].startswith("64: fc1=")' \
+    '[r["variants_from"] for r in of("sweep_row")] == ["table", "measured"]' \
+    'of("sweep_row")[0]["variants"] == ""' \
+    'of("run")[0]["variants"] == "64: " + of("sweep_row")[1]["variants"]'
+run profile show last --db "$db"
+grep -Eq '^ *64 .* fc1=' "$out" || complain 'the row of 64 has no variants'
+grep -Eq '^ *1 .* naive$' "$out" || complain 'the row of 1 has no variants'
 
 # A sweep in which nothing is measured has the fixed table on its run as well.
 run lab batch-size softmax-regression --backend cpu --sizes 1,2 --repeat 20 --db "$db"
@@ -116,5 +122,18 @@ await 60000 v has the picture of recorded results
 key v
 expect run 250 of
 expect variants: the fastest by measuring
+END
+expect_exit 0
+
+# P shows it where it is hidden, and states that there is no other.
+play lab-batch-size --backend cpu --ascii --db screen.db <<'END'
+resize 80 24
+await 60000 Lab: how large a batch
+key t
+await 60000 v has the picture of recorded results
+key P
+expect run 250 of
+key P
+expect this machine has none of its own yet
 END
 expect_exit 0

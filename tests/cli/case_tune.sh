@@ -54,6 +54,21 @@ cmp -s first second || complain "the same kept times, and other losses"
 run profile show 2 --db "$db"
 grep -q '^variants from  *measuring$' "$out" || complain "not by measuring"
 grep -q '^threads  *2$' "$out" || complain "not with 2 threads"
+# Why: each step that went by a time has it, the next one's, and ran that variant.
+grep -Eq '^chosen for  *phase  *variant  *its time  *why$' "$out" ||
+    complain "no table of reasons"
+grep -Eq '^fc1.matmul  *forward .* takes .* times as long' "$out" ||
+    complain "no reason for fc1.matmul"
+run profile show 2 --db "$db" --json
+expect_json 'len(of("choice")) > 10' \
+    'all(c["time_ns"] > 0 and c["steps"] >= 1 for c in of("choice"))' \
+    'any(c["next_ns"] > c["time_ns"] for c in of("choice") if c["next_variant"])' \
+    'all((c["next_variant"] is None) == (c["next_ns"] is None) for c in of("choice"))' \
+    'all(c["variant"] == s["variant"] for c in of("choice") for s in of("step") if (c["step"], c["phase"]) == (s["name"], s["phase"]))'
+run profile export 2 --db "$db" --format csv --table choices --output -
+expect_stdout 'run,choice_place,choice_step,choice_node,choice_phase_name,choice_variant'
+run profile export 2 --db "$db" --format html --output -
+expect_stdout '<h3>Chosen by measuring</h3>'
 run doctor --threads 2 --db "$db"
 grep -q "variant times  *ok  *$kept kept for .* with 2 threads; the fastest in fp32 of .*vector (" "$out" ||
     complain "doctor does not have $kept times, or not the fastest"

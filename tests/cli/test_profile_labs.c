@@ -71,7 +71,7 @@ TEST_CASE_WITH(lines_have_every_column, NULL, export_cleanup)
          "workspace_bytes,flush_bytes,ceiling_copy_bytes_per_s,"
          "ceiling_fp32_flop_per_s,"
          "sm_clock_before_hz,sm_clock_after_hz,memory_clock_hz,temperature_c,"
-         "power_w,traced_exec"},
+         "power_w,traced_exec,idea"},
         {"lab_said", "said", 0,
          "type,run,place,variant,precision,size,rate,time_ns,bound,"
          "occupancy_pct"},
@@ -83,7 +83,8 @@ TEST_CASE_WITH(lines_have_every_column, NULL, export_cleanup)
          "type,run,place,sweep,lesson,backend,name,x,status,reason,iterations,"
          "samples,"
          "median_ns,quarter_ns,three_quarters_ns,samples_per_s,memory_bytes,"
-         "parameters,flop,loss_equal_samples,loss_equal_iterations,share"},
+         "parameters,flop,loss_equal_samples,loss_equal_iterations,share,"
+         "variants_from,variants"},
     };
     const char *db = make_lab(true, true);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

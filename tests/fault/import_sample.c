@@ -59,6 +59,7 @@ int64_t size_of(const char *path)
                                          "lab_said",
                                          "lab_tuned",
                                          "sweep_row",
+                                         "choice",
                                          "CUPTI_ACTIVITY_KIND_KERNEL",
                                          "CUPTI_ACTIVITY_KIND_RUNTIME",
                                          "CUPTI_ACTIVITY_KIND_MEMCPY",

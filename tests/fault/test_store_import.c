@@ -253,6 +253,42 @@ TEST_CASE_WITH(kinds_come_along, NULL, import_cleanup)
         1);
 }
 
+/* What version 11 has: copied with its run, and not there in a file of before. */
+TEST_CASE_WITH(ideas_and_choices_are_copied, NULL, import_cleanup)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = sample_path("theirs.db");
+    struct seen s;
+    assert_ok(sample_run(here, 1, 1, NULL));
+    for (int i = 0; i < 2; i++)
+        assert_ok(sample_run(theirs, 1, 1, NULL));
+    sample_sql(theirs,
+               "INSERT INTO lab_row (runId, place, idea) VALUES (2, 0, 'i');"
+               "INSERT INTO sweep_row (runId, place, variants, variantsFrom) "
+               "VALUES (2, 0, 'fc1=blas', 'measured');"
+               "INSERT INTO choice (runId, place, step, phaseName, time_ns) "
+               "VALUES (2, 0, 'fc1.matmul', 'forward', 5)");
+    assert_ok(import(here, theirs, NULL, &s));
+    assert_int_equal(s.imported, 2);
+    assert_rows(here, 1, "lab_row WHERE runId = 3 AND idea = 'i'");
+    assert_rows(here, 1,
+                "sweep_row WHERE runId = 3 AND variants = 'fc1=blas' AND "
+                "variantsFrom = 'measured'");
+    assert_rows(here, 1,
+                "choice WHERE runId = 3 AND step = 'fc1.matmul' AND phaseName "
+                "= 'forward' AND time_ns = 5 AND nextVariant IS NULL");
+    sample_sql(theirs, "DROP TABLE choice;"
+                       "ALTER TABLE lab_row DROP COLUMN idea;"
+                       "ALTER TABLE sweep_row DROP COLUMN variants;"
+                       "ALTER TABLE sweep_row DROP COLUMN variantsFrom;"
+                       "PRAGMA user_version = 10;"
+                       "UPDATE run SET uuid = 'old-' || id, pid = pid + 1000");
+    assert_ok(import(here, theirs, NULL, &s));
+    assert_int_equal(s.imported, 2);
+    assert_rows(here, 1, "lab_row WHERE runId > 3 AND idea IS NULL");
+    assert_rows(here, 1, "choice");
+}
+
 TEST_CASE_WITH(a_run_that_is_recorded_now_waits, NULL, import_cleanup)
 {
     const char *here = sample_path("here.db");

@@ -104,6 +104,7 @@ TEST_CASE_WITH(faults_of_the_file_are_told_as_its_own, NULL, import_cleanup)
          "[import.table] ACTIVITY_KIND_MEMSET"},
         {"DROP TABLE ceiling", "[import.table] no table ceiling"},
         {"DROP TABLE sweep_row", "[import.table] no table sweep_row"},
+        {"DROP TABLE choice", "[import.table] no table choice"},
         {"DROP TABLE lab_tuned", "[import.table] no table lab_tuned"},
     };
     const char *here = sample_path("here.db");

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/bench.h"
 #include "store/ceilings.h"
+#include "store/choice.h"
 #include "store/counted.h"
 #include "store/query.h"
 #include "store/time_sum.h"
@@ -60,7 +62,7 @@ SAMPLE_CASE(failed_step_changes_nothing)
 
 SAMPLE_CASE(later_step_keeps_the_runs)
 {
-    enum { NOW = 10, NEXT };
+    enum { NOW = 11, NEXT };
     const struct lab_migration steps[NEXT] = {
         {"CREATE TABLE never_run_again (x)"},
         {"CREATE TABLE nor_this (x)"},
@@ -72,6 +74,7 @@ SAMPLE_CASE(later_step_keeps_the_runs)
         {"CREATE TABLE nor_this_one (x)"},
         {"CREATE TABLE nor_that_one (x)"},
         {"CREATE TABLE nor_any_of_them (x)"},
+        {"CREATE TABLE nor_the_last_one (x)"},
         {"ALTER TABLE run ADD COLUMN mood TEXT;"
          "UPDATE run SET mood = 'good'"},
     };
@@ -207,6 +210,28 @@ static bool see_median_of_two(void *user, const struct lab_time_sum *row)
     return true;
 }
 
+static bool see_no_idea(void *user, const struct lab_bench_result *row)
+{
+    assert_null(row->idea);
+    ++*(int *)user;
+    return true;
+}
+
+static bool see_no_variants(void *user, const struct lab_sweep_row *row)
+{
+    assert_null(row->variants);
+    assert_null(row->variants_from);
+    ++*(int *)user;
+    return true;
+}
+
+static bool see_no_choice(void *user, const struct lab_choice_row *row)
+{
+    (void)user;
+    fail_msg("a choice of %s", row->step);
+    return false;
+}
+
 /* Versions 1 and 2, with counters: both get a place for ceilings. */
 TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, sample_cleanup)
 {
@@ -229,11 +254,20 @@ TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, sample_cleanup)
         lab_database_close(db);
         sample_sql(path, version_one_run);
         sample_sql(path, counters);
-        /* the two versions before this one are read as they are */
+        if (from >= 8)
+            sample_sql(path, "INSERT INTO lab_row (runId, place) VALUES (1, 0);"
+                             "INSERT INTO sweep_row (runId, place) VALUES (1, "
+                             "0)");
+        /* from version 8 on they are read as they are */
         assert_int_equal(lab_database_open(&db, path, &reader),
-                         from >= count - 2 ? LAB_OK : LAB_E_STATE);
-        if (from >= count - 2) {
+                         from >= 8 ? LAB_OK : LAB_E_STATE);
+        if (from >= 8) {
+            int rows = 0;
             assert_ok(lab_query_run(db, 1, see_uuid, uuid));
+            assert_ok(lab_bench_results_read(db, 1, see_no_idea, &rows));
+            assert_ok(lab_sweep_rows_read(db, 1, see_no_variants, &rows));
+            assert_int_equal(rows, 2);
+            assert_ok(lab_choice_rows_read(db, 1, see_no_choice, NULL));
             lab_database_close(db);
             assert_int_equal(sample_int(path, "PRAGMA user_version"), from);
         }

@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "store/lab_names.h"
 #include "store/bench.h"
+#include "store/choice.h"
+#include "store/contents.h"
 #include "store/delete.h"
 #include "store/query.h"
 #include "store/row_fields.h"
@@ -29,6 +31,7 @@ static struct lab_bench_result row_of(int64_t place)
                                      .gain = NAN,
                                      .power_w = 300.5,
                                      .note = "algorithm 3",
+                                     .idea = "a thread an element",
                                      .workspace_bytes = 1 << 22,
                                      .traced_exec = LAB_UNKNOWN};
 }
@@ -51,6 +54,7 @@ static bool see(void *user, const struct lab_bench_result *row)
     assert_int_equal(row->flush_bytes, 1 << 20);
     assert_true(row->min_ns == 1.5 && row->median_ns == 2.5);
     assert_string_equal(row->note, "algorithm 3");
+    assert_string_equal(row->idea, "a thread an element");
     assert_int_equal(row->workspace_bytes, 1 << 22);
     assert_int_equal(row->traced_exec, LAB_UNKNOWN);
     assert_true(row->rate == 5.25e9 && row->power_w == 300.5);
@@ -310,6 +314,8 @@ static bool see_sweep(void *user, const struct lab_sweep_row *r)
     assert_string_equal(r->sweep, "batch-size");
     assert_string_equal(r->reason, "no room");
     assert_null(r->name);
+    assert_string_equal(r->variants, "fc1=vector");
+    assert_string_equal(r->variants_from, "measured");
     assert_true(r->x == 64 && r->loss == 0.5 && isnan(r->share));
     assert_int_equal(r->memory_bytes, 4096);
     assert_int_equal(r->parameters, LAB_UNKNOWN);
@@ -327,6 +333,8 @@ TEST_CASE(sweeps_there_and_back)
         const struct lab_sweep_row row = {.place = i,
                                           .sweep = "batch-size",
                                           .reason = "no room",
+                                          .variants = "fc1=vector",
+                                          .variants_from = "measured",
                                           .x = 64,
                                           .loss = 0.5,
                                           .share = NAN,
@@ -342,6 +350,82 @@ TEST_CASE(sweeps_there_and_back)
     assert_rows(sample_path("sweep.db"), 0, "sweep_row");
 }
 
+/* ---- why variants were chosen ---- */
+
+struct choices {
+    const struct lab_choice_row *list;
+    int n;
+};
+
+static bool see_choice(void *user, const struct lab_choice_row *r)
+{
+    struct choices *c = user;
+    const struct lab_choice_row *is = &c->list[c->n++];
+    assert_int_equal(r->place, is->place);
+    assert_string_equal(r->step, is->step);
+    assert_string_equal(r->node, "fc1");
+    assert_string_equal(r->phase, "forward");
+    assert_string_equal(r->variant, is->variant);
+    assert_int_equal(r->steps, is->steps);
+    assert_true(r->time_ns == is->time_ns);
+    assert_true(is->next ? r->next_ns == is->next_ns : isnan(r->next_ns));
+    if (is->next)
+        assert_string_equal(r->next, is->next);
+    else
+        assert_null(r->next);
+    return true;
+}
+
+static const char *why(const struct lab_choice_row *row, char *out, size_t cap)
+{
+    const struct lab_field *f = lab_field_at(&lab_choice_row_fields, 5);
+    assert_string_equal(f->title, "why");
+    return lab_field_text(f, row, out, cap);
+}
+
+/* They come with the run's row, and go with it. */
+TEST_CASE(choices_there_and_back)
+{
+    static const struct lab_choice_row rows[] = {
+        {0, "fc1.matmul", "fc1", "forward", "blas", 1, 1000, "vector", 2500},
+        {1, "fc1.bias", "fc1", "forward", "vector", 1, 1000, "naive", 990},
+        {2, "fc1", "fc1", "forward", "fused", 3, 1000, "naive", 500},
+        {3, "fc1.relu", "fc1", "forward", "naive", 1, 70, NULL, NAN}};
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+    static const char *const words[ROWS] = {
+        "vector takes 2.50 us, 2.5 times as long",
+        "naive takes 990 ns: equal, and this one is preferred",
+        "naive takes 500 ns, but this one saves more in the other phase",
+        "no other has a time"};
+    const char *path = sample_path("chosen.db");
+    struct lab_run_info info;
+    struct lab_run_summary summary;
+    struct lab_deleted deleted;
+    struct lab_writer *w = NULL;
+    struct lab_database *db = NULL;
+    struct choices seen = {rows, 0};
+    char text[256];
+    unsigned has = 0;
+    lab_run_info_init(&info);
+    lab_run_summary_init(&summary);
+    info.choices = rows;
+    info.n_choices = ROWS;
+    assert_ok(lab_writer_new(&w, path, &info, NULL));
+    int64_t run = lab_writer_run(w);
+    assert_ok(lab_writer_finish(w, &summary));
+    lab_writer_free(w);
+    assert_ok(lab_database_open(&db, path, NULL));
+    assert_ok(lab_choice_rows_read(db, run, see_choice, &seen));
+    assert_int_equal(seen.n, ROWS);
+    assert_ok(lab_query_contents(db, run, &has));
+    assert_int_equal(has, LAB_HAS_CHOICES);
+    for (int i = 0; i < ROWS; i++)
+        assert_string_equal(why(&rows[i], text, sizeof(text)), words[i]);
+    assert_ok(lab_run_delete(db, run, &deleted));
+    lab_database_close(db);
+    assert_rows(path, 0, "choice");
+}
+
 /* ---- fields ---- */
 
 /* A value of its own for each member. */
@@ -350,6 +434,8 @@ static void set_field(void *row, const struct lab_fields *f, int i)
     static char texts[64][16];
     void *at = (char *)row + f->list[i].at;
     snprintf(texts[i], sizeof(texts[i]), "text %d", i);
+    if (!f->list[i].column)
+        return; /* made of other members */
     if (strcmp(f->list[i].column, "runId") == 0)
         *(int64_t *)at = 1;
     else if (f->list[i].kind == LAB_FIELD_INT)
@@ -373,6 +459,8 @@ static bool see_fields(void *user, const void *row)
         const struct lab_field *f = &e->fields->list[i];
         const void *is = (const char *)row + f->at;
         const void *was = (const char *)e->row + f->at;
+        if (!f->column)
+            continue;
         if (f->kind == LAB_FIELD_TEXT)
             assert_string_equal(*(const char *const *)is,
                                 *(const char *const *)was);
@@ -389,7 +477,7 @@ TEST_CASE(every_column_is_a_member)
 {
     static const struct lab_fields *const all[] = {
         &lab_bench_result_fields, &lab_sweep_row_fields, &lab_prediction_fields,
-        &lab_tuned_row_fields};
+        &lab_tuned_row_fields, &lab_choice_row_fields};
     const char *path = sample_path("fields.db");
     struct lab_database *db;
     assert_ok(sample_run(path, 1, 1, NULL));
@@ -398,10 +486,13 @@ TEST_CASE(every_column_is_a_member)
         const struct lab_fields *f = all[k];
         char sql[160];
         bool own = f == &lab_tuned_row_fields;
+        int columns = 0;
         void *row = test_malloc(f->row_bytes);
         struct expected e = {f, row, 0};
-        for (int i = 0; i < f->count; i++)
+        for (int i = 0; i < f->count; i++) {
             set_field(row, f, i);
+            columns += f->list[i].column != NULL;
+        }
         assert_ok(own ? lab_fields_add_row(db, f, row)
                       : lab_fields_add(db, 1, f, row));
         assert_ok(lab_fields_read(db, 1, f, see_fields, &e));
@@ -410,7 +501,7 @@ TEST_CASE(every_column_is_a_member)
                  "SELECT count(*) FROM pragma_table_info('%s') WHERE name NOT "
                  "IN ('id', 'runId')",
                  f->table);
-        assert_int_equal(sample_int(path, sql), f->count - own);
+        assert_int_equal(sample_int(path, sql), columns - own);
         test_free(row);
     }
     lab_database_close(db);

@@ -64,7 +64,7 @@ struct lab_sweep_result {
     char id[LAB_ERROR_ID_BYTES]; /* of the reason */
     struct lab_device_info device;
     bool opened; /* the network was, and these are known: */
-    enum lab_variants_from variants_from;
+    enum lab_variants_from variants_from; /* the row has both names, too */
     char variants[LAB_VARIANTS_TEXT];
     bool held_back;     /* the losses are of held-back rows */
     double lesson_flop; /* of all parts of an iteration */
@@ -657,12 +657,8 @@ static void end_run(struct sweep *s, enum lab_status st)
 
 static enum lab_status print_json(const struct lab_sweep_result *r)
 {
-    json_t *line = lab_json_fields(lab_json_new("sweep_row"),
-                                   &lab_sweep_row_fields, &r->row);
-    lab_json_text(line, "variants_from",
-                  r->opened ? lab_variants_from_name(r->variants_from) : NULL);
-    lab_json_text(line, "variants", r->opened ? r->variants : NULL);
-    return lab_json_print(line);
+    return lab_json_print(lab_json_fields(lab_json_new("sweep_row"),
+                                          &lab_sweep_row_fields, &r->row));
 }
 
 /* Stores the row, prints it where lines are JSON, and keeps it. */
@@ -680,6 +676,10 @@ static enum lab_status take(struct sweep *s, const char *lesson,
     row->sweep = lab_sweep_name(s->kind);
     row->status = lab_status_text(r->status);
     row->reason = r->reason[0] ? kept->reason : NULL;
+    if (r->opened) {
+        row->variants = kept->variants;
+        row->variants_from = lab_variants_from_name(r->variants_from);
+    }
     enum lab_status st = record(s, &r->device, row);
     if (!st && s->options->json)
         st = print_json(kept);
@@ -1135,9 +1135,9 @@ static enum lab_status print_sweep(const struct sweep *s)
         return st;
     if (!s->recorded)
         print_chosen(s->options);
-    if (!s->recorded && s->lesson_id)
+    if (s->lesson_id) /* of a recorded one where its rows have them */
         print_variants(s);
-    else if (!s->recorded)
+    else
         print_variants_of_all(s);
     if (s->kind == LAB_SWEEP_NETWORK && !s->recorded)
         print_crossover(s);
@@ -1168,6 +1168,12 @@ static bool take_recorded(void *user, const struct lab_sweep_row *row)
     r->row.reason = keep(row->reason);
     r->row.backend =
         row->backend && !strcmp(row->backend, "cpu") ? "cpu" : "cuda";
+    r->row.variants_from = keep(row->variants_from);
+    r->row.variants = keep(row->variants);
+    r->opened = row->variants != NULL;
+    r->variants_from = lab_variants_from_find(row->variants_from);
+    snprintf(r->variants, sizeof(r->variants), "%s",
+             row->variants ? row->variants : "");
     return true;
 }
 

@@ -52,12 +52,11 @@ static const struct record step_record = {"step", &lab_step_fields};
 static const struct record loss_record = {"loss", &lab_loss_row_fields};
 static const struct record kernel_record = {"kernel", &lab_kernel_fields};
 /* What a lab measured: the results of a ladder, what was predicted of them, what
- * a tuning found fastest, the points of a sweep. */
+ * a tuning found fastest, the points of a sweep; and why a lesson ran its variants. */
 static const struct record lab_records[] = {
-    {"lab_row", &lab_bench_result_fields},
-    {"lab_said", &lab_prediction_fields},
-    {"lab_tuned", &lab_tuned_row_fields},
-    {"sweep_row", &lab_sweep_row_fields},
+    {"lab_row", &lab_bench_result_fields}, {"lab_said", &lab_prediction_fields},
+    {"lab_tuned", &lab_tuned_row_fields},  {"sweep_row", &lab_sweep_row_fields},
+    {"choice", &lab_choice_row_fields},
 };
 enum { LAB_RECORDS = sizeof(lab_records) / sizeof(lab_records[0]) };
 
@@ -66,7 +65,7 @@ struct printing {
     struct lab_database *db;
     int64_t run;
     FILE *to; /* of lines; NULL: standard output, flushed line by line */
-    const struct record *record; /* of a lab */
+    const struct record *record; /* of lab_records */
     struct lab_text_table table;
     struct lab_rate_unit unit; /* predictions have that of the results */
     struct lab_counted_run counted;
@@ -251,8 +250,10 @@ static enum lab_status put_lab_tables(struct printing *p)
         p->record = &lab_records[i];
         p->rows = 0;
         st = lab_fields_read(p->db, p->run, p->record->fields, add_lab_row, p);
-        if (!st && p->rows)
+        if (!st && p->rows) {
+            lab_text_table_drop_empty(&p->table);
             st = lab_text_table_put(&p->table, "\n");
+        }
     }
     return st;
 }
@@ -618,6 +619,7 @@ static const char *const table_names[] = {
     [LAB_EXPORT_KERNELS] = "kernels",  [LAB_EXPORT_LOSSES] = "losses",
     [LAB_EXPORT_RUNGS] = "rungs",      [LAB_EXPORT_SWEEPS] = "sweeps",
     [LAB_EXPORT_PREDICTIONS] = "said", [LAB_EXPORT_TUNED] = "tuned",
+    [LAB_EXPORT_CHOICES] = "choices",
 };
 
 /* What is asked for. */
@@ -695,6 +697,7 @@ static unsigned wanted_by(const struct export *e)
         [LAB_EXPORT_SWEEPS] = LAB_HAS_SWEEPS,
         [LAB_EXPORT_PREDICTIONS] = LAB_HAS_PREDICTIONS,
         [LAB_EXPORT_TUNED] = LAB_HAS_TUNED,
+        [LAB_EXPORT_CHOICES] = LAB_HAS_CHOICES,
     };
     return e->format == TRACE || e->format == NSYS ? LAB_HAS_KERNELS
                                                    : of_table[e->table];

@@ -55,6 +55,8 @@ static const struct lab_field result_list[] = {
     LAB_FIELD(lab_bench_result, "temperature_c", REAL, temperature_c),
     LAB_FIELD(lab_bench_result, "power_w", REAL, power_w),
     LAB_FIELD(lab_bench_result, "tracedExec", INT, traced_exec),
+    LAB_FIELD(lab_bench_result, "idea", TEXT, idea,
+              SHOWN("its idea", 11, PLAIN), .missing = ""),
 };
 
 LAB_FIELDS(lab_bench_result, result_list, lab_bench_results_read, "lab_row",
@@ -198,6 +200,14 @@ enum lab_status lab_bench_run_with(struct lab_database *db, const char *lab,
 
 /* ---- sweeps ---- */
 
+static const char *variants_text(const void *row, char *out, size_t cap)
+{
+    const char *variants = ((const struct lab_sweep_row *)row)->variants;
+    (void)out;
+    (void)cap;
+    return variants && !variants[0] ? "naive" : variants;
+}
+
 static const struct lab_field sweep_list[] = {
     LAB_FIELD(lab_sweep_row, "place", INT, place),
     LAB_FIELD(lab_sweep_row, "sweep", TEXT, sweep),
@@ -228,6 +238,11 @@ static const struct lab_field sweep_list[] = {
               .key = "loss_equal_iterations",
               SHOWN(">loss (iterations)", 12, PLAIN), .digits = 4),
     LAB_FIELD(lab_sweep_row, "share", REAL, share, SHOWN(">share", 10, PLAIN)),
+    LAB_FIELD(lab_sweep_row, "variantsFrom", TEXT, variants_from),
+    LAB_FIELD(lab_sweep_row, "variants", TEXT, variants),
+    LAB_FIELD(lab_sweep_row, NULL, TEXT, variants, .key = "",
+              SHOWN("variants", 13, PLAIN), .text = variants_text,
+              .missing = ""),
 };
 
 LAB_FIELDS(lab_sweep_row, sweep_list, lab_sweep_rows_read, "sweep_row", "place",

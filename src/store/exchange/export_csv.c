@@ -9,7 +9,7 @@
 
 /* The columns of every kind of row, in one table: a kind leaves those empty
  * that it has not. */
-enum { RUNGS, LABS = 4 };
+enum { RUNGS, LABS = 5 };
 static const struct lab_table {
     const struct lab_fields *fields;
     const char *type; /* in the first column */
@@ -19,6 +19,7 @@ static const struct lab_table {
     {&lab_sweep_row_fields, "sweep", LAB_EXPORT_SWEEPS},
     {&lab_prediction_fields, "said", LAB_EXPORT_PREDICTIONS},
     {&lab_tuned_row_fields, "tuned", LAB_EXPORT_TUNED},
+    {&lab_choice_row_fields, "choice", LAB_EXPORT_CHOICES},
 };
 
 struct csv {
@@ -153,7 +154,7 @@ static void nothing_of_labs(struct csv *c, int from, int to)
 {
     for (int i = from; i < to; i++)
         if (c->labs[i])
-            nothing(c, lab_tables[i].fields->count);
+            nothing_of(c, lab_tables[i].fields);
 }
 
 /* What both a step and a kernel may have, in columns that they share. */
@@ -300,6 +301,8 @@ static void put_lab_head(struct csv *c, const struct lab_fields *f)
 {
     for (int i = 0; i < f->count; i++) {
         const char *column = f->list[i].column;
+        if (!column)
+            continue;
         size_t n = strlen(column);
         bool itself = strncmp(f->prefix, column, n) == 0 && f->prefix[n] == '_';
         lab_str_addf(&c->line, ",%s", itself ? "" : f->prefix);

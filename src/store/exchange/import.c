@@ -49,6 +49,7 @@ static const struct table {
     {"lab_row", 4, NULL},
     {"lab_said", 5, NULL},
     {"sweep_row", 5, NULL},
+    {"choice", 11, NULL},
     {"CUPTI_ACTIVITY_KIND_KERNEL", 0, "kernelRow"},
     {"CUPTI_ACTIVITY_KIND_RUNTIME", 0, NULL},
     {"CUPTI_ACTIVITY_KIND_MEMCPY", 0, "memcpyRow"},

@@ -19,7 +19,7 @@
 #include "store/time_sum.h"
 #include "db/row.h"
 #include "store/query.h"
-#include "store/row_fields.h"
+#include "store/choice.h"
 
 enum lab_insert_table {
     LAB_INTO_STEP,
@@ -227,6 +227,19 @@ static enum lab_status add_session(struct lab_database *db, int64_t run,
     return lab_stmt_once(&s, storing_run);
 }
 
+static enum lab_status add_choices(struct lab_database *db,
+                                   const struct lab_run_info *info, int64_t run)
+{
+    struct lab_stmt s =
+        lab_fields_insert(db, &lab_choice_row_fields, ", runId");
+    for (size_t i = 0; i < info->n_choices && !s.st; i++) {
+        int n = lab_fields_bind(&s, &lab_choice_row_fields, &info->choices[i]);
+        sqlite3_bind_int64(s.sql, n, run);
+        lab_stmt_run(&s, storing_run);
+    }
+    return lab_stmt_end(&s);
+}
+
 static enum lab_status add_run(struct lab_database *db,
                                const struct lab_run_info *info, int64_t *run)
 {
@@ -243,7 +256,7 @@ static enum lab_status add_run(struct lab_database *db,
                                   *run, storing_run);
     if (st == LAB_OK && info->device.gpu)
         st = add_gpu(db, &info->device, *run);
-    return st;
+    return st ? st : add_choices(db, info, *run);
 }
 
 static enum lab_status run_row_begin(struct lab_database *db,

@@ -1433,17 +1433,25 @@ static enum lab_status next_set(struct lab_screen *s, int recorded)
 {
     struct lab_bench_state *st = s->state;
     int n = st->lab.set_count;
+    /* Behind the text of a narrow terminal the recorded ones may be the first. */
+    bool hidden = recorded && has_picture(st) && !st->wide && !st->drawn;
+    if (hidden && !set_of(st)->runs)
+        return show_set(s, st->set);
     for (int k = 1; k < n; k++) {
         int set = (st->set + k) % n;
         if (!recorded || st->lab.sets[set].runs != set_of(st)->runs)
             return show_set(s, set);
     }
-    return lab_fail(
-        LAB_E_STATE,
-        recorded && n > 0 && set_of(st)->runs
-            ? "[screen.no-results] no recorded results of this lab are "
-              "installed"
-            : "[screen.no-other] there is no other machine to show");
+    if (recorded && n > 0)
+        return lab_fail(
+            LAB_E_STATE,
+            set_of(st)->runs
+                ? "[screen.no-results] no recorded results of this lab are "
+                  "installed"
+                : "[screen.no-own] these are the recorded results; this "
+                  "machine has none of its own yet: r measures them");
+    return lab_fail(LAB_E_STATE,
+                    "[screen.no-other] there is no other machine to show");
 }
 
 static enum lab_status next_size(struct lab_screen *s, int by)

@@ -9,6 +9,7 @@
 #include "debug/options.h"
 #include "engine/tune.h"
 #include "engine/walk.h"
+#include "store/choice.h"
 
 struct lab_kept_times;
 
@@ -19,6 +20,13 @@ enum lab_variants_from {
     LAB_VARIANTS_CHOSEN
 };
 enum { LAB_VARIANTS_TEXT = 512 };
+
+/* Begins as {0}. */
+struct lab_choices {
+    struct lab_choice_row *list; /* texts are interned */
+    size_t n;
+    size_t room;
+};
 
 LAB_C_BEGIN
 /* `db` is copied; NULL: nothing is read and nothing kept. Networks of `precision`.
@@ -58,4 +66,8 @@ const char *lab_variants_from_text(enum lab_variants_from from);
  * a node, "attn1.softmax=warp" for a step of it that runs another. "": there is
  * none. */
 void lab_variants_text(struct lab_walk *walk, char out[LAB_VARIANTS_TEXT]);
+/* The steps that run the fastest variant by measuring, with its time and the next one,
+ * in the place of those in *out. Without memory for all of them there are fewer. */
+void lab_choices_note(struct lab_choices *out, struct lab_walk *walk);
+void lab_choices_release(struct lab_choices *c);
 LAB_C_END

@@ -55,6 +55,8 @@ void lab_text_table_begin(struct lab_text_table *t,
                           struct lab_rate_unit *unit);
 void lab_text_table_add_row(struct lab_text_table *t,
                             const struct lab_fields *fields, const void *row);
+/* Takes the last column off where no row has a text in it. */
+void lab_text_table_drop_empty(struct lab_text_table *t);
 /* The whole table, a line a row; releases it. One that is wider than the terminal
  * comes in parts, one below the other, each with the row's name in front. */
 enum lab_status lab_text_table_format(struct lab_text_table *t,

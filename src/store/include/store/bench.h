@@ -70,12 +70,12 @@ struct lab_bench_result {
     const char *note;        /* what the variant reports of itself */
     int64_t workspace_bytes; /* beside the tensors */
     int64_t traced_exec;     /* the step with the variant's kernels */
+    const char *idea;        /* NULL: recorded before version 11 */
 
     /* Known while it is measured, or derived for the screen. */
     int set;        /* of lab_bench_data.sets */
     int size_index; /* of lab_bench_data.sizes */
     enum lab_bench_progress state;
-    const char *idea;
     const char *source;           /* the file, below the program's data */
     const char *symbol;           /* of its kernel; NULL: not known */
     const char *wrong_on_purpose; /* what is wrong; NULL: nothing is meant to */
@@ -108,6 +108,8 @@ struct lab_sweep_row {
     const char *name; /* of a row without a number */
     const char *status;
     const char *reason;
+    const char *variants;      /* "": every step ran the readable one */
+    const char *variants_from; /* measured, table, chosen; NULL: not known */
     int64_t iterations;
     int64_t samples;
     int64_t memory_bytes;

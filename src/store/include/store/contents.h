@@ -12,7 +12,8 @@ enum lab_content {
     LAB_HAS_SWEEPS = 1 << 4,      /* places of a sweep */
     LAB_HAS_PREDICTIONS = 1 << 5, /* what was expected of a lab */
     LAB_HAS_TUNED = 1 << 6,       /* winners of its tuning */
-    LAB_CONTENTS = 7
+    LAB_HAS_CHOICES = 1 << 7,     /* by which times variants were chosen */
+    LAB_CONTENTS = 8
 };
 
 LAB_C_BEGIN

@@ -20,6 +20,7 @@ enum lab_export_table {
     LAB_EXPORT_SWEEPS,      /* places of a sweep */
     LAB_EXPORT_PREDICTIONS, /* what was expected of a lab */
     LAB_EXPORT_TUNED,       /* winners of its tuning */
+    LAB_EXPORT_CHOICES,     /* by which times variants were chosen */
     LAB_EXPORT_TABLES
 };
 

@@ -96,6 +96,7 @@ extern const struct lab_fields lab_kernel_fields; /* of struct lab_kernel_row */
 extern const struct lab_fields lab_compare_fields;  /* lab_compare_row */
 extern const struct lab_fields lab_loss_row_fields; /* of struct lab_loss_row */
 extern const struct lab_fields lab_sweep_row_fields;
+extern const struct lab_fields lab_choice_row_fields;
 extern const struct lab_fields lab_prediction_fields;
 extern const struct lab_fields lab_gpu_fields;       /* of lab_run_device */
 extern const struct lab_fields lab_ceiling_fields;   /* lab_ceiling_row */

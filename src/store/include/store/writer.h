@@ -123,6 +123,8 @@ struct lab_run_row {
     bool figures_from_rows;    /* it has none: those of the stored losses */
 };
 
+struct lab_choice_row; /* store/choice.h */
+
 struct lab_run_info { /* texts are copied; NULL where unknown */
     /* What is known when it begins; the writer adds status, times, host, user
      * and uuid, and what follows from the fields below. */
@@ -130,6 +132,8 @@ struct lab_run_info { /* texts are copied; NULL where unknown */
     enum lab_time_source time_source;
     enum lab_trace_state trace_state;
     struct lab_run_device device;
+    const struct lab_choice_row *choices; /* how its variants were chosen */
+    size_t n_choices;
 };
 /* A lesson's, with everything else unknown. */
 void lab_run_info_init(struct lab_run_info *info);

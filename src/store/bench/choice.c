@@ -1,0 +1,52 @@
+/* choice.c -- by which times a run's variants were chosen, and the reason in words. */
+#include "store/choice.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/format.h"
+
+/* Times of equal variants differ by this: there the fixed table's is taken
+ * (engine/tune.h), and a group may cost time in one phase that it saves in another. */
+static const double equal = 1.03;
+
+static const char *why_text(const void *row, char *out, size_t cap)
+{
+    const struct lab_choice_row *r = row;
+    double times = r->next_ns / r->time_ns;
+    if (!r->next || isnan(times))
+        snprintf(out, cap, "no other has a time");
+    else if (times >= 1)
+        snprintf(out, cap, "%.48s takes %s, %.3g times as long", r->next,
+                 LAB_NS_TEXT(r->next_ns), times);
+    else if (times * equal >= 1)
+        snprintf(out, cap, "%.48s takes %s: equal, and this one is preferred",
+                 r->next, LAB_NS_TEXT(r->next_ns));
+    else
+        snprintf(out, cap,
+                 "%.48s takes %s, but this one saves more in the other phase",
+                 r->next, LAB_NS_TEXT(r->next_ns));
+    return out;
+}
+
+#define FIELD(column, kind, ...)                                               \
+    LAB_FIELD(lab_choice_row, column, kind, __VA_ARGS__)
+#define SHOWN LAB_SHOWN
+
+static const struct lab_field fields[] = {
+    FIELD("place", INT, place),
+    FIELD("step", TEXT, step, SHOWN("chosen for", 1, PLAIN)),
+    FIELD("node", TEXT, node),
+    FIELD("phaseName", TEXT, phase, .key = "phase", SHOWN("phase", 2, PLAIN)),
+    FIELD("variant", TEXT, variant, SHOWN("variant", 3, PLAIN)),
+    FIELD("steps", INT, steps),
+    FIELD("time_ns", REAL, time_ns, SHOWN(">its time", 4, NS)),
+    FIELD("nextVariant", TEXT, next),
+    FIELD("next_ns", REAL, next_ns),
+    /* Of the others: in tables of text alone. */
+    FIELD(NULL, TEXT, next, .key = "", SHOWN("why", 5, PLAIN),
+          .text = why_text),
+};
+
+LAB_FIELDS(lab_choice_row, fields, lab_choice_rows_read, "choice", "place",
+           "choice_")

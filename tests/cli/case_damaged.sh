@@ -33,7 +33,7 @@ refused "anna's cut.db" 3 'cut short' 'take a copy from elsewhere, save what'
 # shellcheck disable=SC2016 # the backquotes are those of the message
 saving=$(sed -n 's/.*save what is left with `\([^`]*\)`.*/\1/p' "$err")
 case $saving in
-"sqlite3 'anna'\\''s cut.db' .dump | "*"=10' 'anna'\\''s cut.db.saved'") ;;
+"sqlite3 'anna'\\''s cut.db' .dump | "*"=11' 'anna'\\''s cut.db.saved'") ;;
 *) complain "the command to save is $saving" ;;
 esac
 if command -v sqlite3 >/dev/null; then

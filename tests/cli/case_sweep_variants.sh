@@ -27,8 +27,8 @@ expect_json 'of("run")[0]["variants_from"] == "measured"' \
     'of("sweep_row")[0]["variants"] == ""' \
     'of("run")[0]["variants"] == "64: " + of("sweep_row")[1]["variants"]'
 run profile show last --db "$db"
-grep -Eq '^ *64 .* fc1=' "$out" || complain 'the row of 64 has no variants'
-grep -Eq '^ *1 .* naive$' "$out" || complain 'the row of 1 has no variants'
+grep -Eq ' cpu  *64 .* fc1=' "$out" || complain 'the row of 64 has no variants'
+grep -Eq ' cpu  *1 .* naive$' "$out" || complain 'the row of 1 has no variants'
 
 # A sweep in which nothing is measured has the fixed table on its run as well.
 run lab batch-size softmax-regression --backend cpu --sizes 1,2 --repeat 20 --db "$db"

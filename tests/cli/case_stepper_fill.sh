@@ -34,8 +34,9 @@ play word2vec-cbow --backend cpu <typed
 expect_exit 0
 
 {
-    steps 3
-    printf 'await 60000 [0,1]      3.2\nawait 60000 [0,3]      1.5\nquit\n'
+    steps 2
+    printf 'await 60000 [0,1]      3.2\nawait 60000 [0,3]      1.5\n'
+    printf 'key s\nawait 60000 ▸(×)─\nquit\n'
 } >typed
 play lstm-example --backend cpu <typed
 expect_exit 0

@@ -363,6 +363,32 @@ TEST_CASE(colours_go_by_the_kind_of_tensor)
     }
 }
 
+/* What a pool or a flatten gives has the sign of what it reads. */
+TEST_CASE(signs_go_through_a_pool)
+{
+    const struct lab_op_def conv = {.name = "conv2d"};
+    const struct lab_op_def relu = {.name = "relu"};
+    const struct lab_op_def pool = {.name = "avg_pool2d"};
+    const struct lab_op_def flatten = {.name = "flatten"};
+    struct lab_tensor t[] = {{.name = (char[]){"conv1.out"}, .node = 0},
+                             {.name = (char[]){"pool1.out"}, .node = 1},
+                             {.name = (char[]){"flatten1.out"}, .node = 2},
+                             {.name = (char[]){"relu1.out"}, .node = 3},
+                             {.name = (char[]){"pool2.out"}, .node = 4}};
+    struct lab_node nodes[] = {
+        {.id = (char[]){"conv1"}, .op = &conv},
+        {.id = (char[]){"pool1"}, .op = &pool, .in = {0}, .n_in = 1},
+        {.id = (char[]){"flatten1"}, .op = &flatten, .in = {1}, .n_in = 1},
+        {.id = (char[]){"relu1"}, .op = &relu, .in = {0}, .n_in = 1},
+        {.id = (char[]){"pool2"}, .op = &pool, .in = {3}, .n_in = 1}};
+    static const bool has[] = {true, true, true, false, false};
+    const struct lab_plan plan = {.tensors = t, .nodes = nodes};
+    for (int i = 0; i < 5; i++)
+        t[i].role = LAB_TENSOR_ACTIVATION;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(lab_board_signed(&plan, i, false), has[i]);
+}
+
 /* Labels are at their cells, whatever size these have. */
 TEST_CASE(labels_are_at_their_cells)
 {

@@ -306,6 +306,29 @@ TEST_CASE(the_blackboard_comes_from_any_picture)
                    "expect lstm1.h.1 1x1\nexpect lstm1.f.1 1x1\n"));
 }
 
+/* Gates go into the cell by lines, with the operations and, beside these, their values;
+ * at 80x24 with short titles; below that as pictures in rows. */
+TEST_CASE(a_cell_of_an_lstm_is_drawn)
+{
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
+                   "resize 200 60\nawait 60000 step 0 of\nkey n\n"
+                   "await 60000 [lstm1.a.1]\n"
+                   "await 60000  ──────▸(×)─────\n"
+                   "await 60000 ──▸(+)──────\nexpect ┬───────▸\n"
+                   "expect 0.6838 \nexpect tanh 0.908\nexpect 0.8338\n"
+                   "expect ┌─────▸(×)◂──────┐\nexpect (×)──────▸\n"
+                   "expect ▴ tanh           ▴ σ\nexpect └────────────────┴──\n"
+                   "resize 80 24\nkey a\nexpect c.0 1x1\nexpect f.1 1x1\n"
+                   "expect ▸(×)──\nexpect ◂────┐\n"
+                   "resize 60 20\nabsent (×)\nexpect lstm1.\n"));
+    /* Not before it has run. */
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
+                   "resize 200 60\nawait 60000 step 0 of\n"
+                   "text :run lstm1.cell.1\nkey Enter\n"
+                   "await 60000 next: lstm1.cell.1\nexpect lstm1.z.1 1x4\n"
+                   "expect not computed yet\nabsent (×)\n"));
+}
+
 /* Of feature maps the channels come first, and what has no room is counted. */
 TEST_CASE(a_sheet_of_maps_has_the_channels)
 {

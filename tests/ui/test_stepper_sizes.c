@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "stepper_play.h"
 #include "stepper/board.h"
+#include "stepper/lstm_cell.h"
 #include "stepper/stepper_priv.h"
 
 TEST_CASE(every_size_survives)
@@ -411,6 +412,58 @@ static void check_free(struct lab_rect r, const struct lab_board_view *b)
         for (int k = 0; k < i; k++)
             assert_false(lab_rect_overlap(place[i], place[k]));
     }
+}
+
+/* An LSTM's cell: state before and after on one line, each gate in a column of its own
+ * and z below all; what there is no room for is refused. */
+TEST_CASE(a_cell_is_drawn_as_one_draws_it)
+{
+    static const int64_t units[] = {1, 5, 192};
+    const struct lab_lstm_cell cell = {.n = LAB_LSTM_PARTS,
+                                       .part = {1, 4, 3, 2, 5, 6, 7, 0}};
+    int placed = 0;
+    for (int i = 0; i < 9 * 64 * 20; i++) {
+        const int64_t rows = i % 3 * 8 + 1;
+        const int64_t n = units[i / 3 % 3];
+        const struct lab_rect r = {2, 5, i / 9 % 64, i / 9 / 64 * 11};
+        struct lab_board_view b = {.board = {.n = LAB_LSTM_PARTS}};
+        struct lab_board_want want[LAB_LSTM_PARTS];
+        for (int k = 0; k < LAB_LSTM_PARTS; k++)
+            want[k] = (struct lab_board_want){.place = LAB_BOARD_BESIDE,
+                                              .rows = rows,
+                                              .cols = k ? n : 4 * n,
+                                              .title_w = 14};
+        if (!lab_lstm_cell_place(r, want, &cell, i % 2, &b.layout)) {
+            assert_false(b.layout.fits);
+            assert_true(r.h < 15 || r.w < 60);
+            continue;
+        }
+        placed++;
+        const struct lab_board_at *at[LAB_LSTM_PARTS];
+        for (int k = 0; k < LAB_LSTM_PARTS; k++) {
+            at[k] = &b.layout.at[cell.part[k]];
+            assert_true(lab_rect_inside(at[k]->title, r));
+            assert_true(lab_rect_inside(at[k]->cells, r));
+            assert_true(at[k]->cells.h > 0 && at[k]->cells.w > 0);
+            for (int m = 0; m < k; m++) {
+                assert_false(lab_rect_overlap(at[k]->cells, at[m]->cells));
+                assert_false(lab_rect_overlap(at[k]->title, at[m]->cells));
+                assert_false(lab_rect_overlap(at[k]->title, at[m]->title));
+                assert_false(lab_rect_overlap(at[k]->cells, at[m]->title));
+            }
+        }
+        assert_int_equal(at[LAB_LSTM_BEFORE]->cells.y, at[LAB_LSTM_C]->cells.y);
+        for (int k = LAB_LSTM_F; k <= LAB_LSTM_O; k++) {
+            assert_int_equal(at[k]->cells.y, at[LAB_LSTM_F]->cells.y);
+            assert_true(at[k]->title.x > at[k - 1]->title.x);
+            assert_true(at[k]->title.y >= at[LAB_LSTM_C]->cells.y + 3);
+            assert_true(at[LAB_LSTM_Z]->title.y >=
+                        at[k]->cells.y + at[k]->cells.h + 2);
+        }
+        assert_true(at[LAB_LSTM_H]->title.y > at[LAB_LSTM_C]->cells.y);
+        check_free(r, &b);
+    }
+    assert_true(placed > 1000);
 }
 
 TEST_CASE(what_a_board_leaves_is_free)

@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "labels.h"
+#include "lstm_cell.h"
 #include "ui/heat.h"
 
 /* ---- where ---- */
@@ -1143,6 +1144,15 @@ static const char *signed_parts(const char *op)
     return NULL;
 }
 
+/* Whether an op only chooses, joins or scales what it reads, which then has a sign
+ * where that has one. */
+static bool keeps_signs(const char *op)
+{
+    return is_in("flatten dropout concat multiply max_pool2d avg_pool2d "
+                 "sequence_mean local_response_norm",
+                 op, strlen(op));
+}
+
 bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative)
 {
     const struct lab_tensor *t = &plan->tensors[tensor];
@@ -1158,22 +1168,30 @@ bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative)
         part = "out"; /* a result inside a block has the node's name */
     else if (strncmp(t->name, n->id, id) == 0 && t->name[id] == '.')
         part = t->name + id + 1;
+    if (keeps_signs(n->op->name) && is_in("out", part, strlen(part))) {
+        for (int i = 0; i < n->n_in; i++)
+            if (lab_board_signed(plan, n->in[i], false))
+                return true;
+        return false;
+    }
     return is_in(signed_parts(n->op->name), part, strcspn(part, "."));
 }
 
-/* The parts of one LSTM cell have one scale: they are added to and multiplied with each
- * other. Every other part has its own. */
-static double scale_of(const struct lab_board_view *b, int i,
-                       const struct lab_plane *p)
+/* Parts of one kind (activations, weights, gradients) of one recurrent node have one
+ * scale: they are added to and multiplied with each other. Every other part has its own. */
+double lab_board_scale(const struct lab_board_view *b, int part)
 {
     const struct lab_plan *plan = b->snap->plan;
+    const struct lab_plane *p = lab_board_plane(b, part);
     const struct lab_tensor *mine = &plan->tensors[p->tensor];
     double most = lab_heat_scale(p->value, p->rows * p->cols);
-    if (mine->node < 0 || mine->role != LAB_TENSOR_ACTIVATION ||
-        strcmp(plan->nodes[mine->node].op->name, "lstm") != 0)
+    if (mine->node < 0 || mine->role == LAB_TENSOR_DATA ||
+        !is_in("lstm rnn", plan->nodes[mine->node].op->name,
+               strlen(plan->nodes[mine->node].op->name)))
         return most;
     for (int k = 0; k < b->board.n; k++) {
-        const struct lab_plane *other = k == i ? NULL : lab_board_plane(b, k);
+        const struct lab_plane *other =
+            k == part ? NULL : lab_board_plane(b, k);
         if (!other || !other->value || !other->written)
             continue;
         const struct lab_tensor *t = &plan->tensors[other->tensor];
@@ -1192,7 +1210,7 @@ static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
     struct lab_heat m = {
         .grid = lab_board_grid(b, i, p->rows, p->cols),
         .value = p->value,
-        .most = scale_of(b, i, p),
+        .most = lab_board_scale(b, i),
         .diverging = lab_board_signed(b->snap->plan,
                                       b->board.part[i].show.tensor, negative),
         .cursor = -1};
@@ -1289,11 +1307,38 @@ static void place_written(struct lab_board_view *b, struct lab_rect r,
             b->layout.at[i].title = lab_rect_cut_top(&lines, 1);
 }
 
+enum { TITLE_BYTES = 96 };
+
+/* An LSTM's cell that has run; n 0: it is none. */
+static struct lab_lstm_cell written_cell(const struct lab_board_view *b)
+{
+    const struct lab_lstm_cell none = {0};
+    for (int i = 0; i < b->board.n; i++) {
+        const struct lab_plane *p = lab_board_plane(b, i);
+        if (!p || !p->written || p->rows * p->cols < 1)
+            return none;
+    }
+    return lab_lstm_cell_find(b->snap->plan, &b->board);
+}
+
+/* What the titles begin with is left out of all where one has no room for it: the
+ * node's name. */
+static size_t cut_of_titles(const struct lab_board_view *b,
+                            const struct lab_canvas *c,
+                            char title[][TITLE_BYTES])
+{
+    const char *tail = strchr(title[0], '.');
+    for (int i = 0; i < b->board.n && b->layout.drawn && tail; i++)
+        if (lab_canvas_columns(c, title[i]) > b->layout.at[i].title.w)
+            return (size_t)(tail + 1 - title[0]);
+    return 0;
+}
+
 bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
                     struct lab_rect r)
 {
     struct lab_board_want want[LAB_BOARD_PARTS];
-    char title[LAB_BOARD_PARTS][96];
+    char title[LAB_BOARD_PARTS][TITLE_BYTES];
     enum { LABELS = 3 }; /* the most of the height that labels may take */
     for (int i = 0; i < b->board.n; i++) {
         const struct lab_board_part *p = &b->board.part[i];
@@ -1310,9 +1355,15 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
         want[i].label_w = lab_labels_width(plane, c);
         want[i].label_h = lab_labels_height(plane, r.h / LABELS);
     }
-    place_written(b, r, want, c->tints && !c->ascii);
+    const bool halves = c->tints && !c->ascii;
+    const struct lab_lstm_cell cell = written_cell(b);
+    if (cell.n > 0 && lab_lstm_cell_place(r, want, &cell, halves, &b->layout))
+        lab_lstm_cell_draw(b, c, &cell);
+    else
+        place_written(b, r, want, halves);
+    const size_t cut = cut_of_titles(b, c, title);
     for (int i = 0; i < b->board.n && b->layout.fits; i++)
-        draw_part(b, c, i, title[i]);
+        draw_part(b, c, i, title[i] + cut);
     return b->layout.fits;
 }
 
@@ -1452,6 +1503,8 @@ static int free_places(const struct lab_board_view *b, struct lab_rect r,
     }
     keep_free((struct lab_rect){bottom + 1, r.x, r.y + r.h - bottom - 1, r.w},
               out, &n);
+    if (b->layout.drawn)
+        return n;
     if (!b->layout.cross) {
         free_beside(b, r, bottom, out, &n);
         free_below(b, bottom, out, &n);
@@ -1511,7 +1564,7 @@ struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x)
         if (at->fold > 0 && show->col_axis >= 0) {
             place[show->col_axis] =
                 (y - at->cells.y) * 2 / at->cell_h * at->fold +
-                (x - at->cells.x) / at->cell_w;
+                (x - at->cells.x) / at->cell_w * at->block_cols;
             if (place[show->col_axis] >= shape->dim[show->col_axis])
                 return none;
             return (struct lab_element){

@@ -9,7 +9,7 @@
  * without a matrix are in several rows, each with the index of its first element, where
  * that fills more. Cells are the largest at which every tensor is whole, wider or higher
  * than square where there is room; where none is small enough a cell covers several
- * elements. Each has a line for its title, which is whole unless the cells would be much
+ * elements. An LSTM's cell is drawn with its lines: lstm_cell.h. Each has a line for its title, which is whole unless the cells would be much
  * smaller then, and, above and at the left of its cells, the symbols of a sequence and a
  * line for the marks of what is lit.
  * The layout is pure; threads: any. */
@@ -49,6 +49,7 @@ struct lab_board_layout {
     bool fits; /* false: there was no room */
     bool
         cross; /* as a product is; rows alone are side by side, or below others */
+    bool drawn; /* with lines between the parts: an LSTM's cell */
 };
 
 /* On a canvas: its tensors as pictures, with marks at the rows and columns that belong
@@ -76,6 +77,8 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
  * that its colours keep their meaning: weights, gradients, sums of products. Of other
  * kinds by its values: `negative`. */
 bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative);
+/* The value of the strongest colour of a part whose plane is there. */
+double lab_board_scale(const struct lab_board_view *b, int part);
 /* The cells of a part whose plane has these elements. */
 struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
                                     int64_t rows, int64_t cols);

@@ -1641,10 +1641,13 @@ static struct lab_heat_room room_of(const struct lab_stepper *v,
 static struct lab_heat heat_now(const struct lab_stepper *v)
 {
     const struct lab_plane *p = &v->snap.plane;
+    const int part = board_part_now(v);
+    bool board = part >= 0 && lab_board_plane(&v->board.view, part);
     return (struct lab_heat){
         .grid = grid_now(v),
         .value = values_now(v),
-        .most = lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
+        .most = board ? lab_board_scale(&v->board.view, part)
+                      : lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
         .diverging =
             lab_board_signed(v->snap.plan, v->tensor, !(p->stats.min >= 0)),
         .cursor = v->cursor};

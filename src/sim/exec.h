@@ -166,6 +166,9 @@ bool sim_repeats(struct sim_warp *w, const struct sim_instr *i, int lane,
 void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
                    const struct sim_instr *i, enum lab_sim_check check,
                    const char *format, ...) LAB_PRINTF(6, 7);
+/* The budget ends in `block`. How many of the blocks behind it have run depends on the
+ * number of host threads, unless blocks run in one order: their findings are dropped. */
+void sim_find_until(struct sim_grid *g, uint64_t block);
 
 /* ---- what happened before what (race.c) ----
  *

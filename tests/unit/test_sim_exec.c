@@ -1064,4 +1064,61 @@ TEST_CASE(a_stop_names_the_place)
     }
 }
 
+/* Block 0 never ends, the others write out of memory. `first`: before that. */
+#define ENDLESS_BLOCK(first)                                                   \
+    BODY("", first "setp.eq.u32 %p1, %r17, 0; @%p1 bra $A;\n"                  \
+                   "st.global.u32 [%rd2+400], %r1; ret;\n"                     \
+                   "$A: bra $A;\n")
+
+static int count_of(const struct gpu *g, enum lab_sim_check check)
+{
+    int n = 0;
+    for (int32_t k = 0; k < g->result.finding_count; k++)
+        n += g->result.findings[k].check == check;
+    return n;
+}
+
+/* What other blocks did wrong meanwhile is found, too. */
+TEST_CASE(a_stop_keeps_what_blocks_behind_it_did)
+{
+    struct gpu g;
+    gpu_open(&g, ENDLESS_BLOCK(""), "k");
+    atomic_llong executed = 0;
+    uint32_t zero[64] = {0};
+    uint32_t *y = gpu_buffer(&g, sizeof(zero), zero);
+    const void *args[] = {&y};
+    g.options.threads = 2;
+    g.options.executed = &executed;
+    g.options.when = (struct lab_stop){past_two_million, &executed};
+    g.options.stop_found = true;
+    assert_int_equal(gpu_try(&g, 8, 32, 0, args, 1), LAB_E_CANCELLED);
+    assert_int_equal(count_of(&g, LAB_SIM_BUDGET), 1);
+    assert_int_equal(count_of(&g, LAB_SIM_MEMORY), 1);
+    gpu_close(&g);
+}
+
+/* The budget ends in block 0. Of blocks that run in one order those behind it have run
+ * each time; else as many as there were threads, and they are left out. */
+TEST_CASE(a_budget_keeps_what_always_ran)
+{
+    struct gpu g;
+    uint32_t zero[64] = {0};
+    for (int threads = 1; threads <= 2; threads++)
+        for (int ordered = 0; ordered < 2; ordered++) {
+            gpu_open(&g,
+                     ordered ? ENDLESS_BLOCK(
+                                   "atom.global.exch.b32 %r2, [%rd1], 1;\n")
+                             : ENDLESS_BLOCK(""),
+                     "k");
+            uint32_t *y = gpu_buffer(&g, sizeof(zero), zero);
+            const void *args[] = {&y};
+            g.options.threads = threads;
+            g.options.budget = 2000000;
+            assert_int_equal(gpu_try(&g, 8, 32, 0, args, 1), LAB_OK);
+            assert_int_equal(count_of(&g, LAB_SIM_BUDGET), 1);
+            assert_int_equal(count_of(&g, LAB_SIM_MEMORY), ordered);
+            gpu_close(&g);
+        }
+}
+
 RUN_TESTS()

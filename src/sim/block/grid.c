@@ -320,11 +320,13 @@ static void find_budget(struct launch *l)
                       "the launch was stopped here, after %lld instructions of "
                       "warps",
                       (long long)executed(l));
-    else if (g->found)
+    else if (g->found) {
         sim_find_late(&l->grid, g->block, g->thread, g->at, LAB_SIM_BUDGET,
                       "the launch executes more than %lld instructions of "
                       "warps; does a loop end?",
                       (long long)g->all);
+        sim_find_until(&l->grid, g->block);
+    }
 }
 
 /* Runs up to `most` instructions. */

@@ -646,7 +646,12 @@ void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
     sim_found(l->all,
               &(struct sim_found){
                   .f = one, .block = block, .thread = thread, .array = -1});
-    if (check == LAB_SIM_BUDGET)
+}
+
+void sim_find_until(struct sim_grid *g, uint64_t block)
+{
+    struct sim_launch_check *l = g->check;
+    if (!l->ordered)
         l->last = block;
 }
 

@@ -156,6 +156,11 @@ if grep -q '^registers and occupancy n/a: ' "$out"; then
     expect_stdout 'registers and occupancy: n/a where no ptxas has counted'
 fi
 
+# What was found is reported of a rung, too, that gives something back at its end.
+run lab attention --backend sim --variants unfused --budget 1000 --json
+expect_exit 1
+expect_stdout '"type":"finding","check":"budget","kernel":"attention_product","launch":1,'
+
 # A ladder: values, counts, and no time; a finding is exit code 1.
 run lab saxpy --backend sim --db "$db" --sizes 1000 --json
 expect_exit 0

@@ -661,10 +661,12 @@ static struct lab_call ladder_tensors_call(const struct lab_ladder_tensors *t)
                              .exec = t->exec};
 }
 
-static enum lab_status run_as(struct lab_ladder_tensors *t, const char *name,
+static enum lab_status run_as(struct lab_ladder_tensors *t,
+                              const struct lab_variant *rung,
                               lab_kernel_fn *run)
 {
-    const struct lab_variant variant = {.name = name, .run = run};
+    const struct lab_variant variant = {
+        .name = rung->name, .run = run, .release = rung->release};
     struct lab_call call = ladder_tensors_call(t);
     enum lab_status st = lab_backend_run(t->be, &variant, &call);
     t->exec = call.exec;
@@ -674,7 +676,7 @@ static enum lab_status run_as(struct lab_ladder_tensors *t, const char *name,
 static enum lab_status ladder_tensors_run(struct lab_ladder_tensors *t,
                                           const struct lab_variant *rung)
 {
-    return run_as(t, rung->name, rung->run);
+    return run_as(t, rung, rung->run);
 }
 
 /* Before the first run; ladder_tensors_done() comes after the last. */
@@ -683,7 +685,7 @@ static enum lab_status ladder_tensors_ready(struct lab_ladder_tensors *t,
 {
     enum lab_status st = ladder_tensors_fill(t);
     if (!st && rung->prepare)
-        st = run_as(t, rung->name, rung->prepare);
+        st = run_as(t, rung, rung->prepare);
     return st;
 }
 
@@ -692,7 +694,7 @@ static void ladder_tensors_done(struct lab_ladder_tensors *t,
 {
     if (rung->prepare && rung->release) {
         (void)lab_backend_sync(t->be);
-        (void)run_as(t, rung->name, rung->release);
+        (void)run_as(t, rung, rung->release);
     }
 }
 

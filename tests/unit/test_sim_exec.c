@@ -1064,6 +1064,59 @@ TEST_CASE(a_stop_names_the_place)
     }
 }
 
+/* 32 lanes add what is in shared memory; 5 of them, or 1, go on behind the branch to the
+ * end, where a load from global memory comes first, or none. */
+TEST_CASE(a_sum_of_a_block_comes_behind_an_exit)
+{
+#define PART ".shared .align 16 .b8 part[128];\n"
+#define STORE                                                                  \
+    "cvt.rn.f32.u32 %f1, %r1; mov.u32 %r2, part;\n"                            \
+    "mad.lo.u32 %r2, %r19, 4, %r2; st.shared.f32 [%r2], %f1;\n"                \
+    "bar.sync 0;\n"
+#define SUM                                                                    \
+    "ld.shared.f32 %f2, [part]; ld.shared.f32 %f3, [part+4];\n"                \
+    "add.f32 %f4, %f2, %f3; ld.shared.f32 %f5, [part+8];\n"                    \
+    "add.f32 %f6, %f4, %f5; ld.shared.f32 %f7, [part+12];\n"                   \
+    "add.f32 %f8, %f6, %f7;\n"
+#define LEAVE(lanes) "setp.ge.u32 %p1, %r1, " lanes "; @%p1 bra $E;\n"
+#define LOAD "ld.global.f32 %f9, [%rd2];\n"
+#define KEEP "st.global.f32 [%rd2], %f8;\n$E:\n"
+    static const struct {
+        const char *text;
+        int64_t flops;
+        int64_t
+            wavefronts; /* 1 of the store, and of the loads, which are one */
+    } cases[] = {
+        {BODY(PART, STORE SUM LEAVE("5") LOAD KEEP), 3 * 5, 1 + 2},
+        {BODY(PART, STORE SUM LEAVE("1") LOAD KEEP), 3, 1 + 1},
+        {BODY(PART, STORE SUM LEAVE("0") LOAD KEEP), 0, 1},
+        {BODY(PART, STORE SUM LEAVE("5") KEEP), 3 * 32, 1 + 2},
+        /* What lanes that end read is theirs, and so is what it is made of. */
+        {BODY(PART,
+              STORE SUM "st.global.f32 [%rd1], %f6;\n" LEAVE("5") LOAD KEEP),
+         2 * 32 + 5, 1 + 2},
+        /* Nothing of it was loaded. */
+        {BODY(PART, STORE SUM "add.f32 %f8, %f1, %f1;\n" LEAVE("5") LOAD KEEP),
+         4 * 32, 1 + 2},
+    };
+#undef PART
+#undef STORE
+#undef SUM
+#undef LEAVE
+#undef LOAD
+#undef KEEP
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct gpu g;
+        (void)run_body(&g, cases[k].text, 1, 32, 32);
+        if (g.result.counts.flops != cases[k].flops ||
+            g.result.counts.shared_wavefronts != cases[k].wavefronts)
+            fail_msg("case %zu: %lld FLOP, %lld wavefronts", k,
+                     (long long)g.result.counts.flops,
+                     (long long)g.result.counts.shared_wavefronts);
+        gpu_close(&g);
+    }
+}
+
 /* Block 0 never ends, the others write out of memory. `first`: before that. */
 #define ENDLESS_BLOCK(first)                                                   \
     BODY("", first "setp.eq.u32 %p1, %r17, 0; @%p1 bra $A;\n"                  \

@@ -384,6 +384,18 @@ void sim_count_flops(struct lab_sim_counts *n, const struct lab_sim_kernel *k,
     }
 }
 
+/* ---- loads behind a branch to the end (fuse.c) ---- */
+
+/* Of one place, executed by the lanes that come to `with`: one lane takes one pass. */
+static void count_behind(struct lab_sim_counts *n, const struct sim_tally *all,
+                         const struct sim_tally *with)
+{
+    const int64_t each = n->shared_wavefronts / all->warps;
+    n->shared_requests = n->shared_requests / all->warps * with->warps;
+    n->shared_wavefronts =
+        (with->lanes == with->warps && each > 1 ? 1 : each) * with->warps;
+}
+
 /* ---- sums ---- */
 
 static void add(struct lab_sim_counts *to, const struct lab_sim_counts *n)
@@ -440,6 +452,8 @@ enum lab_status sim_count_end(const struct sim_grid *g,
         c.divergent_branches += tally[i].divergent;
         if (in)
             sim_count_flops(&c, k, &k->instrs[i], tally);
+        if (k->instrs[i].with && tally[i].warps > 0 && c.shared_requests > 0)
+            count_behind(&c, &tally[i], &tally[k->instrs[i].with - k->instrs]);
         add(&out->counts, &c);
         if (!lines || !in || in->place < 0 || !c.warp_instructions)
             continue;

@@ -317,9 +317,7 @@ static bool has_loads(const struct fusing *x, int32_t to)
 /* A sum or product that waits for a shuffle, and that is read only behind its block,
  * where that is behind a branch to the end. In fp64 it may be rounded to fp32 first,
  * and there must be a load behind the branch, of a parameter at least. Of sums that wait
- * for a load ptxas moves all, some or none: 7 of 7 in cross_entropy_sample<256>, 3 or 4 in
- * softmax_fwd<256> and softmax_bwd<256>, none of 31 in grad_norm. No rule was found for
- * which. */
+ * for a load from shared memory see move_chains(). */
 static void move_behind(struct fusing *x, int32_t at)
 {
     const struct lab_ptx_instr *in = &x->instrs[at];
@@ -611,6 +609,97 @@ static enum lab_status widen(const struct lab_ptx_function *f,
     return LAB_OK;
 }
 
+/* ---- sums of loads from shared memory ----
+ *
+ * ptxas makes of the branch to the kernel's end an instruction, EXIT under the predicate,
+ * and schedules it among those of the blocks before and behind. Where a load from global
+ * memory comes behind it, EXIT goes before what only the lanes behind it need, loads from
+ * shared memory, too: so 7 of 7 sums of cross_entropy_sample<256> for sm_90a, and at most
+ * the last 10 in fp64 and 22 in fp32 of sums as long as that. Without such a load EXIT is
+ * where the sums left take as long as the machine's instructions behind it: with 3 of 7
+ * sums left in softmax_fwd<256>, 4 of 7 in softmax_bwd<256>, none of 31 in grad_norm. PTX
+ * does not have those instructions: such sums are counted where PTX has them. */
+
+/* Whether the block at `to` loads from global memory. */
+static bool loads_behind(const struct fusing *x, int32_t to)
+{
+    for (int32_t k = to; k < x->f->instr_count && x->block[k] == x->block[to];
+         k++)
+        if (strcmp(x->f->instrs[k].opcode, "ld") == 0 &&
+            lab_ptx_has_modifier(&x->f->instrs[k], "global"))
+            return true;
+    return false;
+}
+
+/* A load of one place in shared memory by all lanes. */
+static bool is_shared_load(const struct lab_ptx_instr *in)
+{
+    return load_bytes(in) > 0 &&
+           in->operands[1].parts[0].kind == LAB_PTX_OPERAND_SYMBOL;
+}
+
+/* Whether what `at` writes is read behind `to`, or before by what is moved there, alone. */
+static bool serves_behind(struct fusing *x, int32_t at, int32_t to)
+{
+    const struct lab_ptx_operand *result = &x->instrs[at].operands[0];
+    if (!use_of(x, result))
+        return false;
+    for (int32_t k = 0; k < to; k++)
+        if (k != at && touches(x, &x->instrs[k], result->reg) &&
+            (k < at || x->fused[k].with != to))
+            return false;
+    return true;
+}
+
+/* Whether a source of the sum is what comes behind `to`. */
+static bool has_moved_source(const struct fusing *x, int32_t at, int32_t to)
+{
+    for (int o = 1; o < x->instrs[at].operand_count; o++) {
+        const struct reg_use *r = use_of(x, &x->instrs[at].operands[o]);
+        if (r && r->at < at && x->fused[r->at].with == to)
+            return true;
+    }
+    return false;
+}
+
+/* The block from `from` to before `to`. */
+static void move_chain(struct fusing *x, int32_t from, int32_t to)
+{
+    enum { MOST_F64 = 10, MOST_F32 = 22 };
+    int sums = 0;
+    bool before = false; /* what may write shared memory */
+    if (!behind_exit(x, to) || x->f->instrs[to].guard >= 0 ||
+        !loads_behind(x, to))
+        return;
+    for (int32_t k = to - 1; k >= from; k--) {
+        const struct lab_ptx_instr *in = &x->instrs[k];
+        const bool f64 = is_type(in, "f64");
+        const bool sum = is_arithmetic(in) && (f64 || is_type(in, "f32")) &&
+                         x->fused[k].flop == SIM_FLOP_ALL;
+        before |= parts_loads(&x->f->instrs[k]);
+        if ((!sum && (before || !is_shared_load(in))) ||
+            (sum && sums >= (f64 ? MOST_F64 : MOST_F32)) ||
+            !serves_behind(x, k, to))
+            continue;
+        x->fused[k].with = to;
+        sums += sum;
+    }
+    for (int32_t k = from; k < to; k++)
+        if (x->fused[k].with == to && !is_shared_load(&x->instrs[k]) &&
+            !has_moved_source(x, k, to))
+            x->fused[k].with = -1;
+}
+
+static void move_chains(struct fusing *x)
+{
+    const int32_t n = x->f->instr_count;
+    for (int32_t from = 0, k = 1; k < n; k++)
+        if (x->block[k] != x->block[from]) {
+            move_chain(x, from, k);
+            from = k;
+        }
+}
+
 /* ---- all of it ---- */
 
 enum lab_status sim_fuse(const struct lab_ptx_function *f,
@@ -650,6 +739,8 @@ enum lab_status sim_fuse(const struct lab_ptx_function *f,
         if (strcmp(x.instrs[k].opcode, "selp") == 0 && x.instrs[k].guard < 0 &&
             x.instrs[k].operand_count == 4)
             sink_sources(&x, k);
+    if (!st)
+        move_chains(&x);
     for (int32_t k = 0; !st && k < f->instr_count; k++)
         if (is_arithmetic(&x.instrs[k]))
             move_behind(&x, k);

@@ -78,3 +78,17 @@ await 60000 22 cudaMemcpy
 expect cudaMemcpy(result, y, 768, cudaMemcpyDeviceToHost)
 END
 expect_exit 0
+
+# A recorded rung is compared with the ceiling of its own precision, which the device has.
+play lab-precision --backend cpu --ascii --db screen.db <<'END'
+resize 160 50
+await 60000 fewer bits
+key P
+await 60000 recorded on NVIDIA H200
+key Down
+key Down
+expect Profile: tf32, tf32
+expect % of the ceiling (tf32)
+absent its ceiling was not measured
+END
+expect_exit 0

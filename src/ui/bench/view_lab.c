@@ -368,6 +368,16 @@ static void model_line(struct page *p, const struct lab_bench_data *lab,
             why ? why : "");
 }
 
+/* The set's is that of one precision; a row's share is of its own. */
+static const char *ceiling_of(const struct lab_bench_data *lab,
+                              const struct lab_bench_result *r)
+{
+    const char *name = lab->sets[r->set].ceiling_name;
+    const char *precision = lab_bench_precision_text(lab, r);
+    return lab->unit != LAB_UNIT_FLOPS || strstr(name, precision) ? name
+                                                                  : precision;
+}
+
 static void rate_line(struct page *p, const struct lab_bench_data *lab,
                       const struct lab_bench_result *r)
 {
@@ -381,7 +391,7 @@ static void rate_line(struct page *p, const struct lab_bench_data *lab,
                 passed ? passed : "");
     else
         line_of(p, "rate", "%s, %.1f %% of the ceiling (%s)", rate,
-                100 * r->share, lab->sets[r->set].ceiling_name);
+                100 * r->share, ceiling_of(lab, r));
 }
 
 static void gain_line(struct page *p, const struct lab_bench_data *lab,

@@ -62,6 +62,33 @@ TEST_CASE(one_line_shows_what_is_around_the_lit_box)
     lab_diagram_release(&d);
 }
 
+/* Where boxes have no room: names, with what they read from further back. */
+TEST_CASE(names_go_over_several_rows)
+{
+    struct lab_diagram d;
+    struct lab_canvas c;
+    residual(&d);
+    assert_ok(lab_canvas_init(&c, 3, 30, false));
+    assert_true(lab_diagram_fits(&c, &d, 53));
+    assert_false(lab_diagram_fits(&c, &d, 52));
+    const struct lab_rect r = {0, 0, 3, 30};
+    assert_int_equal(lab_diagram_names(&c, r, &d, LAB_ROLE_TITLE), 2);
+    char *have = lab_canvas_dump(&c);
+    assert_string_equal(have, "x ▸ conv1 ▸ relu1 ▸ conv2\n"
+                              "▸ sum (conv1)\n\n");
+    lab_free(have);
+    for (int i = 0; i < d.n; i++)
+        assert_int_equal(lab_diagram_hit(&d, d.box[i].at.y, d.box[i].at.x), i);
+    lab_canvas_clear(&c);
+    const struct lab_rect one = {0, 0, 1, 30};
+    assert_int_equal(lab_diagram_names(&c, one, &d, LAB_ROLE_TITLE), 1);
+    have = lab_canvas_dump(&c);
+    assert_string_equal(have, "x ▸ conv1 ▸ relu1 ▸ conv2 …\n\n\n");
+    lab_free(have);
+    lab_canvas_release(&c);
+    lab_diagram_release(&d);
+}
+
 TEST_CASE(a_box_is_found_where_it_was_drawn)
 {
     struct lab_diagram d;

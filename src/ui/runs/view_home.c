@@ -446,10 +446,12 @@ struct lab_home_layout lab_home_layout(struct lab_rect body, int64_t runs)
         return l;
     }
     int rows[3];
+    enum { ABOUT = 5, SOME_RUNS = 3 };
+    int few = runs < SOME_RUNS ? (int)runs : SOME_RUNS;
     const struct lab_share parts[3] = {
-        {5, 5, 0},  /* lessons */
-        {4, 0, 2},  /* about: two lines and its border */
-        {5, 1, 1}}; /* runs */
+        {5, 5, 0},     /* lessons */
+        {ABOUT, 0, 2}, /* a heading, title, network, two lines of text */
+        {HEADS + (few > 1 ? few : 1), runs > SOME_RUNS ? 1 : 0, 1}}; /* runs */
     lab_layout_share(body.h, parts, 3, rows);
     l.lessons = lab_rect_cut_top(&body, rows[0]);
     l.about = lab_rect_cut_top(&body, rows[1]);
@@ -522,19 +524,22 @@ static void picture_of(struct home_state *st, int64_t lesson)
     lab_diagram_join(d, d->n - 2, d->n - 1);
 }
 
+/* Boxes where all of them and some text have room, else their names. */
 static void draw_picture(struct home_state *st, struct lab_canvas *c,
                          struct lab_rect *r)
 {
-    int rows = lab_diagram_rows(&st->network);
-    enum { TEXT_H = 6 };
-    if (rows == 0 || r->h < 3)
+    enum { TEXT_H = 6, NAMES_H = 3 };
+    struct lab_diagram *d = &st->network;
+    int rows = lab_diagram_rows(d);
+    if (rows == 0)
         return;
-    if (r->h >= rows + TEXT_H)
-        lab_diagram_draw(c, lab_rect_cut_top(r, rows), &st->network,
-                         LAB_ROLE_TITLE);
-    else
-        lab_diagram_line(c, lab_rect_cut_top(r, 1), &st->network,
-                         LAB_ROLE_TITLE);
+    if (r->h >= rows + TEXT_H && lab_diagram_fits(c, d, r->w)) {
+        lab_diagram_draw(c, lab_rect_cut_top(r, rows), d, LAB_ROLE_TITLE);
+        return;
+    }
+    struct lab_rect names = *r;
+    names.h = r->h < TEXT_H ? 1 : r->h / NAMES_H;
+    lab_rect_cut_top(r, lab_diagram_names(c, names, d, LAB_ROLE_TITLE));
 }
 
 /* The text of the lesson, as much of it as there is room for. */
@@ -603,7 +608,9 @@ static void draw_about(struct home_state *st, struct lab_canvas *c,
                                               LAB_ROLE_TITLE, l->title) -
                              1);
     picture_of(st, st->rows[row].lesson);
-    draw_picture(st, c, &r);
+    int summary = lab_canvas_paragraph_rows(c, r.w, r.h, l->summary);
+    if (r.h > summary)
+        draw_picture(st, c, &r);
     lab_rect_cut_top(&r,
                      lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, l->summary));
     lab_rect_cut_top(&r, 1);

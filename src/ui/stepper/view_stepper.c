@@ -3927,12 +3927,13 @@ static void add_term(struct lab_doc *d, const struct lab_stepper *v, int k,
                      bool silent)
 {
     const struct lab_term *term = &v->snap.explanation.terms[k];
-    const int w = v->brief ? 7 : 9;
-    const char *value = LAB_VALUE_TEXT(term->value, w);
+    /* The sign is printed apart: three digits of any number, "3.59e-05". */
+    const int w = v->brief ? 8 : 9;
+    const char *value = LAB_VALUE_TEXT(fabs(term->value), w);
     lab_doc_para(d, 0, 0, false);
     if (!silent) {
         lab_doc_addf(d, LAB_ROLE_NORMAL, "%c %*s", term->value < 0 ? '-' : '+',
-                     w, value[0] == '-' ? value + 1 : value);
+                     w, value);
         if (strcmp(term->text, LAB_VALUE_TEXT(term->value, 9)) != 0) {
             lab_doc_add(d, LAB_ROLE_FORMULA, v->brief ? " = " : "  = ");
             if (v->brief)
@@ -4121,6 +4122,18 @@ static int columns_used(const struct lab_canvas *c, struct lab_rect r, int y)
     return used;
 }
 
+/* The rows of `r` below its last line that has something. */
+static struct lab_rect below_lines(const struct lab_canvas *c,
+                                   struct lab_rect r)
+{
+    struct lab_rect out = {r.y + r.h, r.x, 0, r.w};
+    while (out.y > r.y && columns_used(c, r, out.y - 1) == 0) {
+        out.y--;
+        out.h++;
+    }
+    return out;
+}
+
 /* What the lines of `r` leave free from the one on below which all leave half of it,
  * or at least so many columns; h 0: there is none. */
 static struct lab_rect right_of_lines(const struct lab_canvas *c,
@@ -4187,7 +4200,7 @@ static void draw_uses(const struct lab_stepper *v, struct lab_canvas *c,
 static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
-    enum { USES_W = 44, USES_H = 2 };
+    enum { USES_W = 44, USES_H = 2, USES_BELOW = 4 };
     struct lab_pager *p = &v->pager[LAB_PANE_EXPLAIN];
     v->explain_at = r;
     write_explain(v, r.w, c->ascii);
@@ -4197,8 +4210,13 @@ static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
         p->top = 0; /* the formula stays in sight */
     lab_pager_draw(p, c, r);
     draw_term_bars(v, c, r);
-    struct lab_rect uses = right_of_lines(c, r, USES_W);
-    if (v->tensor >= 0 && uses.h >= USES_H)
+    if (v->tensor < 0)
+        return;
+    /* On lines of their own, where these have them or a part that says enough. */
+    struct lab_rect uses = below_lines(c, r);
+    if (uses.h <= count_uses(v) && uses.h < USES_BELOW)
+        uses = right_of_lines(c, r, USES_W);
+    if (uses.h >= USES_H)
         draw_uses(v, c, uses);
 }
 

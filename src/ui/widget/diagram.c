@@ -109,6 +109,15 @@ static void in_sight(const struct lab_canvas *c, const struct lab_diagram *d,
     }
 }
 
+bool lab_diagram_fits(const struct lab_canvas *c, const struct lab_diagram *d,
+                      int columns)
+{
+    int w = 0;
+    for (int i = 0; i < d->n; i++)
+        w += text_w(c, &d->box[i], false) + (i > 0 ? GAP : 0);
+    return w <= columns;
+}
+
 static void forget_places(struct lab_diagram *d)
 {
     for (int i = 0; i < d->n; i++)
@@ -144,6 +153,56 @@ void lab_diagram_line(struct lab_canvas *c, struct lab_rect row,
     }
     if (end < d->n)
         lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s…", arrow);
+}
+
+/* ---- names in several rows ---- */
+
+/* " (relu1, x)": what a box reads besides the one before it. */
+static void from_further(const struct lab_diagram *d, int box, char *out,
+                         size_t cap)
+{
+    const struct lab_diagram_box *b = &d->box[box];
+    size_t n = 0;
+    out[0] = '\0';
+    for (int i = 0; i < b->n_in && n < cap; i++)
+        if (b->in[i] != box - 1)
+            n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? ", " : " (",
+                                  d->box[b->in[i]].name);
+    if (n > 0 && n < cap)
+        snprintf(out + n, cap - n, ")");
+}
+
+int lab_diagram_names(struct lab_canvas *c, struct lab_rect r,
+                      struct lab_diagram *d, enum lab_role lit)
+{
+    enum { FURTHER = LAB_DIAGRAM_IN * 44, JOIN = 3 };
+    struct lab_rect row = r;
+    int used = 0;
+    forget_places(d);
+    for (int i = 0; i < d->n; i++) {
+        struct lab_diagram_box *b = &d->box[i];
+        const char *joint = !reads_last(d, i) ? "   "
+                            : d->backward     ? " ◂ "
+                                              : " ▸ ";
+        char further[FURTHER];
+        from_further(d, i, further, sizeof(further));
+        int w = lab_canvas_columns(c, b->name) + (b->folded ? 1 : 0) +
+                lab_canvas_columns(c, further) + 1;
+        if (i == 0 || (row.w < JOIN + w && row.w < r.w)) {
+            if (used == r.h) {
+                lab_canvas_text(c, row.y, row.x, row.w, LAB_ROLE_DIM, " …");
+                break;
+            }
+            row = (struct lab_rect){r.y + used++, r.x, 1, r.w};
+            joint += i == 0 ? strlen(joint) : 1;
+        }
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s", joint);
+        b->at = row;
+        b->at.w = lab_canvas_add(c, &row, i == d->lit ? lit : LAB_ROLE_NORMAL,
+                                 "%s%s", b->folded ? "+" : "", b->name);
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s", further);
+    }
+    return used;
 }
 
 /* ---- lines under the boxes ---- */

@@ -45,6 +45,13 @@ int lab_diagram_rows(const struct lab_diagram *d);
 /* Names in one row. */
 void lab_diagram_line(struct lab_canvas *c, struct lab_rect row,
                       struct lab_diagram *d, enum lab_role lit);
+/* Names in rows from the first on, at most r.h, behind a name those that it reads from
+ * further back, "sum1 (relu1)"; returns the rows that they take. */
+int lab_diagram_names(struct lab_canvas *c, struct lab_rect r,
+                      struct lab_diagram *d, enum lab_role lit);
+/* Whether all boxes fit beside each other. */
+bool lab_diagram_fits(const struct lab_canvas *c, const struct lab_diagram *d,
+                      int columns);
 /* Boxes, lab_diagram_rows() high; fewer rows leave lines out. */
 void lab_diagram_draw(struct lab_canvas *c, struct lab_rect r,
                       struct lab_diagram *d, enum lab_role lit);

@@ -545,6 +545,7 @@ static void bench_profile_draw(const struct lab_bench_state *st,
 
 enum {
     WIDE_W = 140, /* from here on pictures and source stand beside the table */
+    TEXT_BESIDE_W = 180, /* and the text, when the lab opens */
     WIDE_H = 30,
     FACTS_H = 2,
     WORDS_H = 2,
@@ -931,6 +932,16 @@ static struct lab_rect rows_left(struct lab_pager *p, struct lab_rect *r,
                                 : (struct lab_rect){0};
 }
 
+/* The text while it is read, in the place of the profile and the source. */
+static void draw_text_beside(struct lab_bench_state *st, struct lab_canvas *c,
+                             const struct lab_bench_layout *l)
+{
+    struct lab_rect r = l->profile;
+    r.h += l->kernel.h;
+    lab_canvas_heading(c, &r, "The text, t: profile and source", true);
+    lab_pager_draw(&st->text_pager, c, r);
+}
+
 static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
                       struct lab_bench_layout *l,
                       const struct lab_bench_chart *bars,
@@ -946,11 +957,17 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
             false);
         st->rates_at = l->rates;
         lab_bench_rates_draw(c, l->rates, rates);
+    } else if (st->reading) {
+        bench_kernel_draw(st, c, l->rates);
     } else { /* what to predict first */
         draw_text(st, c, l->rates);
     }
     if (l->slide.h > 0)
         draw_slides(st, c, l->slide);
+    if (st->reading) {
+        draw_text_beside(st, c, l);
+        return;
+    }
     bench_profile_draw(st, c, l->profile);
     struct lab_rect below = {0};
     if (texts && !st->kernel_problem[0])
@@ -1088,13 +1105,12 @@ static void draw_command(struct lab_bench_state *st, struct lab_canvas *c,
     draw_text(st, c, text);
 }
 
-/* The text alone; beside one that leaves room, the picture. */
+/* The text alone, or the picture beside it. */
 static void draw_reading(struct lab_bench_state *st, struct lab_canvas *c,
                          struct lab_rect body)
 {
     struct lab_rect left = body;
-    if (has_picture(st) && body.w >= WIDE_W &&
-        lab_pager_lines(&st->text_pager, TEXT_W, c->ascii) <= (size_t)body.h) {
+    if (has_picture(st) && body.w >= WIDE_W) {
         left = lab_rect_cut_left(&body, TEXT_W);
         lab_rect_cut_left(&body, 1);
         draw_picture(st, c, body);
@@ -1140,7 +1156,9 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
     fit_profile(st, c, &l);
     st->wide = l.wide;
     st->bars_at = st->rates_at = (struct lab_rect){0};
-    if (st->reading) {
+    const bool beside =
+        st->reading && l.wide && body.w >= TEXT_BESIDE_W && !st->lab.command[0];
+    if (st->reading && !beside) {
         draw_reading(st, c, body);
         return;
     }
@@ -1153,12 +1171,14 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
         lab_canvas_text(c, body.y, body.x, body.w, LAB_ROLE_DIM,
                         st->lab.problem[0] ? st->lab.problem
                                            : "looking for what can be run ...");
+        if (beside)
+            draw_text_beside(st, c, &l);
         return;
     }
     make_room(st, c, &l);
     draw_state(st, c, lab_rect_cut_top(&l.facts, 1));
     draw_sizes(st, c, l.facts);
-    lab_table_draw(&st->table, c, l.table, !st->scrolling);
+    lab_table_draw(&st->table, c, l.table, !st->scrolling && !st->reading);
     draw_words(st, c, l.words);
     if (l.wide)
         draw_wide(st, c, &l, &bars, &rates);

@@ -283,29 +283,28 @@ static int column_of_bars(const struct lab_fact_table *t)
     return t->columns;
 }
 
-/* A bar a row, the longest as wide as the pane, of the column under the cursor where it
- * has numbers. What the table is given is drawn while a column is chosen, else what is
- * computed of it. */
-static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
-                      struct lab_rect r)
+static double largest_of(const struct facts_state *st, int column, bool *below)
 {
-    enum { VALUE_W = 14 };
-    int column = (int)lab_table_row(&st->columns);
-    int chosen = chosen_row(st);
-    int name_w = key_width(st) + 2;
     double most = 0;
-    bool below = false;
-    char text[64];
-    if (column < 1 || !st->t->column[column].unit ||
-        (st->pane != PANE_COLUMNS && !st->t->column[column].formula))
-        column = column_of_bars(st->t);
-    if (column == st->t->columns)
-        return;
+    *below = false;
     for (int i = 0; i < st->count; i++) {
         double v = (double)lab_fact_at(st->t, st->shown[i], column)->value;
         most = fmax(most, isfinite(v) ? fabs(v) : 0);
-        below = below || v < 0;
+        *below = *below || v < 0;
     }
+    return most;
+}
+
+/* A bar a row, the longest as wide as the pane. */
+static void draw_column(const struct facts_state *st, struct lab_canvas *c,
+                        struct lab_rect r, int column)
+{
+    enum { VALUE_W = 14 };
+    int chosen = chosen_row(st);
+    int name_w = key_width(st) + 2;
+    bool below;
+    double most = largest_of(st, column, &below);
+    char text[64];
     struct lab_str head;
     lab_str_init(&head);
     lab_fact_head(st->t, column, &head);
@@ -327,6 +326,32 @@ static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
         lab_bar_draw(c, row.y, row.x, row.w, v / most, below,
                      here ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1);
     }
+}
+
+/* The column under the cursor where it has numbers: what the table is given only while
+ * a column is chosen. Below it the other computed columns, then those that are given,
+ * as many as have room. */
+static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    const int each = st->count + 1; /* with its heading */
+    int first = (int)lab_table_row(&st->columns);
+    bool below;
+    if (first < 1 || !st->t->column[first].unit ||
+        (st->pane != PANE_COLUMNS && !st->t->column[first].formula))
+        first = column_of_bars(st->t);
+    if (first == st->t->columns)
+        return;
+    draw_column(st, c, lab_rect_cut_top(&r, each), first);
+    for (int computed = 1; computed >= 0; computed--)
+        for (int i = 1; i < st->t->columns && r.h > each; i++) {
+            const struct lab_fact_column *of = &st->t->column[i];
+            if (i == first || !of->unit || (of->formula != NULL) != computed ||
+                largest_of(st, i, &below) <= 0)
+                continue;
+            lab_rect_cut_top(&r, 1);
+            draw_column(st, c, lab_rect_cut_top(&r, each), i);
+        }
 }
 
 static void facts_draw(struct lab_screen *s, struct lab_canvas *c,

@@ -28,12 +28,25 @@ static const char *ran_as(const struct lab_snapshot *snap, int index)
     return ran ? ran : now ? now->name : NULL;
 }
 
+static void state(const struct lab_advice_facts *f,
+                  void (*each)(void *to, const char *text), void *to)
+{
+    struct lab_advice advice[LAB_ADVICE_COUNT];
+    struct lab_str text;
+    int count = lab_advise(f, advice);
+    lab_str_init(&text);
+    for (int i = 0; i < count; i++) {
+        lab_str_clear(&text);
+        lab_advice_add(&text, &advice[i]);
+        each(to, lab_str_text(&text));
+    }
+    lab_str_release(&text);
+}
+
 void lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
                        int index, int kernel,
                        void (*each)(void *to, const char *text), void *to)
 {
-    struct lab_advice advice[LAB_ADVICE_COUNT];
-    struct lab_str text;
     struct lab_kernel_record k[MOST_KERNELS];
     struct lab_advice_facts f;
     const struct lab_step_status *status = &snap->steps[index];
@@ -58,12 +71,47 @@ void lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
         f.bytes = step->bytes;
     }
     lab_live_counters(live, status->exec, kernel, &f.counters);
-    int count = lab_advise(&f, advice);
-    lab_str_init(&text);
-    for (int i = 0; i < count; i++) {
-        lab_str_clear(&text);
-        lab_advice_add(&text, &advice[i]);
-        each(to, lab_str_text(&text));
+    state(&f, each, to);
+}
+
+/* The blocks of a multiprocessor from the share of its warps that they are. */
+static int64_t active_blocks(const struct lab_roofline *r,
+                             const struct lab_time_sum *kernel)
+{
+    enum { WARP = 32 };
+    int64_t threads = lab_launch_size(kernel->launch.block);
+    if (threads <= 0 || r->max_warps_per_sm <= 0 ||
+        isnan(kernel->occupancy_pct))
+        return LAB_UNKNOWN;
+    double warps =
+        kernel->occupancy_pct / 100 * lab_to_real(r->max_warps_per_sm);
+    return llround(warps / (double)((threads + WARP - 1) / WARP));
+}
+
+void lab_advise_sum(const struct lab_roofline *r,
+                    const struct lab_time_sum *step,
+                    const struct lab_time_sum *kernel,
+                    void (*each)(void *to, const char *text), void *to)
+{
+    struct lab_advice_facts f;
+    lab_advice_facts_init(&f);
+    f.blocks = lab_launch_size(kernel->launch.grid);
+    f.occupancy_pct = kernel->occupancy_pct;
+    if (kernel->occupancy_limit != LAB_UNKNOWN)
+        f.occupancy_limit = (int)kernel->occupancy_limit;
+    f.active_blocks_per_sm = active_blocks(r, kernel);
+    f.time_ns = kernel->median_ns;
+    if (r->sm_count > 0)
+        f.sm_count = r->sm_count;
+    if (r->per_s[LAB_CEILING_COPY] > 0)
+        f.peak_dram_bytes_s = r->per_s[LAB_CEILING_COPY];
+    f.kernels = step->kernels;
+    f.fusable = lab_variant_can_fuse(step->backend, step->op, step->phase_id,
+                                     step->name, step->variant);
+    if (step->kernels == 1) { /* the formula is that of the whole step */
+        f.flop = step->flop;
+        f.bytes = step->bytes;
     }
-    lab_str_release(&text);
+    f.counters = kernel->counters;
+    state(&f, each, to);
 }

@@ -220,6 +220,16 @@ static enum lab_status load_kernels(void *user, int64_t run,
     return lab_time_sums_share(kernels, (size_t)*count);
 }
 
+static void add_advice(void *user, int64_t run, const struct lab_time_sum *step,
+                       const struct lab_time_sum *kernel, struct lab_str *out)
+{
+    (void)user;
+    (void)run;
+    lab_str_addf(out, "few-blocks: %s of %s. Try more blocks.\n",
+                 kernel->kernel_short ? kernel->kernel_short : kernel->kernel,
+                 step->name);
+}
+
 static enum lab_status load_work(void *user, int64_t run,
                                  const struct lab_time_sum **rows,
                                  int64_t *count)
@@ -287,6 +297,7 @@ static const struct lab_runs_model RUNS_MODEL = {
     .load_runs = load_runs,
     .load_steps = load_steps,
     .load_kernels = load_kernels,
+    .add_advice = add_advice,
     .load_work = load_work,
     .write_facts = write_facts,
     .delete_run = delete_run,

@@ -301,14 +301,37 @@ struct lab_run_layout lab_run_layout(struct lab_rect body,
     return l;
 }
 
-/* What holds back the chosen step, or the chosen kernel. */
+/* The chosen kernel, or of the chosen step that of most time; NULL: none is listed. */
+static const struct lab_time_sum *kernel_of(const struct run_state *st)
+{
+    int64_t at = lab_table_row(&st->kernels);
+    if (st->pane != PANE_KERNELS && st->kernels_of < 0)
+        return NULL;
+    for (int64_t i = 0; st->pane != PANE_KERNELS && i < st->kernels.count; i++)
+        if (st->kernel_rows[i].share > st->kernel_rows[at].share)
+            at = i;
+    return at < 0 ? NULL : &st->kernel_rows[at];
+}
+
+static const struct lab_time_sum *step_of(const struct run_state *st,
+                                          const struct lab_time_sum *kernel)
+{
+    for (int64_t i = 0; kernel && i < st->steps.count; i++)
+        if (st->step_rows[i].step_index == kernel->step_index)
+            return &st->step_rows[i];
+    return NULL;
+}
+
+/* What holds back the chosen step, or the chosen kernel, and what to try. */
 static void draw_why(const struct run_state *st, struct lab_canvas *c,
                      struct lab_rect r)
 {
+    const struct lab_runs_model *m = st->args.model;
     bool kernel = st->pane == PANE_KERNELS && st->kernels.count > 0;
     int64_t at = lab_table_row(kernel ? &st->kernels : &st->steps);
     char title[160];
-    if (at < 0)
+    struct lab_str text;
+    if (at < 0 || lab_rect_empty(r))
         return;
     const struct lab_time_sum *s =
         kernel ? &st->kernel_rows[at] : &st->step_rows[at];
@@ -318,10 +341,16 @@ static void draw_why(const struct run_state *st, struct lab_canvas *c,
     snprintf(title, sizeof(title), "What bounds %.100s%s%s", name ? name : "it",
              s->phase ? ", " : "", s->phase ? s->phase : "");
     lab_canvas_heading(c, &r, title, false);
-    lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL,
-                         s->why ? s->why
-                                : "Not known: no roofs of this device, or no "
-                                  "formula and no counters.");
+    lab_str_init(&text);
+    lab_str_addf(&text, "%s\n",
+                 s->why ? s->why
+                        : "Not known: no roofs of this device, or no formula "
+                          "and no counters.");
+    const struct lab_time_sum *k = kernel_of(st);
+    if (m->add_advice && step_of(st, k))
+        m->add_advice(m->user, st->args.run.id, step_of(st, k), k, &text);
+    lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, lab_str_text(&text));
+    lab_str_release(&text);
 }
 
 /* Where the time goes, the chosen step or kernel marked. */
@@ -343,13 +372,31 @@ static void draw_flame(struct run_state *st, struct lab_canvas *c,
     lab_flame_draw(&st->flame, c, r);
 }
 
+/* Rows of what holds back any of the steps: the picture does not jump with the
+ * cursor. */
+static int why_rows(const struct run_state *st, const struct lab_canvas *c,
+                    int w)
+{
+    enum { MOST = 3 };
+    int rows = 1;
+    for (int64_t i = 0; i < st->steps.count && rows < MOST; i++) {
+        const char *why = st->step_rows[i].why;
+        int n = why ? lab_canvas_paragraph_rows(c, w, MOST, why) : 1;
+        rows = n > rows ? n : rows;
+    }
+    return rows + 1;
+}
+
 static void run_draw(struct lab_screen *s, struct lab_canvas *c,
                      struct lab_rect body)
 {
-    enum { WHY = 5, WITH_WHY = 40 };
+    enum { WHY = 6, WITH_WHY = 40, WITH_SHORT = 20 };
     struct run_state *st = s->state;
-    if (body.h >= WITH_WHY && st->steps.count > 0 && !st->simulated)
-        draw_why(st, c, lab_rect_cut_bottom(&body, WHY));
+    int why = body.h >= WITH_WHY     ? WHY
+              : body.h >= WITH_SHORT ? why_rows(st, c, body.w)
+                                     : 0;
+    if (st->steps.count > 0 && !st->simulated)
+        draw_why(st, c, lab_rect_cut_bottom(&body, why));
     const struct lab_run_want want = {
         (int64_t)lab_pager_lines(&st->facts, body.w, c->ascii), st->steps.count,
         st->all_kernels ? st->kernels.count : st->most_kernels,

@@ -1093,6 +1093,20 @@ static enum lab_status load_kernels(void *user, int64_t run,
     return st;
 }
 
+static void add_line(void *to, const char *text)
+{
+    struct lab_str *out = to;
+    lab_str_addf(out, "%s\n", text);
+}
+
+static void add_advice(void *user, int64_t run, const struct lab_time_sum *step,
+                       const struct lab_time_sum *kernel, struct lab_str *out)
+{
+    struct runs_source *s = user;
+    if (s->bounds.run == run)
+        lab_advise_sum(&s->bounds, step, kernel, add_line, out);
+}
+
 /* ---- facts, delete ---- */
 
 static void fact(struct lab_doc *doc, const char *name, const char *value)
@@ -1253,6 +1267,7 @@ static enum lab_status runs_source_new(struct runs_source **out,
                                        .load_runs = load_runs,
                                        .load_steps = load_steps,
                                        .load_kernels = load_kernels,
+                                       .add_advice = add_advice,
                                        .load_work = load_work,
                                        .write_facts = write_facts,
                                        .delete_run = delete_run,

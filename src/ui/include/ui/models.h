@@ -36,6 +36,10 @@ struct lab_runs_model {
                                     const struct lab_time_sum *step,
                                     const struct lab_time_sum **rows,
                                     int64_t *count);
+    /* Adds what to try with a kernel of a step, a line each; both from what was
+     * loaded last. May be NULL. */
+    void (*add_advice)(void *user, int64_t run, const struct lab_time_sum *step,
+                       const struct lab_time_sum *kernel, struct lab_str *out);
     /* Steps and kernels in one list, with what bounds them. May be NULL. */
     enum lab_status (*load_work)(void *user, int64_t run,
                                  const struct lab_time_sum **rows,

@@ -152,8 +152,10 @@ const struct lab_setting *lab_config_find(const struct lab_config *config,
 
 enum lab_status lab_config_fail_at(const struct lab_setting *setting)
 {
-    return lab_fail_context(LAB_E_PARSE, "%s:%d:%d", file.path, setting->line,
-                            setting->value_at);
+    const bool comment = strstr(setting->value, " #") != NULL;
+    return lab_fail_context(
+        LAB_E_PARSE, "%s:%d:%d%s", file.path, setting->line, setting->value_at,
+        comment ? " (a comment needs a line of its own)" : "");
 }
 
 enum lab_status lab_config_fail(const struct lab_setting *setting,

@@ -6,11 +6,21 @@ run config
 expect_exit 0
 expect_stdout 'no settings in'
 expect_stdout 'backend       auto'
+grep -q '^theme  *auto  *built in$' "$out" || complain 'no default of the theme'
+grep -q '^threads  *every core' "$out" || complain 'no default of the threads'
+expect_stdout 'key.SCREEN.NEW = KEY'
+run config keys
+expect_exit 0
+grep -q "^all  *? F1  *all keys of this screen" "$out" || complain 'no key of all'
+grep -q "^run  *O  *a kernel's occupancy" "$out" || complain 'no key of a run'
+run config values
+expect_exit 2
 mkdir -p "${file%/*}"
 cat >"$file" <<'END'
 # a comment
 theme = light
 key.F6 = v
+key.home.F7 = d
 color.backward = #FF00FF
 pane.steps = 40
 backend = cpu
@@ -25,7 +35,12 @@ expect_json 'len(rows) > 20' 'all(x["type"] == "setting" for x in rows)' \
     '[x["line"] for x in rows if x["name"] == "theme"] == [2]' \
     '[x["value"] for x in rows if x["name"] == "variant"] == ["dense=blas", "nosuch=tiled"]' \
     '[x["value"] for x in rows if x["name"] == "color.backward"] == ["#FF00FF"]' \
-    '[x["origin"] for x in rows if x["name"] == "batch"] == ["built in"]'
+    '[x["origin"] for x in rows if x["name"] == "batch"] == ["built in"]' \
+    '[x["without"] for x in rows if x["name"] == "batch"] == ["the lesson\u0027s"]'
+run config keys
+expect_json 'all(x["type"] == "key" for x in rows)' \
+    '[x["screen"] for x in rows if x["set"] == "key.home.F7"] == ["home"]' \
+    'len([x for x in rows if x["set"] == "key.F6"]) > 1'
 
 # Defaults of options; a target that the network lacks is left out.
 run step mlp-digits --db runs.db
@@ -53,9 +68,18 @@ await 60000 next: fc1.matmul
 key F6
 await 60000 by the fixed table
 key Esc
+key F7
+await 60000 F7 does nothing here
 text :export seen.svg
 key Enter
 await 60000 seen.svg
+quit
+END
+expect_exit 0
+play <<'END'
+await 60000 Lessons
+key F7
+await 60000 variants (cpu)
 quit
 END
 expect_exit 0
@@ -80,6 +104,8 @@ wrong 'output = x' 1 'output is no setting'
 wrong 'colour = x' 1 'no setting "colour"'
 wrong 'them = dark' 1 'no setting "them": did you mean theme?'
 wrong 'theme = pink' 9 "theme 'pink': use auto, dark, light, contrast or terminal"
+wrong 'theme = light # c' 9 '(a comment needs a line of its own)'
+wrong 'key.nosuch.v = v' 1 '"nosuch.v" is no key'
 wrong 'color.forwards = #000000' 1 'no colour "forwards": one of heading key '
 wrong 'color.forward = blue' 17 "color.forward 'blue': write #RRGGBB"
 wrong 'color.forward = #12345' 17 "color.forward '#12345': write #RRGGBB"

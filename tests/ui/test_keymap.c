@@ -2,6 +2,7 @@
 
 #include "ui/kernel.h"
 #include "ui/keymap.h"
+#include "ui/settings.h"
 #include "ui/view_text.h"
 #include "ui/view_occupancy.h"
 #include "ui/views.h"
@@ -24,6 +25,21 @@ TEST_CASE(every_table_is_sound)
     for (int sideways = 0; sideways < 2; sideways++)
         if (lab_keymap_check(lab_global_keymap(sideways != 0)))
             fail_msg("%s", lab_error());
+}
+
+/* Keys of a screen are set by its name. */
+TEST_CASE(screens_with_keys_have_a_name_in_the_settings)
+{
+    const char *name;
+    for (int i = 0; i < SCREEN_COUNT; i++) {
+        bool found = SCREENS[i] == &fixture_busy ||
+                     SCREENS[i] == &lab_view_help ||
+                     SCREENS[i] == &lab_view_occupancy;
+        for (int k = 0; (name = lab_ui_setting_screen(k)); k++)
+            found = found || strcmp(name, SCREENS[i]->name) == 0;
+        if (!found)
+            fail_msg("%s", SCREENS[i]->name);
+    }
 }
 
 TEST_CASE(a_bad_table_is_found)

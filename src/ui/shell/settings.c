@@ -43,6 +43,31 @@ static bool is_color(const char *name)
     return strncmp(name, color_prefix, sizeof(color_prefix) - 1) == 0;
 }
 
+const char *lab_ui_setting_screen(int i)
+{
+    /* By name: the screens are built on this module's part. */
+    static const char *const names[] = {
+        "home",   "stepper", "train",    "kernel",   "lab",   "runs",
+        "run",    "compare", "roofline", "timeline", "flame", "what if",
+        "tables", "facts",   "source",   "text",     NULL};
+    return names[i];
+}
+
+/* Takes "run." off a name; NULL: there is no such part. */
+static const char *screen_of(const char **name)
+{
+    const char *screen;
+    for (int i = 0; (screen = lab_ui_setting_screen(i)); i++) {
+        size_t n = strlen(screen);
+        if (strncmp(*name, screen, n) != 0 || (*name)[n] != '.' ||
+            !(*name)[n + 1])
+            continue;
+        *name += n + 1;
+        return screen;
+    }
+    return NULL;
+}
+
 static int find(const char *name)
 {
     int i = 0;
@@ -63,6 +88,7 @@ static enum lab_status read_key(struct lab_ui_settings *out,
     int n = out->n_keys;
     if (n == LAB_KEYS_SET_MOST)
         return lab_config_fail(s, "more than %d keys", LAB_KEYS_SET_MOST);
+    out->keys[n].screen = screen_of(&from);
     out->keys[n].from = lab_key_parse(from);
     out->keys[n].to = lab_key_parse(s->value);
     static const char no_key[] =

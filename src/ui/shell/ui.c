@@ -2173,10 +2173,18 @@ static void skip_to_esc(struct lab_ui *ui)
 /* What a key means by the configuration file. Typed text stays as it is. */
 static int meant(const struct lab_ui *ui, int key)
 {
-    for (int i = 0; i < ui->settings.n_keys && !ui->asking; i++)
-        if (ui->settings.keys[i].from == key)
-            return ui->settings.keys[i].to;
-    return key;
+    const char *screen = ui_top(ui)->screen.ops->name;
+    int to = key;
+    for (int i = 0; i < ui->settings.n_keys && !ui->asking; i++) {
+        const char *only = ui->settings.keys[i].screen;
+        if (ui->settings.keys[i].from != key ||
+            (only && strcmp(only, screen) != 0))
+            continue;
+        to = ui->settings.keys[i].to;
+        if (only)
+            return to;
+    }
+    return to;
 }
 
 /* Handles what need not wait any more, in the order in which it came. */

@@ -17,8 +17,9 @@ struct lab_pane_sizes {
 struct lab_ui_settings {
     struct lab_pane_sizes panes; /* 0: as they are without a file */
     struct {
-        int from; /* this key ... */
-        int to;   /* ... means that one */
+        int from;           /* this key ... */
+        int to;             /* ... means that one */
+        const char *screen; /* on the screen of that name; NULL: on all */
     } keys[LAB_KEYS_SET_MOST];
     int n_keys;
     int colors[LAB_ROLE_COUNT]; /* 0xRRGGBB; -1: as the theme has them */
@@ -33,4 +34,6 @@ enum lab_status lab_ui_settings_read(struct lab_ui_settings *out);
 const char *lab_ui_setting_name(int i, const char **without);
 /* Whether it reads that name. */
 bool lab_ui_setting_known(const char *name);
+/* The screens whose keys can be set, "run", by number; NULL after the last. */
+const char *lab_ui_setting_screen(int i);
 LAB_C_END

@@ -11,7 +11,7 @@ grep -q '^threads  *every core' "$out" || complain 'no default of the threads'
 expect_stdout 'key.SCREEN.NEW = KEY'
 run config keys
 expect_exit 0
-grep -q "^all  *? F1  *all keys of this screen" "$out" || complain 'no key of all'
+grep -q "^all  *? F1 h  *all keys of this screen" "$out" || complain 'no key of all'
 grep -q "^run  *O  *a kernel's occupancy" "$out" || complain 'no key of a run'
 run config values
 expect_exit 2
@@ -20,7 +20,7 @@ cat >"$file" <<'END'
 # a comment
 theme = light
 key.F6 = v
-key.home.F7 = d
+key.home.F12 = d
 color.backward = #FF00FF
 pane.steps = 40
 backend = cpu
@@ -39,7 +39,7 @@ expect_json 'len(rows) > 20' 'all(x["type"] == "setting" for x in rows)' \
     '[x["without"] for x in rows if x["name"] == "batch"] == ["the lesson\u0027s"]'
 run config keys
 expect_json 'all(x["type"] == "key" for x in rows)' \
-    '[x["screen"] for x in rows if x["set"] == "key.home.F7"] == ["home"]' \
+    '[x["screen"] for x in rows if x["set"] == "key.home.F12"] == ["home"]' \
     'len([x for x in rows if x["set"] == "key.F6"]) > 1'
 
 # Defaults of options; a target that the network lacks is left out.
@@ -68,8 +68,8 @@ await 60000 next: fc1.matmul
 key F6
 await 60000 by the fixed table
 key Esc
-key F7
-await 60000 F7 does nothing here
+key F12
+await 60000 F12 does nothing here
 text :export seen.svg
 key Enter
 await 60000 seen.svg
@@ -78,7 +78,7 @@ END
 expect_exit 0
 play <<'END'
 await 60000 Lessons
-key F7
+key F12
 await 60000 variants (cpu)
 quit
 END
@@ -104,7 +104,7 @@ wrong 'output = x' 1 'output is no setting'
 wrong 'colour = x' 1 'no setting "colour"'
 wrong 'them = dark' 1 'no setting "them": did you mean theme?'
 wrong 'theme = pink' 9 "theme 'pink': use auto, dark, light, contrast or terminal"
-wrong 'theme = light # c' 9 '(a comment needs a line of its own)'
+wrong 'theme = light # c' '9 (a comment needs a line of its own)' "theme 'light # c'"
 wrong 'key.nosuch.v = v' 1 '"nosuch.v" is no key'
 wrong 'color.forwards = #000000' 1 'no colour "forwards": one of heading key '
 wrong 'color.forward = blue' 17 "color.forward 'blue': write #RRGGBB"

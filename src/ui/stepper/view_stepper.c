@@ -3920,6 +3920,25 @@ static void add_brief(struct lab_doc *d, const char *text)
     }
 }
 
+enum { BRIEF_W = 7, TINY_W = 8, TERM_W = 9 };
+
+static bool has_exponent(double v)
+{
+    return strchr(LAB_VALUE_TEXT(v, BRIEF_W), 'e') != NULL;
+}
+
+/* Of the values of the terms: three digits of a tiny one, "3.59e-05". */
+static int value_width(const struct lab_stepper *v)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    if (!v->brief)
+        return TERM_W;
+    for (int64_t k = 0; k < e->n_terms; k++)
+        if (has_exponent(e->terms[k].value))
+            return TINY_W;
+    return BRIEF_W;
+}
+
 /* A term, its value, and the elements it came from; the chosen source in
  * brackets. In a narrow pane (v->brief) these are in the order of the formula above,
  * by their indices, and '>' is at the chosen one. */
@@ -3927,13 +3946,14 @@ static void add_term(struct lab_doc *d, const struct lab_stepper *v, int k,
                      bool silent)
 {
     const struct lab_term *term = &v->snap.explanation.terms[k];
-    /* The sign is printed apart: three digits of any number, "3.59e-05". */
-    const int w = v->brief ? 8 : 9;
-    const char *value = LAB_VALUE_TEXT(fabs(term->value), w);
+    const int w = value_width(v);
+    const bool tiny = v->brief && has_exponent(term->value);
+    const char *value = LAB_VALUE_TEXT(tiny ? fabs(term->value) : term->value,
+                                       v->brief && !tiny ? BRIEF_W : w);
     lab_doc_para(d, 0, 0, false);
     if (!silent) {
         lab_doc_addf(d, LAB_ROLE_NORMAL, "%c %*s", term->value < 0 ? '-' : '+',
-                     w, value);
+                     w, value[0] == '-' ? value + 1 : value);
         if (strcmp(term->text, LAB_VALUE_TEXT(term->value, 9)) != 0) {
             lab_doc_add(d, LAB_ROLE_FORMULA, v->brief ? " = " : "  = ");
             if (v->brief)

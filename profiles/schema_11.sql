@@ -1,6 +1,6 @@
 -- profiles/schema_11.sql -- from version 10 of a profile database to version 11:
--- the ideas of a lab's rungs, the variants of a sweep's points, and by which times a
--- run's variants were chosen.
+-- the ideas of a lab's rungs, the variants of a sweep's points, by which times a run's
+-- variants were chosen, and the energy of its iterations.
 
 -- The rung's, as the lab's table and screen show it. NULL: recorded before version 11.
 ALTER TABLE lab_row ADD COLUMN idea TEXT;
@@ -26,3 +26,9 @@ CREATE TABLE choice (
     next_ns REAL,
     PRIMARY KEY (runId, place)
 ) WITHOUT ROWID;
+
+-- Energy by a counter over the iterations after the second alone: how many, and their
+-- time, evaluations left out. NULL: recorded before version 11, or no counter.
+ALTER TABLE run ADD COLUMN warmIterations INTEGER;
+ALTER TABLE run ADD COLUMN warm_ns INTEGER;
+ALTER TABLE run ADD COLUMN warmEnergy_j REAL; -- NULL, too: less than 1 s

@@ -554,6 +554,13 @@ static void watch_machine(struct lab_recording *r)
         (void)lab_machine_watch_start(&r->use, &r->device);
 }
 
+double lab_recording_energy(struct lab_recording *r)
+{
+    struct lab_machine_use use;
+    lab_machine_watch_read(r->use, &use);
+    return use.counted_j;
+}
+
 /* On a GPU the process's memory and processor time are not what computes. */
 static void note_machine(const struct lab_recording *r,
                          struct lab_run_summary *out)

@@ -9,9 +9,11 @@
 #include "report/exit.h"
 #include "report/json_line.h"
 #include "report/print.h"
+#include "base/clock.h"
 #include "base/signals.h"
 #include "base/format.h"
 #include "base/mem.h"
+#include "engine/machine_use.h"
 #include "engine/text.h"
 
 static void add_figures(json_t *line, const struct lab_counters *c)
@@ -245,6 +247,42 @@ static void say_no_graph(struct lab_lesson_run *w)
                  why);
 }
 
+/* ---- the energy of iterations ----
+ * Of those after the second: the first loads libraries and kernels, and counters
+ * replay the second. The counter is read twice, before them and after them. */
+
+struct warm {
+    double energy_j; /* by the counter, where they begin; NaN: no counter */
+    int64_t start_ns;
+    int64_t done;          /* iterations before them */
+    int64_t evaluating_ns; /* in between */
+};
+
+static void warm_begin(struct lab_lesson_run *w, int64_t done,
+                       struct warm *warm)
+{
+    *warm = (struct warm){.energy_j = lab_recording_energy(w->recording),
+                          .done = done,
+                          .start_ns = lab_clock_monotonic_ns()};
+}
+
+/* An evaluation's energy is not an iteration's: it is taken as the mean power over
+ * its time. Any less than LAB_ENERGY_LEAST_NS of them is too short for the counter. */
+static void warm_end(struct lab_lesson_run *w, const struct warm *warm,
+                     struct lab_training *out)
+{
+    double counted_j = lab_recording_energy(w->recording);
+    int64_t span_ns = lab_clock_monotonic_ns() - warm->start_ns;
+    if (isnan(counted_j))
+        return;
+    bool begun = !isnan(warm->energy_j);
+    out->warm_iterations = begun ? out->iterations - warm->done : 0;
+    out->warm_ns = begun ? span_ns - warm->evaluating_ns : 0;
+    if (out->warm_iterations > 0 && out->warm_ns >= LAB_ENERGY_LEAST_NS)
+        out->warm_energy_j = (counted_j - warm->energy_j) *
+                             (double)out->warm_ns / (double)span_ns;
+}
+
 void lab_training_init(struct lab_training *t)
 {
     *t = (struct lab_training){.loss_first = NAN,
@@ -256,7 +294,10 @@ void lab_training_init(struct lab_training *t)
                                .test_accuracy = NAN,
                                .test_loss = NAN,
                                .step_ms_median = NAN,
-                               .host_pct = NAN};
+                               .host_pct = NAN,
+                               .warm_iterations = LAB_UNKNOWN,
+                               .warm_ns = LAB_UNKNOWN,
+                               .warm_energy_j = NAN};
     lab_patience_init(&t->patience, 0);
 }
 
@@ -264,7 +305,9 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out)
 {
+    enum { COLD = 2 };
     struct times times = {0};
+    struct warm warm = {.energy_j = NAN};
     struct lab_data_facts facts;
     enum lab_status st = LAB_OK;
     bool evaluated = true;
@@ -288,14 +331,20 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
             (lab_walk_iteration(w->walk) + 1) % facts.batches_per_epoch == 0;
         out->interrupted = lab_signals_caught() != 0;
         bool last = begun == iterations || out->interrupted;
-        if (!st && (evaluated || last))
+        bool warms = begun == COLD && !last &&
+                     !isnan(lab_recording_energy(w->recording));
+        if (!st && (evaluated || last || warms))
             st = lab_walk_drain(w->walk);
         if (!st)
             st = take_news(w, &times, tell, user, out);
         if (!st && evaluated) {
+            int64_t start_ns = lab_clock_monotonic_ns();
             st = evaluate(w, &facts, tell, user, out);
+            warm.evaluating_ns += lab_clock_monotonic_ns() - start_ns;
             times.last_ns = 0;
         }
+        if (!st && warms)
+            warm_begin(w, out->iterations, &warm);
         out->interrupted = lab_signals_caught() != 0; /* it may have cut that */
     }
     if (st == LAB_E_CANCELLED) { /* what came before it is kept */
@@ -304,6 +353,8 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         if (!st)
             st = take_news(w, &times, tell, user, out);
     }
+    if (!st)
+        warm_end(w, &warm, out);
     if (!st && !evaluated && !out->interrupted) {
         st = evaluate(w, &facts, tell, user, out);
         out->interrupted = st == LAB_E_CANCELLED;
@@ -530,6 +581,9 @@ void lab_training_summary(const struct lab_training *t, enum lab_status st,
     out->loss_last = t->loss_last;
     out->accuracy = t->accuracy;
     out->samples_per_s = t->samples_per_s;
+    out->warm_iterations = t->warm_iterations;
+    out->warm_ns = t->warm_ns;
+    out->warm_energy_j = t->warm_energy_j;
     if (!isnan(t->step_ms_median))
         out->iteration_median_ns = (int64_t)(t->step_ms_median * 1e6);
 }

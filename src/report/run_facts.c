@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "engine/machine_use.h"
 #include "profiler/profiler.h"
 
 /* No row of what is not known. */
@@ -95,33 +96,37 @@ static void add_speed(struct lab_text_table *t, const struct lab_run_row *r)
         lab_text_table_addf(t, "%.6g%s", r->samples_per_s, few);
 }
 
-static double iteration_j(const struct lab_run_row *r)
-{
-    return r->iterations > 0 ? r->energy_j / (double)r->iterations : NAN;
-}
-
-static double flop_per_j(const struct lab_run_row *r)
-{
-    return r->iterations > 0 && r->energy_j > 0
-               ? r->iteration_flop * (double)r->iterations / r->energy_j
-               : NAN;
-}
-
-/* Where power is known. */
+/* Where energy is known. That of the whole run has the program's start, measuring and
+ * counters in it: what an iteration took is counted over iterations alone. */
 static void add_energy(struct lab_text_table *t, const struct lab_run_row *r)
 {
+    double seconds = (double)r->warm_ns / 1e9;
+    double n = (double)r->warm_iterations;
     if (isnan(r->energy_j))
         return;
     lab_text_table_add(t, "energy");
-    if (r->iterations > 0)
-        lab_text_table_addf(t, "%.4g J, %.4g J an iteration", r->energy_j,
-                            iteration_j(r));
-    else
-        lab_text_table_addf(t, "%.4g J", r->energy_j);
-    if (isnan(flop_per_j(r)))
+    lab_text_table_addf(t, "%.4g J, of the whole run", r->energy_j);
+    lab_text_table_add(t, "joules an iteration");
+    if (r->warm_ns == LAB_UNKNOWN || r->warm_iterations == LAB_UNKNOWN) {
+        lab_text_table_add(t, "n/a: not counted over iterations alone");
+        return;
+    }
+    if (isnan(r->warm_energy_j)) {
+        lab_text_table_addf(
+            t, "n/a: %lld iteration%s after the second, %s; a counter needs %s",
+            (long long)r->warm_iterations, r->warm_iterations == 1 ? "" : "s",
+            LAB_NS_TEXT((double)r->warm_ns),
+            LAB_NS_TEXT((double)LAB_ENERGY_LEAST_NS));
+        return;
+    }
+    lab_text_table_addf(t, "%.4g J, the mean of %lld in %.3g s, at %.4g W",
+                        r->warm_energy_j / n, (long long)r->warm_iterations,
+                        seconds, r->warm_energy_j / seconds);
+    if (isnan(r->iteration_flop) || r->warm_energy_j <= 0)
         return;
     lab_text_table_add(t, "work for energy");
-    lab_text_table_addf(t, "%.4g GFLOP/s per W", flop_per_j(r) / 1e9);
+    lab_text_table_addf(t, "%.4g GFLOP/s per W",
+                        r->iteration_flop * n / r->warm_energy_j / 1e9);
 }
 
 void lab_run_figures(struct lab_text_table *t, const struct lab_run_row *r)

@@ -120,6 +120,8 @@ d.execute("ALTER TABLE lab_row DROP COLUMN idea")
 d.execute("ALTER TABLE sweep_row DROP COLUMN variants")
 d.execute("ALTER TABLE sweep_row DROP COLUMN variantsFrom")
 d.execute("DROP TABLE choice")
+for c in ("warmIterations", "warm_ns", "warmEnergy_j"):
+    d.execute("ALTER TABLE run DROP COLUMN " + c)
 d.execute("PRAGMA user_version = 10")
 d.commit()
 d.execute("PRAGMA journal_mode = WAL")

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
-# What a run takes of energy, where a counter of it can be read: kept with the run, per
-# iteration and beside its work. The counters are files that the case writes.
+# What a run takes of energy, where a counter of it can be read: kept with the run, and
+# per iteration where the counter was read over iterations alone, for a second at least.
+# The counters are files that the case writes.
 inline_lesson small
 db=$work/runs.db
 mkdir -p caps/intel-rapl:0
@@ -8,31 +9,38 @@ echo package-0 >caps/intel-rapl:0/name
 echo 262143328850 >caps/intel-rapl:0/max_energy_range_uj
 echo 5000000 >caps/intel-rapl:0/energy_uj
 
-# The counter goes on when the fourth iteration is printed, and the run waits.
+# The counter goes on when the fourth iteration is printed, and the run waits for so many
+# seconds.
 energy() {
+    echo 5000000 >caps/intel-rapl:0/energy_uj
     LAPENNA_LAB_POWERCAP=$work/caps "$LAB_EXE" run small.md --backend cpu \
         --iterations 20000 --db "$db" --json 2>"$err" | {
         head -4 >/dev/null
+        sleep "$1"
         echo 13000000 >caps/next && mv caps/next caps/intel-rapl:0/energy_uj
         cat >"$out"
     }
 }
-energy
+energy 1.2
 run profile show 1 --json --db "$db"
 expect_exit 0
-expect_json 'one("run")["energy_j"] == 8' 'one("run")["iteration_flop"] > 0'
-work_for=$(python3 - "$out" <<'P'
+expect_json 'one("run")["energy_j"] == 8' 'one("run")["iteration_flop"] > 0' \
+    'one("run")["warm_iterations"] == 19998' 'one("run")["warm_ns"] > 1e9' \
+    '0 < one("run")["warm_energy_j"] <= 8'
+python3 - "$out" >figures <<'P'
 import json, sys
 r = [json.loads(line) for line in open(sys.argv[1])]
 r = [x for x in r if x["type"] == "run"][0]
-print("%.4g %.4g" % (8 / r["iterations"],
-                     r["iteration_flop"] * r["iterations"] / 8 / 1e9))
+j = r["warm_energy_j"]
+print("%.4g %.4g %.4g" % (j / r["warm_iterations"], j / r["warm_ns"] * 1e9,
+                          r["iteration_flop"] * r["warm_iterations"] / j / 1e9))
 P
-)
+read -r each watts rate <figures
 run profile show 1 --db "$db"
-grep -q "^energy  *8 J, ${work_for% *} J an iteration\$" "$out" ||
+grep -q '^energy  *8 J, of the whole run$' "$out" || complain "not the run's energy"
+grep -Eq "^joules an iteration  *$each J, the mean of 19998 in [1-9].* s, at $watts W\$" "$out" ||
     complain "not the joules of an iteration"
-grep -q "^work for energy  *${work_for#* } GFLOP/s per W\$" "$out" ||
+grep -q "^work for energy  *$rate GFLOP/s per W\$" "$out" ||
     complain "not the work for a joule"
 
 # Without such a counter it is unknown, and nothing is printed of it.
@@ -40,11 +48,36 @@ LAPENNA_LAB_POWERCAP=$work/none run run small.md --backend cpu --iterations 3 \
     --db "$db"
 expect_exit 0
 run profile show 2 --json --db "$db"
-expect_json 'one("run")["energy_j"] is None' 'one("run")["iteration_flop"] > 0'
+expect_json 'one("run")["energy_j"] is None' 'one("run")["iteration_flop"] > 0' \
+    'one("run")["warm_ns"] is None'
 run profile show 2 --db "$db"
 grep -q '^energy' "$out" && complain "an energy that nothing measured"
+grep -q '^joules' "$out" && complain "joules that nothing measured"
 
-# A copy has it.
+# Over less than a second a counter tells nothing of an iteration.
+for n in 1 2 3; do
+    LAPENNA_LAB_POWERCAP=$work/caps run run small.md --backend cpu --iterations $n \
+        --db "$db"
+    expect_exit 0
+    run profile show last --json --db "$db"
+    warm=$((n > 2 ? n - 2 : 0))
+    expect_json 'one("run")["warm_energy_j"] is None' \
+        "one('run')['warm_iterations'] == $warm" 'one("run")["warm_ns"] < 1e9'
+    run profile show last --db "$db"
+    grep -q "^joules an iteration  *n/a: $warm iteration.* after the second, .*; a counter needs 1.00 s\$" \
+        "$out" || complain "joules of less than a second, or not why"
+    grep -q '^work for energy' "$out" && complain "work for no energy"
+done
+
+# A copy has it. Of a run of an earlier program only the whole is known.
 run profile import "$db" --db copy.db
 run profile show 1 --json --db copy.db
-expect_json 'one("run")["energy_j"] == 8'
+expect_json 'one("run")["energy_j"] == 8' 'one("run")["warm_iterations"] == 19998' \
+    '0 < one("run")["warm_energy_j"] <= 8'
+python3 -c 'import sqlite3
+d = sqlite3.connect("copy.db")
+d.execute("UPDATE run SET warm_ns = NULL, warmIterations = NULL, warmEnergy_j = NULL")
+d.commit()'
+run profile show 1 --db copy.db
+grep -q '^joules an iteration  *n/a: not counted over iterations alone$' "$out" ||
+    complain "joules of a whole run"

@@ -71,6 +71,30 @@ assert len(steps) == len(set(steps)) > 20, len(steps)
 assert all(r["run_a"] and r["run_a"] == r["run_b"] for r in rows)
 P
 
+# No iteration takes more power than the card has: 700 W. The energy of a whole run, over
+# the time of its iterations, is more, and is no run's power.
+run profile list --recorded --json
+python3 - "$out" "$LAB_EXE" <<'P' || complain "a power that no H200 has"
+import json, subprocess, sys
+runs = [json.loads(line) for line in open(sys.argv[1])]
+counted = [r for r in runs if r["energy_j"] is not None]
+assert len(counted) > 50, len(counted)
+for r in counted:
+    if r["warm_energy_j"] is not None:
+        assert r["warm_ns"] >= 1e9, r["run"]
+        assert 0 < r["warm_energy_j"] / r["warm_ns"] * 1e9 <= 700, r["run"]
+beyond = [r for r in counted if r["warm_energy_j"] is None and r["iterations"] and
+          r["iteration_median_ns"] and
+          r["energy_j"] / r["iterations"] / r["iteration_median_ns"] * 1e9 > 700]
+assert beyond, "no short run: this test shows nothing"
+for r in beyond[:5]:
+    shown = subprocess.run([sys.argv[2], "profile", "show", "--recorded", str(r["run"])],
+                           capture_output=True, text=True, check=True).stdout
+    lines = [x for x in shown.splitlines() if x.startswith("joules an iteration")]
+    assert len(lines) == 1 and " n/a: " in lines[0], (r["run"], lines)
+    assert "GFLOP/s per W" not in shown, r["run"]
+P
+
 # Their numbers may be in the order of a merge; they are listed by their start.
 run profile list --recorded --json
 python3 - "$out" <<'P' || complain "the recorded runs are not in order"

@@ -77,7 +77,8 @@ TEST_CASE(a_run_on_a_gpu)
     fake->used_bytes = 300; /* the most is kept */
     fake->energy_mj = 7500;
     lab_machine_watch_read(w, &use);
-    assert_true(use.energy_j == 2.5 && use.utilization_pct == 60);
+    assert_true(use.energy_j == 2.5 && use.counted_j == 2.5);
+    assert_true(use.utilization_pct == 60);
     assert_int_equal(use.memory_peak_bytes, 700);
     lab_machine_watch_free(w);
 }
@@ -112,6 +113,7 @@ TEST_CASE(power_over_time_where_nothing_counts)
     usleep(20000);
     lab_machine_watch_read(w, &later);
     assert_true(later.energy_j - use.energy_j >= 20); /* 1 kW, 20 ms */
+    assert_true(isnan(later.counted_j)); /* the driver's mean is no counter */
     lab_machine_watch_free(w);
 }
 
@@ -148,6 +150,7 @@ TEST_CASE(packages_of_a_cpu)
     test_write("intel-rapl:2/energy_uj", "250000\n"); /* past its range */
     lab_machine_watch_read(w, &use);
     assert_true(fabs(use.energy_j - (0.5 + 1.25)) < 1e-9);
+    assert_true(use.counted_j == use.energy_j);
     assert_true(isnan(use.utilization_pct));
     assert_int_equal(unlink("intel-rapl:0/energy_uj"), 0);
     lab_machine_watch_read(w, &use);

@@ -274,15 +274,15 @@ enum lab_status lab_machine_watch_start(struct lab_machine_watch **out,
 void lab_machine_watch_read(struct lab_machine_watch *w,
                             struct lab_machine_use *out)
 {
-    *out = (struct lab_machine_use){NAN, NAN, LAB_UNKNOWN};
+    *out = (struct lab_machine_use){NAN, NAN, NAN, LAB_UNKNOWN};
     if (!w)
         return;
     pthread_mutex_lock(&w->lock);
     sample(w);
-    double counted = w->energy_now_j - w->energy_start_j;
-    out->energy_j = w->cpu.n > 0     ? w->cpu.joules
-                    : isnan(counted) ? w->power_j
-                                     : counted;
+    out->counted_j =
+        w->cpu.n > 0 ? w->cpu.joules : w->energy_now_j - w->energy_start_j;
+    out->energy_j =
+        w->cpu.n > 0 || !isnan(out->counted_j) ? out->counted_j : w->power_j;
     if (w->samples > 0)
         out->utilization_pct = w->busy / w->samples;
     if (!isnan(w->memory_bytes))

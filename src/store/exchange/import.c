@@ -26,7 +26,7 @@ struct column {
     char kind;
 };
 
-enum { MOST_COLUMNS = 64 };
+enum { MOST_COLUMNS = 96 };
 struct columns {
     struct column list[MOST_COLUMNS];
     int count;
@@ -1023,6 +1023,9 @@ static const struct run_column {
     {"utilization_pct", "utilization_pct NOT BETWEEN 0 AND 1e5", NULL},
     {"energy_j", "energy_j NOT BETWEEN 0 AND 1e18", NULL},
     {"iteration_flop", "iteration_flop NOT BETWEEN 0 AND 1e18", NULL},
+    {"warmIterations", "warmIterations < 0", NULL},
+    {"warm_ns", "warm_ns < 0", NULL},
+    {"warmEnergy_j", "warmEnergy_j NOT BETWEEN 0 AND 1e18", NULL},
     {"kind", "kind NOT IN ('lesson', 'lab')", ""},
     {"importedFrom", NULL, ""},
     {"imported", NULL, ""},
@@ -1061,7 +1064,10 @@ static enum lab_status load_run_columns(struct lab_import *in)
                                         "memoryPeak_bytes",
                                         "utilization_pct",
                                         "energy_j",
-                                        "iteration_flop"};
+                                        "iteration_flop",
+                                        "warmIterations",
+                                        "warm_ns",
+                                        "warmEnergy_j"};
     bool there;
     enum lab_status st = import_has_table(in, "run", &there);
     if (st == LAB_OK && there)

@@ -116,6 +116,9 @@ void lab_run_summary_init(struct lab_run_summary *summary)
         .memory_peak_bytes = LAB_UNKNOWN,
         .utilization_pct = NAN,
         .energy_j = NAN,
+        .warm_iterations = LAB_UNKNOWN,
+        .warm_ns = LAB_UNKNOWN,
+        .warm_energy_j = NAN,
         .iteration_flop = NAN,
     };
 }
@@ -311,7 +314,8 @@ static enum lab_status run_row_end(const struct lab_insert *in,
         "variants = nullif(ifnull(?23, variants), ''), "
         "memoryPeak_bytes = ?24, utilization_pct = ?25, summed = ?26, "
         "energy_j = ?27, iteration_flop = ?28, "
-        "variantsFrom = ifnull(?29, variantsFrom) "
+        "variantsFrom = ifnull(?29, variantsFrom), "
+        "warmIterations = ?30, warm_ns = ?31, warmEnergy_j = ?32 "
         "WHERE id = ?1");
     sqlite3_stmt *s = stmt.sql;
     lab_utc_text(now, ended);
@@ -346,6 +350,9 @@ static enum lab_status run_row_end(const struct lab_insert *in,
     lab_bind_real(s, 27, u->energy_j);
     lab_bind_real(s, 28, u->iteration_flop);
     lab_bind_text(s, 29, u->variants_from);
+    lab_bind_int(s, 30, u->warm_iterations);
+    lab_bind_int(s, 31, u->warm_ns);
+    lab_bind_real(s, 32, u->warm_energy_j);
     return lab_stmt_once(&stmt, storing_run);
 }
 

@@ -57,6 +57,8 @@ enum lab_status lab_recording_count(struct lab_recording *r,
  * where nothing is traced. After closing(). */
 void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
                               struct lab_str *out);
+/* Joules since the recording was opened, by a counter; NaN: there is none. */
+double lab_recording_energy(struct lab_recording *r);
 enum lab_trace_state lab_recording_trace_state(const struct lab_recording *r);
 /* Lines for the learner: no CUPTI, no database, records dropped; "" nothing. */
 void lab_recording_note(struct lab_recording *r, struct lab_str *out);

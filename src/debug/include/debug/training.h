@@ -22,8 +22,12 @@ struct lab_training {
     /* What iterations of which no step is observed spend outside their steps, and
      * between two; NaN: there are none, or the device runs them as graphs. */
     double host_pct;
-    bool interrupted;   /* a signal came */
-    bool stopped_early; /* the patience was over */
+    /* The iterations after the second, when all is loaded, measured and counted. */
+    int64_t warm_iterations; /* LAB_UNKNOWN: nothing counts energy */
+    int64_t warm_ns;         /* evaluations left out */
+    double warm_energy_j;    /* NaN: too short for the counter */
+    bool interrupted;        /* a signal came */
+    bool stopped_early;      /* the patience was over */
     /* Where the walk went back to the best network: it is that of so many
      * iterations; 0: it has the last one. */
     int64_t network;

@@ -24,9 +24,14 @@ struct lab_device_state {
 
 struct lab_machine_use {
     double energy_j;           /* counted, or the power over the time */
+    double counted_j;          /* by a counter alone */
     double utilization_pct;    /* mean of a GPU's samples */
     int64_t memory_peak_bytes; /* the most of a GPU's samples */
 };
+
+/* A counter of a GPU moves every 20 to 100 ms: over less time than this its
+ * difference is not the energy that was used. Over this time it is, to 10 %. */
+#define LAB_ENERGY_LEAST_NS INT64_C(1000000000)
 
 struct lab_machine_watch;
 

@@ -119,6 +119,9 @@ struct lab_run_row {
     double utilization_pct;    /* processor time over wall time and threads; of
                                   a GPU the time in which a kernel ran */
     double energy_j;           /* of the whole run */
+    int64_t warm_iterations;   /* in whose time energy was counted */
+    int64_t warm_ns;           /* their time */
+    double warm_energy_j;      /* NaN: too short for the counter, too */
     double iteration_flop;     /* from the shapes */
     bool figures_from_rows;    /* it has none: those of the stored losses */
 };
@@ -159,6 +162,9 @@ struct lab_run_summary { /* LAB_UNKNOWN and NaN where unknown */
     int64_t memory_peak_bytes;
     double utilization_pct;
     double energy_j;
+    int64_t warm_iterations;
+    int64_t warm_ns;
+    double warm_energy_j;
     double iteration_flop;
     enum lab_time_source time_source; /* NONE: as in the info */
     enum lab_trace_state trace_state; /* UNKNOWN: as in the info */

@@ -26,6 +26,9 @@ enum {
     ALIGNMENT = 16,
     /* Sides of 16-bit numbers are multiples of it. */
     SIDE = 16,
+    /* Its kernels read up to 256 bytes behind the compressed A, where that has
+     * fewer rows than a tile: more is allocated than it asks for. */
+    BEHIND = 4096,
     LEAST_MINOR = 8
 };
 
@@ -241,10 +244,16 @@ static enum lab_status expand(const struct lab_exec *exec,
                             "cannot copy the metadata to the host");
     if (!st) {
         put_zeros_back(dense, kept, meta, (int64_t)words);
-        st = lab_cuda_judge(
-            cudaMemcpy(to, dense, 2 * kept_bytes, cudaMemcpyHostToDevice),
-            "cannot copy A to the device");
+        /* On the stream of what reads it: cudaMemcpy() may return before a small
+         * copy is done, and that stream does not wait for the default one. */
+        st = lab_cuda_judge(cudaMemcpyAsync(to, dense, 2 * kept_bytes,
+                                            cudaMemcpyHostToDevice,
+                                            exec->stream),
+                            "cannot copy A to the device");
     }
+    if (!st)
+        st = lab_cuda_judge(cudaStreamSynchronize(exec->stream),
+                            "cannot copy A to the device");
     lab_free(kept);
     lab_free(dense);
     lab_free(meta);
@@ -264,8 +273,9 @@ static enum lab_status compress(const struct lab_exec *exec,
         "cusparseLtSpMMACompressedSize");
     out->dense = (size_t)(of->M * of->K) * sizeof(uint16_t);
     if (!st)
-        st = lab_cuda_judge(cudaMalloc(&made.compressed, out->compressed),
-                            "no memory for the compressed A");
+        st = lab_cuda_judge(
+            cudaMalloc(&made.compressed, out->compressed + BEHIND),
+            "no memory for the compressed A");
     if (!st)
         st = lab_cuda_judge(cudaMalloc(&dense, out->dense),
                             "no memory for A with its zeros");

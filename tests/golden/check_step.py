@@ -30,7 +30,8 @@ BUILT = {"dense", "relu", "leaky_relu", "sigmoid", "tanh", "gelu", "softplus",
          "embedding", "positional_embedding", "scaled_dot_attention",
          "attention", "bahdanau_attention", "transformer_block"}
 TF32 = 500  # as bench/step_rows.py
-UNSUPPORTED = 4  # none of its sizes are for that variant
+UNSUPPORTED = 4  # none of its steps or sizes are for that variant
+NOT_FOR_IT = '"id":"variant.group"'  # the variant exists, for other nodes
 
 
 def read_golden(path):
@@ -89,8 +90,10 @@ def walk(program, lesson, iterations, backend, variant, db):
                "--iterations", str(iterations), "--db", db]
     if variant:
         command += ["--variant", "*=" + variant]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if variant and done.returncode == UNSUPPORTED:
+    done = subprocess.run(command, capture_output=True, text=True,
+                          env={**os.environ, "LAPENNA_LAB_ERRORS": "json"})
+    if variant and (done.returncode == UNSUPPORTED or
+                    NOT_FOR_IT in done.stderr):
         return None, done.stderr
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {done.returncode}\n"

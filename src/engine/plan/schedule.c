@@ -688,17 +688,23 @@ static enum lab_status unused_choice(const struct maker *m,
     bool there = false;
     for (int i = 0; i < n; i++)
         there = there || strcmp(list[i], c->variant) == 0;
-    enum lab_status st =
-        why && there
-            ? lab_fail(LAB_E_NOTFOUND,
-                       "[variant.group] %s: variant '%s' does several steps in "
-                       "one, and not for a node that %s; there are %s",
-                       c->target, c->variant, why, lab_str_text(&names))
-            : lab_fail(LAB_E_NOTFOUND,
-                       "[variant.missing] %s has no variant '%s' on the %s "
-                       "backend; it has %s",
-                       c->target, c->variant, m->be->ops->name,
-                       lab_str_text(&names));
+    enum lab_status st;
+    if (!there)
+        st = lab_fail(LAB_E_NOTFOUND,
+                      "[variant.missing] %s has no variant '%s' on the %s "
+                      "backend; it has %s",
+                      c->target, c->variant, m->be->ops->name,
+                      lab_str_text(&names));
+    else if (why)
+        st = lab_fail(LAB_E_NOTFOUND,
+                      "[variant.group] %s: variant '%s' does several steps in "
+                      "one, and not for a node that %s; there are %s",
+                      c->target, c->variant, why, lab_str_text(&names));
+    else
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "[variant.unserved] %s: variant '%s' is for steps that "
+                      "this network does not have; there are %s",
+                      c->target, c->variant, lab_str_text(&names));
     lab_str_release(&names);
     return st;
 }

@@ -123,16 +123,17 @@ lane_walks() {
     golden golden 120 naive,cublas,cudnn,tf32x3
     golden golden_rungs 180 \
         fused,tiled,blocked,warp,block,tile,split,vector,cublas_lt,cublas_seq
-    # Rungs that round to TF32, and cuDNN's ways by name.
+    # Rungs that round to TF32.
     golden golden_tensor 60 wmma_tf32,mma_tf32,wgmma_tf32,persistent_tf32
-    golden golden_cudnn 90 cudnn_implicit_gemm,cudnn_precomp_gemm,cudnn_gemm,cudnn_fft,cudnn_fft_tiling,cudnn_winograd,cudnn_winograd_nonfused
 }
 
 lane_sanitizer() {
     # test_cuda_kernels has a launch that is refused on purpose: two errors.
     for test in reduce image cudnn; do
-        sanitizer "memcheck_$test" 100 memcheck "$build/bin/test_cuda_$test"
+        sanitizer "memcheck_$test" 150 memcheck "$build/bin/test_cuda_$test"
     done
+    # cuDNN's ways by name.
+    golden golden_cudnn 90 cudnn_implicit_gemm,cudnn_precomp_gemm,cudnn_gemm,cudnn_fft,cudnn_fft_tiling,cudnn_winograd,cudnn_winograd_nonfused
 }
 
 lane_sanitizer_ladders() {
@@ -161,13 +162,16 @@ lane_rows() {
             --repeat 20 --backend cuda --json --db "$1" >"$1.json" || exit
             grep -c "\"name\":\"lu_update" "$1.json"' "$lab" "$out/lu_update.db"
     # Rows of labs under a step, on even and on odd sizes.
-    part step_rows 180 python3 "$here/step_rows.py" "$lab" --jobs 4
+    part step_rows 240 python3 "$here/step_rows.py" "$lab" --jobs 4
     # Gradients of a convolution over a large batch, by every way of cuDNN.
     for way in cublas cudnn cudnn_precomp_gemm cudnn_fft cudnn_winograd_nonfused; do
         part "conv_dw_$way" 60 python3 "$here/compare_pytorch.py" "$lab" \
             cnn-b1024 --iterations 1 --variants "--variant conv2d=$way"
     done
-    # Attention with wide heads and no mask, each way alone.
+}
+
+lane_attention() {
+    # Wide heads and no mask, each way alone.
     for size in 1x1x256x128 1x1x4096x128 4x16x4096x128; do
         for way in mma wgmma cudnn; do
             part "attention_${way}_$size" 30 "$lab" lab attention --backend cuda \
@@ -190,6 +194,7 @@ stage_correct() {
         lane_sanitizer &
         lane_sanitizer_ladders &
         lane_rows &
+        lane_attention &
         wait
     ) &
     wait

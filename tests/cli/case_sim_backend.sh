@@ -38,6 +38,12 @@ grep -q 'the CUDA kernels on NVIDIA H200 (simulated)' "$out" ||
 cp "$out" doctor
 
 # Every value of an iteration, within the tolerance.
+# A variant of an op that is here, for steps that are not.
+run step "$LAB_SOURCE_DIR/tests/golden/lessons/vii_sgd.md" --backend sim \
+    --variant '*=split'
+expect_exit 4
+expect_stderr "variant 'split' is for steps that this network does not have"
+
 run step small.md --json --backend cpu --variant '*=naive'
 expect_exit 0
 cp "$out" cpu
@@ -88,7 +94,7 @@ run profile compare 2 1 --db "$db"
 expect_exit 0
 expect_stdout 'What was counted'
 expect_stdout 'run 1 counted by simulation'
-expect_stdout 'of run 1: all of it; it was simulated, and has no times'
+expect_stdout 'no part is known in run 1 (it was simulated, and has no times)'
 run profile compare 2 1 --db "$db" --json
 expect_json 'all(r["verdict"] in ("unknown", "only b") for r in of("comparison"))' \
     'all(r["run_b"]["counted"]["counted_by"] == "simulation"
@@ -99,7 +105,7 @@ run profile compare 1 3 --db "$db"
 expect_exit 0
 expect_stdout 'What was counted'
 expect_stdout 'run 1 counted by simulation, run 3 counted by simulation'
-expect_stdout 'not known of both runs: all of it; it was simulated, and has no times'
+expect_stdout 'no part is known in either run (it was simulated, and has no times)'
 grep -Eq 'unknown|^Times|^sum of|Mann-Whitney' "$out" && complain 'rows without a number'
 # A step behind a naive one has its own name: the node's is that of its first step.
 run run mlp-digits --backend sim --iterations 1 --db digits.db

@@ -358,6 +358,17 @@ TEST_CASE(a_sheet_of_attention_has_the_heads)
                    "await 60000       3          1       0       3       2\n"));
 }
 
+/* A line that takes half of the pane leaves room for the steps of the tensor. */
+TEST_CASE(a_short_explanation_has_the_steps_beside_it)
+{
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/111-vanishing-gradient.md",
+                   "resize 200 60\nawait 60000 step 0 of\n"
+                   "text :run rnn1.tanh.1\nkey Enter\n"
+                   "await 60000 next: rnn1.tanh.1\nkey s\n"
+                   "await 60000 (in double precision -0.08270029312)\n"
+                   "await 60000 steps of rnn1.h.1\n"));
+}
+
 TEST_CASE(a_click_takes_a_term)
 {
     assert_ok(play(MLP,

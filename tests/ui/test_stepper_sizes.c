@@ -414,6 +414,28 @@ static void check_free(struct lab_rect r, const struct lab_board_view *b)
     }
 }
 
+/* Beside all rows of pictures is one place, as high as they are. */
+TEST_CASE(what_is_free_beside_all_rows_is_one_place)
+{
+    const struct lab_board_want want[] = {
+        {.place = LAB_BOARD_BESIDE, .rows = 10, .cols = 64, .title_w = 12},
+        {.place = LAB_BOARD_BESIDE, .rows = 1, .cols = 64, .title_w = 10},
+        {.place = LAB_BOARD_RESULT, .rows = 10, .cols = 64, .title_w = 13}};
+    const struct lab_rect r = {2, 5, 40, 102};
+    struct lab_rect place[LAB_BOARD_FREE];
+    struct lab_board_view b = {.board = {.n = 3}};
+    b.layout = lab_board_place(r, want, 3, false, true);
+    assert_true(b.layout.fits);
+    const int n = lab_board_free(&b, r, place);
+    const int bottom = b.layout.at[2].cells.y + b.layout.at[2].cells.h;
+    int beside = 0;
+    for (int i = 0; i < n; i++)
+        beside += place[i].y == r.y && place[i].y + place[i].h == bottom &&
+                  place[i].w >= 30;
+    assert_int_equal(beside, 1);
+    check_free(r, &b);
+}
+
 /* An LSTM's cell: state before and after on one line, each gate in a column of its own
  * and z below all; what there is no room for is refused. */
 TEST_CASE(a_cell_is_drawn_as_one_draws_it)

@@ -1389,10 +1389,22 @@ static int right_of(const struct lab_board_at *at)
     return larger(at->title.x + at->title.w, at->cells.x + at->cells.w);
 }
 
-/* At the right of the rows of parts, down to the next row. */
+/* At the right of all rows of parts, where all leave so much that a list has room for
+ * it, and of each of them, down to the next row, up to that. */
 static void free_beside(const struct lab_board_view *b, struct lab_rect r,
                         int bottom, struct lab_rect *out, int *n)
 {
+    enum { LIST_W = 18 };
+    int most = 0;
+    int end_x = r.x + r.w;
+    for (int i = 0; i < b->board.n; i++)
+        most = larger(most, right_of(&b->layout.at[i]));
+    if (end_x - most - GAP >= LIST_W) {
+        keep_free((struct lab_rect){r.y, most + GAP, bottom - r.y,
+                                    end_x - most - GAP},
+                  out, n);
+        end_x = most;
+    }
     for (int i = 0; i < b->board.n; i++) {
         const struct lab_board_at *at = &b->layout.at[i];
         int right = 0;
@@ -1409,8 +1421,7 @@ static void free_beside(const struct lab_board_view *b, struct lab_rect r,
         }
         if (first)
             keep_free((struct lab_rect){at->title.y, right + GAP,
-                                        end - at->title.y,
-                                        r.x + r.w - right - GAP},
+                                        end - at->title.y, end_x - right - GAP},
                       out, n);
     }
 }

@@ -82,7 +82,7 @@ double lab_board_scale(const struct lab_board_view *b, int part);
 /* The cells of a part whose plane has these elements. */
 struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
                                     int64_t rows, int64_t cols);
-enum { LAB_BOARD_FREE = 2 * LAB_BOARD_PARTS + 2 };
+enum { LAB_BOARD_FREE = 2 * LAB_BOARD_PARTS + 3 };
 /* What the board leaves of `r`, the largest first; the number of places. */
 int lab_board_free(const struct lab_board_view *b, struct lab_rect r,
                    struct lab_rect out[LAB_BOARD_FREE]);

@@ -157,8 +157,10 @@ bool lab_lstm_cell_place(struct lab_rect r, const struct lab_board_want *want,
                          const struct lab_lstm_cell *cell, bool halves,
                          struct lab_board_layout *out)
 {
+    enum { CELL_H = 3 }; /* rows of a cell, at most: more show nothing more */
     struct lab_board_layout l = {.fits = true, .drawn = true};
-    int h = r.h;
+    const int64_t rows = want[cell->part[LAB_LSTM_C]].rows;
+    int h = rows * CELL_H < r.h ? (int)rows * CELL_H : r.h;
     while (h > 0 && rows_of(h).end + (h > 1 ? h : 1) > r.h)
         h--;
     if (h < 1 || r.w < COLUMNS * LEAST_COLUMN)

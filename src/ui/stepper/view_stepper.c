@@ -2064,14 +2064,14 @@ static bool alone_is_larger(const struct lab_stepper *v,
     return alone > lab_heat_fit(p->rows, p->cols, fold_of(v), &room).cell_h;
 }
 
-enum { NAMED_MOST = 64, SPREAD_H = 14 /* rows of a spread, at most */ };
+enum { NAMED_MOST = 64, SPREAD_MOST = 14 /* rows of a spread, at most */ };
 
 /* Whether the plane is a whole tensor of so few values that each has a bar in
  * `h` rows of `w` columns; their histogram would only show some single bars. */
 static bool has_few_values(const struct lab_stepper *v,
                            const struct lab_plane *p, int h, int w)
 {
-    enum { VALUE_W = 28 }; /* columns for name, number and bar */
+    enum { VALUE_W = 24 }; /* columns for name, number and bar */
     const int64_t n = p->rows * p->cols;
     const int across = w / VALUE_W > 1 ? w / VALUE_W : 1;
     return p->tiles == 1 && n == v->snap.plan->tensors[p->tensor].count &&
@@ -2436,7 +2436,7 @@ static int by_size(const void *a, const void *b)
 
 /* Of a part, the row that belongs to the cursor's element, or the column where that
  * is what belongs to it: all its values, else as many of the largest as there are
- * rows. false: nothing of it is lit, or a window is. */
+ * rows. false: nothing of it is lit, a window is, or all are one number. */
 static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
                           struct lab_rect r, int part)
 {
@@ -2453,7 +2453,7 @@ static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
     const int64_t n = down ? p->rows : p->cols;
     if ((down && cols.last > cols.first) || row < 0 || row >= p->rows ||
         col < 0 || col >= p->cols || n < LEAST || r.h <= LEAST ||
-        has_few_values(v, p, SPREAD_H, 0))
+        has_few_values(v, p, SPREAD_MOST, 0))
         return false;
     struct named_value *of = lab_alloc_array((size_t)n, sizeof(*of));
     if (!of)
@@ -2467,6 +2467,13 @@ static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
                  symbol ? "%lld:%.20s" : "[%lld]", (long long)i,
                  symbol ? symbol[i].text : "");
     }
+    bool differ = false;
+    for (int64_t i = 1; i < n; i++)
+        differ = differ || of[i].value != of[0].value;
+    if (!differ) {
+        lab_free(of);
+        return false;
+    }
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     int sight = n < r.h ? (int)n : r.h;
     const char *const name = v->snap.plan->tensors[p->tensor].name;
@@ -2475,7 +2482,7 @@ static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
                    (long long)(down ? col : row));
     if (sight < n) {
         qsort(of, (size_t)n, sizeof(*of), by_size);
-        lab_canvas_add(c, &head, LAB_ROLE_DIM, ", the largest");
+        put_whole(c, &head, LAB_ROLE_DIM, ", the largest");
     }
     draw_named(c, r, of, sight, of, sight);
     lab_free(of);
@@ -2584,6 +2591,22 @@ static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- what a board leaves ---- */
 
+enum { SPREAD_H = 5, SPREAD_W = 46 }; /* of a spread beside others */
+
+/* How many spreads a place has room for. */
+static int spreads_in(int h, int w)
+{
+    return largest((h + 1) / SPREAD_H, 1) * largest(w / SPREAD_W, 1);
+}
+
+/* The rows that so many spreads need at least to be read. */
+static int rows_of_spreads(struct lab_rect to, int n)
+{
+    enum { LEAST_H = 6 };
+    const int across = largest(to.w / SPREAD_W, 1);
+    return (n + across - 1) / across * LEAST_H;
+}
+
 /* How the values of the planes from *at on spread, as many as the place has room
  * for; `to` loses the rows. */
 static void draw_some_spreads(const struct lab_stepper *v, struct lab_canvas *c,
@@ -2591,19 +2614,19 @@ static void draw_some_spreads(const struct lab_stepper *v, struct lab_canvas *c,
                               const struct lab_plane *const *plane, int n,
                               int *at)
 {
-    enum { LEAST_H = 5, WIDE = 46, APART = 2 };
+    enum { APART = 2 };
     const int left = n - *at;
-    if (to->h < LEAST_H - 1 || left == 0)
+    if (to->h < SPREAD_H - 1 || left == 0)
         return;
-    int across = to->w / WIDE < 1 ? 1 : to->w / WIDE;
+    int across = largest(to->w / SPREAD_W, 1);
     across = across < left ? across : left;
     int down = (left + across - 1) / across;
-    const int most = (to->h + 1) / LEAST_H < 1 ? 1 : (to->h + 1) / LEAST_H;
+    const int most = largest((to->h + 1) / SPREAD_H, 1);
     down = down < most ? down : most;
     across =
         (left + down - 1) / down < across ? (left + down - 1) / down : across;
     int h = (to->h + 1) / down;
-    h = h < SPREAD_H + 1 ? h : SPREAD_H + 1;
+    h = h < SPREAD_MOST + 1 ? h : SPREAD_MOST + 1;
     const int w = (to->w + APART) / across;
     for (int k = 0; k < down * across && *at < n; k++) {
         const struct lab_rect one = {to->y + k / across * h,
@@ -2618,7 +2641,7 @@ static void draw_some_spreads(const struct lab_stepper *v, struct lab_canvas *c,
 static bool draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
                             struct lab_rect to, int *part)
 {
-    enum { LEAST_H = 4, WIDE = 32, APART = 2 };
+    enum { LEAST_H = 4, WIDE = 24, APART = 2 };
     const int across = to.w / WIDE < 1 ? 1 : to.w / WIDE;
     const int w = (to.w + APART) / across;
     int drawn = 0;
@@ -2629,12 +2652,47 @@ static bool draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
     return drawn > 0;
 }
 
+/* At the right of `to`, which loses these columns, rows or columns as above, one beside
+ * the other as long as the left has room for as many of n spreads as before. */
+static void draw_lines_beside(const struct lab_stepper *v, struct lab_canvas *c,
+                              struct lab_rect *to, int n, int *part)
+{
+    enum { LEAST_H = 4, LEAST_W = 24, MOST_W = 36, LEFT_W = 38, APART = 2 };
+    for (; to->h >= LEAST_H && *part >= 0; (*part)--) {
+        const int room = to->w - APART - SPREAD_W;
+        const int w = room > MOST_W ? MOST_W : largest(room, LEAST_W);
+        const int left = to->w - APART - w;
+        const int had = spreads_in(to->h, to->w);
+        if (left < LEFT_W || spreads_in(to->h, left) < (had < n ? had : n))
+            return;
+        if (draw_lit_line(
+                v, c, (struct lab_rect){to->y, to->x + left + APART, to->h, w},
+                *part))
+            to->w = left;
+    }
+}
+
+/* In a narrow place: rows or columns as above, two of them one below the other where
+ * they have room. */
+static void draw_lines_below(const struct lab_stepper *v, struct lab_canvas *c,
+                             struct lab_rect *to, int *part)
+{
+    enum { LEAST_H = 4, TALL = 16 };
+    while (to->h >= LEAST_H && *part >= 0) {
+        struct lab_rect r = *to;
+        r.h = to->h >= TALL && *part > 0 ? to->h / 2 : to->h;
+        if (draw_lit_line(v, c, r, (*part)--))
+            lab_rect_cut_top(to, r.h + (r.h < to->h));
+    }
+}
+
 /* In what the pictures leave: images, the other slices of the tensor, how the values
- * of the step's tensors spread, those beside the element's, or the source. */
+ * of the step's tensors spread, those beside the element's, or the source. What is
+ * narrow has lists. */
 static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect r)
 {
-    enum { LEAST_W = 24, TALL = 16 };
+    enum { LIST_W = 18, LEAST_W = 24, WIDE = 44, TALL = 16 };
     bool source = false;
     const struct lab_plane *plane[LAB_BOARD_PARTS];
     struct lab_rect place[LAB_BOARD_FREE];
@@ -2643,19 +2701,34 @@ static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
     int at = 0;
     int line = v->board.view.board.n - 1;
     for (int i = 0; i < places; i++) {
+        struct lab_rect *to = &place[i];
+        if (i == 0 && to->w >= LEAST_W) {
+            draw_pixels(v, c, to);
+            struct lab_rect slices = *to;
+            slices.h = to->h >= TALL && n > 0 ? to->h * 2 / 3 : to->h;
+            draw_slices(v, c, &slices);
+            lab_rect_cut_top(to, slices.y - to->y);
+        }
+        if (to->w >= LIST_W && to->w < WIDE)
+            draw_lines_below(v, c, to, &line);
+    }
+    for (int i = 0; i < places; i++) {
         struct lab_rect to = place[i];
         if (to.w < LEAST_W)
             continue;
-        if (i == 0) {
-            draw_pixels(v, c, &to);
-            struct lab_rect slices = to;
-            slices.h = to.h >= TALL && n > 0 ? to.h * 2 / 3 : to.h;
-            draw_slices(v, c, &slices);
-            lab_rect_cut_top(&to, slices.y - to.y);
-        }
-        draw_some_spreads(v, c, &to, plane, n, &at);
-        if (!draw_some_lines(v, c, to, &line) && !source)
-            source = draw_source(v, c, to);
+        if (at < n)
+            draw_lines_beside(v, c, &to, n - at, &line);
+        struct lab_rect spreads = to;
+        if (rows_of_spreads(to, n - at) * 2 <= to.h) /* half has room */
+            spreads.h = to.h / 2;
+        draw_some_spreads(v, c, &spreads, plane, n, &at);
+        lab_rect_cut_top(&to, spreads.y - to.y);
+        if (draw_some_lines(v, c, to, &line))
+            continue;
+        if (!source && draw_source(v, c, to))
+            source = true;
+        else
+            draw_some_spreads(v, c, &to, plane, n, &at);
     }
 }
 
@@ -4154,13 +4227,13 @@ static struct lab_rect below_lines(const struct lab_canvas *c,
     return out;
 }
 
-/* What the lines of `r` leave free from the one on below which all leave half of it,
- * or at least so many columns; h 0: there is none. */
+/* What the lines of `r` leave free from the one on below which all leave two fifths of
+ * it, or at least so many columns; h 0: there is none. */
 static struct lab_rect right_of_lines(const struct lab_canvas *c,
                                       struct lab_rect r, int least_w)
 {
     enum { APART = 3 };
-    const int w = largest(least_w, r.w / 2);
+    const int w = largest(least_w, r.w * 2 / 5);
     struct lab_rect out = {r.y + r.h, r.x, 0, r.w};
     int most = 0;
     while (out.y > r.y) {

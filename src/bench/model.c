@@ -1197,6 +1197,35 @@ enum lab_status lab_bench_model_slides_recorded(struct lab_bench_data *data,
     return st;
 }
 
+/* A call of a figure's rung at its size, by the rate at the largest size that was
+ * measured here; NaN: at none. */
+static double call_ns(const struct lab_bench_data *data,
+                      const struct lab_operation *ladder,
+                      const struct lab_lesson_slide *slide)
+{
+    struct lab_ladder_size size;
+    double most = 0;
+    double ns = NAN;
+    if (!slide->rung ||
+        lab_ladder_size(ladder, slide->size, strlen(slide->size), &size))
+        return NAN;
+    const double wanted = lab_ladder_work(ladder, &size);
+    for (int64_t i = 0; i < data->row_count; i++) {
+        const struct lab_bench_result *r = &data->rows[i];
+        if (r->state != LAB_BENCH_DONE || !data->sets[r->set].runs ||
+            data->sets[r->set].untimed ||
+            strcmp(r->variant, slide->rung) != 0 ||
+            lab_ladder_size(ladder, r->size, strlen(r->size), &size))
+            continue;
+        double work = lab_ladder_work(ladder, &size);
+        if (work <= most)
+            continue;
+        most = work;
+        ns = r->median_ns / work * wanted;
+    }
+    return ns;
+}
+
 void lab_bench_model_beside(struct lab_bench_data *data,
                             const struct lab_operation *ladder)
 {
@@ -1212,9 +1241,14 @@ void lab_bench_model_beside(struct lab_bench_data *data,
         if (!shown && s->recorded.state == LAB_BENCH_DONE)
             r = &s->recorded;
         s->recorded_on[0] = '\0';
+        s->call_ns = r ? NAN : call_ns(data, ladder, s->course);
         if (!r) {
-            snprintf(s->here, sizeof(s->here), "not measured at %.40s",
-                     s->course->size);
+            char time[LAB_FORMAT_BYTES];
+            bool known = !isnan(s->call_ns);
+            snprintf(s->here, sizeof(s->here), "not measured at %.40s%s%s%s",
+                     s->course->size, known ? " (about " : "",
+                     known ? lab_format_ns(s->call_ns, time, sizeof(time)) : "",
+                     known ? " a call)" : "");
             continue;
         }
         put_figure(data, s, r, figure, sizeof(figure));

@@ -12,6 +12,7 @@
 #include "lesson/lesson.h"
 #include "report/json_line.h"
 #include "report/print.h"
+#include "report/suggest.h"
 #include "report/text_table.h"
 
 enum { RATE_COLUMNS = 8 };
@@ -49,6 +50,9 @@ static void print_head(const struct lab_bench *lab)
                        m->flops[p] / 1e9);
     }
     lab_printf(stdout, "\n");
+    if (lab->course_sizes)
+        lab_printf(stdout, "the course's sizes, as many as a minute has room "
+                           "for; at most ");
     lab_printf(stdout,
                "%d repeats each; before each %.4g MiB are read, to evict the "
                "inputs from the caches; rungs are compared with double "
@@ -417,7 +421,7 @@ enum lab_status lab_bench_print_result(void *user,
     if (lab->options->json)
         return json_result(lab, r);
     lab->data.at_size = r->size_index;
-    if (++lab->n_rows < lab->n_rungs)
+    if (++lab->n_rows < lab->n_climbing)
         return LAB_OK;
     lab->n_rows = 0;
     return print_size(lab, r->size_index);
@@ -598,6 +602,32 @@ static void print_occupancy(const struct lab_bench *lab)
 
 /* ---- the course's figures ---- */
 
+/* What a CPU can do of them in reasonable time. */
+static void print_course_hint(const struct lab_bench *lab)
+{
+    int left = 0;
+    for (int i = 0; i < lab->data.slide_count; i++)
+        left += !isnan(lab->data.slides[i].call_ns);
+    if (left == 0)
+        return;
+    if (lab->course_sizes) {
+        lab_printf(stdout,
+                   "\n%d of the course's figures have none of this CPU "
+                   "beside them: the minute had no room\n",
+                   left);
+        return;
+    }
+    struct lab_str text = lab_suggest_command_text(
+        lab->options->db, LAB_WORDS("lab", lab->lesson->id, "--backend", "cpu",
+                                    "--sizes", "course"));
+    lab_printf(
+        stdout,
+        "\n%d of the course's figures have none of this CPU beside them: "
+        "`%s` measures those that a minute has room for\n",
+        left, lab_str_text(&text));
+    lab_str_release(&text);
+}
+
 static void print_slides(const struct lab_bench *lab)
 {
     for (int i = 0; i < lab->data.slide_count; i++) {
@@ -606,6 +636,7 @@ static void print_slides(const struct lab_bench *lab)
         lab_printf(stdout, "%s%s\n", i ? "" : "\n",
                    lab_bench_slide_text(s, text, sizeof(text)));
     }
+    print_course_hint(lab);
 }
 
 static enum lab_status json_slides(const struct lab_bench *lab)

@@ -736,6 +736,10 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     record(lab, row, &result);
     if (!row->status && trace_later(lab, row))
         return LAB_E_NOMEM;
+    if (!row->status)
+        lab->slowest =
+            fmax(lab->slowest, row->median_ns * 1e-9 /
+                                   lab_ladder_work(lab->ladder, &row->size));
     lab->place++;
     enum lab_status st = lab->observer.result(lab->observer.user, &result);
     if (!t || st)
@@ -798,16 +802,26 @@ static enum lab_status end_watching(struct tracing *t)
     return st;
 }
 
-enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
+/* Which rungs, and how often. */
+struct effort {
+    const struct lab_variant *rungs[LAB_BENCH_RUNGS];
+    int n_rungs;
+    int repeats;
+    int warm_up;
+};
+
+static enum lab_status climb_sizes(struct lab_bench *lab, int first, int n,
+                                   const struct effort *effort)
 {
     const struct lab_ladder_run run = {.backend = lab->backend,
                                        .ladder = lab->ladder,
                                        .machine = &lab->machine,
-                                       .rungs = lab->rungs,
-                                       .n_rungs = lab->n_rungs,
+                                       .rungs = effort->rungs,
+                                       .n_rungs = effort->n_rungs,
                                        .sizes = lab->sizes + first,
                                        .n_sizes = n,
-                                       .repeats = lab->repeats,
+                                       .repeats = effort->repeats,
+                                       .warm_up = effort->warm_up,
                                        .seed = lab->options->seed,
                                        .resolve_tuned = resolve,
                                        .row = take_row,
@@ -817,6 +831,7 @@ enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
                                        .failed = failed,
                                        .user = lab};
     struct tracing t = {.lab = lab, .table_size = -1, .row = &t.at};
+    lab->n_climbing = effort->n_rungs;
     if (lab->backend->untimed)
         begin_watching(lab, &t);
     struct lab_kept_error why;
@@ -824,6 +839,57 @@ enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
     lab_error_keep(&why);
     enum lab_status ended = lab->simulating ? end_watching(&t) : LAB_OK;
     return st ? lab_error_again(st, &why) : ended;
+}
+
+/* ---- the course's sizes on a CPU ---- */
+
+static void keep_course(const struct lab_bench *lab, struct effort *effort)
+{
+    const struct lab_lesson_lab *from = &lab->lesson->lab;
+    effort->n_rungs = 0;
+    for (int i = 0; i < lab->n_rungs; i++) {
+        bool named = false;
+        for (int k = 0; k < from->n_slides && !named; k++)
+            named = from->slides[k].rung &&
+                    strcmp(from->slides[k].rung, lab->rungs[i]->name) == 0;
+        if (named)
+            effort->rungs[effort->n_rungs++] = lab->rungs[i];
+    }
+}
+
+/* A size is measured if, by the rate at the one before it, it ends within the minute:
+ * one run that is compared, and as many that are timed as have room in four seconds,
+ * one at least. */
+static enum lab_status climb_course(struct lab_bench *lab, int first, int n)
+{
+    enum { MINUTE = 60, EACH = 4 };
+    struct effort effort = {.repeats = lab->repeats};
+    const double start = (double)lab_clock_monotonic_ns() * 1e-9;
+    enum lab_status st = LAB_OK;
+    keep_course(lab, &effort);
+    lab->slowest = 0;
+    for (int i = first; i < first + n && !st; i++) {
+        double spent = (double)lab_clock_monotonic_ns() * 1e-9 - start;
+        double once =
+            lab->slowest * lab_ladder_work(lab->ladder, &lab->sizes[i]);
+        double room = EACH / fmax(once, 1e-9) - 1;
+        if (spent + 2 * once * effort.n_rungs > MINUTE)
+            continue; /* the figure's line has how long one takes */
+        effort.repeats = (int)fmin(lab->repeats, fmax(room, 1));
+        effort.warm_up = effort.repeats < lab->repeats ? 1 : 0;
+        lab->slowest = 0;
+        st = climb_sizes(lab, i, 1, &effort);
+    }
+    return st;
+}
+
+enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
+{
+    struct effort all = {.n_rungs = lab->n_rungs, .repeats = lab->repeats};
+    if (lab->course_sizes)
+        return climb_course(lab, first, n);
+    memcpy(all.rungs, lab->rungs, sizeof(all.rungs));
+    return climb_sizes(lab, first, n, &all);
 }
 
 static enum lab_status look_no_more(void *user, lab_ladder_again_fn *again,

@@ -1154,7 +1154,8 @@ static enum lab_status time_repeats(struct climb *w,
         row->error = sqrt(t->error_squares / (double)t->n_errors);
     if (w->c->backend->untimed)
         return st;
-    for (int i = 1; i < WARM_UP && !st; i++)
+    const int warm_up = w->c->warm_up ? w->c->warm_up : WARM_UP;
+    for (int i = 1; i < warm_up && !st; i++)
         st = time_once(w, t, row->ran, &w->ns[0]);
     if (st)
         return st;

@@ -71,13 +71,19 @@ struct lab_bench {
     struct lab_ladder_size sizes[LAB_BENCH_SIZES];
     int n_sizes;
     bool small_sizes; /* the lab's own are too large to be simulated */
+    /* --sizes course on a CPU: the rungs of the course's figures alone, and as many
+     * sizes as fit into a minute. */
+    bool course_sizes;
+    double
+        slowest; /* of the last size: seconds for a unit of lab_ladder_work() */
     const struct lab_variant *rungs[LAB_BENCH_RUNGS];
     int n_rungs;
     struct lab_prediction predictions[LAB_BENCH_PREDICTIONS];
     int n_predictions;
     int repeats;
-    int n_rows;    /* results of the size at hand that are not printed yet */
-    int64_t place; /* results so far */
+    int n_climbing; /* rungs that are measured at a size */
+    int n_rows;     /* results of the size at hand that are not printed yet */
+    int64_t place;  /* results so far */
     int64_t timed;
     enum lab_status
         worst; /* LAB_E_CHECK before anything else; of the results */
@@ -101,7 +107,8 @@ LAB_C_BEGIN
 enum lab_status lab_bench_open(struct lab_bench *lab,
                                const struct lab_options *options);
 void lab_bench_close(struct lab_bench *lab);
-/* Other sizes, as --sizes has them. LAB_E_USAGE: the lab keeps those it has. */
+/* Other sizes, as --sizes has them; "course": those of the lesson's figures of the
+ * course, on a CPU those of its rungs alone. LAB_E_USAGE: the lab keeps those it has. */
 enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list);
 /* "best", or a variant that is measured here; LAB_E_USAGE. */
 enum lab_status lab_bench_predict(struct lab_bench *lab,
@@ -132,7 +139,7 @@ void lab_bench_measure_ceilings(struct lab_bench *lab);
 enum lab_status lab_bench_launch(struct lab_bench *lab,
                                  const struct lab_variant *rung, int size);
 /* All variants at `n` sizes from `first` on, stored, and given to the
- * observer. */
+ * observer. With `course_sizes` each size that the minute has room for. */
 enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n);
 /* A run with the writer of `info` (its kind, program, seed and device are filled
  * here), and the database beside it. */

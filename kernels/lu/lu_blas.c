@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "library/blas.h"
+#include "library/openblas.h"
 
 /* Fortran's: everything by address, matrices by columns. */
 typedef void dgetrf_fn(const int *m, const int *n, double *a, const int *lda,
@@ -29,10 +30,21 @@ static enum lab_status lapack_lu(const struct lab_call *call)
                              call->in[0].dim[0]);
 }
 
+static enum lab_status lapack_lu_threads(const struct lab_call *call)
+{
+    return lab_blas_all_cores(lapack_lu, call);
+}
+
 const struct lab_variant lab_blas_rungs_lu[] = {
     {.name = "lapack",
      .idea = "the library's dgetrf, one thread",
      .run = lapack_lu,
+     .source = "kernels/lu/lu_blas.c",
+     .model = {.library = true},
+     .precision = LAB_FP64},
+    {.name = "threads",
+     .idea = "the library's dgetrf, all cores",
+     .run = lapack_lu_threads,
      .source = "kernels/lu/lu_blas.c",
      .model = {.library = true},
      .precision = LAB_FP64},

@@ -86,6 +86,8 @@ lab_jobs() {
         *) echo "$lab_job --counters basic" ;;
         esac
     done
+    # A ladder without a lesson, the third of the course's testers.
+    echo "lab gesv --backend $backend --repeat 20 --counters basic"
 }
 
 # The CPU's list of variants has these where there are products.

@@ -162,82 +162,7 @@ static enum lab_status empty_word(const char *option, const char *list)
                     option, list);
 }
 
-/* Is a figure's rung one of the backend at hand? */
-static bool runs_here(const struct lab_bench *lab,
-                      const struct lab_lesson_slide *slide)
-{
-    const struct lab_variant *rung;
-    for (int i = 0;
-         (rung = lab_backend_rung(lab->backend, lab->ladder->name, i)); i++)
-        if (slide->rung && strcmp(rung->name, slide->rung) == 0)
-            return true;
-    return false;
-}
-
-static bool is_listed(const struct lab_str *list, const char *size)
-{
-    size_t n = strlen(size);
-    for (const char *at = lab_str_text(list); *at;) {
-        size_t word = strcspn(at, ",");
-        if (word == n && memcmp(at, size, n) == 0)
-            return true;
-        at += word + (at[word] == ',');
-    }
-    return false;
-}
-
-/* The sizes of the lesson's figures, in their order. A first rate is needed to
- * know how long they take: on a CPU the largest of its own sizes comes first. */
-static enum lab_status course_list(const struct lab_bench *lab,
-                                   struct lab_str *out)
-{
-    const struct lab_lesson_lab *from = lab->lesson ? &lab->lesson->lab : NULL;
-    const bool host = lab->backend->host_memory;
-    int found = 0;
-    if (from && host) {
-        const char *own =
-            from->cpu_sizes ? from->cpu_sizes : lab->ladder->sizes_cpu;
-        const char *last = strrchr(own, ',');
-        lab_str_add(out, last ? last + 1 : own);
-    }
-    for (int i = 0; from && i < from->n_slides; i++) {
-        const struct lab_lesson_slide *s = &from->slides[i];
-        if (!runs_here(lab, s))
-            continue;
-        found++;
-        if (!is_listed(out, s->size))
-            lab_str_addf(out, "%s%s", out->len ? "," : "", s->size);
-    }
-    if (found == 0)
-        return lab_fail(LAB_E_USAGE,
-                        "[lab.sizes-course] --sizes course: %s has no figures "
-                        "of the course that are held against a rung of %s",
-                        lab->lesson ? lab->lesson->id : lab->ladder->name,
-                        lab->backend->ops->name);
-    return lab_str_check(out, "sizes");
-}
-
-static enum lab_status take_list(struct lab_bench *lab, const char *list);
-
 enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list)
-{
-    struct lab_str course;
-    if (strcmp(list, "course") != 0) {
-        enum lab_status taken = take_list(lab, list);
-        lab->course_sizes = lab->course_sizes && taken;
-        return taken;
-    }
-    lab_str_init(&course);
-    enum lab_status st = course_list(lab, &course);
-    if (!st)
-        st = take_list(lab, lab_str_text(&course));
-    if (!st)
-        lab->course_sizes = lab->backend->host_memory;
-    lab_str_release(&course);
-    return st;
-}
-
-static enum lab_status take_list(struct lab_bench *lab, const char *list)
 {
     struct lab_ladder_size sizes[LAB_BENCH_SIZES];
     const char *whole = list;
@@ -257,7 +182,48 @@ static enum lab_status take_list(struct lab_bench *lab, const char *list)
         count++;
     }
     memcpy(lab->sizes, sizes, sizeof(sizes));
-    lab->n_sizes = count;
+    lab->n_sizes = lab->course_from = count;
+    return LAB_OK;
+}
+
+bool lab_bench_measures(const struct lab_bench *lab, int rung, int size)
+{
+    const struct lab_lesson_lab *from = lab->lesson ? &lab->lesson->lab : NULL;
+    bool named = size < lab->course_from;
+    for (int i = 0; from && i < from->n_slides && !named; i++)
+        named = from->slides[i].rung &&
+                strcmp(from->slides[i].rung, lab->rungs[rung]->name) == 0;
+    return named;
+}
+
+static bool has_size(const struct lab_bench *lab,
+                     const struct lab_ladder_size *size)
+{
+    for (int i = 0; i < lab->n_sizes; i++)
+        if (strcmp(lab->sizes[i].text, size->text) == 0)
+            return true;
+    return false;
+}
+
+/* Behind its own sizes those of the course's figures of a CPU. */
+static enum lab_status add_course_sizes(struct lab_bench *lab)
+{
+    const struct lab_lesson_lab *from = &lab->lesson->lab;
+    for (int i = 0; i < from->n_slides; i++) {
+        const struct lab_lesson_slide *s = &from->slides[i];
+        struct lab_ladder_size size;
+        bool here = false;
+        for (int r = 0; r < lab->n_rungs && s->rung; r++)
+            here = here || strcmp(lab->rungs[r]->name, s->rung) == 0;
+        if (!here || lab->n_sizes == LAB_BENCH_SIZES)
+            continue;
+        enum lab_status st =
+            lab_ladder_size(lab->ladder, s->size, strlen(s->size), &size);
+        if (st)
+            return st;
+        if (!has_size(lab, &size))
+            lab->sizes[lab->n_sizes++] = size;
+    }
     return LAB_OK;
 }
 
@@ -614,6 +580,9 @@ enum lab_status lab_bench_open(struct lab_bench *lab,
         st = read_sizes(lab);
     if (!st)
         st = read_rungs(lab);
+    if (!st && lab->lesson && lab->backend->host_memory && !options->sizes &&
+        !options->tune && !options->into)
+        st = add_course_sizes(lab);
     if (!st)
         st = read_predictions(lab);
     if (!st && lab_bench_model_add_set(&lab->data,

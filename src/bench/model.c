@@ -280,6 +280,8 @@ enum lab_status lab_bench_model_plan(struct lab_bench_data *data, int set,
         const struct lab_ladder_size *size = &lab->sizes[s];
         int at = add_size(data, set, size->text, (double)size->dim[0]);
         for (int r = 0; r < lab->n_rungs && at >= 0; r++) {
+            if (!lab_bench_measures(lab, r, s))
+                continue;
             struct lab_bench_result *row = add_row(data, set, at);
             if (!row)
                 return lab_no_memory("the rows of a lab");
@@ -595,7 +597,8 @@ static void stored_ceiling(struct lab_bench_data *data, int set,
     if (data->unit == LAB_UNIT_BYTES && from->ceiling_copy > 0) {
         name_ceiling(s, from->ceiling_copy, "a copy");
         to->share = to->rate / from->ceiling_copy;
-    } else if (data->unit == LAB_UNIT_FLOPS && from->ceiling_fp32 > 0) {
+    } else if (data->unit == LAB_UNIT_FLOPS && from->ceiling_fp32 > 0 &&
+               strcmp(to->precision, "fp64") != 0) { /* it is none of fp64 */
         name_ceiling(s, from->ceiling_fp32, "fp32");
         to->share = to->rate / flops;
     }

@@ -12,7 +12,6 @@
 #include "lesson/lesson.h"
 #include "report/json_line.h"
 #include "report/print.h"
-#include "report/suggest.h"
 #include "report/text_table.h"
 
 enum { RATE_COLUMNS = 8 };
@@ -50,14 +49,17 @@ static void print_head(const struct lab_bench *lab)
                        m->flops[p] / 1e9);
     }
     lab_printf(stdout, "\n");
-    if (lab->course_sizes)
-        lab_printf(stdout, "the course's sizes, as many as a minute has room "
-                           "for; at most ");
     lab_printf(stdout,
                "%d repeats each; before each %.4g MiB are read, to evict the "
                "inputs from the caches; rungs are compared with double "
                "first\n",
                lab->repeats, (double)lab_bench_flushed(lab) / 1048576);
+    if (lab->course_from < lab->n_sizes)
+        lab_printf(
+            stdout,
+            "then sizes of the course's figures, by the rungs that stand "
+            "beside them: as many as fit into a minute, the large ones "
+            "once\n");
     lab_printf(stdout, "gain is over the previous hand-written rung; "
                        "the model counts a kernel's loads and stores "
                        "without caches, so a rung can beat it\n");
@@ -602,30 +604,21 @@ static void print_occupancy(const struct lab_bench *lab)
 
 /* ---- the course's figures ---- */
 
-/* What a CPU can do of them in reasonable time. */
-static void print_course_hint(const struct lab_bench *lab)
+/* What a CPU does of them in reasonable time. */
+static void print_course_rest(const struct lab_bench *lab)
 {
     int left = 0;
     for (int i = 0; i < lab->data.slide_count; i++)
         left += !isnan(lab->data.slides[i].call_ns);
-    if (left == 0)
-        return;
-    if (lab->course_sizes) {
+    if (left > 0)
         lab_printf(stdout,
-                   "\n%d of the course's figures have none of this CPU "
-                   "beside them: the minute had no room\n",
-                   left);
-        return;
-    }
-    struct lab_str text = lab_suggest_command_text(
-        lab->options->db, LAB_WORDS("lab", lab->lesson->id, "--backend", "cpu",
-                                    "--sizes", "course"));
-    lab_printf(
-        stdout,
-        "\n%d of the course's figures have none of this CPU beside them: "
-        "`%s` measures those that a minute has room for\n",
-        left, lab_str_text(&text));
-    lab_str_release(&text);
+                   "\n%d of the course's figures have none of this CPU beside "
+                   "them: %s\n",
+                   left,
+                   lab->course_from < lab->n_sizes
+                       ? "a minute had no room for their sizes"
+                       : "without --sizes those are measured that a minute has "
+                         "room for");
 }
 
 static void print_slides(const struct lab_bench *lab)
@@ -636,7 +629,7 @@ static void print_slides(const struct lab_bench *lab)
         lab_printf(stdout, "%s%s\n", i ? "" : "\n",
                    lab_bench_slide_text(s, text, sizeof(text)));
     }
-    print_course_hint(lab);
+    print_course_rest(lab);
 }
 
 static enum lab_status json_slides(const struct lab_bench *lab)

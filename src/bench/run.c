@@ -724,6 +724,16 @@ static enum lab_status trace_later(struct lab_bench *lab,
     return LAB_OK;
 }
 
+/* Of the course's rungs, for the sizes that come. */
+static void note_speed(struct lab_bench *lab, const struct lab_ladder_row *row)
+{
+    for (int i = 0; i < lab->n_rungs && lab->course_from < lab->n_sizes; i++)
+        if (lab->rungs[i] == row->rung &&
+            lab_bench_measures(lab, i, lab->course_from))
+            lab->last_speed = row->median_ns * 1e-9 /
+                              lab_ladder_work(lab->ladder, &row->size);
+}
+
 static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
 {
     struct lab_bench *lab = user;
@@ -737,9 +747,7 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     if (!row->status && trace_later(lab, row))
         return LAB_E_NOMEM;
     if (!row->status)
-        lab->slowest =
-            fmax(lab->slowest, row->median_ns * 1e-9 /
-                                   lab_ladder_work(lab->ladder, &row->size));
+        note_speed(lab, row);
     lab->place++;
     enum lab_status st = lab->observer.result(lab->observer.user, &result);
     if (!t || st)
@@ -807,7 +815,7 @@ struct effort {
     const struct lab_variant *rungs[LAB_BENCH_RUNGS];
     int n_rungs;
     int repeats;
-    int warm_up;
+    bool once;
 };
 
 static enum lab_status climb_sizes(struct lab_bench *lab, int first, int n,
@@ -821,7 +829,7 @@ static enum lab_status climb_sizes(struct lab_bench *lab, int first, int n,
                                        .sizes = lab->sizes + first,
                                        .n_sizes = n,
                                        .repeats = effort->repeats,
-                                       .warm_up = effort->warm_up,
+                                       .once = effort->once,
                                        .seed = lab->options->seed,
                                        .resolve_tuned = resolve,
                                        .row = take_row,
@@ -843,53 +851,58 @@ static enum lab_status climb_sizes(struct lab_bench *lab, int first, int n,
 
 /* ---- the course's sizes on a CPU ---- */
 
-static void keep_course(const struct lab_bench *lab, struct effort *effort)
+static void choose_rungs(const struct lab_bench *lab, int size,
+                         struct effort *effort)
 {
-    const struct lab_lesson_lab *from = &lab->lesson->lab;
     effort->n_rungs = 0;
-    for (int i = 0; i < lab->n_rungs; i++) {
-        bool named = false;
-        for (int k = 0; k < from->n_slides && !named; k++)
-            named = from->slides[k].rung &&
-                    strcmp(from->slides[k].rung, lab->rungs[i]->name) == 0;
-        if (named)
+    for (int i = 0; i < lab->n_rungs; i++)
+        if (lab_bench_measures(lab, i, size))
             effort->rungs[effort->n_rungs++] = lab->rungs[i];
-    }
 }
 
-/* A size is measured if, by the rate at the one before it, it ends within the minute:
- * one run that is compared, and as many that are timed as have room in four seconds,
- * one at least. */
+/* A size is measured if, by the rate at the one before it, it ends within the minute.
+ * What takes a second is run once. */
 static enum lab_status climb_course(struct lab_bench *lab, int first, int n)
 {
-    enum { MINUTE = 60, EACH = 4 };
-    struct effort effort = {.repeats = lab->repeats};
+    enum { MINUTE = 60, EACH = 4, WARM_UP = 3 };
     const double start = (double)lab_clock_monotonic_ns() * 1e-9;
+    struct effort effort;
     enum lab_status st = LAB_OK;
-    keep_course(lab, &effort);
-    lab->slowest = 0;
     for (int i = first; i < first + n && !st; i++) {
         double spent = (double)lab_clock_monotonic_ns() * 1e-9 - start;
-        double once =
-            lab->slowest * lab_ladder_work(lab->ladder, &lab->sizes[i]);
-        double room = EACH / fmax(once, 1e-9) - 1;
-        if (spent + 2 * once * effort.n_rungs > MINUTE)
-            continue; /* the figure's line has how long one takes */
-        effort.repeats = (int)fmin(lab->repeats, fmax(room, 1));
-        effort.warm_up = effort.repeats < lab->repeats ? 1 : 0;
-        lab->slowest = 0;
-        st = climb_sizes(lab, i, 1, &effort);
+        double run =
+            lab->last_speed * lab_ladder_work(lab->ladder, &lab->sizes[i]);
+        double most = EACH / fmax(run, 1e-9) - WARM_UP;
+        effort.once = most < 1;
+        effort.repeats = effort.once ? 1 : (int)fmin(lab->repeats, most);
+        choose_rungs(lab, i, &effort);
+        if (spent + run * effort.n_rungs < MINUTE)
+            st = climb_sizes(lab, i, 1, &effort);
     }
     return st;
 }
 
+int64_t lab_bench_total(const struct lab_bench *lab)
+{
+    int64_t n = 0;
+    for (int s = 0; s < lab->n_sizes; s++)
+        for (int r = 0; r < lab->n_rungs; r++)
+            n += lab_bench_measures(lab, r, s);
+    return n;
+}
+
 enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
 {
-    struct effort all = {.n_rungs = lab->n_rungs, .repeats = lab->repeats};
-    if (lab->course_sizes)
-        return climb_course(lab, first, n);
-    memcpy(all.rungs, lab->rungs, sizeof(all.rungs));
-    return climb_sizes(lab, first, n, &all);
+    struct effort all = {.repeats = lab->repeats};
+    const int end = first + n;
+    const int own = end < lab->course_from ? end : lab->course_from;
+    enum lab_status st = LAB_OK;
+    choose_rungs(lab, first, &all);
+    lab->last_speed = 0;
+    if (first < own)
+        st = climb_sizes(lab, first, own - first, &all);
+    first = own > first ? own : first;
+    return st || first == end ? st : climb_course(lab, first, end - first);
 }
 
 static enum lab_status look_no_more(void *user, lab_ladder_again_fn *again,

@@ -62,6 +62,36 @@ expect_exit 0
 expect_stdout 'MAGMA at 5000: slide, Tesla P100: 838.09 GFLOP/s; recorded on NVIDIA H200: 4569 GFLOP/s (cusolver)'
 expect_stdout 'MAGMA at 20000: slide, Tesla P100: 2821.48 GFLOP/s; recorded on NVIDIA H200: 25190 GFLOP/s (cusolver)'
 [ "$(grep -c '^MAGMA at .* on NVIDIA H200' "$out")" -eq 21 ] || complain 'sizes of LU'
+# On a CPU the course's sizes come behind the lab's own, as many as a minute has room for:
+# by the rungs that they name. Of the others it is said how long a call takes.
+cat >own-lu.md <<'END'
+---
+format: 1
+kind: lab
+title: LU, few sizes
+lab: lu
+cpu_sizes: [60]
+slide:
+  - {label: CPU, size: 60, value: 0.2, unit: GFLOP/s, machine: its CPU, rung: lapack}
+  - {label: CPU, size: 90, value: 0.3, unit: GFLOP/s, machine: its CPU, rung: lapack}
+  - {label: CPU, size: 90000, value: 500, unit: GFLOP/s, machine: its CPU, rung: lapack}
+  - {label: MAGMA, size: 95, value: 9, unit: GFLOP/s, machine: its GPU, rung: cusolver}
+---
+END
+run lab ./own-lu.md --backend cpu --repeat 20 --db beside.db
+expect_exit 0
+expect_stdout "then sizes of the course's figures"
+grep -Eq '^unblocked +fp64 ' "$out" || complain 'the rungs of its own size'
+[ "$(grep -Ec '^unblocked +fp64 ' "$out")" -eq 1 ] || complain 'a slow rung at a size of the course'
+[ "$(grep -Ec '^lapack +fp64 ' "$out")" -eq 2 ] || complain 'not 60 and 90'
+grep -Eq "^CPU at 90: slide, its CPU: 0.3 GFLOP/s; this machine: [0-9.]+ GFLOP/s \(lapack\)$" "$out" ||
+    complain 'nothing beside the figure of 90'
+grep -Eq "^CPU at 90000: .*; this machine: not measured at 90000 \(about [0-9.e+]+ [a-z]+ a call\)$" "$out" ||
+    complain 'how long a call of 90000 takes'
+expect_stdout "1 of the course's figures have none of this CPU beside them: a minute had no room"
+run lab ./own-lu.md --backend cpu --repeat 20 --sizes 60 --db beside.db
+expect_stdout 'without --sizes those are measured that a minute has room for'
+[ "$(grep -Ec '^lapack +fp64 ' "$out")" -eq 1 ] || complain 'more than --sizes has'
 run step embedding-product --backend cpu
 grep -E '^fc1.W\[3,0\] +14 +14 +\+0' "$out" || complain 'W after its update'
 

@@ -1147,15 +1147,26 @@ static enum lab_status time_repeats(struct climb *w,
                                     struct lab_ladder_row *row)
 {
     const struct lab_device_info *info = &w->c->machine->info;
-    enum lab_status st = run_first(w, t, row->ran);
+    const bool once = w->c->once && !w->c->backend->untimed;
+    if (once)
+        lab_device_state_read(info, &row->before);
+    enum lab_status st =
+        once ? time_once(w, t, row->ran, &w->ns[0]) : run_first(w, t, row->ran);
+    if (once)
+        lab_device_state_read(info, &row->after);
     if (!st)
         st = ladder_tensors_compare(t, &row->sample_error);
     if (!st && t->n_errors > 0)
         row->error = sqrt(t->error_squares / (double)t->n_errors);
     if (w->c->backend->untimed)
         return st;
-    const int warm_up = w->c->warm_up ? w->c->warm_up : WARM_UP;
-    for (int i = 1; i < warm_up && !st; i++)
+    if (once && !st) {
+        row->repeats = 1;
+        summarize(w, row);
+    }
+    if (once)
+        return st;
+    for (int i = 1; i < WARM_UP && !st; i++)
         st = time_once(w, t, row->ran, &w->ns[0]);
     if (st)
         return st;

@@ -684,7 +684,7 @@ static enum lab_status run(void *user, int set)
         s->data.done = 0;
         s->timed = 0;
         s->data.elapsed_ns = 0;
-        s->data.total = (int64_t)lab->n_rungs * lab->n_sizes;
+        s->data.total = lab_bench_total(lab);
         s->data.problem[0] = '\0';
         s->want = set;
         atomic_store(&s->stop, false);

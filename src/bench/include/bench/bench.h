@@ -71,11 +71,11 @@ struct lab_bench {
     struct lab_ladder_size sizes[LAB_BENCH_SIZES];
     int n_sizes;
     bool small_sizes; /* the lab's own are too large to be simulated */
-    /* --sizes course on a CPU: the rungs of the course's figures alone, and as many
-     * sizes as fit into a minute. */
-    bool course_sizes;
+    /* From this one on the sizes are those of the course's figures that a CPU stands
+     * beside: only the rungs that they name, and as many as fit into a minute. */
+    int course_from;
     double
-        slowest; /* of the last size: seconds for a unit of lab_ladder_work() */
+        last_speed; /* of these rungs: seconds for a unit of lab_ladder_work() */
     const struct lab_variant *rungs[LAB_BENCH_RUNGS];
     int n_rungs;
     struct lab_prediction predictions[LAB_BENCH_PREDICTIONS];
@@ -107,8 +107,7 @@ LAB_C_BEGIN
 enum lab_status lab_bench_open(struct lab_bench *lab,
                                const struct lab_options *options);
 void lab_bench_close(struct lab_bench *lab);
-/* Other sizes, as --sizes has them; "course": those of the lesson's figures of the
- * course, on a CPU those of its rungs alone. LAB_E_USAGE: the lab keeps those it has. */
+/* Other sizes, as --sizes has them. LAB_E_USAGE: the lab keeps those it has. */
 enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list);
 /* "best", or a variant that is measured here; LAB_E_USAGE. */
 enum lab_status lab_bench_predict(struct lab_bench *lab,
@@ -138,8 +137,12 @@ void lab_bench_measure_ceilings(struct lab_bench *lab);
  * kernels. LAB_E_CHECK: a simulation has found something in them. */
 enum lab_status lab_bench_launch(struct lab_bench *lab,
                                  const struct lab_variant *rung, int size);
-/* All variants at `n` sizes from `first` on, stored, and given to the
- * observer. With `course_sizes` each size that the minute has room for. */
+/* Is a rung measured at a size? See course_from. */
+bool lab_bench_measures(const struct lab_bench *lab, int rung, int size);
+/* Results that a whole climb has. */
+int64_t lab_bench_total(const struct lab_bench *lab);
+/* All variants at `n` sizes from `first` on, stored, and given to the observer; of the
+ * course's sizes those that the minute has room for. */
 enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n);
 /* A run with the writer of `info` (its kind, program, seed and device are filled
  * here), and the database beside it. */

@@ -92,7 +92,7 @@ struct lab_ladder_run {
     const struct lab_ladder_size *sizes;
     int n_sizes;
     int repeats;
-    int warm_up; /* runs before them, the first one compared; 0: three */
+    bool once; /* no repeats: the first run is compared and timed */
     uint64_t seed;
     /* The row that is run for a tuned rung at a size, with a word in `note`;
      * NULL, or no function: the rung itself. */

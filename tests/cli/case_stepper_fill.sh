@@ -21,15 +21,25 @@ steps()
 play cnn-digits --backend cpu <typed
 expect_exit 0
 
-# Elements share cells as evenly as there is room: five of 119.
+# Elements share cells as evenly as there is room: two of 119 in half blocks, five
+# in characters. Beside the values that of most of a row's come first.
+word2vec()
 {
     steps 4
+    if [ "$1" = 1x2 ]; then
+        printf 'await 60000 loss.probs, row 0, the largest\nabsent row 2,\n'
+        printf 'key 2\nkey Down\nawait 60000 loss.probs, row 2, the largest\n'
+    fi
     for step in 5 6 7 8; do
         printf 'key s\nawait 60000 step %s of\n' "$step"
     done
-    printf 'await 60000 max of 2x5\n'
+    printf 'await 60000 max of %s\n' "$1"
     printf 'resize 80 24\nabsent the largest\nquit\n'
-} >typed
+}
+word2vec 1x2 >typed
+play word2vec-cbow --backend cpu --color always <typed
+expect_exit 0
+word2vec 2x5 >typed
 play word2vec-cbow --backend cpu <typed
 expect_exit 0
 
@@ -50,13 +60,24 @@ expect_exit 0
 play cnn-example --backend cpu <typed
 expect_exit 0
 
-# Feature maps by sample and channel are no pictures: their cells fill the pane.
+# Feature maps by sample and channel are no pictures: their cells fill the pane, with
+# numbers where there are backgrounds. Alone, a vector's numbers are below its cells.
 {
     steps 2
     printf 'await 60000 conv1.out[↓,0,0,→]\nawait 60000 norm1.mean 1x16\n'
-    printf 'quit\n'
 } >typed
-play residual --backend cpu <typed
+{
+    cat typed
+    printf 'await 60000 -0.17 -0.27 -0.37\nquit\n'
+} >colors
+{
+    cat typed
+    printf 'resize 80 24\nkey 2\nawait 60000    0 -0.2011 -0.1718 -0.2666\n'
+    printf 'key End\nawait 60000   12 \nquit\n'
+} >plain
+play residual --backend cpu --color always <colors
+expect_exit 0
+play residual --backend cpu <plain
 expect_exit 0
 
 # A vector alone, and the pane of the kernels where it has the screen.

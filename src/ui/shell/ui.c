@@ -1842,8 +1842,11 @@ enum lab_status lab_ui_new(struct lab_ui **out,
 {
     const char *color = options->terminal.color;
     const bool mono = color && strcmp(color, "never") == 0;
+    /* A script without a terminal has backgrounds where it is told so. */
+    const bool always = color && strcmp(color, "always") == 0;
     struct lab_terminal_facts facts = {.ascii = options->terminal.ascii,
-                                       .tints = options->picture && !mono};
+                                       .tints = (options->picture && !mono) ||
+                                                always};
     enum lab_status st = LAB_OK;
     struct lab_ui *ui = lab_alloc(sizeof(*ui));
     if (!ui)

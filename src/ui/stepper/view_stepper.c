@@ -2237,6 +2237,38 @@ static struct lab_rect below_heat(const struct lab_stepper *v,
     return r;
 }
 
+/* Below a row of cells without numbers its values, with the index of the first of a
+ * line; where not all have room, those around the cursor. */
+static void draw_row_values(const struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect r)
+{
+    enum { EACH_W = 8, INDEX_W = 5 };
+    const struct lab_plane *p = &v->snap.plane;
+    const struct lab_heat_grid g = grid_now(v);
+    const int used = v->cells.y - r.y + lab_heat_height(&g);
+    lab_rect_cut_top(&r, used < r.h ? used : r.h);
+    const int64_t across = (r.w - INDEX_W) / EACH_W;
+    if (p->rows != 1 || p->tiles > 1 ||
+        lab_heat_has_numbers(g.cell_h, g.cell_w) || across < 1 || r.h < 1)
+        return;
+    const int64_t page = across * r.h;
+    const int64_t first = p->cols <= page ? 0 : v->cursor / page * page;
+    for (int64_t i = first; i < p->cols && i < first + page; i++) {
+        const int64_t at = i - first;
+        const int y = r.y + (int)(at / across);
+        const bool here = i == v->cursor;
+        if (at % across == 0)
+            lab_canvas_textf(c, y, r.x, INDEX_W, LAB_ROLE_DIM, "%*lld",
+                             INDEX_W - 1, (long long)(p->show.col_first + i));
+        lab_canvas_textf(
+            c, y, r.x + INDEX_W + (int)(at % across) * EACH_W, EACH_W,
+            here                    ? LAB_ROLE_CURSOR
+            : isfinite(p->value[i]) ? LAB_ROLE_NORMAL
+                                    : LAB_ROLE_BAD,
+            "%*s", EACH_W - 1, LAB_VALUE_TEXT(p->value[i], EACH_W - 1));
+    }
+}
+
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
@@ -2272,6 +2304,8 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
         draw_heat(v, c, r);
     bool source =
         !v->numbers && !look->show.sheet && draw_source(v, c, below_heat(v, r));
+    if (!source && !v->numbers && !look->show.sheet)
+        draw_row_values(v, c, r);
     if (!lab_rect_empty(cursor))
         draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))

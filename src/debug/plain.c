@@ -414,9 +414,8 @@ static void plain_print_trained(struct lab_plain *p)
     print_ended(p, s);
     lab_printf(stdout, "%s: loss %.6g", s->stop_reason, s->loss);
     if (!isnan(s->accuracy))
-        lab_printf(stdout, ", %.2f %% of the %s %s right", 100 * s->accuracy,
-                   p->run.spec.data.validation > 0 ? "validation" : "held-back",
-                   s->text ? "characters" : "rows");
+        lab_printf(stdout, ", validation accuracy %.2f %% of %s",
+                   100 * s->accuracy, s->text ? "characters" : "rows");
     if (!isnan(s->test_accuracy))
         lab_printf(stdout, ", %.2f %% of the test rows",
                    100 * s->test_accuracy);

@@ -447,7 +447,7 @@ static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
         snprintf(name, sizeof(name), "iteration %lld, in epoch %lld",
                  (long long)iteration + 1, (long long)epoch);
     lab_printf(stdout,
-               "%s%s  mean loss %.6g  validation: loss %.6g, "
+               "%s%-8s  mean loss %-9.6g  validation: loss %-9.6g  "
                "accuracy %.2f %%",
                l->indent, name, l->loss_sum / (double)l->n_losses, loss,
                100 * accuracy);
@@ -530,6 +530,8 @@ void lab_training_text(const struct lab_lesson_run *w,
 {
     const char *trace =
         lab_trace_state_text(lab_recording_trace_state(w->recording));
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(w->walk), &facts);
     struct lab_decoded decoded;
     lab_walk_decoded(w->walk, &decoded);
     lab_printf(stdout, "%s%lld iteration%s on %s (%s): loss %.6g -> %.6g",
@@ -537,11 +539,9 @@ void lab_training_text(const struct lab_lesson_run *w,
                t->iterations == 1 ? "" : "s",
                lab_walk_backend(w->walk)->ops->name, w->device.name,
                t->loss_first, t->loss_last);
-    struct lab_data_facts facts;
-    lab_data_get_facts(lab_walk_data(w->walk), &facts);
     if (!isnan(t->accuracy))
-        lab_printf(stdout, ", %.2f %% of the %s %s right", 100 * t->accuracy,
-                   facts.valid_rows > 0 ? "validation" : "held-back",
+        lab_printf(stdout, ", validation accuracy %.2f %% of %s",
+                   100 * t->accuracy,
                    !isnan(t->bits_per_char) ? "characters"
                    : isnan(decoded.exact)   ? "rows"
                                             : "symbols");

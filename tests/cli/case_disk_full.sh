@@ -68,7 +68,7 @@ limited run mlp-digits --backend cpu --epochs 2 --db "$db"
 expect_exit 0
 expect_stderr 'the disk'
 expect_stdout 'recorded in part only, as run 2: '
-expect_stdout 'of the held-back rows right'
+expect_stdout ', validation accuracy '
 
 # The default walk and the plain stepper.
 fresh

@@ -20,6 +20,8 @@ sed -n 's/^| \([a-z-]*\) |.*; start here |$/\1/p' "$LAB_CLI_DIR/../../README.md"
 [ "$(cat "$work/start")" = mlp-digits ] || complain 'README starts elsewhere'
 screens start <<END
 expect start here
+key R
+expect read again: 
 expect >A network with a hidden
 absent About, builds on
 key Down

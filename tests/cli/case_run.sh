@@ -89,7 +89,7 @@ mean=$(python3 -c '
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 loss = [r["loss"] for r in rows if r["type"] == "iteration"]
-print("epoch 1  mean loss %.6g  validation: loss" % (sum(loss) / len(loss)))
+print("epoch 1   mean loss %-9.6g  validation: loss" % (sum(loss) / len(loss)))
 ' "$out")
 run run mlp-digits --backend cpu --epochs 1 --db "$db"
 expect_stdout "$mean"

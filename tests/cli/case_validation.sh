@@ -129,7 +129,7 @@ P
     printf 'train 143\nquit\n' >words
     "$LAB_EXE" --plain small.md $few <words >"$out" 2>"$err" ||
         complain "the words: exit $?"
-    grep -q '^trained 143 iter.* % of the validation rows right, .* % of the test rows,' \
+    grep -q '^trained 143 iter.* validation accuracy .* % of rows, .* % of the test rows,' \
         "$out" || complain 'not the rows that the stepper evaluates'
 
     # Where no rows are set apart those that are held back are watched.

@@ -10,7 +10,7 @@ cp "$out" walk
 expect_stdout 'A network with a hidden layer, on handwritten digits'
 expect_stdout 'kept in kept.db'
 expect_stdout 'lapenna-lab profile show 1 --db kept.db'
-expect_stdout 'epoch 5  mean loss'
+expect_stdout 'epoch 5   mean loss'
 # Of the digits that are held back, nine of ten after five epochs.
 awk '/^  epoch 5 / { if ($(NF - 2) > 90) good = 1 } END { exit !good }' walk ||
     complain "it has not learned"
@@ -37,7 +37,7 @@ expect_json 'all(s["count"] > 1 for s in of("step"))'
 run --epochs 1 --seed 3 --batch 20 --backend cpu --db kept.db
 expect_exit 0
 expect_stdout 'seed 3, batch 20'
-expect_stdout 'epoch 1  mean loss'
+expect_stdout 'epoch 1   mean loss'
 if grep -q 'epoch 2' "$out"; then
     complain "one epoch was asked for"
 fi

@@ -369,7 +369,9 @@ FIXTURE_CASE(a_printed_slice_turns_the_axes)
             "text :print x[2,5]\nkey Enter\nkey I\nexpect x[<2>,→]\n"
             "text :print x[3]\nkey Enter\nexpect x[<3>,→]\n"
             "key >\nexpect one axis only\n"
-            "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n");
+            "key }\nexpect one axis alone is hidden\n"
+            "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n"
+            "key {\nexpect no axis is hidden\n");
 }
 
 FIXTURE_CASE(panes_are_resized_by_keys)

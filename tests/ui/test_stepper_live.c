@@ -439,6 +439,12 @@ TEST_CASE(another_learning_rate_holds_at_once)
                    "await 60000 learning rate is 0.125 from the next step on\n"
                    "await 60000 (lr 0.125 from iteration\n"
                    "await 60000 ▲lr 0.125\n"
+                   /* powers of ten lower: no 0 on the axis */
+                   "text :lr 0.0000005\nkey Enter\n"
+                   "await 60000 1e-05┤\n"
+                   "text :lr 0.125\nkey Enter\n"
+                   "await 60000 learning rate is 0.125 from the next step on\n"
+                   "await 60000 (lr 0.125 from iteration\n"
                    "text :lr\nkey Enter\n"
                    "await 60000 the learning rate is 0.125;\n"
                    /* from the stepper too, while it goes on */

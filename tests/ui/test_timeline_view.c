@@ -219,6 +219,10 @@ TEST_CASE_WITH(whole_screens, NULL, cleanup)
           "expect 6 gaps on the GPU, 173 us; longest 151 us: relu to mem\n"
           "expect launch latency 20.0 us, at most 50.0 us\n"
           "screen timeline_80x24.txt\n"
+          "key Right\nexpect all of the time is in sight: +\n"
+          "key +\nkey Left\nkey Left\nkey Left\nkey Left\nkey Left\nkey Left\n"
+          "expect this is its beginning\n"
+          "key PgDn\nkey PgDn\nkey PgDn\nexpect this is its end\nkey -\n"
           "key Up\nscreen timeline_up_80x24.txt\n"
           "resize 200 60\nscreen timeline_200x60.txt\n"
           "resize 60 16\nscreen timeline_60x16.txt\n");

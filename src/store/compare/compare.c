@@ -203,7 +203,7 @@ static enum lab_status check_lessons(const struct lab_comparison *c,
                     "[compare.lessons] run %lld is of the lesson %s, run %lld "
                     "of %s: their steps do different work, so their times say "
                     "nothing about each other; compare runs of one lesson, or "
-                    "with --loss what they have learned",
+                    "their losses (profile compare --loss)",
                     (long long)a->run, first ? first : "(none)",
                     (long long)b->run, second ? second : "(none)");
 }

@@ -268,6 +268,18 @@ static enum lab_status reload(struct lab_screen *s)
     return status;
 }
 
+/* By its key: what was read is said, as mostly nothing looks different. */
+static enum lab_status reload_now(struct lab_screen *s)
+{
+    const struct home_state *st = s->state;
+    enum lab_status status = reload(s);
+    if (!status)
+        lab_ui_message(s->ui, LAB_ROLE_NORMAL,
+                       "read again: %zu lessons, %" PRId64 " runs",
+                       st->model->catalog->count, st->model->run_count);
+    return status;
+}
+
 static void home_release(struct lab_screen *s)
 {
     struct home_state *st = s->state;
@@ -819,7 +831,7 @@ static const struct lab_binding BINDINGS[] = {
     {"Left", false, "fold", "fold the chapter", LAB_ACT_LEFT},
     {"Right", false, "unfold", "unfold the chapter", LAB_ACT_RIGHT},
     {"Tab", true, "pane", "lessons or runs", LAB_ACT_NEXT_PANE},
-    {"R F5", false, "reload", "read everything again", LAB_ACT_OWN, reload},
+    {"R F5", false, "reload", "read everything again", LAB_ACT_OWN, reload_now},
     {"q F10", true, "quit", "end the program", LAB_ACT_BACK},
     {NULL}};
 

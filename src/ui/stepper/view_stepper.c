@@ -1104,10 +1104,16 @@ static enum lab_status next_hidden(struct lab_screen *s, int by)
 {
     struct lab_stepper *v = s->state;
     struct look *look = look_now(v);
-    if (look && look->hidden >= 0)
-        look->hidden =
-            hidden_axis(look, tensor_of(v)->shape.rank, look->hidden + by, by);
-    if (look && look->show.sheet) {
+    if (!look)
+        return LAB_OK;
+    if (look->hidden < 0)
+        return refuse(v, "all of this tensor is in sight: no axis is hidden");
+    const int next =
+        hidden_axis(look, tensor_of(v)->shape.rank, look->hidden + by, by);
+    if (next == look->hidden)
+        return refuse(v, "one axis alone is hidden: [ and ] move along it");
+    look->hidden = next;
+    if (look->show.sheet) {
         look->show.sheet = look->hidden + 1;
         ask_plane(v);
     }

@@ -1069,6 +1069,18 @@ static bool rate_changes(const struct lab_snapshot *s)
     return false;
 }
 
+static bool are_apart(const struct lab_series *series)
+{
+    enum { TIMES = 4 };
+    double least = INFINITY;
+    double most = 0;
+    for (int64_t i = 0; i < series->n; i++) {
+        least = fmin(least, series->y[i]);
+        most = fmax(most, series->y[i]);
+    }
+    return least > 0 && most >= TIMES * least;
+}
+
 /* The rate in steps, each change by hand named. */
 static void make_rate(const struct lab_train_state *v, struct figure *f)
 {
@@ -1081,6 +1093,12 @@ static void make_rate(const struct lab_train_state *v, struct figure *f)
                  (long long)s->lr_changes[s->n_lr_changes - 1].iteration);
     f->series[0] = curve_of(&s->rates, f->name, LAB_ROLE_UPDATE);
     f->chart = chart_of(f->series, 1, 0, false);
+    /* 0.001 beside 0.01 is no 0: what was changed by hand may be powers of ten
+     * apart. */
+    if (s->n_lr_changes > 0 && are_apart(&f->series[0])) {
+        f->chart.y_min = NAN;
+        f->chart.log_y = true;
+    }
 }
 
 /* The point of a curve that was clicked. */

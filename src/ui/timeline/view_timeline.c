@@ -1387,6 +1387,21 @@ static enum lab_status subject(struct lab_screen *s, enum lab_subject of,
     return LAB_OK;
 }
 
+/* Where nothing moves, why. */
+static void pan(struct lab_screen *s, int num, int den)
+{
+    struct lab_timeline_state *st = s->state;
+    const struct lab_time_window was = st->window;
+    lab_window_pan(&st->window, num, den);
+    if (st->window.from != was.from || st->window.to != was.to)
+        return;
+    const bool whole = was.from <= was.least && was.to >= was.most;
+    lab_ui_message(s->ui, LAB_ROLE_NORMAL,
+                   whole     ? "all of the time is in sight: + shows less of it"
+                   : num < 0 ? "this is its beginning"
+                             : "this is its end");
+}
+
 /* Sideways and by pages the time moves, up and down the lanes. */
 static bool act(struct lab_screen *s, int action)
 {
@@ -1398,11 +1413,11 @@ static bool act(struct lab_screen *s, int action)
     switch (action) {
     case LAB_ACT_LEFT:
     case LAB_ACT_RIGHT:
-        lab_window_pan(&st->window, by, 4);
+        pan(s, by, 4);
         return true;
     case LAB_ACT_PAGE_UP:
     case LAB_ACT_PAGE_DOWN:
-        lab_window_pan(&st->window, by, 1);
+        pan(s, by, 1);
         return true;
     case LAB_ACT_FIRST:
     case LAB_ACT_LAST:

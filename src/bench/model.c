@@ -1096,6 +1096,7 @@ static bool take_slide(void *user, const struct lab_bench_result *row)
         return true;
     to->state = LAB_BENCH_DONE;
     to->variant = t->slide->course->rung;
+    to->precision = t->precision;
     to->median_ns = row->median_ns;
     to->rate = row->rate;
     to->workspace_bytes = row->workspace_bytes;

@@ -308,6 +308,32 @@ static void draws(const struct lab_bench_chart *chart, int h, int w,
     lab_free(text);
 }
 
+/* Sizes of the course's figures that another recorded run of the device has go on the
+ * lines of the one that is shown; those of another device do not. */
+TEST_CASE(sizes_of_other_recorded_runs_are_in_the_picture)
+{
+    struct lab_bench_data lab;
+    fixture_lab();
+    fixture_lab_finish();
+    assert_ok(fixture_lab_data(&lab));
+    struct lab_bench_chart chart = {
+        .lab = &lab, .set = 1, .size = 5, .chosen = 34, .log = true};
+    struct lab_bench_slide *s = &lab.slides[0];
+    s->x = 100000;
+    s->recorded.state = LAB_BENCH_DONE;
+    s->recorded.variant = lab.rows[34].variant;
+    s->recorded.precision = lab.rows[34].precision;
+    s->recorded.rate = 5e15;
+    draws(&chart, 20, 119, "50000┤", "5000000┤");
+    snprintf(s->recorded_device, sizeof(s->recorded_device), "%s",
+             lab.sets[1].device);
+    draws(&chart, 20, 119, "5000000┤", "none");
+    chart.set = 0; /* there as the best of the other set */
+    chart.chosen = -1;
+    draws(&chart, 20, 119, "5000000┤", "none");
+    lab_bench_data_release(&lab);
+}
+
 /* Twelve lines in nine rows are one grey band. */
 TEST_CASE(small_pictures_have_the_lines_that_matter)
 {

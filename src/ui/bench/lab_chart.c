@@ -491,6 +491,33 @@ static void rung_name(const struct lab_bench_chart *chart,
              precision ? of->precision : "");
 }
 
+static bool has_point(const struct line *l, double x)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->x[i] >= x && l->x[i] <= x)
+            return true;
+    return false;
+}
+
+/* What other recorded runs of that set's device have at sizes of the course's figures
+ * that the set's run has not; `of`: of that rung alone, or NULL. */
+static void add_recorded(struct picture *p, struct line *l,
+                         const struct lab_bench_data *lab, int set,
+                         const struct lab_bench_result *of)
+{
+    if (lab->sets[set].runs)
+        return;
+    for (int i = 0; i < lab->slide_count; i++) {
+        const struct lab_bench_slide *s = &lab->slides[i];
+        const struct lab_bench_result *r = &s->recorded;
+        if (r->state == LAB_BENCH_DONE && !has_point(l, s->x) &&
+            strcmp(s->recorded_device, lab->sets[set].device) == 0 &&
+            (!of || (strcmp(r->variant, of->variant) == 0 &&
+                     strcmp(r->precision, of->precision) == 0)))
+            add_point(p, l, s->x, axis_value(lab, r->rate));
+    }
+}
+
 static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
                      const struct lab_bench_result *of)
 {
@@ -508,6 +535,8 @@ static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
                       is_counted(lab, r->set) ? value_of(lab, r)
                                               : axis_value(lab, r->rate));
     }
+    if (l && !in_order(chart))
+        add_recorded(p, l, lab, of->set, of);
     if (l)
         l->role = role_of(lab, of);
     p->count += l && l->n > 0;
@@ -564,6 +593,8 @@ static void add_set(struct picture *p, const struct lab_bench_chart *chart,
         if (lab->sizes[s].set == set && best)
             add_point(p, l, place_of(chart, s), axis_value(lab, best->rate));
     }
+    if (l && !in_order(chart))
+        add_recorded(p, l, lab, set, NULL);
     p->count += l && l->n > 0;
 }
 

@@ -466,11 +466,21 @@ const struct simcuda_ptxas *simcuda_ptxas_of(const char *source,
     return best;
 }
 
+/* By clang functions of mathematics are calls that the simulator serves. */
+#ifdef LAB_SIM_CLANG
+static const char ptx_alone[] =
+    "clang compiled the kernels, to PTX alone, so no ptxas has counted them; "
+    "FLOP are without those of functions of mathematics (expf, tanhf ...)";
+#else
+static const char ptx_alone[] =
+    "this build compiled its kernels to PTX alone, so no ptxas has counted "
+    "them";
+#endif
+
 const char *simcuda_registers_missing(const struct lab_sim_device *of)
 {
     if (simcuda_ptxas_count == 0)
-        return "this build compiled its kernels to PTX alone, so no ptxas has "
-               "counted them";
+        return ptx_alone;
     for (int i = 0; i < simcuda_ptxas_count; i++)
         if (runs_on(&simcuda_ptxas[i], of))
             return NULL;

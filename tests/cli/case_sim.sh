@@ -292,6 +292,21 @@ sed 's/WAIT/cp.async.wait_group 0;/' copy.txt >copy.ptx
 run sim copy.ptx --grid 1 --block 64 --arg 'in:int[64]=iota' --arg 'out:int[64]'
 expect_exit 0
 
+cat >fours.cu <<'END'
+#include <cuda_fp16.h>
+__global__ void fours(const float4 *x, float4 *y, float2 *z, half2 *h)
+{
+    int i = threadIdx.x;
+    y[i] = x[i];
+    y[i + 32] = __ldg(x + i);
+    float4 v = x[i];
+    v.x *= 2;
+    y[i + 64] = v;
+    z[i] = make_float2(v.y, v.z);
+    h[i] = __floats2half2_rn(v.y, v.z);
+}
+END
+
 none=yes
 for compiler in clang nvcc; do
     "$LAB_EXE" sim kernels/triple.cu --grid 1 --block 4 --compiler $compiler \
@@ -319,6 +334,14 @@ for compiler in clang nvcc; do
     expect_exit 1
     expect_json '[(f["check"], f["line"]) for f in of("finding")] ==
         [("memory", 13), ("race", 19)]'
+    # A vector is read and written at once, and at its line.
+    run sim fours.cu --compiler $compiler --grid 1 --block 32 --counts --json \
+        --arg 'in:float[128]=iota' --arg 'out:float[384]' --arg 'out:float[64]' \
+        --arg 'out:half[64]'
+    expect_exit 0
+    expect_json '{r["line"]: (r["requests"], r["sectors"]) for r in of("line")
+                  if r["requests"]} ==
+                 {5: (2, 32), 6: (2, 32), 7: (1, 16), 9: (1, 16), 10: (1, 8), 11: (1, 4)}'
     run sim broken.cu --compiler $compiler --grid 1 --block 1
     expect_exit 3
     expect_stderr no_such_name

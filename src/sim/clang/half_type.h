@@ -66,6 +66,15 @@ struct __align__(4) LAB_T2
     LAB_MEMBER LAB_T2(LAB_T a, LAB_T b) : x(a), y(b)
     {
     }
+    LAB_T2(const LAB_T2 &) = default;
+    /* As one number, as LAB_ASSIGN does. */
+    LAB_MEMBER LAB_T2 &operator=(const LAB_T2 &from)
+    {
+        typedef unsigned __attribute__((may_alias)) whole;
+        *reinterpret_cast<whole *>(this) =
+            *reinterpret_cast<const whole *>(&from);
+        return *this;
+    }
 };
 
 LAB_DEVICE LAB_T LAB_OF_BITS(unsigned short bits)

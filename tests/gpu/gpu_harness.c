@@ -450,6 +450,7 @@ static int check_set(struct setup *s, const struct lab_kernel_set *set)
         if (!gpu_fits(&set->variants[i], s->c->step, s->c->phase) ||
             set->variants[i].wrong_on_purpose ||
             set->variants[i].keeps_parts != s->c->keeps_parts ||
+            (s->c->only && strcmp(set->variants[i].name, s->c->only) != 0) ||
             (s->activates && !set->variants[i].absorbs_activation))
             continue;
         if (check_variant(s, &set->variants[i]))

@@ -68,8 +68,9 @@ struct gpu_case {
     bool keeps_parts; /* the outputs are those of a group that keeps parts */
     lab_kernel_fn *derive; /* inputs from the others, in double; may be NULL */
     const void *params;
-    bool not_cudnn;  /* its rows document that they differ here */
-    bool evaluation; /* call->training is false */
+    const char *only; /* variants of this name; NULL: all */
+    bool not_cudnn;   /* its rows document that they differ here */
+    bool evaluation;  /* call->training is false */
     uint64_t iteration;
 };
 

@@ -89,6 +89,46 @@ GPU_CASE(convolutions_agree)
     }
 }
 
+/* Sides that do not fit 32 bits: the kernels that take them apart in 64. Windows lie at
+ * -pad, 0 and pad, so that one of nine is in the image. */
+GPU_CASE(far_windows_agree)
+{
+    enum { FAR = INT32_MAX / 4 + 1 };
+    static const char *const variants[] = {"naive", "cublas", "tf32x3"};
+    for (int nhwc = 0; nhwc < 2; nhwc++)
+        for (size_t v = 0; v < COUNT_OF(variants); v++) {
+            const struct lab_conv2d_params p = {.window = {.nhwc = nhwc,
+                                                           .size = {2, 3},
+                                                           .stride = {FAR, FAR},
+                                                           .pad = {FAR, FAR}}};
+            const struct tensor x = image(nhwc, 2, 3, 4, 5);
+            const struct tensor y = image(nhwc, 2, 4, 3, 3);
+            const struct tensor W = {
+                .fill = FILL_UNIFORM,
+                .rank = 4,
+                .dim = {nhwc ? 2 : 4, 3, nhwc ? 3 : 2, nhwc ? 4 : 3}};
+            const struct gpu_case cases[] = {
+                {"conv2d",
+                 "conv",
+                 LAB_FORWARD,
+                 {x, W},
+                 {y},
+                 .params = &p,
+                 .only = variants[v],
+                 .not_cudnn = true},
+                {"conv2d",
+                 "conv",
+                 LAB_BACKWARD,
+                 {y, x, W},
+                 {W, x},
+                 .params = &p,
+                 .only = variants[v],
+                 .not_cudnn = true},
+            };
+            GPU_CHECK_ALL(cases);
+        }
+}
+
 GPU_CASE(local_response_norm_agrees)
 {
     for (int nhwc = 0; nhwc < 2; nhwc++) {

@@ -1,7 +1,11 @@
 /* Every variant of every CUDA kernel against the reference in double, on fresh
  * random inputs of odd shapes. LAB_TEST_SEED repeats a run. */
+#include <cuda_runtime_api.h>
+#include <math.h>
+
 #include "activation/activation.h"
 #include "base/mem.h"
+#include "batched_gemm/batched.h"
 #include "dense/dense.h"
 #include "dropout/dropout.h"
 #include "flatten/flatten.h"
@@ -292,6 +296,54 @@ TEST_CASE(a_refused_launch_is_reported_once)
     huge.dim[0] = 1;
     huge.count = 1;
     assert_ok(softmax(&call));
+}
+
+/* The addresses of its matrices are written by a kernel. */
+GPU_CASE(products_by_addresses_agree)
+{
+    enum { BATCH = 300, N = 3, ALL = BATCH * N * N };
+    static float host[3][ALL];
+    float *dev[3];
+    void *addresses;
+    if (!gpu_exec()->cublas)
+        skip();
+    assert_int_equal(cudaMalloc(&addresses, 3 * BATCH * sizeof(void *)),
+                     cudaSuccess);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < ALL; i++)
+            host[k][i] = gpu_draw(FILL_UNIFORM, i + k * ALL);
+        assert_int_equal(cudaMalloc((void **)&dev[k], sizeof(host[k])),
+                         cudaSuccess);
+        assert_int_equal(cudaMemcpy(dev[k], host[k], sizeof(host[k]),
+                                    cudaMemcpyHostToDevice),
+                         cudaSuccess);
+    }
+    struct lab_view v[4] = {
+        {.data = dev[0]}, {.data = dev[1]}, {.data = dev[2]}};
+    for (int k = 0; k < 3; k++) {
+        v[k].rank = 3;
+        v[k].dim[0] = BATCH;
+        v[k].dim[1] = v[k].dim[2] = N;
+        v[k].count = ALL;
+    }
+    v[3].data = addresses;
+    struct lab_call call = {
+        .in = v, .n_in = 2, .out = v + 2, .n_out = 2, .exec = gpu_exec()};
+    assert_ok(lab_batched_cublas(&call));
+    assert_int_equal(cudaStreamSynchronize(gpu_exec()->stream), cudaSuccess);
+    assert_int_equal(
+        cudaMemcpy(host[2], dev[2], sizeof(host[2]), cudaMemcpyDeviceToHost),
+        cudaSuccess);
+    for (int i = 0; i < ALL; i++) {
+        const float *a = &host[0][i / (N * N) * N * N + i / N % N * N];
+        const float *b = &host[1][i / (N * N) * N * N + i % N];
+        const double sum =
+            (double)a[0] * b[0] + (double)a[1] * b[N] + (double)a[2] * b[2 * N];
+        assert_true(fabs(host[2][i] - sum) < 1e-5);
+    }
+    for (int k = 0; k < 3; k++)
+        cudaFree(dev[k]);
+    cudaFree(addresses);
 }
 
 TEST_CASE(cublas_says_when_it_is_not_there)

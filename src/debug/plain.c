@@ -411,11 +411,15 @@ static void plain_print_move(struct lab_plain *p)
 static void plain_print_trained(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
+    bool ran = s->position > 0; /* or it went back to a file's network */
     print_ended(p, s);
-    lab_printf(stdout, "%s: loss %.6g", s->stop_reason, s->loss);
+    lab_printf(stdout, "%s", s->stop_reason);
+    if (ran)
+        lab_printf(stdout, ": loss %.6g", s->loss);
     if (!isnan(s->accuracy))
-        lab_printf(stdout, ", validation accuracy %.2f %% of %s",
-                   100 * s->accuracy, s->text ? "characters" : "rows");
+        lab_printf(stdout, "%svalidation accuracy %.2f %% of %s",
+                   ran ? ", " : ": ", 100 * s->accuracy,
+                   s->text ? "characters" : "rows");
     if (!isnan(s->test_accuracy))
         lab_printf(stdout, ", %.2f %% of the test rows",
                    100 * s->test_accuracy);

@@ -213,6 +213,20 @@ static enum lab_status evaluate(struct lab_lesson_run *w,
     return tell(user, lab_walk_iteration(w->walk), loss, accuracy);
 }
 
+/* The network of the file that the training goes on from may be the best one, too. */
+static enum lab_status evaluate_first(struct lab_lesson_run *w,
+                                      struct lab_training *out)
+{
+    double accuracy;
+    double loss;
+    enum lab_status st = lab_walk_evaluate(w->walk, &accuracy, &loss);
+    if (st || isnan(loss))
+        return st;
+    (void)lab_patience_ends(&out->patience, lab_walk_first(w->walk) - 1, loss);
+    lab_walk_set_mark(w->walk, 0);
+    return LAB_OK;
+}
+
 /* The losses that have come: those of iterations at speed come late. */
 static enum lab_status take_news(struct lab_lesson_run *w, struct times *times,
                                  lab_training_fn *tell, void *user,
@@ -315,6 +329,9 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
     lab_training_init(out);
     lab_patience_init(&out->patience, w->spec.early_stop);
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
+    if (out->patience.most > 0 && facts.held_rows > 0 &&
+        lab_walk_first(w->walk) > 0)
+        st = evaluate_first(w, out);
     while (!st && begun < iterations && !out->interrupted &&
            !out->stopped_early) {
         st = lab_walk_iterate(w->walk);

@@ -540,7 +540,8 @@ static const struct key run_keys[] = {
          "training; at its end, which the iterations may bring first, the "
          "walk goes back to the network that had the lowest; in the stepper, "
          "where the patience ends one of several trainings, to the lowest "
-         "of all of them. One that is stopped, or that a break stops, stays "
+         "of all of them. The network of a file that it goes on from counts, "
+         "too. One that is stopped, or that a break stops, stays "
          "where it is."},
 };
 static const struct table run_table = {.title = "`run`", TABLE(run_keys)};

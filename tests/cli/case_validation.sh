@@ -66,6 +66,31 @@ few="--backend cpu --no-tune --db $db"
     expect_json 'one("summary")["stopped_early"] is False' \
         'one("summary")["network_is_best"] is True'
     cmp -s over.st there.st || complain 'the best network is not what was kept'
+    # A training that goes on from a file has that file's network among its own: it
+    # keeps a better one, or the same, and counts its evaluations from there.
+    for more in 143 1430; do
+        run run small.md $few --continue early.st --iterations $more --save on.st --force
+        expect_exit 0
+        expect_stdout "after $n iterations: that network is tested and kept"
+        expect_stdout "on.st has the network after $n iterations"
+        cmp -s on.st early.st || complain 'the network of the file was better'
+    done
+    expect_stdout 'stopped early: the validation loss was lowest'
+    run run small.md $few --continue early.st --json
+    expect_json "one('summary')['best_iteration'] == $n - 1" \
+        'len(of("evaluation")) == 2' 'one("summary")["network_is_best"] is True' \
+        'one("summary")["validation_loss_best"] <
+         min(r["loss"] for r in of("evaluation"))'
+    sed 's/early_stop: 2/early_stop: 1/; s/lr: 0.5/lr: 0.9/' small.md >hasty.md
+    run run hasty.md $few --save hasty.st --json
+    best=$(sed -n 's/.*"best_iteration": *\([0-9]*\).*/\1/p' "$out")
+    printf '%s\n' train 'save on.st force' quit >words
+    "$LAB_EXE" --plain hasty.md $few --continue hasty.st <words >"$out" 2>"$err" ||
+        complain "the words: exit $?"
+    expect_stdout "after $((best + 1)), in an earlier training; the network is that one"
+    grep -q 'again: validation accuracy [0-9.]* % of rows' "$out" ||
+        complain 'a loss of no iteration'
+    cmp -s on.st hasty.st || complain 'the stepper forgets the network of the file'
     run run small.md $few --iterations 143 --save last.st
     expect_exit 0
     expect_stdout 'last.st has the network after 143 iterations'

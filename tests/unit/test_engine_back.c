@@ -251,8 +251,16 @@ NET_CASE(a_mark_is_reached_from_its_own_copy)
     lab_walk_stop_when(n->walk, &(struct lab_stop){0});
     net_still(n, "at the mark, asked to stop", want);
     net_moment_free(want);
-    /* A new beginning has no mark. */
+    /* A new beginning has no mark; its own start can have one. */
     assert_ok(lab_walk_restart(n->walk));
+    want = net_keep(n);
+    lab_walk_set_mark(n->walk, 1);
+    net_steps(n, 70 * steps + 1);
+    assert_ok(lab_walk_to_mark(n->walk, 1));
+    assert_int_equal(lab_walk_iteration(n->walk), 0);
+    assert_int_equal(lab_walk_position(n->walk), 0);
+    net_still(n, "at the start", want);
+    net_moment_free(want);
     net_steps(n, 45 * steps);
     assert_ok(lab_walk_to_mark(n->walk, 0));
     assert_int_equal(lab_walk_iteration(n->walk), 44);

@@ -392,6 +392,9 @@ TEST_CASE_WITH(an_early_stop_is_at_the_best_iteration, start_rising, end)
     assert_int_equal(f->snap.accuracies.n, 2);
     assert_true(f->snap.train_whole);
     assert_true(f->snap.accuracy == f->snap.accuracies.value[0]);
+    assert_true(f->snap.confusion.after == 1); /* the same network's */
+    assert_true((double)f->snap.confusion.right ==
+                f->snap.accuracy * (double)f->snap.confusion.total);
     /* The next training has a patience of its own. */
     post_and_settle(f, LAB_DO_TRAIN, 10);
     long long best = (long long)f->snap.iteration + 1;
@@ -401,6 +404,22 @@ TEST_CASE_WITH(an_early_stop_is_at_the_best_iteration, start_rising, end)
     assert_non_null(strstr(f->snap.stop_reason, want));
     snprintf(want, sizeof(want), "after %lld; the network is that", best);
     assert_non_null(strstr(f->snap.stop_reason, want));
+}
+
+/* Layers and classes are of the network that the training went back to. */
+TEST_CASE_WITH(an_early_stop_is_looked_at, start_rising, end)
+{
+    struct fixture *f = *state;
+    post_and_settle(f, LAB_DO_TRAIN, 1);
+    post_and_settle(f, LAB_DO_INSPECT, 1);
+    int64_t most = 0;
+    for (int i = 0; i < 9 && most < 1; i++) {
+        post_and_settle(f, LAB_DO_TRAIN, 20);
+        most = f->snap.iteration;
+        assert_int_equal(f->snap.figures_of, most);
+        assert_int_equal(f->snap.confusion.after, most + 1);
+    }
+    assert_in_range(most, 1, 100);
 }
 
 /* Of several trainings the best network is kept; what is left is in no curve. */

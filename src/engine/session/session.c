@@ -1377,7 +1377,9 @@ static enum lab_status evaluate_again(struct lab_session *s)
 {
     double accuracy;
     double loss;
-    enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
+    enum lab_status st =
+        s->inspector ? lab_inspector_evaluate(s->inspector, &accuracy, &loss)
+                     : lab_walk_evaluate(s->walk, &accuracy, &loss);
     s->now.accuracy = NAN;
     if (!st && !isnan(accuracy)) {
         s->now.accuracy = accuracy;
@@ -1415,6 +1417,15 @@ static void stop_inspecting(struct lab_session *s)
 {
     add_notice(s, "gradients and updates are not looked at", lab_error());
     s->now.inspects = false;
+}
+
+/* Of a training that ended before its last iteration: the figures are of the network
+ * that it left, as are loss and accuracy. */
+static void inspect_end(struct lab_session *s)
+{
+    if (s->now.inspects && lab_walk_at_end(s->walk) &&
+        lab_inspector_after(s->inspector))
+        stop_inspecting(s);
 }
 
 static enum lab_status one_iteration(struct lab_session *s, bool last)
@@ -1480,19 +1491,37 @@ enum { OF_TRAINING, OF_SESSION }; /* marks of the walk */
 static bool take_held_loss(struct lab_session *s, struct lab_patience *p,
                            int mark, double held_loss)
 {
-    bool ends = lab_patience_ends(p, lab_walk_iteration(s->walk), held_loss);
+    int64_t done = lab_walk_iteration(s->walk) + lab_walk_at_end(s->walk);
+    bool ends = lab_patience_ends(p, done - 1, held_loss);
     if (p->most > 0 && p->since == 0 && !isnan(p->best))
         lab_walk_set_mark(s->walk, mark);
     return ends;
 }
 
-/* A training begins: what is best of a way that was left counts no more. */
-static void begin_best(struct lab_session *s)
+/* Nothing has run. */
+static bool is_fresh(const struct lab_session *s)
+{
+    return lab_walk_iteration(s->walk) == lab_walk_first(s->walk) &&
+           lab_walk_position(s->walk) == 0;
+}
+
+/* A training begins: what is best of a way that was left counts no more. The network
+ * of a file that it goes on from is one of an earlier training. */
+static enum lab_status begin_best(struct lab_session *s)
 {
     struct lab_patience *p = &s->patience;
-    if (p->most == 0 || isnan(p->best) ||
-        p->best_iteration > lab_walk_iteration(s->walk))
-        lab_patience_init(p, s->spec.early_stop);
+    double accuracy;
+    double loss;
+    if (p->most > 0 && !isnan(p->best) &&
+        p->best_iteration <= lab_walk_iteration(s->walk))
+        return LAB_OK;
+    lab_patience_init(p, s->spec.early_stop);
+    if (p->most == 0 || lab_walk_first(s->walk) == 0 || !is_fresh(s))
+        return LAB_OK;
+    enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
+    if (!st && !isnan(loss))
+        (void)take_held_loss(s, p, OF_SESSION, loss);
+    return st;
 }
 
 /* Which network it is now, after `made` iterations. */
@@ -1528,7 +1557,9 @@ static enum lab_status session_train(struct lab_session *s,
     s->train_start_ns = lab_clock_monotonic_ns();
     session_publish(s);
     bool walked = lab_walk_position(s->walk) > 0 && !lab_walk_at_end(s->walk);
-    enum lab_status st = walked ? walk_to_end(s) : LAB_OK;
+    enum lab_status st = begin_best(s);
+    if (!st && walked)
+        st = walk_to_end(s);
     if (!st && walked)
         curve_iteration(s, lab_walk_iteration(s->walk), lab_walk_loss(s->walk));
     bool evaluated = false;
@@ -1536,7 +1567,6 @@ static enum lab_status session_train(struct lab_session *s,
     bool ends = false;
     struct lab_patience own; /* of this training: what ends it */
     lab_patience_init(&own, s->spec.early_stop);
-    begin_best(s);
     s->now.test_accuracy = NAN;
     while (!st && !ends && s->now.train_done < s->now.train_target) {
         st = lab_walk_look_for_stop(s->walk);
@@ -1590,7 +1620,11 @@ static enum lab_status session_train(struct lab_session *s,
     if (back) {
         st = lab_walk_to_mark(s->walk, ends ? OF_SESSION : OF_TRAINING);
         if (!st)
+            inspect_end(s);
+        if (!st)
             st = evaluate_again(s);
+    } else if (!st && s->now.train_done < s->now.train_target) {
+        inspect_end(s);
     }
     if (!st)
         st = test(s);
@@ -1923,13 +1957,6 @@ static void end_run(void *session)
                            &s->latest->all);
 }
 
-/* Nothing has run: the rate is that of the run which begins. */
-static bool is_fresh(const struct lab_session *s)
-{
-    return lab_walk_iteration(s->walk) == lab_walk_first(s->walk) &&
-           lab_walk_position(s->walk) == 0;
-}
-
 static enum lab_status session_restart(struct lab_session *s,
                                        const struct lab_command *c);
 
@@ -1940,6 +1967,7 @@ static enum lab_status session_lr(struct lab_session *s,
     if (isnan(lab_plan_lr(s->plan)))
         return lab_fail(LAB_E_STATE, "[session.no-rate] nothing is updated "
                                      "here: there is no learning rate");
+    /* The rate is that of the run which begins. */
     if (is_fresh(s) && s->now.state != LAB_SESSION_TRAINING) {
         const struct lab_command anew = {.kind = LAB_DO_RESTART, .lr = c->lr};
         return session_restart(s, &anew);

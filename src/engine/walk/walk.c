@@ -136,7 +136,7 @@ struct lab_walk {
     int next_copy;
     int marked
         [LAB_WALK_MARKS]; /* index of the copy that it is reached from; -1 */
-    int64_t mark[LAB_WALK_MARKS]; /* iteration, from its end; -1: none */
+    struct lab_walk_place mark[LAB_WALK_MARKS]; /* iteration -1: none */
     void *origin;  /* persistent_bytes that it began with; NULL: the seed's */
     int64_t first; /* the iteration that it began with */
     int64_t start_ns; /* that the last restart took */
@@ -1168,17 +1168,17 @@ void lab_walk_set_mark(struct lab_walk *w, int number)
     if (w->n_copies <= LAB_WALK_MARKS) /* one that no mark holds */
         w->n_copies = LAB_WALK_MARKS + 1;
     w->marked[number] = from ? (int)(from - w->copy) : -1;
-    w->mark[number] = w->iteration;
+    w->mark[number] = (struct lab_walk_place){
+        w->iteration, w->position > 0 ? w->plan->n_steps : 0};
 }
 
 enum lab_status lab_walk_to_mark(struct lab_walk *w, int number)
 {
     enum lab_status st = lab_walk_drain(w);
-    int64_t to = w->mark[number];
-    if (st || to < 0 || to >= w->iteration)
+    struct lab_walk_place mark = w->mark[number];
+    if (st || mark.iteration < 0 || !is_before(mark, lab_walk_place(w)))
         return st;
     walk_close_ranges(w);
-    struct lab_walk_place mark = {to, w->plan->n_steps};
     st = replay(w, mark);
     if (st == LAB_E_CANCELLED) { /* halfway is no place to stay */
         struct lab_stop stop = w->stop;
@@ -1353,7 +1353,7 @@ static enum lab_status walk_start(struct lab_walk *w,
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
     for (int i = 0; i < LAB_WALK_MARKS; i++)
-        w->marked[i] = (int)(w->mark[i] = -1);
+        w->marked[i] = (int)(w->mark[i].iteration = -1);
     walk_speed_forget(w); /* the seed may be another */
     enum lab_status st = walk_init_parameters(w, stop);
     w->iteration = w->first;

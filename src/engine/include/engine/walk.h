@@ -138,9 +138,9 @@ enum lab_status lab_walk_begin_uncopied(struct lab_walk *w);
  * at the first step of iteration 0. Stopped on the way, the walk is at the
  * start of an earlier iteration. */
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
-/* Marks the end of the iteration in which the walk is, in place of an earlier mark of
- * that number: the copy from which it is reached stays, however far the walk goes
- * on. */
+/* Marks the end of the iteration in which the walk is, or its start where no step of it
+ * has run, in place of an earlier mark of that number: the copy from which it is reached
+ * stays, however far the walk goes on. */
 enum { LAB_WALK_MARKS = 2 };
 void lab_walk_set_mark(struct lab_walk *w, int number);
 /* Back to the mark, as by lab_walk_back(), but for a stop, which it does not obey: from

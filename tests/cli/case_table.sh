@@ -144,7 +144,9 @@ expect_stderr 'gpus.csv:'
 ln -s "$LAB_SOURCE_DIR/lessons" wrong/lessons
 play --db wrong.db <<'END'
 key t
-expect a100_over_v100
+expect launches
+expect Not in the list:
+expect "miles" is no unit
 key q
 key q
 END

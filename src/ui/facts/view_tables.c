@@ -136,10 +136,30 @@ static void draw_preview(const struct lab_fact_table *t, struct lab_canvas *c,
     draw_cells(t, c, r);
 }
 
+/* A table that is missing from the list, below it. */
+static void draw_problem(const struct tables_state *st, struct lab_canvas *c,
+                         struct lab_rect *body)
+{
+    const char *problem =
+        st->model->problem ? st->model->problem(st->model->user) : NULL;
+    enum { MOST_ROWS = 3 }; /* the file, the line and the column */
+    struct lab_str text;
+    if (!problem)
+        return;
+    lab_str_init(&text);
+    lab_str_addf(&text, "Not in the list: %s", problem);
+    int rows =
+        lab_canvas_paragraph_rows(c, body->w, MOST_ROWS, lab_str_text(&text));
+    lab_canvas_paragraph(c, lab_rect_cut_bottom(body, rows), LAB_ROLE_WARN,
+                         lab_str_text(&text));
+    lab_str_release(&text);
+}
+
 static void tables_draw(struct lab_screen *s, struct lab_canvas *c,
                         struct lab_rect body)
 {
     struct tables_state *st = s->state;
+    draw_problem(st, c, &body);
     int64_t row = lab_table_row(&st->table);
     bool wide = body.w >= PREVIEW_W;
     struct lab_rect list = wide ? lab_rect_cut_left(&body, LIST_W) : body;

@@ -1315,6 +1315,7 @@ struct tables_source {
     const char *db; /* NULL: the usual one; must outlive this */
     struct lab_fact_table **tables;
     int count;
+    char problem[LAB_ERROR_BYTES]; /* "": every file is a table */
 };
 
 /* One more table into the list, which takes a copy: it is read anew. */
@@ -1370,12 +1371,14 @@ tables_load(void *user, struct lab_fact_table *const **tables, int *count)
     struct tables_source *s = user;
     if (!s->tables) {
         enum lab_status st = lab_fact_all(take, s);
-        /* The others are shown where a file is wrong; its name opens the error. */
+        /* The others are shown where a file is wrong. */
         if (st && (st != LAB_E_PARSE || s->count == 0)) {
             tables_release(s);
             return st;
         }
-        if (!st)
+        if (st)
+            snprintf(s->problem, sizeof(s->problem), "%s", lab_error());
+        else
             keep(s);
     }
     *tables = s->tables;
@@ -1400,10 +1403,17 @@ static enum lab_status tables_open(void *user, const char *name,
     return LAB_OK;
 }
 
+static const char *tables_problem(void *user)
+{
+    const struct tables_source *s = user;
+    return s->problem[0] ? s->problem : NULL;
+}
+
 static void tables_init(struct tables_source *s, const char *db)
 {
     *s = (struct tables_source){.db = db};
-    s->model = (struct lab_tables_model){s, tables_load, tables_open};
+    s->model =
+        (struct lab_tables_model){s, tables_load, tables_open, tables_problem};
 }
 
 enum { LAST_RUNS = 8 };

@@ -102,6 +102,8 @@ struct lab_tables_model {
     /* One, read anew and the caller's; `note`: what is known of this machine. */
     enum lab_status (*open)(void *user, const char *name,
                             struct lab_fact_table **out, struct lab_str *note);
+    /* What is wrong with the first file that load() had to leave out; NULL: none. */
+    const char *(*problem)(void *user);
 };
 
 struct lab_fact_args {

@@ -179,4 +179,32 @@ figure 227 'is 1.78 times' 'is 1.38 times'
 catches "another ratio of two rungs" '1.38 of one' recorded
 figure 245 '4.11 to 4.76' '7.11 to 4.76'
 catches "another time of a rung" '7.11 of streams' recorded
+figure 201 'reaches$' 'is half, and reaches'
+catches "a ratio in words" "'half': a ratio of run" recorded
+figure 243 '6.9 and 8.9 times' '6.9 and 9.4 times'
+catches "another ratio to the course's figure" '9.4 of cusolver' recorded
+figure 170 'compare with' 'ten times faster with'
+catches "a speed of no run" 'ten times faster' recorded
+
+# A figure of the course that is another.
+course() {
+    rm -rf "$work/course"
+    mkdir -p "$work/course/tests/check"
+    cp -R "$root/lessons" "$root/profiles" "$work/course"
+    cp "$check/course_figures.csv" "$work/course/tests/check"
+    [ $# -eq 0 ] || sed -i "$2" "$work/course/$1"
+}
+figures() {
+    python3 "$check/course_figures.py" "$work/course"
+}
+course
+passes "figures of the course" figures
+course profiles/tables/gpus.csv 's/,1530,/,2530,/'
+catches "another clock" 'boost \[MHz\]: 2530' figures
+course profiles/tables/mixed_networks.csv '/^WaveGlow/d'
+catches "a row that is gone" 'WaveGlow, area: nothing' figures
+course profiles/tables/gpus.csv 's/^#:lessons .*/#:lessons lab-launch nosuch/'
+catches "a lesson that is none" 'lessons names nosuch' figures
+course lessons/230-lab-conv.md 's/value: 45.3,/value: 4.53,/'
+catches "another figure of a slide" 'the course has 45.3' figures
 [ "$fails" -eq 0 ]

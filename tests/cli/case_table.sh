@@ -121,6 +121,15 @@ expect_exit 3
 expect_stderr './own.csv:4: "A" is there twice'
 run table ./none.csv
 expect_exit 3
+# A row that the course does not have; and what a spreadsheet writes.
+printf '#:course Q99\n#:title T\ngpu,boost [MHz],source\nA,1,s\n' >own.csv
+run table ./own.csv
+expect_exit 3
+expect_stderr 'own.csv: the course has no row Q99'
+printf '#:course D-MAGMA\r\n#:title T\r\ngpu,boost [MHz],source\r\nA,1,s\r\n' >own.csv
+run table ./own.csv --csv
+expect_exit 0
+expect_stdout 'A,1,s'
 
 # A file that is wrong takes no other away, and is named.
 mkdir -p wrong/profiles/tables

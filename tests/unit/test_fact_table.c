@@ -2,10 +2,13 @@
  * number changed, filter and order. */
 #include "test.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "store/fact_table.h"
 
 #define HEAD "#:title T\n"
@@ -85,6 +88,226 @@ TEST_CASE(bad_files_name_their_line)
                    "[table.computed-unit] ");
     expect_refusal(HEAD "#:formula f [1] = sinus(sms)\n" COLUMNS "A,1,2,s\n",
                    "[table.formula] no such function");
+    expect_refusal(HEAD COLUMNS "A,1.5,2,s\n",
+                   "[table.whole] t.csv:3: column sms: 1.5 is no whole");
+    expect_refusal(HEAD COLUMNS "A,0x10,2,s\n", "[table.number] t.csv:3:");
+    expect_refusal(HEAD COLUMNS "A,1,+2,s\n", "[table.number] t.csv:3:");
+    expect_refusal(HEAD COLUMNS "A,1,1e400,s\n", "[table.number] t.csv:3:");
+    expect_refusal(HEAD "a,b [share],source\nA,1.5,s\n",
+                   "[table.part] t.csv:3: column b: 1.5 is more than");
+    expect_refusal(HEAD "a,b [%],source\nA,101,s\n", "[table.part] ");
+    expect_refusal(HEAD COLUMNS "A,1,2,s\na,1,2,s\n",
+                   "[table.row-twice] t.csv:4: \"a\" is there twice: line 3");
+    expect_refusal(HEAD COLUMNS "A ,1,2,s\n",
+                   "[table.cell-blank] t.csv:3: column gpu: \"A \"");
+    expect_refusal(HEAD COLUMNS "A,1,2, \n", "[table.cell-blank] ");
+    expect_refusal(HEAD COLUMNS "A\x1b[31m,1,2,s\n",
+                   "[table.cell-control] t.csv:3: column gpu");
+    expect_refusal(HEAD "#:about x\x1b[31m\n" COLUMNS "A,1,2,s\n",
+                   "[table.line-control] t.csv:2:");
+    expect_refusal(HEAD HEAD COLUMNS "A,1,2,s\n",
+                   "[table.directive-twice] t.csv:2: title is there twice");
+    expect_refusal("#:course C01\n#:course C02\n" HEAD COLUMNS "A,1,2,s\n",
+                   "[table.directive-twice] t.csv:2: course");
+    expect_refusal("#:title\n" COLUMNS "A,1,2,s\n",
+                   "[table.directive-empty] t.csv:1: title has no text");
+    expect_refusal(HEAD "#:formula x [W] = sms\n"
+                        "a,sms [count],printed_x [MHz],source\nA,1,1,s\n",
+                   "[table.printed-unit] t.csv:3: printed_x is in MHz, and x "
+                   "in W");
+    expect_refusal(HEAD "#:formula x [W] = sms\n"
+                        "a,sms [count],printed_x [W],source\nA,1,1.9,s\n"
+                        "B,1,2.1,s\n",
+                   "[table.printed] t.csv:5: printed_x is 2.1 W, and x is 1");
+}
+
+TEST_CASE(what_a_spreadsheet_writes_is_read)
+{
+    struct lab_fact_table *t =
+        parse("\xef\xbb\xbf" HEAD "a,b [MHz],source\r\nA,1,s\r\n");
+    assert_int_equal(1, t->rows);
+    assert_string_equal("s", lab_fact_at(t, 0, 2)->text);
+    assert_true(lab_fact_at(t, 0, 1)->value == 1);
+    lab_fact_free(t);
+    t = parse(HEAD "#:formula x [W] = sms\n"
+                   "a,sms [count],printed_x [W],differs,source\n"
+                   "A,1,9,a reason,s\n");
+    lab_fact_free(t);
+}
+
+/* ---- every table that ships, with one thing wrong ---- */
+
+enum { MOST_CELLS = LAB_FACT_COLUMNS };
+
+/* A line of a file, and its cells; quotes belong to a cell. */
+struct line {
+    size_t from;
+    size_t to;                   /* its '\n' */
+    size_t cell[MOST_CELLS + 1]; /* where each begins, and one past the last */
+    int cells;
+};
+
+static void read_line(const char *text, size_t from, struct line *out)
+{
+    bool quoted = false;
+    *out = (struct line){.from = from, .cell = {from}};
+    size_t i = from;
+    for (; text[i] && text[i] != '\n'; i++) {
+        quoted = quoted != (text[i] == '"');
+        if (text[i] == ',' && !quoted && out->cells < MOST_CELLS - 1)
+            out->cell[++out->cells] = i + 1;
+    }
+    out->to = i;
+    out->cell[++out->cells] = i + 1;
+}
+
+static int tried;
+static bool in_head;
+
+/* The text with `by` in the place of [from, to): refused, with the line. */
+static void expect_wrong(const char *name, const char *text, size_t from,
+                         size_t to, const char *by)
+{
+    struct lab_fact_table *t = NULL;
+    struct lab_str changed;
+    char place[80];
+    int line = 1;
+    for (size_t i = 0; i < from; i++)
+        line += text[i] == '\n';
+    lab_str_init(&changed);
+    lab_str_add_bytes(&changed, text, from);
+    lab_str_add(&changed, by);
+    lab_str_add(&changed, text + to);
+    enum lab_status st =
+        lab_fact_parse(&t, name, lab_str_text(&changed), changed.len);
+    snprintf(place, sizeof(place), "%s:%d: ", name, line);
+    if (st != LAB_E_PARSE)
+        fail_msg("%s \"%s\" in the place of \"%.*s\" is taken", place, by,
+                 (int)(to - from), text + from);
+    /* A column that is missing in the head is missed where it is used. */
+    if (!strstr(lab_error(), place) &&
+        !(in_head && strstr(lab_error(), name) == lab_error()))
+        fail_msg("%s \"%s\": %s", place, by, lab_error());
+    lab_fact_free(t);
+    lab_str_release(&changed);
+    tried++;
+}
+
+static bool is_given_number(const char *head, const char *cell)
+{
+    const char *open = strchr(head, '[');
+    const char *end = strchr(head, ',');
+    return open && end && open < end && *cell != '@' && *cell != ',';
+}
+
+static bool has_unit(const char *head, const char *unit)
+{
+    const char *open = strchr(head, '[');
+    const char *end = strchr(head, ',');
+    return open && (!end || open < end) &&
+           strncmp(open + 1, unit, strlen(unit)) == 0;
+}
+
+static void try_row(const char *name, const char *text, const struct line *head,
+                    const struct line *row)
+{
+    for (int i = 0; i < row->cells; i++) {
+        const char *title = text + head->cell[i];
+        size_t from = row->cell[i];
+        size_t to = row->cell[i + 1] - 1;
+        if (i == 0)
+            expect_wrong(name, text, from, to, "");
+        if (i == 0)
+            expect_wrong(name, text, from, to, "\" x\"");
+        if (!is_given_number(title, text + from))
+            continue;
+        expect_wrong(name, text, from, to, "12x");
+        expect_wrong(name, text, from, to, "0x10");
+        expect_wrong(name, text, from, to, "1,2");
+        expect_wrong(name, text, from, to, "nan");
+        if (!has_unit(title, "1]") && !has_unit(title, "points]"))
+            expect_wrong(name, text, from, to, "-1");
+        if (has_unit(title, "count]"))
+            expect_wrong(name, text, from, to, "1.5");
+        if (has_unit(title, "share]") || has_unit(title, "%]"))
+            expect_wrong(name, text, from, to, "100.5");
+    }
+    expect_wrong(name, text, row->to, row->to, ",x");
+    expect_wrong(name, text, row->cell[row->cells - 1] - 1, row->to, "");
+}
+
+static void try_head(const char *name, const char *text,
+                     const struct line *head)
+{
+    for (int i = 0; i < head->cells; i++) {
+        size_t from = head->cell[i];
+        size_t to = head->cell[i + 1] - 1;
+        const char *open = memchr(text + from, '[', to - from);
+        expect_wrong(name, text, from, from, "X");
+        expect_wrong(name, text, from, to, "");
+        if (open)
+            expect_wrong(name, text, (size_t)(open - text) + 1, to, "furlong]");
+        if (i > 0) { /* twice, and left out */
+            char other[200];
+            snprintf(other, sizeof(other), "%.*s",
+                     (int)(head->cell[i] - 1 - head->cell[i - 1]),
+                     text + head->cell[i - 1]);
+            expect_wrong(name, text, from, to, other);
+            expect_wrong(name, text, from - 1, to, "");
+        }
+    }
+}
+
+static void try_table(const char *name, const char *text)
+{
+    struct line head = {.cells = 0};
+    char first[2000];
+    for (size_t at = 0; text[at]; at = strchr(text + at, '\n') - text + 1) {
+        struct line line;
+        if (text[at] == '\n')
+            continue;
+        read_line(text, at, &line);
+        if (text[at] == '#' && text[at + 1] == ':')
+            expect_wrong(name, text, at + 2, at + 3, "z");
+        if (text[at] == '#')
+            continue;
+        if (head.cells == 0) {
+            head = line;
+            in_head = true;
+            try_head(name, text, &head);
+            in_head = false;
+            continue;
+        }
+        try_row(name, text, &head, &line);
+        /* The same key in the next line. */
+        snprintf(first, sizeof(first), "%.*s\n", (int)(line.to - line.from),
+                 text + line.from);
+        expect_wrong(name, text, line.to + 1, line.to + 1, first);
+    }
+    expect_wrong(name, text, strlen(text) - 1, strlen(text), "");
+}
+
+TEST_CASE(one_thing_wrong_in_a_table_that_ships)
+{
+    static const char folder[] = LAB_SOURCE_DIR "/profiles/tables";
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        char path[512];
+        char text[64 * 1024];
+        if (!strstr(e->d_name, ".csv"))
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", folder, e->d_name);
+        FILE *f = fopen(path, "r");
+        assert_non_null(f);
+        size_t n = fread(text, 1, sizeof(text) - 1, f);
+        fclose(f);
+        assert_in_range(n, 1, sizeof(text) - 2);
+        text[n] = '\0';
+        try_table(e->d_name, text);
+    }
+    closedir(d);
+    assert_in_range(tried, 5000, 1000000);
 }
 
 static bool no_name(void *user, const char *name, long double *out)

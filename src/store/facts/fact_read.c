@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include "base/datadir.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -192,22 +194,53 @@ static enum lab_status read_head(struct reader *r)
     return LAB_OK;
 }
 
+/* "-1.5e3": decimal, and of a quantity in the range of a double. */
+static bool is_number(const char *text, const char *unit, long double *out)
+{
+    char *end = NULL;
+    *out = strtold(text, &end);
+    return end != text && !*end && isfinite(*out) &&
+           text[strspn(text, "0123456789.eE+-")] == '\0' && *text != '+' &&
+           (strcmp(unit, "1") == 0 || isfinite((double)*out));
+}
+
+/* Neither a quantity that cannot be, nor half a core. */
+static enum lab_status check_range(const struct reader *r, const char *text,
+                                   const struct lab_fact_column *c,
+                                   long double v)
+{
+    if (v < 0 && strcmp(c->unit, "1") != 0 && strcmp(c->unit, "points") != 0)
+        return wrong(r,
+                     "[table.negative] column %s: %s %s is less than nothing",
+                     c->name, text, c->unit);
+    if (strcmp(c->unit, "count") == 0 && v != floorl(v))
+        return wrong(r, "[table.whole] column %s: %s is no whole number",
+                     c->name, text);
+    if ((strcmp(c->unit, "share") == 0 && v > 1) ||
+        (strcmp(c->unit, "%") == 0 && v > 100))
+        return wrong(r, "[table.part] column %s: %s is more than the whole, %s",
+                     c->name, text, strcmp(c->unit, "%") == 0 ? "100 %" : "1");
+    return LAB_OK;
+}
+
 static enum lab_status read_number(struct reader *r, const char *text,
                                    const struct lab_fact_column *c,
                                    long double *out)
 {
-    char *end = NULL;
-    *out = strtold(text, &end);
-    if (end == text || *end || !isfinite(*out) || isspace((unsigned char)*text))
+    if (!is_number(text, c->unit, out))
         return wrong(r,
                      "[table.number] column %s: \"%s\" is no number; its unit, "
                      "%s, is in the head, and what is not known stays empty",
                      c->name, text, c->unit);
-    if (*out < 0 && strcmp(c->unit, "1") != 0 && strcmp(c->unit, "points") != 0)
-        return wrong(r,
-                     "[table.negative] column %s: %s %s is less than nothing",
-                     c->name, text, c->unit);
-    return LAB_OK;
+    return check_range(r, text, c, *out);
+}
+
+static bool has_control(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (iscntrl((unsigned char)text[i]))
+            return true;
+    return false;
 }
 
 static enum lab_status take_cell(struct reader *r, int row, int column)
@@ -226,6 +259,15 @@ static enum lab_status take_cell(struct reader *r, int row, int column)
         strlen(text) != r->cell.len)
         return wrong(r, "[table.cell-utf8] column %s is no text in UTF-8",
                      c->name);
+    if (has_control(text, r->cell.len))
+        return wrong(r,
+                     "[table.cell-control] column %s has a control character",
+                     c->name);
+    if (text[0] == ' ' || text[r->cell.len - 1] == ' ')
+        return wrong(r,
+                     "[table.cell-blank] column %s: \"%s\" begins or ends with "
+                     "a blank",
+                     c->name, text);
     if (c->unit && text[0] == '@') {
         cell->recorded = keep(r, text, r->cell.len);
         return cell->recorded ? LAB_OK : lab_no_memory("a table of facts");
@@ -288,7 +330,7 @@ static enum lab_status read_row(struct reader *r)
                      "columns: is the line cut off?",
                      column, t->columns);
     for (int i = 0; !st && i < row; i++)
-        if (strcmp(lab_fact_key(t, i), lab_fact_key(t, row)) == 0)
+        if (strcasecmp(lab_fact_key(t, i), lab_fact_key(t, row)) == 0)
             return wrong(
                 r,
                 "[table.row-twice] \"%s\" is there twice: line %d has it too",
@@ -334,11 +376,12 @@ static enum lab_status read_key(struct reader *r, bool formulas)
     const struct {
         const char *name;
         const char **to;
-    } keys[] = {{"course", &t->course},
-                {"title", &t->title},
-                {"about", &t->about},
-                {"machine", &t->machine},
-                {"lessons", &t->lessons}};
+        bool once;
+    } keys[] = {{"course", &t->course, true},
+                {"title", &t->title, true},
+                {"about", &t->about, false},
+                {"machine", &t->machine, true},
+                {"lessons", &t->lessons, false}};
     const char *end = end_of_line(r);
     const char *text = r->at + 2;
     const char *blank = memchr(text, ' ', (size_t)(end - text));
@@ -347,6 +390,9 @@ static enum lab_status read_key(struct reader *r, bool formulas)
     size_t bytes = (size_t)(end - value);
     if (lab_utf8_check(value, bytes) != (size_t)-1)
         return wrong(r, "[table.line-utf8] the line is no text in UTF-8");
+    if (has_control(value, bytes))
+        return wrong(r,
+                     "[table.line-control] the line has a control character");
     if (n == 7 && strncmp(text, "formula", n) == 0)
         return formulas ? read_formula(r, value, bytes) : LAB_OK;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -354,7 +400,13 @@ static enum lab_status read_key(struct reader *r, bool formulas)
             continue;
         if (formulas)
             return LAB_OK;
-        /* A key that is there again goes on where it ended. */
+        if (bytes == 0 || *value == ' ')
+            return wrong(r, "[table.directive-empty] %s has no text",
+                         keys[i].name);
+        if (keys[i].once && **keys[i].to)
+            return wrong(r, "[table.directive-twice] %s is there twice",
+                         keys[i].name);
+        /* About, or lessons, again goes on where it ended. */
         struct lab_str whole;
         lab_str_init(&whole);
         lab_str_addf(&whole, "%s%s", *keys[i].to, **keys[i].to ? " " : "");
@@ -410,6 +462,48 @@ static enum lab_status check_whole(struct reader *r)
     return LAB_OK;
 }
 
+static bool says_why(const struct lab_fact_table *t, int row)
+{
+    int differs = lab_fact_column(t, "differs");
+    return differs >= 0 && lab_fact_at(t, row, differs)->text;
+}
+
+/* What is printed is of the same kind as what is computed, and near it: a factor of two
+ * is a wrong unit, or has a reason. */
+static enum lab_status check_printed(struct reader *r)
+{
+    static const char prefix[] = "printed_";
+    const struct lab_fact_table *t = r->t;
+    for (int i = 0; i < t->columns; i++) {
+        const struct lab_fact_column *c = &t->column[i];
+        if (strncmp(c->name, prefix, strlen(prefix)) != 0)
+            continue;
+        int other = lab_fact_column(t, c->name + strlen(prefix));
+        const char *unit = other < 0 ? NULL : t->column[other].unit;
+        if (!unit || !c->unit)
+            continue;
+        r->line = c->line;
+        if (strcmp(unit, c->unit) != 0)
+            return wrong(r,
+                         "[table.printed-unit] %s is in %s, and %s in %s: one "
+                         "unit for both",
+                         c->name, c->unit, t->column[other].name, unit);
+        for (int row = 0; row < t->rows; row++) {
+            long double printed = lab_fact_at(t, row, i)->value;
+            long double value = lab_fact_at(t, row, other)->value;
+            bool far = printed > 2 * value || value > 2 * printed;
+            r->line = t->line[row];
+            if (far && !says_why(t, row))
+                return wrong(r,
+                             "[table.printed] %s is %.5Lg %s, and %s is %.5Lg: "
+                             "is a unit wrong? A text in differs is the reason",
+                             c->name, printed, c->unit, t->column[other].name,
+                             value);
+        }
+    }
+    return LAB_OK;
+}
+
 static void take_name(struct reader *r)
 {
     const char *slash = strrchr(r->t->path, '/');
@@ -418,8 +512,22 @@ static void take_name(struct reader *r)
     r->t->name = keep(r, start, dot ? (size_t)(dot - start) : strlen(start));
 }
 
-enum lab_status lab_fact_parse(struct lab_fact_table **out, const char *path,
-                               const char *text, size_t bytes)
+/* As a spreadsheet writes it: a mark of the byte order first, and lines that end with
+ * CR and LF. Both go; the text is the caller's (lab_free). */
+static char *without_marks(const char *text, size_t *bytes)
+{
+    char *plain = lab_alloc(*bytes + 1);
+    size_t n = 0;
+    size_t from = *bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    for (size_t i = from; plain && i < *bytes; i++)
+        if (text[i] != '\r' || i + 1 == *bytes || text[i + 1] != '\n')
+            plain[n++] = text[i];
+    *bytes = n;
+    return plain;
+}
+
+static enum lab_status parse(struct lab_fact_table **out, const char *path,
+                             const char *text, size_t bytes)
 {
     struct lab_fact_table *t = lab_alloc(sizeof(*t));
     if (!t)
@@ -440,6 +548,8 @@ enum lab_status lab_fact_parse(struct lab_fact_table **out, const char *path,
         st = read_lines(&r, text, true);
     if (!st)
         st = lab_fact_compute(t);
+    if (!st)
+        st = check_printed(&r);
     lab_str_release(&r.cell);
     if (st) {
         lab_fact_free(t);
@@ -449,26 +559,82 @@ enum lab_status lab_fact_parse(struct lab_fact_table **out, const char *path,
     return LAB_OK;
 }
 
-enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
+enum lab_status lab_fact_parse(struct lab_fact_table **out, const char *path,
+                               const char *text, size_t bytes)
+{
+    char *plain = without_marks(text, &bytes);
+    enum lab_status st = plain ? parse(out, path, plain, bytes)
+                               : lab_no_memory("a table of facts");
+    lab_free(plain);
+    return st;
+}
+
+/* ---- the row of the course that it says it is of ---- */
+
+static enum lab_status load(const char *path, char **text, size_t *size)
 {
     int64_t bytes;
     int fd;
     enum lab_status st = lab_file_open(path, &fd, &bytes);
     if (st)
         return errno == ENOENT ? LAB_E_NOTFOUND : st;
-    char *text = bytes <= MOST_BYTES ? lab_alloc((size_t)bytes + 2) : NULL;
-    if (text)
-        st = lab_file_read(fd, path, 0, text, (size_t)bytes);
+    *text = bytes <= MOST_BYTES ? lab_alloc((size_t)bytes + 2) : NULL;
+    if (*text)
+        st = lab_file_read(fd, path, 0, *text, (size_t)bytes);
     else if (bytes > MOST_BYTES)
         st = lab_fail(LAB_E_PARSE,
                       "[table.large] %s: a table is a file of at most %d bytes",
                       path, (int)MOST_BYTES);
     else
         st = lab_no_memory("a table of facts");
-    if (!st)
-        st = lab_fact_parse(out, path, text, (size_t)bytes);
-    lab_free(text);
     close(fd);
+    *size = (size_t)bytes;
+    return st;
+}
+
+/* One of profiles/course.csv; where that is not there, any. */
+static enum lab_status check_course(const struct lab_fact_table *t)
+{
+    struct lab_str path;
+    struct lab_str line;
+    char *text = NULL;
+    size_t bytes = 0;
+    if (!t->course[0])
+        return LAB_OK;
+    lab_str_init(&path);
+    lab_str_init(&line);
+    enum lab_status st = lab_data_path("profiles/course.csv", &path);
+    if (!st)
+        st = load(lab_str_text(&path), &text, &bytes);
+    lab_str_addf(&line, "\n%s,", t->course);
+    if (st == LAB_E_NOTFOUND)
+        st = LAB_OK;
+    else if (!st && !memmem(text, bytes, lab_str_text(&line), line.len))
+        st = lab_fail(LAB_E_PARSE,
+                      "[table.course] %s: the course has no row %s: "
+                      "`lapenna-lab course` lists them",
+                      t->path, t->course);
+    lab_free(text);
+    lab_str_release(&line);
+    lab_str_release(&path);
+    return st;
+}
+
+enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
+{
+    struct lab_fact_table *t = NULL;
+    char *text = NULL;
+    size_t bytes = 0;
+    enum lab_status st = load(path, &text, &bytes);
+    if (!st)
+        st = lab_fact_parse(&t, path, text, bytes);
+    lab_free(text);
+    if (!st)
+        st = check_course(t);
+    if (st)
+        lab_fact_free(t);
+    else
+        *out = t;
     return st;
 }
 

@@ -1,0 +1,94 @@
+"""What the course prints is what its tables and lessons have.
+
+usage: course_figures.py SOURCE_DIR [--write]
+
+course_figures.csv was written down from the course: each number and word of
+profiles/tables that is given (neither computed nor recorded), and each figure of a
+lesson's `slide` list. A cell that differs, is missing or is new is an error; for a
+correction --write makes the file anew, and the change is looked at beside the course.
+Also: the row of the course and the lessons that a table names are there.
+"""
+import csv
+import glob
+import os
+import re
+import sys
+
+root = sys.argv[1]
+LIST = os.path.join(root, "tests/check/course_figures.csv")
+NOTES = ("differs", "slip", "source", "served_by", "device")  # ours, of the figures
+wrong = 0
+
+
+def complain(what):
+    global wrong
+    print(what)
+    wrong = 1
+
+
+def table_figures(path):
+    name = os.path.basename(path)[:-4]
+    with open(path, encoding="utf-8") as f:
+        lines = [line for line in f if not line.startswith("#") and line.strip()]
+    rows = list(csv.reader(lines))
+    for row in rows[1:]:
+        for head, cell in zip(rows[0][1:], row[1:]):
+            plain = head.split(" ")[0]
+            if cell and not cell.startswith("@") and plain not in NOTES and \
+                    not plain.startswith("measured_"):
+                yield name, row[0], head, cell
+
+
+SLIDE = re.compile(r"\{label: (\"[^\"]*\"|[^,]*), size: ([^,]+),\s+(?:value: ([^,]+)),\s+"
+                   r"unit: ([^,]+),\s+machine: ([^,}]+)")
+
+
+def lesson_figures(path):
+    with open(path, encoding="utf-8") as f:
+        head = f.read().split("\n---\n")[0]
+    found = 0
+    for label, size, value, unit, machine in SLIDE.findall(head):
+        found += 1
+        yield (os.path.basename(path)[:-3].split("-", 1)[1],
+               f"{label.strip(chr(34))} at {size}, {machine}", f"[{unit}]", value)
+    if found != len(re.findall(r"^\s+- \{label:", head, re.M)):
+        complain(f"{path}: a row of slide is written in another order")
+
+
+def check_names(path):
+    """The row of the course and the lessons."""
+    with open(os.path.join(root, "profiles/course.csv"), encoding="utf-8") as f:
+        course = {line.split(",")[0] for line in f}
+    with open(path, encoding="utf-8") as f:
+        keys = re.findall(r"^#:(course|lessons) (.*)$", f.read(), re.M)
+    for key, value in keys:
+        for word in value.split():
+            there = word in course if key == "course" else any(
+                re.fullmatch(rf"\d+-{re.escape(word)}\.md", os.path.basename(p))
+                for p in glob.glob(f"{root}/lessons/*-{word}.md"))
+            if not there:
+                complain(f"{path}: {key} names {word}, which is not there")
+
+
+figures = []
+for path in sorted(glob.glob(f"{root}/profiles/tables/*.csv")):
+    check_names(path)
+    figures += table_figures(path)
+for path in sorted(glob.glob(f"{root}/lessons/*.md")):
+    figures += lesson_figures(path)
+if "--write" in sys.argv[2:]:
+    with open(LIST, "w", encoding="utf-8", newline="") as f:
+        csv.writer(f, lineterminator="\n").writerows(figures)
+    sys.exit(0)
+with open(LIST, encoding="utf-8", newline="") as f:
+    course = {tuple(row[:3]): row[3] for row in csv.reader(f)}
+ours = {}
+for *place, value in figures:
+    if tuple(place) in ours:
+        complain(f"{', '.join(place)}: there twice")
+    ours[tuple(place)] = value
+for place in sorted(course.keys() | ours.keys()):
+    if course.get(place) != ours.get(place):
+        complain(f"{', '.join(place)}: {ours.get(place, 'nothing')}, and the course has "
+                 f"{course.get(place, 'nothing')}")
+sys.exit(wrong)

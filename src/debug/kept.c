@@ -231,14 +231,29 @@ static enum lab_status read_facts(struct lab_kept *k)
     f->optimizer = json_string_value(json_object_get(meta, "optimizer"));
     const char *rate =
         json_string_value(json_object_get(meta, "learning_rate"));
-    if (!f->lesson || !f->optimizer || !rate ||
-        !read_number(meta, "seed", UINT64_MAX, &f->seed) ||
-        !read_number(meta, "iteration", INT64_MAX, &n[0]) ||
-        !read_number(meta, "batch", INT64_MAX, &n[1]) ||
-        !read_number(meta, "train_rows", INT64_MAX, &n[2]))
-        return bad(k,
-                   "[kept.metadata] its __metadata__ lacks lesson, seed, "
-                   "iteration, batch, train_rows, optimizer or learning_rate");
+    const struct {
+        const char *key;
+        bool read;
+    } facts[] = {
+        {"lesson", f->lesson != NULL},
+        {"seed", read_number(meta, "seed", UINT64_MAX, &f->seed)},
+        {"iteration", read_number(meta, "iteration", INT64_MAX, &n[0])},
+        {"batch", read_number(meta, "batch", INT64_MAX, &n[1])},
+        {"train_rows", read_number(meta, "train_rows", INT64_MAX, &n[2])},
+        {"optimizer", f->optimizer != NULL},
+        {"learning_rate", rate != NULL}};
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        const char *text =
+            json_string_value(json_object_get(meta, facts[i].key));
+        if (!facts[i].read && text)
+            return bad(k,
+                       "[kept.metadata-number] %s of its __metadata__ is "
+                       "\"%.40s\": a whole number from 0 on was expected",
+                       facts[i].key, text);
+        if (!facts[i].read)
+            return bad(k, "[kept.metadata] its __metadata__ lacks %s, a text",
+                       facts[i].key);
+    }
     if (strcmp(rate, "none") != 0 && lab_lr_read(rate, &f->lr))
         return bad(k, "[kept.learning-rate] learning_rate: %s", lab_error());
     f->iteration = (int64_t)n[0];

@@ -839,14 +839,18 @@ static void take_options(const struct lab_command_line *line,
 static void check_together(const struct lab_options *o, uint64_t commands)
 {
     bool npy = commands == LAB_FOR_STEP;
-    bool prompt = o->given.prompt && !o->configured.prompt;
+    bool silent = o->sample == 0 && commands == LAB_FOR_RUN;
     const char *wrong =
         o->npy && !npy      ? "--npy belongs to `lapenna-lab step`"
         : o->npy && o->json ? "--npy and --json exclude each other: give one"
         : o->tensors && !o->npy ? "--tensors chooses files of --npy DIR: "
                                   "give both"
-        : prompt && o->sample == 0 && commands == LAB_FOR_RUN
+        : silent && o->given.prompt && !o->configured.prompt
             ? "--prompt begins the text of --sample N: give both"
+        : silent && o->given.temperature && !o->configured.temperature
+            ? "--temperature is of the text of --sample N: give both"
+        : silent && o->given.top_k && !o->configured.top_k
+            ? "--top-k is of the text of --sample N: give both"
         : o->graph_nodes && o->no_graph
             ? "--graph-nodes wants graphs and a trace: leave out --no-graph"
         : o->graph_nodes && o->no_trace

@@ -33,6 +33,11 @@ expect_stderr '--tensors chooses files of --npy DIR'
 run run small.md --backend cpu --iterations 1 --prompt 0
 expect_exit 2
 expect_stderr '--prompt begins the text of --sample N'
+for option in --temperature --top-k; do
+    run run small.md --backend cpu --iterations 1 $option 1
+    expect_exit 2
+    expect_stderr "$option is of the text of --sample N"
+done
 [ ! -e more ] || complain "a wrong command line made a directory"
 
 # The judge of a network of one's own: the same tensors, others, and a broken file.
@@ -44,6 +49,9 @@ run step small.md --backend cpu --seed 99 --npy others
 status=$?
 expect_exit 1
 expect_stdout WRONG
+# In the order of the steps, updated parameters last.
+[ "$(grep -nE '^(x|fc1.out|loss|fc1.W.grad|fc1.W) ' "$out" | sed 's/^[0-9]*://; s/ .*//' |
+    tr '\n' ' ')" = 'x fc1.out loss fc1.W.grad fc1.W ' ] || complain 'another order'
 mkdir cut
 head -c 100 tensors/fc1.W.npy >cut/fc1.W.npy
 "$LAB_PYTHON" "$judge" tensors cut >"$out" 2>"$err"

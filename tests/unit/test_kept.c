@@ -232,7 +232,14 @@ TEST_CASE(damaged_files_are_refused)
             "\"data_offsets\":[0,4]}}",
             4, "[kept.tensor-shape] of up to 6 ");
     refused("{\"__metadata__\":{\"lesson\":\"a\",\"seed\":\"-1\"}}", 0,
-            "[kept.metadata] __metadata__ ");
+            "[kept.metadata-number] is \"-1\": a whole");
+    refused("{\"__metadata__\":{\"lesson\":\"a\",\"seed\":\"1\",\"iteration\":"
+            "\"6.5\"}}",
+            0,
+            "[kept.metadata-number] iteration of its __metadata__ is \"6.5\"");
+    refused("{\"__metadata__\":{\"lesson\":\"a\",\"seed\":\"1\",\"iteration\":"
+            "\"6\",\"train_rows\":\"9\"}}",
+            0, "[kept.metadata] lacks batch");
     refused("{" T("\\u001b[31m", 0, 4) "}", 3, "[kept.tensor-outside] ^[[31m ");
     put_file("{" T("a", 0, 4) "}", strlen("{" T("a", 0, 4) "}"), 4);
     assert_int_equal(truncate(path, (off_t)1 << 42), 0); /* never read */

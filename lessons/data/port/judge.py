@@ -4,8 +4,8 @@
 
 OURS is the directory that `lapenna-lab step LESSON --npy OURS` wrote, YOURS one with
 .npy files of the same names; those that you have not written are left out. Prints the
-largest difference of each, relative to the largest finite number; an infinity or a NaN
-must be in both. Needs no NumPy. Exit status: 0 all agree, 1 some do not, 2 a wrong
+largest difference of each, relative to the largest finite number, in the order of the
+steps: parameters after their update come last. An infinity or a NaN must be in both. Needs no NumPy. Exit status: 0 all agree, 1 some do not, 2 a wrong
 command line, 3 a file that cannot be read.
 """
 import ast
@@ -60,6 +60,12 @@ def difference(ours, yours):
     return off / most if most > 0 else off
 
 
+def place(path):
+    """In the order in which the files were written; a parameter has a file of before."""
+    updated = path.with_name(path.name[:-4] + ".before.npy").exists()
+    return updated, path.stat().st_mtime_ns, path.name
+
+
 def main():
     if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)
@@ -70,7 +76,8 @@ def main():
     except ValueError:
         print(f"TOLERANCE {sys.argv[3]} is no number", file=sys.stderr)
         sys.exit(2)
-    names = sorted(p.name for p in ours.glob("*.npy") if (yours / p.name).exists())
+    names = [p.name for p in sorted(ours.glob("*.npy"), key=place)
+             if (yours / p.name).exists()]
     if not names:
         print(f"{yours}: no file has the name of one in {ours}", file=sys.stderr)
         sys.exit(3)

@@ -498,6 +498,23 @@ TEST_CASE(a_terminal_that_cannot_gets_no_strings)
     assert_false(a.kitty);
 }
 
+/* Its name, while it is awaited: Esc and P are keys otherwise. */
+TEST_CASE(xterm_is_known_by_its_name)
+{
+    struct lab_graphics_answer a = {.level = 0};
+    assert_int_equal(hear(&a, "\033P>|XTerm(379)\033\\"), 0);
+    assert_int_equal(hear(&a, "\033[?64;4c"), 8);
+    assert_non_null(strstr(lab_graphics_ask_more(&a), "\033[>0q"));
+    assert_int_equal(hear(&a, "\033P"), -1);
+    assert_int_equal(hear(&a, "\033P>|foot(1.16)\033\\"), 16);
+    assert_false(a.few);
+    assert_int_equal(hear(&a, "\033P>|XTerm(379)\033\\"), 16);
+    assert_true(a.few);
+    hear(&a, "\033[?64;4c");
+    assert_int_equal(hear(&a, "\033P"), 0);
+    assert_true(a.few);
+}
+
 TEST_CASE(a_background_is_understood)
 {
     static const struct {

@@ -214,10 +214,12 @@ void lab_kitty_remove(struct lab_str *out, unsigned id)
 
 static const char ask_cell[] = "\033[16t" LAB_GRAPHICS_ASK;
 static const char ask_all[] =
-    "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[16t" LAB_GRAPHICS_ASK;
+    "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[>0q"
+    "\033[16t" LAB_GRAPHICS_ASK;
 
-const char *lab_graphics_ask_more(const struct lab_graphics_answer *a)
+const char *lab_graphics_ask_more(struct lab_graphics_answer *a)
 {
+    a->named = a->level >= 62;
     return a->level >= 62 ? ask_all : a->sixel ? ask_cell : NULL;
 }
 
@@ -246,6 +248,7 @@ static void hear_attributes(struct lab_graphics_answer *a, const char *text)
 {
     char *end;
     a->attributes = true;
+    a->named = false; /* that has come before, or does not */
     a->level = (int)strtol(text, &end, 10);
     while (*end == ';')
         a->sixel |= strtol(end + 1, &end, 10) == 4;
@@ -255,15 +258,15 @@ int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,
                       size_t n)
 {
     static const char *const starts[] = {"\033[?", "\033[6;", "\033_G",
-                                         "\033]11;"};
-    enum { ATTRIBUTES, CELL, KITTY, PAPER, KINDS, TEXT = 128 };
+                                         "\033]11;", "\033P>|"};
+    enum { ATTRIBUTES, CELL, KITTY, PAPER, NAME, KINDS, TEXT = 128 };
     char text[TEXT];
     int kind = KINDS;
     bool begun = false;
     for (int i = 0; i < KINDS && kind == KINDS; i++) {
         size_t len = strlen(starts[i]);
         size_t same = n < len ? n : len;
-        if (memcmp(bytes, starts[i], same) != 0)
+        if (memcmp(bytes, starts[i], same) != 0 || (i == NAME && !a->named))
             continue;
         begun = begun || n < len;
         kind = n < len ? KINDS : i;
@@ -272,7 +275,7 @@ int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,
         return begun && n > 0 ? -1 : 0;
     size_t from = strlen(starts[kind]);
     size_t to = from;
-    bool string = kind == KITTY || kind == PAPER;
+    bool string = kind == KITTY || kind == PAPER || kind == NAME;
     if (string)
         while (to < n && bytes[to] != '\033' && bytes[to] != '\a')
             to++;
@@ -288,6 +291,8 @@ int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,
         a->kitty |= strncmp(text, "i=31", 4) == 0 && strstr(text, ";OK");
     else if (kind == PAPER)
         hear_paper(a, text);
+    else if (kind == NAME)
+        a->few = strncmp(text, "XTerm", 5) == 0;
     if (string)
         return (int)to + (bytes[to] == '\a' ? 1 : 2);
     if (bytes[to] < '@' || bytes[to] > '~' ||

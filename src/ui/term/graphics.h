@@ -32,6 +32,9 @@ struct lab_graphics_answer {
     int cell_w;
     bool has_paper; /* the color of its background has come */
     int paper;      /* 0xRRGGBB */
+    bool
+        named; /* its name was asked for: until then ESC P is a key behind another */
+    bool few; /* it is xterm, which keeps 16 graphics and drops the oldest */
 };
 
 LAB_C_BEGIN
@@ -52,7 +55,7 @@ void lab_png_add(struct lab_str *out, const unsigned char *rgb, int h, int w);
 #define LAB_GRAPHICS_ASK "\033[c"
 /* The questions behind an answer, or NULL: there are none. Only a VT220 and later
  * gets one with a string in it, which older ones would print. */
-const char *lab_graphics_ask_more(const struct lab_graphics_answer *a);
+const char *lab_graphics_ask_more(struct lab_graphics_answer *a);
 /* The question for the color of the background (OSC 11). It has a string in it. */
 #define LAB_GRAPHICS_ASK_PAPER "\033]11;?\033\\"
 /* Reads one answer at the start of what came in: its bytes, also of one that has

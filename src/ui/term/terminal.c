@@ -905,10 +905,22 @@ static bool same_place(const struct lab_painting *a,
 }
 
 /* xterm keeps 16 graphics, of which a piece of sixels is one: all images together
- * have fewer, but one each. Where their number changes, all are cut anew. */
+ * have fewer. */
+enum { MOST_PIECES = 12 };
+
+/* Where xterm would drop the first images all are half blocks. */
+static bool shows_images(const struct lab_terminal *t,
+                         const struct lab_canvas *c)
+{
+    return has_graphics(t) && c->n_images > 0 &&
+           !(t->graphics == LAB_GRAPHICS_SIXEL && t->answer.few &&
+             c->n_images > MOST_PIECES);
+}
+
+/* One each at least. Where their number changes, all are cut anew. */
 static void share_pieces(struct lab_terminal *t, int n_images)
 {
-    enum { MOST = 12 };
+    enum { MOST = MOST_PIECES };
     const int pieces = n_images < 1      ? MOST
                        : n_images < MOST ? MOST / n_images
                                          : 1;
@@ -923,8 +935,8 @@ static void share_pieces(struct lab_terminal *t, int n_images)
 static void place_images(struct lab_terminal *t, const struct lab_canvas *c,
                          int h, int w)
 {
-    bool may = has_graphics(t) && c->px_h == t->px_h && c->px_w == t->px_w;
-    if (may && c->n_images > 0 && !t->painter)
+    bool may = shows_images(t, c) && c->px_h == t->px_h && c->px_w == t->px_w;
+    if (may && !t->painter)
         may = lab_painter_new(&t->painter, t->graphics, t->pixel_color,
                               guard.fd) == LAB_OK;
     share_pieces(t, c->n_images);
@@ -1144,7 +1156,7 @@ static const struct lab_cell *cells_to_show(struct lab_terminal *t,
                                             const struct lab_canvas *c)
 {
     size_t n = (size_t)c->h * (size_t)c->w;
-    if (c->n_images == 0 || !has_graphics(t))
+    if (!shows_images(t, c))
         return c->cells;
     lab_free(t->frame);
     t->frame = lab_alloc_array(n, sizeof(*t->frame));

@@ -530,6 +530,25 @@ TEST_CASE_WITH(a_curve_ends_where_the_way_was_left, start_patient, end)
     }
 }
 
+/* A step back and on is no other way, also where the curve has not every iteration;
+ * what was evaluated behind it is left, and shown no more. */
+FIXTURE_CASE(a_thinned_curve_knows_the_newest_iterations)
+{
+    enum { FAR = 4999 };
+    post_and_settle(f, LAB_DO_TRAIN, FAR);
+    const double accuracy = f->snap.accuracy;
+    post_and_settle(f, LAB_DO_TRAIN, 1);
+    assert_true(f->snap.losses.n < FAR);
+    const int evaluated = f->snap.held.n;
+    assert_int_equal(f->snap.held.iteration[evaluated - 1], FAR);
+    post_and_settle(f, LAB_DO_BACK, 2 * f->snap.schedule->n_steps);
+    post_and_settle(f, LAB_DO_CONTINUE, 0);
+    assert_int_equal(f->snap.iteration, FAR - 1);
+    assert_int_equal(f->snap.held.n, evaluated - 1);
+    assert_int_equal(f->snap.held.iteration[evaluated - 2], FAR - 1);
+    assert_true(f->snap.accuracy == accuracy);
+}
+
 /* Each keeps its own network, and says which had a lower loss. */
 TEST_CASE_WITH(an_earlier_training_is_named, start_patient, end)
 {

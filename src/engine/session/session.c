@@ -35,7 +35,7 @@ struct lab_owned_choice {
     bool optional;
 };
 
-enum { LAB_CURVE_POINTS = 2048, LAB_TIMES_KEPT = 512 };
+enum { LAB_CURVE_POINTS = 2048, LAB_CURVE_RECENT = 256, LAB_TIMES_KEPT = 512 };
 
 /* A curve that halves its density when it is full. */
 struct lab_curve_buffer {
@@ -46,6 +46,9 @@ struct lab_curve_buffer {
     int64_t seen;
     int64_t last_iteration; /* of the newest value, kept or not */
     double last_value;
+    /* The newest values by iteration, whatever thinning keeps; iteration + 1. */
+    int64_t recent_of[LAB_CURVE_RECENT];
+    double recent[LAB_CURVE_RECENT];
 };
 
 /* What the copies of one snapshot share; the last one frees it. */
@@ -402,6 +405,8 @@ static void curve_add(struct lab_curve_buffer *c, int64_t iteration,
         c->every = 1;
     c->last_iteration = iteration;
     c->last_value = value;
+    c->recent_of[iteration % LAB_CURVE_RECENT] = iteration + 1;
+    c->recent[iteration % LAB_CURVE_RECENT] = value;
     if (c->seen++ % c->every != 0)
         return;
     if (c->n == LAB_CURVE_POINTS) { /* keep every other point from now on */
@@ -437,6 +442,11 @@ static void leave_rates(struct lab_session *s, int64_t iteration)
     s->now.n_lr_changes = kept;
 }
 
+static double newest(const struct lab_curve_buffer *c)
+{
+    return c->n > 0 ? c->last_value : NAN;
+}
+
 /* The walk has gone back and runs `iteration` anew, with the same loss and rate or with
  * others: what was evaluated on the way that was left goes, and a best network that it
  * had. */
@@ -445,9 +455,15 @@ static void leave_way(struct lab_session *s, int64_t iteration, bool same)
     const int64_t from = iteration + same;
     if (s->curves.losses.n == 0 || from > s->curves.losses.last_iteration)
         return;
+    const int64_t evaluated = s->curves.held.last_iteration;
     curve_cut(&s->curves.held, from);
     curve_cut(&s->curves.accuracies, from);
     curve_cut(&s->curves.bits, from);
+    if (s->curves.held.last_iteration != evaluated) {
+        s->now.accuracy = newest(&s->curves.accuracies);
+        s->now.bits_per_char = newest(&s->curves.bits);
+        s->now.exact = s->now.test_accuracy = NAN;
+    }
     if (!same)
         leave_rates(s, iteration);
     if (from <= s->patience.best_iteration)
@@ -458,8 +474,8 @@ static bool has_point(const struct lab_curve_buffer *c, int64_t iteration,
                       double value)
 {
     int i = c->n - 1;
-    if (c->n > 0 && c->last_iteration == iteration)
-        return c->last_value == value;
+    if (c->recent_of[iteration % LAB_CURVE_RECENT] == iteration + 1)
+        return c->recent[iteration % LAB_CURVE_RECENT] == value;
     while (i >= 0 && c->iteration[i] > iteration)
         i--;
     return i >= 0 && c->iteration[i] == iteration && c->value[i] == value;

@@ -529,6 +529,9 @@ enum lab_status lab_kept_check_place(const char *path, const char *db,
                                      bool force)
 {
     struct lab_export_file f;
+    if (!path[0])
+        return lab_fail(LAB_E_USAGE,
+                        "[kept.place-empty] --save wants the name of a file");
     enum lab_status st = lab_export_open(&f, path, db, true, force);
     if (st)
         return st;

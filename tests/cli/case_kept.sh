@@ -6,6 +6,9 @@ few="--backend cpu --no-tune --db $db"
 
 # shellcheck disable=SC2086 # options
 {
+    run run mlp-digits $few --iterations 37 --save ''
+    expect_exit 2
+    expect_no_stdout
     run run mlp-digits $few --iterations 37 --save first
     expect_exit 0
     expect_stdout 'first has the network after 37 iterations'

@@ -27,7 +27,7 @@ static const char *const units[] = {
     "TFLOP/s", "PFLOP/s", "FLOP",  "TOP/s", "FMA/clk", "FLOP/clk",  "FLOP/B",
     "mm2",     "nm",      "kg",    "mm",    "USD",     "million",   "billion",
     "x",       "points",  "year",  "B/clk", "MHz/V",   "GFLOP/s/W", "items/s",
-    "items",   "digits",  "level", "links"};
+    "items",   "digits",  "level"};
 
 /* Is it a unit that tables may use? */
 static bool is_known_unit(const char *unit)

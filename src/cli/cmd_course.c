@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,9 +229,10 @@ static const char *find_absent(const char *shows, const char *output,
 
 struct verdict {
     enum state state;
-    bool recorded; /* a recorded run is looked at, for want of a GPU */
-    int64_t run;   /* that one; LAB_UNKNOWN */
+    bool recorded; /* recorded runs are looked at, for want of a GPU */
+    int64_t run;   /* the first of them; LAB_UNKNOWN: one is not there */
     char why[320];
+    char show[512]; /* the commands that show them */
 };
 
 /* The newest recorded run of a lesson; LAB_UNKNOWN. */
@@ -243,6 +245,45 @@ static int64_t recorded_run(const struct course *c, const char *lesson)
     return run;
 }
 
+static void append(char *out, size_t cap, const char *fmt, ...)
+    LAB_PRINTF(3, 4);
+static void append(char *out, size_t cap, const char *fmt, ...)
+{
+    size_t n = strlen(out);
+    va_list args;
+    va_start(args, fmt);
+    if (n < cap)
+        vsnprintf(out + n, cap - n, fmt, args);
+    va_end(args);
+}
+
+/* The newest run of each lesson of `gpu`, which blanks divide. */
+static void find_recorded(const struct course *c, const char *gpu,
+                          struct verdict *v)
+{
+    char lesson[64];
+    bool first = true;
+    v->state = NEEDS_GPU;
+    while (*gpu) {
+        size_t n = strcspn(gpu, " ");
+        snprintf(lesson, sizeof(lesson), "%.*s", (int)n, gpu);
+        gpu += n + strspn(gpu + n, " ");
+        int64_t run = recorded_run(c, lesson);
+        if (run == LAB_UNKNOWN) {
+            snprintf(v->why, sizeof(v->why), "no recorded run of %s", lesson);
+            v->run = LAB_UNKNOWN;
+            return;
+        }
+        append(v->why, sizeof(v->why), "%srecorded run %lld, %s",
+               first ? "" : "; ", (long long)run, lesson);
+        append(v->show, sizeof(v->show), "%sprofile show --recorded %lld",
+               first ? "" : " ; ", (long long)run);
+        if (first)
+            v->run = run;
+        first = false;
+    }
+}
+
 /* What a row is without running anything. */
 static struct verdict look(const struct course *c, int row)
 {
@@ -252,15 +293,8 @@ static struct verdict look(const struct course *c, int row)
     bool unrecorded =
         missing && strncmp(missing, not_recorded, strlen(not_recorded)) == 0;
     v.recorded = gpu && !c->has_gpu;
-    if (v.recorded) {
-        v.state = NEEDS_GPU;
-        v.run = recorded_run(c, gpu);
-        if (v.run == LAB_UNKNOWN)
-            snprintf(v.why, sizeof(v.why), "no recorded run of %s", gpu);
-        else
-            snprintf(v.why, sizeof(v.why), "recorded run %lld, %s",
-                     (long long)v.run, gpu);
-    }
+    if (v.recorded)
+        find_recorded(c, gpu, &v);
     if (unrecorded) {
         size_t n = strlen(v.why);
         if (v.recorded)
@@ -307,8 +341,8 @@ static const char *output_of(struct course *c, int row, const char *command,
 static void check(struct course *c, int row, struct verdict *v)
 {
     char command[512];
-    char part[160];
-    char what[200];
+    char part[400];
+    char what[440];
     int code = 0;
     if (!text_of(c, row, c->command)) /* nothing to run */
         return;
@@ -317,8 +351,7 @@ static void check(struct course *c, int row, struct verdict *v)
         return;
     }
     if (v->recorded)
-        snprintf(command, sizeof(command), "profile show --recorded %lld",
-                 (long long)v->run);
+        snprintf(command, sizeof(command), "%s", v->show);
     else
         snprintf(command, sizeof(command), "%s", text_of(c, row, c->command));
     const char *output = output_of(c, row, command, &code);

@@ -30,7 +30,7 @@ while read -r command rest; do
     lab)
         name=${rest%% *}
         [ "$name" != tune ] || name=${rest#tune }
-        grep -qx -e "$name" labs
+        cat labs lessons | grep -qx -e "$name"
         ;;
     *) false ;;
     esac || complain "no such lesson, lab or table: $command $rest"
@@ -132,6 +132,19 @@ expect_stdout "a: \`lapenna-lab --help\`, \`lapenna-lab --version\`"
 expect_stdout '3 work, 0 need a GPU, 0 in part, 1 come later, 1 missing, 4 fail'
 rmdir "$TMPDIR" || complain 'course --check left files behind'
 mkdir "$TMPDIR"
+# Without a GPU the newest recorded run of each lesson of the column gpu is looked at.
+if ! command -v nvidia-smi >/dev/null; then
+    mkdir -p share/profiles/recorded
+    ln -s "$LAB_SOURCE_DIR/profiles/recorded/h200.db" share/profiles/recorded/h200.db
+    printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nY1,a,b,lab dgemm,mma|4096x1x1,lab-dgemm lab-saxpy,,s\nY2,a,b,lab dgemm,mma|fours|stride,lab-dgemm lab-saxpy,,s\nY3,a,b,lab dgemm,mma,lab-dgemm nosuch,,s\n' \
+        >share/profiles/course.csv
+    run course --check
+    expect_stdout 'does not show "4096x1x1"'
+    grep -Eq '^Y2 .*recorded run [0-9]+, lab-dgemm; recorded run [0-9]+, lab-saxpy' "$out" ||
+        complain 'two recorded runs'
+    grep -Eq '^Y2 +needs a GPU' "$out" || complain 'both runs hold its parts'
+    expect_stdout 'no recorded run of nosuch'
+fi
 # A signal ends the command that runs as well.
 ln -s "$LAB_SOURCE_DIR/lessons" share/lessons
 printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nX1,a,b,--version,,,,s\nX2,a,b,run softmax-regression --backend cpu --no-tune --iterations 1000000000,,,,s\n' \

@@ -239,6 +239,13 @@ TEST_CASE(a_small_cell_has_a_short_number)
     assert_string_equal(dump, "    ┌──┐\n .25-.36 1.3-12  ~0 -~0\n"
                               "    └──┘\n");
     lab_free(dump);
+    m.cursor = -1; /* an outline leaves the number's columns, too */
+    lab_heat_draw(&c, 0, 0, &m);
+    lab_heat_outline(&c, 0, 0, &g, 0, 1, 1, 1);
+    dump = lab_canvas_dump(&c);
+    assert_non_null(strstr(dump, "\n .25-.36 1.3-12  ~0 -~0\n"));
+    assert_non_null(strstr(dump, "▏▔▔▕"));
+    lab_free(dump);
     lab_canvas_release(&c);
     /* Two rows have no room for that: a sign. */
     assert_ok(lab_canvas_init(&c, 2, 24, false));

@@ -313,7 +313,7 @@ TEST_CASE(a_cell_of_an_lstm_is_drawn)
     assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
                    "resize 200 60\nawait 60000 step 0 of\nkey n\n"
                    "await 60000 [lstm1.a.1]\n"
-                   "await 60000  ──────▸(×)─────\n"
+                   "await 60000  ─────▸(×)─────\n"
                    "await 60000 ──▸(+)──────\nexpect ┬───────▸\n"
                    "expect 0.6838 \nexpect tanh 0.908\nexpect 0.8338\n"
                    "expect ┌─────▸(×)◂──────┐\nexpect (×)──────▸\n"

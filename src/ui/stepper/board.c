@@ -1491,6 +1491,22 @@ static void free_above(const struct lab_board_view *b, struct lab_rect *out,
     }
 }
 
+/* Of an LSTM's cell: below the state before, at its left end, down to z. */
+static void free_in_cell(const struct lab_board_view *b, struct lab_rect r,
+                         struct lab_rect *out, int *n)
+{
+    int end = r.y;
+    for (int i = 0; i < b->board.n; i++)
+        end = larger(end, b->layout.at[i].title.y);
+    for (int i = 0; i < b->board.n; i++) {
+        const struct lab_board_at *at = &b->layout.at[i];
+        const int top = below(at) + 1;
+        if (at->title.y == r.y && at->title.x == r.x)
+            keep_free((struct lab_rect){top, r.x, end - 1 - top, at->title.w},
+                      out, n);
+    }
+}
+
 /* Below all, at the right, and, of a product, above its left operand and below what
  * is beside it. */
 static int free_places(const struct lab_board_view *b, struct lab_rect r,
@@ -1514,8 +1530,10 @@ static int free_places(const struct lab_board_view *b, struct lab_rect r,
     }
     keep_free((struct lab_rect){bottom + 1, r.x, r.y + r.h - bottom - 1, r.w},
               out, &n);
-    if (b->layout.drawn)
+    if (b->layout.drawn) {
+        free_in_cell(b, r, out, &n);
         return n;
+    }
     if (!b->layout.cross) {
         free_beside(b, r, bottom, out, &n);
         free_below(b, bottom, out, &n);

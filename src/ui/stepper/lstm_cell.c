@@ -91,17 +91,18 @@ static struct rows rows_of(int h)
     return y;
 }
 
-/* A part in `box`, its title on top, with a column for marks at the left. */
+/* A part in `box`, its title on top, with a column for marks at the left; its cells may
+ * have the one that is free at the right of the box. */
 static void put(struct lab_board_at *at, struct lab_rect box,
                 const struct lab_board_want *want, bool halves)
 {
     int before = 1;
     struct lab_heat_room room = {
-        .h = box.h - HEAD, .w = box.w - before, .halves = halves};
+        .h = box.h - HEAD, .w = box.w + 1 - before, .halves = halves};
     struct lab_heat_grid g = lab_heat_fit(want->rows, want->cols, 0, &room);
     if (g.folded) { /* the indices of its rows */
         before = 1 + (int)snprintf(NULL, 0, "%lld", (long long)want->cols);
-        room.w = box.w - before;
+        room.w = box.w + 1 - before;
         g = lab_heat_fit(want->rows, want->cols, 0, &room);
     }
     *at = (struct lab_board_at){.block_rows = g.block_rows,
@@ -143,7 +144,7 @@ static void place(struct lab_rect r, const struct lab_board_want *want,
                  {LAB_LSTM_O, column(r, 4, y.gates, state)},
                  {LAB_LSTM_C, column(r, 5, 0, state)},
                  {LAB_LSTM_H, column(r, 5, y.result, state)},
-                 {LAB_LSTM_Z, {r.y + y.z, r.x, r.h - y.z, r.w}}};
+                 {LAB_LSTM_Z, {r.y + y.z, r.x, r.h - y.z, r.w - 1}}};
     for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++) {
         const int k = part[boxes[i].part];
         struct lab_rect box = boxes[i].box;

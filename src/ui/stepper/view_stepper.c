@@ -2073,14 +2073,16 @@ static bool alone_is_larger(const struct lab_stepper *v,
 enum { NAMED_MOST = 64, SPREAD_MOST = 14 /* rows of a spread, at most */ };
 
 /* Whether the plane is a whole tensor of so few values that each has a bar in
- * `h` rows of `w` columns; their histogram would only show some single bars. */
+ * `h` rows of `w` columns; their histogram would only show some single bars. Beside the
+ * table of numbers it is what is new. */
 static bool has_few_values(const struct lab_stepper *v,
                            const struct lab_plane *p, int h, int w)
 {
-    enum { VALUE_W = 24 }; /* columns for name, number and bar */
+    enum { VALUE_W = 20 }; /* columns for name, number and bar */
     const int64_t n = p->rows * p->cols;
     const int across = w / VALUE_W > 1 ? w / VALUE_W : 1;
-    return p->tiles == 1 && n == v->snap.plan->tensors[p->tensor].count &&
+    return !v->numbers && p->tiles == 1 &&
+           n == v->snap.plan->tensors[p->tensor].count &&
            n <= (int64_t)h * across && n <= NAMED_MOST;
 }
 
@@ -2732,7 +2734,7 @@ static void draw_lines_below(const struct lab_stepper *v, struct lab_canvas *c,
 static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect r)
 {
-    enum { LIST_W = 18, LEAST_W = 24, WIDE = 44, TALL = 16 };
+    enum { LIST_W = 16, LEAST_W = 24, WIDE = 44, TALL = 16 };
     bool source = false;
     const struct lab_plane *plane[LAB_BOARD_PARTS];
     struct lab_rect place[LAB_BOARD_FREE];
@@ -4267,13 +4269,13 @@ static struct lab_rect below_lines(const struct lab_canvas *c,
     return out;
 }
 
-/* What the lines of `r` leave free from the one on below which all leave two fifths of
+/* What the lines of `r` leave free from the one on below which all leave a third of
  * it, or at least so many columns; h 0: there is none. */
 static struct lab_rect right_of_lines(const struct lab_canvas *c,
                                       struct lab_rect r, int least_w)
 {
     enum { APART = 3 };
-    const int w = largest(least_w, r.w * 2 / 5);
+    const int w = largest(least_w, r.w / 3);
     struct lab_rect out = {r.y + r.h, r.x, 0, r.w};
     int most = 0;
     while (out.y > r.y) {
@@ -4288,14 +4290,16 @@ static struct lab_rect right_of_lines(const struct lab_canvas *c,
     return out;
 }
 
-/* What a step does with the tensor, its name and formula. */
+/* What a step does with the tensor, its name in `name_w` columns, and its formula. */
 static void draw_use(const struct lab_stepper *v, struct lab_canvas *c,
-                     struct lab_rect row, int step, const char *what)
+                     struct lab_rect row, int step, const char *what,
+                     int name_w)
 {
     enum { LEAST = 20 }; /* columns of a formula that says something */
     const struct lab_step *s = v->snap.schedule->steps[step].step;
     lab_canvas_add(c, &row, LAB_ROLE_DIM, "%-11s", what);
-    lab_canvas_add(c, &row, lab_role_of_phase(s->phase), "%-16s ", s->name);
+    lab_canvas_add(c, &row, lab_role_of_phase(s->phase), "%-*s ", name_w,
+                   s->name);
     if (s->formula && row.w >= LEAST)
         lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, s->formula);
 }
@@ -4315,9 +4319,14 @@ static void draw_uses(const struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_schedule *s = v->snap.schedule;
     const char *before = "";
+    int name_w = 0;
     lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_HEADING, "steps of %s",
                      v->snap.plan->tensors[v->tensor].name);
     lab_rect_cut_top(&r, 1);
+    for (int i = 0; i < s->n_steps; i++)
+        if (writes(s->steps[i].step, v->tensor) ||
+            reads(s->steps[i].step, v->tensor))
+            name_w = largest(name_w, (int)strlen(s->steps[i].step->name));
     for (int i = 0; i < s->n_steps && r.h > 0; i++) {
         const struct lab_step *step = s->steps[i].step;
         const char *what = writes(step, v->tensor)  ? "written by"
@@ -4325,7 +4334,8 @@ static void draw_uses(const struct lab_stepper *v, struct lab_canvas *c,
                                                     : NULL;
         if (!what)
             continue;
-        draw_use(v, c, lab_rect_cut_top(&r, 1), i, what == before ? "" : what);
+        draw_use(v, c, lab_rect_cut_top(&r, 1), i, what == before ? "" : what,
+                 name_w);
         before = what;
     }
 }
@@ -4333,7 +4343,7 @@ static void draw_uses(const struct lab_stepper *v, struct lab_canvas *c,
 static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
-    enum { USES_W = 44, USES_H = 2, USES_BELOW = 4 };
+    enum { USES_W = 36, USES_H = 2, USES_BELOW = 4 };
     struct lab_pager *p = &v->pager[LAB_PANE_EXPLAIN];
     v->explain_at = r;
     write_explain(v, r.w, c->ascii);

@@ -614,6 +614,14 @@ struct lab_heat_grid lab_heat_picture(struct lab_canvas *c, struct lab_rect r,
     return m.grid;
 }
 
+/* Whether a row of a picture has short numbers, which need all of their columns. */
+static bool is_row_of_short_number(const struct lab_heat_grid *g, int y)
+{
+    const int rows = g->cell_h / 2;
+    return g->cell_w < NUMBER_W && has_short_number(rows, g->cell_w) &&
+           y % rows == (rows - 1) / 2;
+}
+
 void lab_heat_outline(struct lab_canvas *c, int y, int x,
                       const struct lab_heat_grid *g, int64_t row, int64_t col,
                       int64_t rows, int64_t cols)
@@ -635,6 +643,8 @@ void lab_heat_outline(struct lab_canvas *c, int y, int x,
         lab_canvas_text(c, bottom, i, 1, role, "▁");
     }
     for (int i = r.y; i <= bottom; i++) {
+        if (is_row_of_short_number(g, i - y))
+            continue;
         lab_canvas_text(c, i, r.x, 1, role, "▏");
         lab_canvas_text(c, i, right, 1, role, "▕");
     }

@@ -648,8 +648,15 @@ static enum lab_status print_line_json(const struct simulation *s,
 
 static json_t *number_json(const struct lab_sim_argument *a, int64_t i)
 {
-    if (!lab_sim_type_is_real(a->type))
-        return json_integer(lab_sim_integer_at(a->type, a->data, i));
+    char text[LAB_SIM_INTEGER];
+    if (!lab_sim_type_is_real(a->type)) {
+        const int64_t n = lab_sim_integer_at(a->type, a->data, i);
+        /* A parser of JSON has 63 bits at most. */
+        return a->type == LAB_SIM_TYPE_ULONG && n < 0
+                   ? json_string(
+                         lab_sim_integer_text(a->type, a->data, i, text))
+                   : json_integer(n);
+    }
     double v = lab_sim_real_at(a->type, a->data, i);
     return lab_json_number(v);
 }
@@ -812,7 +819,8 @@ static void add_number(struct lab_str *out, const struct lab_sim_argument *a,
 {
     char text[LAB_FORMAT_BYTES];
     if (!lab_sim_type_is_real(a->type))
-        lab_str_addf(out, " %" PRId64, lab_sim_integer_at(a->type, a->data, i));
+        lab_str_addf(out, " %s",
+                     lab_sim_integer_text(a->type, a->data, i, text));
     else
         lab_str_addf(out, " %s",
                      lab_format_value(lab_sim_real_at(a->type, a->data, i), 9,

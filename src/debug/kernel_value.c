@@ -304,6 +304,7 @@ static enum lab_status print_element(struct lab_str *out,
     void *p;
     int type;
     bool written;
+    char text[LAB_SIM_INTEGER];
     enum lab_status st = lab_sim_debug_element_at(d, word, &p, &type, &written);
     if (st)
         return st;
@@ -314,8 +315,8 @@ static enum lab_status print_element(struct lab_str *out,
         lab_str_addf(out, "%.9g",
                      lab_sim_real_at((enum lab_sim_type)type, p, 0));
     else
-        lab_str_addf(out, "%" PRId64,
-                     lab_sim_integer_at((enum lab_sim_type)type, p, 0));
+        lab_str_add(out,
+                    lab_sim_integer_text((enum lab_sim_type)type, p, 0, text));
     lab_str_addf(out, "  %s, in memory%s\n",
                  lab_sim_type_name((enum lab_sim_type)type),
                  written ? "" : ": nothing has written it");

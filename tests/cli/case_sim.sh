@@ -198,6 +198,14 @@ run sim clock.ptx --grid 1 --block 1 --json --arg 'out:long[2]'
 expect_exit 0
 expect_json 'one("output")["data"] == [2, 2 + 1 + 300 + 1]'
 
+# 64 bits without a sign: JSON has those beyond 2^63 as a string.
+sed -e 's/%clock64/0xfffffffffffffe40/' -e 's/%rd3, .*;/%rd3, 7;/' clock.ptx >wide.ptx
+run sim wide.ptx --grid 1 --block 1 --json --arg 'out:ulong[2]'
+expect_exit 0
+expect_json 'one("output")["data"] == ["18446744073709551168", 7]'
+run sim wide.ptx --grid 1 --block 1 --arg 'out:ulong[2]'
+expect_stdout ' 18446744073709551168 7'
+
 # With a compiler: the fault's line is the user's, errors are the compiler's, and
 # headers beside the file are found.
 mkdir kernels tmp

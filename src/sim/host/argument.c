@@ -3,6 +3,7 @@
 #include "sim/argument.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,6 +300,17 @@ int64_t lab_sim_integer_at(enum lab_sim_type type, const void *data, int64_t i)
         return (int64_t)(high >> unused);
     memcpy(&v, &high, sizeof(v));
     return v >> unused; /* arithmetic, with gcc and clang */
+}
+
+const char *lab_sim_integer_text(enum lab_sim_type type, const void *data,
+                                 int64_t i, char *out)
+{
+    const int64_t v = lab_sim_integer_at(type, data, i);
+    if (type == LAB_SIM_TYPE_ULONG)
+        snprintf(out, LAB_SIM_INTEGER, "%" PRIu64, (uint64_t)v);
+    else
+        snprintf(out, LAB_SIM_INTEGER, "%" PRId64, v);
+    return out;
 }
 
 double lab_sim_real_at(enum lab_sim_type type, const void *data, int64_t i)

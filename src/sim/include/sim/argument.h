@@ -114,11 +114,12 @@ bool lab_sim_source_parameters(const char *text, size_t bytes, const char *name,
 
 /* The array `name` of `total` bytes in shared memory that a text declares; total -1: of
  * dynamic shared memory, of rank 1. `given`: lines "#define NAME 32" that hold before the
- * text, or NULL. Its sides are numbers, or constants that the text
- * has; the first one, and the size of an element, may follow from the others. false:
- * there is none, several that differ, or one whose sides are not known. */
+ * text, or NULL. `scope`: the demangled name that the array's is behind, "void k<32>(int)",
+ * or NULL. Its sides are numbers, constants that the text has, or parameters of a template
+ * that the scope has; the first one, and the size of an element, may follow from the
+ * others. false: there is none, several that differ, or one whose sides are not known. */
 bool lab_sim_source_array(const char *text, size_t bytes, const char *given,
-                          const char *name, int64_t total,
+                          const char *scope, const char *name, int64_t total,
                           struct lab_sim_array *out);
 
 /* "(float const* x, int n)", or with the types of PTX. `types` and `source` as below. */
@@ -156,6 +157,10 @@ bool lab_sim_type_is_real(enum lab_sim_type type);
 double lab_sim_real_at(enum lab_sim_type type, const void *data, int64_t i);
 /* Element i of integers; ULONG's bits as they are. */
 int64_t lab_sim_integer_at(enum lab_sim_type type, const void *data, int64_t i);
+/* The same in words, at least LAB_SIM_INTEGER long: of ULONG without a sign. */
+enum { LAB_SIM_INTEGER = 24 };
+const char *lab_sim_integer_text(enum lab_sim_type type, const void *data,
+                                 int64_t i, char *out);
 /* "float[32,33]" */
 void lab_sim_shape_add(struct lab_str *out, const struct lab_sim_argument *a);
 LAB_C_END

@@ -334,6 +334,7 @@ struct sim_grid {
 /* A variable in static shared memory. */
 struct sim_variable {
     char name[LAB_SIM_NAME]; /* as the source has it */
+    const char *symbol;      /* in the PTX; NULL: it has none */
     int64_t from;
     int64_t end;
     int element_bytes; /* 0: its elements are not known */

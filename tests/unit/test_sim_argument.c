@@ -511,12 +511,13 @@ TEST_CASE(a_source_names_its_parameters)
 }
 
 /* "4 [16][17]"; NULL: not known. `given`: of the command line. */
-static void array_given(const char *given, const char *text, const char *name,
-                        int64_t total, const char *want)
+static void array_in(const char *scope, const char *given, const char *text,
+                     const char *name, int64_t total, const char *want)
 {
     struct lab_sim_array a;
     char got[128];
-    if (!lab_sim_source_array(text, strlen(text), given, name, total, &a)) {
+    if (!lab_sim_source_array(text, strlen(text), given, scope, name, total,
+                              &a)) {
         assert_null(want);
         return;
     }
@@ -526,6 +527,12 @@ static void array_given(const char *given, const char *text, const char *name,
                               k ? "" : " ", (long long)a.dim[k]);
     assert_non_null(want);
     assert_string_equal(got, want);
+}
+
+static void array_given(const char *given, const char *text, const char *name,
+                        int64_t total, const char *want)
+{
+    array_in(NULL, given, text, name, total, want);
 }
 
 static void array_is(const char *text, const char *name, int64_t total,
@@ -620,6 +627,40 @@ TEST_CASE(a_quotient_in_a_define_is_not_its_first_number)
                  "#define HALF %s\n__shared__ struct pair h[HALF];", known[k]);
         array_is(text, "h", 256, "8 [32]");
     }
+}
+
+TEST_CASE(a_parameter_of_a_template_is_what_the_symbol_has)
+{
+    static const char text[] =
+        "template <typename T, int W, bool PAD = false> __global__ void k(T x) "
+        "{ const int M = W / 2; __shared__ T s[8][W + PAD]; "
+        "__shared__ pair p[M][M]; }\n"
+        "template <class OP, int N> struct part { void run() { "
+        "__shared__ double r[2][N]; } };";
+    array_in("void k<float, 32, true>(float)::s", NULL, text, "s", 8 * 33 * 4,
+             "4 [8][33]");
+    array_in("void a::k<double, 16, false>(double)", NULL, text, "s",
+             8 * 16 * 8, "8 [8][16]");
+    array_in("void k<unsigned char, (int)16, (bool)1>(int)", NULL, text, "s",
+             8 * 17, "1 [8][17]");
+    array_in("void k<float*, 8, false>(float*)", NULL, text, "s", 8 * 8 * 8,
+             "8 [8][8]");
+    array_in("void k<pair<int, 4>, 8, false>(pair<int, 4>)", NULL, text, "p",
+             4 * 4 * 12, "12 [4][4]");
+    array_in("part<sum<float, 3>, 64>::run()", NULL, text, "r", 2 * 64 * 8,
+             "8 [2][64]");
+    /* What does not come to the bytes, is another function's, or is cut off. */
+    array_in("void k<float, 32, true>(float)", NULL, text, "s", 8 * 32 * 4,
+             NULL);
+    array_in("void kk<float, 32, true>(float)", NULL, text, "s", 8 * 33 * 4,
+             NULL);
+    array_in("void m<float, 32, true>(float)", NULL, text, "s", 8 * 33 * 4,
+             NULL);
+    array_in("void k<float>(float)", NULL, text, "s", 8 * 33 * 4, NULL);
+    array_in("void k<float, 32", NULL, text, "s", 8 * 33 * 4, NULL);
+    array_in("void k<float, SIDE, true>(float)", NULL, text, "s", 8 * 33 * 4,
+             NULL);
+    array_in("", NULL, text, "s", 8 * 33 * 4, NULL);
 }
 
 TEST_CASE(a_parameter_of_a_template_is_no_constant)

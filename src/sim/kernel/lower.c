@@ -724,6 +724,7 @@ static enum lab_status keep_variables(struct sim_lowering *l)
         }
         struct sim_variable *one = &v[k->variable_count++];
         variable_name(of->name, one->name, sizeof(one->name));
+        one->symbol = of->name;
         one->from = (int64_t)l->symbols[i].address;
         one->end = one->from + of->elements * lab_ptx_type_bytes(of->type);
     }

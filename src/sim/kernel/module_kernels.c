@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/datadir.h"
+#include "base/kernel_name.h"
 #include "base/mem.h"
 #include "sim/argument.h"
 
@@ -56,9 +57,13 @@ static void name_elements(const struct lab_sim_module *m,
                           const char *text, size_t bytes)
 {
     struct lab_sim_array a;
-    if (!v->name[0] || v->element_bytes > 0 ||
-        !lab_sim_source_array(text, bytes, lab_str_text(&m->given), v->name,
-                              total, &a))
+    if (!v->name[0] || v->element_bytes > 0)
+        return;
+    char *scope = v->symbol ? lab_kernel_demangle(v->symbol) : NULL;
+    const bool known = lab_sim_source_array(
+        text, bytes, lab_str_text(&m->given), scope, v->name, total, &a);
+    lab_free(scope);
+    if (!known)
         return;
     v->element_bytes = a.element_bytes;
     v->rank = a.rank;

@@ -994,8 +994,10 @@ struct declarations {
     const char *text;
     const char *end;
     const char *given; /* definitions of the command line; NULL: none */
-    int names;         /* how many more names may be looked up */
-    size_t place;      /* the token that the names are looked up for */
+    const char
+        *scope;   /* "void k<32, float>(float*)", with the array; or NULL */
+    int names;    /* how many more names may be looked up */
+    size_t place; /* the token that the names are looked up for */
 };
 
 static struct number expression(struct declarations *d, size_t *at, int least,
@@ -1104,15 +1106,58 @@ static bool same_name(const struct token *a, const struct token *b)
            memcmp(a->at, b->at, (size_t)a->n) == 0;
 }
 
-/* Is it a parameter of a template whose body has token `place`? */
-static bool is_parameter(const struct parser *p, size_t place,
-                         const struct token *name)
+/* Behind "name<" in the scope; NULL: it has none. */
+static const char *arguments_of(const char *scope, const struct token *name)
 {
+    for (const char *at = scope; name->n > 0 && *at; at++)
+        if (strncmp(at, name->at, (size_t)name->n) == 0 && at[name->n] == '<' &&
+            (at == scope || !is_word(at[-1])))
+            return at + name->n + 1;
+    return NULL;
+}
+
+/* Argument `number` of a list that ends at its '>': where, and *end; NULL: too few. */
+static const char *argument_at(const char *list, int number, const char **end)
+{
+    int depth = 0;
+    while (*list == ' ')
+        list++;
+    for (const char *at = list; *at; at++) {
+        const bool ends = depth == 0 && (*at == ',' || *at == '>');
+        if (ends && number == 0) {
+            *end = at;
+            return list;
+        }
+        if (ends && *at == '>')
+            return NULL;
+        if (ends) {
+            number--;
+            for (list = at + 1; *list == ' ';)
+                list++;
+        }
+        depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
+    }
+    return NULL;
+}
+
+/* What the scope has for a parameter of a template. */
+struct parameter {
+    const char *from; /* NULL: it is not known */
+    const char *end;
+};
+
+/* Is it a parameter of a template whose body has token `place`? */
+static bool is_parameter(const struct declarations *d, size_t place,
+                         const struct token *name, struct parameter *out)
+{
+    const struct parser *p = &d->p;
+    *out = (struct parameter){NULL, NULL};
     for (size_t i = 0; i < place; i++) {
         if (!is_token(token(p, i), "template") ||
             !is_one_of(token(p, i + 1), "<"))
             continue;
-        bool found = false;
+        int found = -1;      /* its number */
+        int count = 0;       /* of those before */
         bool preset = false; /* behind a parameter's "=" */
         int depth = 0;
         size_t k = i + 1;
@@ -1128,14 +1173,41 @@ static bool is_parameter(const struct parser *p, size_t place,
                 break;
             if (depth == 1 && is_one_of(t, ",="))
                 preset = is_one_of(t, "=");
-            found = found || (!preset && same_name(t, name));
+            count += depth == 1 && is_one_of(t, ",");
+            if (!preset && same_name(t, name))
+                found = count;
         }
         const size_t body = first_of(p, k + 1, p->token_count, "{;");
-        if (found && body < place && is_one_of(token(p, body), "{") &&
-            behind(p, body, p->token_count) > place)
-            return true;
+        if (found < 0 || body >= place || !is_one_of(token(p, body), "{") ||
+            behind(p, body, p->token_count) <= place)
+            continue;
+        for (k++; d->scope && k < body && !out->from; k++) {
+            const char *list = token(p, k)->kind == TOKEN_WORD
+                                   ? arguments_of(d->scope, token(p, k))
+                                   : NULL;
+            if (list)
+                out->from = argument_at(list, found, &out->end);
+        }
+        return true;
     }
     return false;
+}
+
+/* "32", "(int)32", "true", as a demangled name has it. */
+static struct number argument_number(const struct parameter *of)
+{
+    const char *from = of->from;
+    const char *end = of->end;
+    if (!from)
+        return (struct number){0, false};
+    if (*from == '(')
+        while (from < end && *from++ != ')')
+            ;
+    if (end - from == 4 && memcmp(from, "true", 4) == 0)
+        return (struct number){1, true};
+    if (end - from == 5 && memcmp(from, "false", 5) == 0)
+        return (struct number){0, true};
+    return written_number(from, end);
 }
 
 /* What all that is called so in the text agree on. */
@@ -1145,8 +1217,11 @@ static struct number constant(struct declarations *d, const struct token *name,
     const struct parser *p = &d->p;
     int count = 0;
     struct number out = {0, false};
-    if (--d->names < 0 || is_parameter(p, d->place, name))
+    struct parameter argument;
+    if (--d->names < 0)
         return out;
+    if (is_parameter(d, d->place, name, &argument))
+        return argument_number(&argument);
     /* What the command line defines a text has under #ifndef at most. */
     if (d->given)
         out = defined(d->given, d->given + strlen(d->given), name, &count);
@@ -1220,8 +1295,28 @@ static struct number expression(struct declarations *d, size_t *at, int least,
     }
 }
 
-/* The size of a type that is known by its words; 0: it is not. */
-static int type_bytes(const struct parser *p, size_t from, size_t end)
+static int word_bytes(const struct parser *p, size_t from, size_t end,
+                      const struct declarations *d);
+
+/* The size of a type that the scope has for a parameter. */
+static int argument_bytes(const struct parameter *of)
+{
+    struct parser p = {.out = NULL};
+    int bytes = 0;
+    if (!of->from)
+        return 0;
+    if (of->end > of->from && of->end[-1] == '*')
+        return 8;
+    if (!cut_tokens(&p, of->from, of->end))
+        bytes = word_bytes(&p, 0, p.token_count, NULL);
+    lab_free(p.tokens);
+    return bytes;
+}
+
+/* The size of a type that is known by its words; 0: it is not. `d`: what it may be a
+ * parameter in, or NULL. */
+static int word_bytes(const struct parser *p, size_t from, size_t end,
+                      const struct declarations *d)
 {
     static const struct {
         const char *word;
@@ -1256,6 +1351,12 @@ static int type_bytes(const struct parser *p, size_t from, size_t end)
             else if (rows[k].bytes == 8)
                 bytes = 8;
             known = true;
+        }
+        struct parameter argument;
+        if (!known && d && bytes == 0 && t->kind == TOKEN_WORD &&
+            is_parameter(d, i, t, &argument)) {
+            bytes = argument_bytes(&argument);
+            known = bytes > 0;
         }
         if (!known)
             return 0;
@@ -1298,8 +1399,8 @@ static enum array_match read_array(struct declarations *d, size_t from,
     const struct parser *p = &d->p;
     size_t at = name + 1;
     d->place = name;
-    *out =
-        (struct lab_sim_array){.element_bytes = type_bytes(p, from, type_end)};
+    *out = (struct lab_sim_array){.element_bytes =
+                                      word_bytes(p, from, type_end, d)};
     while (is_one_of(token(p, at), "[")) {
         struct number n = {0, false};
         if (out->rank == LAB_SIM_MAX_RANK)
@@ -1360,12 +1461,15 @@ static void read_shared(struct declarations *d, size_t i, const char *name,
 }
 
 bool lab_sim_source_array(const char *text, size_t bytes, const char *given,
-                          const char *name, int64_t total,
+                          const char *scope, const char *name, int64_t total,
                           struct lab_sim_array *out)
 {
     enum { NAMES = 1000 };
-    struct declarations d = {
-        .text = text, .end = text + bytes, .given = given, .names = NAMES};
+    struct declarations d = {.text = text,
+                             .end = text + bytes,
+                             .given = given,
+                             .scope = scope,
+                             .names = NAMES};
     int count = 0;
     memset(out, 0, sizeof(*out));
     char *copy = lab_alloc(bytes + 1);

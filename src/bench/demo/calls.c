@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/mem.h"
+#include "base/signals.h"
 #include "report/exit.h"
 #include "engine/backend.h"
 #include "engine/ladder.h"
@@ -219,9 +220,11 @@ static void end_run(struct shown *s, enum lab_status st)
 {
     struct lab_run_summary summary;
     lab_run_summary_init(&summary);
-    summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
-                     : st                  ? LAB_RUN_FAILED
-                                           : LAB_RUN_DONE;
+    const bool left =
+        st == LAB_E_CANCELLED || (st && lab_signals_reader_gone());
+    summary.status = left ? LAB_RUN_CANCELLED
+                     : st ? LAB_RUN_FAILED
+                          : LAB_RUN_DONE;
     lab_bench_writer_close(s->writer, s->db, &summary);
 }
 

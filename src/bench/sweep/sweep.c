@@ -644,9 +644,10 @@ static void end_run(struct sweep *s, enum lab_status st)
     if (s->lesson_id)
         add_run_variants(s, &variants);
     lab_run_summary_init(&summary);
-    summary.status = lab_signals_caught() ? LAB_RUN_CANCELLED
-                     : st                 ? LAB_RUN_FAILED
-                                          : LAB_RUN_DONE;
+    const bool left = lab_signals_caught() || (st && lab_signals_reader_gone());
+    summary.status = left ? LAB_RUN_CANCELLED
+                     : st ? LAB_RUN_FAILED
+                          : LAB_RUN_DONE;
     summary.variants = lab_str_text(&variants);
     summary.variants_from = run_variants_from(s);
     lab_bench_writer_close(s->writer, s->db, &summary);

@@ -12,6 +12,7 @@
 #include "flame.h"
 #include "profiler/roofline.h"
 #include "report/palette.h"
+#include "ui/chart.h"
 #include "ui/layout.h"
 #include "ui/ui.h"
 #include "ui/views.h"
@@ -471,13 +472,82 @@ void lab_flame_draw(struct lab_screen *flame, struct lab_canvas *c,
             draw_level(st, c, level);
 }
 
+static int by_time(const void *a, const void *b, void *user)
+{
+    const struct block *blocks = user;
+    const double x = blocks[*(const int32_t *)a].ns;
+    const double y = blocks[*(const int32_t *)b].ns;
+    return (x < y) - (x > y);
+}
+
+static void draw_time_row(const struct flame_state *st, struct lab_canvas *c,
+                          struct lab_rect row, int32_t i, double most)
+{
+    enum { NAME_W = 44, APART = 2 };
+    const struct block *b = &st->blocks[i];
+    const struct paint p = paint_of(st, i);
+    const bool here = i == st->chosen;
+    char text[160];
+    snprintf(text, sizeof(text), "%c%c %s", here ? '>' : ' ',
+             p.letter ? p.letter : ' ', b->name ? b->name : "?");
+    lab_canvas_text_cut(c, row.y, row.x, NAME_W,
+                        here ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL, text);
+    lab_rect_cut_left(&row, NAME_W + APART);
+    lab_canvas_add(c, &row, here ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
+                   "%9s  %6s  ", LAB_NS_TEXT(b->ns),
+                   LAB_SHARE_TEXT(b->ns / st->blocks[0].ns));
+    lab_bar_draw(c, row.y, row.x, row.w, most > 0 ? b->ns / most : NAN, false,
+                 p.role);
+}
+
+/* The steps that are in sight, or where a kernel is chosen the kernels, the longest
+ * first. */
+static int32_t find_by_time(const struct flame_state *st, int32_t *list)
+{
+    const enum level level = st->blocks[st->chosen].level == LEVEL_KERNEL
+                                 ? LEVEL_KERNEL
+                                 : LEVEL_STEP;
+    int32_t n = 0;
+    for (int32_t i = st->root; i < st->count; i++)
+        if (st->blocks[i].level == level && is_above(st, st->root, i))
+            list[n++] = i;
+    qsort_r(list, (size_t)n, sizeof(*list), by_time, st->blocks);
+    return n;
+}
+
+/* Below blocks that have room for all their words: as many as there are rows, which
+ * `body` loses. */
+static void draw_by_time(const struct flame_state *st, struct lab_canvas *c,
+                         struct lab_rect *body)
+{
+    enum { WORDS = 6, LEAST = 4 };
+    int32_t *list = lab_alloc_array((size_t)st->count, sizeof(*list));
+    const int32_t n = list ? find_by_time(st, list) : 0;
+    const int left = body->h - LEVELS * WORDS;
+    if (n > 0 && left >= LEAST) {
+        struct lab_rect r =
+            lab_rect_cut_bottom(body, n + 1 < left ? (int)n + 1 : left);
+        lab_canvas_heading(c, &r,
+                           st->blocks[list[0]].level == LEVEL_KERNEL
+                               ? "kernels by time"
+                               : "steps by time",
+                           false);
+        for (int k = 0; k < n && k < r.h; k++)
+            draw_time_row(st, c, (struct lab_rect){r.y + k, r.x, 1, r.w},
+                          list[k], st->blocks[list[0]].ns);
+    }
+    lab_free(list);
+}
+
 static void flame_draw(struct lab_screen *s, struct lab_canvas *c,
                        struct lab_rect body)
 {
     enum { DETAILS = 3 };
+    const struct flame_state *st = s->state;
     struct lab_rect details = lab_rect_cut_bottom(&body, DETAILS);
+    draw_by_time(st, c, &body);
     lab_flame_draw(s, c, body);
-    draw_details(s->state, c, details);
+    draw_details(st, c, details);
 }
 
 /* ---- keys ---- */

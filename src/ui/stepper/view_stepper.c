@@ -1420,13 +1420,17 @@ static void draw_cursor_labels(const struct lab_stepper *v,
 {
     const struct lab_plane p = slice_of(&v->snap.plane, tile_now(v));
     int64_t cols = p.cols > 0 ? p.cols : 1;
-    if (p.row_label)
-        lab_canvas_add(c, row, LAB_ROLE_NORMAL, "  at %s",
-                       p.row_label[v->cursor / cols].text);
-    if (p.col_label)
-        lab_canvas_add(c, row, LAB_ROLE_NORMAL, "%s%s",
-                       p.row_label ? "," : "  at ",
-                       p.col_label[v->cursor % cols].text);
+    for (int k = 0; k < 2; k++) {
+        const struct lab_label *label =
+            k             ? p.col_label ? &p.col_label[v->cursor % cols] : NULL
+            : p.row_label ? &p.row_label[v->cursor / cols]
+                          : NULL;
+        const char *quote = label && label->symbol ? "\"" : "";
+        if (label)
+            lab_canvas_add(c, row, LAB_ROLE_NORMAL, "%s%s%s%s",
+                           k && p.row_label ? ", " : "  at ", quote,
+                           label->text, quote);
+    }
 }
 
 static bool is_watched(const struct lab_snapshot *snap, int tensor)

@@ -64,13 +64,13 @@ timeout 300 "$LAB_EXE" step small.md --json 2>"$err" | head -n 1 >"$out" ||
 [ "$status" -eq 0 ] || complain "did not end when its reader left"
 expect_json 'rows[0]["type"] == "run"'
 # Its run was left: no fault.
-for what in step 'run --iterations 2'; do
-    "${LAB_PYTHON:-python3}" - "$LAB_EXE" $what >"$out" <<'P' || complain "python"
+for what in step run; do
+    "${LAB_PYTHON:-python3}" - "$LAB_EXE" "$what" >"$out" <<'P' || complain "python"
 import os, subprocess, sys
 read, write = os.pipe()
 os.close(read)
 subprocess.run([sys.argv[1], sys.argv[2], "small.md", "--backend", "cpu", "--db",
-                "left.db"] + sys.argv[3:], stdout=write, stderr=subprocess.DEVNULL)
+                "left.db", "--iterations", "2"], stdout=write, stderr=subprocess.DEVNULL)
 P
 done
 run profile list --db left.db --json

@@ -74,6 +74,7 @@ struct sim_instr {
      * this way. */
     uint8_t wide;
     uint8_t back;
+    uint8_t kept;  /* of struct sim_fused */
     int32_t guard; /* predicate number, -1: none */
     bool guard_negated;
     struct sim_operand d;
@@ -89,6 +90,7 @@ struct sim_instr {
     int32_t join;      /* of a branch: where its sides meet; -1: at the end */
     const void *extra; /* of `run` */
     sim_run_fn *then;  /* what sim_run_on_sums() and its kind run */
+    sim_run_fn *after; /* what runs after a function that counts */
     const struct sim_instr *source[2]; /* of sim_run_choice(); NULL */
     const struct sim_instr
         *with; /* its FLOP are of these lanes; NULL: its own */

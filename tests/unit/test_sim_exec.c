@@ -754,10 +754,14 @@ TEST_CASE(bits_are_found_and_extended)
 }
 
 /* As many as the machine's code has: of a division five fused multiply-adds, of a root
- * of 0 none, near the ends of the range those of a function, and of a sum that a selp
- * takes those of the lanes that take it. */
+ * of 0 none, near the ends of the range those of a function, or of what scales a number
+ * and the result. */
 TEST_CASE(flop_are_those_of_the_machine)
 {
+#define ONE "mov.f32 %f1, 0f3F800000;\n"
+#define TINY "mov.f32 %f1, 0f00000001;\n"
+#define LEAST "mov.f32 %f1, 0fC2FE0000;\n" /* -127 */
+#define LATER "add.f32 %f5, %f1, %f2;\n"
     static const struct {
         const char *text;
         int64_t flops;
@@ -769,7 +773,22 @@ TEST_CASE(flop_are_those_of_the_machine)
         {BODY("", "mov.f32 %f1, 0f00000000; sqrt.rn.f32 %f2, %f1;\n"), 0, 0},
         {BODY("", "rcp.rn.f32 %f2, %f1;\n"), 5, 0},
         {BODY("", "rcp.approx.ftz.f32 %f2, %f1;\n"), 0, 0},
-        {BODY("", "rsqrt.approx.f32 %f2, %f1;\n"), 0, 0},
+        {BODY("", ONE "rsqrt.approx.f32 %f2, %f1;\n"), 0, 0},
+        {BODY("", TINY "rsqrt.approx.f32 %f2, %f1;\n"), 2, 0},
+        {BODY("", TINY "rsqrt.approx.ftz.f32 %f2, %f1;\n"), 0, 0},
+        {BODY("", TINY "sqrt.approx.f32 %f2, %f1;\n"), 2, 0},
+        {BODY("", TINY "lg2.approx.f32 %f2, %f1;\n"), 2, 0},
+        {BODY("", TINY "ex2.approx.f32 %f2, %f1;\n"), 0, 0},
+        {BODY("", LEAST "ex2.approx.f32 %f2, %f1;\n"), 2, 0},
+        /* %f1 is read later: it is multiplied in another register, by all. */
+        {BODY("", ONE "rsqrt.approx.f32 %f2, %f1;\n" LATER), 1 + 1, 0},
+        {BODY("", TINY "rsqrt.approx.f32 %f2, %f1;\n" LATER), 2 + 1, 0},
+        {BODY("", ONE "ex2.approx.f32 %f2, %f1;\n" LATER), 1 + 1, 0},
+        {BODY("", ONE "neg.f32 %f3, %f1; ex2.approx.f32 %f2, %f3;\n"), 1, 0},
+        {BODY("", ONE "div.approx.f32 %f2, %f1, %f1;\n"), 1, 0},
+        {BODY("", TINY "div.approx.f32 %f2, %f1, %f1;\n"), 3, 0},
+        {BODY("", TINY "div.approx.f32 %f2, 0f3F800000, %f1;\n"), 2, 0},
+        {BODY("", ONE "div.approx.f32 %f2, %f1, %f1;\n" LATER), 3 + 1, 0},
         {BODY("", "fma.rn.f32 %f2, %f1, %f1, %f1;\n"), 2, 0},
         {BODY("", "mov.f64 %d1, 0d4008000000000000; mov.f64 %d2, "
                   "0d401C000000000000;\n"
@@ -851,13 +870,109 @@ TEST_CASE(flop_are_those_of_the_machine)
         assert_int_equal(g.result.counts.flops_f64, 32 * cases[k].flops_f64);
         gpu_close(&g);
     }
-    struct gpu g;
-    run_body(&g,
-             BODY("", "mov.f32 %f1, 0f40000000; setp.lt.u32 %p1, %r1, 5;\n"
-                      "mul.f32 %f2, %f1, %f1; selp.f32 %f3, %f2, %f1, %p1;\n"),
-             1, 32, 8);
-    assert_int_equal(g.result.counts.f32_muls, 5);
-    gpu_close(&g);
+#undef ONE
+#undef TINY
+#undef LEAST
+#undef LATER
+}
+
+/* 32 lanes multiply or add, and 5 take the result: these alone do it where the other
+ * value is in a register that may become the result's. */
+TEST_CASE(a_sum_that_is_chosen_is_under_a_predicate)
+{
+#define VALUES                                                                 \
+    "cvt.rn.f32.u32 %f1, %r1; cvt.rn.f32.u32 %f2, %r18;\n"                     \
+    "setp.lt.u32 %p1, %r1, 5;\n"
+#define SQUARE "mul.f32 %f3, %f1, %f1;\n"
+#define SUM "add.f32 %f5, %f2, %f2;\n"
+    static const struct {
+        const char *text;
+        int64_t muls;
+        int64_t adds;
+    } cases[] = {
+        {BODY("", VALUES SQUARE "selp.f32 %f4, %f3, %f2, %p1;\n"), 5, 0},
+        {BODY("", VALUES SQUARE "selp.f32 %f4, %f2, %f3, %p1;\n"), 27, 0},
+        {BODY("", VALUES SQUARE "selp.f32 %f1, %f3, %f1, %p1;\n"), 5, 0},
+        /* It is read later, has another sign, or is a constant. */
+        {BODY("", VALUES SQUARE "selp.f32 %f4, %f3, %f2, %p1;\n" SUM), 32, 32},
+        {BODY("",
+              VALUES SQUARE "abs.f32 %f5, %f2; selp.f32 %f4, %f3, %f5, %p1;\n"),
+         32, 0},
+        {BODY("",
+              VALUES SQUARE "neg.f32 %f5, %f2; selp.f32 %f4, %f3, %f5, %p1;\n"),
+         32, 0},
+        {BODY("", VALUES SQUARE "selp.f32 %f4, %f3, 0f3F800000, %p1;\n"), 32,
+         0},
+        {BODY("", VALUES SQUARE
+              "mov.f32 %f5, 0f3F800000; selp.f32 %f4, %f3, %f5, %p1;\n"),
+         32, 0},
+        /* Of two, the later. */
+        {BODY("", VALUES SUM SQUARE "selp.f32 %f4, %f3, %f5, %p1;\n"), 5, 32},
+        {BODY("", VALUES SQUARE SUM "selp.f32 %f4, %f3, %f5, %p1;\n"), 32, 27},
+        /* %f6 may be what nothing wrote, which is followed, too. */
+        {BODY("", VALUES "setp.gt.u32 %p2, %r1, 99; @%p2 bra $L;\n"
+                         "cvt.rn.f32.u32 %f6, %r18;\n$L:\n" SQUARE
+                         "selp.f32 %f4, %f3, %f6, %p1;\n"),
+         5, 0},
+    };
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct gpu g;
+        (void)run_body(&g, cases[k].text, 1, 32, 32);
+        if (g.result.counts.f32_muls != cases[k].muls ||
+            g.result.counts.f32_adds != cases[k].adds)
+            fail_msg("case %zu: %lld products, %lld sums", k,
+                     (long long)g.result.counts.f32_muls,
+                     (long long)g.result.counts.f32_adds);
+        gpu_close(&g);
+    }
+#undef VALUES
+#undef SQUARE
+#undef SUM
+}
+
+/* 256 threads read a value of their block, which the lanes of 40 elements use: ptxas has
+ * the load behind the branch to the end, also where another value is loaded under a
+ * condition between. */
+TEST_CASE(a_value_of_a_block_is_loaded_behind_an_exit)
+{
+#define PART ".shared .align 8 .b8 part[8];\n"
+#define STORE                                                                  \
+    "cvt.rn.f32.u32 %f1, %r18; st.shared.f32 [part], %f1;\n"                   \
+    "bar.sync 0; ld.shared.f32 %f2, [part];\n"
+#define MAYBE                                                                  \
+    "mov.f32 %f3, %f1; setp.eq.u32 %p2, %r18, 7; @%p2 bra $N;\n"               \
+    "ld.global.f32 %f3, [%rd1];\n$N:\n"
+#define LEAVE "setp.ge.u32 %p1, %r1, 40; @%p1 bra $E;\n"
+#define KEEP "st.global.f32 [%rd2], %f2;\n$E:\n"
+    static const struct {
+        const char *text;
+        int64_t wavefronts; /* 8 of the stores */
+    } cases[] = {
+        {BODY(PART, STORE LEAVE KEEP), 8 + 2},
+        {BODY(PART, STORE MAYBE LEAVE KEEP), 8 + 2},
+        {BODY(PART, STORE "add.f32 %f4, %f2, %f1;\n" LEAVE KEEP), 8 + 8},
+        /* An address in a register may be another for each lane. */
+        {BODY(PART, STORE
+              "mov.u32 %r2, part; ld.shared.f32 %f2, [%r2];\n" LEAVE KEEP),
+         8 + 8 + 8},
+        /* Memory may change behind the load. */
+        {BODY(PART,
+              STORE "bar.sync 0; st.shared.f32 [part], %f1;\n" LEAVE KEEP),
+         8 + 8 + 8},
+    };
+#undef PART
+#undef STORE
+#undef MAYBE
+#undef LEAVE
+#undef KEEP
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct gpu g;
+        (void)run_body(&g, cases[k].text, 1, 256, 256);
+        if (g.result.counts.shared_wavefronts != cases[k].wavefronts)
+            fail_msg("case %zu: %lld wavefronts", k,
+                     (long long)g.result.counts.shared_wavefronts);
+        gpu_close(&g);
+    }
 }
 
 /* 32 lanes add; 5 of them go on behind the branch to the end. */

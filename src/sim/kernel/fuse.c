@@ -6,7 +6,8 @@
  * aggressively", mul.rn and add.rn never). A cvt.sat of a sum or product that nothing
  * else reads is a modifier of that instruction. A sum or product that only a selp reads
  * is executed under the selp's predicate, by the lanes that take it: so in fp32, where
- * the other source is a register. A sum that waits for a shuffle, and that is read only
+ * the other source is in a register that nothing reads later, and no constant, parameter,
+ * or number whose sign is changed: it is then in the result's register before. A sum that waits for a shuffle, and that is read only
  * behind a branch to the end of the kernel, comes behind that branch, and the lanes that
  * end do not execute it. All as seen in machine code and on an H200 with CUDA 13
  * (bench/sim_card.py). */
@@ -36,7 +37,9 @@ struct fusing {
     struct reg_use *regs;
     int32_t *block;         /* of each instruction */
     struct branching *flow; /* of each instruction */
-    int32_t at;             /* of a walk */
+    struct sim_home
+        *homes; /* of the registers, where find_lives() was called */
+    int32_t at; /* of a walk */
     int32_t reg;
     bool found;
 };
@@ -223,21 +226,90 @@ static bool is_arithmetic(const struct lab_ptx_instr *in)
     return in->guard < 0 && sim_is_one_of(in, words);
 }
 
-/* The sums and products that the selp `at` chooses from, its sources. */
+/* ---- under a predicate ---- */
+
+static bool is_choice(const struct lab_ptx_instr *in)
+{
+    return strcmp(in->opcode, "selp") == 0 && in->guard < 0 &&
+           in->operand_count == 4;
+}
+
+/* A function in fp32 that ptxas gives numbers that are normal (math.c). */
+static bool is_scaling(const struct lab_ptx_instr *in)
+{
+    static const char *const words[] = {"ex2", "rsqrt", "sqrt",
+                                        "lg2", "div",   NULL};
+    return sim_is_one_of(in, words) && is_type(in, "f32") &&
+           lab_ptx_has_modifier(in, "approx") &&
+           !lab_ptx_has_modifier(in, "ftz");
+}
+
+static enum lab_status find_lives(struct fusing *x,
+                                  const struct lab_ptx_function *code)
+{
+    int32_t slots = 0;
+    int32_t preds = 0;
+    bool any = false;
+    for (int32_t k = 0; k < code->instr_count; k++)
+        any |= is_choice(&x->instrs[k]) || is_scaling(&x->instrs[k]);
+    if (!any)
+        return LAB_OK;
+    x->homes = lab_alloc_array((size_t)code->reg_count + 1, sizeof(*x->homes));
+    return x->homes ? sim_flow_homes(code, x->homes, &slots, &preds)
+                    : lab_no_memory("a kernel");
+}
+
+/* Whether `at` may leave another value in the register: nothing reads this one later.
+ * What abs and neg make is no register for ptxas: they belong to the operand. */
+static bool may_change(const struct fusing *x, const struct lab_ptx_operand *o,
+                       int32_t at)
+{
+    static const char *const signs[] = {"abs", "neg", NULL};
+    const struct reg_use *r = use_of(x, o);
+    return r && x->homes[o->reg].to <= at &&
+           (r->writes != 1 || !sim_is_one_of(&x->instrs[r->at], signs));
+}
+
+static bool is_constant(const struct fusing *x, const struct lab_ptx_operand *o)
+{
+    const struct reg_use *r = use_of(x, o);
+    if (!r || r->writes != 1)
+        return !r;
+    const struct lab_ptx_instr *in = &x->instrs[r->at];
+    return (strcmp(in->opcode, "mov") == 0 && in->operand_count == 2 &&
+            in->operands[1].kind != LAB_PTX_OPERAND_REG &&
+            in->operands[1].part_count == 0) ||
+           (strcmp(in->opcode, "ld") == 0 && lab_ptx_has_modifier(in, "param"));
+}
+
+/* The sum or product that the selp `at` chooses from, one of its sources: of two, the
+ * later. */
 static void sink_sources(struct fusing *x, int32_t at)
 {
     const struct lab_ptx_instr *in = &x->instrs[at];
+    int32_t *from = x->fused[at].source;
     for (int o = 1; o < 3; o++) {
         const struct reg_use *r = use_of(x, &in->operands[o]);
+        const struct lab_ptx_operand *other = &in->operands[3 - o];
         if (!r || r->writes != 1 || r->reads != 1 ||
-            in->operands[3 - o].kind != LAB_PTX_OPERAND_REG ||
+            !may_change(x, other, at) || is_constant(x, other) ||
             x->block[r->at] != x->block[at] ||
             !is_arithmetic(&x->instrs[r->at]) ||
             !is_type(&x->instrs[r->at], "f32") ||
             x->fused[r->at].flop != SIM_FLOP_ALL)
             continue;
-        x->fused[at].source[o - 1] = r->at;
+        from[o - 1] = r->at;
     }
+    if (from[0] >= 0 && from[1] >= 0)
+        from[from[0] < from[1] ? 0 : 1] = -1;
+}
+
+static void keep_operands(struct fusing *x, int32_t at)
+{
+    const struct lab_ptx_instr *in = &x->instrs[at];
+    for (int o = 1; o < in->operand_count; o++)
+        if (!may_change(x, &in->operands[o], at))
+            x->fused[at].kept |= (uint8_t)(1 << (o - 1));
 }
 
 /* ---- behind a branch to the end ---- */
@@ -609,10 +681,11 @@ static enum lab_status widen(const struct lab_ptx_function *f,
     return LAB_OK;
 }
 
-/* ---- sums of loads from shared memory ----
+/* ---- loads from shared memory, and sums of them ----
  *
  * ptxas makes of the branch to the kernel's end an instruction, EXIT under the predicate,
- * and schedules it among those of the blocks before and behind. Where a load from global
+ * and schedules it among those of the blocks before and behind. A load of one place that
+ * only the lanes behind it read comes behind it, as in adam_update. Where a load from global
  * memory comes behind it, EXIT goes before what only the lanes behind it need, loads from
  * shared memory, too: so 7 of 7 sums of cross_entropy_sample<256> for sm_90a, and at most
  * the last 10 in fp64 and 22 in fp32 of sums as long as that. Without such a load EXIT is
@@ -662,19 +735,39 @@ static bool has_moved_source(const struct fusing *x, int32_t at, int32_t to)
     return false;
 }
 
+/* Where the code begins that is one block for ptxas, which ends with the block at `from`:
+ * an instruction that a branch leaves out is executed under its predicate. */
+static int32_t joined_from(const struct fusing *x, int32_t from)
+{
+    for (;;) {
+        int32_t branches = 0;
+        for (int32_t k = 0; k < x->f->instr_count; k++)
+            branches += x->flow[k].target == from;
+        if (from < 2 || branches != 1 || x->flow[from - 2].target != from ||
+            x->block[from - 1] == x->block[from - 2] ||
+            x->f->instrs[from - 2].guard < 0)
+            return from;
+        from -= 2;
+        while (from > 0 && x->block[from - 1] == x->block[from])
+            from--;
+    }
+}
+
 /* The block from `from` to before `to`. */
 static void move_chain(struct fusing *x, int32_t from, int32_t to)
 {
     enum { MOST_F64 = 10, MOST_F32 = 22 };
     int sums = 0;
     bool before = false; /* what may write shared memory */
-    if (!behind_exit(x, to) || x->f->instrs[to].guard >= 0 ||
-        !loads_behind(x, to))
+    if (!behind_exit(x, to) || x->f->instrs[to].guard >= 0)
         return;
-    for (int32_t k = to - 1; k >= from; k--) {
+    const bool loads = loads_behind(x, to);
+    const int32_t begin = joined_from(x, from);
+    for (int32_t k = to - 1; k >= begin; k--) {
         const struct lab_ptx_instr *in = &x->instrs[k];
         const bool f64 = is_type(in, "f64");
-        const bool sum = is_arithmetic(in) && (f64 || is_type(in, "f32")) &&
+        const bool sum = loads && k >= from && is_arithmetic(in) &&
+                         (f64 || is_type(in, "f32")) &&
                          x->fused[k].flop == SIM_FLOP_ALL;
         before |= parts_loads(&x->f->instrs[k]);
         if ((!sum && (before || !is_shared_load(in))) ||
@@ -735,10 +828,14 @@ enum lab_status sim_fuse(const struct lab_ptx_function *f,
     for (int32_t k = 0; !st && k < f->instr_count; k++)
         if (is_saturation(&x, &x.instrs[k]))
             x.fused[k].flop = SIM_FLOP_NONE;
+    code->instrs = x.instrs;
+    if (!st)
+        st = find_lives(&x, code);
     for (int32_t k = 0; !st && k < f->instr_count; k++)
-        if (strcmp(x.instrs[k].opcode, "selp") == 0 && x.instrs[k].guard < 0 &&
-            x.instrs[k].operand_count == 4)
+        if (is_choice(&x.instrs[k]))
             sink_sources(&x, k);
+        else if (is_scaling(&x.instrs[k]))
+            keep_operands(&x, k);
     if (!st)
         move_chains(&x);
     for (int32_t k = 0; !st && k < f->instr_count; k++)
@@ -749,7 +846,7 @@ enum lab_status sim_fuse(const struct lab_ptx_function *f,
     lab_free(x.regs);
     lab_free(x.block);
     lab_free(x.flow);
-    code->instrs = x.instrs;
+    lab_free(x.homes);
     *fused = x.fused;
     return st;
 }

@@ -431,6 +431,7 @@ static enum lab_status lower_part(struct sim_lowering *l, struct sim_part *p,
         i->flop = p->fused[k].flop;
         i->wide = p->fused[k].wide;
         i->back = p->fused[k].back;
+        i->kept = p->fused[k].kept;
         i->with =
             p->fused[k].with >= 0 ? &code[p->base + p->fused[k].with] : NULL;
         i->join = join[k] < 0 ? -1 : p->base + join[k];
@@ -610,24 +611,25 @@ static enum lab_status mark_unwritten(struct sim_lowering *l,
 }
 
 /* Instructions that only some lanes execute of those that have them in PTX, or that
- * take another way for some numbers. What is followed for another reason keeps the
- * FLOP of all. */
+ * take another way for some numbers. They count before they run, and behind what
+ * follows them for another reason. */
 static void mark_choices(const struct sim_part *p, struct sim_instr *code)
 {
     for (int32_t k = 0; k < p->code.instr_count; k++) {
         struct sim_instr *i = &code[p->base + k];
-        if (i->then)
-            continue;
         for (int s = 0; s < 2; s++)
             if (p->fused[k].source[s] >= 0) {
                 struct sim_instr *from = &code[p->base + p->fused[k].source[s]];
                 from->flop = SIM_FLOP_CHOSEN;
                 i->source[s] = from;
             }
-        if (sim_math_counts(i) || (!i->source[0] && !i->source[1]))
+        sim_run_fn *run =
+            i->source[0] || i->source[1] ? sim_run_choice : sim_math_counts(i);
+        if (!run)
             continue;
-        i->then = i->run;
-        i->run = sim_run_choice;
+        sim_run_fn **place = i->then ? &i->then : &i->run;
+        i->after = *place;
+        *place = run;
     }
 }
 

@@ -107,10 +107,9 @@ sim_lower_fn sim_lower_flow;    /* warp.c: bra brx ret exit trap call */
 /* A selp that executes a source of its own under its predicate counts the FLOP of its
  * lanes (compare.c). */
 sim_run_fn sim_run_choice;
-/* So do a root, which takes another way for 0, and a division, which does near the
- * ends of the range: it is made to, before it runs as it did. False: `i` is none of
- * them (math.c). */
-bool sim_math_counts(struct sim_instr *i);
+/* So do a root, which takes another way for 0, and what does near the ends of the range,
+ * as a division. NULL: `i` is none of them (math.c). */
+sim_run_fn *sim_math_counts(struct sim_instr *i);
 /* Nothing to do: a break for a debugger; a fence, a prefetch where everything is done
  * in order. */
 void sim_run_nothing(struct sim_warp *w, const struct sim_instr *i,

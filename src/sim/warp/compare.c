@@ -280,7 +280,7 @@ void sim_run_choice(struct sim_warp *w, const struct sim_instr *i,
         if (i->source[k])
             w->block->tally[sim_index(w, i->source[k])].chosen +=
                 __builtin_popcount(mask & (k == 0 ? first : ~first));
-    i->then(w, i, mask);
+    i->after(w, i, mask);
 }
 
 static uint32_t slct_bits(const struct sim_warp *w, const struct sim_instr *i)

@@ -449,7 +449,7 @@ static void run_root(struct sim_warp *w, const struct sim_instr *i,
     for (int l = 0; l < SIM_LANES; l++)
         n += (int)(mask >> l & 1) & (sim_f32(a_lanes[l]) != 0);
     w->block->tally[sim_index(w, i)].chosen += n;
-    i->then(w, i, mask);
+    i->after(w, i, mask);
 }
 
 static bool is_quotient(const struct sim_instr *i)
@@ -510,7 +510,7 @@ static void run_quotient(struct sim_warp *w, const struct sim_instr *i,
         count_slow_division(&w->block->counts[sim_index(w, i)],
                             sim_f32(a_lanes[l]), sim_f32(b_lanes[l]));
     }
-    i->then(w, i, mask);
+    i->after(w, i, mask);
 }
 
 /* In fp64 ptxas calls a function, too, for a division, a reciprocal and a root near the
@@ -615,7 +615,7 @@ static void count_more_f64(struct lab_sim_counts *n, struct more_f64 m)
             const int l = __builtin_ctz(rest);                                 \
             count_more_f64(&w->block->counts[sim_index(w, i)], slow);          \
         }                                                                      \
-        i->then(w, i, mask);                                                   \
+        i->after(w, i, mask);                                                  \
     }
 RUN_F64(run_quotient_f64,
         slow_quotient(sim_f64(a_lanes[l]), sim_f64(b_lanes[l])), &i->b)
@@ -633,19 +633,91 @@ static sim_run_fn *run_f64(const struct sim_instr *i)
                                          : NULL;
 }
 
-bool sim_math_counts(struct sim_instr *i)
+/* ---- functions that scale what they take near the ends of the range ----
+ *
+ * Without .ftz the machine's function is given a number that is normal, and the result is
+ * scaled back. ptxas does the first under a predicate where nothing reads that number
+ * later, or else for all lanes in a register of its own, with a choice behind (sm_75 to
+ * sm_90a, CUDA 13). */
+
+enum { KEPT_A = 1, KEPT_B = 2 };
+
+static void count_scaling(struct sim_warp *w, const struct sim_instr *i,
+                          int muls, int adds)
 {
-    const bool root = is_root(i);
-    sim_run_fn *run = root             ? run_root
+    struct lab_sim_counts *n = &w->block->counts[sim_index(w, i)];
+    n->f32_muls += muls;
+    n->f32_adds += adds;
+    n->flops += muls + adds;
+}
+
+static bool is_small(float x)
+{
+    return !(fabsf(x) >= 0x1p-126f);
+}
+
+/* The lanes of `mask` that multiply an operand first. */
+static int first_lanes(const struct sim_instr *i, int operand, uint32_t scaled,
+                       uint32_t mask)
+{
+    return __builtin_popcount(i->kept & operand ? mask : scaled & mask);
+}
+
+#define SCALED(name, operand, condition, muls, adds)                           \
+    static void name(struct sim_warp *w, const struct sim_instr *i,            \
+                     uint32_t mask)                                            \
+    {                                                                          \
+        SIM_FETCH(f32, x, operand);                                            \
+        uint32_t scaled = 0;                                                   \
+        for (int l = 0; l < SIM_LANES; l++) {                                  \
+            const float x = sim_f32(x_lanes[l]);                               \
+            scaled |= (uint32_t)(condition) << l;                              \
+        }                                                                      \
+        const int back = __builtin_popcount(scaled & mask);                    \
+        (void)back;                                                            \
+        count_scaling(w, i, muls, adds);                                       \
+        i->after(w, i, mask);                                                  \
+    }
+SCALED(scaled_power, &i->a, x < -126.0f,
+       first_lanes(i, KEPT_A, scaled, mask) + back, 0)
+SCALED(scaled_root, &i->a, is_small(x),
+       first_lanes(i, KEPT_A, scaled, mask) + back, 0)
+SCALED(scaled_logarithm, &i->a, is_small(x),
+       first_lanes(i, KEPT_A, scaled, mask), back)
+SCALED(scaled_quotient, &i->b, is_small(x),
+       first_lanes(i, KEPT_B, scaled, mask) +
+           (i->a.source == SIM_IMMEDIATE
+                ? 0
+                : first_lanes(i, KEPT_A, scaled, mask)),
+       0)
+
+static sim_run_fn *run_scaled(const struct sim_instr *i)
+{
+    static const struct {
+        const char *opcode;
+        sim_run_fn *run;
+    } rows[] = {{"ex2", scaled_power},
+                {"rsqrt", scaled_root},
+                {"sqrt", scaled_root},
+                {"lg2", scaled_logarithm},
+                {"div", scaled_quotient}};
+    if (i->type != LAB_PTX_F32 || !lab_ptx_has_modifier(i->ptx, "approx") ||
+        lab_ptx_has_modifier(i->ptx, "ftz"))
+        return NULL;
+    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
+        if (strcmp(i->ptx->opcode, rows[k].opcode) == 0)
+            return rows[k].run;
+    return NULL;
+}
+
+sim_run_fn *sim_math_counts(struct sim_instr *i)
+{
+    sim_run_fn *run = is_root(i)       ? run_root
                       : is_quotient(i) ? run_quotient
                                        : run_f64(i);
-    if (!run)
-        return false;
-    if (root)
+    if (is_root(i))
         i->flop = SIM_FLOP_CHOSEN;
-    i->then = i->run;
-    i->run = run;
-    return true;
+    return run ? run : run_scaled(i);
 }
 
 #define F64_OP(name, sources, expr)                                            \

@@ -1232,6 +1232,42 @@ TEST_CASE(a_sum_of_a_block_comes_behind_an_exit)
     }
 }
 
+/* A matrix of 16 x 16 halves whose rows are 48 bytes apart, so that 8 of them are in
+ * different banks: four passes, also where a register has halves of two rows. */
+TEST_CASE(a_matrix_that_lies_across_is_read_in_pairs)
+{
+#define MATRIX ".shared .align 32 .b8 part[768];\n"
+#define FILL                                                                   \
+    "mov.u32 %r2, part; mad.lo.u32 %r2, %r1, 16, %r2;\n"                       \
+    "setp.lt.u32 %p1, %r1, 16; mov.u32 %r3, 24;\n"                             \
+    "st.shared.v4.u32 [%r2], {%r1, %r1, %r1, %r1};\n"                          \
+    "@%p1 st.shared.v4.u32 [%r2+512], {%r1, %r1, %r1, %r1};\n"                 \
+    "bar.sync 0;\n"
+#define FRAGMENT "{%r4,%r5,%r6,%r7,%r8,%r9,%r10,%r11}, [part], %r3;\n"
+    static const char *const cases[] = {
+        BODY(MATRIX, FILL
+             "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 " FRAGMENT),
+        BODY(MATRIX, FILL
+             "wmma.load.a.sync.aligned.col.m16n16k16.shared.f16 " FRAGMENT),
+        BODY(MATRIX, FILL
+             "wmma.load.b.sync.aligned.row.m16n16k16.shared.f16 " FRAGMENT),
+        BODY(MATRIX, FILL
+             "wmma.load.b.sync.aligned.col.m16n16k16.shared.f16 " FRAGMENT),
+    };
+#undef MATRIX
+#undef FILL
+#undef FRAGMENT
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct gpu g;
+        (void)run_body(&g, cases[k], 1, 32, 32);
+        expect_no_finding(&g);
+        if (g.result.counts.shared_wavefronts != 4 + 2 + 4)
+            fail_msg("case %zu: %lld wavefronts", k,
+                     (long long)g.result.counts.shared_wavefronts);
+        gpu_close(&g);
+    }
+}
+
 /* Block 0 never ends, the others write out of memory. `first`: before that. */
 #define ENDLESS_BLOCK(first)                                                   \
     BODY("", first "setp.eq.u32 %p1, %r17, 0; @%p1 bra $A;\n"                  \

@@ -869,6 +869,57 @@ struct stripes {
     struct fragment f;
 };
 
+static uint64_t place_in(const struct stripes *p, uint64_t base,
+                         uint64_t stride, int row, int col)
+{
+    const int slow = p->by_rows ? row : col;
+    const int fast = p->by_rows ? col : row;
+    return base + (uint64_t)element_bytes(p->type) *
+                      ((uint64_t)slow * (uint32_t)stride + (uint64_t)fast);
+}
+
+/* Whether a register has a column of two of 8 x 8 elements that lie across in memory:
+ * ptxas reads pairs that are neighbours there, four lanes a row, and has the warp turn
+ * them (LDSM.T, MOVM). */
+static bool is_turned(const struct stripes *p, const struct place *x)
+{
+    const bool rows = p->by_rows;
+    return in_register(p->type) == 2 && element_bytes(p->type) == 2 &&
+           p->by_rows == (p->place == place_b) &&
+           (rows ? x->col_g : x->row_g) == 1 &&
+           (rows ? x->col_t : x->row_t) == 0 &&
+           (rows ? x->row_g : x->col_g) == 0 &&
+           (rows ? x->row_t : x->col_t) == 2;
+}
+
+/* False: nothing was read. */
+static bool load_turned(struct sim_warp *w, const struct sim_instr *i,
+                        struct sim_access *a, const struct place *x,
+                        const uint64_t *base, const uint64_t *stride,
+                        unsigned char *lanes)
+{
+    const struct stripes *p = i->extra;
+    unsigned char *at[SIM_LANES];
+    a->bytes = a->align = 4;
+    for (int l = 0; l < SIM_LANES; l++) {
+        const int slow = l / 4;
+        const int fast = l % 4 * 2;
+        a->addr[l] =
+            place_in(p, base[l], stride[l], x->row + (p->by_rows ? slow : fast),
+                     x->col + (p->by_rows ? fast : slow));
+    }
+    if (sim_check_access(w, i, a, at) != a->mask)
+        return false;
+    for (int l = 0; l < SIM_LANES; l++)
+        for (int e = 0; e < 2; e++) {
+            const int slow = l % 4 * 2 + e;
+            const int fast = l / 4;
+            memcpy(lanes + l * 4 + e * 2,
+                   at[slow * 4 + fast / 2] + fast % 2 * 2, 2);
+        }
+    return true;
+}
+
 /* a [matrix], b stride in elements */
 static void run_stripes(struct sim_warp *w, const struct sim_instr *i,
                         uint32_t mask, enum sim_access_kind kind)
@@ -902,18 +953,18 @@ static void run_stripes(struct sim_warp *w, const struct sim_instr *i,
                    128);
             continue;
         }
+        const struct place first = p->place(&p->shape, E, r, 0);
+        if (kind == SIM_LOAD && is_turned(p, &first)) {
+            if (!load_turned(w, i, &a, &first, base, stride, lanes))
+                return;
+            continue;
+        }
         for (int e = 0; e < parts; e++) {
             struct place x = p->place(&p->shape, E, r, e);
-            for (int l = 0; l < SIM_LANES; l++) {
-                uint64_t row =
-                    (uint64_t)(x.row + l / 4 * x.row_g + l % 4 * x.row_t);
-                uint64_t col =
-                    (uint64_t)(x.col + l / 4 * x.col_g + l % 4 * x.col_t);
-                uint64_t ld = (uint32_t)stride[l];
-                a.addr[l] =
-                    base[l] + (uint64_t)bytes * (p->by_rows ? row * ld + col
-                                                            : col * ld + row);
-            }
+            for (int l = 0; l < SIM_LANES; l++)
+                a.addr[l] = place_in(p, base[l], stride[l],
+                                     x.row + l / 4 * x.row_g + l % 4 * x.row_t,
+                                     x.col + l / 4 * x.col_g + l % 4 * x.col_t);
             if (sim_check_access(w, i, &a, at) != a.mask)
                 return;
             for (int l = 0; l < SIM_LANES; l++) {

@@ -17,8 +17,11 @@ begins on the GPU; what is left out is counted. --compare: only compares what li
 FLOP in fp16 are left out where the PTX has none: ptxas loads constants with HFMA2,
 which a card counts as FLOP. Kernels are matched by job, step, variant and their order
 in the step. Prints, for each count, in how many kernels it is equal, within 1 %, and the
-worst; then each kernel's name with the counts in which it differs. Exit code 1 when a count of
-floating-point operations differs, 4 without anything to compare.
+worst; then each kernel's name with the counts in which it differs. A card's count of store
+sectors is not exact: their sums over all kernels stand beside each other, too. Lanes active
+are of PTX here and of the machine's instructions there, another definition: only how they
+lie beside each other is printed. Exit code 1 when a count of floating-point operations
+differs, 4 without anything to compare.
 """
 import argparse
 import collections
@@ -26,6 +29,7 @@ import concurrent.futures
 import json
 import pathlib
 import sqlite3
+import statistics
 import subprocess
 import time
 
@@ -208,6 +212,7 @@ def total(metrics, of):
 
 def compare(folder):
     rows = collections.defaultdict(list)  # count: (kernel, where, sim, card)
+    lanes = []
     unmatched = constants = 0
     for sim_db in sorted(folder.glob("*.sim.db")):
         key = sim_db.name.removesuffix(".sim.db").replace("+", " ")
@@ -224,12 +229,11 @@ def compare(folder):
                     constants += 1
                 elif a is not None and b is not None and (a or b):
                     rows[count].append((kernel, f"{key}: {where}", a, b))
-            lanes = [m[t] / m[w] for m, (t, w) in
-                     zip((of_sim, card[where]), LANES) if m.get(w)]
-            if len(lanes) == 2:
-                rows["lanes active"].append(
-                    (kernel, f"{key}: {where}", lanes[0], lanes[1]))
-    return rows, unmatched, constants
+            both = [m[t] / m[w] for m, (t, w) in
+                    zip((of_sim, card[where]), LANES) if m.get(w)]
+            if len(both) == 2:
+                lanes.append(both[0] / both[1])
+    return rows, lanes, unmatched, constants
 
 
 def off(a, b):
@@ -270,7 +274,7 @@ def main():
             print(f"{late} jobs left out: {args.limit} seconds are over")
         if args.no_card:
             raise SystemExit(0)
-    rows, unmatched, constants = compare(args.out)
+    rows, lanes, unmatched, constants = compare(args.out)
     if not rows:
         print("nothing to compare")
         raise SystemExit(4)
@@ -286,9 +290,16 @@ def main():
             f"{kernel}: {a:.6g} simulated, {b:.6g} counted ({where})")
         print(f"{count:18} {len(found):8} {equal:8} {near:10}  {worst}")
         for kernel, _, a, b in found:
-            if off(a, b) > (0.01 if count == "lanes active" else 0):
+            if a != b:
                 ratios = differ[kernel].setdefault(count, [])
                 ratios.append(a / b if b else float("inf"))
+    stored = rows.get("store sectors", [])
+    print(f"store sectors, sums: {sum(r[2] for r in stored):.0f} simulated, "
+          f"{sum(r[3] for r in stored):.0f} counted")
+    if lanes:
+        print(f"lanes active, of PTX / of the machine: median "
+              f"{statistics.median(lanes):.3g}, {min(lanes):.3g} to "
+              f"{max(lanes):.3g}, {len(lanes)} kernels")
     print(f"kernels without a partner: {unmatched}")
     print(f"fp16 FLOP left out, no such PTX: {constants} kernels\n")
     print("simulated / counted, the least and the most, where they differ")

@@ -137,6 +137,11 @@ class Run:
         self.sizes = {r["size"] for r in self.rows}
         for r in self.rows:
             self.row(r)
+        # How much of a rung is wrong that has to be.
+        for reason, in db.execute("SELECT reason FROM lab_row WHERE runId = ? AND "
+                                  "status != 'done'", (number,)):
+            for n in re.findall(r"\d+", reason or ""):
+                self.add("count", int(n))
         for r in db.execute("SELECT * FROM sweep_row WHERE runId = ? AND "
                             "status = 'done'", (number,)):
             self.add("ns", r["median_ns"])
@@ -392,6 +397,21 @@ def table_rungs(text, named):
     return words & set().union(*(r.rungs for r in named))
 
 
+def check_occupancy(name, size, cell, named):
+    """A column of its own: that of the row's size, from the note. "256, 24,576" is of
+    NxTxS with T = 256 and S = 24576, and "256" of S = 1."""
+    sides = [s.replace(",", "") for s in re.split(r",\s", size)]
+    sides += ["1"] * (2 - len(sides))
+    for r in named:
+        for row in r.rows:
+            told = re.search(r"occupancy ([\d.]+) %", row["note"] or "")
+            if told and row["size"].split("x")[1:] == sides and \
+                    float(told.group(1)) == float(cell.split()[0]):
+                return
+    complain(name, f"occupancy {cell} at {size} is not in run " +
+             " or ".join(str(r.number) for r in named))
+
+
 def check_table(name, text, named, near):
     def place(cell, at, kinds=("rungs", "precisions", "sizes")):
         word = cell.strip("` ")
@@ -411,8 +431,11 @@ def check_table(name, text, named, near):
             if lines[0][column] in COURSE_COLUMNS or place(cell, ("", "", ""))[:2] != ("", ""):
                 continue
             here = place(lines[0][column], at) if column else at
+            if lines[0][column] == "occupancy":
+                check_occupancy(name, cells[0], cell, named)
+                continue
             for m in NUMBER.finditer(cell):
-                check_number(name, cell, m, named, here, here[0], near)
+                check_number(name, cell, m, named, here, bool(column) or here[0], near)
 
 
 for name in sorted(glob.glob(f"{root}/lessons/*.md")):

@@ -359,6 +359,17 @@ expect_stdout 'recorded on NVIDIA H200, run 1'
 grep -q '^tile  *fp32' "$out" || complain "no recorded rung"
 unset LAPENNA_LAB_DATA_DIR
 
+# The question is of the largest size of all rungs; sizes of the course come behind.
+play lab-lu --backend cpu --db screen.db <<'STEPS'
+resize 80 24
+await 300000 LU
+key t
+await 300000 rung
+expect 300  500  1000  2000
+key r
+expect fastest, size 500, you expect
+key Esc
+STEPS
 # All of the course's figures: Tab goes on to them, and they scroll to the last one.
 play lab-lu --backend cpu --db screen.db <<'STEPS'
 resize 80 24

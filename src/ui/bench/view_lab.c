@@ -1376,13 +1376,27 @@ static enum lab_status can_run(const struct lab_bench_state *st)
     return LAB_OK;
 }
 
-/* The one that a ladder is about: the largest is last. */
+static int64_t rungs_at(const struct lab_bench_state *st, int size)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < st->lab.row_count; i++)
+        n += st->lab.rows[i].size_index == size;
+    return n;
+}
+
+/* The one that a ladder is about: the largest is last. Behind it may be sizes of the
+ * course's figures, of fewer rungs. */
 static int last_size(const struct lab_bench_state *st)
 {
     int last = st->size;
-    for (int i = 0; i < st->lab.size_count; i++)
-        if (st->lab.sizes[i].set == st->set)
-            last = i;
+    int64_t most = 0;
+    for (int i = 0; i < st->lab.size_count; i++) {
+        int64_t n = st->lab.sizes[i].set == st->set ? rungs_at(st, i) : 0;
+        if (n == 0 || n < most)
+            continue;
+        most = n;
+        last = i;
+    }
     return last;
 }
 

@@ -965,8 +965,9 @@ enum lab_status lab_bench_db_path(const struct lab_options *o,
 enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
                                         const struct lab_bench *lab)
 {
-    struct taking t = {
-        .data = data, .lab = lab, .but = lab->backend->ops->name};
+    struct taking t = {.data = data,
+                       .lab = lab,
+                       .but = lab->backend ? lab->backend->ops->name : NULL};
     struct lab_str path;
     lab_str_init(&path);
     return read_file(&t, lab_bench_db_path(lab->options, &path), &path);

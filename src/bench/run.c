@@ -926,22 +926,29 @@ enum lab_status lab_bench_launch(struct lab_bench *lab,
 
 /* ---- what is to be measured ---- */
 
+/* `beside`: candidates whose middle half of times reaches into the winner's, where it
+ * was `measured` now. */
 static enum lab_status print_winner(const struct lab_bench *lab,
                                     const struct lab_variant *tuned,
                                     const struct lab_ladder_size *size,
                                     const struct lab_tuned_found *found,
-                                    bool measured)
+                                    bool measured, int64_t beside)
 {
     char size_class[CLASS];
     char unit[LAB_BENCH_UNIT];
+    char near[96] = "";
     class_of(lab, size, size_class);
     lab_bench_shown_unit(lab, unit, sizeof(unit));
+    if (measured && beside > 0)
+        snprintf(near, sizeof(near),
+                 "; the times of %lld other%s overlap with its own",
+                 (long long)beside, beside == 1 ? "" : "s");
     if (!lab->options->json) {
         lab_printf(
-            stdout, "%s %s %s: %s, %.4g %s, the fastest of %lld%s%s%s\n",
+            stdout, "%s %s %s: %s, %.4g %s, the fastest of %lld%s%s%s%s\n",
             lab->ladder->name, lab_precision_name(tuned->precision), size_class,
             found->candidate, found->rate / lab_bench_scale(lab), unit,
-            (long long)found->candidates, measured ? "" : ", kept since ",
+            (long long)found->candidates, near, measured ? "" : ", kept since ",
             measured ? "" : found->measured,
             measured ? "" : " (--retune measures again)");
         return lab_print_check();
@@ -957,6 +964,7 @@ static enum lab_status print_winner(const struct lab_bench *lab,
     lab_json_text(line, "unit", lab->unit);
     lab_json_int(line, "candidates", found->candidates);
     lab_json_bool(line, "measured_now", measured);
+    lab_json_int(line, "overlapping", measured ? beside : LAB_UNKNOWN);
     lab_json_text(line, "measured", measured ? NULL : found->measured);
     return lab_json_print(line);
 }
@@ -979,7 +987,7 @@ static enum lab_status note_job(struct lab_bench *lab, int r, int s)
     const struct lab_variant *rung = lab->rungs[r];
     bool there = kept(lab, rung, &lab->sizes[s], &found) != NULL;
     if (there && !lab->options->retune)
-        return print_winner(lab, rung, &lab->sizes[s], &found, false);
+        return print_winner(lab, rung, &lab->sizes[s], &found, false, 0);
     if (lab->to_tune == LAB_BENCH_JOBS)
         return lab_fail(LAB_E_USAGE,
                         "[lab.tune-count] more than %d sizes and rungs to tune",
@@ -1173,6 +1181,8 @@ enum lab_status lab_bench_tune_recorded(const struct lab_bench *lab)
         strcmp(lab->backend->ops->name, "cuda") != 0) {
         lab_bench_data_init(recorded);
         st = print_recorded_map(lab, map, recorded);
+        if (!st && lab->to_tune)
+            lab_printf(stdout, "\n");
         lab_bench_data_release(recorded);
     }
     lab_free(map);
@@ -1186,6 +1196,7 @@ static enum lab_status measure(struct lab_bench *lab,
 {
     struct lab_tuned_found found = {.candidate = ""};
     int64_t timed = 0;
+    int64_t beside = 0;
     lab->n_rungs = lab_ladder_rungs(lab->backend, lab->ladder, job->rung,
                                     lab->rungs, LAB_BENCH_RUNGS);
     enum lab_status st = lab_bench_model_plan(&lab->data, 0, lab);
@@ -1203,7 +1214,13 @@ static enum lab_status measure(struct lab_bench *lab,
     snprintf(found.candidate, sizeof(found.candidate), "%s", best->variant);
     found.candidates = timed;
     found.rate = best->rate;
-    return print_winner(lab, job->rung, &lab->sizes[job->size], &found, true);
+    for (int64_t i = 0; i < lab->data.row_count; i++) {
+        const struct lab_bench_result *r = &lab->data.rows[i];
+        beside += r != best && r->state == LAB_BENCH_DONE &&
+                  r->quarter_ns <= best->three_quarters_ns;
+    }
+    return print_winner(lab, job->rung, &lab->sizes[job->size], &found, true,
+                        beside);
 }
 
 enum lab_status lab_bench_tune(struct lab_bench *lab)

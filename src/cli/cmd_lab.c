@@ -218,8 +218,7 @@ static enum lab_status work(struct lab_bench *lab)
         return st;
     if (!lab->options->tune)
         return climb(lab);
-    st = lab_bench_tune(lab);
-    return st ? st : lab_bench_tune_recorded(lab);
+    return lab_bench_tune(lab);
 }
 
 static enum lab_status run(struct lab_bench *lab)
@@ -228,9 +227,9 @@ static enum lab_status run(struct lab_bench *lab)
     enum lab_status st = lab_bench_ask(lab);
     if (!st && tune)
         st = lab_bench_tune_kept(lab);
-    if (!st && tune && !lab->to_tune)
-        return lab_bench_tune_recorded(lab);
-    if (st)
+    if (!st && tune)
+        st = lab_bench_tune_recorded(lab); /* before what takes a minute */
+    if (st || (tune && !lab->to_tune))
         return st;
     lab_bench_measure_ceilings(lab);
     if (lab->options->predict) /* those that were asked for */

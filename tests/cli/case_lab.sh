@@ -143,6 +143,7 @@ expect_exit 0
 expect_json 'len(of("lab_row")) == 8' 'len(of("lab_tuned")) == 1' \
     'of("lab_tuned")[0]["measured_now"] is True' \
     'of("lab_tuned")[0]["candidates"] == 8' \
+    '0 <= of("lab_tuned")[0]["overlapping"] <= 7' \
     'of("lab_tuned")[0]["size_class"] == "~32"' \
     'min(of("lab_row"), key=lambda r: r["median_ns"])["variant"] == of("lab_tuned")[0]["candidate"]'
 # As text a map: candidates against sizes, the fastest of each marked.
@@ -164,9 +165,24 @@ expect_exit 0
 expect_stdout 'kept since'
 expect_stdout 'recorded on NVIDIA H200, run 24'
 grep -q '^64x64x32_32x32 .* 100 \* .* 100 \* ' "$out" || complain "no winner of a recorded tuning"
+# It comes first where candidates are measured; the winner's line has how many are as
+# fast by their middle half of times.
+run lab lab-autotune --backend cpu --sizes 40 --repeat 20 --retune --db map.db
+expect_exit 0
+grep -n '^recorded on NVIDIA H200, run 24\|^gemm: \|, the fastest of 8' "$out" >order
+[ "$(sed 's/^[0-9]*:\(.\{8\}\).*/\1/' order | tr '\n' '|')" = 'recorded|gemm: La|gemm fp3|' ] ||
+    complain 'the recorded map does not come first'
+near=$(python3 -c 'import sqlite3
+d = sqlite3.connect("map.db")
+q = d.execute("SELECT median_ns, quarter_ns, threeQuarters_ns FROM lab_row WHERE runId = "
+              "(SELECT max(runId) FROM lab_row) ORDER BY median_ns").fetchall()
+print(sum(r[1] <= q[0][2] for r in q[1:]))')
+grep -q "the fastest of 8; the times of $near other" "$out" || [ "$near" = 0 ] ||
+    complain "not as many overlap with the winner"
 run lab tune gemm --backend cpu --sizes 36 --repeat 20 --json --db t.db
 expect_exit 0
-expect_json 'len(rows) == 1' 'of("lab_tuned")[0]["measured_now"] is False'
+expect_json 'len(rows) == 1' 'of("lab_tuned")[0]["measured_now"] is False' \
+    'of("lab_tuned")[0]["overlapping"] is None'
 run lab tune gemm --backend cpu --sizes 36 --repeat 20 --retune --json --db t.db
 expect_exit 0
 expect_json 'len(of("lab_row")) == 8' 'of("lab_tuned")[0]["measured_now"] is True'

@@ -399,3 +399,23 @@ expect ; Tab moves
 key q
 STEPS
 expect_exit 0
+
+# Of a tuning the candidates that were recorded are a key away, before it runs.
+play lab-autotune --backend cpu --db tune.db <<'END'
+resize 80 24
+await 300000 P recorded
+key P
+expect recorded: NVIDIA H200, run 24
+expect 64x64x32_32x32
+expect [256]
+key Right
+expect [1024]
+expect 25.74 TFLOP/s
+key P
+expect these are the recorded results
+key v
+expect A tile of 128 x 128 was the best
+text :quit
+key Enter
+END
+expect_exit 0

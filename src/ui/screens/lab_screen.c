@@ -503,11 +503,33 @@ static void add_output(void *user, const char *bytes, size_t n)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Sweeps of a network, and the calls of a convolution. */
+/* Sweeps of a network, the calls of a convolution, candidates of a tuning. */
 static bool has_picture(const struct lab_lesson_lab *lab)
 {
     return lab->measures == LAB_MEASURE_CALLS ||
+           lab->measures == LAB_MEASURE_TUNE ||
            lab->measures >= LAB_MEASURE_BATCH;
+}
+
+/* The candidates of both runs, as a ladder's rungs. */
+static void read_tuning(const struct lab_bench_screen *s,
+                        struct lab_bench_data *out)
+{
+    struct lab_bench *bare = lab_alloc(sizeof(*bare));
+    if (!bare)
+        return;
+    bare->lesson = s->lesson;
+    bare->options = &s->options[0];
+    if (!lab_ladder_find(s->lesson->lab.ladder, &bare->ladder)) {
+        out->unit = bare->ladder->unit;
+        out->item = bare->ladder->item;
+        out->arithmetic = bare->ladder->arithmetic;
+        (void)lab_bench_model_earlier(out, bare);
+        for (int i = 0; i < out->set_count; i++)
+            out->sets[i].runs = true;
+        (void)lab_bench_model_recorded(out, bare);
+    }
+    lab_free(bare);
 }
 
 /* The newest run of this machine, and the recorded one. What cannot be read is left
@@ -536,7 +558,10 @@ static void show_picture(struct lab_bench_screen *s)
     if (!has_picture(&s->lesson->lab))
         return;
     lab_bench_data_init(&read);
-    read_picture(s, &read);
+    if (s->lesson->lab.measures == LAB_MEASURE_TUNE)
+        read_tuning(s, &read);
+    else
+        read_picture(s, &read);
     pthread_mutex_lock(&s->lock);
     struct lab_bench_data old = s->data;
     s->data.sizes = read.sizes;
@@ -547,6 +572,7 @@ static void show_picture(struct lab_bench_screen *s)
     s->data.set_count = read.set_count;
     s->data.unit = read.unit;
     s->data.item = read.item;
+    s->data.arithmetic = read.arithmetic;
     s->data.size_name = read.size_name;
     s->data.by_size = read.by_size;
     s->data.far_apart = read.far_apart;

@@ -189,7 +189,8 @@ enum lab_status lab_bench_tune_kept(struct lab_bench *lab);
 /* Measures the candidates of what was noted, and keeps the fastest. The
  * observer puts the results into lab->data. */
 enum lab_status lab_bench_tune(struct lab_bench *lab);
-/* Without a GPU the map of a tuning that was recorded on one. */
+/* Without a GPU the map of a tuning that was recorded on one: before one is measured,
+ * which takes a minute. */
 enum lab_status lab_bench_tune_recorded(const struct lab_bench *lab);
 
 /* ---- sweep/sweep.c ---- */

@@ -209,9 +209,9 @@ enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
 enum lab_status lab_bench_model_sweep(struct lab_bench_data *data,
                                       const char *sweep, const char *lesson,
                                       const char *path, bool recorded);
-/* A set with the newest run of this lab on another backend that the learner's
- * own database has, so that CPU and GPU are in one picture. Errors: the
- * same. */
+/* A set with the newest run of this lab on another backend (on any, where the lab has
+ * none open) that the learner's own database has, so that CPU and GPU are in one
+ * picture. Errors: the same. */
 enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
                                         const struct lab_bench *lab);
 /* Appends the database that --db names, or the usual one. */

@@ -1080,6 +1080,24 @@ find_beside(const struct lab_bench_data *data,
     return best;
 }
 
+/* The figure's own variant where it could not run, here or where it was recorded. */
+static const struct lab_bench_result *
+find_refused(const struct lab_bench_data *data,
+             const struct lab_operation *ladder,
+             const struct lab_lesson_slide *slide)
+{
+    const struct lab_bench_result *found = NULL;
+    for (int64_t i = 0; i < data->row_count; i++) {
+        const struct lab_bench_result *r = &data->rows[i];
+        if (slide->rung && r->state == LAB_BENCH_FAILED && r->reason &&
+            strcmp(r->variant, slide->rung) == 0 &&
+            same_size(ladder, slide->size, r->size) &&
+            (!found || data->sets[r->set].runs))
+            found = r;
+    }
+    return found;
+}
+
 struct taking_slide {
     struct lab_bench_slide *slide;
     const char *size;
@@ -1247,6 +1265,16 @@ void lab_bench_model_beside(struct lab_bench_data *data,
             r = &s->recorded;
         s->recorded_on[0] = '\0';
         s->call_ns = r ? NAN : call_ns(data, ladder, s->course);
+        const struct lab_bench_result *refused =
+            r ? NULL : find_refused(data, ladder, s->course);
+        if (refused) {
+            const struct lab_bench_set *set = &data->sets[refused->set];
+            snprintf(s->here, sizeof(s->here), "no time: %s", refused->reason);
+            if (!set->runs)
+                snprintf(s->recorded_on, sizeof(s->recorded_on), "%s",
+                         set->device);
+            continue;
+        }
         if (!r) {
             char time[LAB_FORMAT_BYTES];
             bool known = !isnan(s->call_ns);

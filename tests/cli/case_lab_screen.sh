@@ -419,3 +419,23 @@ text :quit
 key Enter
 END
 expect_exit 0
+
+# A figure of the course whose variant was refused where it was recorded says so; the
+# head of the figures counts the lines that are seen.
+play lab-conv --backend cpu --db conv.db <<'END'
+resize 80 24
+expect Lab: convolution
+key P
+await 300000 recorded: NVIDIA H200
+key v
+key v
+key v
+key v
+expect The course's figures, lines 1-12 of
+text /GV100: 0.26 ms
+key Enter
+expect no time: the workspace's size: cuDNN does not serve
+text :quit
+key Enter
+END
+expect_exit 0

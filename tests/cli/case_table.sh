@@ -149,6 +149,21 @@ run table --db wrong.db
 expect_exit 3
 expect_stdout 'nvlink'
 expect_stderr 'gpus.csv:'
+# A text that the rows cut is whole on the screen, a line further down.
+play --db wrong.db <<'END'
+resize 80 24
+key t
+text /model_zoos
+key Enter
+key Enter
+expect https://github.com/tensorflow/models
+key Down
+expect https://github.com/tensorflow/models/blob/master/research/object_detection/g3doc
+absent computed
+key q
+key q
+key q
+END
 # On the screen, too.
 ln -s "$LAB_SOURCE_DIR/lessons" wrong/lessons
 play --db wrong.db <<'END'

@@ -803,14 +803,14 @@ static void draw_slides(struct lab_bench_state *st, struct lab_canvas *c,
 {
     char title[128];
     char place[64];
-    bool all = lab_pager_lines(&st->slide_pager, r.w, c->ascii) <
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    lab_pager_draw(&st->slide_pager, c, r); /* before its place is asked */
+    bool all = lab_pager_lines(&st->slide_pager, r.w, c->ascii) <=
                (size_t)(r.h > 0 ? r.h : 0);
     snprintf(title, sizeof(title), "%s%s%s%s", LOWER_TITLES[LAB_LOWER_SLIDE],
              all ? "" : ", lines ",
              all ? "" : lab_pager_place(&st->slide_pager, place, sizeof(place)),
              all || st->scrolling == SLIDES ? "" : "; Tab moves");
-    struct lab_rect head = lab_rect_cut_top(&r, 1);
-    lab_pager_draw(&st->slide_pager, c, r);
     lab_canvas_heading(c, &head, title, st->scrolling == SLIDES);
 }
 

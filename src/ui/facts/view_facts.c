@@ -32,6 +32,7 @@ struct facts_state {
         [LAB_TABLE_COLUMNS]; /* which column of the table is shown there */
     struct lab_str heads[LAB_TABLE_COLUMNS];
     struct lab_table columns;
+    struct lab_table_ops column_ops;
     int pane;
 };
 
@@ -197,8 +198,14 @@ static const struct lab_table_column COLUMNS[COL_COUNT] = {
     [COL_HOW] = {"computed", 10, 4, 2, false, false},
 };
 
-static const struct lab_table_ops COLUMN_OPS = {COLUMNS, COL_COUNT, column_cell,
-                                                NULL};
+/* Where nothing is computed the values have that column's width. */
+static int columns_of(const struct lab_fact_table *t)
+{
+    for (int i = 0; i < t->columns; i++)
+        if (t->column[i].formula)
+            return COL_COUNT;
+    return COL_HOW;
+}
 
 /* ---- opened, drawn, closed ---- */
 
@@ -212,6 +219,7 @@ static enum lab_status load(struct facts_state *st, const char *name)
         return status;
     lab_fact_free(st->t);
     st->t = t;
+    st->column_ops.column_count = columns_of(t);
     status = filter_rows(st);
     if (!status)
         status = lab_table_set_count(&st->columns, t->columns);
@@ -227,7 +235,9 @@ static enum lab_status facts_init(struct lab_screen *s, const void *args)
     st->row_ops =
         (struct lab_table_ops){st->row_column, 0, row_cell, row_compare};
     lab_table_init(&st->rows, &st->row_ops, st);
-    lab_table_init(&st->columns, &COLUMN_OPS, st);
+    st->column_ops =
+        (struct lab_table_ops){COLUMNS, COL_COUNT, column_cell, NULL};
+    lab_table_init(&st->columns, &st->column_ops, st);
     st->rows.empty = "No row passes the filter.";
     enum lab_status status = load(st, of->table);
     if (status)
@@ -250,16 +260,34 @@ static void facts_release(struct lab_screen *s)
     lab_fact_free(st->t);
 }
 
+/* The text under the cursor of the columns, where their pane may cut it; NULL: none. */
+static const char *long_text(const struct facts_state *st, int row)
+{
+    enum { SHORT = 16 };
+    int64_t column = lab_table_row(&st->columns);
+    if (row < 0 || column < 0)
+        return NULL;
+    const char *text = lab_fact_at(st->t, row, (int)column)->text;
+    bool apart = column == lab_fact_column(st->t, "differs") ||
+                 column == lab_fact_column(st->t, "source");
+    return text && !apart && strlen(text) > SHORT ? text : NULL;
+}
+
 static void draw_text(const struct facts_state *st, struct lab_canvas *c,
                       struct lab_rect r)
 {
     int row = chosen_row(st);
+    const char *whole = long_text(st, row);
     int differs = lab_fact_column(st->t, "differs");
     int source = lab_fact_column(st->t, "source");
     const char *text = NULL;
     if (row >= 0 && differs > 0)
         text = lab_fact_at(st->t, row, differs)->text;
-    lab_canvas_heading(c, &r, text ? "Differs" : "About", false);
+    lab_canvas_heading(c, &r,
+                       whole  ? st->t->column[lab_table_row(&st->columns)].name
+                       : text ? "Differs"
+                              : "About",
+                       false);
     lab_rect_cut_left(&r, 1);
     if (row >= 0 && source > 0 && lab_fact_at(st->t, row, source)->text) {
         struct lab_rect last = lab_rect_cut_bottom(&r, 1);
@@ -268,7 +296,10 @@ static void draw_text(const struct facts_state *st, struct lab_canvas *c,
     }
     if (row >= 0 && st->t->line[row] == 0 && st->note.len)
         text = lab_str_text(&st->note);
-    lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, text ? text : st->t->about);
+    lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL,
+                         whole  ? whole
+                         : text ? text
+                                : st->t->about);
 }
 
 /* The first column that is computed, else the first of numbers. */

@@ -63,7 +63,7 @@ struct lab_bench_slide {
     char recorded_device[LAB_BENCH_NAME];
     /* Ours, in words; and the device that it was recorded on where this machine
      * has none, else "". */
-    char here[96];
+    char here[160];
     double
         call_ns; /* not measured here, by the rate at another size; else NaN */
     char recorded_on[LAB_BENCH_NAME];

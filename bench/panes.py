@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""panes.py [--size COLSxROWS]... [--steps N] [--lines N] [--program FILE]
+"""panes.py [--size COLSxROWS]... [--steps N] [--lines N] [--over] [--program FILE]
 [--keys KEYS] [LESSON]...: how much of each of the stepper's panes is empty.
 
 Opens each lesson (without names: all of them) in the stepper on a terminal of
@@ -14,6 +14,8 @@ one of at most three blanks between two words. For each pane:
 Prints the steps whose tensor pane has the largest hole (--lines, 20), then for
 each size and pane one JSON object: the medians, the largest, and how many of
 the steps have more than a third.  --keys are typed before the walk ("z", "A").
+With --over also each step whose tensor is empty by more than a third, or whose
+explanation has such a hole.
 With --steps 0 the first screen alone is looked at, before any step has run.
 Needs Python's pyte (Debian: python3-pyte).
 """
@@ -229,6 +231,7 @@ def main():
     ask.add_argument("--size", action="append")
     ask.add_argument("--steps", type=int, default=32)
     ask.add_argument("--lines", type=int, default=20)
+    ask.add_argument("--over", action="store_true")
     ask.add_argument("--keys", default="")
     ask.add_argument("--program",
                      default=str(ROOT / "build/default/bin/lapenna-lab"))
@@ -249,6 +252,11 @@ def main():
         for lesson, name, pane, empty, hole in worst[:args.lines]:
             print(f"{size} {lesson:22} {name:46} empty {empty:4.0%} "
                   f"hole {hole:4.0%}")
+        for lesson, name, pane, empty, hole in seen if args.over else []:
+            if (pane == "2 tensor" and empty > THIRD or
+                    pane == "3 explain" and hole > THIRD):
+                print(f"{pane} {lesson:22} {name:46} empty {empty:4.0%} "
+                      f"hole {hole:4.0%}")
         for pane in PANES:
             of = [s for s in seen if s[2] == pane]
             if not of:

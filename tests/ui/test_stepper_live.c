@@ -318,15 +318,15 @@ TEST_CASE(a_cell_of_an_lstm_is_drawn)
                    "expect 0.6838 \nexpect tanh 0.908\nexpect 0.8338\n"
                    "expect ┌─────▸(×)◂──────┐\nexpect (×)──────▸\n"
                    "expect ▴ tanh           ▴ σ\nexpect └────────────────┴──\n"
-                   "resize 80 24\nkey a\nexpect c.0 1x1\nexpect f.1 1x1\n"
-                   "expect ▸(×)──\nexpect ◂────┐\n"
+                   "resize 80 24\nkey a\nawait 60000 ▸(×)──\n"
+                   "expect c.0 1x1\nexpect f.1 1x1\nexpect ◂────┐\n"
                    "resize 60 20\nabsent (×)\nexpect lstm1.\n"));
     /* Not before it has run. */
     assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
                    "resize 200 60\nawait 60000 step 0 of\n"
                    "text :run lstm1.cell.1\nkey Enter\n"
-                   "await 60000 next: lstm1.cell.1\nexpect lstm1.z.1 1x4\n"
-                   "expect not computed yet\nabsent (×)\n"));
+                   "await 60000 next: lstm1.cell.1\nawait 60000 lstm1.z.1 1x4\n"
+                   "await 60000 not computed yet\nabsent (×)\n"));
 }
 
 /* Of feature maps the channels come first, and what has no room is counted. */

@@ -38,6 +38,7 @@ struct lab_lstm_cell lab_lstm_cell_find(const struct lab_plan *plan,
     const struct lab_lstm_cell none = {0};
     struct lab_lstm_cell cell = {.n = LAB_LSTM_PARTS};
     long now = -1;
+    int home = -1; /* node: the state before may be another one's */
     if (b->n != LAB_LSTM_PARTS)
         return none;
     for (int i = 0; i < LAB_LSTM_PARTS; i++)
@@ -53,10 +54,12 @@ struct lab_lstm_cell lab_lstm_cell_find(const struct lab_plan *plan,
                                     : '\0';
             const char *at = letter ? strchr(letters + 1, letter) : NULL;
             now = letter == 'h' ? number : now;
+            home = letter == 'h' ? t->node : home;
             if (turn == 0)
                 continue;
-            int *slot = at && number == now ? &cell.part[at - letters]
-                                            : &cell.part[LAB_LSTM_BEFORE];
+            int *slot = at && number == now && t->node == home
+                            ? &cell.part[at - letters]
+                            : &cell.part[LAB_LSTM_BEFORE];
             if (*slot >= 0)
                 return none;
             *slot = i;

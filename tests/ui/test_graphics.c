@@ -508,8 +508,13 @@ TEST_CASE(xterm_is_known_by_its_name)
     assert_int_equal(hear(&a, "\033P"), -1);
     assert_int_equal(hear(&a, "\033P>|foot(1.16)\033\\"), 16);
     assert_false(a.few);
+    assert_true(lab_graphics_keeps(LAB_GRAPHICS_SIXEL, &a, 32));
     assert_int_equal(hear(&a, "\033P>|XTerm(379)\033\\"), 16);
     assert_true(a.few);
+    /* A sheet of 32 digits would lose the first 16. */
+    assert_false(lab_graphics_keeps(LAB_GRAPHICS_SIXEL, &a, 32));
+    assert_true(lab_graphics_keeps(LAB_GRAPHICS_SIXEL, &a, 12));
+    assert_true(lab_graphics_keeps(LAB_GRAPHICS_KITTY, &a, 32));
     hear(&a, "\033[?64;4c");
     assert_int_equal(hear(&a, "\033P"), 0);
     assert_true(a.few);

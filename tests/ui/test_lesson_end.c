@@ -216,43 +216,6 @@ TEST_CASE(graphics_are_asked_for)
     }
 }
 
-/* xterm keeps 16 graphics: more images than that are half blocks there, and pixels in
- * a terminal with another name. */
-TEST_CASE(xterm_gets_no_more_images_than_it_keeps)
-{
-    static const struct {
-        const char *name;
-        bool pixels;
-    } terminals[] = {{"foot(1.16.2)", true}, {"XTerm(379)", false}};
-    char answer[128];
-    for (size_t i = 0; i < 2; i++) {
-        struct pty_session s;
-        pty_start(&s, getenv("LAB_EXE"), NULL, "cnn-digits");
-        pty_await(&s, 0, "\033[c");
-        pty_await(&s, 0, "step 0 of");
-        pty_type(&s, "\033[?64;4c");
-        pty_await(&s, 0, "\033[16t\033[c");
-        snprintf(answer, sizeof(answer),
-                 "\033P>|%s\033\\\033[6;20;10t\033[?64;4c", terminals[i].name);
-        pty_type(&s, answer);
-        pty_resize(&s, 60, 200);
-        pty_type(&s, "2A");
-        pty_await(&s, 0, "x[<*>,");
-        size_t from = s.n;
-        pty_type(&s, "\f");
-        if (terminals[i].pixels)
-            pty_await(&s, from, "\033P0;1;0q");
-        pty_type(&s, ":nosuch\r");
-        pty_await(&s, from, "nosuch");
-        pty_type(&s, "q");
-        if (!terminals[i].pixels)
-            assert_null(strstr(s.bytes + from, "\033P0;1;0q"));
-        pty_type(&s, "q");
-        pty_finish(&s);
-        pty_leave(&s);
-    }
-}
-
 /* Steps that meet a training are refused, and its end does not hide that. */
 TEST_CASE(the_end_of_a_training_counts_what_was_refused)
 {

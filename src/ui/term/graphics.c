@@ -223,6 +223,12 @@ const char *lab_graphics_ask_more(struct lab_graphics_answer *a)
     return a->level >= 62 ? ask_all : a->sixel ? ask_cell : NULL;
 }
 
+bool lab_graphics_keeps(enum lab_graphics how,
+                        const struct lab_graphics_answer *a, int images)
+{
+    return how != LAB_GRAPHICS_SIXEL || !a->few || images <= LAB_GRAPHICS_FEW;
+}
+
 /* "rgb:1e1e/1e/2" of one to four digits a color, or "rgba:" with one more. */
 static void hear_paper(struct lab_graphics_answer *a, const char *text)
 {

@@ -58,6 +58,12 @@ void lab_png_add(struct lab_str *out, const unsigned char *rgb, int h, int w);
 const char *lab_graphics_ask_more(struct lab_graphics_answer *a);
 /* The question for the color of the background (OSC 11). It has a string in it. */
 #define LAB_GRAPHICS_ASK_PAPER "\033]11;?\033\\"
+/* xterm keeps 16 graphics, of which a piece of sixels is one: all images together
+ * have fewer. */
+enum { LAB_GRAPHICS_FEW = 12 };
+/* Whether the terminal that answered so keeps that many images at once. */
+bool lab_graphics_keeps(enum lab_graphics how,
+                        const struct lab_graphics_answer *a, int images);
 /* Reads one answer at the start of what came in: its bytes, also of one that has
  * another use; 0: it is none; -1: more has to come before that is known. */
 int lab_graphics_hear(struct lab_graphics_answer *a, const char *bytes,

@@ -904,23 +904,18 @@ static bool same_place(const struct lab_painting *a,
     return memcmp(&a->at, &b->at, sizeof(a->at)) == 0;
 }
 
-/* xterm keeps 16 graphics, of which a piece of sixels is one: all images together
- * have fewer. */
-enum { MOST_PIECES = 12 };
-
-/* Where xterm would drop the first images all are half blocks. */
+/* Where the terminal would drop the first images all are half blocks. */
 static bool shows_images(const struct lab_terminal *t,
                          const struct lab_canvas *c)
 {
     return has_graphics(t) && c->n_images > 0 &&
-           !(t->graphics == LAB_GRAPHICS_SIXEL && t->answer.few &&
-             c->n_images > MOST_PIECES);
+           lab_graphics_keeps(t->graphics, &t->answer, c->n_images);
 }
 
 /* One each at least. Where their number changes, all are cut anew. */
 static void share_pieces(struct lab_terminal *t, int n_images)
 {
-    enum { MOST = MOST_PIECES };
+    enum { MOST = LAB_GRAPHICS_FEW };
     const int pieces = n_images < 1      ? MOST
                        : n_images < MOST ? MOST / n_images
                                          : 1;

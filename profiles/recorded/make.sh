@@ -9,8 +9,8 @@
 # every rung. Two have too many kernels for that: they are climbed without, and again
 # with counters at their small sizes. Every lesson runs once with the variants that
 # it runs by default; where it trains and has products also with `naive` and `cublas`,
-# without counters; those of `many` with all of `variants`, with counters. With more
-# than one GPU each takes the next job, alone on its GPU, and their files are merged.
+# without counters; those of `many` with all of `variants`, with counters, and three for
+# long and without a trace, for joules an iteration. With more than one GPU each takes the next job, alone on its GPU, and their files are merged.
 # The file is then made small: one journal, no free pages, no run that did not end.
 #
 #     LAB_RECORD_KIND=labs      labs alone, or lessons (all)
@@ -107,6 +107,14 @@ lesson_jobs() {
             ! is_in "$lesson" "$many" ||
                 echo "$run --counters basic --trace kernels --variant *=$v"
         done
+        # Their energy is known where they take a second.
+        case $lesson in
+        mlp-digits) long_run=30000 ;;
+        cnn-digits) long_run=8000 ;;
+        gpt) long_run=2000 ;;
+        *) continue ;;
+        esac
+        echo "run $lesson --backend $backend --iterations $long_run --trace off"
     done
     "$program" lesson list --json |
         sed -n 's/.*"id":"\([^"]*\)","kind":"lesson".*"path":"\([^"]*\)".*/\1 \2/p' |

@@ -235,7 +235,7 @@ struct verdict {
     char show[512]; /* the commands that show them */
 };
 
-/* The newest recorded run of a lesson; LAB_UNKNOWN. */
+/* The recorded run that stands for a lesson; LAB_UNKNOWN. */
 static int64_t recorded_run(const struct course *c, const char *lesson)
 {
     int64_t run = LAB_UNKNOWN;

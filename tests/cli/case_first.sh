@@ -39,7 +39,7 @@ run lab vectors --backend cpu --json
 if ! "$LAB_EXE" doctor 2>/dev/null | grep -q '^device  *ok'; then
     run lab calls
     expect_exit 4
-    expect_stdout 'lapenna-lab profile show --recorded 237'
+    expect_stdout 'lapenna-lab profile show --recorded 376'
     expect_stdout ' 22  cudaMemcpy(result, y, 768, cudaMemcpyDeviceToHost)'
     expect_stderr 'Remedy'
     run lab calls --json
@@ -52,7 +52,7 @@ key t
 await 60000 r runs it
 key r
 await 60000 this machine lacks what it needs; below is what it printed
-expect recorded on a GPU, run 237
+expect recorded on a GPU, run 376
 expect one by one (1-
 key v
 await 60000 this machine lacks what it needs; v has what it printed

@@ -39,7 +39,7 @@ run profile export last --format html --output -
 expect_stdout 'its idea</th>'
 run profile export last --format csv --table rungs --output -
 expect_stdout ',lab_idea'
-run profile show 253 --recorded
+run profile show 35 --recorded
 ! grep -q 'its idea' "$out" || complain 'ideas of rows that have none'
 
 # It goes along when its run is copied.

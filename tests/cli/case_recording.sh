@@ -53,9 +53,10 @@ LAB_RECORD_JOBS=1
 export LAB_RECORD_JOBS
 record 'lab-lu lab-saxpy mlp-digits cnn-mnist gelu' none.db
 expect_exit 0
-[ "$(grep -c . "$out")" -eq 13 ] || complain "13 jobs were expected"
+[ "$(grep -c . "$out")" -eq 14 ] || complain "14 jobs were expected"
 expect_stdout 'lab lab-saxpy --backend cpu --repeat 20 --counters basic'
 expect_stdout 'run mlp-digits --backend cpu --iterations 24 --counters basic --trace kernels --variant *=tf32x3'
+expect_stdout 'run mlp-digits --backend cpu --iterations 30000 --trace off'
 expect_stdout 'run cnn-mnist --backend cpu --iterations 24 --trace kernels --variant *=cublas'
 ! grep -q 'gelu.*variant' "$out" || complain "a lesson without products"
 unset LAB_RECORD_JOBS LAB_RECORD_ONLY LAB_RECORD_ON LAB_RECORD_KIND

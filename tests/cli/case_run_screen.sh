@@ -33,13 +33,13 @@ expect_exit 0
 
 [ -f "$LAB_SOURCE_DIR/profiles/recorded/h200.db" ] || exit 77 # not made yet
 
-# The newest recorded run of a lesson, and the kernel of a step that has one, has a
+# The newest recorded run of a lesson with its own variants, and the kernel of a step that has one, has a
 # name that no other step has a part of, and has room for more threads.
 run profile list --recorded --json
 expect_exit 0
 newest=$(python3 -c 'import json, sys
 print([r["run"] for r in map(json.loads, open(sys.argv[1]))
-       if r["kind"] == "lesson"][0])' "$out")
+       if r["kind"] == "lesson" and r["trace"] == "on"][0])' "$out")
 run profile kernels --recorded "$newest" --json
 expect_exit 0
 python3 - "$out" >facts <<'P' || complain "no kernel to ask about"

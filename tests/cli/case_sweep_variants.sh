@@ -120,7 +120,7 @@ await 60000 Lab: how large a batch
 key t
 await 60000 v has the picture of recorded results
 key v
-expect run 250 of
+expect run 391 of
 expect variants: the fastest by measuring
 END
 expect_exit 0
@@ -132,7 +132,7 @@ await 60000 Lab: how large a batch
 key t
 await 60000 v has the picture of recorded results
 key P
-expect run 250 of
+expect run 391 of
 key P
 expect this machine has none of its own yet
 END

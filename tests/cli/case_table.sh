@@ -78,7 +78,7 @@ expect_json "abs(rows[4]['measured_rate_tflop_s'] * 1e12 / $rate - 1) < 1e-12" \
 run table slackness
 expect_stdout 'H200 with 1, measured_rate: recorded run '
 for cell in @lab-warps-fma/one/x '@lab-warps-fma/one/1081344x4/colour' \
-    '@lab-warps-fma/one/1081344x4/clock'; do
+    '@lab-warps-fma/one/1081344x4/clock' '@mlp-digits/iteration/10/rate'; do
     printf '#:title T\ncase,time [ms],source\nA,%s,s\n' "$cell" >own.csv
     run table ./own.csv
     expect_stderr './own.csv:3: column time'
@@ -214,8 +214,15 @@ expect_exit 3
 # A line for each place that numbers come from, not for each number.
 run table energy
 expect_stdout 'naive, work, time, power: recorded run'
-[ "$(grep -c 'recorded run [0-9]' "$out")" -eq 8 ] ||
+[ "$(grep -c 'recorded run [0-9]' "$out")" -eq 10 ] ||
     complain "a line for each number of a row"
+# Of an iteration: by the energy counter, over those that it was read around.
+each=$(sqlite3 "file:$ships?immutable=1" "SELECT warmEnergy_j / warmIterations FROM run
+    WHERE lesson = 'mlp-digits' AND warmEnergy_j > 0 ORDER BY id DESC LIMIT 1")
+expect_stdout 'mlp-digits, work, time, power: recorded run '
+expect_stdout ', mlp-digits, the mean iteration at a batch of 10.'
+run table energy --json
+expect_json "[abs(r['energy_j'] / $each - 1) < 1e-9 for r in rows if r['case'] == 'mlp-digits'] == [True]"
 # A large screen draws what is computed; a number that it is of while it is chosen.
 play --db bars.db <<'KEYS'
 resize 200 60

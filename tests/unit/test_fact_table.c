@@ -5,11 +5,14 @@
 #include <dirent.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "store/database.h"
 #include "store/fact_table.h"
+#include "store/query.h"
 
 #define HEAD "#:title T\n"
 #define COLUMNS "gpu,sms [count],boost [MHz],source\n"
@@ -457,6 +460,39 @@ TEST_CASE(rows_are_filtered_and_sorted)
         assert_int_equal(LAB_E_USAGE, lab_fact_select(t, &wrong[i], 1, -1,
                                                       false, &shown, &count));
     lab_fact_free(t);
+}
+
+/* ---- the run that stands for a lesson ---- */
+
+static bool has_own_variants(void *user, const struct lab_run_row *r)
+{
+    assert_string_equal(r->kind, "lesson");
+    assert_string_equal(r->lesson, user);
+    assert_string_equal(r->trace_state, "on");
+    assert_string_not_equal(r->variants_from, "chosen");
+    return true;
+}
+
+/* Of these the newest has chosen variants, no trace, or is a sweep. */
+TEST_CASE(a_lesson_has_a_run_of_its_own_variants)
+{
+    static const char *const lesson[] = {"mlp-digits", "cnn-digits", "gpt",
+                                         "port", "tokenise"};
+    const struct lab_database_options options = {.read_only = true};
+    const char *path = LAB_SOURCE_DIR "/profiles/recorded/h200.db";
+    struct lab_database *db = NULL;
+    if (access(path, R_OK))
+        skip(); /* not made yet */
+    assert_ok(lab_database_open(&db, path, &options));
+    for (size_t i = 0; i < sizeof(lesson) / sizeof(lesson[0]); i++) {
+        int64_t run = LAB_UNKNOWN;
+        assert_ok(lab_fact_recorded_run(path, lesson[i], &run));
+        assert_ok(lab_query_run(db, run, has_own_variants, (void *)lesson[i]));
+    }
+    lab_database_close(db);
+    int64_t run = LAB_UNKNOWN;
+    assert_ok(lab_fact_recorded_run(path, "nothing", &run));
+    assert_true(run == LAB_UNKNOWN);
 }
 
 TEST_CASE(memory_may_fail_anywhere)

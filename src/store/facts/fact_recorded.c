@@ -1,5 +1,6 @@
 /* fact_recorded.c -- numbers of a table that runs which ship have measured: a cell
- * "@LESSON/RUNG/SIZE/WHAT" is read from their database, never typed in. */
+ * "@LESSON/RUNG/SIZE/WHAT" is read from their database, never typed in. Of a lesson that
+ * trains RUNG is "iteration" and SIZE its batch: the mean of those whose energy is known. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,18 +10,23 @@
 
 enum { PARTS = 4, PART_BYTES = 64 };
 
-/* What a row of a lab has, in seconds, bytes, FLOPs, hertz and watts, and the kinds
- * of units that it may be in: a rate may be seconds an item. */
-static const struct {
+/* What a row of a lab has, in seconds, bytes, FLOPs, hertz and watts, what an iteration
+ * has of it (NULL: it has none), and the kinds of units that it may be in: a rate may be
+ * seconds an item. */
+static const struct recorded_column {
     const char *what;
-    const char *column;
+    const char *of_row;
+    const char *of_iteration;
     double factor;
     const char *kinds;
 } columns[] = {
-    {"time", "median_ns", 1e-9, "t"},   {"rate", "rate", 1, "tbf"},
-    {"power", "power_w", 1, "w"},       {"clock", "smClockAfter_hz", 1, "h"},
-    {"flop", "flop", 1, "F"},           {"bytes", "bytes", 1, "B"},
-    {"copy", "ceilingCopy_B_s", 1, "b"}};
+    {"time", "l.median_ns", "r.warm_ns * 1.0 / r.warmIterations", 1e-9, "t"},
+    {"rate", "l.rate", NULL, 1, "tbf"},
+    {"power", "l.power_w", "r.warmEnergy_j * 1e9 / r.warm_ns", 1, "w"},
+    {"clock", "l.smClockAfter_hz", NULL, 1, "h"},
+    {"flop", "l.flop", "r.iteration_flop", 1, "F"},
+    {"bytes", "l.bytes", NULL, 1, "B"},
+    {"copy", "l.ceilingCopy_B_s", NULL, 1, "b"}};
 
 static const struct {
     const char *unit;
@@ -50,7 +56,13 @@ static bool split(const char *text, char part[PARTS][PART_BYTES])
     return false;
 }
 
-/* The newest run of the lesson that has the row. NaN: none. */
+static bool of_iteration(char part[PARTS][PART_BYTES])
+{
+    return strcmp(part[1], "iteration") == 0;
+}
+
+/* The newest run of the lesson that has the row, or whose iterations' energy is known.
+ * NaN: none. */
 static enum lab_status find_value(struct lab_database *db,
                                   char part[PARTS][PART_BYTES],
                                   const char *column, double *value,
@@ -58,12 +70,16 @@ static enum lab_status find_value(struct lab_database *db,
 {
     struct lab_str sql;
     lab_str_init(&sql);
-    lab_str_addf(
-        &sql,
-        "SELECT l.%s, r.id FROM run r JOIN lab_row l ON l.runId = r.id "
-        "WHERE r.lesson = ?1 AND l.rung = ?2 AND l.size = ?3 AND "
-        "l.status = 'done' ORDER BY r.id DESC LIMIT 1",
-        column);
+    lab_str_addf(&sql,
+                 of_iteration(part)
+                     ? "SELECT %s, r.id FROM run r WHERE r.lesson = ?1 AND "
+                       "?2 = 'iteration' AND r.batch = ?3 + 0 AND r.status = "
+                       "'done' AND r.warmEnergy_j > 0 ORDER BY r.id DESC "
+                       "LIMIT 1"
+                     : "SELECT %s, r.id FROM run r JOIN lab_row l ON l.runId = "
+                       "r.id WHERE r.lesson = ?1 AND l.rung = ?2 AND l.size = "
+                       "?3 AND l.status = 'done' ORDER BY r.id DESC LIMIT 1",
+                 column);
     struct lab_stmt s = lab_stmt_built(db, &sql);
     for (int i = 0; !s.st && i < 3; i++)
         lab_bind_text(s.sql, i + 1, part[i]);
@@ -104,7 +120,8 @@ static enum lab_status take_cell(const struct lab_fact_table *t, int row,
     bool good = split(cell->recorded, part);
     for (size_t i = 0; good && i < sizeof(columns) / sizeof(columns[0]); i++)
         if (strcmp(columns[i].what, part[3]) == 0) {
-            name = columns[i].column;
+            name = of_iteration(part) ? columns[i].of_iteration
+                                      : columns[i].of_row;
             factor = columns[i].factor;
             kinds = columns[i].kinds;
         }
@@ -117,7 +134,8 @@ static enum lab_status take_cell(const struct lab_fact_table *t, int row,
             LAB_E_PARSE,
             "[table.recorded] %s:%d: column %s: \"%s\" is no recorded number: "
             "@LESSON/RUNG/SIZE/WHAT, with time, rate, power, clock, flop, "
-            "bytes or copy, in a unit of it",
+            "bytes or copy, in a unit of it; or @LESSON/iteration/BATCH/WHAT, "
+            "with time, power or flop",
             t->path, t->line[row], t->column[column].name, cell->recorded);
     double value = (double)NAN;
     int64_t run = 0;
@@ -131,8 +149,9 @@ static enum lab_status take_cell(const struct lab_fact_table *t, int row,
         return LAB_OK;
     }
     char from[sizeof(source->from)];
-    snprintf(from, sizeof(from), "recorded run %lld, %s, %s at %s",
-             (long long)run, part[0], part[1], part[2]);
+    snprintf(from, sizeof(from), "recorded run %lld, %s, %s %s %s",
+             (long long)run, part[0], of_iteration(part) ? "the mean" : part[1],
+             of_iteration(part) ? "iteration at a batch of" : "at", part[2]);
     if (strcmp(from, source->from) != 0)
         end_source(source, t, row, note);
     memcpy(source->from, from, sizeof(from));
@@ -173,14 +192,18 @@ enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
 enum lab_status lab_fact_recorded_run(const char *path, const char *lesson,
                                       int64_t *run)
 {
-    static const char newest[] =
-        "SELECT id FROM run WHERE lesson = ?1 ORDER BY id DESC LIMIT 1";
+    /* A lesson's name is also that of the sweeps over it. Variants that a user chose
+     * are beside those of the lesson, and a run without a trace has times alone. */
+    static const char usual[] =
+        "SELECT id FROM run WHERE lesson = ?1 ORDER BY kind IS 'lab', "
+        "variantsFrom IS 'chosen', traceState IS 'never'," LAB_SQL_NEWEST
+        " LIMIT 1";
     const struct lab_database_options options = {.read_only = true};
     struct lab_database *db = NULL;
     enum lab_status st = lab_database_open(&db, path, &options);
     if (st)
         return st;
-    struct lab_stmt s = lab_stmt_new(db, newest);
+    struct lab_stmt s = lab_stmt_new(db, usual);
     if (!s.st)
         lab_bind_text(s.sql, 1, lesson);
     if (lab_stmt_next(&s))

@@ -92,7 +92,7 @@ key P
 text /cnn-codelab
 key Enter
 key m
-key Down
+key n
 key c
 expect against run
 expect conv1.conv

@@ -473,6 +473,13 @@ static bool has_own_variants(void *user, const struct lab_run_row *r)
     return true;
 }
 
+static bool has_no_counters(void *user, const struct lab_run_row *r)
+{
+    (void)user;
+    assert_string_equal(r->counters, "off");
+    return true;
+}
+
 /* Of these the newest has chosen variants, no trace, or is a sweep. */
 TEST_CASE(a_lesson_has_a_run_of_its_own_variants)
 {
@@ -489,8 +496,12 @@ TEST_CASE(a_lesson_has_a_run_of_its_own_variants)
         assert_ok(lab_fact_recorded_run(path, lesson[i], &run));
         assert_ok(lab_query_run(db, run, has_own_variants, (void *)lesson[i]));
     }
-    lab_database_close(db);
+    /* Another is newer, of small sizes alone. */
     int64_t run = LAB_UNKNOWN;
+    assert_ok(lab_fact_recorded_run(path, "lab-batched", &run));
+    assert_ok(lab_query_run(db, run, has_no_counters, NULL));
+    lab_database_close(db);
+    run = LAB_UNKNOWN;
     assert_ok(lab_fact_recorded_run(path, "nothing", &run));
     assert_true(run == LAB_UNKNOWN);
 }

@@ -193,11 +193,13 @@ enum lab_status lab_fact_recorded_run(const char *path, const char *lesson,
                                       int64_t *run)
 {
     /* A lesson's name is also that of the sweeps over it. Variants that a user chose
-     * are beside those of the lesson, and a run without a trace has times alone. */
+     * are beside those of the lesson, and a run without a trace has times alone. A lab
+     * may have a run of some sizes beside one of all. */
     static const char usual[] =
         "SELECT id FROM run WHERE lesson = ?1 ORDER BY kind IS 'lab', "
-        "variantsFrom IS 'chosen', traceState IS 'never'," LAB_SQL_NEWEST
-        " LIMIT 1";
+        "variantsFrom IS 'chosen', traceState IS 'never', (SELECT count(*) "
+        "FROM lab_row WHERE runId = id) + (SELECT count(*) FROM sweep_row "
+        "WHERE runId = id) DESC," LAB_SQL_NEWEST " LIMIT 1";
     const struct lab_database_options options = {.read_only = true};
     struct lab_database *db = NULL;
     enum lab_status st = lab_database_open(&db, path, &options);

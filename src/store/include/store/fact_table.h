@@ -109,7 +109,8 @@ enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
 
 /* The run of a lesson in the database at `path` that stands for it: one that trained
  * before a sweep over it, with its own variants before chosen ones, with a trace before
- * one without, then the newest. *run is left alone where there is none. LAB_E_DB. */
+ * one without, of a lab the one with most rows, then the newest. *run is left alone
+ * where there is none. LAB_E_DB. */
 enum lab_status lab_fact_recorded_run(const char *path, const char *lesson,
                                       int64_t *run);
 

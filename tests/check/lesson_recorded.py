@@ -60,6 +60,7 @@ ALLOWED = [
     ("232", r"half precision,", DERIVED),
     ("232", r"not half of them|nine tenths of a tile", DERIVED),
     ("233", r"less than a third", DERIVED),
+    ("254", r"91 % of 128 bytes a cycle", DERIVED),
     ("242", r"half of the fp32 rate", SHEET),
     ("202", r"a block of 256 is an eighth", DERIVED),
     ("202", r"a quarter of the instructions|writes it twice", DERIVED),

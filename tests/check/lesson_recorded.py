@@ -53,7 +53,6 @@ ALLOWED = [
     ("258", r"67 TFLOP/s", SHEET),
     ("202", r"half of a multiprocessor that waits", DERIVED),
     ("210", r"arithmetic is sixteen times as fast", SHEET),
-    ("210", r"falls by a fifth", "counted in the kernel; no run that ships has it"),
     ("225", r"loads are a quarter as many", DERIVED),
     ("226", r"walks twice", DERIVED),
     ("227", r"two thirds of the multiprocessors", DERIVED),
@@ -93,7 +92,8 @@ UNITS = [
     ("ns", 1, r"ns\b|nanoseconds?"), ("ns", 1e3, r"us\b|microseconds?"),
     ("ns", 1e6, r"ms\b|milliseconds?"),
     ("top", .01, r"%\s+of\s+the\s+copy"), ("ratio", .01, r"%"), ("ratio", 1, r"times\b"),
-    ("count", 1, r"samples a second"),
+    ("count", 1, r"samples a second"), ("byte", 1e6, r"MB\b"),
+    ("each", 1, r"bytes?\s+a\s+number"),
 ]
 LIST = r"(?:(?:,\s|\s(?:and|to)\s)\s*[\d.]+)*"  # 1.1, 1.2 and 1.3 ms
 MEASURED = re.compile(DIGITS + r"\s+(?:[GT](?:B|FLOP)/s|[mun]s\b|"
@@ -189,6 +189,7 @@ class Run:
             self.add("count", float(n), r)
             self.add("ns", float(n) * 1e6, r)
             self.add("ratio", float(n) / 100, r)
+        self.counters(r)
         self.add("byte/s", r["ceilingCopy_B_s"])
         self.add("flop/s", r["ceilingFp32_FLOP_s"])
         for n in re.findall(r"\d+", r["size"]):
@@ -209,6 +210,19 @@ class Run:
                 if r["rateModel"] and b["rateModel"]:
                     for kind in ("ratio", "models"):
                         self.add(kind, r["rateModel"] / b["rateModel"], r, b["rung"])
+
+    def counters(self, r):
+        """What was counted while its launch was traced."""
+        for name, value in db.execute(
+                "SELECT s.value, sum(m.value) / CASE WHEN s.value LIKE '%.sum' THEN 1 ELSE "
+                "count(*) END FROM metric_value m JOIN StringIds s ON s.id = m.metricId "
+                "WHERE m.runId = ? AND m.stepExec = ? GROUP BY 1",
+                (self.number, r["tracedExec"])):
+            if name == "dram__bytes_read.sum":
+                self.add("byte", value, r)
+                self.add("each", value / int(re.match(r"\d+", r["size"]).group()), r)
+            elif name.startswith("sm__warps_active"):
+                self.add("ratio", value / 100, r)
 
     def has(self, number, slack, unit, rung, precision, size, rungs=(), near=()):
         """`rungs`: those of the sentence; `near`: those of the text around it. A ratio
@@ -322,6 +336,8 @@ def check_number(name, text, m, named, where, always, near=()):
                      re.search(r"\bx\s*$|[=(]\s*$", text[:m.start()]) and
                      not fraction and "," not in whole):
         return
+    if unit and unit[0] == "byte" and not fraction:
+        return  # of the text's own sizes
     bare = not unit and not fraction and "," not in whole
     if bare and (not always or len(digits) < 2 or
                  any(digits in re.findall(r"\d+", s) for r in named for s in r.sizes)):

@@ -13,6 +13,7 @@
 #include "engine/sim_backend.h"
 #include "report/print.h"
 #include "report/text_table.h"
+#include "sim/argument.h"
 
 enum { LANES = 32, AROUND = 2, LISTED = 5 };
 
@@ -533,6 +534,36 @@ static void print_words(struct session *s, const char *name, int64_t from,
                    end - most, most);
 }
 
+/* The numbers of an array that are of another type than float. */
+static void print_numbers(struct session *s, const char *name, int64_t from,
+                          int64_t to, enum lab_sim_type type, int64_t each)
+{
+    enum { LINE = 8 };
+    int64_t bytes;
+    int64_t words;
+    char text[LAB_SIM_INTEGER];
+    const unsigned char *p = lab_sim_debug_shared(s->w->debug, &bytes);
+    const int32_t *writer = lab_sim_debug_shared_writers(s->w->debug, &words);
+    const int64_t count = (to - from) / each;
+    const int64_t most = count > SHARED_SHOWN ? SHARED_SHOWN : count;
+    lab_printf(stdout, "%s, of %s\n", name, lab_sim_type_name(type));
+    for (int64_t i = 0; i < most; i++) {
+        const int64_t word = (from + i * each) / 4;
+        if (i % LINE == 0)
+            lab_printf(stdout, "%s%6" PRId64 ":", i == 0 ? "" : "\n", i);
+        if (word < words && writer[word] < 0)
+            lab_printf(stdout, " -");
+        else if (lab_sim_type_is_real(type))
+            lab_printf(stdout, " %.9g", lab_sim_real_at(type, p + from, i));
+        else
+            lab_printf(stdout, " %s",
+                       lab_sim_integer_text(type, p + from, i, text));
+    }
+    lab_printf(stdout, "\n");
+    if (most < count)
+        lab_printf(stdout, "%6" PRId64 " more\n", count - most);
+}
+
 /* Of the array that is named; NULL: of each. false: there is none. A word of which
  * an array has one byte is one of its words. */
 static bool print_arrays(struct session *s, const char *wanted)
@@ -540,12 +571,18 @@ static bool print_arrays(struct session *s, const char *wanted)
     const char *name;
     int64_t from;
     int64_t to;
+    int type;
     bool any = false;
     for (int i = 0;
-         lab_sim_debug_shared_array(s->w->debug, i, &name, &from, &to); i++) {
+         lab_sim_debug_shared_array(s->w->debug, i, &name, &from, &to, &type);
+         i++) {
         if (wanted && strcmp(wanted, name) != 0)
             continue;
-        print_words(s, name, from / 4, (to + 3) / 4);
+        const int64_t each = lab_sim_type_bytes((enum lab_sim_type)type);
+        if (type == LAB_SIM_TYPE_FLOAT || from % each != 0)
+            print_words(s, name, from / 4, (to + 3) / 4);
+        else
+            print_numbers(s, name, from, to, (enum lab_sim_type)type, each);
         any = true;
     }
     return any;
@@ -721,8 +758,8 @@ static const struct word {
     {"registers", "", "variables and registers that hold a value, of one lane",
      do_registers},
     {"shared", "[WORD|NAME]",
-     "shared memory, as floats: each array, or the one of this name; - is a "
-     "word that nothing wrote",
+     "shared memory: each array, or the one of this name, in the type that "
+     "the source has, else as floats; - is a word that nothing wrote",
      do_shared},
     {"output", "", "which block and warp wrote each element of the output",
      do_output},

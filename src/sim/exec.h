@@ -7,6 +7,7 @@
  * a predicate one uint32_t with a bit a lane. An instruction runs for the lanes of
  * a mask. Loops over lanes are what the compiler vectorises. */
 #pragma once
+#include "sim/argument.h"
 #include "sim/sim.h"
 
 enum { SIM_LANES = 32 };
@@ -339,7 +340,8 @@ struct sim_variable {
     const char *symbol;      /* in the PTX; NULL: it has none */
     int64_t from;
     int64_t end;
-    int element_bytes; /* 0: its elements are not known */
+    enum lab_sim_type type; /* of a number of it; FLOAT where it is not known */
+    int element_bytes;      /* 0: its elements are not known */
     int rank;
     int64_t dim[LAB_SIM_MAX_RANK];
 };

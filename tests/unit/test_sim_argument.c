@@ -663,6 +663,36 @@ TEST_CASE(a_parameter_of_a_template_is_what_the_symbol_has)
     array_in("", NULL, text, "s", 8 * 33 * 4, NULL);
 }
 
+TEST_CASE(an_array_has_the_type_of_the_source)
+{
+    static const struct {
+        const char *scope;
+        const char *text;
+        int64_t bytes;
+        enum lab_sim_type type;
+    } cases[] = {
+        {NULL, "__shared__ double s[8];", 64, LAB_SIM_TYPE_DOUBLE},
+        {NULL, "__shared__ __align__(16) unsigned char s[8];", 8,
+         LAB_SIM_TYPE_UCHAR},
+        {NULL, "__shared__ volatile int s[8];", 32, LAB_SIM_TYPE_INT},
+        {NULL, "static __shared__ float4 s[8];", 128, LAB_SIM_TYPE_FLOAT},
+        {NULL, "__shared__ unsigned long long s[2];", 16, LAB_SIM_TYPE_ULONG},
+        {NULL, "__shared__ struct pair s[2];", 16, LAB_SIM_TYPE_FLOAT},
+        {"void k<double>(int)",
+         "template <class T> void k(int) { __shared__ T s[8]; }", 64,
+         LAB_SIM_TYPE_DOUBLE},
+        {NULL, "template <class T> void k(int) { __shared__ T s[8]; }", 64,
+         LAB_SIM_TYPE_FLOAT},
+    };
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        struct lab_sim_array a;
+        assert_true(lab_sim_source_array(cases[k].text, strlen(cases[k].text),
+                                         NULL, cases[k].scope, "s",
+                                         cases[k].bytes, &a));
+        assert_int_equal(a.type, cases[k].type);
+    }
+}
+
 TEST_CASE(a_parameter_of_a_template_is_no_constant)
 {
     static const char *const unknown[] = {

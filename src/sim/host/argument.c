@@ -184,6 +184,11 @@ static const struct type {
 #undef X
 };
 
+int lab_sim_type_bytes(enum lab_sim_type type)
+{
+    return types[type].bytes;
+}
+
 const char *lab_sim_type_name(enum lab_sim_type type)
 {
     return types[type].name;
@@ -615,8 +620,7 @@ void lab_sim_parameters_add(struct lab_str *out,
     lab_str_add(out, ")");
 }
 
-/* The type that a word of C++ names, of those that --arg has: -1 none. */
-static int type_of_words(const char *text, size_t n)
+int lab_sim_type_of_words(const char *text, size_t n)
 {
     static const struct {
         const char *words;
@@ -683,7 +687,7 @@ static int pointee(const char *text, size_t n)
         }
         i += k > 0 ? k : 1;
     }
-    return stars == 1 ? type_of_words(words, used) : -1;
+    return stars == 1 ? lab_sim_type_of_words(words, used) : -1;
 }
 
 /* Elements of other sizes than what a pointer points to. Bytes may be of anything. */

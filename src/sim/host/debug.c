@@ -1381,7 +1381,9 @@ bool lab_sim_debug_is_shared(const struct lab_sim_debug *d, const char *element)
     const char *name;
     int64_t from;
     int64_t end;
-    for (int i = 0; lab_sim_debug_shared_array(d, i, &name, &from, &end); i++)
+    int type;
+    for (int i = 0; lab_sim_debug_shared_array(d, i, &name, &from, &end, &type);
+         i++)
         if (strlen(name) == n && memcmp(name, element, n) == 0)
             return true;
     return false;
@@ -1464,13 +1466,15 @@ void lab_sim_debug_poll(struct lab_sim_debug *d, bool (*go_on)(void *user),
 }
 
 bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
-                                const char **name, int64_t *from, int64_t *end)
+                                const char **name, int64_t *from, int64_t *end,
+                                int *type)
 {
     const struct lab_sim_kernel *k = d->kernel;
     if (number == k->variable_count && d->block.shared_bytes > k->dynamic_at) {
         *name = "dynamic";
         *from = k->dynamic_at;
         *end = d->block.shared_bytes;
+        *type = (int)k->dynamic_array.type;
         return true;
     }
     if (number < 0 || number >= k->variable_count)
@@ -1478,6 +1482,7 @@ bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
     *name = k->variables[number].name;
     *from = k->variables[number].from;
     *end = k->variables[number].end;
+    *type = (int)k->variables[number].type;
     return true;
 }
 

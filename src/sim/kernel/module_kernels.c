@@ -65,6 +65,7 @@ static void name_elements(const struct lab_sim_module *m,
     lab_free(scope);
     if (!known)
         return;
+    v->type = a.type;
     v->element_bytes = a.element_bytes;
     v->rank = a.rank;
     memcpy(v->dim, a.dim, sizeof(v->dim));

@@ -1364,6 +1364,46 @@ static int word_bytes(const struct parser *p, size_t from, size_t end,
     return bytes;
 }
 
+/* The type of the numbers of an array; FLOAT: it is not known. */
+static enum lab_sim_type number_type(const struct declarations *d, size_t from,
+                                     size_t end)
+{
+    static const char *const others[] = {"__shared__", "extern", "volatile",
+                                         "static", "const"};
+    const struct parser *p = &d->p;
+    char words[64] = "";
+    size_t used = 0;
+    int type = -1;
+    for (size_t i = from; i < end; i++) {
+        const struct token *t = token(p, i);
+        struct parameter argument;
+        bool other = false;
+        if (is_token(t, "__align__") || is_token(t, "alignas")) {
+            i = behind(p, i + 1, end) - 1;
+            continue;
+        }
+        for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+            other = other || is_token(t, others[k]);
+        if (other)
+            continue;
+        const char *text = t->at;
+        size_t n = (size_t)t->n;
+        if (t->kind == TOKEN_WORD && is_parameter(d, i, t, &argument) &&
+            argument.from) {
+            text = argument.from;
+            n = (size_t)(argument.end - argument.from);
+        }
+        if (used + n + 2 > sizeof(words))
+            return LAB_SIM_TYPE_FLOAT;
+        if (used > 0)
+            words[used++] = ' ';
+        memcpy(words + used, text, n);
+        used += n;
+    }
+    type = lab_sim_type_of_words(words, used);
+    return type < 0 ? LAB_SIM_TYPE_FLOAT : (enum lab_sim_type)type;
+}
+
 enum array_match { ARRAY_OTHER, ARRAY_FOUND, ARRAY_UNKNOWN };
 
 /* Fills in what `total` bytes say of the size of an element and the first side. */
@@ -1399,7 +1439,8 @@ static enum array_match read_array(struct declarations *d, size_t from,
     const struct parser *p = &d->p;
     size_t at = name + 1;
     d->place = name;
-    *out = (struct lab_sim_array){.element_bytes =
+    *out = (struct lab_sim_array){.type = number_type(d, from, type_end),
+                                  .element_bytes =
                                       word_bytes(p, from, type_end, d)};
     while (is_one_of(token(p, at), "[")) {
         struct number n = {0, false};

@@ -85,6 +85,7 @@ struct lab_sim_parameter {
 
 /* An array in shared memory as its source declares it. */
 struct lab_sim_array {
+    enum lab_sim_type type; /* of a number of it; FLOAT where it is not known */
     int element_bytes;
     int rank;
     int64_t dim[LAB_SIM_MAX_RANK];
@@ -152,6 +153,9 @@ int64_t lab_sim_argument_unwritten(struct lab_sim_memory *m,
                                    int64_t *first);
 
 const char *lab_sim_type_name(enum lab_sim_type type);
+int lab_sim_type_bytes(enum lab_sim_type type);
+/* The type that words of C++ name, of an element of float4 too; -1: none of these. */
+int lab_sim_type_of_words(const char *text, size_t n);
 bool lab_sim_type_is_real(enum lab_sim_type type);
 /* Element i at `data` as a double, of an integer too. */
 double lab_sim_real_at(enum lab_sim_type type, const void *data, int64_t i);

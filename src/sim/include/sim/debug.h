@@ -194,10 +194,12 @@ int lab_sim_debug_values(const struct lab_sim_debug *d, int warp, int lane,
 /* The block's shared memory. */
 const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
                                           int64_t *bytes);
-/* Array `number` of static shared memory and its bytes; behind the last one what is
- * dynamic, as "dynamic". false: there are no more. */
+/* Array `number` of static shared memory, its bytes, and the type of its numbers (enum
+ * lab_sim_type); behind the last one what is dynamic, as "dynamic". false: there are no
+ * more. */
 bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
-                                const char **name, int64_t *from, int64_t *end);
+                                const char **name, int64_t *from, int64_t *end,
+                                int *type);
 /* Whether "tile", or "tile[3]", is one of those. */
 bool lab_sim_debug_is_shared(const struct lab_sim_debug *d,
                              const char *element);

@@ -620,46 +620,6 @@ void lab_sim_parameters_add(struct lab_str *out,
     lab_str_add(out, ")");
 }
 
-int lab_sim_type_of_words(const char *text, size_t n)
-{
-    static const struct {
-        const char *words;
-        enum lab_sim_type type;
-    } names[] = {{"float", LAB_SIM_TYPE_FLOAT},
-                 {"double", LAB_SIM_TYPE_DOUBLE},
-                 {"float2", LAB_SIM_TYPE_FLOAT},
-                 {"float4", LAB_SIM_TYPE_FLOAT},
-                 {"double2", LAB_SIM_TYPE_DOUBLE},
-                 {"__half", LAB_SIM_TYPE_HALF},
-                 {"half", LAB_SIM_TYPE_HALF},
-                 {"__half2", LAB_SIM_TYPE_HALF},
-                 {"half2", LAB_SIM_TYPE_HALF},
-                 {"__nv_bfloat16", LAB_SIM_TYPE_BFLOAT16},
-                 {"__nv_bfloat162", LAB_SIM_TYPE_BFLOAT16},
-                 {"int", LAB_SIM_TYPE_INT},
-                 {"unsigned int", LAB_SIM_TYPE_UNSIGNED},
-                 {"unsigned", LAB_SIM_TYPE_UNSIGNED},
-                 {"uint32_t", LAB_SIM_TYPE_UNSIGNED},
-                 {"int32_t", LAB_SIM_TYPE_INT},
-                 {"long", LAB_SIM_TYPE_LONG},
-                 {"long long", LAB_SIM_TYPE_LONG},
-                 {"int64_t", LAB_SIM_TYPE_LONG},
-                 {"unsigned long", LAB_SIM_TYPE_ULONG},
-                 {"unsigned long long", LAB_SIM_TYPE_ULONG},
-                 {"size_t", LAB_SIM_TYPE_ULONG},
-                 {"uint64_t", LAB_SIM_TYPE_ULONG},
-                 {"short", LAB_SIM_TYPE_SHORT},
-                 {"unsigned short", LAB_SIM_TYPE_USHORT},
-                 {"char", LAB_SIM_TYPE_CHAR},
-                 {"signed char", LAB_SIM_TYPE_CHAR},
-                 {"unsigned char", LAB_SIM_TYPE_UCHAR},
-                 {"bool", LAB_SIM_TYPE_BOOL}};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strlen(names[i].words) == n && memcmp(names[i].words, text, n) == 0)
-            return (int)names[i].type;
-    return -1;
-}
-
 /* What a pointer points to, less const and its kind: "float const*" and "const float
  * *__restrict__" to float; -1: not known, or none of --arg's types. */
 static int pointee(const char *text, size_t n)

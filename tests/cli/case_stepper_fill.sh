@@ -104,8 +104,13 @@ play cnn-digits --backend cpu --batch 512 <typed
 expect_exit 0
 
 # What is not computed yet has a line, and what is there has the room.
-printf 'resize 200 60\nawait 60000 step 0 of\nawait 60000 x[*,↓,→,0]  * 0 to 10 of 32  colours 0 to 1\nawait 60000 conv1.conv[0,↓,→,0]  not computed yet\nkey s\nawait 60000 step 1 of\nabsent not computed yet\nquit\n' |
-    play cnn-digits --backend cpu
+{
+    printf 'resize 200 60\nawait 60000 step 0 of\n'
+    printf 'await 60000 conv1.conv[0,↓,→,0]  not computed yet\n'
+    printf 'await 60000 x, row 0\nawait 60000 x  min 0 max 1\n'
+    printf 'key s\nawait 60000 step 1 of\nabsent not computed yet\nquit\n'
+} >typed
+play cnn-digits --backend cpu <typed
 expect_exit 0
 
 # Below the texts of the steps the introduction.

@@ -174,17 +174,31 @@ passes "figures of the recorded runs" recorded
 figure 226 '[0-9.]* times its' '1.6 times its'
 catches "another ratio to the model" '1.6 of block' recorded
 figure 231 'and [0-9.]* times as fast' 'and 2.0 times as fast'
-catches "another quotient of two figures" '2.0 is not in run' recorded
+catches "another quotient of two figures" '2.0 of 1x128.*is not in run' recorded
 figure 227 'is [0-9.]* times' 'is 1.38 times'
 catches "another ratio of two rungs" '1.38 of one' recorded
-figure 245 'for each, [0-9.]* to' 'for each, 7.11 to'
+figure 245 'needs [0-9.]*$' 'needs 7.11'
 catches "another time of a rung" '7.11 of streams' recorded
 figure 201 'reaches$' 'is half, and reaches'
 catches "a ratio in words" "'half': a ratio of run" recorded
 figure 243 'and [0-9.]* times the course' 'and 9.4 times the course'
 catches "another ratio to the course's figure" '9.4 of cusolver' recorded
-figure 251 '268.5 MB' '968.5 MB'
-catches "another counter" '968.5 is not in run' recorded
+figure 251 '268 MB' '968 MB'
+catches "other bytes of DRAM" '968 of plain' recorded
+figure 255 ' 8.7 %' ' 18.7 %'
+catches "another achieved occupancy" '18.7 of plain' recorded
+figure 204 ' 3.57' ' 3.75'
+catches "other instructions a cycle" '3.75 of cublas' recorded
+figure 204 '232 of them' '132 of them'
+catches "other registers" '132 of wide' recorded
+figure 256 '2,147' '3,147'
+catches "other multiply-adds" '3,147,483,648 of' recorded
+figure 242 '28,030' '27,950'
+catches "the figure of another size" '27,950 of mma 6000' recorded
+figure 210 '| 655 |' '| 659 |'
+catches "the time beside the rate" '659 of wgmma' recorded
+figure 250 '| 939 |$' '| 739 |'
+catches "another number of a model" '739 of' recorded
 figure 170 'compare with' 'ten times faster with'
 catches "a speed of no run" 'ten times faster' recorded
 

@@ -13,7 +13,7 @@ for name in gpus formats tf32_accuracy magma_lu strengths sheets; do
     COLUMNS=80 run table "$name"
     expect_exit 0
     expect_stdout "source: "
-    grep -v 'https\?://' "$out" | awk '{ gsub(/[\200-\277]/, "") } length > 80' |
+    grep -v 'https\?://' "$out" | LC_ALL=C awk '{ gsub(/[\200-\277]/, "") } length > 80' |
         grep -q . && complain "$name: a line of more than 80 columns"
 done
 run table sheets
@@ -214,7 +214,7 @@ expect_exit 3
 # A line for each place that numbers come from, not for each number.
 run table energy
 expect_stdout 'naive, work, time, power: recorded run'
-[ "$(grep -c 'recorded run [0-9]' "$out")" -eq 10 ] ||
+[ "$(grep -c 'recorded run [0-9]' "$out")" -eq 11 ] ||
     complain "a line for each number of a row"
 # Of an iteration: by the energy counter, over those that it was read around.
 each=$(sqlite3 "file:$ships?immutable=1" "SELECT warmEnergy_j / warmIterations FROM run

@@ -1,14 +1,7 @@
-/* version.c -- the version and the commit, set by the build. */
+/* version.c -- the version, set by the build; lab_commit() is written by commit.cmake. */
 #include "base/version.h"
-
-#include "lab_commit.h"
 
 const char *lab_version(void)
 {
     return LAB_VERSION;
-}
-
-const char *lab_commit(void)
-{
-    return LAB_COMMIT;
 }

@@ -25,7 +25,9 @@ d.execute("""UPDATE sweep_row SET reason =
 # Lessons whose data do not ship have nothing to show in a sweep of all.
 d.execute("DELETE FROM sweep_row WHERE reason LIKE '%: has no file %'")
 d.execute("UPDATE run SET importedFrom = NULL, imported = NULL")
-# Which of the GPUs it was stays told apart; their serial numbers are their owner's.
+# Which of the GPUs it was is still known; their serial numbers are their owner's. So
+# files are merged first and finished then: two finished ones have the same numbers for
+# other GPUs.
 gpus = [u for (u,) in d.execute("""SELECT uuid FROM TARGET_INFO_GPU UNION
         SELECT uuid FROM ceiling UNION SELECT uuid FROM lab_tuned""") if u]
 for n, uuid in enumerate(sorted(gpus), 1):

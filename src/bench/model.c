@@ -1220,11 +1220,14 @@ enum lab_status lab_bench_model_slides_recorded(struct lab_bench_data *data,
     return st;
 }
 
+enum { MOST_TIMES_WORK = 100 };
+
 /* A call of a figure's rung at its size, by the rate at the largest size that was
- * measured here; NaN: at none. */
+ * measured here; NaN: at none. Caches and blocks work otherwise at a size with `*far`
+ * times the work, or at one with that part of it. */
 static double call_ns(const struct lab_bench_data *data,
                       const struct lab_operation *ladder,
-                      const struct lab_lesson_slide *slide)
+                      const struct lab_lesson_slide *slide, double *far)
 {
     struct lab_ladder_size size;
     double most = 0;
@@ -1245,6 +1248,7 @@ static double call_ns(const struct lab_bench_data *data,
             continue;
         most = work;
         ns = r->median_ns / work * wanted;
+        *far = work < wanted ? wanted / work : work / wanted;
     }
     return ns;
 }
@@ -1264,9 +1268,11 @@ void lab_bench_model_beside(struct lab_bench_data *data,
         if (!shown && s->recorded.state == LAB_BENCH_DONE)
             r = &s->recorded;
         s->recorded_on[0] = '\0';
-        s->call_ns = r ? NAN : call_ns(data, ladder, s->course);
         const struct lab_bench_result *refused =
             r ? NULL : find_refused(data, ladder, s->course);
+        double far = 1;
+        s->call_ns =
+            r || refused ? NAN : call_ns(data, ladder, s->course, &far);
         if (refused) {
             const struct lab_bench_set *set = &data->sets[refused->set];
             snprintf(s->here, sizeof(s->here), "no time: %s", refused->reason);
@@ -1277,7 +1283,7 @@ void lab_bench_model_beside(struct lab_bench_data *data,
         }
         if (!r) {
             char time[LAB_FORMAT_BYTES];
-            bool known = !isnan(s->call_ns);
+            bool known = !isnan(s->call_ns) && far <= MOST_TIMES_WORK;
             snprintf(s->here, sizeof(s->here), "not measured at %.40s%s%s%s",
                      s->course->size, known ? " (about " : "",
                      known ? lab_format_ns(s->call_ns, time, sizeof(time)) : "",

@@ -55,11 +55,9 @@ static void print_head(const struct lab_bench *lab)
                "first\n",
                lab->repeats, (double)lab_bench_flushed(lab) / 1048576);
     if (lab->course_from < lab->n_sizes)
-        lab_printf(
-            stdout,
-            "then sizes of the course's figures, by the rungs that stand "
-            "beside them: as many as fit into a minute, the large ones "
-            "once\n");
+        lab_printf(stdout,
+                   "then sizes of the course's figures, each by its figure's "
+                   "rung: as many as fit into a minute, the large ones once\n");
     lab_printf(stdout, "gain is over the previous hand-written rung; "
                        "the model counts a kernel's loads and stores "
                        "without caches, so a rung can beat it\n");
@@ -608,6 +606,8 @@ static void print_occupancy(const struct lab_bench *lab)
 static void print_course_rest(const struct lab_bench *lab)
 {
     int left = 0;
+    if (!lab->backend->host_memory)
+        return;
     for (int i = 0; i < lab->data.slide_count; i++)
         left += !isnan(lab->data.slides[i].call_ns);
     if (left > 0)

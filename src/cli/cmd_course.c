@@ -257,7 +257,7 @@ static void append(char *out, size_t cap, const char *fmt, ...)
     va_end(args);
 }
 
-/* The newest run of each lesson of `gpu`, which blanks divide. */
+/* The run of each lesson of `gpu`, names with spaces between, that is shown for it. */
 static void find_recorded(const struct course *c, const char *gpu,
                           struct verdict *v)
 {

@@ -208,6 +208,8 @@ class Run:
                 self.add("registers", registers, r)
                 self.add("blocks", grid, r)
                 self.add("theory", occupancy / 100, r)
+                for ns, *_ in kernels[r["tracedExec"]]:
+                    self.add("ns", ns, r)
             of = counted.get(r["tracedExec"], {}).values()
             if not of:
                 continue
@@ -216,8 +218,6 @@ class Run:
                 moved = sum(k.get(f"dram__bytes_{which}.sum") or 0 for k in of)
                 self.add(f"dram {which}", moved, r)
                 self.add(f"dram {which}", moved / first, r)
-            for k in of:
-                self.add("ns", k.get("gpu__time_duration.sum"), r)
             longest = max(of, key=lambda k: k.get("gpu__time_duration.sum") or 0)
             for kind, metric, scale in (
                     ("occupied", "sm__warps_active.avg.pct_of_peak_sustained_active", .01),

@@ -84,6 +84,10 @@ for cell in @lab-warps-fma/one/x '@lab-warps-fma/one/1081344x4/colour' \
     expect_stderr './own.csv:3: column time'
     expect_exit 3
 done
+# No run has a batch of "10abc".
+printf '#:title T\ncase,time [ms],source\nA,@mlp-digits/iteration/10abc/time,s\nB,@mlp-digits/iteration/10/time,s\n' >own.csv
+run table ./own.csv --json
+expect_json 'rows[0]["time_ms"] is None' 'rows[1]["time_ms"] > 0'
 
 # One number changed: what follows is marked; what cannot be is refused.
 run table gpus --set A100:boost=1500

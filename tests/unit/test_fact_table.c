@@ -121,7 +121,14 @@ TEST_CASE(bad_files_name_their_line)
     expect_refusal(HEAD "#:formula x [W] = sms\n"
                         "a,sms [count],printed_x [W],source\nA,1,1.9,s\n"
                         "B,1,2.1,s\n",
-                   "[table.printed] t.csv:5: printed_x is 2.1 W, and x is 1");
+                   "[table.printed] t.csv:5: printed_x is 2.1 W, and x is 1:");
+    expect_refusal(HEAD "#:formula x [1] = sms\n"
+                        "a,sms [1],printed_x [1],source\nA,-5,-5,s\n"
+                        "B,-5,-2,s\n",
+                   "[table.printed] t.csv:5: printed_x is -2, and x is -5:");
+    expect_refusal(HEAD "#:formula x [W] = sms\n"
+                        "a,sms [1],printed_x [W],source\nA,-5,5,s\n",
+                   "[table.printed] t.csv:4: printed_x is 5 W, and x is -5:");
 }
 
 TEST_CASE(what_a_spreadsheet_writes_is_read)

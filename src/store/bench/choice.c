@@ -16,7 +16,7 @@ static const char *why_text(const void *row, char *out, size_t cap)
     double times = r->next_ns / r->time_ns;
     if (!r->next || isnan(times))
         snprintf(out, cap, "no other has a time");
-    else if (times >= 1)
+    else if (times * 1000 >= 1005) /* as %.3g has it, more than 1 */
         snprintf(out, cap, "%.48s takes %s, %.3g times as long", r->next,
                  LAB_NS_TEXT(r->next_ns), times);
     else if (times * equal >= 1)

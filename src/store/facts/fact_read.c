@@ -462,10 +462,16 @@ static enum lab_status check_whole(struct reader *r)
     return LAB_OK;
 }
 
-static bool says_why(const struct lab_fact_table *t, int row)
+static bool has_reason(const struct lab_fact_table *t, int row)
 {
     int differs = lab_fact_column(t, "differs");
     return differs >= 0 && lab_fact_at(t, row, differs)->text;
+}
+
+/* A factor of two either way, or another sign; NaN is far from nothing. */
+static bool is_far(long double a, long double b)
+{
+    return a * b < 0 || fabsl(a) > 2 * fabsl(b) || fabsl(b) > 2 * fabsl(a);
 }
 
 /* What is printed is of the same kind as what is computed, and near it: a factor of two
@@ -482,6 +488,7 @@ static enum lab_status check_printed(struct reader *r)
         const char *unit = other < 0 ? NULL : t->column[other].unit;
         if (!unit || !c->unit)
             continue;
+        bool pure = strcmp(unit, "1") == 0;
         r->line = c->line;
         if (strcmp(unit, c->unit) != 0)
             return wrong(r,
@@ -491,14 +498,14 @@ static enum lab_status check_printed(struct reader *r)
         for (int row = 0; row < t->rows; row++) {
             long double printed = lab_fact_at(t, row, i)->value;
             long double value = lab_fact_at(t, row, other)->value;
-            bool far = printed > 2 * value || value > 2 * printed;
             r->line = t->line[row];
-            if (far && !says_why(t, row))
+            if (is_far(printed, value) && !has_reason(t, row))
                 return wrong(r,
-                             "[table.printed] %s is %.5Lg %s, and %s is %.5Lg: "
-                             "is a unit wrong? A text in differs is the reason",
-                             c->name, printed, c->unit, t->column[other].name,
-                             value);
+                             "[table.printed] %s is %.5Lg%s%s, and %s is "
+                             "%.5Lg: is a unit wrong? A text in differs is the "
+                             "reason",
+                             c->name, printed, pure ? "" : " ",
+                             pure ? "" : c->unit, t->column[other].name, value);
         }
     }
     return LAB_OK;

@@ -61,8 +61,8 @@ static bool of_iteration(char part[PARTS][PART_BYTES])
     return strcmp(part[1], "iteration") == 0;
 }
 
-/* The newest run of the lesson that has the row, or whose iterations' energy is known.
- * NaN: none. */
+/* The newest run of the lesson that has the row, or an iteration with a known energy;
+ * one with variants that a user chose only where no other has it. NaN: none. */
 static enum lab_status find_value(struct lab_database *db,
                                   char part[PARTS][PART_BYTES],
                                   const char *column, double *value,
@@ -70,16 +70,18 @@ static enum lab_status find_value(struct lab_database *db,
 {
     struct lab_str sql;
     lab_str_init(&sql);
-    lab_str_addf(&sql,
-                 of_iteration(part)
-                     ? "SELECT %s, r.id FROM run r WHERE r.lesson = ?1 AND "
-                       "?2 = 'iteration' AND r.batch = ?3 + 0 AND r.status = "
-                       "'done' AND r.warmEnergy_j > 0 ORDER BY r.id DESC "
-                       "LIMIT 1"
-                     : "SELECT %s, r.id FROM run r JOIN lab_row l ON l.runId = "
-                       "r.id WHERE r.lesson = ?1 AND l.rung = ?2 AND l.size = "
-                       "?3 AND l.status = 'done' ORDER BY r.id DESC LIMIT 1",
-                 column);
+    lab_str_addf(
+        &sql,
+        of_iteration(part)
+            ? "SELECT %s, r.id FROM run r WHERE r.lesson = ?1 AND "
+              "?2 = 'iteration' AND CAST(r.batch AS TEXT) = ?3 AND r.status = "
+              "'done' AND r.warmEnergy_j > 0"
+            : "SELECT %s, r.id FROM run r JOIN lab_row l ON l.runId = "
+              "r.id WHERE r.lesson = ?1 AND l.rung = ?2 AND l.size = "
+              "?3 AND l.status = 'done'",
+        column);
+    lab_str_add(&sql,
+                " ORDER BY r.variantsFrom IS 'chosen', r.id DESC LIMIT 1");
     struct lab_stmt s = lab_stmt_built(db, &sql);
     for (int i = 0; !s.st && i < 3; i++)
         lab_bind_text(s.sql, i + 1, part[i]);

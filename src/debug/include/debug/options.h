@@ -100,10 +100,10 @@ struct lab_option {
     const char *values; /* separated by spaces; NULL: none */
     const char *man;
     bool setting; /* the configuration file may have a default of it */
-    const char
-        *without; /* a setting: what holds where nothing sets it, in words;
-                          * NULL: the value that lab_options_init() gives */
-    bool trains;  /* nothing but a training does it: others refuse it */
+    /* A setting: what holds where nothing sets it, in words; NULL: the value that
+     * lab_options_init() gives. */
+    const char *without;
+    bool trains; /* nothing but a training does it: others refuse it */
     int64_t least;
     int64_t most;
     /* of a help; least and most, too, where they are other ones */

@@ -312,6 +312,16 @@ __global__ void fours(const float4 *x, float4 *y, float2 *z, half2 *h)
     y[i + 64] = v;
     z[i] = make_float2(v.y, v.z);
     h[i] = __floats2half2_rn(v.y, v.z);
+    y[i] = y[i + 32];
+}
+union bits {
+    float4 f;
+    unsigned w[4];
+};
+__global__ void unions(const bits *x, bits *y)
+{
+    y[threadIdx.x] = x[threadIdx.x];
+    y[threadIdx.x].w[1] ^= 1u << 31;
 }
 END
 
@@ -343,13 +353,18 @@ for compiler in clang nvcc; do
     expect_json '[(f["check"], f["line"]) for f in of("finding")] ==
         [("memory", 13), ("race", 19)]'
     # A vector is read and written at once, and at its line.
-    run sim fours.cu --compiler $compiler --grid 1 --block 32 --counts --json \
+    run sim fours.cu --kernel fours --compiler $compiler --grid 1 --block 32 --counts --json \
         --arg 'in:float[128]=iota' --arg 'out:float[384]' --arg 'out:float[64]' \
         --arg 'out:half[64]'
     expect_exit 0
     expect_json '{r["line"]: (r["requests"], r["sectors"]) for r in of("line")
                   if r["requests"]} ==
-                 {5: (2, 32), 6: (2, 32), 7: (1, 16), 9: (1, 16), 10: (1, 8), 11: (1, 4)}'
+                 {5: (4, 64) if "'$compiler'" == "clang" else (2, 32), 6: (2, 32),
+                  7: (1, 16), 9: (1, 16), 10: (1, 8), 11: (1, 4), 12: (2, 32)}'
+    run sim fours.cu --kernel unions --compiler $compiler --grid 1 --block 2 --json \
+        --arg 'in:float[8]=iota' --arg 'out:float[8]'
+    expect_exit 0
+    expect_json 'one("output")["data"] == [0, -1, 2, 3, 4, -5, 6, 7]'
     run sim broken.cu --compiler $compiler --grid 1 --block 1
     expect_exit 3
     expect_stderr no_such_name

@@ -41,18 +41,22 @@
 
 /* ---- vectors ---- */
 
-/* Assigned as one vector, in one access: clang 14 copies 16 bytes as twice 8, and a store
- * that it makes of parts has the line of the next instruction. What has an assignment
- * of its own may still be initialised with {}. */
+/* Assigned in one access: clang 14 copies 16 bytes as twice 8, and a store that it makes
+ * of parts has the line of the next instruction. A template is no copy assignment of the
+ * language: that one stays trivial, so that a union of vectors can be assigned. It takes
+ * what is const. */
 #define LAB_ASSIGN(T, name, count, align)                                      \
-    __host__ __device__ __attribute__((always_inline, nodebug)) name &         \
-    operator=(const name &from)                                                \
+    name &operator=(const name &) = default;                                   \
+    template <int = 0> LAB_MEMBER name &operator=(name &from)                  \
     {                                                                          \
         typedef T whole __attribute__((ext_vector_type(count), may_alias,      \
                                        aligned(align)));                       \
-        *reinterpret_cast<whole *>(this) =                                     \
-            *reinterpret_cast<const whole *>(&from);                           \
+        *reinterpret_cast<whole *>(this) = *reinterpret_cast<whole *>(&from);  \
         return *this;                                                          \
+    }                                                                          \
+    template <int = 0> LAB_MEMBER name &operator=(name &&from)                 \
+    {                                                                          \
+        return *this = from;                                                   \
     }
 #define LAB_VECTOR1(T, name)                                                   \
     struct name##1                                                             \

@@ -653,7 +653,7 @@ static void count_scaling(struct sim_warp *w, const struct sim_instr *i,
 
 static bool is_small(float x)
 {
-    return !(fabsf(x) >= 0x1p-126f);
+    return fabsf(x) < 0x1p-126f;
 }
 
 /* The lanes of `mask` that multiply an operand first. */

@@ -9,7 +9,7 @@
 #
 # Each part has a time limit of its own and keeps its output in OUTPUT; one that fails
 # or hangs does not stop the next. A table of all parts comes last, and is OUTPUT/table:
-# it has the lines of stages that ran before, too. BUILD has bin/ and lib/, as the build
+# it has the lines of other stages that ran before, too. BUILD has bin/ and lib/, as the build
 # makes them or packed; neither cmake nor ctest is needed. Without a GPU every part says
 # "no device". With two GPUs recording takes both.
 #
@@ -17,8 +17,8 @@
 #                          sim_card.py --no-card (OUTPUT/sim_card)
 #     GPU_STAGE_SECONDS    of a stage (500)
 #
-# --rehearse, on a machine without a GPU: every command is run until it says that there
-# is no driver; the table says "ready", or what is wrong with the command.
+# --rehearse, on a machine without a GPU: every command is run until it reports that no
+# driver is found; the table has "ready", or what is wrong with the command.
 #
 # To add a part: one line `part NAME LIMIT_SECONDS COMMAND...` in a stage.
 # Exit code: 0 every part is done, 1 one is not, 2 wrong usage, 4 no device.
@@ -49,10 +49,11 @@ export LAB_EXE="$lab" LAB_BINARY_DIR="$build" LAB_SOURCE_DIR="${here%/bench}"
 # A module that was packed lies elsewhere than where it was built.
 [ ! -e "$build/lib/lapenna-lab-cuda.so" ] || export LAPENNA_LAB_MODULE_DIR="$build/lib"
 table=$out/table
+# Without a driver nvidia-smi prints an error to stdout, and fails.
 device=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader \
-    2>"$out/devices" | sed 's/, / /')
+    2>"$out/devices") || device=
 gpus=$(printf '%s' "$device" | grep -c .)
-device=$(printf '%s\n' "$device" | head -n 1)
+device=$(printf '%s\n' "$device" | sed 's/, / /; q')
 [ -n "$device" ] || device='no device'
 [ "$gpus" -eq 0 ] || rehearse=
 
@@ -82,7 +83,7 @@ part() { # NAME LIMIT_SECONDS COMMAND...
         tail -n 5 "$out/$name.log"
     fi
     printf '%-26s %-26s %-26s %4s s\n' "$device" "$name" "$word" \
-        "$(($(date +%s) - begin))" >>"$table"
+        "$(($(date +%s) - begin))" >>"$table.$stage"
 }
 
 # What stopped a command without a GPU: the driver that is missing, or its own options.
@@ -205,7 +206,10 @@ stage_correct() {
 }
 
 record() { # KIND LIMIT
-    part "recorded_$1" "$2" env LAB_RECORD_KIND="$1" LAB_RECORD_LIMIT="$(($2 - 15))" \
+    # The files are merged in the last 30 s.
+    seconds=$((ends - $(date +%s)))
+    [ "$seconds" -lt "$2" ] || seconds=$2
+    part "recorded_$1" "$2" env LAB_RECORD_KIND="$1" LAB_RECORD_LIMIT="$((seconds - 30))" \
         "$here/../profiles/recorded/make.sh" "$lab" "$out/recorded_$1.db" "$recorders"
 }
 
@@ -227,7 +231,9 @@ recorders=$gpus
 for stage in "$@"; do
     ends=$(($(date +%s) + ${GPU_STAGE_SECONDS:-500}))
     echo "---- $stage"
+    : >"$table.$stage" # not those of the same stage before
     "stage_$stage"
+    cat "$table".* >"$table"
 done
 echo
 printf '%-26s %-26s %-26s %6s\n' 'device, driver' part result time

@@ -12,7 +12,7 @@ again. JOB: lessons and labs (gemm) to take instead of all.
 --no-card: only simulates, on a machine without a GPU; the folder can then be carried
 to one. --carried: only jobs whose simulated database lies there. Those go first that
 launch kernels which no job before them launches. --limit: seconds after which no job
-begins on the GPU; what is left out is counted. --compare: only compares what lies there.
+runs on the GPU; what is left out is counted. --compare: only compares what lies there.
 
 FLOP in fp16 are left out where the PTX has none: ptxas loads constants with HFMA2,
 which a card counts as FLOP. Kernels are matched by job, step, variant and their order
@@ -179,7 +179,7 @@ def simulate(program, folder, key, arguments):
     return f"{key}: not simulated: {said}"
 
 
-def measure(program, folder, key, arguments, is_lab):
+def measure(program, folder, limit, key, arguments, is_lab):
     sim, card = files(folder, key)
     if not sim.exists() or read(card)[0]:
         return ""
@@ -188,7 +188,7 @@ def measure(program, folder, key, arguments, is_lab):
         options += ["--repeat", "20"]
         if "--sizes" not in arguments and sizes_of(sim):
             options += ["--sizes", sizes_of(sim)]
-    code, said = call(program, [*arguments, *options], card, 100)
+    code, said = call(program, [*arguments, *options], card, limit)
     return "" if code in (0, 1) else f"{key}: not counted: {said}"
 
 
@@ -264,10 +264,13 @@ def main():
         # Counters are one process's at a time.
         begin, late = time.monotonic(), 0
         for job in [] if args.no_card else by_kernels(args.out, todo):
-            if args.limit and time.monotonic() - begin > args.limit:
+            limit = 100
+            if args.limit:
+                limit = min(limit, int(begin + args.limit - time.monotonic()))
+            if limit < 1:
                 late += 1
                 continue
-            said = measure(args.program, args.out, *job)
+            said = measure(args.program, args.out, limit, *job)
             if said:
                 print(said, flush=True)
         if late:

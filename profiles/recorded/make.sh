@@ -10,8 +10,8 @@
 # with counters at their small sizes. Every lesson runs once with the variants that
 # it runs by default; where it trains and has products also with `naive` and `cublas`,
 # without counters; those of `many` with all of `variants`, with counters, and three for
-# long and without a trace, for joules an iteration. With more than one GPU each takes the next job, alone on its GPU, and their files are merged.
-# The file is then made small: one journal, no free pages, no run that did not end.
+# long and without a trace, for joules an iteration. With more than one GPU each takes
+# the next job, alone on its GPU, and their files are merged. The file is then made small: one journal, no free pages, no run that did not end.
 #
 #     LAB_RECORD_KIND=labs      labs alone, or lessons (all)
 #     LAB_RECORD_ONLY="gpt lab-lu"  these alone
@@ -20,7 +20,8 @@
 #     LAB_RECORD_JOBS=1         prints the jobs and makes nothing
 #
 # With one of the first two and a FILE that is there, new runs take the place of what it
-# had of the same labs and lessons. Exit code: 0 every job is in FILE, 1 jobs are
+# had of the same labs and lessons; where a job of one is left out, beside what it had.
+# Exit code: 0 every job is in FILE, 1 jobs are
 # left out (they are listed; FILE has the others, and is not made where there is none),
 # 2 wrong usage.
 set -u
@@ -205,7 +206,7 @@ if [ "$kind${LAB_RECORD_ONLY:-}" != all ] && [ -e "$file" ]; then
     cp "$file" "$parts/before.db"
     # shellcheck disable=SC2046 # numbers are words
     set -- $("$program" profile list --json --db "$parts/before.db" |
-        python3 "$here/runs_of.py" --jobs "$parts/made")
+        python3 "$here/runs_of.py" --jobs "$parts/made" "$parts/left")
     [ $# -eq 0 ] ||
         "$program" profile delete "$@" --db "$parts/before.db" >/dev/null || exit 1
     "$program" profile merge "$parts"/before.db "$parts"/[0-9]*.db \

@@ -1,27 +1,34 @@
 #!/usr/bin/env python3
-"""runs_of.py --jobs FILE | --not-done: numbers of runs, for make.sh.
+"""runs_of.py --jobs MADE LEFT | --not-done: numbers of runs, for make.sh.
 
-Reads `profile list --json`. --jobs: the runs of the labs and lessons that make.sh's
-jobs in FILE record again. --not-done: those that did not end as they should.
+Reads `profile list --json`. --jobs: the runs of the labs and lessons of which every job
+is recorded again: a job of theirs is in the file MADE, and none is in LEFT.
+--not-done: those that did not end as they should.
 """
 import json
 import sys
 
 
-def name_of(run):
-    """As a job has it. A sweep's title is its lab, without its `lab-`."""
-    if run["kind"] != "lab" or (run["lesson"] or "").startswith("lab-"):
-        return run["kind"], run["lesson"]
-    return "lab", "lab-" + (run["title"] or "")
+def names(path):
+    """Of the labs and lessons of a file's jobs: `lab NAME ...`, `run NAME ...`."""
+    jobs = [line.split()[:2] for line in open(path)]
+    return {("lab" if what == "lab" else "lesson", name.rstrip(":"))
+            for what, name in jobs}
+
+
+def names_of(run):
+    """A run's lab or lesson. A sweep's lab is its title, without its `lab-`."""
+    found = {(run["kind"], run["lesson"])}
+    if run["kind"] == "lab":
+        found.add(("lab", "lab-" + (run["title"] or "")))
+    return found
 
 
 def main():
     runs = [json.loads(line) for line in sys.stdin]
     if sys.argv[1] == "--jobs":
-        jobs = {tuple(line.split()[:2]) for line in open(sys.argv[2])}
-        names = {("lab" if what == "lab" else "lesson", name)
-                 for what, name in jobs}
-        found = [r for r in runs if name_of(r) in names]
+        whole = names(sys.argv[2]) - names(sys.argv[3])
+        found = [r for r in runs if names_of(r) & whole]
     else:
         found = [r for r in runs if r["status"] != "done"]
     print(*(r["run"] for r in found))

@@ -35,6 +35,18 @@ expect_stdout '3 of 4 jobs recorded'
 [ "$(names all.db | tr ' ' '\n' | sort | tr -d '\n')" = \
     bahdanau-attentionlab-stenciloptimizer-sgdoptimizer-sgd ] ||
     complain "not these runs: $(names all.db)"
+# Again: a job of it is left out, so what was there stays.
+record optimizer-sgd all.db
+expect_exit 1
+[ "$(names all.db | tr ' ' '\n' | grep -c optimizer-sgd)" -eq 4 ] ||
+    complain "runs that are not recorded again are lost: $(names all.db)"
+# The ladder without a lesson, twice.
+record gesv all.db
+expect_exit 0
+record gesv all.db
+expect_exit 0
+[ "$(names all.db | tr ' ' '\n' | grep -c gesv)" -eq 1 ] ||
+    complain "gesv was not replaced: $(names all.db)"
 # Nothing is made where nothing was recorded.
 LAB_RECORD_LIMIT=0
 export LAB_RECORD_LIMIT
@@ -76,6 +88,16 @@ expect_exit 4
 [ "$(grep -c ' no device  ' "$out")" -ge 30 ] || complain "not each part has its line"
 script "$all" "$LAB_BINARY_DIR" gpu correct nosuch
 expect_exit 2
+# A stage that runs again has its lines once, and the others keep theirs. A driver that
+# does not answer is no device.
+lines=$(grep -c . gpu/table)
+mkdir smi
+printf '#!/bin/sh\necho "NVIDIA-SMI has failed"\nexit 9\n' >smi/nvidia-smi
+chmod +x smi/nvidia-smi
+script env PATH="$work/smi:$PATH" "$all" "$LAB_BINARY_DIR" gpu speed
+expect_exit 4
+[ "$(grep -c ' no device  ' gpu/table)" -eq "$lines" ] ||
+    complain "the table has not each part once"
 # Each lab's command ends for want of a driver alone.
 script "$all" --rehearse "$LAB_BINARY_DIR" rehearsed labs
 expect_exit 0

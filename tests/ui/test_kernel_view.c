@@ -159,7 +159,7 @@ TEST_CASE(shared_memory_fills_up_and_a_race_is_found)
     plays(&l, "resize 80 24\n"
               "await 60000 before its first instruction\n"
               "absent inst s/rq\n" /* nothing is counted yet */
-              "key n\nexpect inst s/rq pass ln\nkey n\nkey 2\n"
+              "key n\nawait 60000 inst s/rq pass ln\nkey n\nkey 2\n"
               "expect [2 shared]\n"
               "key c\nawait 60000 uninitialised: read of what nothing wrote\n"
               "screen kernel_shared_80x24.txt\n"
@@ -387,7 +387,7 @@ TEST_CASE(instructions_are_beside_the_source)
               "expect @!%p1 st.global.f32 [%rd1+4], %f1\n"
               "expect @%p1 bra line 12\n"
               "absent passes\n"
-              "key s\nexpect >      mov.f32 %f1\nabsent passes\n");
+              "key s\nawait 60000 >      mov.f32 %f1\nabsent passes\n");
     close_launch(&l);
 }
 

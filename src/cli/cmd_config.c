@@ -121,23 +121,48 @@ static const struct lab_screen_ops *const with_keys[] = {&lab_view_home,
                                                          &lab_view_text,
                                                          NULL};
 
+/* The key that a setting sets on this screen, "F6" of "key.F6" and of "key.run.F6";
+ * NULL: none. */
+static const char *key_set_on(const struct lab_setting *s, const char *screen,
+                              bool *own)
+{
+    const size_t n = strlen(screen);
+    const char *name = s->name + 4;
+    if (strncmp(s->name, "key.", 4) != 0)
+        return NULL;
+    *own = strncmp(name, screen, n) == 0 && name[n] == '.' && name[n + 1];
+    name += *own ? n + 1 : 0;
+    return lab_key_parse(name) != LAB_KEY_NONE ? name : NULL;
+}
+
+/* Whether the file sets the key of this screen alone, which comes before what it sets on
+ * all. */
+static bool set_on_screen(const struct lab_config *config, const char *screen,
+                          int key)
+{
+    bool own = false;
+    for (int i = 0; i < config->n; i++) {
+        const char *name = key_set_on(&config->list[i], screen, &own);
+        if (name && own && lab_key_parse(name) == key)
+            return true;
+    }
+    return false;
+}
+
 /* What the file says of a key of this screen; NULL. */
 static const struct lab_setting *set_for(const struct lab_config *config,
                                          const char *screen, const char *keys)
 {
     for (int i = 0; i < config->n; i++) {
-        const char *name = config->list[i].name;
-        if (strncmp(name, "key.", 4) != 0)
+        bool own = false;
+        const char *name = key_set_on(&config->list[i], screen, &own);
+        if (!name ||
+            (!own && set_on_screen(config, screen, lab_key_parse(name))))
             continue;
-        name += 4;
-        size_t n = strlen(screen);
-        if (strncmp(name, screen, n) == 0 && name[n] == '.' && name[n + 1])
-            name += n + 1;
         for (const char *at = keys; *at; at += strspn(at, " ")) {
             size_t k = strcspn(at, " ");
             if (strlen(config->list[i].value) == k &&
-                memcmp(config->list[i].value, at, k) == 0 &&
-                lab_key_parse(name) != LAB_KEY_NONE)
+                memcmp(config->list[i].value, at, k) == 0)
                 return &config->list[i];
             at += k;
         }

@@ -21,6 +21,8 @@ cat >"$file" <<'END'
 theme = light
 key.F6 = v
 key.home.F12 = d
+key.F7 = O
+key.run.F7 = T
 color.backward = #FF00FF
 pane.steps = 40
 backend = cpu
@@ -40,7 +42,10 @@ expect_json 'len(rows) > 20' 'all(x["type"] == "setting" for x in rows)' \
 run config keys
 expect_json 'all(x["type"] == "key" for x in rows)' \
     '[x["screen"] for x in rows if x["set"] == "key.home.F12"] == ["home"]' \
-    'len([x for x in rows if x["set"] == "key.F6"]) > 1'
+    'len([x for x in rows if x["set"] == "key.F6"]) > 1' \
+    '[x["set"] for x in rows if x["screen"] == "run" and x["keys"] == "O"] == [None]' \
+    '[x["set"] for x in rows if x["screen"] == "stepper" and x["keys"] == "O"] == ["key.F7"]' \
+    '[x["screen"] for x in rows if x["set"] == "key.run.F7"] == ["run"]'
 
 # Defaults of options; a target that the network lacks is left out.
 run step mlp-digits --db runs.db

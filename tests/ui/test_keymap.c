@@ -32,9 +32,8 @@ TEST_CASE(screens_with_keys_have_a_name_in_the_settings)
 {
     const char *name;
     for (int i = 0; i < SCREEN_COUNT; i++) {
-        bool found = SCREENS[i] == &fixture_busy ||
-                     SCREENS[i] == &lab_view_help ||
-                     SCREENS[i] == &lab_view_occupancy;
+        bool found =
+            SCREENS[i] == &fixture_busy || SCREENS[i] == &lab_view_help;
         for (int k = 0; (name = lab_ui_setting_screen(k)); k++)
             found = found || strcmp(name, SCREENS[i]->name) == 0;
         if (!found)

@@ -385,7 +385,7 @@ static const struct lab_binding BINDINGS[] = {
     {NULL}};
 
 const struct lab_screen_ops lab_view_occupancy = {
-    .name = "occupancy",
+    .name = "what if",
     .title = "What if",
     .state_bytes = sizeof(struct state),
     .bindings = BINDINGS,

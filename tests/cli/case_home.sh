@@ -21,7 +21,7 @@ sed -n 's/^| \([a-z-]*\) |.*; start here |$/\1/p' "$LAB_CLI_DIR/../../README.md"
 screens start <<END
 expect start here
 key R
-expect read again: 
+expect lessons, 0 runs
 expect >A network with a hidden
 absent About, builds on
 key Down
@@ -33,6 +33,9 @@ expect_exit 0
 screens doctor <<END
 expect Last runs
 expect P has runs recorded on GPUs
+key R
+expect lessons, 1 run
+absent 1 runs
 key d
 await 60000 variants (cpu)
 key q

@@ -275,8 +275,11 @@ static enum lab_status reload_now(struct lab_screen *s)
     enum lab_status status = reload(s);
     if (!status)
         lab_ui_message(s->ui, LAB_ROLE_NORMAL,
-                       "read again: %zu lessons, %" PRId64 " runs",
-                       st->model->catalog->count, st->model->run_count);
+                       "read again: %zu lesson%s, %" PRId64 " run%s",
+                       st->model->catalog->count,
+                       st->model->catalog->count == 1 ? "" : "s",
+                       st->model->run_count,
+                       st->model->run_count == 1 ? "" : "s");
     return status;
 }
 

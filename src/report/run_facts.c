@@ -102,10 +102,13 @@ static void add_energy(struct lab_text_table *t, const struct lab_run_row *r)
 {
     double seconds = (double)r->warm_ns / 1e9;
     double n = (double)r->warm_iterations;
-    if (isnan(r->energy_j))
-        return;
+    if (isnan(r->energy_j) && r->warm_ns == LAB_UNKNOWN)
+        return; /* no counter */
     lab_text_table_add(t, "energy");
-    lab_text_table_addf(t, "%.4g J, of the whole run", r->energy_j);
+    if (r->energy_j > 0)
+        lab_text_table_addf(t, "%.4g J, of the whole run", r->energy_j);
+    else
+        lab_text_table_add(t, "n/a: the counter did not move, or failed");
     lab_text_table_add(t, "joules an iteration");
     if (r->warm_ns == LAB_UNKNOWN || r->warm_iterations == LAB_UNKNOWN) {
         lab_text_table_add(t, "n/a: not counted over iterations alone");

@@ -62,8 +62,11 @@ for n in 1 2 3; do
     run profile show last --json --db "$db"
     warm=$((n > 2 ? n - 2 : 0))
     expect_json 'one("run")["warm_energy_j"] is None' \
-        "one('run')['warm_iterations'] == $warm" 'one("run")["warm_ns"] < 1e9'
+        "one('run')['warm_iterations'] == $warm" 'one("run")["warm_ns"] < 1e9' \
+        'one("run")["energy_j"] is None'
     run profile show last --db "$db"
+    grep -q '^energy  *n/a: the counter did not move, or failed$' "$out" ||
+        complain "an energy of a counter that did not move"
     grep -q "^joules an iteration  *n/a: $warm iteration.* after the second, .*; a counter needs 1.00 s\$" \
         "$out" || complain "joules of less than a second, or not why"
     grep -q '^work for energy' "$out" && complain "work for no energy"

@@ -74,6 +74,8 @@ TEST_CASE(a_run_on_a_gpu)
         .busy_pct = 60, .used_bytes = 700, .energy_mj = 5000};
     assert_ok(lab_machine_watch_start(&w, &info));
     assert_non_null(w);
+    lab_machine_watch_read(w, &use); /* the counter did not move */
+    assert_true(isnan(use.energy_j) && use.counted_j == 0);
     fake->used_bytes = 300; /* the most is kept */
     fake->energy_mj = 7500;
     lab_machine_watch_read(w, &use);

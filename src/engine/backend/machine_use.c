@@ -283,6 +283,8 @@ void lab_machine_watch_read(struct lab_machine_watch *w,
         w->cpu.n > 0 ? w->cpu.joules : w->energy_now_j - w->energy_start_j;
     out->energy_j =
         w->cpu.n > 0 || !isnan(out->counted_j) ? out->counted_j : w->power_j;
+    if (out->counted_j == 0) /* it moves less often than a short run ends */
+        out->energy_j = NAN;
     if (w->samples > 0)
         out->utilization_pct = w->busy / w->samples;
     if (!isnan(w->memory_bytes))

@@ -23,7 +23,8 @@ struct lab_device_state {
 };
 
 struct lab_machine_use {
-    double energy_j;           /* counted, or the power over the time */
+    double energy_j;           /* counted, or the power over the time; NaN: */
+                               /* neither, or the counter did not move */
     double counted_j;          /* by a counter alone */
     double utilization_pct;    /* mean of a GPU's samples */
     int64_t memory_peak_bytes; /* the most of a GPU's samples */

@@ -9,9 +9,9 @@
  * without a matrix are in several rows, each with the index of its first element, where
  * that fills more. Cells are the largest at which every tensor is whole, wider or higher
  * than square where there is room; where none is small enough a cell covers several
- * elements. An LSTM's cell is drawn with its lines: lstm_cell.h. Each has a line for its title, which is whole unless the cells would be much
+ * elements. Each has a line for its title, which is whole unless the cells would be much
  * smaller then, and, above and at the left of its cells, the symbols of a sequence and a
- * line for the marks of what is lit.
+ * line for the marks of what is lit. An LSTM's cell is drawn with its lines: lstm_cell.h.
  * The layout is pure; threads: any. */
 #pragma once
 #include "engine/board.h"

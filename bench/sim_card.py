@@ -15,11 +15,12 @@ launch kernels which no job before them launches. --limit: seconds after which n
 runs on the GPU; what is left out is counted. --compare: only compares what lies there.
 
 FLOP in fp16 are left out where the PTX has none: ptxas loads constants with HFMA2,
-which a card counts as FLOP. Kernels are matched by job, step, variant and their order
-in the step. Prints, for each count, in how many kernels it is equal, within 1 %, and the
-worst; then each kernel's name with the counts in which it differs. A card's count of store
-sectors is not exact: their sums over all kernels stand beside each other, too. Lanes active
-are of PTX here and of the machine's instructions there, another definition: only how they
+which a card counts as FLOP. Kernels are matched by job, step, variant, name and their
+order among those of that name in the step: a library's on the card have no partner.
+Prints, for each count, in how many kernels it is equal, within 1 %, and the worst; then
+each kernel's name with the counts in which it differs. A card's count of store sectors
+is not exact: their sums over all kernels stand beside each other, too. Lanes active are
+of PTX here and of the machine's instructions there, another definition: only how they
 lie beside each other is printed. Exit code 1 when a count of floating-point operations
 differs, 4 without anything to compare.
 """
@@ -135,7 +136,8 @@ JOIN StringIds x ON x.id = k.shortName ORDER BY o.kernelRow"""
 
 
 def read(db):
-    """{(step, variant, which of them, kernel): metrics}, and kernels' names."""
+    """{(step, variant, which of them, kernel, which of that name): metrics}, and the
+    kernels' names."""
     found, names, place = {}, {}, {}
     if not db.exists():
         return found, names
@@ -149,10 +151,14 @@ def read(db):
         if exec_ not in place:
             place[exec_] = seen[step, variant]
             seen[step, variant] += 1
-        key = (step, variant, place[exec_], kernel)
-        found.setdefault(key, {})[metric] = value
         if kernel < len(launched[exec_]):
-            names[key] = launched[exec_][kernel]
+            name = launched[exec_][kernel]
+            which = launched[exec_][:kernel].count(name)
+        else:
+            name, which = "?", kernel
+        key = (step, variant, place[exec_], name, which)
+        found.setdefault(key, {})[metric] = value
+        names[key] = name
     return found, names
 
 

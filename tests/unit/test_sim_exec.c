@@ -470,6 +470,32 @@ TEST_CASE(lanes_vote_and_match)
     gpu_close(&g);
 }
 
+/* Constant memory has a cache of its own: what a lane loads there is no request. */
+TEST_CASE(loads_of_constants_are_no_requests)
+{
+    struct gpu g;
+    const uint32_t *y = run_body(
+        &g,
+        BODY(".const .align 4 .b8 table[8] = {1, 0, 0, 0, 44, 1, 0, 0};\n",
+             "and.b32 %r2, %r1, 1;\n"
+             "mul.wide.u32 %rd5, %r2, 4;\n"
+             "mov.u64 %rd6, table;\n"
+             "add.u64 %rd6, %rd6, %rd5;\n"
+             "ld.const.u32 %r3, [%rd6];\n"
+             "ld.const.u32 %r4, [table+4];\n"
+             "add.u32 %r3, %r3, %r4;\n"
+             "st.global.u32 [%rd2], %r3;\n"),
+        1, 32, 32);
+    assert_int_equal(y[0], 301);
+    assert_int_equal(y[1], 600);
+    assert_int_equal(g.result.counts.load_requests, 0);
+    assert_int_equal(g.result.counts.load_sectors, 0);
+    assert_int_equal(g.result.counts.store_requests, 1);
+    assert_int_equal(g.result.counts.global_requests, 1);
+    assert_int_equal(g.result.counts.global_bytes, 32 * 4);
+    gpu_close(&g);
+}
+
 /* A function with parameters and a result, called by half of the lanes, one of a
  * library, vectors, local memory, a constant and a text. */
 TEST_CASE(functions_are_called)
@@ -763,6 +789,7 @@ TEST_CASE(flop_are_those_of_the_machine)
 #define LEAST "mov.f32 %f1, 0fC2FE0000;\n" /* -127 */
 #define NAN_F32 "mov.f32 %f1, 0f7FC00000;\n"
 #define LATER "add.f32 %f5, %f1, %f2;\n"
+#define THREE "mov.f64 %d1, 0d4008000000000000;\n"
     static const struct {
         const char *text;
         int64_t flops;
@@ -862,6 +889,15 @@ TEST_CASE(flop_are_those_of_the_machine)
         {BODY("", "mov.f64 %d1, 0d00000000000007E8;\n"
                   "sqrt.rn.f64 %d3, %d1;\n"),
          0, 27}, /* sqrt of 1e-320 */
+        /* A sign is part of an operand, or a sum with zero. */
+        {BODY("", THREE "abs.f64 %d2, %d1; add.f64 %d3, %d2, %d1;\n"), 0, 1},
+        {BODY("", THREE "neg.f64 %d2, %d1; setp.gt.f64 %p1, %d2, %d1;\n"), 0,
+         0},
+        {BODY("", THREE "neg.f64 %d2, %d1; setp.gt.f64 %p1, %d2, %d1;\n"
+                        "selp.f64 %d3, %d2, %d1, %p1;\n"),
+         0, 1},
+        {BODY("", THREE "abs.f64 %d2, %d1; mov.b64 %rd5, %d2;\n"), 0, 1},
+        {BODY("", THREE "mov.f64 %d2, %d1; abs.f64 %d2, %d1;\n"), 0, 1},
         {BODY("", "cvt.sat.f32.f32 %f2, %f1;\n"), 1, 0},
         {BODY("", "add.f32 %f2, %f1, %f1; cvt.sat.f32.f32 %f3, %f2;\n"), 1, 0},
         {BODY("", "add.f32 %f2, %f1, %f1; cvt.sat.f32.f32 %f3, %f2;\n"
@@ -879,6 +915,7 @@ TEST_CASE(flop_are_those_of_the_machine)
 #undef TINY
 #undef LEAST
 #undef LATER
+#undef THREE
 }
 
 /* 32 lanes multiply or add, and 5 take the result: these alone do it where the other

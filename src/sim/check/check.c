@@ -244,10 +244,11 @@ static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
     return lanes;
 }
 
-/* A copy beside the threads is one access, which comes twice. */
-static bool counted(const struct sim_access *a)
+/* A copy beside the threads is one access, which comes twice. Constant memory has a cache
+ * of its own, whose loads are no requests. */
+static bool counted(const struct sim_instr *i, const struct sim_access *a)
 {
-    return !a->async || a->issued;
+    return (!a->async || a->issued) && i->space != LAB_PTX_CONST;
 }
 
 static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
@@ -269,7 +270,7 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
             one = around_of(w, i, all.low, all.high - all.low + bytes);
     }
     if (one) {
-        if (counted(a))
+        if (counted(i, a))
             sim_count_global(n, a, a->mask, c->pattern);
         return in_alloc(w, i, a, one, a->mask, at);
     }
@@ -288,7 +289,7 @@ static uint32_t access_global(struct sim_warp *w, const struct sim_instr *i,
     }
     if (!good)
         return 0;
-    if (counted(a))
+    if (counted(i, a))
         sim_count_global(n, a, good, SIM_ANY);
     uint32_t done = 0;
     for (uint32_t rest = good; rest;) {

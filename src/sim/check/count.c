@@ -3,7 +3,8 @@
  *
  * Global memory, as ncu's l1tex__t_requests and l1tex__t_sectors: an instruction
  * of a warp is one request, and the 32-byte sectors that its lanes touch are
- * counted once each, for any width of a lane.
+ * counted once each, for any width of a lane. Constant memory has a cache of its own:
+ * LDC and ULDC are none of these requests.
  *
  * Shared memory, as ncu's l1tex__data_pipe_lsu_wavefronts_mem_shared: 32 banks of
  * 4 bytes ("CUDA C++ Programming Guide", compute capability 5.x and later). A
@@ -275,6 +276,8 @@ static const struct {
     int32_t f32_fma; /* besides: a test of the result */
 } arithmetic[] = {
     {"add", NULL, NULL, NULL, {1, 0, 0}},
+    {"abs", "f64", NULL, NULL, {1, 0, 0}}, /* of operands see fuse.c */
+    {"neg", "f64", NULL, NULL, {1, 0, 0}},
     {"sub", NULL, NULL, NULL, {1, 0, 0}},
     {"mul", NULL, NULL, NULL, {0, 1, 0}},
     {"fma", NULL, NULL, NULL, {0, 0, 1}},

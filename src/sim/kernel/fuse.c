@@ -226,6 +226,31 @@ static bool is_arithmetic(const struct lab_ptx_instr *in)
     return in->guard < 0 && sim_is_one_of(in, words);
 }
 
+/* A sign of fp64 that is no instruction for ptxas: it belongs to the operand of a sum, a
+ * comparison or a conversion (`DSETP.GT.AND P0, PT, |R2|, R6`). Where the value is stored,
+ * shuffled, chosen or moved, or a register has it from several places, ptxas makes a sum
+ * of it: `DADD R4, -RZ, |R2|`. */
+static bool is_operand_sign(struct fusing *x, int32_t at)
+{
+    static const char *const signs[] = {"abs", "neg", NULL};
+    static const char *const whole[] = {"st", "shfl", "selp", "mov", NULL};
+    const struct lab_ptx_instr *in = &x->instrs[at];
+    const struct reg_use *r;
+    if (!sim_is_one_of(in, signs) || !is_type(in, "f64"))
+        return false;
+    r = use_of(x, &in->operands[0]);
+    if (!r || r->writes != 1)
+        return false;
+    x->reg = in->operands[0].reg;
+    x->found = false;
+    for (int32_t k = 0; k < x->f->instr_count && !x->found; k++)
+        for (int o = 0; sim_is_one_of(&x->instrs[k], whole) &&
+                        o < x->instrs[k].operand_count;
+             o++)
+            sim_each_reg(x->f, &x->instrs[k].operands[o], find, x);
+    return !x->found;
+}
+
 /* ---- under a predicate ---- */
 
 static bool is_choice(const struct lab_ptx_instr *in)
@@ -826,7 +851,7 @@ enum lab_status sim_fuse(const struct lab_ptx_function *f,
             !lab_ptx_has_modifier(&x.instrs[k], "sat"))
             st = fuse_product(&x, k, arena);
     for (int32_t k = 0; !st && k < f->instr_count; k++)
-        if (is_saturation(&x, &x.instrs[k]))
+        if (is_saturation(&x, &x.instrs[k]) || is_operand_sign(&x, k))
             x.fused[k].flop = SIM_FLOP_NONE;
     code->instrs = x.instrs;
     if (!st)

@@ -37,13 +37,13 @@ grep -q 'the CUDA kernels on NVIDIA H200 (simulated)' "$out" ||
     complain "doctor does not name the device"
 cp "$out" doctor
 
-# Every value of an iteration, within the tolerance.
 # A variant of an op that is here, for steps that are not.
 run step "$LAB_SOURCE_DIR/tests/golden/lessons/vii_sgd.md" --backend sim \
     --variant '*=split'
 expect_exit 4
 expect_stderr "variant 'split' is for steps that this network does not have"
 
+# Every value of an iteration, within the tolerance.
 run step small.md --json --backend cpu --variant '*=naive'
 expect_exit 0
 cp "$out" cpu

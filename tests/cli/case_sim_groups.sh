@@ -46,6 +46,42 @@ __global__ void k(int *y)
     y[threadIdx.x] = 1;
 }
 END
+# Every third lane: shuffles by rank, one bit a rank.
+cat >some.cu <<'END'
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(const int *x, int *y)
+{
+    const int i = threadIdx.x;
+    const int v = x[i];
+    auto four = cg::tiled_partition<4>(cg::this_thread_block());
+    y[5 * i] = four.match_any(v / 2);
+    if (v % 3 == 1) {
+        cg::coalesced_group g = cg::coalesced_threads();
+        y[5 * i + 1] = g.shfl_down(v, 2);
+        y[5 * i + 2] = g.shfl_up(v, 3);
+        y[5 * i + 3] = g.ballot(v > 9);
+        y[5 * i + 4] = g.match_any(v / 6);
+    }
+    cg::grid_group all = cg::this_grid();
+    if (all.block_index().x != 0 || all.dim_blocks().x != 1) y[0] = -1;
+}
+END
+cat >no_such.cu <<'END'
+#include <cooperative_groups.h>
+__global__ void k(int *y)
+{
+    y[0] = cooperative_groups::coalesced_threads().no_such();
+}
+END
+cat >split.cu <<'END'
+#include <cooperative_groups.h>
+__global__ void k(int *y)
+{
+    auto g = cooperative_groups::coalesced_threads();
+    y[0] = cooperative_groups::tiled_partition<4>(g).size();
+}
+END
 for compiler in clang nvcc; do
     run sim groups.cu --compiler $compiler --grid 2 --block 32,2 --shared 256 --json \
         --arg 'in:int[128]=iota' --arg 'out:int[128,8]'
@@ -70,6 +106,20 @@ for compiler in clang nvcc; do
          [(lambda here: here.index(i) * 100 + len(here) + 1000 * here[-1])(
              [k for k in range(i // 32 * 32, i // 32 * 32 + 32) if k % 3 == 1])
           if i % 3 == 1 else -1 for i in range(128)]'
+    run sim some.cu --compiler $compiler --grid 1 --block 32 --json \
+        --arg 'in:int[32]=iota' --arg 'inout:int[32,5]=zero'
+    expect_exit 0
+    expect_json '[one("output")["data"][5 * i] for i in range(32)] == [3, 3, 12, 12] * 8' \
+        'all(one("output")["data"][5 * here[k] + 1:5 * here[k] + 5] ==
+             [here[k + 2 if k + 2 < len(here) else k], here[k - 3 if k >= 3 else k],
+              sum(1 << n for n, v in enumerate(here) if v > 9),
+              sum(1 << n for n, v in enumerate(here) if v // 6 == here[k] // 6)]
+             for here in [range(1, 32, 3)] for k in range(len(here)))'
+    run sim split.cu --compiler $compiler --grid 1 --block 32 --arg 'out:int[1]'
+    expect_exit 3
+    run sim no_such.cu --compiler $compiler --grid 1 --block 32 --arg 'out:int[1]'
+    expect_exit 3
+    [ $compiler != clang ] || expect_stderr 'needs nvcc'
     run sim grid.cu --compiler $compiler --grid 2 --block 32 --arg 'out:int[32]'
     expect_exit 3
     expect_stderr 'blocks of a grid do not wait for each other'

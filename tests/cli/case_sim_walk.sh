@@ -231,7 +231,6 @@ expect_exit 1
 expect_stdout 'stencil, variant no_barrier in fp32, size 300, on NVIDIA H200 (simulated)'
 expect_stdout 'stencil_shared  launch.cuh'
 expect_stderr 'race in stencil_shared at kernels/stencil/sums.cu'
-# A walk is text, and has no place between lines of JSON.
 # Shared memory in the type of its source: sums of two warps in double.
 "$LAB_EXE" lab dot --backend sim --into blocks --sizes 10000 >"$out" 2>"$err" <<'WORDS'
 break 39
@@ -245,6 +244,7 @@ expect_exit 0
 expect_stdout 'of_warp, of double'
 grep -q '^     0: -*[0-9][0-9.]* -*[0-9][0-9.]* - - - - - -$' "$out" ||
     complain 'sums in double'
+# A walk is text, and has no place between lines of JSON.
 run lab stencil --backend sim --into no_barrier --json
 expect_exit 2
 expect_stderr '--into prints lines of text: it has no --json'

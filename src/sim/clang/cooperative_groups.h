@@ -52,10 +52,21 @@ LAB_BOTH thread_block this_thread_block()
 class grid_group
 {
   public:
-    __attribute__((
-        unavailable("blocks of a grid do not wait for each other; a launch for "
-                    "each part does the same"))) __device__ void
-    sync() const;
+#define LAB_NO_BARRIER                                                         \
+    __attribute__((                                                            \
+        unavailable("blocks of a grid do not wait for each other; a launch "   \
+                    "for each part does the same"))) __device__
+    LAB_NO_BARRIER void sync() const;
+    LAB_NO_BARRIER bool is_valid() const; /* that sync() may be called */
+#undef LAB_NO_BARRIER
+    LAB_MEMBER static dim3 block_index()
+    {
+        return dim3(blockIdx.x, blockIdx.y, blockIdx.z);
+    }
+    LAB_MEMBER static dim3 dim_blocks()
+    {
+        return dim3(gridDim.x, gridDim.y, gridDim.z);
+    }
     LAB_MEMBER static unsigned long long block_rank()
     {
         return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) *
@@ -169,6 +180,10 @@ template <unsigned N, typename PARENT = void> class thread_block_tile
     {
         return __ballot_sync(mask(), p) >> first() & ones();
     }
+    template <typename T> LAB_MEMBER static unsigned match_any(T v)
+    {
+        return __match_any_sync(mask(), v) >> first() & ones();
+    }
 };
 template <unsigned N, typename PARENT>
 LAB_BOTH thread_block_tile<N, PARENT> tiled_partition(const PARENT &parent)
@@ -186,6 +201,16 @@ class coalesced_group
     LAB_MEMBER unsigned lane_of(unsigned rank) const
     {
         return __fns(mask, 0, (int)rank + 1);
+    }
+    /* Bit k is that of the lane of rank k. */
+    LAB_MEMBER unsigned by_rank(unsigned lanes) const
+    {
+        unsigned bits = 0;
+        unsigned bit = 1;
+        for (unsigned rest = mask; rest != 0; rest &= rest - 1, bit <<= 1)
+            if (lanes & rest & -rest)
+                bits |= bit;
+        return bits;
     }
 
   public:
@@ -213,6 +238,16 @@ class coalesced_group
     {
         return __shfl_sync(mask, v, (int)lane_of(rank));
     }
+    template <typename T> LAB_MEMBER T shfl_up(T v, unsigned by) const
+    {
+        const unsigned rank = thread_rank();
+        return shfl(v, rank < by ? rank : rank - by);
+    }
+    template <typename T> LAB_MEMBER T shfl_down(T v, unsigned by) const
+    {
+        const unsigned rank = thread_rank();
+        return shfl(v, by < size() - rank ? rank + by : rank);
+    }
     LAB_MEMBER int any(int p) const
     {
         return __any_sync(mask, p);
@@ -221,7 +256,18 @@ class coalesced_group
     {
         return __all_sync(mask, p);
     }
+    LAB_MEMBER unsigned ballot(int p) const
+    {
+        return by_rank(__ballot_sync(mask, p));
+    }
+    template <typename T> LAB_MEMBER unsigned match_any(T v) const
+    {
+        return by_rank(__match_any_sync(mask, v));
+    }
 };
+/* Partitions of these are another function of CUDA's. */
+template <unsigned N>
+LAB_BOTH void tiled_partition(const coalesced_group &) = delete;
 LAB_DEVICE coalesced_group coalesced_threads()
 {
     return coalesced_group(__activemask());

@@ -285,7 +285,8 @@ static enum lab_status run(struct command *c, const char *errors, int *code)
 static bool is_not_there(const char *words)
 {
     static const char *const ways[] = {
-        "file not found", "undeclared identifier", "no matching function"};
+        "file not found", "undeclared identifier", "no matching function",
+        "in 'cooperative_groups::", "in namespace 'cooperative_groups"};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
         if (strstr(words, ways[i]))
             return true;

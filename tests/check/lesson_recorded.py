@@ -22,6 +22,9 @@ times") below a run is an error: it is tied to nothing. A ratio in a sentence th
 the course or its card may be one of a rung and a figure of the lesson's `slide` list at
 the same size. The questions of "Predict first" give figures and claim none.
 
+A ratio of two sizes is of two of those that its sentence names, if it names any. "7 % of"
+is a part, "7 % ahead" or "saves 7 %" a difference.
+
 A figure is of the sizes that its sentence names ("at 4096", "S = 8", "64 KiB"), or the
 last sentence that named some; in a table of its row's. One without a unit has a unit
 that was said before it. Of hardware counters, kernels and notes the run has the bytes
@@ -181,12 +184,12 @@ class Run:
                 (number,)):
             self.add("ratio", share, {"rung": lesson, "precision": "", "size": ""})
 
-    def add(self, kind, value, row=None, other=""):
-        """`other`: the rung that a ratio is to."""
+    def add(self, kind, value, row=None, other="", size=""):
+        """`other`, `size`: the rung and the size that a ratio is to."""
         if value is not None:
             self.values.append((kind, value, row["rung"] if row else "",
                                 row["precision"] if row else "",
-                                row["size"] if row else "", other))
+                                row["size"] if row else "", other, size))
 
     def counters(self, number):
         """Hardware counters and kernels of each row: of all its kernels the bytes that
@@ -275,19 +278,22 @@ class Run:
             if b["place"] != r["place"] and (
                     b["size"] == r["size"] or
                     (b["rung"], b["precision"]) == (r["rung"], r["precision"])):
-                self.add("ratio", b["median_ns"] / time, r, b["rung"])
-                self.add("ratio", time / b["median_ns"], r, b["rung"])
+                self.add("ratio", b["median_ns"] / time, r, b["rung"], b["size"])
+                self.add("ratio", time / b["median_ns"], r, b["rung"], b["size"])
                 if r["rate"] and b["rate"]:
-                    self.add("ratio", r["rate"] / b["rate"], r, b["rung"])
+                    self.add("ratio", r["rate"] / b["rate"], r, b["rung"], b["size"])
                 if r["rateModel"] and b["rateModel"]:
                     for kind in ("ratio", "models"):
-                        self.add(kind, r["rateModel"] / b["rateModel"], r, b["rung"])
+                        self.add(kind, r["rateModel"] / b["rateModel"], r, b["rung"],
+                                 b["size"])
 
-    def has(self, number, slack, units, rung, precision, sizes, rungs=(), near=()):
-        """`sizes`: those that will do, all where there is none. `rungs`: those of the sentence; `near`: those of the text around it. A ratio
+    def has(self, number, slack, units, rung, precision, sizes, rungs=(), near=(),
+            form=""):
+        """`form`: of a percentage, "part" as in "7 % of", "more" as in "7 % ahead", or
+        either. `sizes`: those that will do, all where there is none. `rungs`: those of the sentence; `near`: those of the text around it. A ratio
         of two rungs is of the sentence's; where that names one, of it and one near;
         where it names none, of two near."""
-        for kind, value, r, p, s, other in self.values:
+        for kind, value, r, p, s, other, to in self.values:
             if other and r == other and len(rungs) > 1 and kind != "top":
                 continue
             if other and r != other and (
@@ -296,13 +302,14 @@ class Run:
                     not {r, other} <= set(rungs) | set(near)):
                 continue
             if (rung and r != rung) or (precision and p and p != precision) or \
-                    (sizes and s and s not in sizes):
+                    (sizes and s and s not in sizes) or \
+                    (sizes and to and to not in sizes):
                 continue
             for k, scale, _ in units:
                 if k != kind:
                     continue
-                shown = [value / scale]
-                if kind == "ratio" and scale < 1:  # 7 % more, 7 % less
+                shown = [value / scale] if form != "more" else []
+                if kind == "ratio" and scale < 1 and form != "part":
                     shown += [abs(value - 1) / scale]
                 if any(abs(v - number) <= slack * 1.000001 for v in shown):
                     return True
@@ -376,7 +383,7 @@ def beside_course(text, m, number, slack, scale, named, rung):
     named_sizes = [s for s in slides if s[0] in told]
     for size, flops in named_sizes or slides:
         for r in named:
-            for kind, value, of, _, s, _ in r.values:
+            for kind, value, of, _, s, *_ in r.values:
                 if kind == "flop/s" and s == size and rung in ("", of) and any(
                         abs(v / scale - number) <= slack
                         for v in (value / flops, abs(value / flops - 1))):
@@ -412,6 +419,14 @@ def sizes_in(sentence, named):
 
 SIZE_BEFORE = r"(?:=|\bat|\bfrom|\bto|\bwith|\bbatch|\bwidth)\s*$"
 SIZE_BEHIND = r"\s+(?:branches|products|elements|results|numbers|rows|threads)\b"
+
+
+def form_of(text, m):
+    """Whether a percentage is a part ("7 % of"), a difference ("7 % ahead") or either."""
+    if re.match(LIST + r"\s*%\s+(?:ahead|behind|faster|slower|more|less|longer)\b",
+                text[m.end():]) or re.search(r"\b(?:gains?|saves?|loses?|within|grows\s+by)\s+$", text[:m.start()]):
+        return "more"
+    return "part" if re.match(r"\s*%\s+of\b", text[m.end():]) else ""
 
 
 def check_number(name, text, m, named, where, always, near=(), said=(), cell=None):
@@ -468,7 +483,8 @@ def check_number(name, text, m, named, where, always, near=(), said=(), cell=Non
     own = rungs_in(text, named)
     near = own if len(own) > 1 else own | set(near)
     if printed or printed is None and any(
-            r.has(number, slack, units, *where, rungs, near) for r in named):
+            r.has(number, slack, units, *where, rungs, near, form_of(text, m))
+            for r in named):
         return
     if unit and unit[0] == "ratio" and units[0] == unit and printed is None and any(
             abs(v / unit[1] - number) <= slack for _, v in pairs(named)):

@@ -95,6 +95,12 @@ grep -Eq "^CPU at 90: .*; this machine: not measured at 90 \(about [0-9.e+]+ [a-
     complain 'how long a call of 90 takes'
 expect_stdout 'without --sizes those are measured that a minute has room for'
 [ "$(grep -Ec '^lapack +fp64 ' "$out")" -eq 1 ] || complain 'more than --sizes has'
+# A size that memory has no room for has its reason, and is not counted with those that
+# a minute has no room for.
+sed 's/size: 90000,/size: 900000,/; /size: 90,/d' own-lu.md >refused-lu.md
+run lab ./refused-lu.md --backend cpu --repeat 20 --sizes 60,900000 --db beside.db
+grep -Eq '^CPU at 900000: .*; this machine: no time: ' "$out" || complain 'no reason at 900000'
+grep -q 'have none of this CPU' "$out" && complain 'a refused size is counted once more'
 run step embedding-product --backend cpu
 grep -E '^fc1.W\[3,0\] +14 +14 +\+0' "$out" || complain 'W after its update'
 

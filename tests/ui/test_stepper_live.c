@@ -329,6 +329,59 @@ TEST_CASE(a_cell_of_an_lstm_is_drawn)
                    "await 60000 not computed yet\nabsent (×)\n"));
 }
 
+static void play_text(const char *lesson, const char *keys)
+{
+    const char *path = "stepper-live-cell.md";
+    test_write(path, lesson);
+    const enum lab_status st = play(path, keys);
+    remove(path);
+    assert_ok(st);
+}
+
+/* The values at the operations are whole, also those with a sign. */
+TEST_CASE(a_small_state_of_an_lstm_is_whole)
+{
+    play_text("---\nformat: 1\ntitle: t\nsummary: s\norder: 1\nminutes: 1\n"
+              "data: {source: inline, x: [[[1]]], y: [[[0]]]}\n"
+              "network:\n  - {id: r, op: lstm, hidden: 1}\n"
+              "loss: {op: mse}\noptimizer: {op: sgd, lr: 0.1}\n"
+              "parameters:\n  r.W: [[-0.130739], [0], [0], [0]]\n"
+              "  r.U: [[0], [0], [0], [0]]\n  r.b: [0, 20, 0, 0]\n"
+              "run: {iterations: 1}\n---\nText.\n",
+              "resize 200 60\nawait 60000 step 0 of\n"
+              "text :run r.cell.0\nkey Enter\n"
+              "await 60000 next: r.cell.0\nkey s\n"
+              "await 60000 tanh -0.129\n");
+}
+
+#define TWO_LSTMS(FROM, TO)                                                    \
+    "---\nformat: 1\ntitle: t\nsummary: s\norder: 1\nminutes: 1\nseed: 3\n"    \
+    "data: {source: reverse, length: 2, alphabet: 6, rows: 36, batch: 4, "     \
+    "split: 0.8}\nnetwork:\n"                                                  \
+    "  - {id: e1, op: embedding, vocab: 6, dim: 2}\n"                          \
+    "  - {id: " FROM ", op: lstm, hidden: 2}\n"                                \
+    "  - {id: e2, op: embedding, vocab: 7, dim: 2, from: decoder}\n"           \
+    "  - {id: " TO ", op: lstm, hidden: 2, from: [e2, " FROM "]}\n"            \
+    "  - {id: fc, op: dense, units: 6}\n"                                      \
+    "loss: {op: softmax_cross_entropy}\noptimizer: {op: sgd, lr: 0.1}\n"       \
+    "run: {epochs: 1}\n---\nText.\n"
+
+/* The name of the cell's node is left out of titles, another node's is not. */
+TEST_CASE(a_state_of_another_node_has_its_title)
+{
+    play_text(TWO_LSTMS("averylongname", "dec"),
+              "resize 200 60\nawait 60000 step 0 of\n"
+              "text :run dec.cell.0\nkey Enter\n"
+              "await 60000 next: dec.cell.0\nkey s\nawait 60000 ▸(+)──\n"
+              "expect │averylongname.c…\nexpect   f.0 4x2  \n");
+    play_text(TWO_LSTMS("enc", "averylongname"),
+              "resize 200 60\nawait 60000 step 0 of\n"
+              "text :run averylongname.cell.0\nkey Enter\n"
+              "await 60000 next: averylongname.cell.0\nkey s\n"
+              "await 60000 ▸(+)──\nexpect │enc.c.1 4x2  \n"
+              "expect   f.0 4x2  \n");
+}
+
 /* Of feature maps the channels come first, and what has no room is counted. */
 TEST_CASE(a_sheet_of_maps_has_the_channels)
 {

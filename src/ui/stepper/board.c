@@ -1321,17 +1321,26 @@ static struct lab_lstm_cell written_cell(const struct lab_board_view *b)
     return lab_lstm_cell_find(b->snap->plan, &b->board);
 }
 
-/* What the titles begin with is left out of all where one has no room for it: the
- * node's name. */
-static size_t cut_of_titles(const struct lab_board_view *b,
-                            const struct lab_canvas *c,
-                            char title[][TITLE_BYTES])
+/* The name of the cell's node, which its titles begin with, is left out of them where one
+ * has no room for it. The state before may be another node's: its title is whole. */
+static void cut_titles(const struct lab_board_view *b,
+                       const struct lab_canvas *c,
+                       const struct lab_lstm_cell *cell,
+                       char title[][TITLE_BYTES])
 {
-    const char *tail = strchr(title[0], '.');
-    for (int i = 0; i < b->board.n && b->layout.drawn && tail; i++)
-        if (lab_canvas_columns(c, title[i]) > b->layout.at[i].title.w)
-            return (size_t)(tail + 1 - title[0]);
-    return 0;
+    char node[TITLE_BYTES];
+    bool room = true;
+    if (!b->layout.drawn)
+        return;
+    snprintf(node, sizeof(node), "%s", title[cell->part[LAB_LSTM_H]]);
+    node[strcspn(node, ".")] = '\0';
+    const size_t n = strlen(node);
+    for (int i = 0; i < b->board.n; i++)
+        room =
+            room && lab_canvas_columns(c, title[i]) <= b->layout.at[i].title.w;
+    for (int i = 0; i < b->board.n && !room; i++)
+        if (strncmp(title[i], node, n) == 0 && title[i][n] == '.')
+            memmove(title[i], title[i] + n + 1, strlen(title[i] + n + 1) + 1);
 }
 
 bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
@@ -1361,9 +1370,9 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
         lab_lstm_cell_draw(b, c, &cell);
     else
         place_written(b, r, want, halves);
-    const size_t cut = cut_of_titles(b, c, title);
+    cut_titles(b, c, &cell, title);
     for (int i = 0; i < b->board.n && b->layout.fits; i++)
-        draw_part(b, c, i, title[i] + cut);
+        draw_part(b, c, i, title[i]);
     return b->layout.fits;
 }
 

@@ -231,7 +231,7 @@ static void draw_values(const struct lab_board_view *b, struct lab_canvas *c,
                         const struct lab_lstm_cell *cell, struct rows y,
                         const int *x, int sum)
 {
-    enum { SHORT = 5 }; /* columns of a number */
+    enum { SHORT = 6 }; /* columns of a number, as few as a value can have */
     int64_t at[LAB_MAX_RANK] = {0};
     const struct lab_plane *h = lab_board_plane(b, cell->part[LAB_LSTM_H]);
     if (b->cursor.tensor < 0 || b->cursor.index < 0 || !h)
@@ -249,10 +249,11 @@ static void draw_values(const struct lab_board_view *b, struct lab_canvas *c,
            v[LAB_LSTM_F] * v[LAB_LSTM_BEFORE]);
     number(c, y.state - 1, sum, half - 1, v[LAB_LSTM_C]);
     number(c, y.in + 1, sum, half - 2, v[LAB_LSTM_I] * v[LAB_LSTM_A]);
-    if (half >= 3 + SHORT)
-        lab_canvas_text(c, (y.state + y.out) / 2, x[LAB_LSTM_O] + 3, SHORT,
-                        LAB_ROLE_NORMAL,
-                        LAB_VALUE_TEXT(tanh(v[LAB_LSTM_C]), SHORT));
+    const char *text = LAB_VALUE_TEXT(tanh(v[LAB_LSTM_C]), SHORT);
+    const int w = lab_canvas_columns(c, text);
+    if (half >= 2 + w) /* whole, or not at all */
+        lab_canvas_text(c, (y.state + y.out) / 2, x[LAB_LSTM_O] + 2, w,
+                        LAB_ROLE_NORMAL, text);
 }
 
 /* Which columns of z go into which gate. */
@@ -309,7 +310,7 @@ void lab_lstm_cell_draw(const struct lab_board_view *b, struct lab_canvas *c,
     operation(c, y.in, sum, "(×)");
     /* What goes out. */
     down(c, x[LAB_LSTM_O], y.state + 1, y.gates - 1);
-    lab_canvas_text(c, (y.state + y.out) / 2, x[LAB_LSTM_O] - 2, 4,
+    lab_canvas_text(c, (y.state + y.out) / 2, x[LAB_LSTM_O] - 3, 4,
                     LAB_ROLE_HEADING, "tanh");
     one(c, y.out - 1, x[LAB_LSTM_O], "▾");
     operation(c, y.out, x[LAB_LSTM_O], "(×)");

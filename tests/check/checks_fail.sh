@@ -177,8 +177,8 @@ figure 231 'and [0-9.]* times as fast' 'and 2.0 times as fast'
 catches "another quotient of two figures" '2.0 of 1x128.*is not in run' recorded
 figure 227 'is [0-9.]* times' 'is 1.38 times'
 catches "another ratio of two rungs" '1.38 of one' recorded
-figure 245 'needs [0-9.]*$' 'needs 7.11'
-catches "another time of a rung" '7.11 of streams' recorded
+figure 245 'needs [0-9.]*$' 'needs 6.37'
+catches "another time of a rung" '6.37 of streams' recorded
 figure 201 'reaches$' 'is half, and reaches'
 catches "a ratio in words" "'half': a ratio of run" recorded
 figure 243 'and [0-9.]* times the course' 'and 9.4 times the course'

@@ -53,6 +53,7 @@ static const struct lab_command_line usage = {
 
 struct printer {
     const struct lab_config *config;
+    const struct lab_ui_settings *screens;
     bool json;
     struct lab_text_table table;
     enum lab_status st;
@@ -121,50 +122,19 @@ static const struct lab_screen_ops *const with_keys[] = {&lab_view_home,
                                                          &lab_view_text,
                                                          NULL};
 
-/* The key that a setting sets on this screen, "F6" of "key.F6" and of "key.run.F6";
- * NULL: none. */
-static const char *key_set_on(const struct lab_setting *s, const char *screen,
-                              bool *own)
-{
-    const size_t n = strlen(screen);
-    const char *name = s->name + 4;
-    if (strncmp(s->name, "key.", 4) != 0)
-        return NULL;
-    *own = strncmp(name, screen, n) == 0 && name[n] == '.' && name[n + 1];
-    name += *own ? n + 1 : 0;
-    return lab_key_parse(name) != LAB_KEY_NONE ? name : NULL;
-}
-
-/* Whether the file sets the key of this screen alone, which comes before what it sets on
- * all. */
-static bool set_on_screen(const struct lab_config *config, const char *screen,
-                          int key)
-{
-    bool own = false;
-    for (int i = 0; i < config->n; i++) {
-        const char *name = key_set_on(&config->list[i], screen, &own);
-        if (name && own && lab_key_parse(name) == key)
-            return true;
-    }
-    return false;
-}
-
-/* What the file says of a key of this screen; NULL. */
-static const struct lab_setting *set_for(const struct lab_config *config,
+/* What the file sets that means one of these keys on the screen; NULL. */
+static const struct lab_setting *set_for(const struct lab_ui_settings *set,
                                          const char *screen, const char *keys)
 {
-    for (int i = 0; i < config->n; i++) {
-        bool own = false;
-        const char *name = key_set_on(&config->list[i], screen, &own);
-        if (!name ||
-            (!own && set_on_screen(config, screen, lab_key_parse(name))))
+    for (int i = 0; i < set->n_keys; i++) {
+        const struct lab_key_setting *k = &set->keys[i];
+        if (lab_ui_setting_key(set, screen, k->from) != k)
             continue;
         for (const char *at = keys; *at; at += strspn(at, " ")) {
-            size_t k = strcspn(at, " ");
-            if (strlen(config->list[i].value) == k &&
-                memcmp(config->list[i].value, at, k) == 0)
-                return &config->list[i];
-            at += k;
+            size_t n = strcspn(at, " ");
+            if (strlen(k->by->value) == n && memcmp(k->by->value, at, n) == 0)
+                return k->by;
+            at += n;
         }
     }
     return NULL;
@@ -173,7 +143,7 @@ static const struct lab_setting *set_for(const struct lab_config *config,
 static void print_key(struct printer *p, const char *screen,
                       const struct lab_binding *row)
 {
-    const struct lab_setting *s = set_for(p->config, screen, row->keys);
+    const struct lab_setting *s = set_for(p->screens, screen, row->keys);
     if (p->st)
         return;
     if (!p->json) {
@@ -242,7 +212,7 @@ static int cmd_config(int argc, char **argv)
     struct lab_options o;
     struct lab_ui_settings screens;
     lab_options_parse(&o, argc, argv, &usage);
-    struct printer p = {.json = o.json};
+    struct printer p = {.json = o.json, .screens = &screens};
     p.st = lab_config_get(&p.config);
     if (!p.st)
         p.st =

@@ -88,6 +88,7 @@ static enum lab_status read_key(struct lab_ui_settings *out,
     int n = out->n_keys;
     if (n == LAB_KEYS_SET_MOST)
         return lab_config_fail(s, "more than %d keys", LAB_KEYS_SET_MOST);
+    out->keys[n].by = s;
     out->keys[n].screen = screen_of(&from);
     out->keys[n].from = lab_key_parse(from);
     out->keys[n].to = lab_key_parse(s->value);
@@ -99,6 +100,21 @@ static enum lab_status read_key(struct lab_ui_settings *out,
         return lab_config_fail(s, no_key, s->value);
     out->n_keys++;
     return LAB_OK;
+}
+
+const struct lab_key_setting *
+lab_ui_setting_key(const struct lab_ui_settings *s, const char *screen, int key)
+{
+    const struct lab_key_setting *found = NULL;
+    for (int i = 0; i < s->n_keys; i++) {
+        const struct lab_key_setting *k = &s->keys[i];
+        if (k->from != key || (k->screen && strcmp(k->screen, screen) != 0))
+            continue;
+        if (k->screen)
+            return k;
+        found = k;
+    }
+    return found;
 }
 
 static enum lab_status no_color(const struct lab_setting *s)

@@ -2176,18 +2176,11 @@ static void skip_to_esc(struct lab_ui *ui)
 /* What a key means by the configuration file. Typed text stays as it is. */
 static int meant(const struct lab_ui *ui, int key)
 {
-    const char *screen = ui_top(ui)->screen.ops->name;
-    int to = key;
-    for (int i = 0; i < ui->settings.n_keys && !ui->asking; i++) {
-        const char *only = ui->settings.keys[i].screen;
-        if (ui->settings.keys[i].from != key ||
-            (only && strcmp(only, screen) != 0))
-            continue;
-        to = ui->settings.keys[i].to;
-        if (only)
-            return to;
-    }
-    return to;
+    const struct lab_key_setting *set =
+        ui->asking ? NULL
+                   : lab_ui_setting_key(&ui->settings,
+                                        ui_top(ui)->screen.ops->name, key);
+    return set ? set->to : key;
 }
 
 /* Handles what need not wait any more, in the order in which it came. */

@@ -14,7 +14,6 @@
 #include "base/format.h"
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "base/signals.h"
 #include "base/version.h"
 #include "debug/lesson_run.h"
 #include "debug/sim_findings.h"
@@ -131,11 +130,7 @@ static void record_end(struct lab_bench *lab, enum lab_status st)
     struct lab_run_summary summary;
     bool nothing = lab->place > 0 && lab->timed == 0;
     lab_run_summary_init(&summary);
-    const bool left =
-        st == LAB_E_CANCELLED || (st && lab_signals_reader_gone());
-    summary.status = left            ? LAB_RUN_CANCELLED
-                     : st || nothing ? LAB_RUN_FAILED
-                                     : LAB_RUN_DONE;
+    summary.status = !st && nothing ? LAB_RUN_FAILED : lab_run_ended(st);
     summary.iterations = lab->backend->untimed ? LAB_UNKNOWN : lab->repeats;
     if (lab->counters_end) {
         summary.counters = lab->counters_end;

@@ -433,12 +433,7 @@ static int cmd_step(int argc, char **argv)
     int code = st == LAB_E_CANCELLED ? LAB_EXIT_SIGNAL + lab_signals_caught()
                                      : lab_exit_error(st);
     lab_run_summary_init(&summary);
-    /* A reader that has read enough (head) is no fault. */
-    const bool left =
-        st == LAB_E_CANCELLED || (st && lab_signals_reader_gone());
-    summary.status = left ? LAB_RUN_CANCELLED
-                     : st ? LAB_RUN_FAILED
-                          : LAB_RUN_DONE;
+    summary.status = lab_run_ended(st);
     summary.iterations = lab_walk_iteration(w.walk) + 1;
     summary.loss_first = summary.loss_last = lab_walk_loss(w.walk);
     lab_lesson_run_finish(&w, &summary, &kept);

@@ -590,8 +590,7 @@ void lab_training_summary(const struct lab_training *t, enum lab_status st,
                           struct lab_run_summary *out)
 {
     lab_run_summary_init(out);
-    const bool left = t->interrupted || (st && lab_signals_reader_gone());
-    out->status = left ? LAB_RUN_CANCELLED : st ? LAB_RUN_FAILED : LAB_RUN_DONE;
+    out->status = t->interrupted ? LAB_RUN_CANCELLED : lab_run_ended(st);
     out->iterations = t->iterations;
     out->loss_first = t->loss_first;
     out->loss_last = t->loss_last;

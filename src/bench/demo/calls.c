@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/mem.h"
-#include "base/signals.h"
 #include "report/exit.h"
 #include "engine/backend.h"
 #include "engine/ladder.h"
@@ -220,11 +219,7 @@ static void end_run(struct shown *s, enum lab_status st)
 {
     struct lab_run_summary summary;
     lab_run_summary_init(&summary);
-    const bool left =
-        st == LAB_E_CANCELLED || (st && lab_signals_reader_gone());
-    summary.status = left ? LAB_RUN_CANCELLED
-                     : st ? LAB_RUN_FAILED
-                          : LAB_RUN_DONE;
+    summary.status = lab_run_ended(st);
     lab_bench_writer_close(s->writer, s->db, &summary);
 }
 

@@ -644,10 +644,8 @@ static void end_run(struct sweep *s, enum lab_status st)
     if (s->lesson_id)
         add_run_variants(s, &variants);
     lab_run_summary_init(&summary);
-    const bool left = lab_signals_caught() || (st && lab_signals_reader_gone());
-    summary.status = left ? LAB_RUN_CANCELLED
-                     : st ? LAB_RUN_FAILED
-                          : LAB_RUN_DONE;
+    summary.status =
+        lab_signals_caught() ? LAB_RUN_CANCELLED : lab_run_ended(st);
     summary.variants = lab_str_text(&variants);
     summary.variants_from = run_variants_from(s);
     lab_bench_writer_close(s->writer, s->db, &summary);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "base/clock.h"
 #include "trace/intern.h"
 #include "base/error.h"
@@ -101,6 +102,13 @@ void lab_run_info_init(struct lab_run_info *info)
     info->row.seed = 0;
     info->row.rank = 0;
     lab_fields_clear(&lab_gpu_fields, &info->device);
+}
+
+enum lab_run_status lab_run_ended(enum lab_status st)
+{
+    if (st == LAB_E_CANCELLED || (st && lab_signals_reader_gone()))
+        return LAB_RUN_CANCELLED;
+    return st ? LAB_RUN_FAILED : LAB_RUN_DONE;
 }
 
 void lab_run_summary_init(struct lab_run_summary *summary)

@@ -119,7 +119,7 @@ struct lab_run_row {
     double utilization_pct;    /* processor time over wall time and threads; of
                                   a GPU the time in which a kernel ran */
     double energy_j;           /* of the whole run */
-    int64_t warm_iterations;   /* in whose time energy was counted */
+    int64_t warm_iterations;   /* in their time energy was counted */
     int64_t warm_ns;           /* their time */
     double warm_energy_j;      /* NaN: too short for the counter, too */
     double iteration_flop;     /* from the shapes */
@@ -175,6 +175,9 @@ struct lab_run_summary { /* LAB_UNKNOWN and NaN where unknown */
 };
 /* Everything unknown, status done. */
 void lab_run_summary_init(struct lab_run_summary *summary);
+/* How a run ended that returned `st`: one that was cancelled, or that lost the reader of
+ * its output (head), has not failed. */
+enum lab_run_status lab_run_ended(enum lab_status st);
 
 struct lab_writer_options { /* 0: the default */
     size_t ring_records;    /* 32768 */

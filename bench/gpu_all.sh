@@ -182,7 +182,7 @@ lane_attention() {
 }
 
 stage_correct() {
-    # The time to load the module, whose device code is compressed.
+    # The time to load the module: its device code is compressed.
     part start 30 "$lab" doctor
     # Compares times: alone.
     part gpu_tests_advice 40 "$here/gpu_tests.sh" "$build" test_cuda_advice

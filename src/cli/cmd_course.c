@@ -296,17 +296,15 @@ static struct verdict look(const struct course *c, int row)
     if (v.recorded)
         find_recorded(c, gpu, &v);
     if (unrecorded) {
-        size_t n = strlen(v.why);
         if (v.recorded)
-            snprintf(v.why + n, sizeof(v.why) - n, "; %s", missing);
+            append(v.why, sizeof(v.why), "; %s", missing);
     } else if (missing) {
         bool planned = strncmp(missing, later, strlen(later)) == 0;
         v.state = planned                       ? LATER
                   : text_of(c, row, c->command) ? IN_PART
                                                 : MISSING;
-        size_t n = strlen(v.why);
-        snprintf(v.why + n, sizeof(v.why) - n, "%s%s%s", n ? "; " : "",
-                 planned ? "" : "missing: ", missing);
+        append(v.why, sizeof(v.why), "%s%s%s", v.why[0] ? "; " : "",
+               planned ? "" : "missing: ", missing);
     }
     return v;
 }

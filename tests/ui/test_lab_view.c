@@ -308,16 +308,22 @@ static void draws(const struct lab_bench_chart *chart, int h, int w,
     lab_free(text);
 }
 
+/* Of the recorded set at its sixth size, its row 34 chosen. */
+static struct lab_bench_chart recorded_chart(struct lab_bench_data *lab)
+{
+    fixture_lab();
+    fixture_lab_finish();
+    assert_ok(fixture_lab_data(lab));
+    return (struct lab_bench_chart){
+        .lab = lab, .set = 1, .size = 5, .chosen = 34, .log = true};
+}
+
 /* Sizes of the course's figures that another recorded run of the device has go on the
  * lines of the one that is shown; those of another device do not. */
 TEST_CASE(sizes_of_other_recorded_runs_are_in_the_picture)
 {
     struct lab_bench_data lab;
-    fixture_lab();
-    fixture_lab_finish();
-    assert_ok(fixture_lab_data(&lab));
-    struct lab_bench_chart chart = {
-        .lab = &lab, .set = 1, .size = 5, .chosen = 34, .log = true};
+    struct lab_bench_chart chart = recorded_chart(&lab);
     struct lab_bench_slide *s = &lab.slides[0];
     s->x = 100000;
     s->recorded.state = LAB_BENCH_DONE;
@@ -338,11 +344,7 @@ TEST_CASE(sizes_of_other_recorded_runs_are_in_the_picture)
 TEST_CASE(small_pictures_have_the_lines_that_matter)
 {
     struct lab_bench_data lab;
-    fixture_lab();
-    fixture_lab_finish();
-    assert_ok(fixture_lab_data(&lab));
-    struct lab_bench_chart chart = {
-        .lab = &lab, .set = 1, .size = 5, .chosen = 34, .log = true};
+    struct lab_bench_chart chart = recorded_chart(&lab);
     assert_string_equal(lab.rows[34].variant, "tile");
     draws(&chart, 12, 80, "1 tile  2 wide  3 cublas  4 ceiling", "slide");
     draws(&chart, 12, 80, "4 ceiling", "5 ");

@@ -1274,7 +1274,7 @@ TEST_CASE(a_sum_of_a_block_comes_behind_an_exit)
     }
 }
 
-/* A matrix of 16 x 16 halves whose rows are 48 bytes apart, so that 8 of them are in
+/* A matrix of 16 x 16 halves with rows 48 bytes apart, so that 8 of them are in
  * different banks: four passes, also where a register has halves of two rows. */
 TEST_CASE(a_matrix_that_lies_across_is_read_in_pairs)
 {

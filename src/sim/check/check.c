@@ -245,7 +245,7 @@ static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
 }
 
 /* A copy beside the threads is one access, which comes twice. Constant memory has a cache
- * of its own, whose loads are no requests. */
+ * of its own: loads from it are no requests. */
 static bool counted(const struct sim_instr *i, const struct sim_access *a)
 {
     return (!a->async || a->issued) && i->space != LAB_PTX_CONST;

@@ -31,8 +31,8 @@ struct sim_fused {
     int32_t
         source[2]; /* of a selp: instructions that its choice executes; -1 */
     int32_t with;  /* the instruction whose lanes execute it; -1: itself */
-    /* Of a function that scales what it takes near the ends of the range: the operands,
-     * 1 and 2 by bits 0 and 1, whose register it may not change. */
+    /* Of a function that scales what it takes near the ends of the range: operands with
+     * a register that it may not change, 1 and 2 by bits 0 and 1. */
     uint8_t kept;
 };
 /* fuse.c: the function with the instructions that ptxas makes of two of PTX, and what

@@ -7,7 +7,7 @@
  * else reads is a modifier of that instruction. A sum or product that only a selp reads
  * is executed under the selp's predicate, by the lanes that take it: so in fp32, where
  * the other source is in a register that nothing reads later, and no constant, parameter,
- * or number whose sign is changed: it is then in the result's register before. A sum that
+ * or number with a changed sign: it is then in the result's register before. A sum that
  * waits for a shuffle, and that is read only behind a branch to the end of the kernel,
  * comes behind that branch, and the lanes that end do not execute it. All as seen in
  * machine code and on an H200 with CUDA 13 (bench/sim_card.py). */

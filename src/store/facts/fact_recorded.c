@@ -1,6 +1,6 @@
 /* fact_recorded.c -- numbers of a table that runs which ship have measured: a cell
  * "@LESSON/RUNG/SIZE/WHAT" is read from their database, never typed in. Of a lesson that
- * trains RUNG is "iteration" and SIZE its batch: the mean of those whose energy is known. */
+ * trains RUNG is "iteration" and SIZE its batch: the mean of those with a known energy. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

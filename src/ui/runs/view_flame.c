@@ -521,10 +521,12 @@ static void draw_by_time(const struct flame_state *st, struct lab_canvas *c,
                          struct lab_rect *body)
 {
     enum { WORDS = 6, LEAST = 4 };
+    const int left = body->h - LEVELS * WORDS;
+    if (left < LEAST)
+        return;
     int32_t *list = lab_alloc_array((size_t)st->count, sizeof(*list));
     const int32_t n = list ? find_by_time(st, list) : 0;
-    const int left = body->h - LEVELS * WORDS;
-    if (n > 0 && left >= LEAST) {
+    if (n > 0) {
         struct lab_rect r =
             lab_rect_cut_bottom(body, n + 1 < left ? (int)n + 1 : left);
         lab_canvas_heading(c, &r,

@@ -77,7 +77,7 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
  * that its colours keep their meaning: weights, gradients, sums of products. Of other
  * kinds by its values: `negative`. */
 bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative);
-/* The value of the strongest colour of a part whose plane is there. */
+/* The value of the strongest colour of a part that has a plane. */
 double lab_board_scale(const struct lab_board_view *b, int part);
 /* The cells of a part whose plane has these elements. */
 struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,

@@ -67,6 +67,26 @@ __global__ void k(const int *x, int *y)
     if (all.block_index().x != 0 || all.dim_blocks().x != 1) y[0] = -1;
 }
 END
+# The counter's old value is that of one lane, which hands it to the others: these have
+# none of their own.
+cat >filter.cu <<'END'
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__device__ int take(int *count)
+{
+    auto g = cg::coalesced_threads();
+    int old;
+    if (g.thread_rank() == 0)
+        old = atomicAdd(count, g.size());
+    return g.shfl(old, 0) + g.thread_rank();
+}
+__global__ void k(const int *x, int *y, int *count, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        if (x[i] % 3 == 0)
+            y[take(count)] = x[i];
+}
+END
 cat >no_such.cu <<'END'
 #include <cooperative_groups.h>
 __global__ void k(int *y)
@@ -115,6 +135,11 @@ for compiler in clang nvcc; do
               sum(1 << n for n, v in enumerate(here) if v > 9),
               sum(1 << n for n, v in enumerate(here) if v // 6 == here[k] // 6)]
              for here in [range(1, 32, 3)] for k in range(len(here)))'
+    run sim filter.cu --compiler $compiler --grid 1 --block 64 --json \
+        --arg 'in:int[100]=iota' --arg 'out:int[34]' --arg 'inout:int[1]=zero' --arg int:100
+    expect_exit 0
+    expect_json 'sorted(of("output")[0]["data"]) == list(range(0, 100, 3))' \
+        'of("output")[1]["data"] == [34]'
     run sim split.cu --compiler $compiler --grid 1 --block 32 --arg 'out:int[1]'
     expect_exit 3
     run sim no_such.cu --compiler $compiler --grid 1 --block 32 --arg 'out:int[1]'

@@ -41,21 +41,3 @@ typedef __half2 half2;
 LAB_HALF_OP2(__hadd, "add.f16")
 LAB_HALF_OP2(__hsub, "sub.f16")
 LAB_HALF_OP2(__hmul, "mul.f16")
-LAB_DEVICE __half2 atomicAdd(__half2 *p, __half2 v)
-{
-    unsigned old;
-    asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;"
-                 : "=r"(old)
-                 : "l"(p), "r"(lab_half_pair_bits(v))
-                 : "memory");
-    return lab_half_pair_of_bits(old);
-}
-LAB_DEVICE __half atomicAdd(__half *p, __half v)
-{
-    unsigned short old;
-    asm volatile("atom.add.noftz.f16 %0, [%1], %2;"
-                 : "=h"(old)
-                 : "l"(p), "h"(v.lab_bits)
-                 : "memory");
-    return lab_half_of_bits(old);
-}

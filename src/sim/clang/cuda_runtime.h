@@ -365,12 +365,27 @@ LAB_DEVICE unsigned __umul24(unsigned a, unsigned b)
 {
     return a * b;
 }
-LAB_DEVICE int __dp4a(int a, int b, int c)
-{
-    int d;
-    asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
-    return d;
-}
+/* Of four bytes, or of two halves and two of four bytes; packed or as vectors. */
+#define LAB_DOT(name, op, T, A, B)                                             \
+    LAB_DEVICE T name(T a, T b, T c)                                           \
+    {                                                                          \
+        T d;                                                                   \
+        asm(op " %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));         \
+        return d;                                                              \
+    }                                                                          \
+    LAB_DEVICE T name(A a, B b, T c)                                           \
+    {                                                                          \
+        T x, y;                                                                \
+        __builtin_memcpy(&x, &a, 4);                                           \
+        __builtin_memcpy(&y, &b, 4);                                           \
+        return name(x, y, c);                                                  \
+    }
+LAB_DOT(__dp4a, "dp4a.s32.s32", int, char4, char4)
+LAB_DOT(__dp4a, "dp4a.u32.u32", unsigned, uchar4, uchar4)
+LAB_DOT(__dp2a_lo, "dp2a.lo.s32.s32", int, short2, char4)
+LAB_DOT(__dp2a_lo, "dp2a.lo.u32.u32", unsigned, ushort2, uchar4)
+LAB_DOT(__dp2a_hi, "dp2a.hi.s32.s32", int, short2, char4)
+LAB_DOT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned, ushort2, uchar4)
 LAB_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned s)
 {
     unsigned out;
@@ -595,12 +610,22 @@ LAB_LDG(long long)
 LAB_LDG(unsigned long long)
 LAB_LDG(float)
 LAB_LDG(double)
-LAB_LDG(float2)
-LAB_LDG(float4)
+LAB_LDG(char2)
+LAB_LDG(char4)
+LAB_LDG(uchar2)
+LAB_LDG(uchar4)
+LAB_LDG(short2)
+LAB_LDG(short4)
+LAB_LDG(ushort2)
+LAB_LDG(ushort4)
 LAB_LDG(int2)
 LAB_LDG(int4)
 LAB_LDG(uint2)
 LAB_LDG(uint4)
+LAB_LDG(longlong2)
+LAB_LDG(ulonglong2)
+LAB_LDG(float2)
+LAB_LDG(float4)
 LAB_LDG(double2)
 
 LAB_DEVICE void *memcpy(void *to, const void *from, size_t n)
@@ -697,6 +722,7 @@ LAB_ATOMIC(atomicDec, "dec", unsigned, "u32", "r")
 LAB_ATOMIC_CAS(int, "b32", "r")
 LAB_ATOMIC_CAS(unsigned, "b32", "r")
 LAB_ATOMIC_CAS(unsigned long long, "b64", "l")
+LAB_ATOMIC_CAS(unsigned short, "b16", "h")
 #define LAB_ATOMIC_SUB(scope, T)                                               \
     LAB_DEVICE T atomicSub##scope(T *p, T v)                                   \
     {                                                                          \
@@ -1279,6 +1305,10 @@ LAB_DEVICE double abs(double a)
 {
     return __nvvm_fabs_d(a);
 }
+LAB_DEVICE long labs(long a)
+{
+    return a < 0 ? -a : a;
+}
 LAB_DEVICE long long llabs(long long a)
 {
     return a < 0 ? -a : a;
@@ -1301,6 +1331,68 @@ LAB_NEAREST(llrint, rint, long long)
 LAB_NEAREST(lround, round, long)
 LAB_NEAREST(llround, round, long long)
 /* isnan() and its kind are those of <math.h>: constexpr, so for both sides. */
+
+/* <cmath>, which <math.h> is in C++, has brought what was declared before it into std:
+ * the host's functions, which clang takes as instructions that this target has not. */
+namespace std
+{
+using ::abs;
+using ::acos;
+using ::acosh;
+using ::asin;
+using ::asinh;
+using ::atan;
+using ::atan2;
+using ::atanh;
+using ::cbrt;
+using ::ceil;
+using ::copysign;
+using ::cos;
+using ::cosh;
+using ::erf;
+using ::erfc;
+using ::exp;
+using ::exp2;
+using ::expm1;
+using ::fabs;
+using ::fdim;
+using ::floor;
+using ::fma;
+using ::fmax;
+using ::fmin;
+using ::fmod;
+using ::frexp;
+using ::hypot;
+using ::ilogb;
+using ::ldexp;
+using ::lgamma;
+using ::llrint;
+using ::llround;
+using ::log;
+using ::log10;
+using ::log1p;
+using ::log2;
+using ::logb;
+using ::lrint;
+using ::lround;
+using ::modf;
+using ::nearbyint;
+using ::nextafter;
+using ::pow;
+using ::remainder;
+using ::remquo;
+using ::rint;
+using ::round;
+using ::scalbln;
+using ::scalbn;
+using ::sin;
+using ::sinh;
+using ::sqrt;
+using ::tan;
+using ::tanh;
+using ::tgamma;
+using ::trunc;
+} // namespace std
 
 /* ---- the clock, and what stops a kernel ---- */
 

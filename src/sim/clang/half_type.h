@@ -337,6 +337,24 @@ LAB_16_SHUFFLE(__shfl_sync, int)
 LAB_16_SHUFFLE(__shfl_xor_sync, int)
 LAB_16_SHUFFLE(__shfl_down_sync, unsigned)
 LAB_16_SHUFFLE(__shfl_up_sync, unsigned)
+LAB_DEVICE LAB_T atomicAdd(LAB_T *p, LAB_T v)
+{
+    unsigned short old;
+    asm volatile("atom.add.noftz." LAB_PTX " %0, [%1], %2;"
+                 : "=h"(old)
+                 : "l"(p), "h"(v.lab_bits)
+                 : "memory");
+    return LAB_OF_BITS(old);
+}
+LAB_DEVICE LAB_T2 atomicAdd(LAB_T2 *p, LAB_T2 v)
+{
+    unsigned old;
+    asm volatile("atom.add.noftz." LAB_PTX "x2 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "l"(p), "r"(LAB_PAIR_BITS(v))
+                 : "memory");
+    return LAB_PAIR_OF_BITS(old);
+}
 #undef LAB_16_OP3
 #undef LAB_16_OPERATOR
 #undef LAB_16_COMPARE

@@ -184,8 +184,9 @@ static void release(struct command *c)
     *c = (struct command){.count = 0};
 }
 
-/* What clang gets to know of the machine: the newest that version 14 knows. */
-static void add_clang(struct command *c, const char *headers)
+/* What clang gets to know of the machine: the newest that version 14 knows. `kept` is
+ * the option by which a variable without a value may be handed to a function. */
+static void add_clang(struct command *c, const char *headers, const char *kept)
 {
     static const char *const flags[] = {"-x",
                                         "cuda",
@@ -210,6 +211,8 @@ static void add_clang(struct command *c, const char *headers)
                                         "-Wno-pragma-once-outside-header"};
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         add(c, "%s", flags[i]);
+    add(c, "-Xclang");
+    add(c, "%s", kept);
     add(c, "-isystem%s", headers);
     add(c, "-include");
     add(c, "%s/cuda_runtime.h", headers);
@@ -293,9 +296,10 @@ static bool is_not_there(const char *words)
     return false;
 }
 
-/* One try. LAB_E_PARSE: the compiler refuses; its reasons are in `words`. */
+/* One try, for `arch` by nvcc, with `kept` by clang. LAB_E_PARSE: the compiler refuses;
+ * its reasons are in `words`. */
 static enum lab_status try(const struct lab_sim_source *s, const char *compiler,
-                           const char *arch, const char *dir,
+                           const char *arch, const char *kept, const char *dir,
                            struct lab_str *ptx, struct lab_str *words)
 {
     struct command c = {.count = 0};
@@ -312,7 +316,7 @@ static enum lab_status try(const struct lab_sim_source *s, const char *compiler,
         add_nvcc(&c, arch);
     } else {
         st = lab_data_path("sim/clang", &headers);
-        add_clang(&c, lab_str_text(&headers));
+        add_clang(&c, lab_str_text(&headers), kept);
     }
     add_source(&c, s, output);
     if (!st)
@@ -349,9 +353,29 @@ static enum lab_status by_nvcc(const struct lab_sim_source *s,
              major >= 9 ? "a" : "");
     enum lab_status st = LAB_OK;
     for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++) {
-        st = try(s, compiler, archs[i], dir, ptx, words);
+        st = try(s, compiler, archs[i], NULL, dir, ptx, words);
         if (st != LAB_E_PARSE ||
             !strstr(lab_str_text(words), "nsupported gpu architecture"))
+            break;
+    }
+    return st;
+}
+
+/* Only the lane that has the value hands one on in __shfl_sync(v, leader): in the others
+ * `v` may be without one, as in NVIDIA's own examples, and nvcc leaves it there. clang
+ * takes such a branch as always true, unless it is told otherwise. Version 15 has renamed
+ * the option. */
+static enum lab_status by_clang(const struct lab_sim_source *s,
+                                const char *compiler, const char *dir,
+                                struct lab_str *ptx, struct lab_str *words)
+{
+    static const char *const kept[] = {"-disable-noundef-analysis",
+                                       "-no-enable-noundef-analysis"};
+    enum lab_status st = LAB_OK;
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        st = try(s, compiler, NULL, kept[i], dir, ptx, words);
+        if (st != LAB_E_PARSE ||
+            !strstr(lab_str_text(words), "unknown argument"))
             break;
     }
     return st;
@@ -388,7 +412,7 @@ enum lab_status lab_sim_compile(const struct lab_sim_source *source,
                       strerror(errno));
     if (!st) {
         const char *program = lab_str_text(&path);
-        st = is_clang(program) ? try(source, program, NULL, dir, ptx, words)
+        st = is_clang(program) ? by_clang(source, program, dir, ptx, words)
                                : by_nvcc(source, program, dir, ptx, words);
         rmdir(dir);
     }

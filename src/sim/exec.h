@@ -403,6 +403,14 @@ static inline int32_t sim_index(const struct sim_warp *w,
 
 /* Makes g->check and g->count. Once, before any block. */
 enum lab_status sim_check_begin(struct sim_grid *g);
+/* Before the first block: several threads of the host will run them, and what they
+ * overwrite is kept. false: there is no room for it. */
+bool sim_check_keep(struct sim_grid *g);
+/* After the last block: whether blocks raced, so that what they wrote depends on which
+ * thread of the host came first. */
+bool sim_check_raced(const struct sim_grid *g);
+/* Takes back what the blocks wrote, and begins again. */
+enum lab_status sim_check_again(struct sim_grid *g);
 /* Before the first instruction of a block (its warps and memory are ready, and
  * a struct sim_block is used for many blocks, one after the other) and after its
  * last. Blocks of different host threads come at the same time. */

@@ -388,6 +388,45 @@ TEST_CASE(threads_of_the_host_change_no_bit)
     }
 }
 
+/* Each block counts on from what it reads: a race, and blocks that ran side by side would
+ * have lost some. */
+TEST_CASE(threads_of_the_host_change_no_bit_of_a_race)
+{
+    enum { BLOCKS_THAT_RACE = 400 };
+    int64_t instructions = 0;
+    for (int threads = 1; threads < 5; threads++)
+        for (int again = 0; again < 5; again++) {
+            struct gpu g;
+            uint32_t *zero = calloc(2, 4);
+            gpu_open(&g,
+                     BODY("", "ld.global.u32 %r2, [%rd1];\n"
+                              "mov.u32 %r3, 0;\n"
+                              "$LOOP: add.u32 %r3, %r3, 1;\n"
+                              "setp.lt.u32 %p2, %r3, 300;\n"
+                              "@%p2 bra $LOOP;\n"
+                              "and.b32 %r4, %r2, 1;\n"
+                              "setp.eq.u32 %p3, %r4, 0;\n"
+                              "@%p3 bra $EVEN;\n"
+                              "red.global.add.u32 [%rd1+4], 1;\n"
+                              "$EVEN: add.u32 %r2, %r2, 1;\n"
+                              "st.global.u32 [%rd1], %r2;\n"),
+                     "k");
+            uint32_t *y = gpu_buffer(&g, 8, zero);
+            const void *args[] = {&y};
+            free(zero);
+            g.options.threads = threads;
+            assert_ok(gpu_try(&g, BLOCKS_THAT_RACE, 1, 0, args, 1));
+            if (threads == 1)
+                instructions = g.result.counts.warp_instructions;
+            assert_int_equal(y[0], BLOCKS_THAT_RACE);
+            assert_int_equal(y[1], BLOCKS_THAT_RACE / 2);
+            assert_int_equal(g.result.counts.warp_instructions, instructions);
+            assert_int_equal(g.result.finding_count, 1);
+            assert_int_equal(g.result.findings[0].check, LAB_SIM_RACE);
+            gpu_close(&g);
+        }
+}
+
 TEST_CASE(atomics_equal_c)
 {
     struct gpu g;

@@ -43,6 +43,7 @@ struct budget {
 struct launch {
     struct sim_grid grid;
     uint64_t blocks;
+    int threads;          /* of the host */
     atomic_ullong next;   /* block that is not taken yet */
     atomic_bool over;     /* the budget is used up, or something failed */
     pthread_mutex_t lock; /* of what follows */
@@ -574,18 +575,42 @@ static void run_in_order(struct launch *l)
 
 /* ---- a launch ---- */
 
+static int threads_of(struct sim_grid *g, uint64_t blocks)
+{
+    int threads = g->options->threads > 0 ? g->options->threads : lab_threads();
+    if ((uint64_t)threads > blocks)
+        threads = (int)blocks;
+    return g->kernel->in_order || (threads > 1 && !sim_check_keep(g)) ? 1
+                                                                      : threads;
+}
+
 static void run_all(struct launch *l)
 {
-    int threads =
-        l->grid.options->threads > 0 ? l->grid.options->threads : lab_threads();
-    if ((uint64_t)threads > l->blocks)
-        threads = (int)l->blocks;
     if (l->grid.kernel->in_order)
         run_in_order(l);
-    else if (threads == 1)
+    else if (l->threads == 1)
         run_blocks(&l, 0, 1);
     else
-        lab_parallel(threads, 1, run_blocks, &l);
+        lab_parallel(l->threads, 1, run_blocks, &l);
+}
+
+/* The blocks run once more, one after the other: they raced. */
+static void run_again(struct launch *l)
+{
+    const size_t n = (size_t)l->grid.kernel->instr_count;
+    if (l->grid.options->executed)
+        atomic_fetch_sub(l->grid.options->executed, executed(l));
+    memset(l->tally, 0, n * sizeof(*l->tally));
+    memset(l->counts, 0, n * sizeof(*l->counts));
+    atomic_store(&l->next, 0);
+    atomic_store(&l->over, false);
+    pthread_cond_destroy(&l->budget.moved);
+    l->budget = (struct budget){.all = 0};
+    budget_init(l, l->grid.options->budget);
+    l->threads = 1;
+    l->status = sim_check_again(&l->grid);
+    if (!l->status)
+        run_all(l);
 }
 
 enum lab_status lab_sim_run(struct lab_sim_memory *m,
@@ -605,10 +630,13 @@ enum lab_status lab_sim_run(struct lab_sim_memory *m,
     budget_init(&l, options->budget);
     atomic_init(&l.over, false);
     pthread_mutex_init(&l.lock, NULL);
+    l.threads = threads_of(&l.grid, l.blocks);
     if (l.tally && l.counts)
         run_all(&l);
     else
         l.status = lab_no_memory("the counts of a kernel");
+    if (l.threads > 1 && !l.status && sim_check_raced(&l.grid))
+        run_again(&l);
     find_budget(&l);
     /* What was found before it was stopped is known, too. */
     const bool known = !l.status || l.status == LAB_E_CANCELLED;

@@ -218,6 +218,15 @@ static uint32_t writable(struct sim_warp *w, const struct sim_instr *i,
     return lanes;
 }
 
+/* What the launch overwrites may have to be kept first. */
+static void first_store(struct sim_launch_check *l, struct sim_alloc *g)
+{
+    pthread_mutex_lock(&l->lock);
+    if (!atomic_load(&g->stored))
+        l->no_memory |= !sim_memory_first_store(l->grid->memory, g);
+    pthread_mutex_unlock(&l->lock);
+}
+
 /* Lanes of one allocation, all within it; what is `fixed` and `whole` is so for all
  * of them. */
 static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
@@ -231,8 +240,8 @@ static uint32_t in_alloc(struct sim_warp *w, const struct sim_instr *i,
             lanes = writable(w, i, a, g, lanes);
         if (!lanes)
             return 0;
-        if (!atomic_load_explicit(&g->stored, memory_order_relaxed))
-            atomic_store_explicit(&g->stored, true, memory_order_relaxed);
+        if (!atomic_load_explicit(&g->stored, memory_order_acquire))
+            first_store(c->launch, g);
     }
     /* Also for lanes that are off: the executor does not look at those. */
     for (int lane = 0; lane < SIM_LANES; lane++)
@@ -573,6 +582,25 @@ void sim_check_block_end(struct sim_block *b)
     l->idle = c;
     pthread_mutex_unlock(&l->lock);
     b->check = NULL;
+}
+
+bool sim_check_keep(struct sim_grid *g)
+{
+    const struct sim_launch_check *l = g->check;
+    return !l->races || sim_memory_keep(g->memory);
+}
+
+bool sim_check_raced(const struct sim_grid *g)
+{
+    const struct sim_launch_check *l = g->check;
+    return l->races && !l->no_memory && sim_race_between(l);
+}
+
+enum lab_status sim_check_again(struct sim_grid *g)
+{
+    sim_memory_restore(g->memory);
+    sim_check_end(g, NULL, NULL, NULL);
+    return sim_check_begin(g);
 }
 
 enum lab_status sim_check_end(struct sim_grid *g, const struct sim_tally *tally,

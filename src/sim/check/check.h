@@ -208,6 +208,8 @@ void sim_race_global(struct sim_check *c, struct sim_warp *w,
                      const struct sim_instr *i, struct sim_access *a,
                      struct sim_alloc *g, uint32_t lanes);
 void sim_race_begin(struct sim_launch_check *l);
+/* After the last block: whether two blocks raced for a word. */
+bool sim_race_between(const struct sim_launch_check *l);
 bool sim_race_block_begin(struct sim_check *c); /* false: no memory */
 void sim_race_block_end(struct sim_check *c);
 void sim_race_release(struct sim_check *c);

@@ -69,8 +69,17 @@ enum lab_status lab_sim_memory_open(struct lab_sim_memory **out)
     return LAB_OK;
 }
 
+static void forget_before(struct sim_alloc *a)
+{
+    lab_free(a->before);
+    lab_free((void *)a->set_before);
+    a->before = NULL;
+    a->set_before = NULL;
+}
+
 static void alloc_release(struct sim_alloc *a)
 {
+    forget_before(a);
     if (a->races_free)
         a->races_free(atomic_load(&a->races));
     lab_free(a->names);
@@ -126,12 +135,18 @@ static enum lab_status alloc_make(size_t bytes, struct sim_alloc **out)
 }
 
 /* The system gives more than it has, and ends a process that then uses it. What the
- * checks keep, a bit a byte and the last accesses, was a quarter of the memory. */
-static enum lab_status fits(const struct lab_sim_memory *m, size_t bytes)
+ * checks keep, a bit a byte and the last accesses, was a quarter of the memory. Bytes
+ * for all allocations; 0: not known. */
+static double most_bytes(void)
 {
     const double checks = 1.26;
-    const double have = (double)lab_host_memory() / checks;
-    if (have <= 0 || (double)m->bytes + (double)bytes <= 0.75 * have)
+    return 0.75 * (double)lab_host_memory() / checks;
+}
+
+static enum lab_status fits(const struct lab_sim_memory *m, size_t bytes)
+{
+    const double most = most_bytes();
+    if (most <= 0 || (double)m->bytes + (double)bytes <= most)
         return LAB_OK;
     return lab_fail(
         LAB_E_NOMEM,
@@ -139,8 +154,7 @@ static enum lab_status fits(const struct lab_sim_memory *m, size_t bytes)
         "what the checks keep, may take three quarters of this machine's "
         "memory: %s are left for it",
         LAB_AMOUNT_TEXT((double)bytes, "B"),
-        LAB_AMOUNT_TEXT((double)m->bytes, "B"),
-        LAB_AMOUNT_TEXT(0.75 * have, "B"));
+        LAB_AMOUNT_TEXT((double)m->bytes, "B"), LAB_AMOUNT_TEXT(most, "B"));
 }
 
 static void forget(struct lab_sim_memory *m, size_t i)
@@ -323,10 +337,53 @@ static void settle(struct sim_alloc *a)
     a->set = NULL;
 }
 
-void sim_memory_settle(struct lab_sim_memory *m)
+/* ---- a launch that is taken back ---- */
+
+bool sim_memory_keep(struct lab_sim_memory *m)
+{
+    const double most = most_bytes();
+    m->keeps = most <= 0 || 2 * (double)m->bytes <= most;
+    return m->keeps;
+}
+
+bool sim_memory_first_store(const struct lab_sim_memory *m, struct sim_alloc *a)
+{
+    bool kept = !m->keeps;
+    if (!kept) {
+        a->before = lab_alloc(a->bytes);
+        a->set_before = a->whole ? NULL : lab_alloc(set_bytes(a->bytes));
+        kept = a->before && (a->whole || a->set_before);
+    }
+    if (kept && m->keeps) {
+        memcpy(a->before, a->base, a->bytes);
+        if (!a->whole)
+            memcpy((void *)a->set_before, words_of(a, 0), set_bytes(a->bytes));
+    }
+    atomic_store_explicit(&a->stored, true, memory_order_release);
+    return kept;
+}
+
+void sim_memory_restore(struct lab_sim_memory *m)
 {
     for (size_t i = 0; i < m->count; i++) {
         struct sim_alloc *a = m->allocs[i];
+        if (!a->before)
+            continue;
+        memcpy(a->base, a->before, a->bytes);
+        if (!a->whole)
+            memcpy(words_of(a, 0), (void *)a->set_before, set_bytes(a->bytes));
+        atomic_store(&a->stored, false);
+        forget_before(a);
+    }
+    m->keeps = false;
+}
+
+void sim_memory_settle(struct lab_sim_memory *m)
+{
+    m->keeps = false;
+    for (size_t i = 0; i < m->count; i++) {
+        struct sim_alloc *a = m->allocs[i];
+        forget_before(a);
         if (atomic_load_explicit(&a->stored, memory_order_relaxed))
             settle(a);
         atomic_store_explicit(&a->stored, false, memory_order_relaxed);

@@ -38,8 +38,10 @@ struct sim_alloc {
     struct sim_named *names; /* the newest last */
     size_t name_count;
     size_t name_room;
-    atomic_bool stored;                      /* by the launch that runs */
-    struct sim_races *_Atomic races;         /* their shadow; owned, NULL */
+    atomic_bool stored;              /* by the launch that runs */
+    unsigned char *before;           /* it; what was there; owned, NULL */
+    sim_set_t *set_before;           /* and `set`; owned, NULL */
+    struct sim_races *_Atomic races; /* their shadow; owned, NULL */
     void (*races_free)(struct sim_races *r); /* race.c's, set with it */
 };
 
@@ -52,6 +54,7 @@ struct lab_sim_memory {
     size_t bytes;       /* that all hold */
     uint64_t frees;
     uint64_t blocks; /* of all launches, as race.c counts them */
+    bool keeps;      /* what the launch that runs overwrites is kept */
 };
 
 /* The last allocation that begins at or before `addr`; NULL: none. */
@@ -74,6 +77,15 @@ void sim_memory_begin(struct lab_sim_memory *m);
 void sim_memory_set(struct sim_alloc *a, size_t offset, size_t bytes);
 /* The first byte of these that was not; `bytes`: all were. */
 size_t sim_memory_unset(const struct sim_alloc *a, size_t offset, size_t bytes);
+/* Before a launch that may have to be taken back: what it overwrites is kept. false: this
+ * machine has no room for it. */
+bool sim_memory_keep(struct lab_sim_memory *m);
+/* The launch is about to write to an allocation for the first time; by one thread of the
+ * host, before any other writes there. false: no memory. */
+bool sim_memory_first_store(const struct lab_sim_memory *m,
+                            struct sim_alloc *a);
+/* Takes back what the launch wrote. */
+void sim_memory_restore(struct lab_sim_memory *m);
 /* After a launch: where all was written by now, no more bits are kept. */
 void sim_memory_settle(struct lab_sim_memory *m);
 /* Which space a generic address is of, and where in it. */

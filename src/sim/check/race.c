@@ -1493,6 +1493,8 @@ void sim_race_begin(struct sim_launch_check *l)
     for (size_t n = 0; n < m->count; n++) {
         struct sim_alloc *g = m->allocs[n];
         struct sim_races *r = atomic_load(&g->races);
+        if (r)
+            atomic_store(&r->conflict, false);
         if (!r || !(over || r->granule > l->granule))
             continue;
         races_free(r);
@@ -1658,6 +1660,24 @@ static void find_later(struct sim_launch_check *l, struct sim_check *c)
 void sim_race_forget(struct sim_launch_check *l)
 {
     flags_release(&l->flags);
+}
+
+bool sim_race_between(const struct sim_launch_check *l)
+{
+    const struct lab_sim_memory *m = l->grid->memory;
+    for (size_t n = 0; n < m->count; n++) {
+        const struct sim_alloc *g = m->allocs[n];
+        const struct sim_races *r = atomic_load(&g->races);
+        if (!r || !atomic_load(&r->conflict))
+            continue;
+        for (size_t at = 0; at < g->bytes; at += r->granule) {
+            uint64_t key[2];
+            enum kind kind[2];
+            if (pair_of(l, r, at, key, kind))
+                return true;
+        }
+    }
+    return false;
 }
 
 void sim_race_end(struct sim_launch_check *l)

@@ -665,8 +665,8 @@ static bool prints(const struct lab_ptx_instr *in)
 }
 
 /* The bits of a run depend on the order of blocks where an atomic's old value is
- * read or floats are added, where a block waits for another, and where text is
- * printed. */
+ * read or floats are added, where a block waits for another or stores what is no race
+ * though others store there, and where text is printed. */
 static bool order_matters(const struct sim_part *p,
                           const struct lab_ptx_instr *in)
 {
@@ -682,9 +682,10 @@ static bool order_matters(const struct sim_part *p,
                lab_ptx_has_modifier(in, "cas") || is_read(p, in);
     if (strcmp(in->opcode, "red") == 0)
         return is_number(in);
-    return strcmp(in->opcode, "ld") == 0 &&
+    return (strcmp(in->opcode, "ld") == 0 || strcmp(in->opcode, "st") == 0) &&
            (lab_ptx_has_modifier(in, "volatile") ||
             lab_ptx_has_modifier(in, "acquire") ||
+            lab_ptx_has_modifier(in, "release") ||
             lab_ptx_has_modifier(in, "relaxed"));
 }
 

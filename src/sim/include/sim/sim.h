@@ -7,7 +7,9 @@
  *
  * Order: blocks are spread over host threads; the threads of a block run as warps
  * of 32 lanes, in turns; a seed chooses the order of the warps. The same seed gives
- * the same bits, counts and findings for any number of host threads.
+ * the same bits, counts and findings for any number of host threads. Blocks that race
+ * run a second time for that, in their order: without the check of races their bits
+ * depend on the host's threads.
  * Threads: a memory and its launches belong to one thread at a time; modules and
  * kernels may be shared. */
 #pragma once

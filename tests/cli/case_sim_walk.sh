@@ -439,3 +439,42 @@ sed -n 's/^ *[0-9]* > *\([0-9]*\) .*/\1/p; s/^the warp has ended$/ended/p' "$out
     tr '\n' ' ' >lines
 [ "$(cat lines)" = '16 5 12 5 13 21 ended 21 ' ] ||
     complain "finish comes to $(cat lines)"
+
+# A function of CUDA's that is inlined from its header: the line is that of the call.
+cat >atomic.ptx <<'PTX'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 y)
+{
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<3>;
+    .loc 1 3 5
+    ld.param.u64 %rd1, [y];
+    mov.u32 %r1, %tid.x;
+    .loc 1 4 5
+    .loc 2 107 3, function_name $L__info_string0, inlined_at 1 4 5
+    atom.global.add.u32 %r2, [%rd1], %r1;
+    .loc 1 5 5
+    st.global.u32 [%rd1+4], %r1;
+    ret;
+}
+.file 1 "count.cu"
+.file 2 "/usr/local/cuda/include/device_atomic_functions.hpp"
+.section .debug_str
+{
+$L__info_string0:
+.b8 97,0
+}
+PTX
+command="lapenna-lab sim atomic.ptx --walk"
+status=0
+printf '%s\n' 'break 4' continue step findings | "$LAB_EXE" sim atomic.ptx --grid 1 \
+    --block 1 --walk --arg 'inout:int[2]=zero' >"$out" 2>"$err" || status=$?
+expect_exit 0
+expect_stdout 'stops at line 4'
+expect_stdout 'breakpoint'
+expect_stdout 'count.cu:4  block'
+expect_stdout '  line 4: 1 lane changed atomically 4 bytes'
+expect_stdout 'count.cu:5  block'
+! grep -q 107 "$out" || complain "a line of CUDA's header"

@@ -61,6 +61,9 @@ struct lab_sim_debug {
     struct sim_block block;
     struct sim_tally *tally;
     struct lab_sim_counts *counts;
+    /* Of a place of the kernel's instructions, the place that is shown: of what is in a
+     * header of CUDA's the line that a person wrote. */
+    int32_t *shown;
     struct saved *saved;
     size_t saved_count;
     uint64_t number;
@@ -106,6 +109,13 @@ struct lab_sim_debug {
     size_t finding_count;
     size_t finding_room;
 };
+
+/* The place of an instruction; -1: none. */
+static int32_t shown_at(const struct lab_sim_debug *d,
+                        const struct lab_ptx_instr *i)
+{
+    return i && i->near >= 0 ? d->shown[i->near] : -1;
+}
 
 /* ---- what the executor reports ---- */
 
@@ -260,7 +270,7 @@ static void on_access(void *arg, struct sim_warp *w, const struct sim_instr *i,
         .lanes = a->mask,
         .outside = a->mask & ~lanes,
         .variable = i->variable,
-        .place = i->ptx ? i->ptx->near : -1,
+        .place = shown_at(d, i->ptx),
         .text_line = i->ptx ? i->ptx->text_line : 0,
     };
     memcpy(v->address, a->addr, sizeof(v->address));
@@ -477,11 +487,18 @@ static enum lab_status number_of(const struct lab_sim_debug *d,
 static enum lab_status make_counts(struct lab_sim_debug *d)
 {
     size_t n = (size_t)d->kernel->instr_count;
+    const struct lab_ptx *ptx = d->kernel->ptx;
     d->tally = lab_alloc_array(n, sizeof(*d->tally));
     d->counts = lab_alloc_array(n, sizeof(*d->counts));
     d->has = lab_alloc(has_bytes(d) + 1);
-    if (!d->tally || !d->counts || !d->has)
+    d->shown = lab_alloc_array((size_t)ptx->place_count + 1, sizeof(*d->shown));
+    if (!d->tally || !d->counts || !d->has || !d->shown)
         return lab_no_memory("the counts of a kernel");
+    for (size_t k = 0; k < n; k++) {
+        const struct lab_ptx_instr *in = d->kernel->instrs[k].ptx;
+        if (in && in->near >= 0)
+            d->shown[in->near] = lab_ptx_user_place(ptx, in->near);
+    }
     d->block.grid = &d->grid;
     d->block.tally = d->tally;
     d->block.counts = d->counts;
@@ -533,6 +550,7 @@ void lab_sim_debug_close(struct lab_sim_debug *d)
     lab_free(d->tally);
     lab_free(d->counts);
     lab_free(d->has);
+    lab_free(d->shown);
     lab_free(d->marks);
     lab_free(d->breaks);
     lab_free(d->writers);
@@ -568,7 +586,7 @@ static struct line line_of(const struct lab_sim_debug *d, int warp)
         return (struct line){-1, -1};
     if (i->near < 0)
         return (struct line){-1, i->text_line};
-    const struct lab_ptx_place *p = &ptx_of(d)->places[i->near];
+    const struct lab_ptx_place *p = &ptx_of(d)->places[shown_at(d, i)];
     return (struct line){p->file, p->line};
 }
 
@@ -677,7 +695,7 @@ static struct frame frame_of(const struct lab_sim_debug *d)
     struct frame f = {w->pc >= d->kernel->function->instr_count, -1, -1};
     if (f.called || !i || i->near < 0)
         return f;
-    const struct lab_ptx_place *p = &ptx_of(d)->places[i->near];
+    const struct lab_ptx_place *p = &ptx_of(d)->places[shown_at(d, i)];
     f.inlined_at = p->inlined_at;
     if (p->inlined_at >= 0 || p->file != own_file(d))
         f.file = p->file;
@@ -979,13 +997,15 @@ static bool is_of_file(const struct lab_sim_debug *d, const char *file,
 static bool is_repeated(const struct lab_sim_debug *d, int32_t i)
 {
     const struct lab_ptx_place *places = ptx_of(d)->places;
-    const struct lab_ptx_place *p = &places[d->kernel->instrs[i].ptx->place];
+    const struct lab_ptx_place *p =
+        &places[shown_at(d, d->kernel->instrs[i].ptx)];
     for (int32_t k = 0; k < i; k++) {
         const struct lab_ptx_instr *before = d->kernel->instrs[k].ptx;
-        if (before && before->place >= 0 &&
-            places[before->place].file == p->file &&
-            places[before->place].line == p->line &&
-            places[before->place].inlined_at == p->inlined_at)
+        const int32_t at =
+            before && before->place >= 0 ? shown_at(d, before) : -1;
+        if (at >= 0 && places[at].file == p->file &&
+            places[at].line == p->line &&
+            places[at].inlined_at == p->inlined_at)
             return true;
     }
     return false;
@@ -1000,10 +1020,12 @@ enum lab_status lab_sim_debug_break(struct lab_sim_debug *d, const char *file,
     enum lab_status st = LAB_OK;
     for (int32_t i = 0; i < d->kernel->instr_count && !st; i++) {
         const struct lab_ptx_instr *in = d->kernel->instrs[i].ptx;
-        if (!in || in->place < 0 ||
-            !is_of_file(d, file, ptx->places[in->place].file))
+        if (!in || in->place < 0)
             continue;
-        int32_t here = ptx->places[in->place].line;
+        const struct lab_ptx_place *p = &ptx->places[shown_at(d, in)];
+        if (!is_of_file(d, file, p->file))
+            continue;
+        int32_t here = p->line;
         if (here > line && (next == 0 || here < next))
             next = here;
         if (here != line)
@@ -1049,9 +1071,8 @@ enum lab_status lab_sim_debug_break_thread(struct lab_sim_debug *d,
 static bool is_of_line(const struct lab_sim_debug *d, int32_t pc, int32_t file,
                        int32_t line)
 {
-    const struct lab_ptx_instr *i = pc >= 0 ? d->kernel->instrs[pc].ptx : NULL;
-    const struct lab_ptx_place *p =
-        i && i->place >= 0 ? &ptx_of(d)->places[i->place] : NULL;
+    const int32_t at = pc >= 0 ? shown_at(d, d->kernel->instrs[pc].ptx) : -1;
+    const struct lab_ptx_place *p = at >= 0 ? &ptx_of(d)->places[at] : NULL;
     return p && p->file == file && p->line == line;
 }
 
@@ -1146,7 +1167,7 @@ void lab_sim_debug_warp(const struct lab_sim_debug *d, int warp,
                                       .at_barrier = w->state == SIM_AT_BARRIER,
                                       .waiting = w->state == SIM_WAITING,
                                       .done = w->state == SIM_DONE,
-                                      .place = i ? i->near : -1,
+                                      .place = shown_at(d, i),
                                       .text_line = i ? i->text_line : 0,
                                       .executed = w->steps};
 }

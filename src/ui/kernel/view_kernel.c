@@ -1132,8 +1132,9 @@ static void draw_instructions(struct kernel_state *st, struct lab_canvas *c,
     for (int32_t i = top; i < f->instr_count && i < top + r.h; i++) {
         struct lab_rect row = {r.y + i - top, r.x, 1, r.w};
         const struct lab_ptx_instr *in = &f->instrs[i];
+        const int32_t at = lab_ptx_user_place(st->at->ptx, in->place);
         const struct lab_ptx_place *p =
-            in->place < 0 ? NULL : &st->at->ptx->places[in->place];
+            at < 0 ? NULL : &st->at->ptx->places[at];
         int32_t line = p && p->file == st->file ? p->line : 0;
         bool here = i == next;
         lab_str_clear(&text);

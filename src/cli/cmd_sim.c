@@ -292,13 +292,28 @@ static bool is_called(const char *types, const char *name)
     return false;
 }
 
-static bool matches(const char *symbol, const char *name)
+/* Takes the blanks behind commas away, which a person may leave out. */
+static void tighten(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at; at++)
+        if (*at != ' ' || at == text || at[-1] != ',')
+            *to++ = *at;
+    *to = '\0';
+}
+
+static bool matches(const char *symbol, const char *given)
 {
     char base[256];
+    char name[512];
     char *types = lab_kernel_demangle(symbol);
     if (!types)
         return false;
+    snprintf(name, sizeof(name), "%s", given);
     lab_kernel_short_name(base, sizeof(base), types);
+    tighten(name);
+    tighten(base);
+    tighten(types);
     bool same = strcmp(base, name) == 0 || strcmp(types, name) == 0 ||
                 is_called(types, name);
     lab_free(types);
@@ -600,8 +615,18 @@ static void json_place(json_t *line, const struct simulation *s,
                        const struct lab_sim_where *at)
 {
     const struct lab_ptx_place *p = place_of(s, at->place);
+    json_t *callers = json_array();
     lab_json_text(line, "file", p ? file_of(s, p->file) : NULL);
     lab_json_int(line, "line", p ? p->line : INT64_MIN);
+    for (int32_t up = lab_ptx_caller(s->text, at->place); up >= 0;
+         up = lab_ptx_caller(s->text, up)) {
+        json_t *call = json_object();
+        p = &s->text->places[up];
+        lab_json_text(call, "file", file_of(s, p->file));
+        lab_json_int(call, "line", p->line);
+        json_array_append_new(callers, call);
+    }
+    json_object_set_new(line, "inlined_at", callers);
     json_sides(line, "block", at->block);
     json_sides(line, "thread", at->thread);
 }
@@ -716,10 +741,9 @@ static void add_where(const struct simulation *s, struct lab_str *out,
 }
 
 /* The line, and a caret below its column. */
-static void add_quote(struct simulation *s, struct lab_str *out,
-                      const struct lab_sim_where *at)
+static void add_quote(struct simulation *s, struct lab_str *out, int32_t place)
 {
-    const struct lab_ptx_place *p = place_of(s, at->place);
+    const struct lab_ptx_place *p = place_of(s, place);
     const char *file = p ? file_of(s, p->file) : NULL;
     struct lab_str text;
     lab_str_init(&text);
@@ -733,6 +757,21 @@ static void add_quote(struct simulation *s, struct lab_str *out,
     lab_str_release(&text);
 }
 
+/* The line of an access, and those that called the functions it is in. */
+static void add_lines(struct simulation *s, struct lab_str *out,
+                      const struct lab_sim_where *at)
+{
+    add_where(s, out, at);
+    lab_str_add(out, "\n");
+    add_quote(s, out, at->place);
+    for (int32_t up = lab_ptx_caller(s->text, at->place); up >= 0;
+         up = lab_ptx_caller(s->text, up)) {
+        const struct lab_ptx_place *p = &s->text->places[up];
+        lab_str_addf(out, "  called at %s:%d\n", file_of(s, p->file), p->line);
+        add_quote(s, out, up);
+    }
+}
+
 static enum lab_status print_finding(struct simulation *s,
                                      const struct lab_sim_finding *f)
 {
@@ -740,14 +779,10 @@ static enum lab_status print_finding(struct simulation *s,
     lab_str_init(&out);
     lab_str_addf(&out, "\n%s: %s\n  at ", lab_sim_check_id(f->check),
                  f->message);
-    add_where(s, &out, &f->at);
-    lab_str_add(&out, "\n");
-    add_quote(s, &out, &f->at);
+    add_lines(s, &out, &f->at);
     if (f->has_other) {
         lab_str_add(&out, "  before: ");
-        add_where(s, &out, &f->other);
-        lab_str_add(&out, "\n");
-        add_quote(s, &out, &f->other);
+        add_lines(s, &out, &f->other);
     }
     lab_str_addf(&out, "  look at: %s\n", lab_sim_finding_hint(f));
     if (f->times > 1)

@@ -624,11 +624,12 @@ enum lab_status lab_kernel_elements_add(struct lab_str *out,
 
 /* " at sums.cu:9, block (0,0,0), thread (1,0,0): ... Look at: ..." */
 static void add_place(struct lab_str *out, const struct lab_sim_finding *f,
-                      const char *path, int line)
+                      const char *path, int line, const char *callers)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
     if (path && path[0])
-        lab_str_addf(out, " at %s:%d", slash ? slash + 1 : path, line);
+        lab_str_addf(out, " at %s:%d%s", slash ? slash + 1 : path, line,
+                     callers);
     lab_str_addf(out, ", block (%u,%u,%u), thread (%u,%u,%u): ", f->at.block[0],
                  f->at.block[1], f->at.block[2], f->at.thread[0],
                  f->at.thread[1], f->at.thread[2]);
@@ -640,9 +641,11 @@ void lab_kernel_finding_add(struct lab_str *out, const struct lab_ptx *ptx,
                             const struct lab_sim_finding *f)
 {
     int line;
+    char callers[LAB_SIM_CALLERS];
     const char *path = lab_sim_source(ptx, f->at.place, &line);
+    lab_sim_callers_text(ptx, f->at.place, callers, sizeof(callers));
     lab_str_add(out, lab_sim_check_id(f->check));
-    add_place(out, f, path, line);
+    add_place(out, f, path, line, callers);
 }
 
 int32_t lab_kernel_same_finding(const struct lab_sim_finding *f, int32_t n,
@@ -666,7 +669,7 @@ bool lab_kernel_found(struct lab_str *out, struct lab_kernel_goal *goal)
     lab_sim_launch_text(found.launch, launch, sizeof(launch));
     lab_str_addf(out, "%s in %s%s", lab_sim_check_id(found.first.check),
                  goal->name, launch);
-    add_place(out, &found.first, found.file, found.line);
+    add_place(out, &found.first, found.file, found.line, found.callers);
     if (found.count > 1)
         lab_str_addf(out, ". %d more were found", found.count - 1);
     return true;

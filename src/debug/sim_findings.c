@@ -18,8 +18,17 @@ static void add_where(json_t *line, const struct lab_ptx *ptx,
 {
     int number;
     const char *file = lab_sim_source(ptx, at->place, &number);
+    json_t *callers = json_array();
     lab_json_text(line, "file", file);
     lab_json_int(line, "line", file ? number : LAB_UNKNOWN);
+    for (int32_t up = ptx ? lab_ptx_caller(ptx, at->place) : -1; up >= 0;
+         up = lab_ptx_caller(ptx, up)) {
+        json_t *call = json_object();
+        lab_json_text(call, "file", lab_sim_source(ptx, up, &number));
+        lab_json_int(call, "line", number);
+        json_array_append_new(callers, call);
+    }
+    json_object_set_new(line, "inlined_at", callers);
     add_sides(line, "block", at->block);
     add_sides(line, "thread", at->thread);
 }

@@ -402,6 +402,8 @@ static void keep_found(const struct lab_sim_gpu *gpu)
         .launch = f->launch, .first = f->found, .line = line, .count = count};
     snprintf(last.found.kernel, sizeof(last.found.kernel), "%s", f->kernel);
     snprintf(last.found.file, sizeof(last.found.file), "%s", file ? file : "");
+    lab_sim_callers_text(f->ptx, f->found.at.place, last.found.callers,
+                         sizeof(last.found.callers));
     pthread_mutex_unlock(&last.lock);
 }
 

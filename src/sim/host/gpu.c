@@ -140,6 +140,21 @@ const char *lab_sim_source(const struct lab_ptx *ptx, int32_t place, int *line)
     return source_name(ptx->files[p->file]);
 }
 
+void lab_sim_callers_text(const struct lab_ptx *ptx, int32_t place, char *out,
+                          size_t cap)
+{
+    size_t n = 0;
+    int line;
+    out[0] = '\0';
+    for (int32_t at = ptx ? lab_ptx_caller(ptx, place) : -1; at >= 0 && n < cap;
+         at = lab_ptx_caller(ptx, at)) {
+        const char *file = lab_sim_source(ptx, at, &line);
+        const char *slash = strrchr(file, '/');
+        n += (size_t)snprintf(out + n, cap - n, ", called at %s:%d",
+                              slash ? slash + 1 : file, line);
+    }
+}
+
 void lab_sim_launch_text(int launch, char *out, size_t cap)
 {
     out[0] = '\0';
@@ -152,15 +167,18 @@ void lab_sim_finding_text(const struct lab_sim_gpu_finding *f, char *out,
 {
     const struct lab_sim_where *at = &f->found.at;
     char where[LAB_SIM_NAME * 4] = "";
+    char callers[LAB_SIM_CALLERS];
     char launch[32];
     int line;
     const char *file = lab_sim_source(f->ptx, at->place, &line);
     if (file)
         snprintf(where, sizeof(where), " at %s:%d", file, line);
+    lab_sim_callers_text(f->ptx, at->place, callers, sizeof(callers));
     lab_sim_launch_text(f->launch, launch, sizeof(launch));
-    snprintf(out, cap, "%s in %s%s%s, block (%u,%u,%u), thread (%u,%u,%u): %s",
+    snprintf(out, cap,
+             "%s in %s%s%s%s, block (%u,%u,%u), thread (%u,%u,%u): %s",
              lab_sim_check_id(f->found.check), f->kernel, launch, where,
-             at->block[0], at->block[1], at->block[2], at->thread[0],
+             callers, at->block[0], at->block[1], at->block[2], at->thread[0],
              at->thread[1], at->thread[2], f->found.message);
     lab_utf8_trim(out);
 }

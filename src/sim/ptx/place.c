@@ -17,7 +17,8 @@ static bool of_compiler(const char *path)
     return !path;
 }
 
-int32_t lab_ptx_user_place(const struct lab_ptx *ptx, int32_t place)
+/* -1: all of the chain is in headers of the compiler's. */
+static int32_t user_place(const struct lab_ptx *ptx, int32_t place)
 {
     int32_t at = place;
     /* A chain is no longer than the table, whatever a hostile text says. */
@@ -28,7 +29,20 @@ int32_t lab_ptx_user_place(const struct lab_ptx *ptx, int32_t place)
             return at;
         at = p->inlined_at;
     }
-    return place;
+    return -1;
+}
+
+int32_t lab_ptx_user_place(const struct lab_ptx *ptx, int32_t place)
+{
+    const int32_t at = user_place(ptx, place);
+    return at >= 0 ? at : place;
+}
+
+int32_t lab_ptx_caller(const struct lab_ptx *ptx, int32_t place)
+{
+    return place >= 0 && place < ptx->place_count
+               ? user_place(ptx, ptx->places[place].inlined_at)
+               : -1;
 }
 
 bool lab_ptx_has_modifier(const struct lab_ptx_instr *in, const char *modifier)

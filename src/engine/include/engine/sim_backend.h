@@ -11,6 +11,7 @@ struct lab_sim_backend_found {
     struct lab_sim_finding first;
     char file[256]; /* "": not known */
     int line;
+    char callers[LAB_SIM_CALLERS]; /* of lab_sim_callers_text() */
     int count;
 };
 

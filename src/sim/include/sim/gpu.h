@@ -138,6 +138,11 @@ void lab_sim_gpu_forget(struct lab_sim_gpu *gpu);
 enum lab_status lab_sim_gpu_judge(const struct lab_sim_gpu *gpu);
 /* The source file and line of a place; NULL and 0: not known. */
 const char *lab_sim_source(const struct lab_ptx *ptx, int32_t place, int *line);
+enum { LAB_SIM_CALLERS = 200 /* bytes of text that are enough for these */ };
+/* What follows a line of an inlined function: ", called at rows.cu:12", and of the
+ * function that has this line, ", called at rows.cu:30"; "" for other lines. */
+void lab_sim_callers_text(const struct lab_ptx *ptx, int32_t place, char *out,
+                          size_t cap);
 /* What follows a kernel's name: " (launch 2)"; "" for the first launch. */
 void lab_sim_launch_text(int launch, char *out, size_t cap);
 /* "race in dense_matmul (launch 2) at kernels/dense/dense.cu:34, block (0,0,0), thread

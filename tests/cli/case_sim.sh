@@ -152,6 +152,77 @@ expect_json '[r["type"] for r in rows].count("finding") == 0' \
     '[r["wavefronts"] for r in rows
       if r["type"] == "line" and r["line"] == 7] == [4]'
 
+# A line of an inlined function, with those of the calls; a name without a blank.
+cat >inlined.ptx <<'END'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry _Z1kILi1ELi2EEvPi(.param .u64 y)
+{
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<2>;
+    .loc 1 30 1
+    ld.param.u64 %rd1, [y];
+    mov.u32 %r1, 7;
+    .loc 1 12 5, function_name $L__info_string0, inlined_at 1 30 1
+    st.global.u32 [%rd1], %r1;
+    .loc 1 5 3, function_name $L__info_string0, inlined_at 1 12 5
+    st.global.u32 [%rd1+400], %r1;
+    ret;
+}
+.file 1 "rows.cu"
+.section .debug_str
+{
+$L__info_string0:
+.b8 112,117,116,0
+}
+END
+run sim inlined.ptx --kernel 'k<1,2>' --grid 1 --block 1 --arg 'out:int[1]' --json
+expect_exit 1
+expect_json 'one("finding")["line"] == 5' \
+    'one("finding")["inlined_at"] == [{"file": "rows.cu", "line": 12},
+                                      {"file": "rows.cu", "line": 30}]'
+run sim inlined.ptx --kernel 'k<1,2>' --grid 1 --block 1 --arg 'out:int[1]'
+expect_exit 1
+expect_stdout 'rows.cu:5, block'
+expect_stdout 'called at rows.cu:12'
+expect_stdout 'called at rows.cu:30'
+
+# Warps that wait at two barriers, each a finding; lines with all that was executed,
+# though the compiler gives an instruction none.
+cat >waits.ptx <<'END'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<2>;
+    .loc 1 3 1
+    mov.u32 %r1, %tid.x;
+    .loc 1 0 1
+    setp.lt.u32 %p1, %r1, 64;
+    @!%p1 bra $OTHER;
+    .loc 1 4 1
+    bar.sync 1, 64;
+    bra $ALL;
+$OTHER:
+    .loc 1 6 1
+    bar.sync 2, 64;
+$ALL:
+    .loc 1 8 1
+    bar.sync 0;
+    ret;
+}
+.file 1 "waits.cu"
+END
+run sim waits.ptx --grid 1 --block 96 --json --counts
+expect_exit 1
+expect_json '[(f["line"], f["message"][:20]) for f in of("finding")] ==
+    [(8, "deadlock: 2 of 3 war"), (6, "deadlock: 1 of 3 war")]' \
+    'sum(r["executions"] for r in of("line")) == one("launch")["counts"]["warp_instructions"]' \
+    '[r["executions"] for r in of("line") if r["line"] == 3] == [9]'
+
 # A kernel that does not end.
 cat >endless.ptx <<'END'
 .version 7.0

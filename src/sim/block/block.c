@@ -334,13 +334,26 @@ static bool wake(struct sim_block *b)
     return true;
 }
 
+/* Does an earlier warp wait where this one does? */
+static bool waits_with_another(const struct sim_block *b, int warp)
+{
+    const struct sim_warp *w = &b->warps[warp];
+    for (int k = 0; k < warp; k++)
+        if (b->warps[k].state == w->state && b->warps[k].pc == w->pc)
+            return true;
+    return false;
+}
+
+/* A finding for each instruction at which warps wait: which of them is wrong is not
+ * known. */
 static void find_deadlock(struct sim_block *b)
 {
-    int barrier = count_state(b, SIM_AT_BARRIER);
-    int done = count_state(b, SIM_DONE);
+    const struct room *r = room_of(b);
+    const int done = count_state(b, SIM_DONE);
     for (int k = 0; k < b->warp_count; k++) {
         struct sim_warp *w = &b->warps[k];
-        if (w->state != SIM_AT_BARRIER && w->state != SIM_WAITING)
+        if ((w->state != SIM_AT_BARRIER && w->state != SIM_WAITING) ||
+            waits_with_another(b, k))
             continue;
         const struct lab_sim_kernel *kernel = b->grid->kernel;
         const struct sim_instr *i = &kernel->instrs[w->pc > 0 ? w->pc - 1 : 0];
@@ -349,13 +362,13 @@ static void find_deadlock(struct sim_block *b)
                      NULL,
                      "deadlock: %d of %d warps wait at a barrier that the "
                      "others do not reach (%d ended)",
-                     barrier, b->warp_count, done);
+                     __builtin_popcount(r->bars[w->barrier].waiting),
+                     b->warp_count, done);
         else
             sim_find(w, i, w->active ? w->active : w->lanes, LAB_SIM_BARRIER,
                      SIM_HINT("who arrives at the mbarrier, how often, and the "
                               "bytes that it expects"),
                      "deadlock: waits for an mbarrier that nothing completes");
-        break;
     }
     b->stopped = true;
 }

@@ -458,10 +458,11 @@ enum lab_status sim_count_end(const struct sim_grid *g,
         if (k->instrs[i].with && tally[i].warps > 0 && c.shared_requests > 0)
             count_behind(&c, &tally[i], &tally[k->instrs[i].with - k->instrs]);
         add(&out->counts, &c);
-        if (!lines || !in || in->place < 0 || !c.warp_instructions)
+        /* What clang gives no line (.loc of line 0) is of the line before it. */
+        if (!lines || !in || in->near < 0 || !c.warp_instructions)
             continue;
         const struct lab_ptx_place *p =
-            &ptx->places[lab_ptx_user_place(ptx, in->place)];
+            &ptx->places[lab_ptx_user_place(ptx, in->near)];
         lines[line_count++] = (struct lab_sim_line){p->file, p->line, c};
     }
     if (lines)

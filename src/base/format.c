@@ -31,6 +31,8 @@ const char *lab_format_value(double v, int width, char *out, size_t cap)
     for (int digits = 9; digits > 0; digits--) {
         char text[40];
         snprintf(text, sizeof(text), "%.*g", digits, v);
+        if ((int)strlen(text) > width && digits == 1) /* -0.0009 */
+            snprintf(text, sizeof(text), "%.0e", v);
         if ((int)strlen(text) <= width || digits == 1) {
             snprintf(out, cap, "%s", text);
             break;

@@ -212,6 +212,13 @@ TEST_CASE(numbers_read_well)
     SAYS(lab_format_value(-INFINITY, 8, s, sizeof(s)), "-inf");
     for (double v = 1e-300; v < 1e300; v *= 77.7)
         assert_true(strlen(lab_format_value(-v, 8, s, sizeof(s))) <= 8);
+    SAYS(lab_format_value(-0.0009, 6, s, sizeof(s)), "-9e-04");
+    SAYS(lab_format_value(0.0009, 6, s, sizeof(s)), "0.0009");
+    SAYS(lab_format_value(-0.0009, 7, s, sizeof(s)), "-0.0009");
+    for (int width = 6; width < 10; width++) /* what fp32 has */
+        for (double v = 1.4e-45; v < 3e38; v *= 1.37)
+            assert_true(strlen(lab_format_value(-v, width, s, sizeof(s))) <=
+                        (size_t)width);
 }
 
 /* Lines that end in one place still say which they are; after 9 come letters. */

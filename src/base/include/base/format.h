@@ -10,8 +10,9 @@
 enum { LAB_FORMAT_BYTES = 32, LAB_FORMAT_DIMS = 64 };
 
 LAB_C_BEGIN
-/* A value of a tensor, at most `width` characters (at least 6): as many digits
- * as fit, "nan", "inf", "-inf". */
+/* A value of a tensor, at most `width` characters (at least 6, and 7 of a negative one
+ * with an exponent of three digits, which fp32 has not): as many digits as fit, "nan",
+ * "inf", "-inf". */
 const char *lab_format_value(double v, int width, char *out, size_t cap);
 /* Three digits and a unit: "1.23 ms", "12.3 us", "412 ns". NaN: n/a. */
 const char *lab_format_ns(double ns, char *out, size_t cap);

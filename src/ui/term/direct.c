@@ -213,15 +213,11 @@ bool lab_direct_begin(const char *type, const char *color)
     struct lab_str bytes;
     struct lab_str hex;
     const char *old = getenv(variable);
-    int problem;
-    if (setupterm((char *)(uintptr_t)type, STDOUT_FILENO, &problem) != OK)
-        return false;
     lab_str_init(&bytes);
     lab_str_init(&hex);
     const bool wanted = lab_direct_wanted(type, color);
     if (wanted)
         add_description(&bytes, type);
-    del_curterm(cur_term);
     lab_str_add(&hex, "hex:");
     for (size_t i = 0; i < bytes.len; i++)
         lab_str_addf(&hex, "%02x", (unsigned)(unsigned char)bytes.data[i]);

@@ -62,6 +62,11 @@ static enum lab_status terminal_find_input(FILE **in, int *fd)
     return LAB_OK;
 }
 
+static void unload(void)
+{
+    del_curterm(cur_term);
+}
+
 /* A terminal that this machine has no description of, as over ssh from one that
  * is newer: nearly all of them understand what xterm does. */
 static const char *find_type(const char *term, int *problem)
@@ -77,6 +82,7 @@ static const char *find_type(const char *term, int *problem)
     return NULL;
 }
 
+/* Leaves the description loaded, to be freed by unload(). */
 static enum lab_status terminal_check(const char *color, int *colors,
                                       const char **type)
 {
@@ -100,13 +106,12 @@ static enum lab_status terminal_check(const char *color, int *colors,
     *colors = tigetflag("RGB") > 0 || lab_direct_wanted(*type, color)
                   ? 1 << 24
                   : tigetnum("colors");
-    del_curterm(cur_term);
-    if (!usable)
-        return lab_fail(
-            LAB_E_UNSUPPORTED,
-            "[terminal.cursor] TERM=%s cannot place its cursor: use --plain",
-            term);
-    return LAB_OK;
+    if (usable)
+        return LAB_OK;
+    unload();
+    return lab_fail(
+        LAB_E_UNSUPPORTED,
+        "[terminal.cursor] TERM=%s cannot place its cursor: use --plain", term);
 }
 
 enum lab_status lab_terminal_probe(const char *color, int *colors,
@@ -120,9 +125,11 @@ enum lab_status lab_terminal_probe(const char *color, int *colors,
         st = terminal_check(color, &found, type);
     if (in)
         fclose(in);
-    if (!st)
-        *colors = found > 0 ? found : 0;
-    return st;
+    if (st)
+        return st;
+    unload();
+    *colors = found > 0 ? found : 0;
+    return LAB_OK;
 }
 
 enum { REPLAY_BYTES = 64 * 1024 };
@@ -768,11 +775,13 @@ static void add_keys(void)
             define_key(more[i].bytes, more[i].key);
 }
 
+/* The terminal's description is loaded; curses loads its own. */
 static enum lab_status start_curses(struct lab_terminal *t,
                                     const struct lab_terminal_options *options)
 {
     set_escdelay(ESCAPE_MS);
     const bool direct = lab_direct_begin(t->type, options->color);
+    unload();
     t->screen = newterm(t->type, stdout, t->in ? t->in : stdin);
     if (direct)
         lab_direct_end();
@@ -823,8 +832,10 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
     if (st)
         goto out_input;
     st = guard_open(t->in_fd);
-    if (st)
+    if (st) {
+        unload();
         goto out_input;
+    }
     st = start_curses(t, options);
     if (st)
         goto out_guard;

@@ -294,12 +294,13 @@ void lab_sums_add(struct lab_matrix c, const float *sums, int64_t count,
     lab_parallel(rows, 1 + ADDED / (1 + cols), add_sums, &a);
 }
 
-/* Is the sum long enough for each thread, and longer than what is added after it? */
+/* Is the sum long enough for each thread, and longer than what is added after it? In a
+ * part of a loop, as one over heads of attention, no other thread would take a part. */
 static bool is_long(struct lab_matrix a, struct lab_matrix b, int64_t rows,
                     int64_t cols, int64_t inner)
 {
     enum { EACH = 128 };
-    return a.flip && !b.flip && lab_threads() > 1 &&
+    return a.flip && !b.flip && lab_threads() > 1 && !lab_in_part() &&
            inner >= EACH * lab_threads() &&
            (double)(rows + cols) * (double)inner >=
                2.0 * lab_threads() * (double)rows * (double)cols;

@@ -97,9 +97,19 @@ static int64_t start_of(const struct loop *l, int64_t i)
     return i < l->parts && l->n >= l->parts * ALIGN ? at / ALIGN * ALIGN : at;
 }
 
+static _Thread_local bool in_part;
+
+bool lab_in_part(void)
+{
+    return in_part;
+}
+
 static void run_part(const struct loop *l, int64_t i)
 {
+    const bool outer = in_part;
+    in_part = outer || l->parts > 1;
     l->run(l->arg, start_of(l, i), start_of(l, i + 1));
+    in_part = outer;
 }
 
 /* Wakes the caller where it sleeps and nothing runs any more. */

@@ -97,6 +97,38 @@ TEST_CASE(every_side_and_order)
     lab_threads_set(1);
 }
 
+static void of_a_head(const void *arg, int64_t from, int64_t to)
+{
+    const struct sides *s = arg;
+    for (int64_t i = from; i < to; i++)
+        lab_vector_multiply((struct lab_matrix){c_room + i * MOST, s->cols},
+                            (struct lab_matrix){a_room, s->rows, true},
+                            (struct lab_matrix){b_room, s->cols}, s->rows,
+                            s->cols, s->inner, 1, 0);
+}
+
+/* As of heads of attention: its sum is not cut for threads that have other heads. */
+TEST_CASE(a_product_within_a_part_is_that_of_one_thread)
+{
+    enum { HEADS = 8 };
+    static const struct sides s = {9, 7, 450};
+    static float one[MOST * MOST];
+    fill(a_room, 1);
+    fill(b_room, 2);
+    for (int i = 0; i < MOST * MOST; i++) /* sums are rounded */
+        a_room[i] *= 0.37f;
+    lab_threads_set(1);
+    lab_parallel(HEADS, 1, of_a_head, &s);
+    memcpy(one, c_room, sizeof(one));
+    lab_threads_set(3);
+    lab_parallel(HEADS, 1, of_a_head, &s);
+    assert_memory_equal(one, c_room, HEADS * MOST * sizeof(*one));
+    of_a_head(&s, 0, 1); /* alone its sum is cut: other bits */
+    assert_memory_not_equal(one, c_room,
+                            (size_t)(s.rows * s.cols) * sizeof(*one));
+    lab_threads_set(1);
+}
+
 /* A machine with longer vectors trains to the same weights. */
 TEST_CASE(longer_vectors_give_the_same_bits)
 {

@@ -80,6 +80,36 @@ static void nested(const void *arg, int64_t from, int64_t to)
 {
     for (int64_t i = from; i < to; i++)
         lab_parallel(16, 1, count, (const struct loop *)arg + i);
+    assert_true(lab_in_part());
+}
+
+static void whole(const void *arg, int64_t from, int64_t to)
+{
+    (void)from;
+    (void)to;
+    assert_int_equal(lab_in_part(), *(const bool *)arg);
+}
+
+static void one_part(const void *arg, int64_t from, int64_t to)
+{
+    (void)from;
+    (void)to;
+    lab_parallel(1, 1, whole, arg);
+}
+
+/* A loop of one part has no other threads to give work to, and says so only within one
+ * of several. */
+TEST_CASE(what_runs_in_a_part_is_known)
+{
+    static const bool yes = true;
+    static const bool no = false;
+    lab_threads_set(4);
+    assert_false(lab_in_part());
+    lab_parallel(1, 1, one_part, &no);
+    lab_parallel(64, 1, one_part, &yes);
+    assert_false(lab_in_part());
+    lab_threads_set(1);
+    lab_parallel(64, 1, one_part, &no);
 }
 
 TEST_CASE(a_loop_within_a_part_runs)

@@ -8,6 +8,7 @@
  * for work for a moment and then sleep. Threads: any; one loop at a time is shared
  * out, others run on their callers meanwhile. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/status.h"
 
@@ -29,4 +30,6 @@ typedef void lab_part_fn(const void *arg, int64_t from, int64_t to);
  * are so many, and returns when all are done. Parts begin at multiples of 16 where
  * they have 16 items or more. A loop within a part runs on the part's thread. */
 void lab_parallel(int64_t n, int64_t grain, lab_part_fn *run, const void *arg);
+/* Within a part of a loop that has several: the threads have work already. */
+bool lab_in_part(void);
 LAB_C_END

@@ -30,8 +30,21 @@ P
 run profile show --recorded last
 expect_exit 0
 grep -q 'NVIDIA H200' "$out" || complain "show does not name the device"
-# The last was timed without a trace, for its energy; others have their kernels.
-run profile kernels --recorded last --json
+# Those that were timed without a trace, for their energy, come after the others, and the
+# GPU time of an iteration is never more than an iteration takes.
+run profile list --recorded --json
+untraced=$(python3 - "$out" <<'P'
+import json, sys
+runs = [json.loads(line) for line in open(sys.argv[1])]
+never = [r["trace"] == "never" for r in runs]
+assert any(never) and never == sorted(never), never
+for r in runs:
+    assert r["gpu_ns"] is None or r["gpu_ns"] <= r["iteration_median_ns"], r
+assert sum(r["gpu_ns"] is not None for r in runs) > 100
+print(runs[-1]["run"])
+P
+) || complain "the order of recorded runs, or a GPU time"
+run profile kernels --recorded "$untraced" --json
 expect_exit 0
 expect_stderr 'it was timed without tracing'
 run profile list --recorded --json
@@ -103,13 +116,15 @@ for r in beyond[:5]:
     assert "GFLOP/s per W" not in shown, r["run"]
 P
 
-# Their numbers may be in the order of a merge; they are listed by their start.
+# Their numbers may be in the order of a merge; they are listed by their start, those
+# without a trace at the end.
 run profile list --recorded --json
 python3 - "$out" <<'P' || complain "the recorded runs are not in order"
 import json, sys
 runs = [json.loads(line) for line in open(sys.argv[1])]
-began = [r["started"] for r in runs]
-assert began == sorted(began, reverse=True)
+for never in False, True:
+    began = [r["started"] for r in runs if (r["trace"] == "never") == never]
+    assert began == sorted(began, reverse=True)
 P
 
 # Of a long run the longest steps have a sentence (two may share one), and all in a table; a step's

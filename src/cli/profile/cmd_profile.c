@@ -34,9 +34,10 @@ static int exit_code(enum lab_status st)
 
 /* An older database is brought up to date, which needs the right to write. */
 static enum lab_status open_database(const char *path, bool write,
-                                     struct lab_database **out)
+                                     bool recorded, struct lab_database **out)
 {
-    struct lab_database_options o = {.read_only = !write};
+    struct lab_database_options o = {.read_only = !write,
+                                     .traced_first = recorded};
     enum lab_status st = lab_database_open(out, path, &o);
     if (st != LAB_E_STATE || write)
         return st;
@@ -612,7 +613,8 @@ static enum lab_status run_command(const struct lab_options *o,
         command->run == import_files || command == &lab_profile_ceilings;
     if (!makes && access(path, F_OK))
         return no_database(o, command, path);
-    enum lab_status st = open_database(path, writes(o, command), &db);
+    enum lab_status st =
+        open_database(path, writes(o, command), o->recorded, &db);
     if (st)
         return st;
     st = command->run(o, db);

@@ -787,6 +787,7 @@ enum lab_status lab_database_open(struct lab_database **out, const char *path,
     if (options && options->busy_timeout_ms > 0)
         db->busy_timeout_ms = options->busy_timeout_ms;
     db->read_only = options && options->read_only;
+    db->traced_first = options && options->traced_first;
     st = lab_database_check_length(path, NULL);
     if (st == LAB_OK)
         st = db->read_only ? open_for_reading(db) : open_for_writing(db);

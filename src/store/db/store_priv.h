@@ -12,6 +12,7 @@ struct lab_database {
     int behind;        /* versions that it is older than the program */
     const char *query; /* of the URI that it was opened with */
     int busy_timeout_ms;
+    bool traced_first;
 };
 
 /* The order of runs: by when they were begun, for one that was imported has a
@@ -19,7 +20,6 @@ struct lab_database {
  * then it is as old as its import. */
 #define LAB_SQL_NEWEST                                                         \
     " ifnull(started_ns, strftime('%s', imported) * 1000000000) DESC, id DESC"
-#define LAB_SQL_NEWEST_FIRST " ORDER BY" LAB_SQL_NEWEST
 
 /* "LLAB": marks our files. */
 #define LAB_APPLICATION_ID 0x4C4C4142

@@ -81,11 +81,14 @@ static bool recorder_is_gone(const char *host, int64_t pid, int64_t start)
 #define SHOWN LAB_SHOWN
 #define LISTED LAB_LISTED
 
-/* Of iterations of a lesson on a GPU, when they have been added up. */
+/* Of iterations of a lesson on a GPU, when they have been added up. Without a trace a
+ * step's time has the host's gaps in it: then of a run of which every iteration was
+ * recorded, for beside the median of others it would be that of slower ones. */
 #define GPU_NS                                                                 \
     "CASE WHEN backend = 'cuda' AND kind IS NOT 'lab' THEN (SELECT "           \
     "CAST(round(median_ns) AS INTEGER) FROM time_sum WHERE runId = run.id "    \
-    "AND level = 0) END"
+    "AND level = 0 AND (run.timeSource IS NOT 'cuda_events' OR "               \
+    "count >= ifnull(run.iterations, 0))) END"
 
 bool lab_run_is_lab(const struct lab_run_row *run)
 {
@@ -489,6 +492,10 @@ const char *lab_run_lr_text(const struct lab_run_row *run,
     return out;
 }
 
+/* `traced` is traced_first of the database. */
+#define NEWEST_FIRST(traced)                                                   \
+    " ORDER BY " traced " AND traceState IS 'never'," LAB_SQL_NEWEST
+
 /* run LAB_UNKNOWN: all of them. */
 static enum lab_status query_runs(struct lab_database *db, int64_t run,
                                   lab_run_row_fn *each, void *user)
@@ -499,9 +506,10 @@ static enum lab_status query_runs(struct lab_database *db, int64_t run,
     lab_fields_select(&sql, &lab_run_fields);
     lab_str_add(&sql, ", " GPU_NS
                       ", pid, processStart FROM run WHERE ?1 IS NULL OR id = "
-                      "?1" LAB_SQL_NEWEST_FIRST);
+                      "?1" NEWEST_FIRST("?2"));
     struct lab_stmt s = lab_stmt_built(db, &sql);
     lab_bind_int(s.sql, 1, run);
+    lab_bind_int(s.sql, 2, db->traced_first);
     while (lab_stmt_next(&s)) {
         read_run(&s, &row);
         if (row.status && strcmp(row.status, "running") != 0)
@@ -528,9 +536,9 @@ enum lab_status lab_query_run(struct lab_database *db, int64_t run,
 enum lab_status lab_query_last_run(struct lab_database *db, int64_t *out)
 {
     int64_t run;
-    enum lab_status st = lab_database_int(
-        db, "SELECT id FROM run" LAB_SQL_NEWEST_FIRST " LIMIT 1", LAB_UNKNOWN,
-        &run);
+    enum lab_status st = lab_database_int_of(
+        db, "SELECT id FROM run" NEWEST_FIRST("?1") " LIMIT 1",
+        db->traced_first, LAB_UNKNOWN, &run);
     if (st)
         return st;
     if (run == LAB_UNKNOWN)

@@ -642,7 +642,8 @@ static enum lab_status runs_source_open(struct runs_source *s, bool write,
                                         struct lab_database **db)
 {
     struct lab_database_options options = {.read_only = !write,
-                                           .busy_timeout_ms = 500};
+                                           .busy_timeout_ms = 500,
+                                           .traced_first = s->recorded};
     *db = NULL;
     if (access(s->path, F_OK))
         return LAB_OK; /* nothing has been recorded yet */

@@ -14,6 +14,9 @@ struct lab_database;
 struct lab_database_options {
     bool read_only;
     int busy_timeout_ms; /* 0: five seconds; how long a lock is waited for */
+    /* Of runs that ship with the program: one without a trace, which has times alone,
+     * comes behind the others in lists, and is the last run of none. */
+    bool traced_first;
 };
 
 LAB_C_BEGIN

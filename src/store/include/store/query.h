@@ -138,10 +138,11 @@ const char *lab_step_sort_name(enum lab_step_sort sort);
 const char *lab_kernel_sort_name(enum lab_kernel_sort sort);
 
 enum lab_status lab_query_runs(struct lab_database *db, lab_run_row_fn *each,
-                               void *user); /* newest first: as begun */
+                               void *user); /* newest first: as begun, but for
+                                               traced_first of the database */
 enum lab_status lab_query_run(struct lab_database *db, int64_t run,
                               lab_run_row_fn *each, void *user);
-/* The newest run's id. Errors: LAB_E_NOTFOUND, the database has none. */
+/* The id of the first of these. Errors: LAB_E_NOTFOUND, the database has none. */
 enum lab_status lab_query_last_run(struct lab_database *db, int64_t *out);
 enum lab_status lab_query_steps(struct lab_database *db, int64_t run,
                                 enum lab_step_sort sort, bool descending,

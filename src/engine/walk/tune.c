@@ -189,21 +189,40 @@ static bool is_to_stop(void *tuner)
     return u->cancelled || time_is_up(u);
 }
 
-/* Is there time for the next step, by the fastest that is known of it and by the longest
- * before it in this iteration? The first one has none before it: where nothing is known
- * of it, and another iteration was cut, it is taken to be as long as that one's. */
-static bool step_fits(const struct tuner *u)
+/* NaN: nothing is known of the step. */
+static double fastest_of(const struct tuner *u, const struct lab_step *step)
 {
     char key[LAB_TUNE_KEY];
     int n;
-    int i = lab_walk_position(u->w);
-    lab_tune_key(lab_walk_plan(u->w), step_at(u, i)->step, key);
+    lab_tune_key(lab_walk_plan(u->w), step, key);
     const struct lab_tune_time *best = lab_tuning_of(u->t, key, &n);
+    return best ? best->ns : (double)NAN;
+}
+
+/* Of the first step, which has none before it: where nothing is known of it, what is
+ * known of the steps that it stands for, as a group does. Where that is nothing either,
+ * and another iteration was cut, it is taken to be as long as that one's. */
+static double first_takes(const struct tuner *u,
+                          const struct lab_schedule_step *s)
+{
+    const struct lab_step *hidden = lab_walk_plan(u->w)->steps + s->hides_from;
+    double ns = fastest_of(u, s->step);
+    double all = s->hides_count > 0 ? 0 : (double)NAN;
+    for (int k = 0; k < s->hides_count; k++)
+        all += fastest_of(u, &hidden[k]);
+    ns = isnan(ns) ? all : ns;
+    return isnan(ns) ? (double)u->cut_ns : ns;
+}
+
+/* Is there time for the next step, by the fastest that is known of it and by the longest
+ * before it in this iteration? */
+static bool step_fits(const struct tuner *u)
+{
+    int i = lab_walk_position(u->w);
+    const struct lab_schedule_step *s = step_at(u, i);
+    double best = i == 0 ? first_takes(u, s) : fastest_of(u, s->step);
     double ns = (double)u->longest_ns;
-    if (best && best->ns > ns)
-        ns = best->ns;
-    if (i == 0 && (!best || isnan(best->ns)))
-        ns = (double)u->cut_ns;
+    ns = best > ns ? best : ns;
     return (double)lab_clock_monotonic_ns() + ns < (double)u->end_ns;
 }
 

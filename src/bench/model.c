@@ -597,9 +597,9 @@ static void stored_ceiling(struct lab_bench_data *data, int set,
     if (data->unit == LAB_UNIT_BYTES && from->ceiling_copy > 0) {
         name_ceiling(s, from->ceiling_copy, "a copy");
         to->share = to->rate / from->ceiling_copy;
-    } else if (data->unit == LAB_UNIT_FLOPS && from->ceiling_fp32 > 0 &&
-               strcmp(to->precision, "fp64") != 0) { /* it is none of fp64 */
-        name_ceiling(s, from->ceiling_fp32, "fp32");
+    } else if (data->unit == LAB_UNIT_FLOPS && flops > 0) {
+        if (!(s->ceiling >= flops)) /* the highest, as of a run */
+            name_ceiling(s, flops, to->precision);
         to->share = to->rate / flops;
     }
     if (to->state == LAB_BENCH_DONE)

@@ -71,6 +71,26 @@ done
 grep -q 'What would bound it is not known' "$out" &&
     complain "a rung has no roof"
 
+# On the screen the ceiling is that of the chosen rung, and the picture's the highest.
+play lab-gemm-tensor --backend cpu <<'END'
+resize 200 60
+await 60000 The text
+key P
+await 60000 recorded on NVIDIA H200
+expect  TFLOP/s (tf32)
+expect  TFLOP/s (bf16)
+key Down
+key Down
+key Down
+key Down
+key Down
+key Down
+absent  TFLOP/s (tf32)
+expect of the ceiling (bf16)
+quit
+END
+expect_exit 0
+
 # So have its steps and kernels wherever they are listed: no two are the same.
 run profile kernels --recorded "$tensor"
 expect_exit 0

@@ -43,8 +43,9 @@ bench_chosen(const struct lab_bench_state *st)
 
 /* The table of a lab: a row for each variant of one size. */
 
-/* Panes in which one moves, behind the table. */
-enum { KERNEL = 1, SLIDES };
+/* Panes in which one moves: the kernel's source, or the text in its place, and the
+ * course's figures. */
+enum { ROWS, RIGHT, SLIDES };
 
 enum column {
     COL_VARIANT,
@@ -312,7 +313,7 @@ static void bench_kernel_draw(struct lab_bench_state *st, struct lab_canvas *c,
     char title[128];
     snprintf(title, sizeof(title), "Kernel: %s",
              st->kernel_of[0] ? st->kernel_of : "none");
-    lab_canvas_heading(c, &r, title, st->scrolling == KERNEL);
+    lab_canvas_heading(c, &r, title, st->scrolling == RIGHT && !st->reading);
     if (st->kernel_problem[0])
         lab_canvas_paragraph(c, r, LAB_ROLE_BAD, st->kernel_problem);
     else
@@ -368,7 +369,7 @@ static void model_line(struct page *p, const struct lab_bench_data *lab,
             why ? why : "");
 }
 
-/* The set's is that of one precision; a row's share is of its own. */
+/* The set's is the highest of its precisions; a row's share is of its own. */
 static const char *ceiling_of(const struct lab_bench_data *lab,
                               const struct lab_bench_result *r)
 {
@@ -625,15 +626,18 @@ static void draw_sizes(const struct lab_bench_state *st, struct lab_canvas *c,
 {
     const struct lab_bench_data *lab = &st->lab;
     const struct lab_bench_set *set = &lab->sets[st->set];
+    const struct lab_bench_result *r = bench_chosen(st);
+    const bool own = r && lab->unit == LAB_UNIT_FLOPS && r->share > 0;
+    const double ceiling = own ? r->rate / r->share : set->ceiling;
     char rate[48];
     int x = row.x;
-    if (!isnan(set->ceiling)) {
+    if (!isnan(ceiling)) {
         char text[120];
         bool beaten = lab_bench_ceiling_beaten(lab, st->set, st->size);
         snprintf(text, sizeof(text), "%s %s (%s)",
                  beaten ? "not a ceiling:" : "ceiling",
-                 lab_bench_rate_text(lab, set->ceiling, rate, sizeof(rate)),
-                 set->ceiling_name);
+                 lab_bench_rate_text(lab, ceiling, rate, sizeof(rate)),
+                 own ? ceiling_of(lab, r) : set->ceiling_name);
         int w = lab_canvas_columns(c, text);
         struct lab_rect right =
             lab_rect_cut_right(&row, w < row.w / 2 ? w : row.w / 2);
@@ -647,8 +651,8 @@ static void draw_sizes(const struct lab_bench_state *st, struct lab_canvas *c,
     int first = st->size < 0 ? 0 : st->size;
     int room = row.x + row.w - x - 3; /* of "... " before it */
     for (; first >= 0; first--) {
-        bool own = first < lab->size_count && lab->sizes[first].set == st->set;
-        room -= own ? lab_canvas_columns(c, lab->sizes[first].text) + 2 : 0;
+        bool here = first < lab->size_count && lab->sizes[first].set == st->set;
+        room -= here ? lab_canvas_columns(c, lab->sizes[first].text) + 2 : 0;
         if (room < 0 && first < st->size)
             break;
     }
@@ -938,7 +942,12 @@ static void draw_text_beside(struct lab_bench_state *st, struct lab_canvas *c,
 {
     struct lab_rect r = l->profile;
     r.h += l->kernel.h;
-    lab_canvas_heading(c, &r, "The text, t: profile and source", true);
+    const bool focused = st->scrolling == RIGHT;
+    lab_canvas_heading(c, &r,
+                       focused
+                           ? "The text, t: profile and source, Tab: the others"
+                           : "The text, t: profile and source",
+                       focused);
     lab_pager_draw(&st->text_pager, c, r);
 }
 
@@ -1110,7 +1119,7 @@ static void draw_reading(struct lab_bench_state *st, struct lab_canvas *c,
                          struct lab_rect body)
 {
     struct lab_rect left = body;
-    if (has_picture(st) && body.w >= WIDE_W) {
+    if (st->beside) {
         left = lab_rect_cut_left(&body, TEXT_W);
         lab_rect_cut_left(&body, 1);
         draw_picture(st, c, body);
@@ -1154,16 +1163,16 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
         lab_bench_layout(body, (int)st->table.count, st->lab.slide_count, tall,
                          lab_bench_lanes_rows(&bars) + (more > 0 ? more : 0));
     fit_profile(st, c, &l);
-    st->wide = l.wide;
+    const bool command = st->lab.command[0];
+    st->wide = command ? body.w >= WIDE_W : l.wide;
+    st->beside = st->reading && st->wide &&
+                 (command ? has_picture(st) : body.w >= TEXT_BESIDE_W);
     st->bars_at = st->rates_at = (struct lab_rect){0};
-    const bool beside =
-        st->reading && l.wide && body.w >= TEXT_BESIDE_W && !st->lab.command[0];
-    if (st->reading && !beside) {
+    if (st->reading && (command || !st->beside)) {
         draw_reading(st, c, body);
         return;
     }
-    if (st->lab.command[0]) {
-        st->wide = body.w >= WIDE_W;
+    if (command) {
         draw_command(st, c, body);
         return;
     }
@@ -1171,14 +1180,14 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
         lab_canvas_text(c, body.y, body.x, body.w, LAB_ROLE_DIM,
                         st->lab.problem[0] ? st->lab.problem
                                            : "looking for what can be run ...");
-        if (beside)
+        if (st->beside)
             draw_text_beside(st, c, &l);
         return;
     }
     make_room(st, c, &l);
     draw_state(st, c, lab_rect_cut_top(&l.facts, 1));
     draw_sizes(st, c, l.facts);
-    lab_table_draw(&st->table, c, l.table, !st->scrolling && !st->reading);
+    lab_table_draw(&st->table, c, l.table, st->scrolling == ROWS);
     draw_words(st, c, l.words);
     if (l.wide)
         draw_wide(st, c, &l, &bars, &rates);
@@ -1189,6 +1198,15 @@ static void bench_draw(struct lab_screen *s, struct lab_canvas *c,
 /* The screen of a lab: a ladder of kernels, predicted, run, looked at. */
 
 enum { PROMPT_RUN = 1, PROMPT_PREDICT, PROMPT_SIZES };
+
+/* The text while it is read has the keys, then the table. Of a command what is at the
+ * left has them, which is the text as well. */
+static void read_text(struct lab_bench_state *st, bool reading)
+{
+    if (reading != st->reading)
+        st->scrolling = reading && !st->lab.command[0] ? RIGHT : ROWS;
+    st->reading = reading;
+}
 
 /* ---- the newest data ---- */
 
@@ -1315,7 +1333,6 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     struct lab_bench_state *st = s->state;
     st->model = args;
     st->size = -1;
-    st->reading = true;
     st->follow = true;
     lab_bench_data_init(&st->lab);
     lab_doc_init(&st->text);
@@ -1332,7 +1349,10 @@ static enum lab_status init(struct lab_screen *s, const void *args)
         status = lab_doc_check(&st->text);
     lab_pager_init(&st->text_pager, &st->text);
     st->text_pager.text_w = TEXT_W;
-    return status ? status : renew(s);
+    if (!status)
+        status = renew(s);
+    read_text(st, true);
+    return status;
 }
 
 /* ---- keys ---- */
@@ -1340,7 +1360,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 static enum lab_status start(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
-    st->reading = false;
+    read_text(st, false);
     st->drawn = false;
     st->follow = true;
     enum lab_status status = st->model->run(st->model->user, st->set);
@@ -1467,7 +1487,7 @@ static enum lab_status show_set(struct lab_screen *s, int set)
         snprintf(size, sizeof(size), "%s", st->lab.sizes[st->size].text);
     st->set = set;
     st->size = same_size(&st->lab, set, size);
-    st->reading = false;
+    read_text(st, false);
     st->drawn = true; /* results were asked for */
     lab_ui_badge(s->ui, set_of(st)->badge);
     return show_rows(st);
@@ -1502,7 +1522,7 @@ static enum lab_status next_size(struct lab_screen *s, int by)
 {
     struct lab_bench_state *st = s->state;
     int to = st->size + by;
-    if (st->reading) {
+    if (st->reading && !st->beside) {
         lab_pager_action(&st->text_pager,
                          by < 0 ? LAB_ACT_LEFT : LAB_ACT_RIGHT);
         return LAB_OK;
@@ -1610,7 +1630,7 @@ static enum lab_status ask_sizes(struct lab_screen *s)
 static enum lab_status turn_text(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
-    st->reading = !st->reading;
+    read_text(st, !st->reading);
     return LAB_OK;
 }
 
@@ -1623,7 +1643,7 @@ static enum lab_status turn_picture(struct lab_screen *s)
                        "or in the picture");
     else if (!st->reading)
         st->drawn = !st->drawn;
-    st->reading = false;
+    read_text(st, false);
     return LAB_OK;
 }
 
@@ -1638,7 +1658,7 @@ static enum lab_status next_lower(struct lab_screen *s)
         st->lower = (enum lab_bench_lower)((st->lower + 1) % LAB_LOWERS);
         st->scrolling = false;
     }
-    st->reading = false;
+    read_text(st, false);
     return LAB_OK;
 }
 
@@ -1654,30 +1674,31 @@ static enum lab_status close_text_or_lab(struct lab_screen *s)
     struct lab_bench_state *st = s->state;
     if (!st->reading)
         lab_ui_pop(s->ui);
-    st->reading = false;
+    read_text(st, false);
     return LAB_OK;
 }
 
 static void panes(struct lab_screen *s, struct lab_panes *out)
 {
     struct lab_bench_state *st = s->state;
-    if (st->reading)
-        out->at[0].pager = &st->text_pager;
+    struct lab_pager *text = st->reading ? &st->text_pager : words_of(st);
+    if (st->reading && !st->beside)
+        out->at[0].pager = text;
     else if (picture_alone(st))
         out->at[0].table = &st->table;
     else if (has_picture(st) && st->wide)
-        *out = (struct lab_panes){
-            .at = {{.pager = words_of(st)}, {.table = &st->table}},
-            .count = 2,
-            .chosen = &st->scrolling};
+        *out =
+            (struct lab_panes){.at = {{.pager = text}, {.table = &st->table}},
+                               .count = 2,
+                               .chosen = &st->scrolling};
     else if (st->lab.command[0])
-        out->at[0].pager = words_of(st);
+        out->at[0].pager = text;
     else
         *out = (struct lab_panes){
             .at = {{.table = &st->table},
-                   [KERNEL] = {.pager = &st->kernel_pager},
+                   [RIGHT] = {.pager = st->reading ? text : &st->kernel_pager},
                    [SLIDES] = {.pager = &st->slide_pager}},
-            .count = st->lab.slide_count > 0 ? SLIDES + 1 : KERNEL + 1,
+            .count = st->lab.slide_count > 0 ? SLIDES + 1 : RIGHT + 1,
             .chosen = &st->scrolling};
 }
 
@@ -1689,7 +1710,7 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
     const struct lab_bench_chart bars = chart_of(st, false);
     const struct lab_bench_chart rates = chart_of(st, true);
     int64_t row = -1;
-    if (what != LAB_MOUSE_CLICK || st->reading || st->lab.command[0])
+    if (what != LAB_MOUSE_CLICK)
         return false;
     bool in_bars = lab_rect_has(st->bars_at, y, x);
     if (!in_bars && !lab_rect_has(st->rates_at, y, x))
@@ -1718,9 +1739,8 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 static void after(struct lab_screen *s)
 {
     struct lab_bench_state *st = s->state;
-    if (st->scrolling)
-        st->lower =
-            st->scrolling == KERNEL ? LAB_LOWER_KERNEL : LAB_LOWER_SLIDE;
+    if (st->scrolling && !st->reading)
+        st->lower = st->scrolling == RIGHT ? LAB_LOWER_KERNEL : LAB_LOWER_SLIDE;
     bench_kernel_load(st);
 }
 
@@ -1732,7 +1752,8 @@ static bool search(struct lab_screen *s, const char *text, int dir)
     const bool slides = st->scrolling
                             ? st->scrolling == SLIDES
                             : !st->wide && st->lower == LAB_LOWER_SLIDE;
-    struct lab_pager *p = st->reading          ? &st->text_pager
+    struct lab_pager *p = st->reading && !(st->beside && slides)
+                              ? &st->text_pager
                           : st->lab.command[0] ? words_of(st)
                           : slides             ? &st->slide_pager
                                                : &st->kernel_pager;
@@ -1804,7 +1825,7 @@ static void answer(struct lab_screen *s, int id, const char *text)
         return;
     if (id == PROMPT_SIZES) {
         status = st->model->sizes(st->model->user, st->set, text);
-        st->reading = false;
+        read_text(st, false);
         if (!status)
             status = renew(s);
     } else if (st->size >= 0) {
@@ -1879,7 +1900,8 @@ static const struct lab_binding bindings[] = {
     {"i", false, "into", "into the chosen rung's kernel (--backend sim)",
      LAB_ACT_OWN, go_inside},
     {"Tab", false, "pane",
-     "move in the table, the kernel's source, or the course's figures",
+     "move in the table, the kernel's source or the text, or the course's "
+     "figures",
      LAB_ACT_NEXT_PANE},
     {"s", false, "sort", "sort by the next column", LAB_ACT_SORT},
     {"S", false, "reverse", "turn the order", LAB_ACT_SORT_TURN},
@@ -1890,12 +1912,24 @@ static const struct lab_binding bindings[] = {
      close_text_or_lab},
     {NULL}};
 
+/* Where the text is alone on the screen, its key has the name of what it leads to. */
 static const struct lab_binding *bindings_now(const struct lab_screen *s)
 {
+    static struct lab_binding alone[sizeof(bindings) / sizeof(bindings[0])];
     const struct lab_bench_state *st = s->state;
-    return has_picture(st)      ? picture_bindings
-           : st->lab.command[0] ? command_bindings
-                                : bindings;
+    const bool command = st->lab.command[0];
+    const struct lab_binding *list = has_picture(st) ? picture_bindings
+                                     : command       ? command_bindings
+                                                     : bindings;
+    int n = 0;
+    if (!st->reading || st->beside)
+        return list;
+    do {
+        alone[n] = list[n];
+        if (list[n].act == turn_text)
+            alone[n].name = command ? "command" : "table";
+    } while (list[n++].keys);
+    return alone;
 }
 
 static void title_now(struct lab_screen *s, char *out, size_t cap)

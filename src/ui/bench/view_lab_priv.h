@@ -44,11 +44,12 @@ struct lab_bench_state {
     bool wide;    /* as it was drawn last: every view is on the screen */
     bool log;     /* the bars; the rates are the other way round */
     bool follow;  /* the size that is being measured */
-    bool reading; /* the lesson's text instead of the lab */
+    bool reading; /* the lesson's text instead of the lab, or where as it was */
+    bool beside;  /* drawn last it had room for both: beside the table */
     bool drawn;   /* of a command with rows: the picture, not words (narrow) */
     struct lab_rect bars_at; /* as they were drawn last; w 0: they were not */
     struct lab_rect rates_at;
-    int scrolling; /* what moves: the table (0), or one of the next */
+    int scrolling; /* the pane that moves; 0: the table, of a command the words */
     struct lab_doc text;
     struct lab_pager text_pager;
     struct lab_doc output; /* of a lab that is a command */

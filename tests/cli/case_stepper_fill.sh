@@ -80,6 +80,28 @@ expect_exit 0
 play residual --backend cpu <plain
 expect_exit 0
 
+# On a large screen too, and below them what computes the step.
+{
+    printf 'resize 200 60\nawait 60000 step 0 of\n'
+    printf 'text :run loss.mean\nkey Enter\nawait 60000 next: loss.mean\nkey s\n'
+    printf 'await 60000 next: loss.softmax\nkey 2\nkey x\nkey a\n'
+    printf 'await 60000    0 2.78139 2.30982\nawait 60000   63 2.15147\n'
+    printf 'expect kernels/loss/softmax_cross_entropy_ref.c  o opens it\nquit\n'
+} >typed
+play cnn-digits --backend cpu --batch 64 --color always <typed
+expect_exit 0
+
+# An LSTM's cell: the gates' letters above z over the marks, and a spread between the
+# states.
+{
+    printf 'resize 200 60\nawait 60000 step 0 of\n'
+    printf 'text :run lstm1.cell.1\nkey Enter\nawait 60000 next: lstm1.cell.1\n'
+    printf 'key s\nawait 60000 a▾▾▾▾▾▾\nexpect ▾i▾\nexpect ▾f▾\nexpect ▾o\n'
+    printf 'expect │lstm1.c.0 16x192  lstm1.c.1  min \nquit\n'
+} >typed
+play lstm-text --backend cpu --color always <typed
+expect_exit 0
+
 # A vector alone, and the pane of the kernels where it has the screen.
 {
     steps 5

@@ -1373,6 +1373,8 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
     cut_titles(b, c, &cell, title);
     for (int i = 0; i < b->board.n && b->layout.fits; i++)
         draw_part(b, c, i, title[i]);
+    if (b->layout.drawn)
+        lab_lstm_cell_name_sections(b, c, &cell);
     return b->layout.fits;
 }
 
@@ -1500,13 +1502,27 @@ static void free_above(const struct lab_board_view *b, struct lab_rect *out,
     }
 }
 
-/* Of an LSTM's cell: below the state before, at its left end, down to z. */
+/* Of an LSTM's cell: below the state before, at its left end, down to z; and between
+ * the states, above their line, which has numbers in the row above it and the result in
+ * the one below it. */
 static void free_in_cell(const struct lab_board_view *b, struct lab_rect r,
                          struct lab_rect *out, int *n)
 {
     int end = r.y;
-    for (int i = 0; i < b->board.n; i++)
-        end = larger(end, b->layout.at[i].title.y);
+    int line = r.y + r.h;
+    int from = r.x;
+    int to = r.x + r.w;
+    for (int i = 0; i < b->board.n; i++) {
+        const struct lab_rect title = b->layout.at[i].title;
+        end = larger(end, title.y);
+        if (title.y > r.y && title.y - 1 < line)
+            line = title.y - 1;
+        if (title.y == r.y && title.x == r.x)
+            from = title.x + title.w + GAP;
+        else if (title.y == r.y)
+            to = title.x - GAP;
+    }
+    keep_free((struct lab_rect){r.y, from, line - 2 - r.y, to - from}, out, n);
     for (int i = 0; i < b->board.n; i++) {
         const struct lab_board_at *at = &b->layout.at[i];
         const int top = below(at) + 1;

@@ -72,9 +72,9 @@ struct lab_lstm_cell lab_lstm_cell_find(const struct lab_plan *plan,
 
 /* Rows from the top, with pictures of h rows. */
 struct rows {
-    int state;  /* of the line from state to state */
+    int state;  /* of the line from state to state, by their last rows */
     int in;     /* of the product of input gate and candidate */
-    int out;    /* of the product with the output gate */
+    int out;    /* of the product with the output gate, h's first */
     int result; /* title of h */
     int gates;  /* titles */
     int lines;  /* below the gates */
@@ -84,8 +84,8 @@ struct rows {
 
 static struct rows rows_of(int h)
 {
-    struct rows y = {.state = HEAD + (h - 1) / 2, .result = HEAD + h};
-    y.out = y.result + HEAD + (h - 1) / 2;
+    struct rows y = {.state = HEAD + h - 1, .result = HEAD + h};
+    y.out = y.result + HEAD;
     y.gates = y.out + 2;
     y.in = (y.state + y.gates) / 2;
     y.lines = y.gates + HEAD + h;
@@ -256,16 +256,25 @@ static void draw_values(const struct lab_board_view *b, struct lab_canvas *c,
                         LAB_ROLE_NORMAL, text);
 }
 
-/* Which columns of z go into which gate. */
-static void name_sections(const struct lab_board_at *z, struct lab_canvas *c,
-                          int64_t cols)
+void lab_lstm_cell_name_sections(const struct lab_board_view *b,
+                                 struct lab_canvas *c,
+                                 const struct lab_lstm_cell *cell)
 {
     static const char *const name[] = {"a", "i", "f", "o"};
-    for (int i = 0; i < 4 && z->fold == 0 && z->block_cols > 0; i++)
-        lab_canvas_text(c, z->cells.y - 1,
-                        z->cells.x +
-                            (int)(cols / 4 * i / z->block_cols) * z->cell_w,
-                        1, LAB_ROLE_HEADING, name[i]);
+    const int part = cell->part[LAB_LSTM_Z];
+    const struct lab_board_at *z = &b->layout.at[part];
+    const int64_t cols = lab_board_plane(b, part)->cols;
+    struct lab_reach rows;
+    struct lab_reach lit;
+    const bool some = lab_board_lit(&b->board.part[part], &rows, &lit) &&
+                      lit.last - lit.first + 1 < cols;
+    for (int i = 0; i < 4 && z->fold == 0 && z->block_cols > 0; i++) {
+        const int64_t at = cols / 4 * i / z->block_cols;
+        const bool marked = some && lit.first < (at + 1) * z->block_cols &&
+                            lit.last >= at * z->block_cols;
+        lab_canvas_text(c, z->cells.y - 1, z->cells.x + (int)at * z->cell_w, 1,
+                        marked ? LAB_ROLE_MARK : LAB_ROLE_HEADING, name[i]);
+    }
 }
 
 void lab_lstm_cell_draw(const struct lab_board_view *b, struct lab_canvas *c,
@@ -330,7 +339,5 @@ void lab_lstm_cell_draw(const struct lab_board_view *b, struct lab_canvas *c,
                               : "┴");
     }
     one(c, y.lines + 1, sum, "┬");
-    name_sections(at[LAB_LSTM_Z], c,
-                  lab_board_plane(b, cell->part[LAB_LSTM_Z])->cols);
     draw_values(b, c, cell, y, x, sum);
 }

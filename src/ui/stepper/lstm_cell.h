@@ -45,4 +45,9 @@ bool lab_lstm_cell_place(struct lab_rect r, const struct lab_board_want *want,
  * chosen element. */
 void lab_lstm_cell_draw(const struct lab_board_view *b, struct lab_canvas *c,
                         const struct lab_lstm_cell *cell);
+/* The letters of the gates above the columns of z that go into them, over the marks: in
+ * their colour where the column is marked. When the parts are drawn. */
+void lab_lstm_cell_name_sections(const struct lab_board_view *b,
+                                 struct lab_canvas *c,
+                                 const struct lab_lstm_cell *cell);
 LAB_C_END

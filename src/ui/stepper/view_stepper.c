@@ -2244,24 +2244,33 @@ static struct lab_rect below_heat(const struct lab_stepper *v,
                                   struct lab_rect r)
 {
     const struct lab_heat_grid g = grid_now(v);
-    const int used = v->cells.y - r.y + lab_heat_height(&g) + 1;
+    const int used = v->cells.y - r.y + lab_heat_height(&g);
     lab_rect_cut_top(&r, used < r.h ? used : r.h);
     return r;
 }
 
-/* Below a row of cells without numbers its values, with the index of the first of a
- * line; where not all have room, those around the cursor. */
+/* Columns of a value below a row of cells, and of the index before a line of them. */
+enum { ROW_VALUE_W = 8, ROW_INDEX_W = 5 };
+
+/* Values in a line of `w` columns below a row of cells; 0: they have none, as of a
+ * matrix, or as they have their numbers inside. */
+static int64_t row_values_across(const struct lab_stepper *v, int w)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct lab_heat_grid g = grid_now(v);
+    const bool none = p->rows != 1 || p->tiles > 1 || w < ROW_INDEX_W ||
+                      lab_heat_has_numbers(g.cell_h, g.cell_w);
+    return none ? 0 : (w - ROW_INDEX_W) / ROW_VALUE_W;
+}
+
+/* The values with the index of the first of a line; where not all have room, those
+ * around the cursor. */
 static void draw_row_values(const struct lab_stepper *v, struct lab_canvas *c,
                             struct lab_rect r)
 {
-    enum { EACH_W = 8, INDEX_W = 5 };
     const struct lab_plane *p = &v->snap.plane;
-    const struct lab_heat_grid g = grid_now(v);
-    const int used = v->cells.y - r.y + lab_heat_height(&g);
-    lab_rect_cut_top(&r, used < r.h ? used : r.h);
-    const int64_t across = (r.w - INDEX_W) / EACH_W;
-    if (p->rows != 1 || p->tiles > 1 ||
-        lab_heat_has_numbers(g.cell_h, g.cell_w) || across < 1 || r.h < 1)
+    const int64_t across = row_values_across(v, r.w);
+    if (across < 1 || r.h < 1)
         return;
     const int64_t page = across * r.h;
     const int64_t first = p->cols <= page ? 0 : v->cursor / page * page;
@@ -2270,15 +2279,36 @@ static void draw_row_values(const struct lab_stepper *v, struct lab_canvas *c,
         const int y = r.y + (int)(at / across);
         const bool here = i == v->cursor;
         if (at % across == 0)
-            lab_canvas_textf(c, y, r.x, INDEX_W, LAB_ROLE_DIM, "%*lld",
-                             INDEX_W - 1, (long long)(p->show.col_first + i));
-        lab_canvas_textf(
-            c, y, r.x + INDEX_W + (int)(at % across) * EACH_W, EACH_W,
-            here                    ? LAB_ROLE_CURSOR
-            : isfinite(p->value[i]) ? LAB_ROLE_NORMAL
-                                    : LAB_ROLE_BAD,
-            "%*s", EACH_W - 1, LAB_VALUE_TEXT(p->value[i], EACH_W - 1));
+            lab_canvas_textf(c, y, r.x, ROW_INDEX_W, LAB_ROLE_DIM, "%*lld",
+                             ROW_INDEX_W - 1,
+                             (long long)(p->show.col_first + i));
+        lab_canvas_textf(c, y,
+                         r.x + ROW_INDEX_W + (int)(at % across) * ROW_VALUE_W,
+                         ROW_VALUE_W,
+                         here                    ? LAB_ROLE_CURSOR
+                         : isfinite(p->value[i]) ? LAB_ROLE_NORMAL
+                                                 : LAB_ROLE_BAD,
+                         "%*s", ROW_VALUE_W - 1,
+                         LAB_VALUE_TEXT(p->value[i], ROW_VALUE_W - 1));
     }
+}
+
+/* Below a picture: of a row its values, then what computes the step, which has half
+ * of the rows where not all values have room. false: the source is not there. */
+static bool draw_below(struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    r = below_heat(v, r);
+    const int64_t across = row_values_across(v, r.w);
+    const int64_t lines =
+        across > 0 ? (v->snap.plane.cols + across - 1) / across : 0;
+    struct lab_rect rest = r;
+    struct lab_rect values =
+        lab_rect_cut_top(&rest, lines < r.h / 2 ? (int)lines : r.h / 2);
+    lab_rect_cut_top(&rest, rest.h > 0 ? 1 : 0);
+    const bool source = draw_source(v, c, rest);
+    draw_row_values(v, c, source ? values : r);
+    return source;
 }
 
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
@@ -2314,10 +2344,7 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
         draw_sheet(v, c, r);
     else
         draw_heat(v, c, r);
-    bool source =
-        !v->numbers && !look->show.sheet && draw_source(v, c, below_heat(v, r));
-    if (!source && !v->numbers && !look->show.sheet)
-        draw_row_values(v, c, r);
+    bool source = !v->numbers && !look->show.sheet && draw_below(v, c, r);
     if (!lab_rect_empty(cursor))
         draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))

@@ -331,6 +331,47 @@ NET_CASE(a_slow_name_ends_no_other)
     lab_tuning_free(t);
 }
 
+static int64_t blas_is_slow_anywhere(const struct lab_variant *v, int64_t count)
+{
+    (void)count;
+    return strcmp(v->name, "blas") == 0 ? BUDGET / 2 : MS / 20;
+}
+
+/* A group that comes first, after an iteration that was cut, is not taken to be as long
+ * as its steps where those that it hides are known. */
+NET_CASE(a_group_comes_after_an_iteration_that_was_cut)
+{
+    struct counted counted;
+    const struct lab_variant_choice group = {"lstm1", "sequence"};
+    char key[LAB_TUNE_KEY];
+    call_ns = blas_is_slow_anywhere;
+    byte_ns = 0;
+    net_init(n);
+    net_tensor(n, "x 3,5,4", NULL);
+    net_labels(n, "y 3,5", 7);
+    net_nodes(n, "lstm1 lstm hidden=4", "relu1 relu", "fc dense units=7");
+    net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+    net_walk_on(n, timed_backend());
+    struct lab_tuning *t = lab_tuning_new();
+    assert_non_null(t);
+    for (int i = 0; i < n->plan->n_steps; i++) {
+        struct lab_tune_time known = {.variant = "naive", .ns = MS};
+        lab_tune_key(n->plan, &n->plan->steps[i], known.step);
+        assert_ok(lab_tuning_add(t, &known));
+    }
+    assert_ok(lab_walk_choose(n->walk, &group, 1));
+    const struct lab_schedule_step *first =
+        &lab_walk_schedule(n->walk)->steps[0];
+    assert_true(first->step->group && first->hides_count > 1);
+    lab_tune_key(n->plan, first->step, key);
+    assert_ok(lab_walk_choose(n->walk, NULL, 0));
+    assert_true(tuning_ns(n, t, &counted) <= BUDGET);
+    assert_true(counted.left_out > 0); /* of blas */
+    const struct lab_tune_time *time = lab_tuning_find(t, key, "sequence");
+    assert_true(time && time->ns == MS / 20);
+    lab_tuning_free(t);
+}
+
 /* An iteration that was cut between a product and its bias is given up before oneDNN,
  * which does both as one, is chosen: a choice in the middle would need a copy of all
  * parameters, to run what the group holds again. */

@@ -12,6 +12,7 @@
 #include "debug/lesson_print.h"
 #include "debug/options.h"
 #include "report/exit.h"
+#include "report/fact_text.h"
 #include "report/json_line.h"
 #include "report/print.h"
 #include "report/suggest.h"
@@ -153,6 +154,19 @@ static enum lab_status put_section_heading(const struct lab_options *o,
     return st;
 }
 
+static enum lab_status show_tables(const struct lab_lesson *l)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    enum lab_status st = lab_fact_of_lesson_text(l->id, &text);
+    if (!st && text.len) {
+        putchar('\n');
+        st = lab_lesson_put_paragraph(lab_str_text(&text), 0);
+    }
+    lab_str_release(&text);
+    return st;
+}
+
 static enum lab_status show_text(const struct lab_options *o,
                                  const struct lab_lesson *l)
 {
@@ -176,7 +190,7 @@ static enum lab_status show_text(const struct lab_options *o,
         if (!st)
             st = lab_lesson_put_doc(&s->doc, styled(o));
     }
-    return st;
+    return st ? st : show_tables(l);
 }
 
 static char *plain_text(const struct lab_md *doc)

@@ -299,3 +299,19 @@ void lab_fact_csv(const struct lab_fact_table *t, const int *shown, int count,
         lab_str_add_char(out, '\n');
     }
 }
+
+enum lab_status lab_fact_of_lesson_text(const char *lesson, struct lab_str *out)
+{
+    struct lab_str names;
+    lab_str_init(&names);
+    enum lab_status st = lab_fact_of_lesson(lesson, &names);
+    if (!st && names.len)
+        lab_str_addf(
+            out,
+            "Tables of the course: %s. `lapenna-lab table %.*s` shows one, "
+            "and t on the home screen all.",
+            lab_str_text(&names), (int)strcspn(lab_str_text(&names), ","),
+            lab_str_text(&names));
+    lab_str_release(&names);
+    return st ? st : lab_str_check(out, "the tables of a lesson");
+}

@@ -221,6 +221,8 @@ course profiles/tables/mixed_networks.csv '/^WaveGlow/d'
 catches "a row that is gone" 'WaveGlow, area: nothing' figures
 course profiles/tables/gpus.csv 's/^#:lessons .*/#:lessons lab-launch nosuch/'
 catches "a lesson that is none" 'lessons names nosuch' figures
+course profiles/tables/fusion.csv 's/^#:lessons .*/#:lessons residual/'
+catches "a lesson that names the table" 'lessons lacks inference' figures
 course lessons/230-lab-conv.md 's/value: 45.3,/value: 4.53,/'
 catches "another figure of a slide" 'the course has 45.3' figures
 [ "$fails" -eq 0 ]

@@ -6,7 +6,8 @@ course_figures.csv was written down from the course: each number and word of
 profiles/tables that is given (neither computed nor recorded), and each figure of a
 lesson's `slide` list. A cell that differs, is missing or is new is an error; for a
 correction --write makes the file anew, and the change is looked at beside the course.
-Also: the row of the course and the lessons that a table names are there.
+Also: the row of the course and the lessons that a table names are there, and it names
+each lesson whose text names the table.
 """
 import csv
 import glob
@@ -68,6 +69,14 @@ def check_names(path):
                 for p in glob.glob(f"{root}/lessons/*-{word}.md"))
             if not there:
                 complain(f"{path}: {key} names {word}, which is not there")
+    name = os.path.basename(path)[:-4]
+    known = " ".join(value for key, value in keys if key == "lessons").split()
+    for text in glob.glob(f"{root}/lessons/*.md"):
+        lesson = os.path.basename(text)[:-3].split("-", 1)[1]
+        with open(text, encoding="utf-8") as f:
+            if re.search(rf"lapenna-lab\s+table\s+{name}\b", f.read()) and \
+                    lesson not in known:
+                complain(f"{path}: lessons lacks {lesson}, whose text names the table")
 
 
 figures = []

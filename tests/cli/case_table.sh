@@ -114,6 +114,32 @@ expect_exit 2
 run table --set boost=1
 expect_exit 2
 
+# A lesson's text ends with its tables, as each table names its lessons.
+run lesson show lab-launch
+expect_exit 0
+# shellcheck disable=SC2016 # the backquotes are the text's
+tr '\n' ' ' <"$out" | grep -q 'Tables of the course: little, slackness, gpus, .*`lapenna-lab table little`' ||
+    complain 'a lesson without its tables'
+run lesson show one-hot
+[ "$(grep -c 'Tables of the course' "$out")" = 0 ] || complain 'tables of a lesson that has none'
+play lab-fusion --backend cpu --db own.db <<'END'
+resize 80 24
+key t
+key End
+expect Tables of the course: bsp
+quit
+END
+play transformer-block --backend cpu --db own.db <<'END'
+resize 80 24
+key L
+key End
+expect Tables of the course: transformers
+quit
+END
+printf '#:title T\n#:formula minus [1] = -a ^ 2\ncase,a [1],source\nA,2,s\n' >own.csv
+run table ./own.csv --json
+expect_json 'rows[0]["minus"] == -4'
+
 # A file of one's own, and what is wrong with one.
 printf '#:title T\ngpu,boost [MHz],source\nA,1,s\n' >own.csv
 run table ./own.csv --csv

@@ -341,6 +341,7 @@ TEST_CASE(formulas_follow_the_rules)
 {
     assert_true(value("1 + 2 * 3 ^ 2 - 4 / 2") == 17);
     assert_true(value("2 ^ 3 ^ 2") == 512);
+    assert_true(value("-2 ^ 2 + 2 ^ -1 * -3") == -5.5L);
     assert_true(value("-(1 - 3) * sqrt(16)") == 8);
     assert_true(value("min(3, 2) + max(4, 5) + ceil(1.2) + floor(1.8)") == 10);
     assert_true(value("log2(8) + exp(0)") == 4);

@@ -148,8 +148,6 @@ static long double read_atom(struct reader *r)
         expect(r, ")");
         return v;
     }
-    if (take(r, "-"))
-        return -read_atom(r);
     if (isdigit((unsigned char)*r->at) || *r->at == '.') {
         char *end = NULL;
         long double v = strtold(r->at, &end);
@@ -161,12 +159,12 @@ static long double read_atom(struct reader *r)
     return fail(r, "expected a number, a name or a bracket");
 }
 
-/* a^b^c is a^(b^c). */
+/* a^b^c is a^(b^c), and -a^b is -(a^b). */
 static long double read_power(struct reader *r)
 {
     if (++r->depth > DEEPEST)
         return fail(r, "too many brackets");
-    long double v = read_atom(r);
+    long double v = take(r, "-") ? -read_power(r) : read_atom(r);
     if (!r->status && take(r, "^"))
         v = powl(v, read_power(r));
     r->depth--;

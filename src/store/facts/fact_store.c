@@ -87,6 +87,34 @@ enum lab_status lab_fact_all(lab_fact_each_fn *each, void *user)
     return !st && read ? lab_error_again(read, &why) : st;
 }
 
+struct of_lesson {
+    const char *lesson;
+    struct lab_str *out;
+};
+
+static enum lab_status add_if_of_lesson(void *user, struct lab_fact_table *t)
+{
+    struct of_lesson *f = user;
+    size_t n = strlen(f->lesson);
+    for (const char *at = t->lessons; *at; at += strspn(at, " ")) {
+        size_t len = strcspn(at, " ");
+        if (len == n && strncmp(at, f->lesson, n) == 0) {
+            lab_str_addf(f->out, "%s%s", f->out->len ? ", " : "", t->name);
+            break;
+        }
+        at += len;
+    }
+    return LAB_OK;
+}
+
+enum lab_status lab_fact_of_lesson(const char *lesson, struct lab_str *out)
+{
+    struct of_lesson f = {lesson, out};
+    enum lab_status st = lab_fact_all(add_if_of_lesson, &f);
+    return st == LAB_E_NOMEM ? st
+                             : lab_str_check(out, "the tables of a lesson");
+}
+
 struct search {
     const char *name;
     struct lab_str path;

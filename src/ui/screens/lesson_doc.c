@@ -6,6 +6,7 @@
 
 #include "base/datadir.h"
 #include "base/glyph.h"
+#include "report/fact_text.h"
 
 enum { SOURCE_BYTES = 4 << 20 };
 
@@ -72,6 +73,22 @@ enum lab_status lab_lesson_begin(const struct lab_lesson *lesson, int columns,
     return lab_doc_check(out);
 }
 
+/* The course's tables that are of it. */
+static enum lab_status add_tables(const struct lab_lesson *lesson,
+                                  struct lab_doc *out)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    enum lab_status st = lab_fact_of_lesson_text(lesson->id, &text);
+    if (!st && text.len) {
+        lab_doc_blank(out);
+        lab_doc_para(out, 0, 0, true);
+        lab_doc_add(out, LAB_ROLE_NORMAL, lab_str_text(&text));
+    }
+    lab_str_release(&text);
+    return st ? st : lab_doc_check(out);
+}
+
 enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
                                const struct lab_section *at,
                                struct lab_doc *out)
@@ -88,7 +105,7 @@ enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
         if (st)
             return st;
     }
-    return lab_doc_check(out);
+    return add_tables(lesson, out);
 }
 
 static enum lab_status read_file(const char *path, struct lab_str *out)

@@ -12,6 +12,10 @@ enum lab_status lab_fact_grid(const struct lab_fact_table *t, const int *shown,
  * wrapped. */
 void lab_fact_notes(const struct lab_fact_table *t, const int *shown, int count,
                     struct lab_str *out);
+/* A sentence for the end of a lesson's text: the tables that are of it; nothing where
+ * there is none. LAB_E_NOMEM. */
+enum lab_status lab_fact_of_lesson_text(const char *lesson,
+                                        struct lab_str *out);
 /* {"type":"row","table":...}; NULL: no memory. */
 json_t *lab_fact_json(const struct lab_fact_table *t, int row);
 /* The head, and the rows. */

@@ -225,4 +225,19 @@ course profiles/tables/fusion.csv 's/^#:lessons .*/#:lessons residual/'
 catches "a lesson that names the table" 'lessons lacks inference' figures
 course lessons/230-lab-conv.md 's/value: 45.3,/value: 4.53,/'
 catches "another figure of a slide" 'the course has 45.3' figures
+course lessons/124-word2vec-cbow.md 's/2\.4797/2.7479/'
+catches "another number of a text beside the course" 'has 2.4797' figures
+
+# A sum that is written out.
+arithmetic() {
+    python3 "$check/lesson_arithmetic.py" "$work/course"
+}
+course
+passes "sums of the lessons" arithmetic
+course lessons/51-softmax-overflow.md 's/88 + 30/87 + 30/'
+catches "another sum" '87 + 30 is 117' arithmetic
+course lessons/170-gpt.md 's/1,024 = 2.7/1,024 = 3.0/'
+catches "another product, in GFLOP" '437888 \* 1024 is 2.69' arithmetic
+course lessons/20-mlp-digits.md 's/log 10 = 2.303/log 10 = 2.330/'
+catches "another logarithm" 'log(10) is 2.302' arithmetic
 [ "$fails" -eq 0 ]

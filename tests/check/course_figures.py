@@ -3,8 +3,9 @@
 usage: course_figures.py SOURCE_DIR [--write]
 
 course_figures.csv was written down from the course: each number and word of
-profiles/tables that is given (neither computed nor recorded), and each figure of a
-lesson's `slide` list. A cell that differs, is missing or is new is an error; for a
+profiles/tables that is given (neither computed nor recorded), each figure of a
+lesson's `slide` list, and each number with a point that a text has from "**Beside the
+course.**" or "**Beside the slide.**" to its next heading. A cell that differs, is missing or is new is an error; for a
 correction --write makes the file anew, and the change is looked at beside the course.
 Also: the row of the course and the lessons that a table names are there, and it names
 each lesson whose text names the table.
@@ -44,13 +45,20 @@ SLIDE = re.compile(r"\{label: (\"[^\"]*\"|[^,]*), size: ([^,]+),\s+(?:value: ([^
                    r"unit: ([^,]+),\s+machine: ([^,}]+)")
 
 
+BESIDE = re.compile(r"^\*\*Beside the (?:course|slide)\.\*\*.*?(?=^##|\Z)", re.M | re.S)
+
+
 def lesson_figures(path):
     with open(path, encoding="utf-8") as f:
-        head = f.read().split("\n---\n")[0]
+        head, body = f.read().split("\n---\n", 1)
+    lesson = os.path.basename(path)[:-3].split("-", 1)[1]
+    numbers = re.findall(r"(?<![\w.])-?\d+\.\d+", " ".join(BESIDE.findall(body)))
+    for i, number in enumerate(numbers):
+        yield lesson, f"beside the course, number {i + 1}", "", number
     found = 0
     for label, size, value, unit, machine in SLIDE.findall(head):
         found += 1
-        yield (os.path.basename(path)[:-3].split("-", 1)[1],
+        yield (lesson,
                f"{label.strip(chr(34))} at {size}, {machine}", f"[{unit}]", value)
     if found != len(re.findall(r"^\s+- \{label:", head, re.M)):
         complain(f"{path}: a row of slide is written in another order")

@@ -54,6 +54,31 @@ class Walk:
         return f"{self.steps[name, phase][what]:,.0f}"
 
 
+def trained(lesson, *options):
+    """The losses of all iterations of a training, and its summary."""
+    done = subprocess.run(
+        [exe, "run", lesson, "--backend", "cpu", "--no-tune", "--trace", "off",
+         "--db", "trained.db", "--json", *options],
+        capture_output=True, text=True, check=True, timeout=600)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return [r["loss"] for r in rows if r["type"] == "iteration"], rows[-1]
+
+
+def count(w, *names):
+    """Parameters of layers that are counted together, weights and biases."""
+    return sum(math.prod(t["shape"]) for n, t in w.tensors.items()
+               if n in [f"{name}.{p}" for name in names for p in "Wb"])
+
+
+def close(w, before, value, after, part=.02):
+    """A number of the text that may be off by the last digits: another order of
+    additions is another training."""
+    found = re.search(re.escape(before) + r"\s*([\d.]+)" + re.escape(after), w.text)
+    if not found or abs(float(found[1]) - value) > part * value:
+        return f"{before} {figures(value, 3)}{after}"
+    return before
+
+
 def figures(v, n):
     """n significant digits, without an exponent"""
     return f"{v:.{max(0, n - 1 - math.floor(math.log10(abs(v))))}f}"
@@ -80,12 +105,18 @@ def mlp_digits(w):
 
 def training_loop(w):
     yield f"largest score: {w.flat('loss')[0]:.4f}"
+    losses, _ = trained("training-loop")
+    yield f"In the {len(losses)}th iteration the loss is {losses[-1]:.3f}"
+    yield f"`loss.probs[0,6]` is {math.exp(-losses[-1]):.3f}"
 
 
 def sigmoid_gradient(w):
     yield f"divided by 8: {w.flat('loss')[0]:.4f}"
     yield f"The sum is {w.flat('fc1.W.grad')[0]:.4f}"
     yield f"= {w.flat('fc1.W')[0]:.4f}$"
+    losses, _ = trained("sigmoid-gradient")
+    yield close(w, "0.4720 to about", losses[50], ".", .002)
+    yield close(w, "it falls quickly, to", losses[-1], f" after {len(losses) - 1} updates")
 
 
 def softmax_overflow(w):
@@ -127,6 +158,12 @@ def inference(w):
                           capture_output=True, text=True, check=True)
     last = json.loads(done.stdout.splitlines()[-1])
     yield f"Of {last['layers']} layers {last['left']} are left"
+    done = subprocess.run([exe, "table", "fusion", "--json", "--db", "t.db"],
+                          capture_output=True, text=True, check=True)
+    a, b, c = ((r["before"], r["after"]) for r in
+               (json.loads(line) for line in done.stdout.splitlines()))
+    yield (f"{a[0]:.0f} layers become {a[1]:.0f}, {b[0]:.0f} become {b[1]:.0f}, "
+           f"{c[0]:.0f} become {c[1]:.0f}")
 
 
 def activation(name, digits):
@@ -135,14 +172,32 @@ def activation(name, digits):
     return name, claims
 
 
-def optimizer(name, phrase):
+def optimizer(name, phrase, after=60, other=""):
+    """The weights after one update and after more, and the row of the losses."""
     def claims(w):
         a, b = w.flat("fc1.W")
         yield phrase.format(a, b)
+        a, b = Walk(name, "--iterations", str(after)).flat("fc1.W")
+        yield other.format(a, b)
+        losses, _ = trained(name)
+        table = Walk("optimizer-sgd")
+        row = re.search(rf"\| {name[len('optimizer-'):]} \| (.*?) \|\s\| \w|"
+                        rf"\| {name[len('optimizer-'):]} \| (.*?) \| Do not", table.text)
+        said = [float(v) for v in (row[1] or row[2]).split(" | ")]
+        ran = [losses[i] for i in (0, 1, 10, 30, 60)]
+        for a, b in zip(said, ran):
+            assert abs(a - b) < .01 * b, (name, said, ran)
     return name, claims
 
 
+def schedules(w):
+    a, b = w.flat("fc1.W")
+    yield f"the weights become ({a:.4f}, {b:.4f})"
+
+
 def vanishing_gradient(w):
+    losses, _ = trained("vanishing-gradient")
+    yield f"after {len(losses)} iterations the loss is {losses[-1]:.3f}"
     for t in (23, 20, 15, 10, 5, 0):
         v = w.length(f"rnn1.h.{t}.grad")
         yield f"| {t} | {figures(v, 3).rstrip('0')} |"
@@ -166,6 +221,8 @@ def lstm_example(w):
 
 
 def lstm_example_label(w):
+    passed = w.flat("lstm1.h.0.grad")[0] - w.flat("lstm1.out.grad")[0]
+    yield f"from t = 1 now {passed:.6f}"
     yield f"and {w.flat('lstm1.out.grad')[1]:.6f} at t = 1"
     yield f"{w.flat('lstm1.c.1.grad')[0]:.6f}"
 
@@ -191,8 +248,15 @@ def edge_kernels(w):
     yield f"{max(sobel):.0f} along the upright edge"
 
 
+def lenet(w):
+    yield (f"{w.parameters:,} parameters: {count(w, 'conv1')} and {count(w, 'conv2'):,} "
+           f"in the convolutions, {count(w, 'fc1'):,}, {count(w, 'fc2'):,} and "
+           f"{count(w, 'fc3')} in the dense layers")
+
+
 def cnn_digits(w):
-    yield f"{w.parameters:,} parameters"
+    yield (f"{w.parameters:,} parameters: {count(w, 'conv1')}, {count(w, 'conv2'):,} and "
+           f"{count(w, 'conv3'):,} in the convolutions, {count(w, 'fc1'):,} in the dense")
     products = w.steps["conv2.conv", "forward"]["flop"] + \
         w.steps["conv3.conv", "forward"]["flop"]
     whole = sum(s["flop"] for (_, phase), s in w.steps.items()
@@ -238,6 +302,11 @@ def transformer_block(w):
 
 
 def model_sizes(w):
+    for i in range(10):
+        width = math.sqrt(w.at("x.grad", i, i) / 12)
+        row = re.search(rf"\| {i} \| [\w-]+ \| [^|]+ \| [^|]+ \|", w.text)
+        want = f"| {w.at('width.out', i, 0) / width:.0f} | {width:.0f} |"
+        yield row[0] if row and row[0].endswith(want) else want + f" of model {i}"
     sizes = w.flat("loss.sample")
     yield f"GPT-3 is {100 * sizes[9] / sum(sizes):.0f} percent of it"
     yield f"one block is {w.at('x.grad', 9, 9) / 1e9:.1f} billion"
@@ -250,11 +319,14 @@ claims = [
     ("early-stop", early_stop), ("inference", inference),
     activation("activations", 0), activation("leaky-relu", 1),
     activation("softplus", 4), activation("gelu", 4), activation("swish", 4),
-    optimizer("optimizer-sgd", "({:.2f}, {:.2f})"),
+    optimizer("optimizer-sgd", "({:.2f}, {:.2f})", 60, "still at {:.3f}"),
+    optimizer("optimizer-momentum", "({:.2f}, {:.2f})", 60, "at {:.4f} instead"),
     optimizer("optimizer-nesterov", "({:.3f}, {:.2f})"),
-    optimizer("optimizer-adam", "both weights go to {:.1f}"),
+    optimizer("optimizer-adam", "both weights go to {:.1f}", 2, "both weights go to {:.4f}"),
+    optimizer("optimizer-adamw", "both go to {:.1f}", 200, "both are at {:.3f}"),
+    ("optimizer-schedules", schedules),
     ("cnn-example", cnn_example), ("edge-kernels", edge_kernels),
-    ("cnn-digits", cnn_digits), ("vanishing-gradient", vanishing_gradient),
+    ("cnn-digits", cnn_digits), ("lenet", lenet), ("vanishing-gradient", vanishing_gradient),
     ("kept-gradient", kept_gradient), ("lstm-example", lstm_example),
     ("lstm-example-label", lstm_example_label),
     ("embedding-gather", embedding_gather), ("word2vec-cbow", word2vec),

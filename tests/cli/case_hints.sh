@@ -190,7 +190,7 @@ expect_stdout "remedy: \`lapenna-lab lab tune gemm --db 'anna'"
 run profile export 1 --db "$odd" --format csv --table rungs --output -
 expect_exit 0
 expect_stderr "lapenna-lab lab NAME --db 'anna'"
-run profile export 27 --recorded --format csv --table tuned --output -
+run profile export 256 --recorded --format csv --table tuned --output -
 expect_exit 0
 expect_stderr "\`lapenna-lab lab tune NAME\` does that"
 run run 'a lesson.md' --backend cpu --iterations 1 --db 'one run.db'

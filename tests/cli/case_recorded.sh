@@ -177,7 +177,7 @@ expect_exit 0
 run profile kernels --recorded "$long" --limit 0
 expect_exit 0
 [ "$(wc -l <"$out")" -gt 3000 ] || complain "--limit 0 does not show all"
-run profile kernels --recorded 27
+run profile kernels --recorded 256
 expect_exit 0
 grep -q 'more kernels' "$err" && complain "a short table is not cut"
 

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/str.h"
 #include "engine/ceiling.h"
 #include "common/random.h"
@@ -700,24 +701,43 @@ static void ladder_tensors_done(struct lab_ladder_tensors *t,
 
 /* ---- comparing ---- */
 
-static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
-                                   int64_t i, double got, double *worst)
+/* Elements of a result, from their definition, by several threads: an element of
+ * attention or of a solution reads whole matrices. */
+struct wanted {
+    const struct lab_ladder_tensors *t;
+    int out;
+    const int64_t *at; /* which; NULL: 0, 1, 2 ... */
+    struct lab_ladder_element *element;
+};
+
+static void want_part(const void *arg, int64_t from, int64_t to)
 {
-    struct lab_bench_numbers n = ladder_numbers_of(t);
-    struct lab_ladder_element e =
-        t->operation->element(&n, t->size->dim, out, i);
-    double error = fabs(got - e.value);
-    double part = error == 0 ? 0 : e.allowed > 0 ? error / e.allowed : HUGE_VAL;
+    const struct wanted *w = arg;
+    struct lab_bench_numbers n = ladder_numbers_of(w->t);
+    for (int64_t i = from; i < to; i++)
+        w->element[i] = w->t->operation->element(&n, w->t->size->dim, w->out,
+                                                 w->at ? w->at[i] : i);
+}
+
+static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
+                                   int64_t i, double got,
+                                   const struct lab_ladder_element *e,
+                                   double *worst)
+{
+    double error = fabs(got - e->value);
+    double part = error == 0       ? 0
+                  : e->allowed > 0 ? error / e->allowed
+                                   : HUGE_VAL;
     if (!(part <= 1)) /* a NaN is wrong too */
         return lab_fail(LAB_E_CHECK,
                         "[lab.values] size %s: element %lld%s is %.9g and "
                         "should be %.9g, within %.2g",
                         t->size->text, (long long)i,
-                        out > 0 ? " of a later result" : "", got, e.value,
-                        e.allowed);
+                        out > 0 ? " of a later result" : "", got, e->value,
+                        e->allowed);
     *worst = part > *worst ? part : *worst;
-    if (e.scale > 0) {
-        t->error_squares += error / e.scale * (error / e.scale);
+    if (e->scale > 0) {
+        t->error_squares += error / e->scale * (error / e->scale);
         t->n_errors++;
     }
     return LAB_OK;
@@ -726,15 +746,23 @@ static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
 static enum lab_status compare_all(struct lab_ladder_tensors *t, int out,
                                    double *worst)
 {
+    enum { GRAIN = 64 };
     const struct lab_view *v = &t->view[t->n_in + out];
-    void *host = lab_alloc_array((size_t)v->count, lab_dtype_bytes(v->dtype));
-    if (!host)
-        return lab_fail(LAB_E_NOMEM, "no memory to compare a result");
+    size_t count = (size_t)v->count;
+    void *host = lab_alloc_array(count, lab_dtype_bytes(v->dtype));
+    struct lab_ladder_element *e = lab_alloc_array(count, sizeof(*e));
     enum lab_status st =
-        lab_backend_download(t->be, host, v->data, bytes_of(v));
+        host && e ? lab_backend_download(t->be, host, v->data, bytes_of(v))
+                  : lab_fail(LAB_E_NOMEM, "no memory to compare a result");
+    if (!st) {
+        const struct wanted w = {.t = t, .out = out, .element = e};
+        lab_parallel(v->count, GRAIN, want_part, &w);
+    }
     for (int64_t i = 0; i < v->count && !st; i++)
-        st = compare_one(t, out, i, lab_number_at(host, v->dtype, i), worst);
+        st = compare_one(t, out, i, lab_number_at(host, v->dtype, i), &e[i],
+                         worst);
     lab_free(host);
+    lab_free(e);
     return st;
 }
 
@@ -744,20 +772,26 @@ static enum lab_status compare_some(struct lab_ladder_tensors *t, int out,
 {
     const struct lab_view *v = &t->view[t->n_in + out];
     size_t each = lab_dtype_bytes(v->dtype);
+    struct lab_ladder_element e[SAMPLES];
+    int64_t at[SAMPLES];
+    double got[SAMPLES];
     enum lab_status st = LAB_OK;
     for (uint64_t k = 0; k < SAMPLES && !st; k++) {
         uint64_t word = (uint64_t)lab_random_word(1, 7, 0, 2 * k) << 32 |
                         lab_random_word(1, 7, 0, 2 * k + 1);
-        int64_t i = k == 0   ? 0
-                    : k == 1 ? v->count - 1
-                             : (int64_t)(word % (uint64_t)v->count);
-        double got;
-        st = lab_backend_download(t->be, &got,
-                                  (char *)v->data + (size_t)i * each, each);
-        if (!st)
-            st =
-                compare_one(t, out, i, lab_number_at(&got, v->dtype, 0), worst);
+        at[k] = k == 0   ? 0
+                : k == 1 ? v->count - 1
+                         : (int64_t)(word % (uint64_t)v->count);
+        st = lab_backend_download(t->be, &got[k],
+                                  (char *)v->data + (size_t)at[k] * each, each);
     }
+    if (!st) {
+        const struct wanted w = {.t = t, .out = out, .at = at, .element = e};
+        lab_parallel(SAMPLES, 1, want_part, &w);
+    }
+    for (int k = 0; k < SAMPLES && !st; k++)
+        st = compare_one(t, out, at[k], lab_number_at(&got[k], v->dtype, 0),
+                         &e[k], worst);
     return st;
 }
 

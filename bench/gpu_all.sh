@@ -1,6 +1,6 @@
 #!/bin/sh
-# gpu_all.sh [--rehearse] BUILD OUTPUT [STAGE...] -- what only a GPU can decide, in
-# stages of 500 s at most each (all, one after the other, where none is named):
+# gpu_all.sh [--rehearse|--plan [GPUS]] BUILD OUTPUT [STAGE...] -- what only a GPU can
+# decide, in stages of 500 s at most each (all, one after the other, where none is named):
 #
 #     correct  tests, golden walks, compute-sanitizer, rows against each other and
 #              against PyTorch side by side on the card, then the simulator's counts
@@ -11,25 +11,46 @@
 # or hangs does not stop the next. A table of all parts comes last, and is OUTPUT/table:
 # it has the lines of other stages that ran before, too. BUILD has bin/ and lib/, as the build
 # makes them or packed; neither cmake nor ctest is needed. Without a GPU every part says
-# "no device". With two GPUs recording takes both.
+# "no device". With two GPUs recording and the simulator's counts take both.
 #
 #     GPU_SIM_CARD=FOLDER  the simulator's counts, made beforehand without a GPU by
 #                          sim_card.py --no-card (OUTPUT/sim_card)
 #     GPU_STAGE_SECONDS    of a stage (500)
+#     GPU_SECONDS=FILE     seconds that parts took (gpu_seconds.txt beside this script)
 #
 # --rehearse, on a machine without a GPU: every command is run until it reports that no
 # driver is found; the table has "ready", or what is wrong with the command.
+#
+# --plan runs nothing: it prints the seconds of each part on GPUS (as many as are there,
+# at least 1), of each stage and of all. They are what the part took when it last was done,
+# by gpu_seconds.txt; its limit, with a *, where it never was. A stage takes what its
+# longest lane and the parts before and after the lanes take, and no longer than its own
+# seconds: what does not fit then is not done. A run puts
+# the seconds of what was done into gpu_seconds.txt, those of what was recorded into
+# profiles/recorded/seconds.txt, and copies of both into OUTPUT.
 #
 # To add a part: one line `part NAME LIMIT_SECONDS COMMAND...` in a stage.
 # Exit code: 0 every part is done, 1 one is not, 2 wrong usage, 4 no device.
 set -u
 rehearse=
-[ "${1:-}" != --rehearse ] || {
+planned= # GPUs; empty: it runs
+case ${1:-} in
+--rehearse)
     rehearse=yes
     shift
-}
+    ;;
+--plan)
+    planned=0
+    shift
+    case ${1:-} in [1-9])
+        planned=$1
+        shift
+        ;;
+    esac
+    ;;
+esac
 if [ $# -lt 2 ]; then
-    echo "usage: $0 [--rehearse] BUILD OUTPUT [correct|labs|speed...]" >&2
+    echo "usage: $0 [--rehearse|--plan [GPUS]] BUILD OUTPUT [correct|labs|speed...]" >&2
     exit 2
 fi
 build=$(cd -- "$1" && pwd) || exit 2
@@ -56,11 +77,31 @@ gpus=$(printf '%s' "$device" | grep -c .)
 device=$(printf '%s\n' "$device" | sed 's/, / /; q')
 [ -n "$device" ] || device='no device'
 [ "$gpus" -eq 0 ] || rehearse=
+[ "$planned" != 0 ] || planned=$((gpus > 0 ? gpus : 1))
+cards=${planned:-$gpus} # that the parts are for
+[ "$cards" -gt 0 ] || cards=1
+known=${GPU_SECONDS:-$here/gpu_seconds.txt}
+recorded=$here/../profiles/recorded
+lane=. # of the stage; .: none
+wrapper=part # what runs a sanitizer's command
+
+# Seconds that a part took on as many GPUs, or nothing.
+known_seconds() {
+    awk -v part="$1" -v gpus="$cards" '$1 == part && $2 == gpus { print $3 }' "$known"
+}
 
 part() { # NAME LIMIT_SECONDS COMMAND...
     name=$1
     limit=$2
     shift 2
+    if [ -n "$planned" ]; then
+        seconds=$(known_seconds "$name")
+        star=
+        [ -n "$seconds" ] || star='*'
+        [ -n "$seconds" ] && [ "$seconds" -le "$limit" ] || seconds=$limit
+        echo "$stage $lane $name $seconds $star" >>"$out/plan"
+        return
+    fi
     begin=$(date +%s)
     left=$((ends - begin))
     [ "$left" -ge "$limit" ] || limit=$left
@@ -82,8 +123,10 @@ part() { # NAME LIMIT_SECONDS COMMAND...
         fi
         tail -n 5 "$out/$name.log"
     fi
-    printf '%-26s %-26s %-26s %4s s\n' "$device" "$name" "$word" \
-        "$(($(date +%s) - begin))" >>"$table.$stage"
+    took=$(($(date +%s) - begin))
+    [ "$word" != 'done' ] || echo "$name $gpus $took $device, $(date +%F)" >>"$out/took"
+    printf '%-26s %-26s %-26s %4s s\n' "$device" "$name" "$word" "$took" \
+        >>"$table.$stage"
 }
 
 # What stopped a command without a GPU: the driver that is missing, or its own options.
@@ -106,26 +149,50 @@ sanitizer() { # NAME LIMIT TOOL COMMAND...
     if [ -n "$rehearse" ] && ! command -v compute-sanitizer >/dev/null; then
         # What it is to run alone.
         while [ "${1#-}" != "$1" ]; do shift 2; done
-        part "$name" "$limit" "$@"
+        "$wrapper" "$name" "$limit" "$@"
     else
-        part "$name" "$limit" compute-sanitizer --tool "$tool" --error-exitcode 9 "$@"
+        "$wrapper" "$name" "$limit" compute-sanitizer --tool "$tool" \
+            --error-exitcode 9 "$@"
     fi
 }
 
-golden() { # NAME LIMIT VARIANTS
-    part "$1" "$2" python3 "$here/../tests/golden/check_step.py" "$lab" \
-        --backend cuda --jobs 10 --variants "$3"
+golden() { # NAME LIMIT VARIANTS...
+    name=$1
+    limit=$2
+    shift 2
+    part "$name" "$limit" python3 "$here/../tests/golden/check_step.py" "$lab" \
+        --backend cuda --jobs 10 --variants "$@"
+}
+
+# Variants of the golden walks; every other name that the program lists is in the last.
+walks='naive,cublas,cudnn,tf32x3'
+walks_rungs='fused,tiled,blocked,warp,block,tile,split,vector,cublas_lt,cublas_seq'
+# Rungs that round to TF32.
+walks_tensor='wmma_tf32,mma_tf32,wgmma_tf32,persistent_tf32'
+# cuDNN's ways by name.
+walks_cudnn='cudnn_implicit_gemm,cudnn_precomp_gemm,cudnn_gemm,cudnn_fft,cudnn_fft_tiling,cudnn_winograd,cudnn_winograd_nonfused'
+
+# Runs a command where cuBLAS cannot be loaded, as on a machine that lacks it: `blocked`
+# of lu then multiplies with a kernel of its own.
+mkdir -p "$out/no_cublas"
+for n in 12 13; do
+    : >"$out/no_cublas/libcublas.so.$n"
+    : >"$out/no_cublas/libcublasLt.so.$n"
+done
+without_cublas() { # NAME LIMIT COMMAND...
+    name=$1
+    limit=$2
+    shift 2
+    part "$name" "$limit" env LD_LIBRARY_PATH="$out/no_cublas:${LD_LIBRARY_PATH:-}" "$@"
 }
 
 # ---- correct: lanes that share the card ----
 
 lane_walks() {
     part gpu_tests 150 "$here/gpu_tests.sh" "$build"
-    golden golden 120 naive,cublas,cudnn,tf32x3
-    golden golden_rungs 180 \
-        fused,tiled,blocked,warp,block,tile,split,vector,cublas_lt,cublas_seq
-    # Rungs that round to TF32.
-    golden golden_tensor 60 wmma_tf32,mma_tf32,wgmma_tf32,persistent_tf32
+    golden golden 120 "$walks"
+    golden golden_rungs 180 "$walks_rungs"
+    golden golden_tensor 60 "$walks_tensor"
 }
 
 lane_sanitizer() {
@@ -133,8 +200,7 @@ lane_sanitizer() {
     for test in reduce image cudnn; do
         sanitizer "memcheck_$test" 150 memcheck "$build/bin/test_cuda_$test"
     done
-    # cuDNN's ways by name.
-    golden golden_cudnn 90 cudnn_implicit_gemm,cudnn_precomp_gemm,cudnn_gemm,cudnn_fft,cudnn_fft_tiling,cudnn_winograd,cudnn_winograd_nonfused
+    golden golden_cudnn 90 "$walks_cudnn"
 }
 
 lane_sanitizer_ladders() {
@@ -147,23 +213,22 @@ lane_sanitizer_ladders() {
         sanitizer "memcheck_$lab_name" 60 memcheck \
             "$build/bin/test_cuda_ladders" "$lab_name"
     done
+    # lu_update, which cuBLAS hides.
+    wrapper=without_cublas
+    for tool in memcheck racecheck; do
+        sanitizer "${tool}_lu_update" 60 "$tool" \
+            "$build/bin/test_cuda_ladders" lu
+    done
 }
 
 lane_rows() {
-    # Without cuBLAS, as on a machine that lacks it, `blocked` of lu multiplies with a
-    # kernel of its own: a library that cannot be loaded comes first.
-    mkdir -p "$out/no_cublas"
-    for n in 12 13; do
-        : >"$out/no_cublas/libcublas.so.$n"
-        : >"$out/no_cublas/libcublasLt.so.$n"
-    done
     # shellcheck disable=SC2016 # the inner shell expands it
-    part lu_update 60 env LD_LIBRARY_PATH="$out/no_cublas:${LD_LIBRARY_PATH:-}" \
+    without_cublas lu_update 60 \
         sh -c '"$0" lab lu --sizes 61,77,500,1000 --variants unblocked,blocked \
             --repeat 20 --backend cuda --json --db "$1" >"$1.json" || exit
             grep -c "\"name\":\"lu_update" "$1.json"' "$lab" "$out/lu_update.db"
     # Rows of labs under a step, on even and on odd sizes.
-    part step_rows 240 python3 "$here/step_rows.py" "$lab" --jobs 4
+    part step_rows 240 python3 "$here/step_rows.py" "$lab" --jobs 8
     # Gradients of a convolution over a large batch, by every way of cuDNN.
     for way in cublas cudnn cudnn_precomp_gemm cudnn_fft cudnn_winograd_nonfused; do
         part "conv_dw_$way" 60 python3 "$here/compare_pytorch.py" "$lab" \
@@ -179,6 +244,8 @@ lane_attention() {
                 --variants "$way" --sizes "$size" --db "$out/attention.db"
         done
     done
+    golden golden_rest 180 all \
+        --but "$walks,$walks_rungs,$walks_tensor,$walks_cudnn"
 }
 
 stage_correct() {
@@ -188,37 +255,54 @@ stage_correct() {
     part gpu_tests_advice 40 "$here/gpu_tests.sh" "$build" test_cuda_advice
     all=$ends
     ends=$((ends - 140))
+    lane=walks
     lane_walks &
     (
         # The last of the GPUs, where there are two.
         [ "$gpus" -lt 2 ] || export CUDA_VISIBLE_DEVICES=$((gpus - 1))
+        lane=sanitizer
         lane_sanitizer &
+        lane=sanitizer_ladders
         lane_sanitizer_ladders &
+        lane=rows
         lane_rows &
+        lane=attention
         lane_attention &
         wait
     ) &
     wait
     ends=$all
-    # Counters are one process's at a time.
+    lane=.
+    # First what has no counts beside a card yet.
     part sim_card 160 python3 "$here/sim_card.py" "$lab" --carried --limit 110 \
-        --out "${GPU_SIM_CARD:-$out/sim_card}" --jobs 8
+        --first gemm_int8,gemm_sparse,dot,trsv,gemm_full,conv_filter,conv_data,lu,odd \
+        --out "${GPU_SIM_CARD:-$out/sim_card}" --jobs 8 --gpus "$cards"
 }
 
+# What is left of the stage when it is done is 30 s for the files' merge.
 record() { # KIND LIMIT
-    # The files are merged in the last 30 s.
+    if [ -n "$planned" ]; then
+        seconds=$(LAB_RECORD_KIND=$1 LAB_RECORD_PLAN=1 "$recorded/make.sh" "$lab" \
+            "$out/recorded_$1.db" "$cards")
+        star=
+        [ "$seconds" -le $(($2 - 30)) ] || star="of $seconds"
+        [ -z "$star" ] || seconds=$(($2 - 30))
+        echo "$stage $lane recorded_$1 $((seconds + 30)) $star" >>"$out/plan"
+        return
+    fi
     seconds=$((ends - $(date +%s)))
     [ "$seconds" -lt "$2" ] || seconds=$2
     part "recorded_$1" "$2" env LAB_RECORD_KIND="$1" LAB_RECORD_LIMIT="$((seconds - 30))" \
-        "$here/../profiles/recorded/make.sh" "$lab" "$out/recorded_$1.db" "$recorders"
+        LAB_RECORD_TIMES="$recorded/seconds.txt" \
+        "$recorded/make.sh" "$lab" "$out/recorded_$1.db" "$cards"
 }
 
 stage_labs() {
-    record labs 495
+    record labs $((stage_seconds - 5))
 }
 
 stage_speed() {
-    if [ "$gpus" -gt 1 ]; then record lessons 200; else record lessons 320; fi
+    if [ "$cards" -gt 1 ]; then record lessons 200; else record lessons 320; fi
     part training 150 python3 "$here/bench_training.py" "$lab" --repeats 2 --no-compile
     part tracing 60 python3 "$here/tracing_training.py" "$lab" gpt --repeats 1 \
         --iterations 4000 --no-torch
@@ -226,15 +310,40 @@ stage_speed() {
         --precision tf32
 }
 
-recorders=$gpus
-[ "$recorders" -gt 0 ] || recorders=1
+stage_seconds=${GPU_STAGE_SECONDS:-500}
+: >"$out/plan"
+: >"$out/took"
 for stage in "$@"; do
-    ends=$(($(date +%s) + ${GPU_STAGE_SECONDS:-500}))
-    echo "---- $stage"
-    : >"$table.$stage" # not those of the same stage before
+    ends=$(($(date +%s) + stage_seconds))
+    [ -n "$planned" ] || {
+        echo "---- $stage"
+        : >"$table.$stage" # not those of the same stage before
+    }
     "stage_$stage"
-    cat "$table".* >"$table"
+    [ -n "$planned" ] || cat "$table".* >"$table"
 done
+if [ -n "$planned" ]; then
+    # Lanes stand side by side: of a stage the longest one counts.
+    awk -v gpus="$cards" -v most="$stage_seconds" '{ printf "%-8s %-18s %-26s %5d s %s\n", $1, $2, $3, $4,
+                $5 == "of" ? "of " $6 " s" : $5
+            if (!($1 in stages)) { order[++n] = $1; stages[$1] = 0 }
+            if ($2 == ".") alone[$1] += $4; else of[$1 " " $2] += $4 }
+        END { for (i in of) { split(i, w, " ")
+                if (of[i] > longest[w[1]]) longest[w[1]] = of[i] }
+            for (i = 1; i <= n; i++) {
+                s = alone[order[i]] + longest[order[i]]
+                all += s < most ? s : most
+                printf "%-8s %-45s %5d s%s\n", order[i], "on " gpus " GPU" (gpus > 1 ? "s" : ""),
+                    s, (s > most ? ", and it ends after " most " s" : "") }
+            printf "%-54s %5d s\n", "all", all }' "$out/plan"
+    exit 0
+fi
+if [ -s "$out/took" ]; then
+    awk '{ key = $1 " " $2; $1 = $2 = ""; sub(/^ +/, ""); of[key] = $0 }
+        END { for (k in of) print k, of[k] }' "$known" "$out/took" | sort >"$out/gpu_seconds.txt"
+    cp "$out/gpu_seconds.txt" "$known"
+    cp "$recorded/seconds.txt" "$out/recorded_seconds.txt"
+fi
 echo
 printf '%-26s %-26s %-26s %6s\n' 'device, driver' part result time
 cat "$table"

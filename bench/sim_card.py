@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """sim_card.py PROGRAM [JOB...] [--out FOLDER] [--jobs N] [--no-card] [--carried]
-[--limit SECONDS] [--compare]: the simulator's counts beside a GPU's hardware counters,
+[--first JOB,...] [--gpus N] [--limit SECONDS] [--compare]: the simulator's counts beside a GPU's hardware counters,
 kernel by kernel.
 
 Every lesson runs one iteration with the fixed table of variants, and those of MANY
 with each name of VARIANTS; every lab is climbed at the simulator's sizes and at odd
-ones. Each job runs on the simulator and, at the same sizes, on the GPU with all
+ones, lu also where cuBLAS cannot be loaded. Each job runs on the simulator and, at the same sizes, on the GPU with all
 counters; the two databases lie in FOLDER (sim_card), and what lies there is not run
 again. JOB: lessons and labs (gemm) to take instead of all.
 
 --no-card: only simulates, on a machine without a GPU; the folder can then be carried
-to one. --carried: only jobs whose simulated database lies there. Those go first that
-launch kernels which no job before them launches. --limit: seconds after which no job
+to one. --carried: only jobs whose simulated database lies there. Jobs of --first go
+first; among them, and then among the others, those that launch most kernels which no job
+before them launches. --gpus: jobs at a time, each on a GPU of its own. --limit: seconds after which no job
 runs on the GPU; what is left out is counted. --compare: only compares what lies there.
 
 FLOP in fp16 are left out where the PTX has none: ptxas loads constants with HFMA2,
@@ -28,10 +29,12 @@ import argparse
 import collections
 import concurrent.futures
 import json
+import os
 import pathlib
 import sqlite3
 import statistics
 import subprocess
+import threading
 import time
 
 VARIANTS = ["naive", "tile", "blocked", "warp", "block", "split", "vector", "fused",
@@ -49,7 +52,12 @@ ODD = {"gemm": ["61x67x71", "1x1x1", "130x127x33"], "saxpy": ["1", "100003"],
        "trsv": ["61"], "dot": ["1", "100003"], "batched_gemm": ["7x33"],
        "fusion": ["7x1025"], "layout": ["2x3x7x9"], "conv": ["2x3x7x9x5x3"],
        "conv_nhwc": ["2x3x7x9x5x3"], "conv_data": ["2x3x7x9x5x3"],
-       "conv_filter": ["2x3x7x9x5x3"]}
+       "conv_filter": ["2x3x7x9x5x3"], "vector_add": ["1", "100003"],
+       "stride": ["1031x3"], "offset": ["1031x5"], "pointer_chase": ["8320x65"],
+       "read_levels": ["212992x3"], "launch": ["1000x96x100"], "divergence": ["1031x3"],
+       "warps_copy": ["1031x3"], "warps_fma": ["1031x3"], "overlap": ["1031x3"]}
+# The end of the name of a job that runs where cuBLAS cannot be loaded.
+WITHOUT = " without cublas"
 LSU = "_pipe_lsu_mem_global_op_"
 INST = "smsp__sass_thread_inst_executed_op_"
 TENSOR = "sm__ops_path_tensor_src_"
@@ -112,12 +120,14 @@ def jobs(program, chosen):
         if name in ODD:
             yield (f"lab {name} odd",
                    ["lab", name, "--sizes", ",".join(ODD[name])], True)
+        if name == "lu":  # its own product: lu_update
+            yield (f"lab {name}{WITHOUT}", ["lab", name, "--sizes", "77"], True)
 
 
-def call(program, arguments, db, limit):
+def call(program, arguments, db, limit, **environment):
     out = subprocess.run(["timeout", "-k", "5", str(limit), program, *arguments,
                           "--db", str(db)],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, text=True)
     last = out.stderr.strip().splitlines()
     return out.returncode, last[-1] if last else ""
@@ -185,7 +195,17 @@ def simulate(program, folder, key, arguments):
     return f"{key}: not simulated: {said}"
 
 
-def measure(program, folder, limit, key, arguments, is_lab):
+def no_cublas(folder):
+    """A folder for LD_LIBRARY_PATH with libraries that cannot be loaded."""
+    path = folder / "no_cublas"
+    path.mkdir(exist_ok=True)
+    for n in 12, 13:
+        for name in "libcublas", "libcublasLt":
+            (path / f"{name}.so.{n}").touch()
+    return f"{path.resolve()}:{os.environ.get('LD_LIBRARY_PATH', '')}"
+
+
+def measure(program, folder, limit, gpu, key, arguments, is_lab):
     sim, card = files(folder, key)
     if not sim.exists() or read(card)[0]:
         return ""
@@ -194,21 +214,54 @@ def measure(program, folder, limit, key, arguments, is_lab):
         options += ["--repeat", "20"]
         if "--sizes" not in arguments and sizes_of(sim):
             options += ["--sizes", sizes_of(sim)]
-    code, said = call(program, [*arguments, *options], card, limit)
+    environment = {"CUDA_VISIBLE_DEVICES": gpu} if gpu else {}
+    if key.endswith(WITHOUT):
+        environment["LD_LIBRARY_PATH"] = no_cublas(folder)
+    code, said = call(program, [*arguments, *options], card, limit, **environment)
     return "" if code in (0, 1) else f"{key}: not counted: {said}"
 
 
-def by_kernels(folder, todo):
-    """The jobs; those first that launch kernels which none before them launches."""
+def by_kernels(folder, todo, first):
+    """The jobs: those of `first` before the others, and of both those that launch most
+    kernels which none before them launches."""
     names = {job[0]: set(read(files(folder, job[0])[0])[1].values())
              for job in todo}
     seen, order, rest = set(), [], list(todo)
     while rest:
-        best = max(rest, key=lambda job: len(names[job[0]] - seen))
+        best = max(rest, key=lambda job: (bool(set(job[0].split()) & first),
+                                          len(names[job[0]] - seen)))
         rest.remove(best)
         seen |= names[best[0]]
         order.append(best)
     return order
+
+
+def measure_all(args, todo):
+    """Counters are one process's at a time on a GPU."""
+    order = iter(by_kernels(args.out, todo, set(args.first.split(","))))
+    begin, lock, late = time.monotonic(), threading.Lock(), []
+
+    def one_gpu(gpu):
+        while True:
+            with lock:
+                job = next(order, None)
+            if job is None:
+                return
+            limit = 100
+            if args.limit:
+                limit = min(limit, int(begin + args.limit - time.monotonic()))
+            if limit < 1:
+                late.append(job)
+                continue
+            said = measure(args.program, args.out, limit, gpu, *job)
+            if said:
+                print(said, flush=True)
+
+    gpus = [str(n) for n in range(args.gpus)] if args.gpus > 1 else [""]
+    with concurrent.futures.ThreadPoolExecutor(len(gpus)) as pool:
+        list(pool.map(one_gpu, gpus))
+    if late:
+        print(f"{len(late)} jobs left out: {args.limit} seconds are over")
 
 
 def total(metrics, of):
@@ -254,6 +307,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--no-card", action="store_true")
     parser.add_argument("--carried", action="store_true")
+    parser.add_argument("--first", default="")
+    parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--compare", action="store_true")
     args = parser.parse_args()
@@ -267,20 +322,8 @@ def main():
                                                       *job[:2]), todo):
                 if said:
                     print(said, flush=True)
-        # Counters are one process's at a time.
-        begin, late = time.monotonic(), 0
-        for job in [] if args.no_card else by_kernels(args.out, todo):
-            limit = 100
-            if args.limit:
-                limit = min(limit, int(begin + args.limit - time.monotonic()))
-            if limit < 1:
-                late += 1
-                continue
-            said = measure(args.program, args.out, limit, *job)
-            if said:
-                print(said, flush=True)
-        if late:
-            print(f"{late} jobs left out: {args.limit} seconds are over")
+        if not args.no_card:
+            measure_all(args, todo)
         if args.no_card:
             raise SystemExit(0)
     rows, lanes, unmatched, constants = compare(args.out)

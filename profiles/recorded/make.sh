@@ -6,8 +6,8 @@
 #         profiles/recorded/h200.db
 #
 # Every lab is climbed once, at the sizes of its lesson, with hardware counters of
-# every rung. Two have too many kernels for that: they are climbed without, and again
-# with counters at their small sizes. Every lesson runs once with the variants that
+# every rung. Three have too many kernels or too large ones for that: they are climbed
+# without, and again with counters at their small sizes. Every lesson runs once with the variants that
 # it runs by default; where it trains and has products also with `naive` and `cublas`,
 # without counters; those of `many` with all of `variants`, with counters, and three for
 # long and without a trace, for joules an iteration. With more than one GPU each takes
@@ -15,12 +15,19 @@
 #
 #     LAB_RECORD_KIND=labs      labs alone, or lessons (all)
 #     LAB_RECORD_ONLY="gpt lab-lu"  these alone
-#     LAB_RECORD_SECONDS=120    a job's time
+#     LAB_RECORD_SECONDS=240    a job's time
 #     LAB_RECORD_LIMIT=500      seconds after which no job begins (none)
+#     LAB_RECORD_TIMES=FILE     seconds that a job took, and the job: labs begin with the
+#                               longest, and those of a job that is done are put in
+#                               (read alone: seconds.txt beside this script)
 #     LAB_RECORD_JOBS=1         prints the jobs and makes nothing
+#     LAB_RECORD_PLAN=1         prints the seconds that they take on GPUS, by these times
 #
-# With one of the first two and a FILE that is there, new runs take the place of what it
-# had of the same labs and lessons; where a job of one is left out, beside what it had.
+# With one of the first two and a FILE that is there, a run takes the place of the old one
+# of the same job: the same lab and sizes, or the same lesson, variants and trace, with or
+# without counters. Where no job of a lab or a lesson is left out, all old runs of it go:
+# FILE has what it would have if it were made from nothing. The old run of a job that is
+# left out stays, under its number; a new run has a new one.
 # Exit code: 0 every job is in FILE, 1 jobs are
 # left out (they are listed; FILE has the others, and is not made where there is none),
 # 2 wrong usage.
@@ -41,12 +48,12 @@ case $kind in labs | lessons | all) ;; *)
     ;;
 esac
 begin=$(date +%s)
+most=${LAB_RECORD_SECONDS:-240}
+times=${LAB_RECORD_TIMES:-$here/seconds.txt}
+[ -e "$times" ] || times=/dev/null
 many="mlp-digits cnn-example cnn-digits cnn-codelab residual rnn-fibonacci \
 lstm-example self-attention multi-head seq2seq-attention transformer-block gpt"
 variants='naive cublas cudnn fused tf32x3'
-# The longest come first, so that no GPU waits for another at the end.
-long="lab-dgemm lab-lu lab-gemm lab-attention-causal lab-int8 lab-attention \
-lab-gemm-tensor lab-trsv lab-batched lab-gflops"
 parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
 trap 'exit 1' INT TERM
@@ -62,11 +69,7 @@ is_in() { # WORD LIST
 
 # One line a job: what the program is called with.
 lab_jobs() {
-    all=$(listed lab)
-    seen=
-    for lab in $long $all; do
-        ! is_in "$lab" "$seen" || continue
-        seen="$seen $lab"
+    for lab in $(listed lab); do
         lab_job="lab $lab --backend $backend --repeat 20"
         case $lab in
         # They record nothing, and cuDNN's calls are a GPU's.
@@ -83,6 +86,12 @@ lab_jobs() {
         lab-batched)
             echo "$lab_job"
             echo "$lab_job --counters basic --sizes 300x32,300x128,300x256,50x128,50x512"
+            ;;
+        # Counting what our kernels multiply takes 12 ps a product on an H200: at 12000
+        # 20 s a rung, which is as long as all times take.
+        lab-gflops)
+            echo "$lab_job"
+            echo "$lab_job --counters basic --sizes 2000,4000,6000"
             ;;
         *) echo "$lab_job --counters basic" ;;
         esac
@@ -130,6 +139,12 @@ lesson_jobs() {
         done
 }
 
+# Seconds before each job: as `times` has it, else as many as a job may take.
+timed() {
+    awk -v most="$most" 'FILENAME != "-" { t = $1; sub(/^[^ ]+ /, ""); of[$0] = t; next }
+        { print ($0 in of ? of[$0] : most), $0 }' "$times" -
+}
+
 # With a list of names: the jobs of these.
 chosen() {
     while read -r what lesson rest; do
@@ -140,13 +155,13 @@ chosen() {
 
 # Seconds that a job may take: 0, and it does not begin.
 time_for_job() {
-    most=${LAB_RECORD_SECONDS:-120}
+    can=$most
     if [ -n "${LAB_RECORD_LIMIT:-}" ]; then
         left=$((LAB_RECORD_LIMIT - $(date +%s) + begin))
-        [ "$left" -ge "$most" ] || most=$left
-        [ "$most" -gt 1 ] || most=0
+        [ "$left" -ge "$can" ] || can=$left
+        [ "$can" -gt 1 ] || can=0
     fi
-    echo "$most"
+    echo "$can"
 }
 
 # Takes the next job until none is left. A directory can be made only once.
@@ -167,10 +182,14 @@ work() {
         why='no time was left'
         if [ "$seconds" -gt 0 ]; then
             status=0
+            from=$(date +%s%N)
             # shellcheck disable=SC2086 # a job is words
             timeout -k 5 "$seconds" "$program" $job --db "$db" </dev/null \
                 >/dev/null 2>"$parts/$1.said" || status=$?
             if [ "$status" -eq 0 ]; then
+                # In tenths of a second.
+                took=$((($(date +%s%N) - from) / 100000000))
+                echo "$((took / 10)).$((took % 10)) $job" >>"$parts/took"
                 echo "$job" >>"$parts/made"
                 continue
             fi
@@ -181,11 +200,21 @@ work() {
 }
 
 {
-    [ "$kind" = lessons ] || lab_jobs
-    [ "$kind" = labs ] || lesson_jobs
-} | chosen >"$parts/jobs"
+    [ "$kind" = lessons ] || lab_jobs | timed | sort -s -k1,1nr
+    [ "$kind" = labs ] || lesson_jobs | timed
+} >"$parts/all"
+cut -d' ' -f2- "$parts/all" | chosen >"$parts/jobs"
 if [ -n "${LAB_RECORD_JOBS:-}" ]; then
     cat "$parts/jobs"
+    exit 0
+fi
+if [ -n "${LAB_RECORD_PLAN:-}" ]; then
+    # Each job begins on the GPU that is free first.
+    timed <"$parts/jobs" | awk -v gpus="$gpus" '{
+            first = 1
+            for (g = 2; g <= gpus; g++) if (busy[g] < busy[first]) first = g
+            busy[first] += $1; if (busy[first] > end) end = busy[first] }
+        END { printf "%.0f\n", end }'
     exit 0
 fi
 : >"$parts/left"
@@ -205,8 +234,8 @@ echo "$made of $count jobs recorded in $(($(date +%s) - begin)) s"
 if [ "$kind${LAB_RECORD_ONLY:-}" != all ] && [ -e "$file" ]; then
     cp "$file" "$parts/before.db"
     # shellcheck disable=SC2046 # numbers are words
-    set -- $("$program" profile list --json --db "$parts/before.db" |
-        python3 "$here/runs_of.py" --jobs "$parts/made" "$parts/left")
+    set -- $(python3 "$here/runs_of.py" "$parts/before.db" "$parts/made" \
+        "$parts/left" "$parts"/[0-9]*.db)
     [ $# -eq 0 ] ||
         "$program" profile delete "$@" --db "$parts/before.db" >/dev/null || exit 1
     "$program" profile merge "$parts"/before.db "$parts"/[0-9]*.db \
@@ -216,10 +245,16 @@ else
 fi
 # shellcheck disable=SC2046 # numbers are words
 set -- $("$program" profile list --json --db "$parts/all.db" |
-    python3 "$here/runs_of.py" --not-done)
+    sed -n '/"status":"done"/!s/.*"run":\([0-9]*\),.*/\1/p')
 [ $# -eq 0 ] ||
     "$program" profile delete "$@" --db "$parts/all.db" >/dev/null || exit 1
 python3 "$here/finish.py" "$parts/all.db" || exit 1
 cp "$parts/all.db" "$file" || exit 1
 ls -l "$file"
+if [ -n "${LAB_RECORD_TIMES:-}" ]; then
+    # The last of a job counts; the longest first.
+    awk '{ t = $1; sub(/^[^ ]+ /, ""); of[$0] = t } END { for (j in of) print of[j], j }' \
+        "$times" "$parts/took" | sort -k1,1nr -k2 >"$parts/times"
+    cp "$parts/times" "$LAB_RECORD_TIMES" || exit 1
+fi
 [ "$made" -eq "$count" ]

@@ -1,37 +1,47 @@
 #!/usr/bin/env python3
-"""runs_of.py --jobs MADE LEFT | --not-done: numbers of runs, for make.sh.
+"""runs_of.py OLD MADE LEFT NEW...: the numbers of the runs in the database OLD of which
+those in NEW take the place, for make.sh. MADE and LEFT have a job a line: `lab NAME ...`,
+`run NAME ...`.
 
-Reads `profile list --json`. --jobs: the runs of the labs and lessons of which every job
-is recorded again: a job of theirs is in the file MADE, and none is in LEFT.
---not-done: those that did not end as they should.
+A run of the same job is one of the same lab and sizes, or of the same lesson, variants that
+were chosen and trace, with or without counters. Of a lab or a lesson with a job in MADE and
+none in LEFT every run is one.
 """
-import json
+import sqlite3
 import sys
 
-
-def names(path):
-    """Of the labs and lessons of a file's jobs: `lab NAME ...`, `run NAME ...`."""
-    jobs = [line.split()[:2] for line in open(path)]
-    return {("lab" if what == "lab" else "lesson", name.rstrip(":"))
-            for what, name in jobs}
+# A sweep's lab is its title, without its `lab-`.
+RUNS = """SELECT id, kind, lesson, title, ifnull(counters, 'off'), ifnull(traceState, ''),
+iif(variantsFrom = 'chosen', ifnull(variants, ''), NULL), (SELECT group_concat(size) FROM
+(SELECT DISTINCT size FROM lab_row WHERE runId = run.id ORDER BY size)) FROM run"""
 
 
-def names_of(run):
-    """A run's lab or lesson. A sweep's lab is its title, without its `lab-`."""
-    found = {(run["kind"], run["lesson"])}
-    if run["kind"] == "lab":
-        found.add(("lab", "lab-" + (run["title"] or "")))
+def jobs_of(path):
+    """{number: names of its lab or lesson, what its job is known by}."""
+    found = {}
+    d = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    for number, kind, lesson, title, *job in d.execute(RUNS):
+        names = {(kind, lesson)}
+        if kind == "lab":
+            names.add((kind, "lab-" + (title or "")))
+        else:
+            title = ""  # a lesson's may have been mended
+        found[number] = names, (kind, lesson, title, *job)
     return found
 
 
+def names_in(path):
+    words = [line.split()[:2] for line in open(path)]
+    return {("lab" if what == "lab" else "lesson", name.rstrip(":"))
+            for what, name in words}
+
+
 def main():
-    runs = [json.loads(line) for line in sys.stdin]
-    if sys.argv[1] == "--jobs":
-        whole = names(sys.argv[2]) - names(sys.argv[3])
-        found = [r for r in runs if names_of(r) & whole]
-    else:
-        found = [r for r in runs if r["status"] != "done"]
-    print(*(r["run"] for r in found))
+    old, made, left, *new = sys.argv[1:]
+    whole = names_in(made) - names_in(left)
+    again = {job for path in new for _, job in jobs_of(path).values()}
+    print(*(number for number, (names, job) in jobs_of(old).items()
+            if names & whole or job in again))
 
 
 main()

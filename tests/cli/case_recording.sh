@@ -3,6 +3,7 @@
 # without one: what is left out is said, and each command is one that the program takes.
 command -v python3 >/dev/null || exit 77
 make=$LAB_SOURCE_DIR/profiles/recorded/make.sh
+RUN_LIMIT=400
 
 script() { # COMMAND...: as run, of another program
     command=" $*"
@@ -35,11 +36,14 @@ expect_stdout '3 of 4 jobs recorded'
 [ "$(names all.db | tr ' ' '\n' | sort | tr -d '\n')" = \
     bahdanau-attentionlab-stenciloptimizer-sgdoptimizer-sgd ] ||
     complain "not these runs: $(names all.db)"
-# Again: a job of it is left out, so what was there stays.
+# Again: a job of it is left out. The two that are done take the places of their own old
+# runs, and another old run of the lesson stays.
+run run optimizer-sgd --backend cpu --iterations 4 --variant '*=blas' --db all.db
+expect_exit 0
 record optimizer-sgd all.db
 expect_exit 1
-[ "$(names all.db | tr ' ' '\n' | grep -c optimizer-sgd)" -eq 4 ] ||
-    complain "runs that are not recorded again are lost: $(names all.db)"
+[ "$(names all.db | tr ' ' '\n' | grep -c optimizer-sgd)" -eq 3 ] ||
+    complain "not the two new runs and the old one: $(names all.db)"
 # The ladder without a lesson, twice.
 record gesv all.db
 expect_exit 0
@@ -71,7 +75,29 @@ expect_stdout 'run mlp-digits --backend cpu --iterations 24 --counters basic --t
 expect_stdout 'run mlp-digits --backend cpu --iterations 30000 --trace off'
 expect_stdout 'run cnn-mnist --backend cpu --iterations 24 --trace kernels --variant *=cublas'
 ! grep -q 'gelu.*variant' "$out" || complain "a lesson without products"
-unset LAB_RECORD_JOBS LAB_RECORD_ONLY LAB_RECORD_ON LAB_RECORD_KIND
+unset LAB_RECORD_JOBS
+# Seconds: of a job that is known those, else as many as one may take; on two GPUs the first
+# that is free takes the next. A recording puts its own in.
+LAB_RECORD_TIMES=job_times LAB_RECORD_SECONDS=50 LAB_RECORD_PLAN=1 LAB_RECORD_KIND=labs
+export LAB_RECORD_TIMES LAB_RECORD_SECONDS LAB_RECORD_PLAN LAB_RECORD_KIND
+printf '7 lab lab-saxpy --backend cpu --repeat 20 --counters basic\n30 lab no longer\n' >job_times
+record 'lab-saxpy lab-stencil' none.db
+[ "$(cat "$out")" = 57 ] || complain "not 50 s and 7 s: $(cat "$out")"
+record 'lab-saxpy lab-stencil' none.db 2
+[ "$(cat "$out")" = 50 ] || complain "not 7 s beside 50 s: $(cat "$out")"
+unset LAB_RECORD_PLAN
+record 'lab-stencil' none.db
+expect_exit 0
+grep -Eqx '[0-9]+\.[0-9] lab lab-stencil --backend cpu --repeat 20 --counters basic' job_times ||
+    complain "no seconds of lab-stencil: $(cat job_times)"
+[ "$(grep -c . job_times)" -eq 3 ] || complain "seconds of others are lost: $(cat job_times)"
+LAB_RECORD_JOBS=1
+export LAB_RECORD_JOBS
+record 'lab-saxpy lab-vector-add' none.db
+[ "$(sed -n 1p "$out" | cut -d' ' -f2)" = lab-vector-add ] ||
+    complain "the longest is not first: $(cat "$out")"
+unset LAB_RECORD_JOBS LAB_RECORD_ONLY LAB_RECORD_ON LAB_RECORD_KIND LAB_RECORD_TIMES \
+    LAB_RECORD_SECONDS
 
 # A name that no step takes is not passed by.
 script python3 "$LAB_SOURCE_DIR/tests/golden/check_step.py" "$LAB_EXE" \
@@ -80,6 +106,15 @@ expect_exit 1
 expect_stdout 'variant nosuch: no lesson has a step that takes it'
 expect_stdout 'walks: naive 1, nosuch 0'
 expect_stdout '2 passed, 0 failed'
+# All that the program lists, but what another call takes.
+script python3 "$LAB_SOURCE_DIR/tests/golden/check_step.py" "$LAB_EXE" --variants all --list
+expect_exit 0
+cp "$out" every
+script python3 "$LAB_SOURCE_DIR/tests/golden/check_step.py" "$LAB_EXE" --variants all \
+    --but naive,blas --list
+expect_exit 0
+printf 'blas\nnaive\n' | sort - "$out" | cmp - every ||
+    complain "not every variant but two: $(tr '\n' ' ' <"$out")"
 
 ! command -v nvidia-smi >/dev/null || return 0
 all=$LAB_SOURCE_DIR/bench/gpu_all.sh
@@ -98,6 +133,17 @@ script env PATH="$work/smi:$PATH" "$all" "$LAB_BINARY_DIR" gpu speed
 expect_exit 4
 [ "$(grep -c ' no device  ' gpu/table)" -eq "$lines" ] ||
     complain "the table has not each part once"
+# The seconds of all parts, of stages and of all; two GPUs record in half the time.
+printf 'golden 1 11 an H200, 2026-11-30\n' >seconds
+for gpus in 1 2; do
+    script env GPU_SECONDS=seconds "$all" --plan "$gpus" "$LAB_BINARY_DIR" plan correct labs
+    expect_exit 0
+    cp "$out" "plan$gpus"
+done
+[ "$(grep -c ' s' plan1)" -eq "$(($(cat gpu/table.correct gpu/table.labs | wc -l) + 3))" ] ||
+    complain "not each part once: $(cat plan1)"
+grep -Eq '^correct +walks +golden +11 s *$' plan1 || complain 'not the seconds that it took'
+grep -Eq '^correct +walks +golden +120 s \*$' plan2 || complain 'not its limit'
 # Each lab's command ends for want of a driver alone; without the CUDA module none starts.
 run step saxpy --backend cuda
 grep -q 'no CUDA module' "$err" && return 0

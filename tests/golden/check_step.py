@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Compares `lapenna-lab step --json` with the golden vectors, by map.txt.
 
-    check_step.py PROGRAM [--backend cpu|cuda|sim] [--variants a,b,...]
-                  [--only WORD] [--jobs N]
+    check_step.py PROGRAM [--backend cpu|cuda|sim] [--variants a,b,...|all]
+                  [--but a,b,...] [--list] [--only WORD] [--jobs N]
 
 Every lesson (those whose file's name has WORD in it) is walked with the
 defaults and with each variant that is named (where the lesson's network has
-it), N walks at a time. The tolerance is 1e-5 * (1 + max|ref|); 500 times that
+it), N walks at a time. `all` is every name that the program lists for these
+networks; --but leaves names out, which other calls take. --list prints the
+names, and walks nothing. The tolerance is 1e-5 * (1 + max|ref|); 500 times that
 of rungs that round to TF32, with names that end in _tf32.
 Prints what differs, in how many walks each variant was taken, then
 'N passed, N failed'; exit 1 when something failed, or when a variant that is
-named was taken in no walk.
+named was taken in no walk; of `all` those are listed.
 Only the standard library is needed.
 """
 import argparse
@@ -154,17 +156,26 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--variants", default="")
+    parser.add_argument("--but", default="")
+    parser.add_argument("--list", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     named = [v for v in options.variants.split(",") if v]
+    but = {"default", *options.but.split(",")}
     cases = [c for c in read_map() if c[3] <= BUILT and options.only in c[0]]
-    taken = dict.fromkeys(named, 0)
     results = []
     with tempfile.TemporaryDirectory() as scratch, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         known = list(pool.map(lambda c: variants_of(options, scratch, c[0]),
                               cases)) if named else [()] * len(cases)
+        listed = named == ["all"]
+        if listed:
+            named = sorted(set().union(*known) - but)
+        taken = dict.fromkeys(named, 0)
+        if options.list:
+            print(*named, sep="\n")
+            return 0
         walks = [(v, pool.submit(judge, options, scratch, c, v))
                  for c, has in zip(cases, known)
                  for v in [None] + [n for n in named if n in has]]
@@ -174,9 +185,12 @@ def main():
                 if variant:
                     taken[variant] += 1
     wrong = [why for _, why in results if why]
-    wrong += [f"variant {v}: no lesson has a step that takes it"
-              for v in named if not taken[v]]
-    for why in wrong:
+    untaken = [f"variant {v}: no lesson has a step that takes it"
+               for v in named if not taken[v]]
+    if not listed:
+        wrong += untaken
+        untaken = []
+    for why in wrong + untaken:
         print(why)
     if named:
         print("walks: " + ", ".join(f"{v} {n}" for v, n in taken.items()))

@@ -87,8 +87,8 @@ lab_jobs() {
             echo "$lab_job"
             echo "$lab_job --counters basic --sizes 300x32,300x128,300x256,50x128,50x512"
             ;;
-        # Counting what our kernels multiply takes 12 ps a product on an H200: at 12000
-        # 20 s a rung, which is as long as all times take.
+        # Counting takes 11 to 12 ps for each multiply-add of our kernels on an H200: at
+        # 12000 20 s a rung.
         lab-gflops)
             echo "$lab_job"
             echo "$lab_job --counters basic --sizes 2000,4000,6000"

@@ -65,12 +65,15 @@ of_seeds() { # SEEDS ARGUMENTS...
     done
     cp seeds.json "$out"
 }
+# Sanitizers see in eleven seeds what they see in the networks above.
+if [ "${LAB_SANITIZE:-OFF}" = OFF ]; then
 of_seeds '1 2 3 4 5 6 7 8 9 30 36' mlp-digits
 expect_json "[r['form'] for r in of('inference_form')].count('fused, int8') == 11" \
     "all(abs(b['accuracy'] - a['accuracy']) <= 0.005 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == 'fused, int8']))" \
     "sum(b['accuracy'] - a['accuracy'] >= -0.01 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == '2:4, trained again'])) >= 10" \
     "sum(b['accuracy'] - a['accuracy'] for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == '2:4, trained again'])) > 0" \
     "sum(b['accuracy'] - a['accuracy'] for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == '2:4, not trained again'])) / 11 > -0.06"
+fi
 of_seeds 2 cnn-digits --epochs 1
 expect_json "all(abs(b['accuracy'] - a['accuracy']) <= 0.005 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == 'fused, int8']))"
 # Rows that are for validation are none of the test.

@@ -89,7 +89,7 @@ def main():
         env = {k: v for k, v in os.environ.items() if not k.startswith("LAPENNA_LAB")}
         env.update(HOME=work, XDG_STATE_HOME=work, XDG_DATA_HOME=work, XDG_CONFIG_HOME=work,
                    LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1", TERM="dumb",
-                   LAPENNA_LAB_TUNE="off",
+                   LAPENNA_LAB_TUNE="off", LAPENNA_LAB_BENCH="quick",
                    LAPENNA_LAB_MODULE_DIR=os.path.join(work, "none"),
                    PATH=":".join([bin_dir, os.path.dirname(env["LAB_EXE"]),
                                   os.path.abspath(sys.argv[2]), env["PATH"]]))

@@ -17,7 +17,7 @@
 #include "common/random.h"
 #include "cpu/vector_sets.h"
 #include "cpu_sets.h"
-#include "engine/backend.h"
+#include "engine/ceiling.h"
 #include "labs/cpu_rungs.h"
 #include "library/blas.h"
 #include "library/openblas.h"
@@ -32,7 +32,9 @@ enum {
     SIDE = 768,
     COPY_MIB = 128,
     STEPS = 1 << 20,
-    UPDATES = 5
+    UPDATES = 5,
+    QUICK =
+        16 /* of memory and steps a 16th, of a side a 4th (lab_bench_quick) */
 };
 
 static double shortest(const double *seconds, int n)
@@ -64,7 +66,8 @@ static void time_update(float *y, const float *x, size_t bytes,
 
 static enum lab_status copy_ceiling(struct lab_ceiling_times *out)
 {
-    const size_t bytes = (size_t)COPY_MIB << 20;
+    const size_t bytes =
+        ((size_t)COPY_MIB << 20) / (lab_bench_quick() ? QUICK : 1);
     char *from = lab_alloc(bytes);
     char *to = lab_alloc(bytes);
     if (from && to) {
@@ -90,7 +93,7 @@ static enum lab_status copy_ceiling(struct lab_ceiling_times *out)
 
 static enum lab_status product_ceiling(struct lab_ceiling_times *out)
 {
-    const int n = SIDE;
+    const int n = SIDE / (lab_bench_quick() ? QUICK / 4 : 1);
     const size_t count = (size_t)n * (size_t)n;
     if (!lab_openblas())
         return lab_fail(LAB_E_UNSUPPORTED, "OpenBLAS is not installed");
@@ -203,15 +206,16 @@ double lab_cpu_multiply_adds(int64_t steps, float last[LAB_CPU_CHAINS])
 
 static enum lab_status fma_ceiling(struct lab_ceiling_times *out)
 {
+    const int steps = STEPS / (lab_bench_quick() ? QUICK : 1);
     float last[LAB_CPU_CHAINS];
     for (int i = -1; i < CEILING_REPEATS;
          i++) { /* -1: the clock of the core rises */
         int64_t start = lab_clock_monotonic_ns();
-        out->work = lab_cpu_multiply_adds(STEPS, last);
+        out->work = lab_cpu_multiply_adds(steps, last);
         if (i >= 0)
             out->seconds[i] = (double)(lab_clock_monotonic_ns() - start) / 1e9;
     }
-    out->size = STEPS;
+    out->size = steps;
     out->n = CEILING_REPEATS;
     return LAB_OK;
 }

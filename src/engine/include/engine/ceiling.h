@@ -18,6 +18,10 @@ struct lab_ceiling_result {
 };
 
 LAB_C_BEGIN
+/* LAPENNA_LAB_BENCH=quick, for tests of everything but the times: the ceilings of a
+ * CPU are measured in little memory and by small products, and hardly anything is read
+ * between the repeats of a lab, where most of a small lab's time goes. */
+bool lab_bench_quick(void);
 /* "copy", "fp32" ... "fma", stable ids; what it is in a few words. */
 const char *lab_ceiling_name(enum lab_ceiling ceiling);
 const char *lab_ceiling_text(enum lab_ceiling ceiling);

@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # Without a terminal the bare program walks its default lesson as text, trains
 # it, records the run, and says where to look.
-RUN_LIMIT=240
 LC_ALL=C
 export LC_ALL
 run

@@ -54,7 +54,7 @@ replay() {
     cat >played.keys
     command=" --replay $* (on a terminal)"
     status=0
-    timeout "${RUN_LIMIT:-120}" "${LAB_PYTHON:-python3}" \
+    timeout "${RUN_LIMIT:-600}" "${LAB_PYTHON:-python3}" \
         "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" --replay played.keys "$@" \
         >"$out" 2>"$err" </dev/null || status=$?
 }

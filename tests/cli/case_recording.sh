@@ -8,7 +8,7 @@ RUN_LIMIT=400
 script() { # COMMAND...: as run, of another program
     command=" $*"
     status=0
-    timeout "${RUN_LIMIT:-120}" "$@" </dev/null >"$out" 2>"$err" || status=$?
+    timeout "${RUN_LIMIT:-600}" "$@" </dev/null >"$out" 2>"$err" || status=$?
 }
 
 names() { # of the runs in FILE, by number

@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # The default walk: every step by name with its text, one run that holds the
 # walked iteration and the training.
-RUN_LIMIT=240
 run --db kept.db
 expect_exit 0
 expect_no_stderr

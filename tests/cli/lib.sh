@@ -59,7 +59,7 @@ run() {
         command="$command '$word'"
     done
     status=0
-    timeout "${RUN_LIMIT:-120}" "$LAB_EXE" "$@" </dev/null >"$out" 2>"$err" ||
+    timeout "${RUN_LIMIT:-600}" "$LAB_EXE" "$@" </dev/null >"$out" 2>"$err" ||
         status=$?
 }
 
@@ -67,7 +67,7 @@ play() {
     cat >keys
     command=" $* (on a terminal)"
     status=0
-    LAPENNA_LAB_SCRIPT=keys timeout "${RUN_LIMIT:-120}" \
+    LAPENNA_LAB_SCRIPT=keys timeout "${RUN_LIMIT:-600}" \
         "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" "$@" \
         >"$out" 2>"$err" </dev/null || status=$?
 }

@@ -145,7 +145,7 @@ done
 grep -Eq '^correct +walks +golden +11 s *$' plan1 || complain 'not the seconds that it took'
 grep -Eq '^correct +walks +golden +120 s \*$' plan2 || complain 'not its limit'
 # Each lab's command ends for want of a driver alone; without the CUDA module none starts.
-run step saxpy --backend cuda
+run lab saxpy --backend cuda --db none.db
 grep -q 'no CUDA module' "$err" && return 0
 script "$all" --rehearse "$LAB_BINARY_DIR" rehearsed labs
 expect_exit 0

@@ -2,16 +2,7 @@
  * measurement through the backend. */
 #include "engine/ceiling.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/quantile.h"
-
-bool lab_bench_quick(void)
-{
-    const char *set = getenv("LAPENNA_LAB_BENCH");
-    return set && strcmp(set, "quick") == 0;
-}
 
 static const struct {
     const char *name;

@@ -1,7 +1,6 @@
 #include "stepper_fixture_priv.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -32,11 +32,15 @@ static inline void play(struct stepper_fixture *f, const char *keys)
     assert_int_equal(f->live_snapshots, 0);
 }
 
-/* Plays keys and compares the screen after them, at one size. */
-static inline void check_screen(struct stepper_fixture *f, int w, int h,
-                                const char *keys, const char *name, bool ascii)
+/* Plays keys and compares the screen after them with golden text, whose name ends
+ * with the size: "stepper_step_80x24.txt". */
+static inline void check_screen(struct stepper_fixture *f, const char *keys,
+                                const char *name, bool ascii)
 {
     char script[4096];
+    int w;
+    int h;
+    assert_int_equal(sscanf(strrchr(name, '_'), "_%dx%d.txt", &w, &h), 2);
     snprintf(script, sizeof(script), "resize %d %d\n%s\nscreen %s\n", w, h,
              keys, name);
     if (play_keys(f, script, ascii))

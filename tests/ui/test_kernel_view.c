@@ -159,15 +159,14 @@ TEST_CASE(shared_memory_fills_up_and_a_race_is_found)
     plays(&l, "resize 80 24\n"
               "await 60000 before its first instruction\n"
               "absent inst s/rq\n" /* nothing is counted yet */
-              "key n\nawait 60000 inst s/rq pass ln\nkey n\nkey 2\n"
-              "expect [2 shared]\n"
-              "key c\nawait 60000 uninitialised: read of what nothing wrote\n"
-              "screen kernel_shared_80x24.txt\n"
-              "resize 200 60\nkey 1\nscreen kernel_200x60.txt\n"
-              "resize 80 24\nkey 5\n"
+              "key n\nawait 60000 inst s/rq pass ln\nkey n 2\n"
+              "expect [2 shared]\nkey c\n"
+              "await 60000 uninitialised: read of what nothing wrote\n"
+              "screen kernel_shared_80x24.txt\nresize 200 60\nkey 1\n"
+              "screen kernel_200x60.txt\nresize 80 24\nkey 5\n"
               "expect Look at: what has to write this before\n"
-              "key Enter\nkey r\nkey r\nkey r\nawait 60000 turn.cu\n"
-              "key r\nawait 60000 this is where the walk began\n");
+              "key Enter r r r\nawait 60000 turn.cu\nkey r\n"
+              "await 60000 this is where the walk began\n");
     screen_is_golden("kernel_shared_80x24.txt", false);
     screen_is_golden("kernel_200x60.txt", false);
     close_launch(&l);
@@ -192,16 +191,12 @@ TEST_CASE(the_output_by_who_wrote_it)
 {
     struct launch l;
     open_turn(&l);
-    plays(&l, "resize 80 24\n"
-              "await 60000 before its first instruction\n"
-              "key 6\nexpect nothing is written to a tensor yet\n"
-              "key e\nkey ^U\ntext y[1,40]\nkey Enter\n"
-              "await 60000 block (1,0,0)\n"
-              "await 60000 y [2,64]: \n"
-              "screen kernel_output_80x24.txt\n"
-              "resize 200 60\nkey 1\n"
-              "expect 0 to v the warp of this block\n"
-              "resize 80 24\nkey 6\nkey r\nawait 60000 block (0,0,0)\n"
+    plays(&l, "resize 80 24\nawait 60000 before its first instruction\n"
+              "key 6\nexpect nothing is written to a tensor yet\nkey e ^U\n"
+              "text y[1,40]\nkey Enter\nawait 60000 block (1,0,0)\n"
+              "await 60000 y [2,64]: \nscreen kernel_output_80x24.txt\n"
+              "resize 200 60\nkey 1\nexpect 0 to v the warp of this block\n"
+              "resize 80 24\nkey 6 r\nawait 60000 block (0,0,0)\n"
               "expect y [2,64]: \n");
     screen_is_golden("kernel_output_80x24.txt", false);
     close_launch(&l);
@@ -212,32 +207,24 @@ TEST_CASE(an_element_its_thread_and_back)
     struct launch l;
     open_turn(&l);
     plays(&l,
-          "resize 60 16\n"
-          "await 60000 before its first instruction\n"
-          "key 1\nkey 2\nkey 3\nexpect grid 2x1x1\nkey 4\nkey 5\nkey 1\n"
-          "resize 80 24\n"
-          "key n\nkey 7\nexpect [7 values]\nexpect const int *  the same\n"
-          "key ]\nkey [\n"
-          "key e\nexpect which thread writes (Enter: y[0,0]):\n"
-          "key Enter\nawait 60000 lane 0 is thread (0,0,0)\n"
-          "key e\ntext y[1,8]\nkey Enter\n"
-          "await 60000 block (1,0,0)\nexpect lane 8 is thread (8,0,0)\n"
-          "key E\nawait 60000 thread (8,0,0) reads x[1,8]; writes y[1,8]\n"
+          "resize 60 16\nawait 60000 before its first instruction\nkey 1 2 3\n"
+          "expect grid 2x1x1\nkey 4 5 1\nresize 80 24\nkey n 7\n"
+          "expect [7 values]\nexpect const int *  the same\nkey ] [ e\n"
+          "expect which thread writes (Enter: y[0,0]):\nkey Enter\n"
+          "await 60000 lane 0 is thread (0,0,0)\nkey e\nenter y[1,8]\n"
+          "await 60000 block (1,0,0)\nexpect lane 8 is thread (8,0,0)\nkey E\n"
+          "await 60000 thread (8,0,0) reads x[1,8]; writes y[1,8]\n"
           /* What was said of a thread is not said of another. */
-          "key l\nabsent reads x[1,8]\nkey h\n"
-          "key 3\nexpect grid 2x1x1: block (1,0,0)\n"
-          "screen kernel_grid_80x24.txt\n"
-          "key r\nawait 60000 block (0,0,0)\n"
-          "key a\ntext y[0,40]\nkey Enter\n"
-          "key t\ntext 99\nkey Enter\nexpect not in the block of 64\n"
-          "key g\nkey Down\nkey B\nexpect comes to line 2\nkey D\n"
+          "key l\nabsent reads x[1,8]\nkey h 3\n"
+          "expect grid 2x1x1: block (1,0,0)\nscreen kernel_grid_80x24.txt\n"
+          "key r\nawait 60000 block (0,0,0)\nkey a\ntext y[0,40]\nkey Enter t\n"
+          "text 99\nkey Enter\nexpect not in the block of 64\nkey g Down B\n"
+          "expect comes to line 2\nkey D\n"
           /* A search in its source: n and N, until another key. */
-          "text /out\nkey Enter\nexpect n next match\nkey n\n"
-          "expect n next match\nkey B\nexpect comes to line 7\n"
-          "absent next match\nexpect n line\nkey D\n"
-          "text /out\nkey Enter\nexpect Esc end search\nkey Esc\n"
-          "absent end search\nexpect n line\n"
-          "text /zzz\nkey Enter\nexpect \"zzz\" is not in this source\n"
+          "enter /out\nexpect n next match\nkey n\nexpect n next match\nkey B\n"
+          "expect comes to line 7\nabsent next match\nexpect n line\nkey D\n"
+          "enter /out\nexpect Esc end search\nkey Esc\nabsent end search\n"
+          "expect n line\nenter /zzz\nexpect \"zzz\" is not in this source\n"
           /* The lane row begins at column 6 of row 2, line 1 is in row 4. */
           "click 2 9\nexpect lane 3 is thread\n"
           "click 8 40\nkey B\nexpect comes to line 5\n");
@@ -256,8 +243,7 @@ TEST_CASE(long_names_are_printed_once)
                                   .dim = {1, 1, 2, 64}};
     assert_ok(lab_sim_label(l.memory, l.in, N * 4, NULL));
     assert_ok(lab_sim_label(l.memory, l.in, N * 4, &label));
-    plays(&l, "resize 200 60\n"
-              "await 60000 before its first instruction\n"
+    plays(&l, "resize 200 60\nawait 60000 before its first instruction\n"
               "key a\ntext block1.attn.probs.grad[0,0,0,3]\nkey Enter\n"
               "await 60000 the element was touched\n"
               "expect lanes: what they read last, of block1.attn.probs.grad\n"
@@ -272,12 +258,10 @@ TEST_CASE(a_stop_keeps_its_reason)
 {
     struct launch l;
     open_turn(&l);
-    plays(&l, "resize 80 24\n"
-              "await 60000 before its first instruction\n"
-              "key e\ntext y[1,8]\nkey Enter\n"
-              "await 60000 lane 8 is thread (8,0,0)\n"
-              "key E\nawait 60000 thread (8,0,0) reads x[1,8]\n"
-              "key n\nawait 60000 instructions of warps in this block\n");
+    plays(&l, "resize 80 24\nawait 60000 before its first instruction\n"
+              "key e\nenter y[1,8]\nawait 60000 lane 8 is thread (8,0,0)\n"
+              "key E\nawait 60000 thread (8,0,0) reads x[1,8]\nkey n\n"
+              "await 60000 instructions of warps in this block\n");
     close_launch(&l);
 }
 
@@ -294,12 +278,10 @@ TEST_CASE(a_stop_at_a_bad_access_shows_it)
                               .bounded = true};
     assert_ok(lab_sim_label(l.memory, l.in, N * 4, NULL));
     assert_ok(lab_sim_label(l.memory, l.in, HAS * 4, &x));
-    plays(&l, "resize 80 24\n"
-              "await 60000 before its first instruction\n"
-              "key c\nawait 60000 uninitialised: \n"
-              "key c\nawait 60000 0 bytes after the end of x\n"
-              "expect thread (40,0,0)\n"
-              "screen kernel_bad_access_80x24.txt\n");
+    plays(&l, "resize 80 24\nawait 60000 before its first instruction\n"
+              "key c\nawait 60000 uninitialised: \nkey c\n"
+              "await 60000 0 bytes after the end of x\n"
+              "expect thread (40,0,0)\nscreen kernel_bad_access_80x24.txt\n");
     screen_is_golden("kernel_bad_access_80x24.txt", false);
     close_launch(&l);
 }
@@ -309,13 +291,11 @@ TEST_CASE(esc_stops_a_long_move)
     struct launch l;
     open_launch(&l, counts, sizeof(counts) - 1, "count");
     plays(&l,
-          "resize 80 24\n"
-          "await 60000 before its first instruction\n"
-          "expect no source lines\n"
-          "key c\nawait 60000 Esc stops it\n"
-          "key Esc\nawait 60000 stopped here; c goes on\n"
-          "key s\nawait 60000 instructions of warps\n"
-          "key c\nawait 60000 Esc stops it\nkey Esc\nawait 60000 stopped here\n"
+          "resize 80 24\nawait 60000 before its first instruction\n"
+          "expect no source lines\nkey c\nawait 60000 Esc stops it\nkey Esc\n"
+          "await 60000 stopped here; c goes on\nkey s\n"
+          "await 60000 instructions of warps\nkey c\n"
+          "await 60000 Esc stops it\nkey Esc\nawait 60000 stopped here\n"
           "key q\n");
     close_launch(&l);
 }
@@ -327,12 +307,10 @@ TEST_CASE(after_the_last_kernel_only_leaving_is_left)
     open_turn(&l);
     l.ends = true;
     plays(&l,
-          "resize 80 24\n"
-          "await 60000 before its first instruction\n"
-          "key K\nawait 60000 it has no kernel behind this one; q goes back\n"
-          "key t\nexpect no kernel is left: q goes back\n"
-          "key e\nexpect no kernel is left: q goes back\n"
-          "key q\n");
+          "resize 80 24\nawait 60000 before its first instruction\nkey K\n"
+          "await 60000 it has no kernel behind this one; q goes back\nkey t\n"
+          "expect no kernel is left: q goes back\nkey e\n"
+          "expect no kernel is left: q goes back\nkey q\n");
     close_launch(&l);
 }
 
@@ -341,10 +319,8 @@ TEST_CASE(the_element_that_is_offered)
 {
     struct launch l;
     open_turn(&l);
-    plays(&l, "resize 80 24\n"
-              "await 60000 before its first instruction\n"
-              "key w\nkey e\nkey Enter\n"
-              "await 60000 lane 0 is thread (0,0,0)\n"
+    plays(&l, "resize 80 24\nawait 60000 before its first instruction\n"
+              "key w e Enter\nawait 60000 lane 0 is thread (0,0,0)\n"
               "expect warp 0 of 2\n");
     close_launch(&l);
 }
@@ -354,20 +330,14 @@ TEST_CASE(variables_by_their_names)
 {
     struct launch l;
     open_turn(&l);
-    plays(&l, "resize 80 24\n"
-              "await 60000 before its first instruction\n"
-              "key n\nkey n\nkey n\nkey 7\nkey Right\n"
-              "expect [7 values]\n"
-              "screen kernel_values_80x24.txt\n"
-              "key 1\nkey :\ntext print t\nkey Enter\n"
-              "expect t = 1 in lane 1; 0 to 31 in the warp\n"
-              "expect [7 values]\n"
-              "key :\ntext print threadIdx.x\nkey Enter\n"
-              "expect threadIdx.x = 1 in lane 1\n"
-              "key :\ntext print nothing\nkey Enter\n"
-              "expect no variable 'nothing' can be seen here\n"
-              "key 1\nkey :\ntext registers\nkey Enter\n"
-              "expect [7 values]\n");
+    plays(&l, "resize 80 24\nawait 60000 before its first instruction\n"
+              "key n n n 7 Right\nexpect [7 values]\n"
+              "screen kernel_values_80x24.txt\nkey 1 :\ntext print t\n"
+              "key Enter\nexpect t = 1 in lane 1; 0 to 31 in the warp\n"
+              "expect [7 values]\nkey :\ntext print threadIdx.x\nkey Enter\n"
+              "expect threadIdx.x = 1 in lane 1\nkey :\ntext print nothing\n"
+              "key Enter\nexpect no variable 'nothing' can be seen here\n"
+              "key 1 :\ntext registers\nkey Enter\nexpect [7 values]\n");
     screen_is_golden("kernel_values_80x24.txt", false);
     close_launch(&l);
 }
@@ -378,16 +348,14 @@ TEST_CASE(instructions_are_beside_the_source)
 {
     struct launch l;
     open_launch(&l, operands, sizeof(operands) - 1, "fill");
-    plays(&l, "resize 200 60\n"
-              "await 60000 before its first instruction\n"
+    plays(&l, "resize 200 60\nawait 60000 before its first instruction\n"
               "expect instructions: source line, PTX\n"
               "expect >      ld.param.u64 %rd1, [param_1]\n"
               "expect mov.f32 %f1, 0.25\n"
               "expect st.global.v2.f32 [%rd1], {%f1, %f1}\n"
               "expect @!%p1 st.global.f32 [%rd1+4], %f1\n"
-              "expect @%p1 bra line 12\n"
-              "absent passes\n"
-              "key s\nawait 60000 >      mov.f32 %f1\nabsent passes\n");
+              "expect @%p1 bra line 12\nabsent passes\nkey s\n"
+              "await 60000 >      mov.f32 %f1\nabsent passes\n");
     close_launch(&l);
 }
 

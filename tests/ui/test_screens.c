@@ -66,24 +66,23 @@ TEST_CASE(scripts_end_well)
     assert_true(scripts >= 9);
 }
 
-static const char *const OPENERS[] = {
-    "",
-    "key Tab\nkey End\n",
-    "key r\n",
-    "key r\nkey Enter\n",
-    "key r\nkey m\nkey Down\nkey c\n",
-    "key r\nkey Enter\nkey R\nkey v\n",
-    "key r\nkey Enter\nkey F\nkey Down\n",
-    "key ?\n",
-    "key d\n",
-    "key Enter\n",
-    "key Enter\nkey o\n",
-    "text :abc\n",
-    "key Enter\nkey o\nkey w\n",
-    "key End\nkey Enter\n",
-    "key End\nkey Enter\nkey r\nkey Enter\n",
-    "key End\nkey Enter\nkey m\nkey v\nkey m\n",
-    "key End\nkey Enter\nkey P\nkey v\nkey v\nkey P\n"};
+static const char *const OPENERS[] = {"",
+                                      "key Tab End\n",
+                                      "key r\n",
+                                      "key r Enter\n",
+                                      "key r m Down c\n",
+                                      "key r Enter R v\n",
+                                      "key r Enter F Down\n",
+                                      "key ?\n",
+                                      "key d\n",
+                                      "key Enter\n",
+                                      "key Enter o\n",
+                                      "text :abc\n",
+                                      "key Enter o w\n",
+                                      "key End Enter\n",
+                                      "key End Enter r Enter\n",
+                                      "key End Enter m v m\n",
+                                      "key End Enter P v v P\n"};
 enum { OPENER_COUNT = sizeof(OPENERS) / sizeof(OPENERS[0]) };
 
 static void write_script(const char *path, const char *opener, int from)
@@ -112,16 +111,11 @@ TEST_CASE(every_screen_survives_every_size)
 TEST_CASE(survives_any_allocation_failing)
 {
     const char *path = LAB_BINARY_DIR "/memory.keys";
-    test_write(
-        path,
-        "resize 80 24\nkey ?\nkey q\nkey d\nkey q\nkey r\nkey s\n"
-        "key Enter\nkey R\nkey v\nkey Down\nkey q\nkey F\nkey q\nkey Down\n"
-        "key s\nkey q\nkey m\nkey Down\nkey c\n"
-        "key v\nkey s\nkey Enter\nkey q\nkey q\nkey q\nkey Enter\n"
-        "key o\n"
-        "key w\nresize 90 30\nkey q\nkey q\nkey End\nkey Enter\n"
-        "key p\nkey 3\nkey Enter\nkey r\nkey v\nkey v\n"
-        "resize 200 60\nkey P\nkey Down\nkey Enter\nkey q\nkey q\n");
+    test_write(path, "resize 80 24\n"
+                     "key ? q d q r s Enter R v Down q F q Down s q m Down c v "
+                     "s Enter q q q Enter o\n"
+                     "key w\nresize 90 30\nkey q q End Enter p 3 Enter r v v\n"
+                     "resize 200 60\nkey P Down Enter q q\n");
     lab_mem_fail_from(0);
     assert_ok(play(path, false));
     int64_t all = lab_mem_count();
@@ -183,11 +177,9 @@ TEST_CASE(a_text_that_was_covered_is_shown)
     static const char covered[] = LAB_BINARY_DIR "/covered.txt";
     struct slow slow = {.file = covered};
     remove(covered);
-    play_slow(&slow, "expect Looking ...\nkey ?\n"
-                     "expect Keys of this screen\n"
-                     "screen " LAB_BINARY_DIR "/covered.txt\n"
-                     "wait 300\nkey q\n"
-                     "await 60000 all was looked at\n"
+    play_slow(&slow, "expect Looking ...\nkey ?\nexpect Keys of this screen\n"
+                     "screen " LAB_BINARY_DIR "/covered.txt\nwait 300\n"
+                     "key q\nawait 60000 all was looked at\n"
                      "absent Looking ...\nkey q\n");
     assert_true(lab_text_end(0)); /* it was shown: nothing was left */
     assert_int_equal(atomic_load(&slow.calls), 1);
@@ -223,6 +215,7 @@ TEST_CASE(a_script_says_where_it_is_wrong)
         {"resize 80 24\nkey\n", LAB_E_PARSE,
          "[recording.line] bad.keys:2: \"key\""},
         {"key Nokey\n", LAB_E_PARSE, "[recording.line] bad.keys:1"},
+        {"key j Nokey k\n", LAB_E_PARSE, "[recording.line] bad.keys:1"},
         {"# a comment\n\nresize 80\n", LAB_E_PARSE,
          "[recording.line] bad.keys:3"},
         {"resize 80 24 x\n", LAB_E_PARSE, "[recording.line] bad.keys:1"},

@@ -9,7 +9,6 @@
 #include "stepper/step_tree.h"
 #include "stepper_plan.h"
 #include "ui/heat.h"
-#include "ui/stepper.h"
 
 /* Cells of characters, two columns wide. */
 static struct lab_heat_grid fit(int64_t rows, int64_t cols, int64_t fold, int h,

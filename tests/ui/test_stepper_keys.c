@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include "stepper_play.h"
-#include "stepper/stepper_priv.h"
 
 static int setup(void **state)
 {
@@ -31,8 +30,7 @@ static int tensor(const struct stepper_fixture *f, const char *name)
 
 FIXTURE_CASE(walking_keys_post_walks)
 {
-    play(f, "key s\nkey F7\nkey n\nkey F8\nkey f\nkey r\nkey Backspace\n"
-            "key B\nkey c\nkey F5\n");
+    play(f, "key s F7 n F8 f r Backspace B c F5\n");
     assert_int_equal(fixture_count(f, LAB_DO_STEP), 2);
     assert_int_equal(fixture_count(f, LAB_DO_NEXT), 2);
     assert_int_equal(fixture_count(f, LAB_DO_FINISH), 1);
@@ -44,8 +42,7 @@ FIXTURE_CASE(walking_keys_post_walks)
 
 FIXTURE_CASE(nothing_walks_by_itself)
 {
-    play(f,
-         "key j\nkey j\nkey k\nkey d\nkey z\nkey z\nkey Tab\nkey 3\nkey x\n");
+    play(f, "key j j k d z z Tab 3 x\n");
     for (int i = 0; i < f->n_commands; i++)
         assert_true(f->commands[i].kind == LAB_DO_SHOW ||
                     f->commands[i].kind == LAB_DO_EXPLAIN);
@@ -71,10 +68,9 @@ FIXTURE_CASE(until_stops_in_front_of_the_step)
 
 FIXTURE_CASE(a_breakpoint_comes_and_goes)
 {
-    play(f, "key j\nkey b\nexpect breakpoint at fc1.bias\n"
-            "expect  B \nkey c\nexpect step 1 of 15\n"
-            "expect breakpoint 1 at fc1.bias\n"
-            "key b\nexpect no breakpoint at fc1.bias\nabsent  B \n");
+    play(f, "key j b\nexpect breakpoint at fc1.bias\nexpect  B \nkey c\n"
+            "expect step 1 of 15\nexpect breakpoint 1 at fc1.bias\nkey b\n"
+            "expect no breakpoint at fc1.bias\nabsent  B \n");
     const struct lab_command *b = fixture_last(f, LAB_DO_BREAK);
     assert_non_null(b);
     assert_string_equal(b->text, "fc1.bias");
@@ -86,39 +82,36 @@ FIXTURE_CASE(a_breakpoint_comes_and_goes)
 
 FIXTURE_CASE(a_tensor_is_watched_and_let_go)
 {
-    play(f, "key s\nkey w\nexpect watched\nkey w\nabsent   watched\n");
+    play(f, "key s w\nexpect watched\nkey w\nabsent   watched\n");
     assert_string_equal(fixture_last(f, LAB_DO_WATCH)->text, "fc1.xW");
     assert_string_equal(fixture_last(f, LAB_DO_UNWATCH)->text, "fc1.xW");
 }
 
 FIXTURE_CASE(the_cursor_explains_what_it_stands_on)
 {
-    play(f, "key s\nkey 2\nkey Down\nkey l\nkey l\n"
-            "expect fc1.xW[1,2] = sum_k x[1,k]\n");
+    play(f, "key s 2 Down l l\nexpect fc1.xW[1,2] = sum_k x[1,k]\n");
     assert_int_equal(f->element.index, 1 * 16 + 2);
-    play(f, "key s\nkey s\nkey 2\nkey G\n");
+    play(f, "key s s 2 G\n");
     assert_int_equal(f->element.index,
                      f->plan->tensors[f->element.tensor].count - 1);
-    play(f, "key 2\nkey G\nkey g\nkey k\nkey h\n");
+    play(f, "key 2 G g k h\n");
     assert_int_equal(f->element.index, 0);
 }
 
 FIXTURE_CASE(a_source_is_visited_and_left)
 {
-    play(f, "key s\nkey e\nkey l\nkey Enter\nexpect [fc1.W]\n"
-            "expect fc1.W[21,0] =\nexpect fc1.xW[0,0] = sum_k\n"
-            "key y\nexpect [fc1.xW]\n");
+    play(f, "key s e l Enter\nexpect [fc1.W]\nexpect fc1.W[21,0] =\n"
+            "expect fc1.xW[0,0] = sum_k\nkey y\nexpect [fc1.xW]\n");
     assert_int_equal(f->show.tensor, tensor(f, "fc1.xW"));
     assert_int_equal(f->element.tensor, tensor(f, "fc1.xW"));
     /* e on the source explains the source instead. */
-    play(f, "key r\nkey s\nkey e\nkey Enter\nkey e\nabsent sum_k x[0,k] *\n");
+    play(f, "key r s e Enter e\nabsent sum_k x[0,k] *\n");
     assert_int_equal(f->element.tensor, tensor(f, "x"));
 }
 
 FIXTURE_CASE(looking_at_an_input_keeps_the_explanation)
 {
-    play(f, "key s\nkey 3\nkey x\nexpect [x]\n"
-            "expect fc1.xW[0,0] = sum_k\nkey 2\nkey l\n"
+    play(f, "key s 3 x\nexpect [x]\nexpect fc1.xW[0,0] = sum_k\nkey 2 l\n"
             "expect fc1.xW[0,0] = sum_k\n");
     assert_int_equal(f->show.tensor, tensor(f, "x"));
     assert_int_equal(f->element.tensor, tensor(f, "fc1.xW"));
@@ -127,8 +120,7 @@ FIXTURE_CASE(looking_at_an_input_keeps_the_explanation)
 FIXTURE_CASE(a_variant_is_chosen)
 {
     play(f, "key v\nexpect how fc1 (dense) runs\nkey Esc\nabsent how fc1\n"
-            "key v\nkey j\nkey j\nkey Enter\nexpect fc1 runs as fused\n"
-            "expect of 14\n");
+            "key v j j Enter\nexpect fc1 runs as fused\nexpect of 14\n");
     const struct lab_command *c = fixture_last(f, LAB_DO_VARIANT);
     assert_string_equal(c->text, "fc1");
     assert_string_equal(c->text2, "fused");
@@ -137,11 +129,9 @@ FIXTURE_CASE(a_variant_is_chosen)
 
 FIXTURE_CASE(a_choice_is_taken_back)
 {
-    play(f, "key v\nkey G\nkey Enter\n"
-            "expect fc1: nothing is chosen any more\n");
+    play(f, "key v G Enter\nexpect fc1: nothing is chosen any more\n");
     assert_string_equal(fixture_last(f, LAB_DO_VARIANT)->text2, "auto");
-    play(f, "key v\nkey G\nkey k\nkey Enter\n"
-            "expect fc1 runs by the fixed table\n");
+    play(f, "key v G k Enter\nexpect fc1 runs by the fixed table\n");
     assert_string_equal(fixture_last(f, LAB_DO_VARIANT)->text2, "default");
 }
 
@@ -166,9 +156,8 @@ FIXTURE_CASE(measuring_is_stopped)
 /* A click on a row of the list takes it, elsewhere the list closes. */
 FIXTURE_CASE(a_variant_is_clicked)
 {
-    play(f, "resize 80 24\nkey v\nexpect how fc1 (dense) runs\n"
-            "click 2 2\nabsent how fc1\n"
-            "key v\nexpect how fc1 (dense) runs\n"
+    play(f, "resize 80 24\nkey v\nexpect how fc1 (dense) runs\nclick 2 2\n"
+            "absent how fc1\nkey v\nexpect how fc1 (dense) runs\n"
             "click 11 30\nabsent how fc1\nexpect fc1 runs as fused\n");
     assert_string_equal(fixture_last(f, LAB_DO_VARIANT)->text2, "fused");
     assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 1);
@@ -176,9 +165,8 @@ FIXTURE_CASE(a_variant_is_clicked)
 
 FIXTURE_CASE(folds_stay_when_the_schedule_changes)
 {
-    play(f, "text /fc2.matmul\nkey Enter\nkey Esc\nkey h\nkey h\n"
-            "expect + fc2\ntext :variant fc1 fused\nkey Enter\n"
-            "expect of 14\nexpect + fc2\n");
+    play(f, "text /fc2.matmul\nkey Enter Esc h h\nexpect + fc2\n"
+            "text :variant fc1 fused\nkey Enter\nexpect of 14\nexpect + fc2\n");
 }
 
 FIXTURE_CASE(the_gradient_of_what_is_shown_is_checked)
@@ -193,23 +181,23 @@ FIXTURE_CASE(the_gradient_of_what_is_shown_is_checked)
 
 FIXTURE_CASE(every_gradient_is_checked)
 {
-    play(f, "text :check al\nkey Enter\nexpect no tensor 'al'\n");
+    play(f, "enter :check al\nexpect no tensor 'al'\n");
     assert_int_equal(fixture_count(f, LAB_DO_CHECK), 0);
-    play(f, "text :check all\nkey Enter\n");
+    play(f, "enter :check all\n");
     assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "");
-    play(f, "text :check fc2.W\nkey Enter\n");
+    play(f, "enter :check fc2.W\n");
     assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
 }
 
 FIXTURE_CASE(restart_asks_when_something_is_lost)
 {
-    play(f, "key s\nkey R\n");
+    play(f, "key s R\n");
     assert_int_equal(fixture_count(f, LAB_DO_RESTART), 1);
     f->iteration = 3;
     play(f, "key R\nexpect (y/n)\nkey n\n");
     assert_int_equal(fixture_count(f, LAB_DO_RESTART), 1);
     f->version++;
-    play(f, "key R\nkey y\n");
+    play(f, "key R y\n");
     assert_int_equal(fixture_count(f, LAB_DO_RESTART), 2);
 }
 
@@ -224,32 +212,23 @@ FIXTURE_CASE(esc_stops_what_runs)
 
 FIXTURE_CASE(words_do_what_keys_do)
 {
-    play(f, "text :step 3\nkey Enter\nexpect step 3 of\n"
-            "text :break fc2.bias backward\nkey Enter\n"
-            "text :break loss > 2.5\nkey Enter\n"
-            "text :break nan\nkey Enter\n"
-            "text :break phase update\nkey Enter\n"
-            "expect breakpoint set\n"
-            "text :list breaks\nkey Enter\nexpect loss above 2.5\n"
-            "expect Breakpoints and watches\nkey q\n"
-            "text :list variants\nkey Enter\nexpect fc1\nexpect tiled\n"
-            "absent loss above\nkey q\n"
-            "text :list tensors\nkey Enter\nexpect fc1.W.grad\nkey q\n"
-            "text :list\nkey Enter\nexpect fc1.matmul\n"
-            "key q\n"
-            "text :list all\nkey Enter\nexpect list: no \"all\"\n"
-            "text :seed 99\nkey Enter\n"
-            "text :lr 0\nkey Enter\nexpect is no learning rate\n"
-            "text :lr\nkey Enter\nexpect the learning rate is 0.1;\n"
-            "text :lr 0.05\nkey Enter\n"
-            "expect the learning rate is 0.05\n"
-            "text :restart lr=0.05\nkey Enter\n"
+    play(f, "enter :step 3\nexpect step 3 of\n"
+            "enter :break fc2.bias backward\nenter :break loss > 2.5\n"
+            "enter :break nan\nenter :break phase update\n"
+            "expect breakpoint set\nenter :list breaks\n"
+            "expect loss above 2.5\nexpect Breakpoints and watches\nkey q\n"
+            "enter :list variants\nexpect fc1\nexpect tiled\n"
+            "absent loss above\nkey q\nenter :list tensors\n"
+            "expect fc1.W.grad\nkey q\nenter :list\nexpect fc1.matmul\n"
+            "key q\nenter :list all\nexpect list: no \"all\"\n"
+            "enter :seed 99\nenter :lr 0\nexpect is no learning rate\n"
+            "enter :lr\nexpect the learning rate is 0.1;\nenter :lr 0.05\n"
+            "expect the learning rate is 0.05\nenter :restart lr=0.05\n"
             "expect iteration 0 again, with learning rate 0.05\n"
-            "text :restart now\nkey Enter\n"
+            "enter :restart now\n"
             "expect restart: it takes a learning rate, or nothing\n"
-            "text :run loss.mean\nkey Enter\nexpect step 8 of\n"
-            "text :watch fc1.W\nkey Enter\n"
-            "text :explain fc1.W[-1,-1]\nkey Enter\nexpect fc1.W[63,15]\n");
+            "enter :run loss.mean\nexpect step 8 of\nenter :watch fc1.W\n"
+            "enter :explain fc1.W[-1,-1]\nexpect fc1.W[63,15]\n");
     assert_int_equal(f->n_breaks, 5);
     assert_int_equal(f->breaks[0].phase, LAB_BACKWARD);
     assert_int_equal(f->breaks[1].kind, LAB_BREAK_LOSS_ABOVE);
@@ -265,14 +244,13 @@ FIXTURE_CASE(wrong_names_are_told)
 {
     int before = f->n_commands;
     play(f,
-         "text :run fc1.matmull\nkey Enter\n"
-         "expect did you mean fc1.matmul?\n"
-         "text :print fc1.V\nkey Enter\nexpect no tensor 'fc1.V'\n"
-         "text :print x[9,9]\nkey Enter\nexpect index 9 of axis 0 is outside\n"
-         "text :print x[0,0,0]\nkey Enter\nexpect 3 indices are too many\n"
-         "text :break nosuch\nkey Enter\nexpect no step 'nosuch'\n"
-         "text /zzz\nkey Enter\nexpect \"zzz\" is not in this network\n"
-         "key Q\nexpect press ? for help\n");
+         "enter :run fc1.matmull\nexpect did you mean fc1.matmul?\n"
+         "enter :print fc1.V\nexpect no tensor 'fc1.V'\nenter :print x[9,9]\n"
+         "expect index 9 of axis 0 is outside\nenter :print x[0,0,0]\n"
+         "expect 3 indices are too many\nenter :break nosuch\n"
+         "expect no step 'nosuch'\nenter /zzz\n"
+         "expect \"zzz\" is not in this network\nkey Q\n"
+         "expect press ? for help\n");
     for (int i = before; i < f->n_commands; i++)
         assert_true(f->commands[i].kind == LAB_DO_SHOW ||
                     f->commands[i].kind == LAB_DO_EXPLAIN);
@@ -281,14 +259,13 @@ FIXTURE_CASE(wrong_names_are_told)
 
 FIXTURE_CASE(what_was_left_out_is_said)
 {
-    play(f, "text :list notes\nkey Enter\nexpect nothing was left out\n");
+    play(f, "enter :list notes\nexpect nothing was left out\n");
     f->notice = "only one";
     play(f, "expect only one\nabsent list notes\n");
     f->notice = "the lesson's watch is left out: 7\nmatmul: withdrawn\n";
     play(f, "expect (:list notes shows all) the lesson's watch is left out\n"
-            "absent withdrawn\n"
-            "text :list notes\nkey Enter\nexpect left out: 7\n"
-            "expect matmul: withdrawn\n");
+            "absent withdrawn\ntext :list notes\nkey Enter\n"
+            "expect left out: 7\nexpect matmul: withdrawn\n");
 }
 
 FIXTURE_CASE(a_check_tells_how_far_it_is)
@@ -307,10 +284,10 @@ FIXTURE_CASE(search_goes_on_with_n)
             "key n\nexpect fc1.bias  forward\nkey N\n"
             "expect fc2.bias  backward\nkey F8\n");
     assert_int_equal(fixture_count(f, LAB_DO_NEXT), 0);
-    play(f, "text /bias\nkey Enter\nkey Esc\nkey n\n");
+    play(f, "text /bias\nkey Enter Esc n\n");
     assert_int_equal(fixture_count(f, LAB_DO_NEXT), 1);
     /* A tensor's name finds the step that has it, and shows it. */
-    play(f, "text /probs\nkey Enter\nkey Esc\n");
+    play(f, "text /probs\nkey Enter Esc\n");
     assert_int_equal(f->show.tensor, tensor(f, "block1.attn.probs"));
 }
 
@@ -326,22 +303,20 @@ FIXTURE_CASE(another_key_ends_a_search)
             "click 8 30\nabsent next match\nkey n\n");
     assert_int_equal(fixture_count(f, LAB_DO_NEXT), 2);
     /* What is not found is no search. */
-    play(f, "text /zzz\nkey Enter\nabsent next match\nkey n\n");
+    play(f, "enter /zzz\nabsent next match\nkey n\n");
     assert_int_equal(fixture_count(f, LAB_DO_NEXT), 3);
 }
 
 FIXTURE_CASE(axes_and_slices)
 {
     play(f, "text :print block1.attn.probs\nkey Enter\n"
-            "expect block1.attn.probs[<0>,0,↓,→]\n"
-            "key ]\nexpect [<1>,0,↓,→]\nkey ]\nexpect [<1>,0,↓,→]\n"
-            "key }\nexpect [1,<0>,↓,→]\nkey ]\nkey ]\nkey ]\n"
-            "expect [1,<2>,↓,→]\nkey [\nexpect [1,<1>,↓,→]\n"
+            "expect block1.attn.probs[<0>,0,↓,→]\nkey ]\nexpect [<1>,0,↓,→]\n"
+            "key ]\nexpect [<1>,0,↓,→]\nkey }\nexpect [1,<0>,↓,→]\n"
+            "key ] ] ]\nexpect [1,<2>,↓,→]\nkey [\nexpect [1,<1>,↓,→]\n"
             "key <\nexpect [1,<1>,→,↓]\n");
     assert_int_equal(f->show.row_axis, 3);
     assert_int_equal(f->show.col_axis, 2);
-    play(f, "text :print block1.attn.probs[1,2,3,1]\nkey Enter\nkey >\n"
-            "expect [→,\n");
+    play(f, "enter :print block1.attn.probs[1,2,3,1]\nkey >\nexpect [→,\n");
     assert_int_equal(f->show.col_axis, 0);
     assert_int_equal(f->show.fixed[1], 2);
     assert_int_equal(f->show.fixed[3], 1);
@@ -360,18 +335,15 @@ FIXTURE_CASE(a_printed_slice_turns_the_axes)
             "expect block1.attn.probs[→,<1>,2,3]\n"
             "expect block1.attn.probs[0,1,2,3] =\n"
             "text :print block1.attn.probs[1,:,:]\nkey Enter\n"
-            "expect block1.attn.probs[1,<0>,↓,→]\n"
-            "text :print fc2.W[3,:]\nkey Enter\nexpect fc2.W[<3>,→]\n"
-            "expect fc2.W[3,0] =\nkey ]\nexpect fc2.W[4,0] =\n"
-            "text :print fc2.W[:,2]\nkey Enter\nexpect fc2.W[→,<2>]\n"
-            "expect fc2.W[0,2] =\n"
-            "key <\nexpect fc2.W[→,↓]\nexpect fc2.W[0,2] =\n"
-            "text :print x[2,5]\nkey Enter\nkey I\nexpect x[<2>,→]\n"
-            "text :print x[3]\nkey Enter\nexpect x[<3>,→]\n"
-            "key >\nexpect one axis only\n"
-            "key }\nexpect one axis alone is hidden\n"
-            "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n"
-            "key {\nexpect no axis is hidden\n");
+            "expect block1.attn.probs[1,<0>,↓,→]\ntext :print fc2.W[3,:]\n"
+            "key Enter\nexpect fc2.W[<3>,→]\nexpect fc2.W[3,0] =\nkey ]\n"
+            "expect fc2.W[4,0] =\ntext :print fc2.W[:,2]\nkey Enter\n"
+            "expect fc2.W[→,<2>]\nexpect fc2.W[0,2] =\nkey <\n"
+            "expect fc2.W[→,↓]\nexpect fc2.W[0,2] =\ntext :print x[2,5]\n"
+            "key Enter I\nexpect x[<2>,→]\ntext :print x[3]\nkey Enter\n"
+            "expect x[<3>,→]\nkey >\nexpect one axis only\nkey }\n"
+            "expect one axis alone is hidden\ntext :print x[:,:]\nkey Enter\n"
+            "expect x[↓,→]\nkey {\nexpect no axis is hidden\n");
 }
 
 FIXTURE_CASE(panes_are_resized_by_keys)
@@ -386,12 +358,11 @@ FIXTURE_CASE(panes_are_resized_by_keys)
 
 FIXTURE_CASE(tab_lists_what_a_word_may_be)
 {
-    play(f, "resize 80 24\ntext :\nexpect step [N]\nexpect more\n"
-            "text re\nexpect reverse-step [N]\nexpect restart [lr=X]\n"
-            "expect from the start, with the same seed\n"
-            "key Tab\nexpect :re\nexpect Tab complete\n"
-            "text s\nabsent reverse-step\nkey Tab\nexpect :restart\n"
-            "key Esc\nabsent restart [lr\n"
+    play(f, "resize 80 24\ntext :\nexpect step [N]\nexpect more\ntext re\n"
+            "expect reverse-step [N]\nexpect restart [lr=X]\n"
+            "expect from the start, with the same seed\nkey Tab\nexpect :re\n"
+            "expect Tab complete\ntext s\nabsent reverse-step\nkey Tab\n"
+            "expect :restart\nkey Esc\nabsent restart [lr\n"
             /* A page on, back, and on by a click and the wheel. */
             "text :\nexpect step [N]\nkey PgDn\nabsent step [N]\n"
             "expect \u25b2\u25bcmore\nkey PgUp\nexpect step [N]\n"
@@ -412,7 +383,7 @@ FIXTURE_CASE(attention_is_no_image)
     f->plan->layout = LAB_NHWC;
     play(f, "text :print block1.attn.probs\nkey Enter\n"
             "expect block1.attn.probs[<0>,0,↓,→]\n");
-    play(f, "text :print x\nkey Enter\nexpect x[↓,→]\n");
+    play(f, "enter :print x\nexpect x[↓,→]\n");
 }
 
 /* The picture is of the axis that ran across; its end is no place of another. */
@@ -450,21 +421,21 @@ FIXTURE_CASE(training_starts_goes_on_and_stops)
     play(f, "resize 80 24\nkey t\nexpect training\nkey q\nexpect training ...\n"
             "expect   loss not known yet\nabsent step 0 of\n");
     assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 7);
-    play(f, "key t\nkey t\nexpect it is training\nkey Esc\n");
+    play(f, "key t t\nexpect it is training\nkey Esc\n");
     assert_int_equal(fixture_count(f, LAB_DO_TRAIN), 1);
     assert_int_equal(fixture_count(f, LAB_DO_STOP), 1);
     play(f, "key t\nkey Esc\nkey i\ntext 12x\nkey Enter\n"
             "expect \"12x\" is not a number\nkey i\ntext 120\nkey Enter\n");
     assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 120);
-    play(f, "key Esc\ntext :train 44\nkey Enter\n");
+    play(f, "key Esc\nenter :train 44\n");
     assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 44);
 }
 
 TEST_CASE_WITH(a_training_is_ended_only_when_asked, setup, teardown)
 {
-    static const char *const ways[] = {"text :restart lr=0.5\nkey Enter\n",
-                                       "text :seed 9\nkey Enter\n",
-                                       "text :restart\nkey Enter\n", "key R\n"};
+    static const char *const ways[] = {"enter :restart lr=0.5\n",
+                                       "enter :seed 9\n", "enter :restart\n",
+                                       "key R\n"};
     static const char *const said[] = {
         "expect iteration 0 again, with learning rate 0.5\n",
         "expect iteration 0 again, from seed 9\n", "expect iteration 0 again\n",
@@ -492,17 +463,16 @@ TEST_CASE_WITH(what_waits_for_a_training_is_refused, setup, teardown)
 {
     static const char *const keys[] = {"s", "n", "c", "f", "r", "u"};
     struct stepper_fixture *f = *state;
-    play(f, "expect n next\nkey s\nkey t\nkey q\nabsent n next\n"
-            "expect Esc stop\n");
+    play(f, "expect n next\nkey s t q\nabsent n next\nexpect Esc stop\n");
     int before = f->n_commands;
     for (int i = 0; i < 6; i++) {
         char line[128];
-        snprintf(line, sizeof(line), "key j\nkey %s\nexpect Esc stops it\n",
+        snprintf(line, sizeof(line), "key j %s\nexpect Esc stops it\n",
                  keys[i]);
         play(f, line);
     }
-    play(f, "text :step 3\nkey Enter\nexpect a training runs: Esc stops it\n");
-    play(f, "text :variant fc1 fused\nkey Enter\nexpect a training runs\n");
+    play(f, "enter :step 3\nexpect a training runs: Esc stops it\n");
+    play(f, "enter :variant fc1 fused\nexpect a training runs\n");
     for (int i = before; i < f->n_commands; i++)
         assert_true(f->commands[i].kind == LAB_DO_SHOW ||
                     f->commands[i].kind == LAB_DO_EXPLAIN);
@@ -513,8 +483,7 @@ TEST_CASE_WITH(what_waits_for_a_training_is_refused, setup, teardown)
 FIXTURE_CASE(stepping_on_while_training_is_no_crash)
 {
     f->curve = 30;
-    play(f, "key t\nkey q\nkey x\nkey 2\nkey j\nkey d\nkey Tab\nkey s\n"
-            "key v\nkey Esc\nkey /\nkey Esc\n");
+    play(f, "key t q x 2 j d Tab s v Esc / Esc\n");
 }
 
 static bool found_one(struct lab_str *out, struct lab_kernel_goal *goal)
@@ -556,8 +525,7 @@ FIXTURE_CASE(before_the_session_is_there)
 {
     f->state = LAB_SESSION_STARTING;
     play(f, "expect Reading the data\nkey s\nexpect nothing to walk yet\n"
-            "key j\nkey 2\nkey d\nkey t\nkey q\ntext :step\nkey Enter\n"
-            "key Esc\nkey ?\nkey q\n");
+            "key j 2 d t q\ntext :step\nkey Enter Esc ? q\n");
     assert_int_equal(fixture_count(f, LAB_DO_STEP), 0);
 }
 
@@ -579,7 +547,7 @@ TEST_CASE(huge_tensors_come_in_pieces)
             "text :print long[2097152]\nkey Enter\n"
             "expect long[2097152] =\nkey g\nexpect long[0] =\n");
     assert_true(f->show.col_first == 0);
-    play(f, "text :print big[1600,5]\nkey Enter\nexpect big[1600,5] =\n");
+    play(f, "enter :print big[1600,5]\nexpect big[1600,5] =\n");
     assert_true(f->show.row_first <= 1600 && f->show.row_first > 0);
     stepper_fixture_free(f);
 }
@@ -599,10 +567,10 @@ TEST_CASE(ten_thousand_steps_stay_quick)
     static const char *const scripts[] = {"",
                                           "key G\n",
                                           "key -\n",
-                                          "text /n4321.bias\nkey Enter\n",
-                                          "key -\nkey G\nkey Space\n",
-                                          "text /nowhere\nkey Enter\n",
-                                          "key G\nkey b\n"};
+                                          "enter /n4321.bias\n",
+                                          "key - G Space\n",
+                                          "enter /nowhere\n",
+                                          "key G b\n"};
     struct stepper_fixture *f = stepper_fixture_new(10000);
     play(f, ""); /* warm */
     for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
@@ -613,7 +581,7 @@ TEST_CASE(ten_thousand_steps_stay_quick)
         if (ms > 2000)
             fail_msg("script %zu took %.1f ms", i, ms);
     }
-    play(f, "text /n4321.bias\nkey Enter\nexpect n4321.bias\n");
+    play(f, "enter /n4321.bias\nexpect n4321.bias\n");
     stepper_fixture_free(f);
 }
 

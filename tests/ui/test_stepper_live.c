@@ -49,29 +49,26 @@ static enum lab_status play(const char *lesson, const char *keys)
 
 TEST_CASE(a_lesson_is_walked_there_and_back)
 {
-    assert_ok(play(MLP,
-                   "resize 80 24\nawait 60000 step 0 of\n"
-                   "text :delete\nkey Enter\ntext :unwatch\nkey Enter\n"
-                   "key s\nawait 60000 step 1 of\nawait 60000 [fc1.xW]\n"
-                   "key 2\nkey d\nkey j\nkey e\n"
-                   "await 60000 fc1.xW[1,0] = sum_k x[1,k] * fc1.W[k,0]\n"
-                   "key r\nawait 60000 step 0 of\n"
-                   "key f\nawait 60000 next: loss\n"
-                   "key c\nawait 60000 done: s goes on\nabsent not known yet\n"
-                   "key s\nawait 60000 iteration 1   step 1 of\n"
-                   "key r\nkey r\nawait 60000 iteration 0   step\n"));
+    assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\nenter :delete\n"
+                        "enter :unwatch\nkey s\nawait 60000 step 1 of\n"
+                        "await 60000 [fc1.xW]\nkey 2 d j e\n"
+                        "await 60000 fc1.xW[1,0] = sum_k x[1,k] * fc1.W[k,0]\n"
+                        "key r\nawait 60000 step 0 of\nkey f\n"
+                        "await 60000 next: loss\nkey c\n"
+                        "await 60000 done: s goes on\nabsent not known yet\n"
+                        "key s\nawait 60000 iteration 1   step 1 of\nkey r r\n"
+                        "await 60000 iteration 0   step\n"));
 }
 
 TEST_CASE(training_is_seen_and_stopped)
 {
     assert_ok(play(
-        MLP, "resize 80 24\nawait 60000 step 0 of\n"
-             "text :train 50000000\nkey Enter\nawait 60000 samples/s\n"
-             "await 60000 validation accuracy\nkey L\nawait 60000 log scale\n"
-             "key q\nawait 60000 training ...\nkey d\nkey x\nkey 4\n"
-             "key t\nkey Esc\nawait 60000 train on\n"
-             "await 60000 stopped\nkey q\nawait 60000 s goes on\n"
-             "key s\nawait 60000 step 1 of\n"));
+        MLP, "resize 80 24\nawait 60000 step 0 of\ntext :train 50000000\n"
+             "key Enter\nawait 60000 samples/s\n"
+             "await 60000 validation accuracy\nkey L\n"
+             "await 60000 log scale\nkey q\nawait 60000 training ...\n"
+             "key d x 4 t Esc\nawait 60000 train on\nawait 60000 stopped\n"
+             "key q\nawait 60000 s goes on\nkey s\nawait 60000 step 1 of\n"));
 }
 
 #define CNN LAB_SOURCE_DIR "/lessons/82-cnn-digits.md"
@@ -80,30 +77,27 @@ TEST_CASE(training_is_seen_and_stopped)
 TEST_CASE(images_open_as_images)
 {
     assert_ok(play(CNN, "resize 120 40\nawait 60000 step 0 of\n"
-                        "text :print x\nkey Enter\nawait 60000 x[<0>,↓,→,0]\n"
-                        "key ]\nawait 60000 x[<1>,↓,→,0]\n"
-                        "key I\nawait 60000 this is the picture\n"
-                        "key <\nawait 60000 x[<1>,→,↓,0]\n"
-                        "key I\nawait 60000 x[<1>,↓,→,0]\n"
-                        "text :print x[3,:,2,:]\nkey Enter\n"
-                        "await 60000 x[<3>,↓,2,→]\n"
-                        "text :print x[0,:,:,0]\nkey Enter\n"
-                        "await 60000 x[<0>,↓,→,0]\n"
-                        "key s\nawait 60000 step 1 of\n"
-                        "text :print conv1.out[2,3,4,5]\nkey Enter\n"
+                        "enter :print x\nawait 60000 x[<0>,↓,→,0]\nkey ]\n"
+                        "await 60000 x[<1>,↓,→,0]\nkey I\n"
+                        "await 60000 this is the picture\nkey <\n"
+                        "await 60000 x[<1>,→,↓,0]\nkey I\n"
+                        "await 60000 x[<1>,↓,→,0]\nenter :print x[3,:,2,:]\n"
+                        "await 60000 x[<3>,↓,2,→]\nenter :print x[0,:,:,0]\n"
+                        "await 60000 x[<0>,↓,→,0]\nkey s\n"
+                        "await 60000 step 1 of\n"
+                        "enter :print conv1.out[2,3,4,5]\n"
                         "await 60000 conv1.out[<2>,↓,→,5]\n"
-                        "await 60000 conv1.out[2,3,4,5] =\n"
-                        "key }\nkey ]\nawait 60000 conv1.out[2,↓,→,<6>]\n"
-                        "text :print conv1.conv[2,3,4,6]\nkey Enter\n"
+                        "await 60000 conv1.out[2,3,4,5] =\nkey } ]\n"
+                        "await 60000 conv1.out[2,↓,→,<6>]\n"
+                        "enter :print conv1.conv[2,3,4,6]\n"
                         "await 60000 conv1.conv[2,3,4,6] =\nkey }\n"
-                        "await 60000 conv1.conv[2,↓,→,<6>]\n"
-                        "key 2\nkey A\nawait 60000 [6]\nexpect  7\nexpect  0\n"
-                        "key Left\nawait 60000 conv1.conv[2,3,4,5] =\n"
-                        "expect [5]\nkey Enter\nkey Left\n"
-                        "await 60000 conv1.conv[2,3,3,5] =\n"
-                        "text :print conv2.W\nkey Enter\n"
+                        "await 60000 conv1.conv[2,↓,→,<6>]\nkey 2 A\n"
+                        "await 60000 [6]\nexpect  7\nexpect  0\nkey Left\n"
+                        "await 60000 conv1.conv[2,3,4,5] =\nexpect [5]\n"
+                        "key Enter Left\nawait 60000 conv1.conv[2,3,3,5] =\n"
+                        "enter :print conv2.W\n"
                         "await 60000 conv2.W[↓,→,<0>,0]\n"
-                        "text :print conv2.W.grad\nkey Enter\n"
+                        "enter :print conv2.W.grad\n"
                         "await 60000 conv2.W.grad[↓,→,<0>,0]\n"));
 }
 
@@ -121,11 +115,10 @@ TEST_CASE(channels_first_stay_as_they_were)
                "loss: {op: softmax_cross_entropy}\n"
                "optimizer: {op: sgd, lr: 0.1}\nrun: {epochs: 1}\n---\nText.\n");
     enum lab_status st =
-        play(path, "resize 120 40\nawait 60000 step 0 of\n"
-                   "text :print x\nkey Enter\nawait 60000 x[<0>,0,↓,→]\n"
-                   "key <\nawait 60000 x[<0>,0,→,↓]\n"
-                   "key I\nawait 60000 x[<0>,0,↓,→]\n"
-                   "text :print c1.W\nkey Enter\n"
+        play(path, "resize 120 40\nawait 60000 step 0 of\ntext :print x\n"
+                   "key Enter\nawait 60000 x[<0>,0,↓,→]\nkey <\n"
+                   "await 60000 x[<0>,0,→,↓]\nkey I\n"
+                   "await 60000 x[<0>,0,↓,→]\ntext :print c1.W\nkey Enter\n"
                    "await 60000 c1.W[<0>,0,↓,→]\n");
     remove(path);
     assert_ok(st);
@@ -152,24 +145,19 @@ TEST_CASE(the_neighbours_of_a_word_are_told)
 {
     assert_ok(play(CBOW,
                    "resize 80 24\nawait 60000 step 0 of\n"
-                   "text :near king - man\nkey Enter\n"
-                   "await 60000 near king - man: \n"
-                   "text :near kingg\nkey Enter\n"
-                   "await 60000 did you mean 'king'\n"
-                   "text :train 300\nkey Enter\nawait 60000 done\n"
-                   "text :near bread\nkey Enter\nawait 60000 near bread: \n"
-                   "key q\nawait 60000 s goes on\n"
-                   "text :list words\nkey Enter\nawait 60000 2  the\n"
+                   "enter :near king - man\nawait 60000 near king - man: \n"
+                   "enter :near kingg\nawait 60000 did you mean 'king'\n"
+                   "enter :train 300\nawait 60000 done\nenter :near bread\n"
+                   "await 60000 near bread: \nkey q\nawait 60000 s goes on\n"
+                   "enter :list words\nawait 60000 2  the\n"
                    "await 60000 <OOV>\n"));
 }
 
 TEST_CASE(a_lesson_without_words_says_so)
 {
     assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
-                        "text :near king\nkey Enter\n"
-                        "await 60000 data has no words\n"
-                        "text :list words\nkey Enter\n"
-                        "await 60000 data has no words\n"));
+                        "enter :near king\nawait 60000 data has no words\n"
+                        "enter :list words\nawait 60000 data has no words\n"));
 }
 
 static void play_printed(const char *path, const char *keys)
@@ -188,11 +176,9 @@ TEST_CASE(a_slip_of_the_slide_stands_beside_the_number)
 {
     play_printed(LAB_SOURCE_DIR "/lessons/120-one-hot.md",
                  "resize 100 40\nawait 60000 step 0 of\n"
-                 "text :explain x[2,3]\nkey Enter\n"
-                 "await 60000 the word service\n"
-                 "await 60000 printed 0, difference +1\n"
-                 "absent OUTSIDE\n"
-                 "text :explain x[0,3]\nkey Enter\n"
+                 "enter :explain x[2,3]\nawait 60000 the word service\n"
+                 "await 60000 printed 0, difference +1\nabsent OUTSIDE\n"
+                 "enter :explain x[0,3]\n"
                  "await 60000 printed 1, difference +0, within\n");
 }
 
@@ -220,17 +206,15 @@ TEST_CASE(a_lessons_own_stops_are_explained_and_passed)
                    "await 60000 fc1.W.grad is not computed yet\n"
                    "expect `:run fc1.matmul backward`, then s\n"
                    "text :run fc2.matmul backward\nkey Enter\n"
-                   "await 60000 step 10 of\n"
-                   "text :watch fc2.W\nkey Enter\n"
+                   "await 60000 step 10 of\ntext :watch fc2.W\nkey Enter\n"
                    "await 60000 stops when fc2.W has been written\n"
                    "text :unwatch relu1.out\nkey Enter\n"
                    "await 60000 relu1.out is not watched any more\n"
                    "text :delete\nkey Enter\n"
                    "await 60000 all breakpoints and watches are removed\n"
                    "text :variant fc1 blas\nkey Enter\n"
-                   "await 60000 fc1 runs as blas from now on\n"
-                   "text :seed 7\nkey Enter\n"
-                   "await 60000 iteration 0 again, from seed 7\n"
+                   "await 60000 fc1 runs as blas from now on\ntext :seed 7\n"
+                   "key Enter\nawait 60000 iteration 0 again, from seed 7\n"
                    "await 60000 step 0 of\nkey c\n"
                    "await 60000 done: s goes on\n"));
 }
@@ -269,14 +253,12 @@ TEST_CASE(a_click_does_what_keys_do)
 TEST_CASE(the_picture_of_the_network_leads_anywhere)
 {
     assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
-                        "expect x ▸[fc1]▸ relu1 ▸ fc2 ▸ loss\n"
-                        "click 1 20\nawait 60000 fc2.matmul  forward\n"
-                        "expect relu1 ▸[fc2]▸ loss\n"
-                        "key D\nexpect ▐ 10x10\nkey Left\n"
-                        "expect relu1.relu  forward\nkey Esc\n"
-                        "absent ▌\n"
-                        "text :run fc2.matmul backward\nkey Enter\n"
-                        "await 60000 relu1 ◂[fc2]◂ loss\n"));
+                        "expect x ▸[fc1]▸ relu1 ▸ fc2 ▸ loss\nclick 1 20\n"
+                        "await 60000 fc2.matmul  forward\n"
+                        "expect relu1 ▸[fc2]▸ loss\nkey D\nexpect ▐ 10x10\n"
+                        "key Left\nexpect relu1.relu  forward\nkey Esc\n"
+                        "absent ▌\ntext :run fc2.matmul backward\n"
+                        "key Enter\nawait 60000 relu1 ◂[fc2]◂ loss\n"));
     assert_ok(play(LAB_SOURCE_DIR "/lessons/85-residual.md",
                    "resize 200 60\nawait 60000 step 0 of\n"
                    "expect ┘\nkey D\ntext llll\nexpect [norm2]\n"));
@@ -312,15 +294,14 @@ TEST_CASE(a_cell_of_an_lstm_is_drawn)
 {
     assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
                    "resize 200 60\nawait 60000 step 0 of\nkey n\n"
-                   "await 60000 [lstm1.a.1]\n"
-                   "await 60000  ─────▸(×)─────\n"
+                   "await 60000 [lstm1.a.1]\nawait 60000  ─────▸(×)─────\n"
                    "await 60000 ──▸(+)──────\nexpect ┬───────▸\n"
                    "expect 0.6838 \nexpect tanh 0.908\nexpect 0.8338\n"
                    "expect ┌─────▸(×)◂──────┐\nexpect (×)──────▸\n"
-                   "expect ▴ tanh           ▴ σ\nexpect └────────────────┴──\n"
-                   "resize 80 24\nkey a\nawait 60000 ▸(×)──\n"
-                   "expect c.0 1x1\nexpect f.1 1x1\nexpect ◂────┐\n"
-                   "resize 60 20\nabsent (×)\nexpect lstm1.\n"));
+                   "expect ▴ tanh           ▴ σ\n"
+                   "expect └────────────────┴──\nresize 80 24\nkey a\n"
+                   "await 60000 ▸(×)──\nexpect c.0 1x1\nexpect f.1 1x1\n"
+                   "expect ◂────┐\nresize 60 20\nabsent (×)\nexpect lstm1.\n"));
     /* Not before it has run. */
     assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
                    "resize 200 60\nawait 60000 step 0 of\n"
@@ -348,10 +329,8 @@ TEST_CASE(a_small_state_of_an_lstm_is_whole)
               "parameters:\n  r.W: [[-0.130739], [0], [0], [0]]\n"
               "  r.U: [[0], [0], [0], [0]]\n  r.b: [0, 20, 0, 0]\n"
               "run: {iterations: 1}\n---\nText.\n",
-              "resize 200 60\nawait 60000 step 0 of\n"
-              "text :run r.cell.0\nkey Enter\n"
-              "await 60000 next: r.cell.0\nkey s\n"
-              "await 60000 tanh -0.129\n");
+              "resize 200 60\nawait 60000 step 0 of\nenter :run r.cell.0\n"
+              "await 60000 next: r.cell.0\nkey s\nawait 60000 tanh -0.129\n");
 }
 
 #define TWO_LSTMS(FROM, TO)                                                    \
@@ -370,8 +349,7 @@ TEST_CASE(a_small_state_of_an_lstm_is_whole)
 TEST_CASE(a_state_of_another_node_has_its_title)
 {
     play_text(TWO_LSTMS("averylongname", "dec"),
-              "resize 200 60\nawait 60000 step 0 of\n"
-              "text :run dec.cell.0\nkey Enter\n"
+              "resize 200 60\nawait 60000 step 0 of\nenter :run dec.cell.0\n"
               "await 60000 next: dec.cell.0\nkey s\nawait 60000 ▸(+)──\n"
               "expect │averylongname.c…\nexpect   f.0 4x2  \n");
     play_text(TWO_LSTMS("enc", "averylongname"),
@@ -389,8 +367,7 @@ TEST_CASE(a_sheet_of_maps_has_the_channels)
                    "resize 80 24\nawait 60000 step 0 of\ntext nn\n"
                    "await 60000 out [relu1.out]\nkey A\n"
                    "await 60000 relu1.out[0,\xe2\x86\x93,\xe2\x86\x92,<*>]\n"
-                   "key }\n"
-                   "await 60000 of 32: the arrows go on\n"));
+                   "key }\nawait 60000 of 32: the arrows go on\n"));
 }
 
 /* Of attention the heads come first, each with the symbols of the sequence; then the
@@ -399,9 +376,9 @@ TEST_CASE(a_sheet_of_attention_has_the_heads)
 {
     assert_ok(play(LAB_SOURCE_DIR "/lessons/151-multi-head.md",
                    "resize 200 60\nawait 60000 step 0 of\n"
-                   "text :run attn1.softmax\nkey Enter\n"
+                   "enter :run attn1.softmax\n"
                    "await 60000 next: attn1.softmax\nkey s\n"
-                   "await 60000 next: attn1.context\nkey 2\nkey A\n"
+                   "await 60000 next: attn1.context\nkey 2 A\n"
                    "await 60000 attn1.probs[0,<*>,↓,→]\n"
                    "await 60000 } slices along the next axis\n"
                    "await 60000       3       3       3       1       1       "
@@ -440,24 +417,21 @@ TEST_CASE(a_click_takes_a_term)
 TEST_CASE(gates_of_an_lstm_over_time)
 {
     assert_ok(play(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
-                   "resize 80 24\nawait 60000 step 0 of\n"
-                   "text :unwatch\nkey Enter\nkey f\n"
-                   "await 60000 next: loss\n"
-                   "text :print lstm1.f.1\nkey Enter\nkey 2\nkey A\n"
-                   "await 60000 [f forget gate]\nexpect  i input gate\n"
-                   "expect sample 0 of 1\nawait 60000 0.8703\n"
-                   "expect 1.5176\nkey ]\nexpect sample 0 of 1\n"
-                   "key A\nabsent forget gate\n"));
+                   "resize 80 24\nawait 60000 step 0 of\nenter :unwatch\n"
+                   "key f\nawait 60000 next: loss\nenter :print lstm1.f.1\n"
+                   "key 2 A\nawait 60000 [f forget gate]\n"
+                   "expect  i input gate\nexpect sample 0 of 1\n"
+                   "await 60000 0.8703\nexpect 1.5176\nkey ]\n"
+                   "expect sample 0 of 1\nkey A\nabsent forget gate\n"));
 }
 
 /* Samples of a batch, with what they are. */
 TEST_CASE(digits_of_a_batch_with_their_class)
 {
     assert_ok(play(MLP, "resize 120 40\nawait 60000 step 0 of\n"
-                        "text :unwatch\nkey Enter\nkey c\n"
-                        "await 60000 done: s goes on\ntext :print x\n"
-                        "key Enter\nkey 2\nkey z\nkey A\n"
-                        "await 60000 [0]\nawait 60000 , as \n"));
+                        "enter :unwatch\nkey c\n"
+                        "await 60000 done: s goes on\nenter :print x\n"
+                        "key 2 z A\nawait 60000 [0]\nawait 60000 , as \n"));
 }
 
 /* Many batches' losses are drawn as their mean, the validation beside them. */
@@ -474,37 +448,27 @@ TEST_CASE(curves_are_smoothed)
 TEST_CASE(another_learning_rate_holds_at_once)
 {
     assert_ok(play(MLP,
-                   "resize 80 24\nawait 60000 step 0 of\n"
-                   "text :lr\nkey Enter\n"
+                   "resize 80 24\nawait 60000 step 0 of\nenter :lr\n"
                    "await 60000 the learning rate is 0.2; lr X changes it\n"
-                   "text :restart lr=0.25\nkey Enter\n"
+                   "enter :restart lr=0.25\n"
                    "await 60000 iteration 0 again, with learning rate 0.25\n"
-                   "text :lr 0.375\nkey Enter\n"
-                   "await 60000 the learning rate is 0.375\n"
-                   "text :lr\nkey Enter\n"
-                   "await 60000 the learning rate is 0.375;\n"
-                   "text :run fc1.W update\nkey Enter\nkey s\n"
-                   "text :explain fc1.W[0,0]\nkey Enter\n"
-                   "await 60000 lr = 0.375\n"
-                   "text :train 100000000\nkey Enter\n"
-                   "await 60000 training\nwait 200\n"
-                   "text :lr 0.125\nkey Enter\n"
+                   "enter :lr 0.375\nawait 60000 the learning rate is 0.375\n"
+                   "enter :lr\nawait 60000 the learning rate is 0.375;\n"
+                   "enter :run fc1.W update\nkey s\nenter :explain fc1.W[0,0]\n"
+                   "await 60000 lr = 0.375\nenter :train 100000000\n"
+                   "await 60000 training\nwait 200\nenter :lr 0.125\n"
                    "await 60000 learning rate is 0.125 from the next step on\n"
                    "await 60000 (lr 0.125 from iteration\n"
                    "await 60000 ▲lr 0.125\n"
                    /* powers of ten lower: no 0 on the axis */
-                   "text :lr 0.0000005\nkey Enter\n"
-                   "await 60000 1e-05┤\n"
-                   "text :lr 0.125\nkey Enter\n"
+                   "enter :lr 0.0000005\nawait 60000 1e-05┤\nenter :lr 0.125\n"
                    "await 60000 learning rate is 0.125 from the next step on\n"
-                   "await 60000 (lr 0.125 from iteration\n"
-                   "text :lr\nkey Enter\n"
+                   "await 60000 (lr 0.125 from iteration\nenter :lr\n"
                    "await 60000 the learning rate is 0.125;\n"
                    /* from the stepper too, while it goes on */
                    "key q\ntext :lr 0.5\nkey Enter\n"
                    "await 60000 learning rate is 0.5 from the next step on\n"
-                   "expect training ...\nwait 200\n"
-                   "text :lr\nkey Enter\n"
+                   "expect training ...\nwait 200\ntext :lr\nkey Enter\n"
                    "await 60000 the learning rate is 0.5;\n"
                    /* come back to, it tells what has changed */
                    "key t\nawait 60000 since you left:\n"

@@ -15,76 +15,48 @@ static int teardown(void **state)
     return 0;
 }
 
-TEST_CASE_WITH(before_the_first_step, setup, teardown)
+/* From a fresh lesson: keys, and the screen after them. */
+TEST_CASE(screens_after_keys)
 {
-    check_screen(*state, 80, 24, "", "stepper_start_80x24.txt", false);
-}
-
-TEST_CASE_WITH(after_one_step, setup, teardown)
-{
-    check_screen(*state, 80, 24, "key s", "stepper_step_80x24.txt", false);
-}
-
-TEST_CASE_WITH(after_one_step_wide, setup, teardown)
-{
-    check_screen(*state, 200, 60, "key s", "stepper_step_200x60.txt", false);
-}
-
-/* Where the pane is small, all tensors of the step have the screen. */
-TEST_CASE_WITH(the_step_as_one_writes_it, setup, teardown)
-{
-    check_screen(*state, 80, 24, "key s\nkey a\nkey Down\nkey Right\nkey Right",
-                 "stepper_board_80x24.txt", false);
-}
-
-/* An element of an input lights the row of the product that it reaches. */
-TEST_CASE_WITH(an_input_and_what_it_reaches, setup, teardown)
-{
-    check_screen(*state, 80, 24,
-                 "key s\nkey a\nkey x\nkey Down\nkey Right\nkey Right",
-                 "stepper_board_input_80x24.txt", true);
-}
-
-TEST_CASE_WITH(numbers_and_a_term, setup, teardown)
-{
-    check_screen(*state, 80, 24,
-                 "key s\nkey d\nkey 2\nkey Down\nkey Right\nkey Right\nkey e\n"
-                 "key Down\nkey Right",
-                 "stepper_numbers_80x24.txt", false);
-}
-
-TEST_CASE_WITH(a_source_is_marked, setup, teardown)
-{
-    check_screen(*state, 80, 24, "key s\nkey e\nkey Enter",
-                 "stepper_source_80x24.txt", false);
-}
-
-TEST_CASE_WITH(the_digit_as_a_picture, setup, teardown)
-{
-    check_screen(*state, 200, 60, "key s\nkey x\nkey I\nkey 2",
-                 "stepper_picture_200x60.txt", false);
-}
-
-TEST_CASE_WITH(nan_and_inf_are_seen, setup, teardown)
-{
-    check_screen(*state, 80, 24,
-                 "key c\ntext :print fc2.W.grad[2,1]\nkey Enter",
-                 "stepper_nan_80x24.txt", false);
-}
-
-TEST_CASE_WITH(nan_and_inf_as_numbers, setup, teardown)
-{
-    check_screen(*state, 80, 24,
-                 "key c\ntext :print fc2.W.grad[2,1]\nkey Enter\nkey d",
-                 "stepper_nan_numbers_80x24.txt", false);
-}
-
-TEST_CASE_WITH(four_axes, setup, teardown)
-{
-    check_screen(*state, 200, 60,
-                 "key f\ntext :print block1.attn.probs[1,2,3,0]\nkey Enter\n"
-                 "key d\nkey }\nkey [",
-                 "stepper_axes_200x60.txt", false);
+    static const struct {
+        const char *keys;
+        const char *name;
+        bool ascii;
+    } screens[] = {
+        {"", "stepper_start_80x24.txt", false},
+        {"key s", "stepper_step_80x24.txt", false},
+        {"key s", "stepper_step_200x60.txt", false},
+        /* Where the pane is small, all tensors of the step have the screen. */
+        {"key s a Down Right Right", "stepper_board_80x24.txt", false},
+        /* An element of an input lights the row of the product that it reaches. */
+        {"key s a x Down Right Right", "stepper_board_input_80x24.txt", true},
+        {"key s d 2 Down Right Right e Down Right", "stepper_numbers_80x24.txt",
+         false},
+        {"key s e Enter", "stepper_source_80x24.txt", false},
+        {"key s x I 2", "stepper_picture_200x60.txt", false},
+        {"key c\nenter :print fc2.W.grad[2,1]", "stepper_nan_80x24.txt", false},
+        {"key c\nenter :print fc2.W.grad[2,1]\nkey d",
+         "stepper_nan_numbers_80x24.txt", false},
+        {"key f\nenter :print block1.attn.probs[1,2,3,0]\nkey d } [",
+         "stepper_axes_200x60.txt", false},
+        {"key s 5", "stepper_lesson_80x24.txt", false},
+        {"key s v Down", "stepper_variants_80x24.txt", false},
+        {"enter :break fc2.matmul backward\nkey c -", "stepper_break_80x24.txt",
+         false},
+        {"key s\nenter :explain fc1.xW[0,1]\nkey z",
+         "stepper_printed_80x24.txt", false},
+        {"key s", "ascii_stepper_80x24.txt", true},
+        /* A small terminal has room for what a check found out. */
+        {"key s\ntext :check fc2.W\nkey Enter\n"
+         "expect gradient of fc2.W agrees, worst error 3.2e-09\n"
+         "text :check all\nkey Enter",
+         "stepper_check_80x24.txt", false},
+    };
+    for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
+        struct stepper_fixture *f = stepper_fixture_new(0);
+        check_screen(f, screens[i].keys, screens[i].name, screens[i].ascii);
+        stepper_fixture_free(f);
+    }
 }
 
 #define FIXTURE_CASE(name)                                                     \
@@ -93,7 +65,7 @@ TEST_CASE_WITH(four_axes, setup, teardown)
 FIXTURE_CASE(kernels_on_a_gpu)
 {
     f->cuda = true;
-    check_screen(f, 80, 24, "key s\nkey 4", "stepper_kernels_80x24.txt", false);
+    check_screen(f, "key s 4", "stepper_kernels_80x24.txt", false);
 }
 
 /* 8.19 kFLOP in a microsecond, where products do 10 in one, as `profile ceilings` has measured it. */
@@ -108,41 +80,27 @@ static void measured_roofs(void *user, const struct lab_snapshot *snap,
 FIXTURE_CASE(shares_of_what_was_measured)
 {
     f->model.roofs = measured_roofs;
-    check_screen(f, 80, 24, "key s\nkey 4\nkey z",
-                 "stepper_kernels_roofs_80x24.txt", false);
+    check_screen(f, "key s 4 z", "stepper_kernels_roofs_80x24.txt", false);
 }
 
 FIXTURE_CASE(kernels_zoomed)
 {
     f->cuda = true;
-    check_screen(f, 80, 24, "key s\nkey 4\nkey z",
-                 "stepper_kernels_zoom_80x24.txt", false);
-}
-
-TEST_CASE_WITH(the_lesson_speaks, setup, teardown)
-{
-    check_screen(*state, 80, 24, "key s\nkey 5", "stepper_lesson_80x24.txt",
-                 false);
-}
-
-TEST_CASE_WITH(variants_to_choose_from, setup, teardown)
-{
-    check_screen(*state, 80, 24, "key s\nkey v\nkey Down",
-                 "stepper_variants_80x24.txt", false);
+    check_screen(f, "key s 4 z", "stepper_kernels_zoom_80x24.txt", false);
 }
 
 /* A measured step that runs what is no longer the choice. */
 FIXTURE_CASE(variants_with_their_times)
 {
     f->timed = true;
-    check_screen(f, 80, 24, "text :variant fc1 tiled\nkey Enter\nkey v",
+    check_screen(f, "enter :variant fc1 tiled\nkey v",
                  "stepper_variants_timed_80x24.txt", false);
 }
 
 FIXTURE_CASE(variants_with_their_times_wide)
 {
     f->timed = true;
-    check_screen(f, 200, 60, "text :variant fc1 tiled\nkey Enter\nkey v",
+    check_screen(f, "enter :variant fc1 tiled\nkey v",
                  "stepper_variants_timed_200x60.txt", false);
 }
 
@@ -150,39 +108,20 @@ FIXTURE_CASE(variants_are_measured)
 {
     f->state = LAB_SESSION_STARTING;
     f->measure_of = 4;
-    check_screen(f, 80, 24, "", "stepper_measuring_80x24.txt", false);
+    check_screen(f, "", "stepper_measuring_80x24.txt", false);
 }
 
 FIXTURE_CASE(variants_are_measured_wide)
 {
     f->state = LAB_SESSION_STARTING;
     f->measure_of = 4;
-    check_screen(f, 200, 60, "", "stepper_measuring_200x60.txt", false);
-}
-
-TEST_CASE_WITH(a_breakpoint_stops, setup, teardown)
-{
-    check_screen(*state, 80, 24,
-                 "text :break fc2.matmul backward\nkey Enter\nkey c\nkey -",
-                 "stepper_break_80x24.txt", false);
-}
-
-TEST_CASE_WITH(printed_beside_computed, setup, teardown)
-{
-    check_screen(*state, 80, 24,
-                 "key s\ntext :explain fc1.xW[0,1]\nkey Enter\nkey z",
-                 "stepper_printed_80x24.txt", false);
-}
-
-TEST_CASE_WITH(ascii_only, setup, teardown)
-{
-    check_screen(*state, 80, 24, "key s", "ascii_stepper_80x24.txt", true);
+    check_screen(f, "", "stepper_measuring_200x60.txt", false);
 }
 
 FIXTURE_CASE(ascii_only_wide)
 {
     f->cuda = true;
-    check_screen(f, 200, 60, "key f\nkey d", "ascii_stepper_200x60.txt", true);
+    check_screen(f, "key f d", "ascii_stepper_200x60.txt", true);
 }
 
 FIXTURE_CASE(a_lesson_that_cannot_start)
@@ -191,9 +130,9 @@ FIXTURE_CASE(a_lesson_that_cannot_start)
     snprintf(f->error, sizeof(f->error),
              "lessons/20-mlp.md:14:5: fc2 takes [10,16], but fc1 gives "
              "[10,12]");
-    check_screen(f, 80, 24, "", "stepper_failed_80x24.txt", false);
+    check_screen(f, "", "stepper_failed_80x24.txt", false);
     /* keys that cannot act are not offered; the text can be read */
-    check_screen(f, 80, 24,
+    check_screen(f,
                  "key s\nexpect s does nothing here\nkey L\n"
                  "expect the lesson has no text\nkey ?\n"
                  "expect Keys of this screen\nabsent run one step\nkey q",
@@ -206,34 +145,33 @@ FIXTURE_CASE(below_the_steps)
     play(f,
          "resize 200 60\nabsent longest steps\nexpect memory of the tensors\n"
          "expect steps with the most work, FLOP\nexpect 8.19 k B\n"
-         "expect fc1.W          64x16\n"
-         "key s\nabsent longest steps\nexpect 4x16 █ 1.00 us\n"
-         "key c\nexpect longest steps, share of the time\n"
-         "expect fc1.matmul (forward)\n"
-         "absent loss of each iteration\nresize 80 24\n"
-         "absent longest steps\n");
+         "expect fc1.W          64x16\nkey s\nabsent longest steps\n"
+         "expect 4x16 █ 1.00 us\nkey c\n"
+         "expect longest steps, share of the time\n"
+         "expect fc1.matmul (forward)\nabsent loss of each iteration\n"
+         "resize 80 24\nabsent longest steps\n");
     f->curve = 60;
-    check_screen(f, 200, 60, "key c", "stepper_losses_200x60.txt", false);
+    check_screen(f, "key c", "stepper_losses_200x60.txt", false);
 }
 
 FIXTURE_CASE(train_curves)
 {
     f->curve = 60;
-    check_screen(f, 80, 24, "key t", "train_80x24.txt", false);
+    check_screen(f, "key t", "train_80x24.txt", false);
 }
 
 FIXTURE_CASE(train_curves_wide_with_nan)
 {
     f->curve = 200;
     f->curve_breaks = true;
-    check_screen(f, 200, 60, "key t\nkey L", "train_200x60.txt", false);
+    check_screen(f, "key t L", "train_200x60.txt", false);
 }
 
 FIXTURE_CASE(train_curves_ascii)
 {
     f->curve = 60;
     f->curve_breaks = true;
-    check_screen(f, 80, 24, "key t", "ascii_train_80x24.txt", true);
+    check_screen(f, "key t", "ascii_train_80x24.txt", true);
 }
 
 /* What is of least use is left out, and the accuracy is there whole. */
@@ -241,9 +179,8 @@ FIXTURE_CASE(facts_of_a_training_fit)
 {
     f->curve = 60;
     play(f, "resize 80 24\nkey t\nexpect epoch 4 \n"
-            "expect validation accuracy 94.7 %\n"
-            "resize 76 24\nabsent epoch 4\n"
-            "expect validation accuracy 94.7 %\n"
+            "expect validation accuracy 94.7 %\nresize 76 24\n"
+            "absent epoch 4\nexpect validation accuracy 94.7 %\n"
             "resize 60 24\nabsent accuracy 94.7\nexpect iteration 590\n"
             "expect validation 94.7 %\n");
     f->iteration = 516229;
@@ -256,7 +193,7 @@ FIXTURE_CASE(train_layers)
 {
     f->curve = 60;
     f->inspected = true;
-    check_screen(f, 80, 24, "key t\nkey 2", "train_layers_80x24.txt", false);
+    check_screen(f, "key t 2", "train_layers_80x24.txt", false);
     play(f, "resize 80 24\nkey t\nkey Tab\nexpect [2 layers]\nkey Tab\n"
             "expect [3 classes]\nkey Tab\nexpect [1 curves]\n"
             /* their names take clicks */
@@ -268,19 +205,17 @@ FIXTURE_CASE(train_classes)
 {
     f->curve = 60;
     f->inspected = true;
-    check_screen(f, 80, 24, "key t\nkey 3", "train_classes_80x24.txt", false);
-    check_screen(f, 80, 24, "key t\nkey 3", "ascii_train_classes_80x24.txt",
-                 true);
-    check_screen(f, 200, 60, "key t", "train_all_200x60.txt", false);
+    check_screen(f, "key t 3", "train_classes_80x24.txt", false);
+    check_screen(f, "key t 3", "ascii_train_classes_80x24.txt", true);
+    check_screen(f, "key t", "train_all_200x60.txt", false);
 }
 
-static const char map[] =
-    "key f\ntext :print block1.attn.probs[1,2,3,0]\nkey Enter";
+static const char map[] = "key f\nenter :print block1.attn.probs[1,2,3,0]";
 
 FIXTURE_CASE(a_map_has_its_symbols)
 {
     f->labels = true;
-    check_screen(f, 80, 24, map, "stepper_map_80x24.txt", false);
+    check_screen(f, map, "stepper_map_80x24.txt", false);
 }
 
 FIXTURE_CASE(a_map_in_ascii)
@@ -288,17 +223,16 @@ FIXTURE_CASE(a_map_in_ascii)
     char keys[256];
     f->labels = true;
     snprintf(keys, sizeof(keys), "%s\nkey z", map);
-    check_screen(f, 80, 24, keys, "ascii_map_80x24.txt", true);
+    check_screen(f, keys, "ascii_map_80x24.txt", true);
 }
 
 /* All heads of the map; Enter opens the one that the arrows went to. */
 FIXTURE_CASE(a_sheet_has_all_heads)
 {
     char keys[320];
-    snprintf(keys, sizeof(keys),
-             "%s\nkey <\nkey >\nkey A\nexpect [2]\nexpect  0", map);
+    snprintf(keys, sizeof(keys), "%s\nkey < > A\nexpect [2]\nexpect  0", map);
     f->labels = true;
-    check_screen(f, 80, 24, keys, "stepper_sheet_80x24.txt", false);
+    check_screen(f, keys, "stepper_sheet_80x24.txt", false);
 }
 
 FIXTURE_CASE(a_map_as_numbers)
@@ -306,36 +240,26 @@ FIXTURE_CASE(a_map_as_numbers)
     char keys[256];
     f->labels = true;
     snprintf(keys, sizeof(keys), "%s\nkey d", map);
-    check_screen(f, 80, 24, keys, "stepper_map_numbers_80x24.txt", false);
+    check_screen(f, keys, "stepper_map_numbers_80x24.txt", false);
 }
 
 FIXTURE_CASE(a_large_map_has_labels_for_its_cells)
 {
     f->labels = true;
-    check_screen(f, 80, 24, "key s", "stepper_map_cells_80x24.txt", false);
+    check_screen(f, "key s", "stepper_map_cells_80x24.txt", false);
 }
 
 FIXTURE_CASE(train_decodes)
 {
     f->curve = 60;
     f->decodes = true;
-    check_screen(f, 80, 24, "key t", "train_decodes_80x24.txt", false);
-}
-
-/* A small terminal has room for what a check found out. */
-TEST_CASE_WITH(gradients_that_agree, setup, teardown)
-{
-    check_screen(*state, 80, 24,
-                 "key s\ntext :check fc2.W\nkey Enter\n"
-                 "expect gradient of fc2.W agrees, worst error 3.2e-09\n"
-                 "text :check all\nkey Enter",
-                 "stepper_check_80x24.txt", false);
+    check_screen(f, "key t", "train_decodes_80x24.txt", false);
 }
 
 FIXTURE_CASE(a_gradient_that_is_wrong)
 {
     f->check_wrong = 0.25;
-    check_screen(f, 80, 24,
+    check_screen(f,
                  "key s\ntext :check fc2.W\nkey Enter\n"
                  "expect gradient of fc2.W is wrong, worst error 2.5e-01\n"
                  "text :check all\nkey Enter",

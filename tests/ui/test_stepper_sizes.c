@@ -10,15 +10,9 @@
 TEST_CASE(every_size_survives)
 {
     static const char *const openers[] = {
-        "",
-        "key s\n",
-        "key s\nkey d\nkey 2\nkey G\n",
-        "key v\n",
-        "key s\nkey z\n",
-        "key c\nkey 4\n",
-        "key t\n",
-        "key s\nkey x\nkey I\nkey z\n",
-        "text :print block1.attn.probs\nkey Enter\n"};
+        "",        "key s\n",       "key s d 2 G\n",
+        "key v\n", "key s z\n",     "key c 4\n",
+        "key t\n", "key s x I z\n", "enter :print block1.attn.probs\n"};
     for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++) {
         struct stepper_fixture *f = stepper_fixture_new(0);
         char *script = test_malloc(1 << 16);
@@ -119,9 +113,8 @@ TEST_CASE(tabs_are_not_cut)
         char script[200];
         const char *name = w < 63 ? "5 lesson" : "5 lesson, L: all";
         snprintf(script, sizeof(script),
-                 "resize %d 16\nkey s\nkey 3\nexpect  %s \n"
-                 "key 5\nexpect [%s]\n",
-                 w, name, name);
+                 "resize %d 16\nkey s 3\nexpect  %s \nkey 5\nexpect [%s]\n", w,
+                 name, name);
         if (play_keys(f, script, w % 2 == 1))
             fail_msg("%d columns: %s", w, lab_error());
         stepper_fixture_free(f);
@@ -138,9 +131,8 @@ TEST_CASE(the_keys_are_in_order)
 TEST_CASE(survives_any_allocation_failing)
 {
     static const char keys[] =
-        "resize 80 24\nkey s\nkey d\nkey 2\nkey j\nkey e\nkey Enter\nkey y\n"
-        "key v\nkey j\nkey Enter\nkey 5\nkey 4\nresize 200 60\nkey t\nkey q\n"
-        "key ?\nkey q\nkey :\nkey l\nkey i\nkey s\nkey t\nkey Enter\n";
+        "resize 80 24\nkey s d 2 j e Enter y v j Enter 5 4\nresize 200 60\n"
+        "key t q ? q : l i s t Enter\n";
     int refused = 0;
     lab_mem_fail_from(0);
     struct stepper_fixture *f = stepper_fixture_new(0);

@@ -213,19 +213,17 @@ static void make(enum lab_status (*sample)(const char *, int64_t *))
 TEST_CASE_WITH(whole_screens, NULL, cleanup)
 {
     make(sample_timeline_run);
-    plays("resize 80 24\n"
-          "expect Timeline of run 1, iteration 1 (2 of 3)\n"
+    plays("resize 80 24\nexpect Timeline of run 1, iteration 1 (2 of 3)\n"
           "expect busy 31.8 %, 7 kernels (3 graph nodes, 1 untimed) by 5\n"
           "expect 6 gaps on the GPU, 173 us; longest 151 us: relu to mem\n"
           "expect launch latency 20.0 us, at most 50.0 us\n"
-          "screen timeline_80x24.txt\n"
-          "key Right\nexpect all of the time is in sight: +\n"
-          "key +\nkey Left\nkey Left\nkey Left\nkey Left\nkey Left\nkey Left\n"
-          "expect this is its beginning\n"
-          "key PgDn\nkey PgDn\nkey PgDn\nexpect this is its end\nkey -\n"
-          "key Up\nscreen timeline_up_80x24.txt\n"
-          "resize 200 60\nscreen timeline_200x60.txt\n"
-          "resize 60 16\nscreen timeline_60x16.txt\n");
+          "screen timeline_80x24.txt\nkey Right\n"
+          "expect all of the time is in sight: +\n"
+          "key + Left Left Left Left Left Left\n"
+          "expect this is its beginning\nkey PgDn PgDn PgDn\n"
+          "expect this is its end\nkey - Up\nscreen timeline_up_80x24.txt\n"
+          "resize 200 60\nscreen timeline_200x60.txt\nresize 60 16\n"
+          "screen timeline_60x16.txt\n");
     screen_is_golden("timeline_80x24.txt", false);
     screen_is_golden("timeline_up_80x24.txt", false);
     screen_is_golden("timeline_200x60.txt", false);
@@ -242,19 +240,15 @@ TEST_CASE_WITH(ascii_screens, NULL, cleanup)
 TEST_CASE_WITH(a_step_shows_its_kernels_and_back, NULL, cleanup)
 {
     make(sample_timeline_run);
-    plays("resize 80 24\n"
-          "expect step relu\n"
-          "key .\nexpect step sgd\nexpect it launched 4 kernels of 88.0 us\n"
-          "key Enter\nexpect What sgd launched (5)\n"
-          "expect set memset\n"
-          "key .\nexpect kernel sgd_weights (graph node)\n"
-          "expect node 101 of a CUDA graph\n"
-          "screen timeline_step_80x24.txt\n"
+    plays("resize 80 24\nexpect step relu\nkey .\nexpect step sgd\n"
+          "expect it launched 4 kernels of 88.0 us\nkey Enter\n"
+          "expect What sgd launched (5)\nexpect set memset\nkey .\n"
+          "expect kernel sgd_weights (graph node)\n"
+          "expect node 101 of a CUDA graph\nscreen timeline_step_80x24.txt\n"
           "key End\nexpect kernel lost\nexpect lasts n/a, begins at n/a\n"
-          "expect launch latency n/a\n"
-          "key Enter\nexpect step sgd\nabsent What sgd launched\n"
-          "key Enter\nexpect What sgd\nkey Esc\nabsent What sgd launched\n"
-          "expect iteration 1 (2 of 3)\n");
+          "expect launch latency n/a\nkey Enter\nexpect step sgd\n"
+          "absent What sgd launched\nkey Enter\nexpect What sgd\nkey Esc\n"
+          "absent What sgd launched\nexpect iteration 1 (2 of 3)\n");
     screen_is_golden("timeline_step_80x24.txt", false);
 }
 
@@ -262,14 +256,12 @@ TEST_CASE_WITH(a_step_shows_its_kernels_and_back, NULL, cleanup)
 TEST_CASE_WITH(up_and_down_stay_in_the_list, NULL, cleanup)
 {
     make(sample_timeline_run);
-    plays("resize 80 24\n"
-          "key .\nkey Enter\nexpect ══ What sgd launched (5)\n"
-          "expect set memset\n"
-          "key Down\nexpect kernel sgd_weights (graph node)\n"
-          "expect node 101\nexpect ══ What sgd launched\n"
-          "key j\nexpect kernel sgd_bias\nexpect ══ What sgd launched\n"
-          "key Down\nexpect node 103\nkey k\nexpect kernel sgd_bias\n"
-          "key Up\nkey Up\nkey Up\nexpect set memset\n"
+    plays("resize 80 24\nkey . Enter\nexpect ══ What sgd launched (5)\n"
+          "expect set memset\nkey Down\n"
+          "expect kernel sgd_weights (graph node)\nexpect node 101\n"
+          "expect ══ What sgd launched\nkey j\nexpect kernel sgd_bias\n"
+          "expect ══ What sgd launched\nkey Down\nexpect node 103\nkey k\n"
+          "expect kernel sgd_bias\nkey Up Up Up\nexpect set memset\n"
           "expect ══ What sgd launched\n"
           /* Out of it, to the lane after that of the memset: the steps'. */
           "key Tab\nexpect step sgd\nabsent ══ What\n"
@@ -279,31 +271,24 @@ TEST_CASE_WITH(up_and_down_stay_in_the_list, NULL, cleanup)
 TEST_CASE_WITH(keys_choose_and_follow, NULL, cleanup)
 {
     make(sample_timeline_run);
-    plays("resize 100 30\n"
-          "key O\nexpect what if is asked of a kernel\n"
-          "text /sgd_b\nkey Enter\nexpect kernel sgd_bias\n"
-          "key O\nexpect run 1, launch 6\n" /* as they were recorded */
-          "expect launch latency 23.0 us from cudaGraphLaunch\n"
-          "key c\nexpect call cudaGraphLaunch\n"
-          "expect belongs to step sgd, update\n"
-          "expect launched a CUDA graph: 3 nodes\n"
-          "key c\nexpect node 101\n"
-          "key Enter\nexpect step sgd\n"
-          "text /gemm\nkey Enter\nexpect kernel gemm_tiled\n"
-          "expect \"gemm\": 1 of 2; n next\n"
-          "expect belongs to no step\n"
-          "key n\nexpect gap before it 16.0 us\nexpect 8.00 us from cudaLa\n"
-          "key .\nexpect kernel add_bias\nkey p\nkey p\nkey p\n"
-          "expect belongs to no step\n"
-          "key Home\nkey End\nexpect kernel lost\n"
-          "key m\nexpect it has no moment\nkey Home\nkey m\n"
-          "expect A to here 0 ns\nkey .\nexpect A to here 40.0 us\n"
-          "key m\nexpect A to B 40.0 us\nkey .\nexpect A to B 40.0 us\n"
-          "key M\nabsent A to B\nkey End\n"
-          "text /copy-of\nkey Enter\nexpect is not in this iteration\n"
-          "text /host-to\nkey Enter\nexpect copy Host-to-Device\n"
-          "expect 4.00 KiB, 410 MB/s\n"
-          "key Tab\nexpect set memset\nkey Tab\nexpect step \n");
+    plays("resize 100 30\nkey O\nexpect what if is asked of a kernel\n"
+          "text /sgd_b\nkey Enter\nexpect kernel sgd_bias\nkey O\n"
+          "expect run 1, launch 6\n" /* as they were recorded */
+          "expect launch latency 23.0 us from cudaGraphLaunch\nkey c\n"
+          "expect call cudaGraphLaunch\nexpect belongs to step sgd, update\n"
+          "expect launched a CUDA graph: 3 nodes\nkey c\nexpect node 101\n"
+          "key Enter\nexpect step sgd\ntext /gemm\nkey Enter\n"
+          "expect kernel gemm_tiled\nexpect \"gemm\": 1 of 2; n next\n"
+          "expect belongs to no step\nkey n\nexpect gap before it 16.0 us\n"
+          "expect 8.00 us from cudaLa\nkey .\nexpect kernel add_bias\n"
+          "key p p p\nexpect belongs to no step\nkey Home End\n"
+          "expect kernel lost\nkey m\nexpect it has no moment\nkey Home m\n"
+          "expect A to here 0 ns\nkey .\nexpect A to here 40.0 us\nkey m\n"
+          "expect A to B 40.0 us\nkey .\nexpect A to B 40.0 us\nkey M\n"
+          "absent A to B\nkey End\ntext /copy-of\nkey Enter\n"
+          "expect is not in this iteration\ntext /host-to\nkey Enter\n"
+          "expect copy Host-to-Device\nexpect 4.00 KiB, 410 MB/s\nkey Tab\n"
+          "expect set memset\nkey Tab\nexpect step \n");
 }
 
 /* Over the lanes a ruler, on the minimap the window; backwards as forwards. */
@@ -322,43 +307,35 @@ TEST_CASE_WITH(it_opens_from_runs_and_from_a_step, NULL, cleanup)
 {
     make(sample_timeline_run);
     runs_first = true;
-    plays("resize 80 24\nexpect Runs (1)\n"
-          "key T\nexpect Timeline of run 1, iteration 1\n"
-          "expect step fc1.matmul\nkey q\nexpect Runs (1)\n"
-          "key Enter\nexpect Run 1\nkey Down\nkey T\n"
-          "expect Timeline of run 1, iteration 1\nexpect step sgd\n"
-          "key Esc\nexpect Run 1\n");
+    plays("resize 80 24\nexpect Runs (1)\nkey T\n"
+          "expect Timeline of run 1, iteration 1\nexpect step fc1.matmul\n"
+          "key q\nexpect Runs (1)\nkey Enter\nexpect Run 1\nkey Down T\n"
+          "expect Timeline of run 1, iteration 1\nexpect step sgd\nkey Esc\n"
+          "expect Run 1\n");
 }
 
 TEST_CASE_WITH(zoom_and_pan, NULL, cleanup)
 {
     make(sample_timeline_run);
-    plays("resize 80 24\n"
-          "text /add_bias\nkey Enter\nkey Z\n"
-          "expect {add_bias\nexpect |50 us\n"
-          "screen timeline_zoom_80x24.txt\n"
-          "key l\nkey l\nkey l\nkey l\nkey l\nabsent {add_bias\n"
-          "key z\nexpect *\nkey Esc\nabsent *\n"
-          "key z\nexpect [sgd===\nkey -\nexpect [sgd===\n"
-          "key +\nkey +\nkey +\nexpect add_bias\nkey h\nkey PgUp\nkey PgUp\n"
-          "key PgUp\nexpect |0\n");
+    plays("resize 80 24\ntext /add_bias\nkey Enter Z\nexpect {add_bias\n"
+          "expect |50 us\nscreen timeline_zoom_80x24.txt\nkey l l l l l\n"
+          "absent {add_bias\nkey z\nexpect *\nkey Esc\nabsent *\nkey z\n"
+          "expect [sgd===\nkey -\nexpect [sgd===\nkey + + +\n"
+          "expect add_bias\nkey h PgUp PgUp PgUp\nexpect |0\n");
     screen_is_golden("timeline_zoom_80x24.txt", false);
 }
 
 TEST_CASE_WITH(other_iterations, NULL, cleanup)
 {
     make(sample_timeline_run);
-    plays("resize 80 24\n"
-          "key ?\ntext /node of a CUDA graph\nkey Enter\n"
-          "expect Signs\nkey Esc\n"
-          "key ]\nexpect iteration 2 (3 of 3)\nexpect no kernels recorded\n"
-          "expect no moments were recorded\nexpect lasts n/a\n"
-          "screen timeline_dateless_80x24.txt\n"
-          "key ]\nexpect no iteration was recorded after\n"
-          "key +\nkey l\nkey .\nkey Tab\nkey Enter\n"
-          "expect no kernel or copy of this step\n"
-          "key [\nkey [\nexpect iteration 0 (1 of 3)\n"
-          "key [\nexpect no iteration was recorded before\n");
+    plays("resize 80 24\nkey ?\ntext /node of a CUDA graph\nkey Enter\n"
+          "expect Signs\nkey Esc ]\nexpect iteration 2 (3 of 3)\n"
+          "expect no kernels recorded\nexpect no moments were recorded\n"
+          "expect lasts n/a\nscreen timeline_dateless_80x24.txt\nkey ]\n"
+          "expect no iteration was recorded after\nkey + l . Tab Enter\n"
+          "expect no kernel or copy of this step\nkey [ [\n"
+          "expect iteration 0 (1 of 3)\nkey [\n"
+          "expect no iteration was recorded before\n");
     screen_is_golden("timeline_dateless_80x24.txt", false);
 }
 
@@ -401,8 +378,8 @@ TEST_CASE_WITH(survives_any_size, NULL, cleanup)
     static char script[1 << 16];
     size_t n = 0;
     make(sample_timeline_run);
-    n += (size_t)snprintf(script, sizeof(script),
-                          "resize 80 24\nkey .\nkey Enter\n");
+    n +=
+        (size_t)snprintf(script, sizeof(script), "resize 80 24\nkey . Enter\n");
     for (int h = 0; h <= 80; h += 5)
         for (int w = 0; w <= 250; w += h < 30 ? 13 : 50)
             n += (size_t)snprintf(script + n, sizeof(script) - n,
@@ -414,8 +391,7 @@ TEST_CASE_WITH(survives_any_size, NULL, cleanup)
 
 TEST_CASE_WITH(any_allocation_may_fail, NULL, cleanup)
 {
-    const char *script = "resize 80 24\nkey .\nkey Enter\nkey .\nkey z\n"
-                         "key Z\nkey Esc\nkey ]\nkey [\nkey q\n";
+    const char *script = "resize 80 24\nkey . Enter . z Z Esc ] [ q\n";
     int refused = 0;
     make(sample_timeline_run);
     source.most = 2;

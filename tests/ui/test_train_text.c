@@ -21,7 +21,7 @@ static int teardown(void **state)
 
 TEST_CASE_WITH(bits_and_the_line_to_beat, setup, teardown)
 {
-    check_screen(*state, 80, 24, "key t", "train_text_80x24.txt", false);
+    check_screen(*state, "key t", "train_text_80x24.txt", false);
 }
 
 TEST_CASE_WITH(a_point_of_the_loss_is_named, setup, teardown)
@@ -49,7 +49,7 @@ FIXTURE_CASE(the_loss_is_of_the_iteration_beside_it)
 FIXTURE_CASE(a_rate_that_falls)
 {
     f->rate_falls = true;
-    check_screen(f, 80, 24, "key t", "train_text_rate_80x24.txt", false);
+    check_screen(f, "key t", "train_text_rate_80x24.txt", false);
 }
 
 /* Its end is in sight; what would move the cursor is shown and not sent. */
@@ -63,9 +63,9 @@ FIXTURE_CASE(a_text_that_is_longer_than_its_pane)
         "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e "
         "f g h i j k l m n o p q r s t u v w x y z\n"
         "the end";
-    check_screen(f, 80, 24, "key t", "train_written_80x24.txt", true);
-    check_screen(f, 200, 60, "key t", "train_written_200x60.txt", false);
-    check_screen(f, 80, 24, "key t\nkey 4", "train_probable_80x24.txt", false);
+    check_screen(f, "key t", "train_written_80x24.txt", true);
+    check_screen(f, "key t", "train_written_200x60.txt", false);
+    check_screen(f, "key t 4", "train_probable_80x24.txt", false);
 }
 
 /* The probability of each character is named; the text follows the cursor. */
@@ -77,13 +77,12 @@ FIXTURE_CASE(a_cursor_in_the_text)
     for (int i = 0; i < 40; i++)
         lab_str_addf(&text, "\nline %d \xc3\xa9", i);
     f->written = lab_str_text(&text);
-    play(f, "resize 80 24\nkey t\nkey 4\nexpect bits a character\n"
-            "absent \": probability\n"
-            "key Left\nexpect \"\xc3\xa9\": probability\n"
-            "key Right\nexpect \"\xc3\xa9\": probability\n"
-            "key Left\nexpect \" \": probability\n"
-            "key Left\nexpect \"9\": probability\n"
-            "key Right\nkey Right\nexpect \"\xc3\xa9\": probability\n"
+    play(f, "resize 80 24\nkey t 4\nexpect bits a character\n"
+            "absent \": probability\nkey Left\n"
+            "expect \"\xc3\xa9\": probability\nkey Right\n"
+            "expect \"\xc3\xa9\": probability\nkey Left\n"
+            "expect \" \": probability\nkey Left\nexpect \"9\": probability\n"
+            "key Right Right\nexpect \"\xc3\xa9\": probability\n"
             "absent line 20\n");
     play(f, "resize 80 24\nkey t\nkey 4\nkey Home\nexpect Q\xe2\x86\xb5\n"
             "key Down\nabsent Q\xe2\x86\xb5\nkey Up\n"
@@ -106,7 +105,7 @@ FIXTURE_CASE(keys_make_it_write)
     c = fixture_last(f, LAB_DO_SAMPLE);
     assert_string_equal(c->text, "The loss");
     assert_true(c->value == 0.25);
-    play(f, "key t\ntext :sample 33 t=1.5 k=4 One step\nkey Enter\n");
+    play(f, "key t\nenter :sample 33 t=1.5 k=4 One step\n");
     c = fixture_last(f, LAB_DO_SAMPLE);
     assert_string_equal(c->text, "One step");
     assert_true(c->value == 1.5 && c->top_k == 4 && c->n == 33);
@@ -127,7 +126,7 @@ FIXTURE_CASE(the_bar_is_of_the_lesson)
 /* From the stepper the screen opens, and no training starts. */
 FIXTURE_CASE(the_word_in_the_stepper)
 {
-    play(f, "key s\ntext :sample 12\nkey Enter\nexpect The gradient of\n");
+    play(f, "key s\nenter :sample 12\nexpect The gradient of\n");
     assert_int_equal(fixture_last(f, LAB_DO_SAMPLE)->n, 12);
     assert_int_equal(fixture_count(f, LAB_DO_TRAIN), 0);
 }

@@ -33,8 +33,9 @@
  * written to one: the loop asks for events here where it would ask the terminal.
  *
  * One token a line; empty lines and lines that start with '#' are skipped:
- *   key NAME         a key by its name: j, Enter, F5, ^L, Space
+ *   key NAME...      keys by their names: j, Enter, F5, ^L, Space
  *   text TEXT        the rest of the line, typed
+ *   enter TEXT       the same, then the key Enter
  *   resize W H       the size, as in "resize 80 24" (the default)
  *   click Y X        a click of the mouse
  *   wheel-up Y X     its wheel; wheel-down Y X
@@ -52,6 +53,7 @@
 enum token_kind {
     TOKEN_KEY,
     TOKEN_TEXT,
+    TOKEN_ENTER, /* read as a TEXT and a KEY */
     TOKEN_RESIZE,
     TOKEN_CLICK,
     TOKEN_WHEEL_UP,
@@ -80,6 +82,7 @@ struct token {
 struct script {
     char path[256];
     bool played;             /* a recording: it writes no files */
+    bool no_memory;          /* for the line that is read */
     struct lab_arena memory; /* of the tokens */
     struct token *first;
     struct token *at;                /* NULL: the end */
@@ -95,28 +98,50 @@ struct script {
 
 static const char *const WORDS[TOKEN_COUNT] = {
     [TOKEN_KEY] = "key",           [TOKEN_TEXT] = "text",
-    [TOKEN_RESIZE] = "resize",     [TOKEN_CLICK] = "click",
+    [TOKEN_ENTER] = "enter",       [TOKEN_RESIZE] = "resize",
+    [TOKEN_CLICK] = "click",       [TOKEN_DRAG] = "drag",
     [TOKEN_WHEEL_UP] = "wheel-up", [TOKEN_WHEEL_DOWN] = "wheel-down",
-    [TOKEN_DRAG] = "drag",         [TOKEN_WAIT] = "wait",
-    [TOKEN_CAPTION] = "caption",   [TOKEN_AWAIT] = "await",
-    [TOKEN_EXPECT] = "expect",     [TOKEN_ABSENT] = "absent",
-    [TOKEN_SCREEN] = "screen",     [TOKEN_QUIT] = "quit"};
+    [TOKEN_WAIT] = "wait",         [TOKEN_CAPTION] = "caption",
+    [TOKEN_AWAIT] = "await",       [TOKEN_EXPECT] = "expect",
+    [TOKEN_ABSENT] = "absent",     [TOKEN_SCREEN] = "screen",
+    [TOKEN_QUIT] = "quit"};
 
 static bool is_input(const struct token *t)
 {
     return t->kind <= TOKEN_DRAG && t->kind != TOKEN_RESIZE;
 }
 
+/* Another token of the same line; NULL: no memory. */
+static struct token *add_token(struct script *s, struct token *t)
+{
+    t->next = lab_arena_take(&s->memory, sizeof(*t));
+    s->no_memory = !t->next;
+    if (t->next)
+        *t->next = (struct token){.line = t->line, .text = ""};
+    return t->next;
+}
+
 /* What follows the word; false when it is not what the word takes. */
-static bool read_rest(struct lab_arena *memory, struct token *t,
-                      const char *rest)
+static bool read_rest(struct script *s, struct token *t, const char *rest)
 {
     char after = '\0';
     int offset = 0;
     switch (t->kind) {
-    case TOKEN_KEY:
-        t->a = lab_key_parse(rest);
+    case TOKEN_KEY: /* a token each */
+        t->a = lab_key_next(&rest);
+        while (t->a != LAB_KEY_NONE && *rest) {
+            t = add_token(s, t);
+            if (!t)
+                return false;
+            t->a = lab_key_next(&rest);
+        }
         return t->a != LAB_KEY_NONE;
+    case TOKEN_ENTER:
+        t->kind = TOKEN_TEXT;
+        if (!add_token(s, t))
+            return false;
+        t->next->a = LAB_KEY_ENTER;
+        break;
     case TOKEN_RESIZE:
         return sscanf(rest, "%d %d%c", &t->b, &t->a, &after) == 2 &&
                t->a >= 0 && t->b >= 0 && t->a <= 1000 && t->b <= 1000;
@@ -136,14 +161,12 @@ static bool read_rest(struct lab_arena *memory, struct token *t,
         break;
     case TOKEN_QUIT:
         return rest[0] == '\0';
-    case TOKEN_CAPTION:
-        t->text = lab_arena_text(memory, rest, strlen(rest));
-        return t->text;
     default:
         break;
     }
-    t->text = lab_arena_text(memory, rest, strlen(rest));
-    return rest[0] != '\0' && t->text;
+    t->text = lab_arena_text(&s->memory, rest, strlen(rest));
+    s->no_memory = !t->text;
+    return t->text && (rest[0] != '\0' || t->kind == TOKEN_CAPTION);
 }
 
 /* *out becomes the token of a line. */
@@ -161,13 +184,14 @@ static enum lab_status read_line(struct script *s, const char *line, int number,
     *t = (struct token){
         .kind = (enum token_kind)kind, .line = number, .text = ""};
     if (kind == TOKEN_COUNT ||
-        !read_rest(&s->memory, t, line + len + (line[len] == ' ')))
-        return lab_fail(LAB_E_PARSE,
-                        "[recording.line] %s:%d: \"%s\" is no line of a "
-                        "recording, such as: "
-                        "key Enter, text abc, click Y X, resize 80 24, wait "
-                        "MS, caption TEXT",
-                        s->path, number, line);
+        !read_rest(s, t, line + len + (line[len] == ' ')))
+        return s->no_memory
+                   ? lab_no_memory("the script")
+                   : lab_fail(LAB_E_PARSE,
+                              "[recording.line] %s:%d: \"%s\" is no line of a "
+                              "recording, such as: key Enter, text abc, click "
+                              "Y X, resize 80 24, wait MS, caption TEXT",
+                              s->path, number, line);
     if (kind == TOKEN_SCREEN && s->played)
         return lab_fail(LAB_E_PARSE,
                         "[recording.file] %s:%d: a recording that is played "
@@ -196,8 +220,8 @@ static enum lab_status read_file(struct script *s, FILE *f)
         st = read_line(s, line, number, end);
         if (st)
             break;
-        s->all += is_input(*end);
-        end = &(*end)->next;
+        for (; *end; end = &(*end)->next)
+            s->all += is_input(*end);
     }
     s->at = s->first;
     if (!st && ferror(f))
@@ -421,6 +445,7 @@ static int run_token(struct script *s, const struct token *t,
         s->quit = true;
         out->kind = LAB_EVENT_END;
         return 0;
+    case TOKEN_ENTER:
     case TOKEN_COUNT:
         break;
     }
@@ -1842,7 +1867,7 @@ enum lab_status lab_ui_new(struct lab_ui **out,
 {
     const char *color = options->terminal.color;
     const bool mono = color && strcmp(color, "never") == 0;
-    /* A script without a terminal has backgrounds where it is told so. */
+    /* A script without a terminal has backgrounds where the options ask for them. */
     const bool always = color && strcmp(color, "always") == 0;
     struct lab_terminal_facts facts = {.ascii = options->terminal.ascii,
                                        .tints = (options->picture && !mono) ||

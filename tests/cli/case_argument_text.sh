@@ -13,5 +13,4 @@ for words in "--$bad" "run --$bad" "run x --iterations=$bad" "lesson $bad" \
 done
 inline_lesson future
 sed -i 's/^format: 1/format: 2/' future.md
-run step future.md
-expect_exit 3
+exits 3 step future.md

@@ -8,14 +8,12 @@ export LC_ALL=C
 for how in '' 'step mlp-digits' 'run small.md' '--plain mlp-digits' \
     '--plain small.md' 'profile list' 'profile show 1'; do
     # shellcheck disable=SC2086 # how is words
-    run $how --db "$db"
-    expect_exit 0
+    exits 0 $how --db "$db"
     expect_ascii
 done
 for how in 'lesson show mlp-digits small.md' 'lesson list' doctor; do
     # shellcheck disable=SC2086 # how is words
-    run $how
-    expect_exit 0
+    exits 0 $how
     expect_ascii
 done
 # In UTF-8 the same lesson does have such characters.
@@ -31,11 +29,9 @@ expect_ascii
 
 # A page of HTML has entities for what is beyond ASCII.
 sed 's/^title: .*/title: naïve ∑/' small.md >named.md
-run run named.md --backend cpu --iterations 2 --db page.db
-expect_exit 0
+exits 0 run named.md --backend cpu --iterations 2 --db page.db
 run profile export 1 --format html --output - --db page.db
 expect_stdout 'naïve ∑'
-run profile export 1 --format html --output - --db page.db --ascii
-expect_exit 0
+exits 0 profile export 1 --format html --output - --db page.db --ascii
 expect_ascii
 expect_stdout 'na&#239;ve &#8721;'

@@ -8,8 +8,7 @@ broken() {
     sed "$1" small.md >bad.md
     for how in 'lesson lint' step run; do
         # shellcheck disable=SC2086 # how is words
-        run $how bad.md
-        expect_exit 3
+        exits 3 $how bad.md
         expect_stderr "bad.md:$2"
         expect_stderr "$3"
         expect_no_escape
@@ -43,12 +42,9 @@ if grep -q "$(printf '\007')" "$out" "$err"; then
 fi
 
 for gone in no-such-file.md /; do
-    run step "$gone"
-    expect_exit 3
+    exits 3 step "$gone"
 done
 : >empty.md
-run lesson lint empty.md
-expect_exit 3
+exits 3 lesson lint empty.md
 head -c 100 small.md >cut.md
-run lesson lint cut.md
-expect_exit 3
+exits 3 lesson lint cut.md

@@ -5,8 +5,7 @@ export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 inline_lesson small
 py=${LAB_PYTHON:-python3}
 
-run run small.md --backend cpu --iterations 3 --db from.db
-expect_exit 0
+exits 0 run small.md --backend cpu --iterations 3 --db from.db
 
 # together COUNT ARG...: as many processes at once; complains of what fails.
 together() {

@@ -1,9 +1,8 @@
 # shellcheck shell=sh
 # Two runs of a lab side by side on the screen, as the database has them.
 for sizes in 300,700 700; do
-    run lab lab-saxpy --backend cpu --sizes "$sizes" --repeat 20 \
+    exits 0 lab lab-saxpy --backend cpu --sizes "$sizes" --repeat 20 \
         --variants plain
-    expect_exit 0
 done
 
 # From a rung of the comparison to the run's own list, at that rung.
@@ -11,11 +10,9 @@ play <<'END'
 resize 100 30
 key r
 expect Runs (2)
-key End
-key m
+key End m
 expect *1
-key Up
-key c
+key Up c
 expect Run 2 against run 1
 expect plain 300
 expect only 1
@@ -28,22 +25,17 @@ expect Neither run has any.
 key v
 expect Nodes
 expect Neither run has any.
-key v
-key v
+key v v
 expect All levels
 absent iteration
-text /plain 700
-key Enter
+enter /plain 700
 key Enter
 expect Run 2 lab-saxpy
 expect Kernels of plain 700, forward
 key Esc
-text /plain 300
-key Enter
+enter /plain 300
 key Enter
 expect Run 1 lab-saxpy
 expect Kernels of plain 300, forward
-text :quit
-key Enter
+enter :quit
 END
-expect_exit 0

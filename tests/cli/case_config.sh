@@ -2,19 +2,16 @@
 # The configuration file: settings and where they come from, defaults of options,
 # what the command line overrides, and lines that are wrong.
 file=$XDG_CONFIG_HOME/lapenna-lab/config
-run config
-expect_exit 0
+exits 0 config
 expect_stdout 'no settings in'
 expect_stdout 'backend       auto'
 grep -q '^theme  *auto  *built in$' "$out" || complain 'no default of the theme'
 grep -q '^threads  *every core' "$out" || complain 'no default of the threads'
 expect_stdout 'key.SCREEN.NEW = KEY'
-run config keys
-expect_exit 0
+exits 0 config keys
 grep -q "^all  *? F1 h  *all keys of this screen" "$out" || complain 'no key of all'
 grep -q "^run  *O  *a kernel's occupancy" "$out" || complain 'no key of a run'
-run config values
-expect_exit 2
+exits 2 config values
 mkdir -p "${file%/*}"
 cat >"$file" <<'END'
 # a comment
@@ -31,8 +28,7 @@ variant = nosuch=tiled
 seed = 7
 json = yes
 END
-run config --ascii
-expect_exit 0
+exits 0 config --ascii
 expect_json 'len(rows) > 20' 'all(x["type"] == "setting" for x in rows)' \
     '[x["line"] for x in rows if x["name"] == "theme"] == [2]' \
     '[x["value"] for x in rows if x["name"] == "variant"] == ["dense=blas", "nosuch=tiled"]' \
@@ -48,8 +44,7 @@ expect_json 'all(x["type"] == "key" for x in rows)' \
     '[x["screen"] for x in rows if x["set"] == "key.run.F7"] == ["run"]'
 
 # Defaults of options; a target that the network lacks is left out.
-run step mlp-digits --db runs.db
-expect_exit 0
+exits 0 step mlp-digits --db runs.db
 expect_json 'one("run")["seed"] == 7' 'of("step")[0]["variant"] == "blas"'
 # What is written comes first.
 run step mlp-digits --db runs.db --seed 8 --variant dense=naive
@@ -57,14 +52,11 @@ expect_json 'one("run")["seed"] == 8' 'of("step")[0]["variant"] == "naive"'
 run step mlp-digits --db runs.db --variant '*=default'
 expect_json 'of("step")[0]["variant"] != "blas"'
 # json in the file and --csv do not clash, and commands without a seed run.
-run table gpus --csv
-expect_exit 0
+exits 0 table gpus --csv
 grep -q '^{' "$out" && complain 'JSON in spite of --csv'
-run profile list --db runs.db
-expect_exit 0
+exits 0 profile list --db runs.db
 expect_json
-run lab hello
-expect_exit 0
+exits 0 lab hello
 
 # A key, and a theme, on the screen.
 sed -i '/^json/d' "$file"
@@ -72,29 +64,24 @@ play mlp-digits --db runs.db <<'END'
 await 60000 next: fc1.matmul
 key F6
 await 60000 by the fixed table
-key Esc
-key F12
+key Esc F12
 await 60000 F12 does nothing here
-text :export seen.svg
-key Enter
+enter :export seen.svg
 await 60000 seen.svg
 quit
 END
-expect_exit 0
 play <<'END'
 await 60000 Lessons
 key F12
 await 60000 variants (cpu)
 quit
 END
-expect_exit 0
 grep -qi '#ff00ff' seen.svg || complain 'the picture has not the colour of the file'
 
 # What is wrong is reported with its line and column, by every command.
 wrong() { # LINE COLUMN MESSAGE
     printf '\n%s\n' "$1" >"$file"
-    run config
-    expect_exit 3
+    exits 3 config
     expect_stderr "$file:2:$2: $3"
     run step mlp-digits --db runs.db
 }
@@ -118,22 +105,18 @@ wrong 'key.Nokey = v' 1 '"Nokey" is no key'
 wrong 'pane.steps = 900' 14 "pane.steps '900': a whole number from 16 to 80"
 wrong 'seed =' 7 'seed has no value'
 printf 'theme = dark\ntheme = light\n' >"$file"
-run config
-expect_exit 3
+exits 3 config
 expect_stderr "$file:2:1: theme is set in line 1, too"
 printf 'epochs = 2\niterations = 5\n' >"$file"
 for how in config 'run mlp-digits --db runs.db'; do
     # shellcheck disable=SC2086 # how is words
-    run $how
-    expect_exit 3
+    exits 3 $how
     expect_stderr "$file:2:14: iterations and epochs exclude each other"
 done
-run run mlp-digits --iterations 1 --backend cpu --db runs.db
-expect_exit 0
+exits 0 run mlp-digits --iterations 1 --backend cpu --db runs.db
 rm "$file"
 mkdir "$file"
-run config
-expect_exit 3
+exits 3 config
 expect_stderr 'a directory, not a regular file'
 rmdir "$file"
 
@@ -145,5 +128,4 @@ echo 'seed = 9' >"$HOME/.config/lapenna-lab/config"
 run config --json
 expect_json '[x["value"] for x in rows if x["name"] == "seed"] == ["9"]'
 echo 'wrong' >"$HOME/.config/lapenna-lab/config"
-run run --help
-expect_exit 0
+exits 0 run --help

@@ -1,8 +1,7 @@
 # shellcheck shell=sh
 # The rows of the course: all of them, and every lesson, lab, table and command that
 # they name exists. case_course_rows.sh runs them all.
-run course --json
-expect_exit 0
+exits 0 course --json
 expect_json 'len(rows) == 137' 'len({r["id"] for r in rows}) == 137' \
     'all(f"A{i:02}" in {r["id"] for r in rows} for i in range(1, 30))' \
     'all(f"B{i:02}" in {r["id"] for r in rows} for i in range(1, 37))' \
@@ -42,14 +41,12 @@ for name in $(grep -o '"served_by": *"[^"]*"' "$out" | sed 's/.*: *"//; s/"$//' 
         complain "served by $name: there is no such lesson or lab"
 done
 
-run course --check B02 B04
-expect_exit 0
+exits 0 course --check B02 B04
 expect_stdout 'B04     works'
 expect_stdout '2 work, 0 need a GPU, 0 in part, 0 come later, 0 missing, 0 fail'
 # Without a GPU the recorded run has to hold what the row shows; what no run holds is
 # said. The figures behind the claims are those of the runs that ship.
-run course --check B09 B19 B36 E10 --json
-expect_exit 0
+exits 0 course --check B09 B19 B36 E10 --json
 expect_json 'all(r["state"] in ("needs a GPU", "works") for r in of("row"))' \
     'all("not recorded: " not in r["detail"] for r in of("row") if r["id"] in ("B19", "B36"))'
 python3 - "$LAB_SOURCE_DIR/profiles/recorded/h200.db" <<'P' || complain 'a claim of the course and its recorded run'
@@ -111,8 +108,7 @@ P
 run course B29
 expect_stdout 'B29     later'
 expect_stdout '0 in part, 1 come later, 0 missing'
-run course Z01
-expect_exit 3
+exits 3 course Z01
 # A row that does not show what it has to, two with one command that fails, and a
 # directory for temporary files with a long name.
 TMPDIR=$PWD/a-directory-for-temporary-files-with-a-long-name
@@ -123,8 +119,7 @@ printf '#:title T\nrow,what,served_by,command,shows,gpu,missing,source\nX1,a,b,-
     >share/profiles/course.csv
 LAPENNA_LAB_DATA_DIR=$PWD/share
 export LAPENNA_LAB_DATA_DIR
-run course --check
-expect_exit 1
+exits 1 course --check
 expect_stdout 'does not show "no such text"'
 expect_stdout 'X8      fails'
 expect_stdout 'X9      works'
@@ -158,6 +153,5 @@ status=$?
 expect_exit 143
 rmdir "$TMPDIR" || complain 'course --check left files behind when it was ended'
 printf '#:title T\nrow,what,source\nX1,a,s\n' >share/profiles/course.csv
-run course
-expect_exit 3
+exits 3 course
 expect_stderr 'the column served_by is missing'

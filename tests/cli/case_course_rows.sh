@@ -11,8 +11,7 @@ run course --json
 ids=$(grep -o '"id": *"[^"]*"' "$out" | sed 's/.*"\([^"]*\)"$/\1/' |
     grep "^$part")
 # shellcheck disable=SC2086 # words
-run course --check $ids --json
-expect_exit 0
+exits 0 course --check $ids --json
 expect_json "len(of('row')) == {'A': 29, 'B': 36, 'C': 24, 'D': 34, 'E': 14}['$part']" \
     'all(r["checked"] for r in of("row"))' \
     'all(r["state"] in ("works", "needs a GPU", "later") for r in of("row"))' \

@@ -2,27 +2,18 @@
 # Databases that cannot be used, or only in part: every word says the true cause
 # and something that helps.
 inline_lesson small
-run run small.md --backend cpu --iterations 40 --db "anna's runs.db"
-expect_exit 0
-python() {
-    "${LAB_PYTHON:-python3}" -c "$@"
-}
-python 'import sqlite3, sys
-d = sqlite3.connect(sys.argv[1])
-d.execute("PRAGMA journal_mode = DELETE")
-d.close()' "anna's runs.db"
+exits 0 run small.md --backend cpu --iterations 40 --db "anna's runs.db"
+sql "anna's runs.db" 'PRAGMA journal_mode = DELETE' >mode
 
 # refused DB EXIT WHAT REMEDY: doctor tells what is wrong apart from what helps,
 # and `list` ends with EXIT.
 refused() {
-    run doctor --db "$1"
-    expect_exit 0
+    exits 0 doctor --db "$1"
     grep -q "^database  *warning  .*$3[^;]*\$" "$out" ||
         complain "doctor does not say just: $3"
     grep '^  *remedy: ' "$out" | tail -n 1 | grep -qF -e "remedy: $4" ||
         complain "the remedy is not: $4"
-    run profile list --db "$1"
-    expect_exit "$2"
+    exits "$2" profile list --db "$1"
 }
 
 # Cut short: the command saves what is left, from the name that it has.
@@ -38,36 +29,27 @@ case $saving in
 esac
 if command -v sqlite3 >/dev/null; then
     sh -c "$saving" >"$out" 2>"$err"
-    run profile list --db "anna's cut.db.saved"
-    expect_exit 0
+    exits 0 profile list --db "anna's cut.db.saved"
     expect_stdout small
     run doctor --db "anna's cut.db.saved"
     expect_stdout '1 run, writable'
 fi
 
 # Another program's, a newer one's, a directory, text.
-python 'import sqlite3
-d = sqlite3.connect("other.db")
-d.execute("CREATE TABLE bookmark (url)")
-d.commit()'
+sql other.db 'CREATE TABLE bookmark (url)'
 refused other.db 3 'another program' 'name another file with --db FILE'
 cp "anna's runs.db" newer.db
-python 'import sqlite3
-d = sqlite3.connect("newer.db")
-d.execute("PRAGMA user_version = 99")
-d.commit()'
+sql newer.db 'PRAGMA user_version = 99'
 refused newer.db 3 'schema 99' 'update lapenna-lab'
 mkdir folder
 refused folder 3 'a directory' 'name a file in it'
-run run small.md --backend cpu --iterations 1 --db folder
-expect_exit 3
-run profile import "anna's runs.db" --db folder
-expect_exit 3
+exits 3 run small.md --backend cpu --iterations 1 --db folder
+exits 3 profile import "anna's runs.db" --db folder
 echo 'run,loss' >text.db
 refused text.db 3 'not a database' 'move it away'
 
 # Damaged inside: what opens is not therefore whole.
-python 'import sqlite3, sys
+"${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
 root = sqlite3.connect(sys.argv[1]).execute(
     "SELECT rootpage FROM sqlite_master WHERE name = \x27loss\x27").fetchone()[0]
 f = bytearray(open(sys.argv[1], "rb").read())
@@ -76,8 +58,7 @@ at = (root - 1) * page
 f[at + 5:at + 40] = bytes(35)
 open("bent.db", "wb").write(f)' "anna's runs.db"
 refused bent.db 0 'damaged' 'save what is left with `sqlite3 bent.db .dump'
-run profile import bent.db --db into.db
-expect_exit 3
+exits 3 profile import bent.db --db into.db
 expect_stderr 'bent.db: damaged ('
 expect_stderr 'take another copy of it'
 if grep -q -e '\*\*\*' -e '\^J' "$err"; then
@@ -113,52 +94,27 @@ chmod 755 closed
 
 # Of an older schema, in a place without the right to write: that before this one
 # is read as it is; of others the runs can be copied.
-cp "anna's runs.db" "closed/anna's ten.db"
-python 'import sqlite3, sys
-d = sqlite3.connect(sys.argv[1])
-d.execute("ALTER TABLE lab_row DROP COLUMN idea")
-d.execute("ALTER TABLE sweep_row DROP COLUMN variants")
-d.execute("ALTER TABLE sweep_row DROP COLUMN variantsFrom")
-d.execute("DROP TABLE choice")
-for c in ("warmIterations", "warm_ns", "warmEnergy_j"):
-    d.execute("ALTER TABLE run DROP COLUMN " + c)
-d.execute("PRAGMA user_version = 10")
-d.commit()
-d.execute("PRAGMA journal_mode = WAL")
-d.close()' "closed/anna's ten.db"
-cp "closed/anna's ten.db" "closed/anna's eight.db"
-python 'import sqlite3, sys
-d = sqlite3.connect(sys.argv[1])
-for c in ("optimizer", "rateSchedule", "validation", "earlyStop",
-          "memoryPeak_bytes", "utilization_pct", "energy_j", "iteration_flop"):
-    d.execute("ALTER TABLE run DROP COLUMN " + c)
-d.execute("ALTER TABLE loss DROP COLUMN heldLoss")
-d.execute("ALTER TABLE loss DROP COLUMN learningRate")
-d.execute("PRAGMA user_version = 8")
-d.commit()
-d.execute("PRAGMA journal_mode = WAL")
-d.close()' "closed/anna's eight.db"
-cp "closed/anna's ten.db" "closed/anna's nine.db"
-python 'import sqlite3, sys
-d = sqlite3.connect(sys.argv[1])
-d.execute("ALTER TABLE run DROP COLUMN energy_j")
-d.execute("ALTER TABLE run DROP COLUMN iteration_flop")
-d.execute("PRAGMA user_version = 9")
-d.commit()
-d.execute("PRAGMA journal_mode = WAL")
-d.close()' "closed/anna's nine.db"
-cp "closed/anna's eight.db" "closed/anna's six.db"
-python 'import sqlite3, sys
-d = sqlite3.connect(sys.argv[1])
-d.execute("ALTER TABLE run DROP COLUMN learningRate")
-d.execute("ALTER TABLE run DROP COLUMN lessonLearningRate")
-d.execute("ALTER TABLE run DROP COLUMN threads")
-d.execute("ALTER TABLE run DROP COLUMN variantsFrom")
-d.execute("DROP TABLE variant_time")
-d.execute("PRAGMA user_version = 6")
-d.commit()
-d.execute("PRAGMA journal_mode = WAL")
-d.close()' "closed/anna's six.db"
+# older FROM TO VERSION TABLE.COLUMN...
+older() {
+    changes="PRAGMA user_version = $3; PRAGMA journal_mode = WAL"
+    db="closed/anna's $2.db"
+    cp "$1" "$db"
+    shift 3
+    for column in "$@"; do
+        changes="ALTER TABLE ${column%.*} DROP COLUMN ${column#*.}; $changes"
+    done
+    sql "$db" "$changes" >mode
+}
+older "anna's runs.db" ten 10 lab_row.idea sweep_row.variants sweep_row.variantsFrom \
+    run.warmIterations run.warm_ns run.warmEnergy_j
+sql "closed/anna's ten.db" 'DROP TABLE choice'
+older "closed/anna's ten.db" eight 8 run.optimizer run.rateSchedule run.validation \
+    run.earlyStop run.memoryPeak_bytes run.utilization_pct run.energy_j \
+    run.iteration_flop loss.heldLoss loss.learningRate
+older "closed/anna's ten.db" nine 9 run.energy_j run.iteration_flop
+older "closed/anna's eight.db" six 6 run.learningRate run.lessonLearningRate \
+    run.threads run.variantsFrom
+sql "closed/anna's six.db" 'DROP TABLE variant_time'
 chmod 444 "closed/anna's six.db" "closed/anna's eight.db" "closed/anna's nine.db" \
     "closed/anna's ten.db"
 chmod 555 closed

@@ -14,21 +14,16 @@ for source in csv digits text words; do
     data_lesson "$source" fifo
     run lesson lint data.md
     expect_stderr 'fifo: cannot be read: it is a pipe'
-    run run data.md
-    expect_exit 3
+    exits 3 run data.md
     expect_stderr 'fifo: cannot be read: it is a pipe'
-    run step data.md
-    expect_exit 3
-    run --plain data.md
-    expect_exit 3
+    exits 3 step data.md
+    exits 3 --plain data.md
 done
 data_lesson mnist .
-run run data.md
-expect_exit 3
+exits 3 run data.md
 expect_stderr 'it is a pipe'
 data_lesson csv /dev/zero
-run run data.md
-expect_exit 3
+exits 3 run data.md
 expect_stderr 'it is a device'
 
 # 300 MiB of numbers and spaces in 300 KiB.
@@ -40,8 +35,7 @@ with gzip.open("bomb.csv.gz", "wb", 6) as f:
         f.write(row)'
 for source in csv text words; do
     data_lesson "$source" bomb.csv.gz
-    run run data.md
-    expect_exit 3
+    exits 3 run data.md
     expect_stderr 'bomb.csv.gz: is longer than 256 MiB, unpacked'
 done
 data_lesson csv bomb.csv.gz
@@ -57,8 +51,7 @@ for path in "$work/other.csv" ../other.csv deep/../../other.csv; do
     sed 's/path: /batch: 1, path: /' data.md >own/data.md
     for words in 'run --iterations 2' 'step'; do
         # shellcheck disable=SC2086 # words
-        run $words own/data.md
-        expect_exit 0
+        exits 0 $words own/data.md
         expect_stderr 'other.csv, outside its own directory'
     done
     run --plain own/data.md
@@ -67,8 +60,7 @@ done
 for path in other.csv ./other.csv deep/../other.csv; do
     data_lesson csv "$path"
     sed 's/path: /batch: 1, path: /' data.md >own/data.md
-    run run --iterations 2 own/data.md
-    expect_exit 0
+    exits 0 run --iterations 2 own/data.md
     expect_no_stderr
 done
 run run --iterations 2 own/data.md --data other.csv
@@ -87,7 +79,5 @@ key s
 expect s does nothing here
 key L
 expect > the lesson
-key q
-key q
+key q q
 END
-expect_exit 0

@@ -21,20 +21,17 @@ run: {epochs: 3}
 ---
 The introduction.
 END
-run run small.md --json --backend cpu --db "$db"
-expect_exit 0
+exits 0 run small.md --json --backend cpu --db "$db"
 expect_json 'len(of("evaluation")) == 3' 'len(of("iteration")) == 6' \
     'all(0 <= r["exact"] <= r["accuracy"] <= 1 for r in of("evaluation"))' \
     'of("summary")[0]["exact"] == of("evaluation")[2]["exact"]'
-run run small.md --backend cpu --db "$db" --epochs 60
-expect_exit 0
+exits 0 run small.md --backend cpu --db "$db" --epochs 60
 expect_stdout 'of the strings exact'
 grep -q ', validation accuracy .* % of symbols' "$out" || complain 'no accuracy of symbols'
 expect_stdout ' -> '
 
 # The encoder's last state is what the decoder begins with.
-run step small.md --json --backend cpu --db "$db"
-expect_exit 0
+exits 0 step small.md --json --backend cpu --db "$db"
 expect_json '[o["shape"] for r in of("step") for o in r["outputs"]
     if o["name"] == "att.probs"] == [[14, 2, 2]]' \
     'sum(o["name"] == "enc.h.1.grad.dec" for r in of("step")
@@ -54,11 +51,9 @@ expect_stdout '[0,0,0] ^ '
 
 # A run without strings has no such share.
 inline_lesson plain
-run run plain.md --json --backend cpu --db "$db"
-expect_exit 0
+exits 0 run plain.md --json --backend cpu --db "$db"
 expect_json '"exact" not in of("summary")[0]'
 
 sed 's/hidden: 12, from/hidden: 11, from/' small.md >wrong.md
-run run wrong.md --backend cpu --db "$db"
-expect_exit 3
+exits 3 run wrong.md --backend cpu --db "$db"
 expect_stderr "starts from 'enc', with the last state [14,12]"

@@ -40,8 +40,7 @@ expect_json "FILE2=$work/whole" 'len(of("iteration")) == 2 * 143' \
     '"the disk " in one("summary")["recording_error"]'
 # The run's row tells the training's end and what is missing, if the last commit
 # has left a page for that; if not, nobody takes the run for a whole one.
-run profile list --json --db "$db"
-expect_exit 0
+exits 0 profile list --json --db "$db"
 expect_json 'rows[0]["run"] == 2' \
     '(rows[0]["status"], rows[0]["iterations"]) == ("done", 2 * 143) or
      (rows[0]["status"] == "interrupted" and rows[0]["figures_from_rows"])'
@@ -54,8 +53,7 @@ run profile list --db other.db
 if grep -q lost "$out"; then
     complain 'nothing is lost of a whole run'
 fi
-run profile show 2 --db "$db"
-expect_exit 0
+exits 0 profile show 2 --db "$db"
 grep -q '^status *interrupted' "$out" || expect_stdout 'the disk'
 
 # What a whole record says.

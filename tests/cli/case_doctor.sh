@@ -6,16 +6,14 @@ for hidden in no yes; do
     if [ "$hidden" = yes ]; then
         export LAPENNA_LAB_MODULE_DIR="$modules"
     fi
-    run doctor
-    expect_exit 0
+    exits 0 doctor
     expect_no_stderr
     expect_no_escape
     for part in program lessons CPU OpenBLAS oneDNN 'CUDA module' driver \
         device cuBLAS cuDNN CUPTI NVTX 'hardware counters' terminal pictures database; do
         expect_stdout "$part"
     done
-    run doctor --json
-    expect_exit 0
+    exits 0 doctor --json
     expect_no_stderr
     expect_json 'len(of("check")) == len(rows) >= 15' \
         'all(set(r) == {"type", "name", "status", "detail", "remedy"}
@@ -39,8 +37,7 @@ expect_json 'all(r["status"] == "missing" for r in rows
 mkdir planted
 other=$(ldd "$LAB_EXE" | sed -n 's/.*libmd4c.* => \(.*\) (.*/\1/p')
 cp "$other" planted/libopenblas.so.0
-LD_LIBRARY_PATH="$work/planted" run doctor --json
-expect_exit 0
+LD_LIBRARY_PATH="$work/planted" exits 0 doctor --json
 expect_json '[r["status"] for r in rows if r["name"] == "OpenBLAS"] == ["ok"]'
 
 # Without it, here in a copy of the program that asks for other names, its variants
@@ -55,18 +52,14 @@ END
 chmod +x apart/bin/lapenna-lab
 real=$LAB_EXE
 LAB_EXE=$work/apart/bin/lapenna-lab
-run doctor --json
-expect_exit 0
+exits 0 doctor --json
 expect_json '[r["status"] for r in rows if r["name"] == "OpenBLAS"] ==
     ["missing"]'
-run step mlp-digits --json --backend cpu --db none.db
-expect_exit 0
+exits 0 step mlp-digits --json --backend cpu --db none.db
 expect_no_stderr
 expect_json 'all(r["variant"] != "blas" for r in of("step"))'
-run step mlp-digits --backend cpu --db none.db --variant fc1=blas
-expect_exit 2
-run lab dot --backend cpu --size 1000 --db none.db
-expect_exit 0
+exits 2 step mlp-digits --backend cpu --db none.db --variant fc1=blas
+exits 0 lab dot --backend cpu --size 1000 --db none.db
 expect_stdout plain
 if grep -q openblas "$out"; then
     complain "a lab measures OpenBLAS, which is not there"
@@ -99,7 +92,6 @@ expect dense
 absent (9): the fastest
 quit
 END
-expect_exit 0
 unset LAPENNA_LAB_TUNE
 run run mlp-digits --iterations 2 --backend cpu --db new.db
 play --backend cpu --db new.db <<'END'
@@ -110,20 +102,16 @@ await 60000 (9): the fastest of this op
 expect naive (
 quit
 END
-expect_exit 0
 echo 'no database' >text.db
 cp text.db before
-run doctor --json --db text.db
-expect_exit 0
+exits 0 doctor --json --db text.db
 expect_json 'rows[-1]["status"] == "warning" and "text.db" in rows[-1]["detail"]'
 cmp -s text.db before || complain "the file was changed"
-run doctor --json --db text.db/x.db
-expect_exit 0
+exits 0 doctor --json --db text.db/x.db
 expect_json 'rows[-1]["status"] == "warning"'
 
 export LAPENNA_LAB_DATA_DIR="$work/none"
-run doctor --json
-expect_exit 0
+exits 0 doctor --json
 expect_json '[r["status"] for r in rows if r["name"] == "lessons"] ==
     ["missing"]'
 unset LAPENNA_LAB_DATA_DIR
@@ -147,14 +135,11 @@ xterm-256color 256 256
 lab-direct 256 16777216
 xterm auto 8
 END
-run doctor mlp-digits
-expect_exit 2
-run doctor --no-such-option
-expect_exit 2
+exits 2 doctor mlp-digits
+exits 2 doctor --no-such-option
 
 # --help lists what means something here; what is common is taken all the same.
-run doctor --help
-expect_exit 0
+exits 0 doctor --help
 expect_stdout --db
 expect_stdout --json
 for word in --epochs --variant --batch --seed --no-mouse; do
@@ -162,5 +147,4 @@ for word in --epochs --variant --batch --seed --no-mouse; do
         complain "doctor --help lists $word"
     fi
 done
-run doctor --backend cpu --seed 3 --db "$work/runs.db"
-expect_exit 0
+exits 0 doctor --backend cpu --seed 3 --db "$work/runs.db"

@@ -6,13 +6,11 @@ written() {
     grep -o '"outputs":.*' "$out" | sed 's/"name":"[^"]*"//g'
 }
 
-run step embedding-product --json --backend cpu
-expect_exit 0
+exits 0 step embedding-product --json --backend cpu
 expect_json 'sum(s["flop"] for s in of("step")
      if s["name"] == "fc1.matmul") == 240'
 written >product
-run step embedding-gather --json --backend cpu
-expect_exit 0
+exits 0 step embedding-gather --json --backend cpu
 expect_json 'sum(s["flop"] for s in of("step")
      if s["name"] == "emb1.gather") == 15' \
     '[o["name"] for s in of("step") for o in s["outputs"]

@@ -22,8 +22,7 @@ energy() {
     }
 }
 energy 1.2
-run profile show 1 --json --db "$db"
-expect_exit 0
+exits 0 profile show 1 --json --db "$db"
 expect_json 'one("run")["energy_j"] == 8' 'one("run")["iteration_flop"] > 0' \
     'one("run")["warm_iterations"] == 19998' 'one("run")["warm_ns"] > 1e9' \
     '0 < one("run")["warm_energy_j"] <= 8'
@@ -44,9 +43,8 @@ grep -q "^work for energy  *$rate GFLOP/s per W\$" "$out" ||
     complain "not the work for a joule"
 
 # Without such a counter it is unknown, and nothing is printed of it.
-LAPENNA_LAB_POWERCAP=$work/none run run small.md --backend cpu --iterations 3 \
+LAPENNA_LAB_POWERCAP=$work/none exits 0 run small.md --backend cpu --iterations 3 \
     --db "$db"
-expect_exit 0
 run profile show 2 --json --db "$db"
 expect_json 'one("run")["energy_j"] is None' 'one("run")["iteration_flop"] > 0' \
     'one("run")["warm_ns"] is None'
@@ -56,9 +54,8 @@ grep -q '^joules' "$out" && complain "joules that nothing measured"
 
 # Over less than a second a counter tells nothing of an iteration.
 for n in 1 2 3; do
-    LAPENNA_LAB_POWERCAP=$work/caps run run small.md --backend cpu --iterations $n \
+    LAPENNA_LAB_POWERCAP=$work/caps exits 0 run small.md --backend cpu --iterations $n \
         --db "$db"
-    expect_exit 0
     run profile show last --json --db "$db"
     warm=$((n > 2 ? n - 2 : 0))
     expect_json 'one("run")["warm_energy_j"] is None' \
@@ -77,10 +74,7 @@ run profile import "$db" --db copy.db
 run profile show 1 --json --db copy.db
 expect_json 'one("run")["energy_j"] == 8' 'one("run")["warm_iterations"] == 19998' \
     '0 < one("run")["warm_energy_j"] <= 8'
-python3 -c 'import sqlite3
-d = sqlite3.connect("copy.db")
-d.execute("UPDATE run SET warm_ns = NULL, warmIterations = NULL, warmEnergy_j = NULL")
-d.commit()'
+sql copy.db 'UPDATE run SET warm_ns = NULL, warmIterations = NULL, warmEnergy_j = NULL'
 run profile show 1 --db copy.db
 grep -q '^joules an iteration  *n/a: not counted over iterations alone$' "$out" ||
     complain "joules of a whole run"

@@ -6,14 +6,12 @@ lines() {
 for launch in '1 10 10' '10 1 10' '10 10 100'; do
     # shellcheck disable=SC2086 # three words
     set -- $launch
-    run lab hello --backend cpu --grid "$1" --block "$2"
-    expect_exit 0
+    exits 0 lab hello --backend cpu --grid "$1" --block "$2"
     [ "$(lines)" = "$3" ] || complain "$(lines) lines, not $3"
     expect_stdout "$3 threads, $3 lines"
 done
 # A rung that is wrong on purpose is shown, not timed, and is no failure.
-run lab stencil --backend cpu --sizes 1024 --repeat 20 --json
-expect_exit 0
+exits 0 lab stencil --backend cpu --sizes 1024 --repeat 20 --json
 expect_json '[r["wrong_elements"] for r in of("lab_row") if "wrong_elements" in r] == [168]' \
     '[r["median_ns"] for r in of("lab_row") if "wrong_elements" in r] == [None]' \
     'sum(r["status"] == "done" for r in of("lab_row")) == 2'
@@ -37,13 +35,11 @@ run lab vectors --backend cpu --json
 
 # Without a GPU the calls of cuDNN are refused, and those of the run that ships shown.
 if ! "$LAB_EXE" doctor 2>/dev/null | grep -q '^device  *ok'; then
-    run lab calls
-    expect_exit 4
+    exits 4 lab calls
     expect_stdout 'lapenna-lab profile show --recorded 376'
     expect_stdout ' 22  cudaMemcpy(result, y, 768, cudaMemcpyDeviceToHost)'
     expect_stderr 'Remedy'
-    run lab calls --json
-    expect_exit 4
+    exits 4 lab calls --json
     expect_no_stdout
     play lab-cudnn-calls --db calls.db <<'END'
 resize 80 24
@@ -58,5 +54,4 @@ key v
 await 60000 this machine lacks what it needs; v has what it printed
 absent one by one (
 END
-    expect_exit 0
 fi

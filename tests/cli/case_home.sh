@@ -28,8 +28,7 @@ key Down
 expect About, builds on mlp-digits
 key q
 END
-run run activations --iterations 2 --backend cpu
-expect_exit 0
+exits 0 run activations --iterations 2 --backend cpu
 screens doctor <<END
 expect Last runs
 expect P has runs recorded on GPUs
@@ -43,18 +42,13 @@ expect Last runs
 key q
 END
 screens no_roof <<END
-key r
-key Enter
-key R
+key r Enter R
 expect No roof is known
 key q
 END
-run profile ceilings --backend cpu
-expect_exit 0
+exits 0 profile ceilings --backend cpu
 screens roofline <<END
-key r
-key Enter
-key R
+key r Enter R
 expect Roofline of
 expect FLOP/byte
 expect copy
@@ -69,108 +63,82 @@ key r
 expect activations
 key Enter
 expect Steps
-key q
-key q
-key Enter
+key q q Enter
 await 60000 next: fc1.matmul
 key s
 await 60000 next: fc1.bias
 key O
 expect occupancy is of a GPU
 expect home, key P
-text :list tensors
-key Enter
+enter :list tensors
 expect fc1.W.grad
-key q
-key ?
+key q ?
 expect Help (
-key q
-key q
-key q
+key q q q
 END
 
 # Two runs side by side, of the database that ships with the program.
 screens compare <<END
 key P
-text /cnn-codelab
-key Enter
-key m
-key n
-key c
+enter /cnn-codelab
+key m n c
 expect against run
 expect conv1.conv
 key v
 expect fc2.matmul
 key v
 expect dense_fused
-key v
-key v
-key v
-key v
+key v v v v
 expect Where the wall time of one iteration goes
 expect launch latency
 expect between steps
-key q
-key q
-key q
+key q q q
 END
 
 # Where a lab's kernels and a sweep's rows are.
 screens labs <<END
 key P
-text /lab-gemm-tensor
-key Enter
+enter /lab-gemm-tensor
 key Enter
 expect "traced"
 key q
-text /products
-key Enter
+enter /products
 key Enter
 expect This lab has no steps
 expect --recorded
 expect none: this run has no steps
-key q
-key q
-key q
+key q q q
 END
 
 # A training is left running, and come back to; meanwhile no other lesson opens,
 # and leaving the program asks.
 screens background <<END
-text /mlp-digits
-key Enter
+enter /mlp-digits
 key Enter
 await 60000 step 0 of
-text :train 50000000
-key Enter
+enter :train 50000000
 await 60000 samples/s
-key q
-key q
+key q q
 expect b leaves it running
 key x
 expect training ...
-key q
-key b
+key q b
 await 60000 trains in the background
 key Esc
-text /softmax-regression
-key Enter
+enter /softmax-regression
 key Enter
 await 60000 a training runs in the background
 key q
 expect stop it and leave? (y/n)
-key n
-key Esc
-text /mlp-digits
-key Enter
+key n Esc
+enter /mlp-digits
 key Enter
 await 60000 training ...
 key t
 await 60000 samples/s
 key Esc
 await 60000 training stopped after
-key q
-key q
+key q q
 await 60000 Last runs
 absent trains in the background
 key q
@@ -183,13 +151,10 @@ for n in 1 8 18; do
     screens left <<END
 key Enter
 await 60000 next:
-text :unwatch
-key Enter
-text :step $n
-key Enter
+enter :unwatch
+enter :step $n
 await 60000 step $n of
-key q
-key q
+key q q
 END
     run profile list --json
     if [ $n -lt 18 ]; then
@@ -228,11 +193,9 @@ key Esc
 text :th 
 expect contrast
 key Esc
-text :step
-key Enter
+enter :step
 expect "step" means nothing on this screen
-key ?
-key End
+key ? End
 expect theme auto | dark
 key q
 expect q quit

@@ -1,8 +1,7 @@
 # shellcheck shell=sh
 # Networks counted, fused, in 8 bits and pruned: lab layers, lab inference.
 counts() { # NETWORK PARAMETERS LAYERS BATCH_NORMS IDLE LEFT
-    run lab layers "$1" --json
-    expect_exit 0
+    exits 0 lab layers "$1" --json
     expect_json "one('layers')['parameters'] == $2" \
         "one('layers')['layers'] == $3" "one('layers')['batch_norms'] == $4" \
         "one('layers')['idle'] == $5" "one('layers')['left'] == $6" \
@@ -17,18 +16,13 @@ counts resnet152 60192808 516 155 1 159
 counts inception-v3 23834568 310 94 1 91
 # x is a node of data, no layer; the flatten behind it is one.
 counts transformer-block 600 8 0 0 6
-run lab layers lenet
-expect_exit 0
+exits 0 lab layers lenet
 expect_stdout '61706 parameters'
-run lab layers lab-gemm
-expect_exit 2
-run lab layers resnet-152
-expect_exit 3
+exits 2 lab layers lab-gemm
+exits 3 lab layers resnet-152
 expect_stderr 'did you mean resnet152;'
-run lab layers no-such-network
-expect_exit 3
-run lab layers
-expect_exit 2
+exits 3 lab layers no-such-network
+exits 2 lab layers
 expect_stderr 'one network: a lesson'
 
 # Within half a point of fp32 in 8 bits, within a point with half of the weights, and
@@ -59,8 +53,7 @@ of_seeds() { # SEEDS ARGUMENTS...
     shift
     : >seeds.json
     for seed in $seeds; do
-        run lab inference "$@" --seed "$seed" --json
-        expect_exit 0
+        exits 0 lab inference "$@" --seed "$seed" --json
         cat "$out" >>seeds.json
     done
     cp seeds.json "$out"
@@ -77,14 +70,12 @@ of_seeds 2 cnn-digits --epochs 1
 expect_json "all(abs(b['accuracy'] - a['accuracy']) <= 0.005 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == 'fused, int8']))"
 fi
 # Rows that are for validation are none of the test.
-run lab inference early-stop --iterations 20 --json
-expect_exit 0
+exits 0 lab inference early-stop --iterations 20 --json
 expect_json "one('inference')['rows'] == 1438" \
     "abs(of('inference_form')[0]['accuracy'] - one('inference')['accuracy_as_trained']) < 1e-9"
 run run mlp-digits --backend cpu --no-tune --db runs.db --iterations 40 \
     --save kept
-run lab inference mlp-digits --load kept --iterations 1
-expect_exit 0
+exits 0 lab inference mlp-digits --load kept --iterations 1
 expect_stdout 'fused, int8'
 expect_stdout 'mlp-digits: loaded from kept, then inference on'
 ! grep -q 'iterations of training' "$out" || complain 'a loaded network was trained'
@@ -115,20 +106,15 @@ run: {epochs: 1}
 ---
 Text.
 END
-run lab inference ./narrow.md --iterations 5
-expect_exit 0
+exits 0 lab inference ./narrow.md --iterations 5
 expect_stdout 'fc2.W stays whole: its sums have 2 numbers, 2:4 needs four'
-run lab inference gpt
-expect_exit 2
-run lab inference optimizer-sgd
-expect_exit 2
+exits 2 lab inference gpt
+exits 2 lab inference optimizer-sgd
 expect_stderr 'a lesson of classes'
-run lab inference mlp-digits --device 3
-expect_exit 4
+exits 4 lab inference mlp-digits --device 3
 expect_stderr '--device 3 is not there'
 printf 'no network' >broken
-run lab inference mlp-digits --load broken
-expect_exit 3
+exits 3 lab inference mlp-digits --load broken
 
 # On a simulated GPU every kernel for products of 8 bits answers as the CPU does.
 run lab inference mlp-digits --load kept --iterations 1 --backend sim --json
@@ -142,74 +128,59 @@ if [ "$status" -ne 4 ]; then
         "all(r['accuracy'] > 0 and r['difference'] < 0.1 and r['row_ns'] is None for r in of('inference_form')[2:7])"
 fi
 
-run lab inference mlp-digits cnn-digits
-expect_exit 2
+exits 2 lab inference mlp-digits cnn-digits
 expect_stderr 'give one lesson of classes, as mlp-digits (found: 2)'
 
 # Only attention mixes positions: everywhere else a derivative across them is zero.
-run lab mixing transformer-block --json
-expect_exit 0
+exits 0 lab mixing transformer-block --json
 expect_json "[r['layer'] for r in of('mixing') if r['others'] > 0] == ['block1.attn']" \
     "of('mixing')[1]['earlier'] and not of('mixing')[1]['later']" \
     "all(r['norm'][i][i] > 0 for r in of('mixing') for i in range(4))"
-run lab mixing transformer-block
-expect_exit 0
+exits 0 lab mixing transformer-block
 expect_stdout 'block1.attn  attention   its own and earlier ones'
-run lab mixing transformer-block --ascii
-expect_exit 0
+exits 0 lab mixing transformer-block --ascii
 expect_stdout '- no derivative'
-run lab mixing lstm-text
-expect_exit 0
+exits 0 lab mixing lstm-text
 expect_stdout 'the first 32 of 64 positions'
 # Nothing to prune: the other forms are shown, and the lesson is bad input.
 printf '0,1,0\n1,0,1\n1,1,1\n0,0,0\n0,1,0\n1,0,1\n1,1,1\n0,0,0\n' >two.csv
 sed -e 's/{source: digits, batch: 16, split: 0.8, shuffle: true}/{source: csv, path: two.csv, batch: 2, split: 0.5}/' \
     -e '/id: fc2/d' narrow.md >two.md
-run lab inference ./two.md --iterations 2
-expect_exit 3
+exits 3 lab inference ./two.md --iterations 2
 expect_stdout 'fused, int8'
 expect_stderr 'there is nothing to prune by 2:4'
 # A last state, a context: one vector of all positions.
-run lab mixing rnn-fibonacci --json
-expect_exit 0
+exits 0 lab mixing rnn-fibonacci --json
 expect_json "[(r['layer'], len(r['norm']), r['positions']) for r in of('mixing')] == [('rnn1', 1, 3)]" \
     "all(v > 0 for v in of('mixing')[0]['norm'][0])" \
     "of('mixing')[0]['others'] is None and not of('mixing')[0]['later']"
-run lab mixing bahdanau-attention
-expect_exit 0
+exits 0 lab mixing bahdanau-attention
 grep -q '^att1  *bahdanau_attention  one vector, of all  *n/a$' "$out" ||
     complain 'no context of all positions'
 # The rows of an image are no positions, nor are its channels.
-run lab mixing cnn-digits
-expect_exit 2
+exits 2 lab mixing cnn-digits
 expect_stderr 'no layer of cnn-digits reads'
-run lab mixing mlp-digits
-expect_exit 2
+exits 2 lab mixing mlp-digits
 expect_stderr 'no layer of mlp-digits reads'
-run lab mixing lab-gemm
-expect_exit 2
+exits 2 lab mixing lab-gemm
 
 # oneDNN's sums are the same whole numbers: the same answers, to the bit.
 if "$LAB_EXE" doctor 2>/dev/null | grep -q '^oneDNN  *ok'; then
-    run lab inference mlp-digits --load kept --iterations 1 --json
-    expect_exit 0
+    exits 0 lab inference mlp-digits --load kept --iterations 1 --json
     expect_json 'of("inference_form")[2]["form"] == "int8, cpu, onednn"' \
         'of("inference_form")[2]["accuracy"] == of("inference_form")[1]["accuracy"]' \
         'of("inference_form")[2]["row_ns"] > 0'
-    run lab gemm_int8 --backend cpu --sizes 33x17x65 --repeat 20 --json --db o.db
-    expect_exit 0
+    exits 0 lab gemm_int8 --backend cpu --sizes 33x17x65 --repeat 20 --json --db o.db
     expect_json '[r["variant"] for r in of("lab_row")] == ["floats", "integers", "onednn"]' \
         'all(r["status"] == "done" for r in of("lab_row"))'
 fi
 
 # With validation rows, and with more rows than are answered, accuracy as the engine has
 # it is still of the rows that the table has: `run` has the same of the test rows.
-run run early-stop --backend cpu --no-tune --db runs.db --iterations 20 --save es.st --json
-expect_exit 0
+exits 0 run early-stop --backend cpu --no-tune --db runs.db --iterations 20 --save es.st --json
 tests=$("${LAB_PYTHON:-python3}" -c 'import json, sys
 print([r for r in map(json.loads, open(sys.argv[1])) if r.get("test_accuracy") is not None][-1]["test_accuracy"])' "$out")
-run lab inference early-stop --load es.st --iterations 1 --json
-expect_exit 0
+exits 0 lab inference early-stop --load es.st --iterations 1 --json
 expect_json "one('inference')['rows'] == 1438" \
     "all(r['rows'] == 1438 for r in of('inference_form'))" \
     "[r['iterations'] for r in of('inference_form')][-3:] == [1, 0, 1]" \
@@ -221,8 +192,7 @@ expect_stdout 'inference on 1438 test rows, apart from those of validation'
     print(i % 7 / 7, i % 5 / 5, i % 3 / 3, i % 11 / 11, i % 7 % 2, sep=",")' >many.csv
 sed -e 's/{source: digits, batch: 16, split: 0.8, shuffle: true}/{source: csv, path: many.csv, batch: 4, split: 0.1}/' \
     -e '/id: fc2/s/10/2/' narrow.md >many.md
-run lab inference ./many.md --iterations 5 --json
-expect_exit 0
+exits 0 lab inference ./many.md --iterations 5 --json
 expect_json "one('inference')['rows'] == 2000" \
     "0 < one('inference')['accuracy_as_trained'] < 1" \
     "abs(of('inference_form')[0]['accuracy'] - one('inference')['accuracy_as_trained']) < 1e-9"

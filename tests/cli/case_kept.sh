@@ -6,15 +6,12 @@ few="--backend cpu --no-tune --db $db"
 
 # shellcheck disable=SC2086 # options
 {
-    run run mlp-digits $few --iterations 37 --save ''
-    expect_exit 2
+    exits 2 run mlp-digits $few --iterations 37 --save ''
     expect_no_stdout
-    run run mlp-digits $few --iterations 37 --save first
-    expect_exit 0
+    exits 0 run mlp-digits $few --iterations 37 --save first
     expect_stdout 'first has the network after 37 iterations'
-    run run mlp-digits $few --iterations 63 --continue first --save second \
+    exits 0 run mlp-digits $few --iterations 63 --continue first --save second \
         --json
-    expect_exit 0
     expect_json 'one("summary")["iterations"] == 63' \
         'one("summary")["iterations_before"] == 37' \
         'one("summary")["saved"] == "second"' \
@@ -24,48 +21,35 @@ few="--backend cpu --no-tune --db $db"
     cmp -s second whole || complain "37 and 63 iterations are not 100"
 
     # Another rate goes on; it is what the file has next.
-    run run mlp-digits $few --iterations 1 --continue first --lr 0.5 --save third
-    expect_exit 0
+    exits 0 run mlp-digits $few --iterations 1 --continue first --lr 0.5 --save third
     grep -q '"learning_rate":"0.5"' third || complain "the rate is not kept"
 
     # One iteration of the trained network: its loss is lower.
-    run step mlp-digits --no-tune --backend cpu --db "$db" --load whole --json
-    expect_exit 0
+    exits 0 step mlp-digits --no-tune --backend cpu --db "$db" --load whole --json
     expect_json 'one("end")["loss"] < 1'
 
     # What does not fit.
-    run run mlp-digits $few --continue first --seed 3
-    expect_exit 2
-    run run mlp-digits $few --continue first --load whole
-    expect_exit 2
-    run run mlp-digits $few --continue first --batch 7
-    expect_exit 3
+    exits 2 run mlp-digits $few --continue first --seed 3
+    exits 2 run mlp-digits $few --continue first --load whole
+    exits 3 run mlp-digits $few --continue first --batch 7
     expect_stderr 'its batch is 10 and this one 7'
-    run run cnn-digits $few --continue first
-    expect_exit 3
+    exits 3 run cnn-digits $few --continue first
     expect_stderr 'a network of the lesson mlp-digits, and this is cnn-digits'
-    run run cnn-digits $few --load first
-    expect_exit 3
+    exits 3 run cnn-digits $few --load first
     expect_stderr 'fc1.b is [16] in it and [10] here'
     head -c 700 whole >short.st
-    run run mlp-digits $few --load short.st --save whole --force
-    expect_exit 3
+    exits 3 run mlp-digits $few --load short.st --save whole --force
     expect_stderr 'the file is cut short'
     cmp -s second whole || complain "the old file is not kept"
     # A file that is there is written over only when that is asked for, or where
     # it is what the training goes on with.
-    run run mlp-digits $few --iterations 1 --save whole
-    expect_exit 3
+    exits 3 run mlp-digits $few --iterations 1 --save whole
     expect_stderr 'there is such a file already'
     cmp -s second whole || complain "the old file is not kept"
-    run run mlp-digits $few --iterations 1 --save third --force
-    expect_exit 0
-    run run mlp-digits $few --iterations 1 --continue third --save third
-    expect_exit 0
-    run run mlp-digits $few --iterations 1 --save "$db"
-    expect_exit 3
-    run run mlp-digits $few --iterations 1 --save nowhere/file
-    expect_exit 3
+    exits 0 run mlp-digits $few --iterations 1 --save third --force
+    exits 0 run mlp-digits $few --iterations 1 --continue third --save third
+    exits 3 run mlp-digits $few --iterations 1 --save "$db"
+    exits 3 run mlp-digits $few --iterations 1 --save nowhere/file
     expect_no_stdout
 }
 
@@ -80,41 +64,33 @@ head = b[8:8 + n].replace(b'"iteration":"37"', b'"iteration":"99999999999"')
 open(sys.argv[3], "wb").write(struct.pack("<Q", len(head)) + head + b[8 + n:])
 EOF
 for option in --load --continue; do
-    run run mlp-digits --backend cpu --no-tune --db "$db" --iterations 1 \
+    exits 0 run mlp-digits --backend cpu --no-tune --db "$db" --iterations 1 \
         $option nan.st
-    expect_exit 0
     expect_stderr 'nan.st has NaN or infinite values: 1 of '
     [ "$(grep -c 'NaN or infinite' "$err")" = 1 ] || complain 'not one warning'
 done
-run run mlp-digits --backend cpu --no-tune --db "$db" --continue far.st
-expect_exit 3
+exits 3 run mlp-digits --backend cpu --no-tune --db "$db" --continue far.st
 expect_stderr 'iteration 99999999999 is after the last'
 
 # What the course prints is the seed's: a trained network is not set beside it.
-run run lstm-example --no-tune --backend cpu --db "$db" --iterations 3 \
+exits 0 run lstm-example --no-tune --backend cpu --db "$db" --iterations 3 \
     --save trained
-expect_exit 0
 run step lstm-example --backend cpu --db "$db"
 expect_stdout 'printed beside computed'
-run step lstm-example --backend cpu --db "$db" --load trained
-expect_exit 0
+exits 0 step lstm-example --backend cpu --db "$db" --load trained
 grep -q 'printed beside computed' "$out" && complain 'compared with the course'
 
 # Nothing is kept where nothing is trained.
-run step mlp-digits --backend cpu --db "$db" --save nothing.st
-expect_exit 2
+exits 2 step mlp-digits --backend cpu --db "$db" --save nothing.st
 [ ! -e nothing.st ] || complain 'step kept a network'
 for option in --near=king --sample=5 --early-stop=3; do
-    run step mlp-digits --backend cpu --db "$db" "$option"
-    expect_exit 2
+    exits 2 step mlp-digits --backend cpu --db "$db" "$option"
     expect_stderr "nothing is trained here: ${option%=*} belongs to"
-    run doctor "$option"
-    expect_exit 2
+    exits 2 doctor "$option"
 done
 inline_lesson early
 sed -i 's/iterations: 5/&, early_stop: 2/' early.md
-run run early.md --backend cpu --db "$db" --iterations 2
-expect_exit 0
+exits 0 run early.md --backend cpu --db "$db" --iterations 2
 expect_stderr 'early_stop of early: no rows are held back'
 
 # The stepper's words.

@@ -23,8 +23,7 @@ wait "$pid" 2>/dev/null
 n=$(stored)
 [ "$n" -ge 2 ] || complain "no loss was stored"
 
-run profile show 1 --json --db "$db"
-expect_exit 0
+exits 0 profile show 1 --json --db "$db"
 expect_json 'one("run")["status"] == "interrupted"' \
     'one("run")["figures_from_rows"] is True' \
     "one('run')['iterations'] == $n" \

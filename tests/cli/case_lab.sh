@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # Labs: climbed, told, recorded; and everything that can be wrong with them.
-run lab gemm --backend cpu --sizes 33,20x30x10 --json
-expect_exit 0
+exits 0 lab gemm --backend cpu --sizes 33,20x30x10 --json
 expect_no_stderr
 expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
     'of("lab")[0]["backend"] == "cpu"' \
@@ -20,14 +19,12 @@ expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
 cp "$out" "$work/climbed"
 
 # It is a run like others: its times are steps.
-run profile list --json
-expect_exit 0
+exits 0 profile list --json
 expect_json 'of("run")[0]["kind"] == "lab"' 'len(of("run")) == 1' 'of("run")[0]["lesson"] == "gemm"' \
     'of("run")[0]["status"] == "done"'
 ideas=$("${LAB_PYTHON:-python3}" -c 'import json, sys
 print([json.loads(line)["idea"] for line in open(sys.argv[1]) if "lab_row" in line])' "$work/climbed")
-run profile show last --json
-expect_exit 0
+exits 0 profile show last --json
 expect_json 'len(of("step")) >= 8' "[r['idea'] for r in of('lab_row')] == $ideas" \
     'all(r["idea"] for r in of("lab_row"))'
 
@@ -43,14 +40,10 @@ run profile show 35 --recorded
 ! grep -q 'its idea' "$out" || complain 'ideas of rows that have none'
 
 # It goes along when its run is copied.
-run lab saxpy --backend cpu --sizes 100 --repeat 20 --db one.db
-expect_exit 0
-run profile import one.db --db two.db
-expect_exit 0
-rows=$("${LAB_PYTHON:-python3}" -c 'import sqlite3
-print(sqlite3.connect("two.db").execute(
-    "SELECT count(*) FROM lab_row WHERE rate > 0").fetchone()[0])')
-[ "$rows" = 2 ] || complain "two.db has $rows rows of the lab, not 2"
+exits 0 lab saxpy --backend cpu --sizes 100 --repeat 20 --db one.db
+exits 0 profile import one.db --db two.db
+[ "$(sql two.db 'SELECT count(*) FROM lab_row WHERE rate > 0')" = 2 ] ||
+    complain 'two.db has not 2 rows of the lab'
 
 # Into a copy of the file that ships, whatever its version: its runs keep their numbers.
 cp "$LAB_BINARY_DIR/share/lapenna-lab/profiles/recorded/h200.db" ships.db
@@ -75,24 +68,20 @@ P
 run lab saxpy --backend cpu --sizes 100 --repeat 20 --db both.db
 run lab lab-saxpy --backend cpu --sizes 100 --repeat 20 --db both.db
 run lab lab-reduction --backend cpu --sizes 100 --repeat 20 --db both.db
-run profile compare 1 2 --db both.db --json
-expect_exit 0
+exits 0 profile compare 1 2 --db both.db --json
 expect_json 'len(of("comparison")) > 0' \
     'all(r["run_a"] and r["run_b"] for r in of("comparison"))'
-run profile compare 1 3 --db both.db
-expect_exit 3
+exits 3 profile compare 1 3 --db both.db
 expect_stderr 'run 1 is of the lesson saxpy, run 3 of lab-reduction'
 
-run lab lab-transpose --backend cpu --sizes 33x7 --repeat 20 --ascii
-expect_exit 0
+exits 0 lab lab-transpose --backend cpu --sizes 33x7 --repeat 20 --ascii
 expect_no_escape
 expect_ascii
 expect_stdout 'of ceiling'
 
 # A model knows no cache; a rung that is faster than its own is told why.
-run lab transpose --backend cpu --variants plain --sizes 64 --repeat 20 \
+exits 0 lab transpose --backend cpu --variants plain --sizes 64 --repeat 20 \
     --db model.db
-expect_exit 0
 python3 - "$out" <<'P' || complain 'what is said is not how the rate stands to its model'
 import sqlite3, sys
 rate, model = sqlite3.connect("model.db").execute(
@@ -103,8 +92,7 @@ assert said == (rate > 1.02 * model), (rate, model, said)
 P
 
 # So does a ceiling: of a rung that passes it, the share is of none.
-run lab saxpy --backend cpu --sizes 1000,20000 --repeat 20
-expect_exit 0
+exits 0 lab saxpy --backend cpu --sizes 1000,20000 --repeat 20
 python3 - "$out" <<'P' || complain 'a share above 100 % is not explained'
 import re, sys
 text = open(sys.argv[1]).read()
@@ -117,8 +105,7 @@ for size in re.split(r"\nN ", text.split("These rungs need")[0])[1:]:
 P
 
 # Predictions stand beside the result.
-run lab saxpy --backend cpu --sizes 1000 --predict plain=12.5 --json
-expect_exit 0
+exits 0 lab saxpy --backend cpu --sizes 1000 --predict plain=12.5 --json
 expect_json 'of("lab_row")[0]["rate_predicted"] == 12.5e9' \
     'of("lab_row")[1]["rate_predicted"] is None'
 run lab reduction --backend cpu --sizes 1000 --repeat 20 --predict plain=12.5
@@ -127,19 +114,15 @@ expect_stdout 'predicted  vs. predicted'
 # Copies of inputs count too: here the tensors alone would fit.
 columns=$(awk '/^MemTotal/ {printf "%d", $2 * 1024 * 0.8 / 8 / 65536}' \
     /proc/meminfo)
-run lab softmax --backend cpu --sizes "65536x$columns" --json
-expect_exit 4
+exits 4 lab softmax --backend cpu --sizes "65536x$columns" --json
 expect_json 'all(r["status"] == "out of memory" for r in of("lab_row"))' \
     'all("for copies of its inputs, and the host has" in r["reason"] for r in of("lab_row"))'
 
-run lab saxpy --backend cpu --sizes 100 --precision bf16,fp32 --json
-expect_exit 0
+exits 0 lab saxpy --backend cpu --sizes 100 --precision bf16,fp32 --json
 expect_json 'len(of("lab_row")) == 2'
-run lab saxpy --backend cpu --sizes 100 --precision all --json
-expect_exit 0
+exits 0 lab saxpy --backend cpu --sizes 100 --precision all --json
 # Tuning measures once, keeps the winner, and measures again when it is told to.
-run lab tune gemm --backend cpu --sizes 40,44 --repeat 20 --json --db t.db
-expect_exit 0
+exits 0 lab tune gemm --backend cpu --sizes 40,44 --repeat 20 --json --db t.db
 expect_json 'len(of("lab_row")) == 8' 'len(of("lab_tuned")) == 1' \
     'of("lab_tuned")[0]["measured_now"] is True' \
     'of("lab_tuned")[0]["candidates"] == 8' \
@@ -147,8 +130,7 @@ expect_json 'len(of("lab_row")) == 8' 'len(of("lab_tuned")) == 1' \
     'of("lab_tuned")[0]["size_class"] == "~32"' \
     'min(of("lab_row"), key=lambda r: r["median_ns"])["variant"] == of("lab_tuned")[0]["candidate"]'
 # As text a map: candidates against sizes, the fastest of each marked.
-run lab tune gemm --backend cpu --sizes 40,80 --repeat 20 --retune --ascii --db map.db
-expect_exit 0
+exits 0 lab tune gemm --backend cpu --sizes 40,80 --repeat 20 --retune --ascii --db map.db
 expect_stdout 'the tuning map of gemm fp32: % of the fastest at a size'
 grep -q '^candidate  ~32  *~64' "$out" || complain "no sizes over the map"
 [ "$(sed -n '/^the tuning map/,$p' "$out" | grep -o '##### 100 \*' | wc -l)" = 2 ] ||
@@ -157,66 +139,48 @@ grep -q '^candidate  ~32  *~64' "$out" || complain "no sizes over the map"
     complain "eight candidates"
 # The lab's own command has the map of the run that ships, also where all is kept;
 # a ladder's run is no tuning.
-run lab tune gemm --backend cpu --sizes 40,80 --db map.db
-expect_exit 0
+exits 0 lab tune gemm --backend cpu --sizes 40,80 --db map.db
 ! grep -q 'recorded on NVIDIA' "$out" || complain "a ladder's rungs as a tuning map"
-run lab lab-autotune --backend cpu --sizes 40,80 --db map.db
-expect_exit 0
+exits 0 lab lab-autotune --backend cpu --sizes 40,80 --db map.db
 expect_stdout 'kept since'
 expect_stdout 'recorded on NVIDIA H200, run 24'
 grep -q '^64x64x32_32x32 .* 100 \* .* 100 \* ' "$out" || complain "no winner of a recorded tuning"
 # It comes first where candidates are measured; the winner's line has how many are as
 # fast by their middle half of times.
-run lab lab-autotune --backend cpu --sizes 40 --repeat 20 --retune --db map.db
-expect_exit 0
+exits 0 lab lab-autotune --backend cpu --sizes 40 --repeat 20 --retune --db map.db
 grep -n '^recorded on NVIDIA H200, run 24\|^gemm: \|, the fastest of 8' "$out" >order
 [ "$(sed 's/^[0-9]*:\(.\{8\}\).*/\1/' order | tr '\n' '|')" = 'recorded|gemm: La|gemm fp3|' ] ||
     complain 'the recorded map does not come first'
-near=$(python3 -c 'import sqlite3
-d = sqlite3.connect("map.db")
-q = d.execute("SELECT median_ns, quarter_ns, threeQuarters_ns FROM lab_row WHERE runId = "
-              "(SELECT max(runId) FROM lab_row) ORDER BY median_ns").fetchall()
-print(sum(r[1] <= q[0][2] for r in q[1:]))')
+near=$(sql map.db 'WITH q AS (SELECT * FROM lab_row WHERE runId = (SELECT max(runId)
+    FROM lab_row) ORDER BY median_ns) SELECT sum(quarter_ns <= (SELECT threeQuarters_ns
+    FROM q LIMIT 1)) - 1 FROM q')
 grep -q "the fastest of 8; the times of $near other" "$out" || [ "$near" = 0 ] ||
     complain "not as many overlap with the winner"
-run lab tune gemm --backend cpu --sizes 36 --repeat 20 --json --db t.db
-expect_exit 0
+exits 0 lab tune gemm --backend cpu --sizes 36 --repeat 20 --json --db t.db
 expect_json 'len(rows) == 1' 'of("lab_tuned")[0]["measured_now"] is False' \
     'of("lab_tuned")[0]["overlapping"] is None'
-run lab tune gemm --backend cpu --sizes 36 --repeat 20 --retune --json --db t.db
-expect_exit 0
+exits 0 lab tune gemm --backend cpu --sizes 36 --repeat 20 --retune --json --db t.db
 expect_json 'len(of("lab_row")) == 8' 'of("lab_tuned")[0]["measured_now"] is True'
-run lab gemm --backend cpu --sizes 40,400 --repeat 20 --variants tuned --json --db t.db
-expect_exit 0
+exits 0 lab gemm --backend cpu --sizes 40,400 --repeat 20 --variants tuned --json --db t.db
 expect_json '"the fastest of 8 here" in of("lab_row")[0]["note"]' \
     '"not tuned here" in of("lab_row")[1]["note"]'
 run doctor --json --db t.db
 expect_stdout 'gemm fp32 ~32 on'
 # A winner of another machine is none here; one that nobody knows is said to be.
-sql() {
-    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
-c = sqlite3.connect("t.db")
-c.execute(sys.argv[1])
-c.commit()' "$1"
-}
-sql "UPDATE lab_tuned SET candidate = '1x1'"
-run lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
-expect_exit 0
+sql t.db "UPDATE lab_tuned SET candidate = '1x1'"
+exits 0 lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
 expect_stderr '1x1, is no candidate of this program: it is ignored'
 expect_json '"not tuned here" in of("lab_row")[0]["note"]'
-sql "UPDATE lab_tuned SET hostname = 'elsewhere', candidate = '64x128'"
-run lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
-expect_exit 0
+sql t.db "UPDATE lab_tuned SET hostname = 'elsewhere', candidate = '64x128'"
+exits 0 lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
 expect_no_stderr
 expect_json '"not tuned here" in of("lab_row")[0]["note"]'
 # A name stands for its rung in every precision; errors are a column.
-run lab precision --backend cpu --sizes 20 --variants split_1,split_3 --json
-expect_exit 0
+exits 0 lab precision --backend cpu --sizes 20 --variants split_1,split_3 --json
 expect_json '[r["precision"] for r in of("lab_row")] == \
     ["bf16", "fp16", "bf16", "fp16"]' \
     'of("lab_row")[2]["error"] < 0.02 * of("lab_row")[0]["error"]'
-run lab saxpy --backend cpu --sizes 20 --json
-expect_exit 0
+exits 0 lab saxpy --backend cpu --sizes 20 --json
 expect_json 'of("lab_row")[0]["error"] is None'
 
 # Its front matter has keys of its own.
@@ -232,10 +196,8 @@ repeat: 20
 ---
 Text.
 END
-run lesson lint lab.md
-expect_exit 0
-run lab ./lab.md --backend cpu --json
-expect_exit 0
+exits 0 lesson lint lab.md
+exits 0 lab ./lab.md --backend cpu --json
 expect_json '[r["size"] for r in of("lab_row")] == ["300", "300", "700", "700"]' \
     'of("lab_row")[0]["repeats"] == 20'
 # What measures something else than a ladder says so, and of what.
@@ -250,10 +212,8 @@ cpu_sizes: [5, 1000000, 10]
 repeat: 20
 ---
 END
-run lesson lint sweep.md
-expect_exit 0
-run lab ./sweep.md --backend cpu --json --db s.db
-expect_exit 0
+exits 0 lesson lint sweep.md
+exits 0 lab ./sweep.md --backend cpu --json --db s.db
 expect_json '[r["x"] for r in of("sweep_row")] == [5, 1000000, 10]' \
     'of("sweep_row")[0]["status"] == "done"' \
     'of("sweep_row")[0]["iterations"] == 20' \
@@ -263,11 +223,9 @@ expect_json '[r["x"] for r in of("sweep_row")] == [5, 1000000, 10]' \
     'of("sweep_row")[2]["status"] == "done"' \
     'of("sweep_row")[2]["loss_equal_samples"] == of("sweep_row")[2]["loss_equal_iterations"]' \
     'of("sweep_row")[2]["memory_bytes"] > of("sweep_row")[0]["memory_bytes"]'
-rows=$("${LAB_PYTHON:-python3}" -c 'import sqlite3
-c = sqlite3.connect("s.db")
-print(c.execute("SELECT count(*), sum(median_ns > 0), min(kind) FROM sweep_row "
-                "JOIN run ON run.id = runId").fetchone())')
-[ "$rows" = "(3, 2, 'lab')" ] || complain "s.db has $rows of the sweep"
+rows=$(sql s.db 'SELECT count(*), sum(median_ns > 0), min(kind) FROM sweep_row
+    JOIN run ON run.id = runId')
+[ "$rows" = '3|2|lab' ] || complain "s.db has $rows of the sweep"
 # Names of a GPU's rungs are in the CUDA module, where one is built.
 if [ -e "${LAB_EXE%/bin/*}/lib/lapenna-lab-cuda.so" ]; then
     lesson bad <<'END'
@@ -283,61 +241,50 @@ slide:
 ---
 Text.
 END
-    run lesson lint bad.md
-    expect_exit 3
+    exits 3 lesson lint bad.md
     expect_stderr 'bad.md:6:11: error: variants: gemm has no rung tiel; did you'
     expect_stderr 'bad.md:8:5: error: slide: gemm has no rung opnblas; did you'
 fi
 # Wider until no memory holds it; what can be measured is.
-run lab network-size mlp-digits --backend cpu --sizes 1,1000000000,3 --repeat 20 --json
-expect_exit 0
+exits 0 lab network-size mlp-digits --backend cpu --sizes 1,1000000000,3 --repeat 20 --json
 expect_json '[r["status"] == "done" for r in of("sweep_row")] == [True, False, True]' \
     '"the device has" in of("sweep_row")[1]["reason"]' \
     'of("sweep_row")[0]["parameters"] == 1210' \
     'of("sweep_row")[2]["parameters"] == 3610'
-run lab products mlp-digits --backend cpu --repeat 20 --json
-expect_exit 0
+exits 0 lab products mlp-digits --backend cpu --repeat 20 --json
 expect_json '[r["name"] for r in of("sweep_row")] == ["products", "the rest"]' \
     'abs(sum(r["share"] for r in of("sweep_row")) - 1) < 1e-9' \
     'of("sweep_row")[0]["flop"] == 2 * 10 * (64 * 16 + 2 * 16 * 10) + 2 * 10 * 64 * 16 + 2 * 10 * 16 * 10'
-run lab backward mlp-digits --backend cpu --repeat 20 --ascii
-expect_exit 0
+exits 0 lab backward mlp-digits --backend cpu --repeat 20 --ascii
 expect_ascii
 expect_stdout 'backward takes'
 # All lessons: a row for each, not three and a line.
-run lab backward all --backend cpu --repeat 20
-expect_exit 0
+exits 0 lab backward all --backend cpu --repeat 20
 expect_stdout 'recorded on NVIDIA H200'
 [ "$(grep -c '^ *cnn-digits ' "$out")" -eq 2 ] || complain 'not a row a lesson'
 grep -q 'backward takes' "$out" && complain 'the same again in words'
 # A column that has no value on one backend is left out.
-run lab network-size mlp-digits --backend cpu --sizes 1 --repeat 20
-expect_exit 0
+exits 0 lab network-size mlp-digits --backend cpu --sizes 1 --repeat 20
 grep -q 'over the other' "$out" && complain 'a column of n/a'
-run lab --list
-expect_exit 0
+exits 0 lab --list
 for word in gemm hello offsets gflops calls layers inference tune batch-size backward; do
     grep -q "^$word " "$out" || complain "--list has no line of $word"
 done
 if grep -vE '^.{16} .{14} [^ ]' "$out"; then
     complain 'a line of --list is out of its columns'
 fi
-run lab --list --json
-expect_exit 0
+exits 0 lab --list --json
 expect_json 'any(r["lab"] == "gemm" for r in of("operation"))'
 
 # A lab of which nothing could be measured has failed; one row is enough.
-run lab gemm --backend cpu --sizes 9999999 --db nothing.db
-expect_exit 4
+exits 4 lab gemm --backend cpu --sizes 9999999 --db nothing.db
 run lab gemm --backend cpu --sizes 9999999,20 --repeat 20 --db nothing.db
 run profile list --json --db nothing.db
 expect_json '[r["status"] for r in of("run")] == ["done", "failed"]'
 
 # Lists, comparisons and timelines tell a lab from a network.
-run lab saxpy --backend cpu --sizes 100 --repeat 20 --db c.db
-expect_exit 0
-run run mlp-digits --backend cpu --iterations 2 --db c.db
-expect_exit 0
+exits 0 lab saxpy --backend cpu --sizes 100 --repeat 20 --db c.db
+exits 0 run mlp-digits --backend cpu --iterations 2 --db c.db
 run profile list --json --db c.db
 expect_json '[r["kind"] for r in of("run")] == ["lesson", "lab"]'
 run profile show 1 --json --db c.db
@@ -353,22 +300,17 @@ run profile show last --db s.db --json
 # What is recorded is told as it was told when it was measured.
 expect_json "FILE2=$work/measured" '[r["x"] for r in of("sweep_row")] == [5, 10]' \
     '[{k: v for k, v in r.items() if k != "run"} for r in of("sweep_row")] == [r for r in other if r["type"] == "sweep_row"]'
-run profile compare 1 2 --db c.db
-expect_exit 3
+exits 3 profile compare 1 2 --db c.db
 expect_stderr 'compare labs with labs'
-run profile timeline 1 --db c.db
-expect_exit 0
+exits 0 profile timeline 1 --db c.db
 expect_stdout 'of a lab'
-run profile timeline 2 --json --db c.db
-expect_exit 0
+exits 0 profile timeline 2 --json --db c.db
 expect_json 'of("timeline")[0]["of_a_lab"] is False'
 
 # A word that is only near to a lesson of a lab.
-run lab int8 --db c.db
-expect_exit 3
+exits 3 lab int8 --db c.db
 expect_stderr 'did you mean the lesson lab-int8?'
-run lab gemm_sparse --backend cpu --sizes 63 --db c.db
-expect_exit 2
+exits 2 lab gemm_sparse --backend cpu --sizes 63 --db c.db
 [ "$(tr -d '\n' <"$err" | grep -o MxNxK | wc -l)" -eq 1 ] ||
     complain 'the form of a size is not said once'
 
@@ -378,8 +320,7 @@ run profile show 1 --db untimed.db
 expect_stderr 'no rung of it was timed; the rows above have the reasons'
 
 # A lab of whole numbers: no fp32 in its title, nor fp32's ceiling for its rates.
-run lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --db int8.db
-expect_exit 0
+exits 0 lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --db int8.db
 expect_stdout 'C = scale A W^T of numbers of 8 bits, int8, on '
 grep -q 'ceilings measured now: copy [0-9.]* GB/s$' "$out" ||
     complain "a ceiling of another arithmetic"
@@ -393,11 +334,9 @@ run profile show last --db int8.db --json
 expect_json 'all(r["precision"] == "fp32" and r["arithmetic"] == "int8" for r in of("lab_row"))'
 run profile show last --db int8.db
 grep -q '^16  *integers  *int8  *done' "$out" || complain 'int8 is called fp32'
-run lab gemm_int8 --backend cpu --sizes 16 --precision tf32 --db int8.db
-expect_exit 3
+exits 3 lab gemm_int8 --backend cpu --sizes 16 --precision tf32 --db int8.db
 expect_stderr 'compute in int8, which --precision calls fp32'
-run lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --precision fp32 --db int8.db
-expect_exit 0
+exits 0 lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --precision fp32 --db int8.db
 run lab gemm --backend cpu --sizes 16 --repeat 20 --variants naive --db int8.db --json
 expect_json '"arithmetic" not in one("lab_row")'
 
@@ -438,9 +377,8 @@ kill -KILL $slow
 wait $slow 2>/dev/null
 
 # Sizes with one first side are beside each other, not above each other.
-run lab gemm_full --backend cpu --repeat 20 --chart --db full.db \
+exits 0 lab gemm_full --backend cpu --repeat 20 --chart --db full.db \
     --sizes 16x16x16x1x1x1,16x16x16x2x1x1,16x16x16x1x2x1
-expect_exit 0
 expect_stdout 'size, in their order'
 run lab gemm_full --backend cpu --repeat 20 --chart --db full.db \
     --sizes 16x16x16x1x1x1,24x24x24x1x1x1

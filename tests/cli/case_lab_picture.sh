@@ -23,21 +23,18 @@ expect 2 best of recorded
 key P
 await 60000 2 best of CPU
 expect recorded: NVIDIA H200, run 391 of
-text :export picture.svg
-key Enter
+enter :export picture.svg
 await 60000 picture.svg
 resize 180 45
 await 60000 what it has printed, and its picture
 expect samples/s
 expect 2 best of CPU
 END
-expect_exit 0
 grep -q '>1024<' picture.svg || complain 'the picture is not in picture.svg'
 
 # `--picture` has it without a terminal.
 printf 'resize 80 24\nkey t\nawait 60000 v has the picture\nkey v\nexpect run 391 of\n' >batch.keys
-run --backend cpu --ascii --db none.db --picture batch.svg --replay batch.keys lab-batch-size
-expect_exit 0
+exits 0 --backend cpu --ascii --db none.db --picture batch.svg --replay batch.keys lab-batch-size
 grep -q '>2.62<' batch.svg || complain 'batch.svg has no bars'
 
 # One lesson of a sweep of all: its phases; Right is the next one.
@@ -54,15 +51,12 @@ key Right
 await 60000 lesson softmax-mnist, less is better, 0 to
 key Right
 await 60000 lesson mlp-digits, less is better, 0 to
-key v
-key Right
-key v
+key v Right v
 await 60000 lesson mlp-digits, less is better, 0 to
 key Down
 expect backward:
 expect % of an iteration's time
 END
-expect_exit 0
 
 # The calls of a convolution: powers of ten apart.
 play lab-cudnn-calls --ascii --db picture.db <<'END'
@@ -77,7 +71,6 @@ key End
 await 60000 22 cudaMemcpy
 expect cudaMemcpy(result, y, 768, cudaMemcpyDeviceToHost)
 END
-expect_exit 0
 
 # A recorded rung is compared with the ceiling of its own precision, which the device has.
 play lab-precision --backend cpu --ascii --db screen.db <<'END'
@@ -85,10 +78,8 @@ resize 160 50
 await 60000 fewer bits
 key P
 await 60000 recorded on NVIDIA H200
-key Down
-key Down
+key Down Down
 expect Profile: tf32, tf32
 expect % of the ceiling (tf32)
 absent its ceiling was not measured
 END
-expect_exit 0

@@ -1,9 +1,5 @@
 # shellcheck shell=sh
 # A lab on the screen, with the real engine: read, predicted, run, stopped.
-count() { # SQL
-    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
-print(sqlite3.connect("screen.db").execute(sys.argv[1]).fetchone()[0])' "$1"
-}
 lesson small <<'END'
 ---
 format: 1
@@ -30,16 +26,13 @@ expect How fast is it?
 await 300000 A small lab
 wait 300
 key p
-text nonsense
-key Enter
+enter nonsense
 expect nonsense is no prediction
 expect an occupancy, 50%
 expect you expect: nonsense
-key Esc
-key r
+key Esc r
 await 300000 you expect (Enter skips):
-text 3 memory
-key Enter
+enter 3 memory
 await 300000 recorded as run 1
 expect [700]
 expect GB/s
@@ -57,28 +50,22 @@ key v
 expect slide, P100: 1.5 GB/s; this machine:
 key p
 expect is measured: predictions come before
-key e
-key ^U
-text 0
-key Enter
+key e ^U
+enter 0
 expect size 0
-key e
-key ^U
-text 50
-key Enter
+key e ^U
+enter 50
 expect [50]
 expect not run
 key Enter
 expect saxpy/cpu.c
-key q
-key P
+key q P
 expect recorded on NVIDIA H200
 END
-expect_exit 0
-[ "$(count 'SELECT count(*) FROM lab_row')" = 4 ] || complain "not 4 rows"
-[ "$(count 'SELECT status FROM run WHERE id = 1')" = 'done' ] ||
+[ "$(sql screen.db 'SELECT count(*) FROM lab_row')" = 4 ] || complain "not 4 rows"
+[ "$(sql screen.db 'SELECT status FROM run WHERE id = 1')" = 'done' ] ||
     complain "run 1 is not done"
-[ "$(count 'SELECT rung FROM lab_said')" = best ] ||
+[ "$(sql screen.db 'SELECT rung FROM lab_said')" = best ] ||
     complain "the prediction was not kept"
 
 # Stopped in the middle: the rows that are through stay, the run is cancelled.
@@ -109,10 +96,9 @@ expect openblas
 key x
 expect nothing is running
 END
-expect_exit 0
-[ "$(count 'SELECT status FROM run WHERE id = 2')" = cancelled ] ||
+[ "$(sql screen.db 'SELECT status FROM run WHERE id = 2')" = cancelled ] ||
     complain "run 2 is not cancelled"
-[ "$(count 'SELECT count(*) > 1 AND min(size) = max(size)
+[ "$(sql screen.db 'SELECT count(*) > 1 AND min(size) = max(size)
     FROM lab_row WHERE runId = 2')" = 1 ] ||
     complain "run 2 has not the rows of the first size alone"
 
@@ -126,15 +112,13 @@ key Enter
 await 300000 timing naive at 700
 key q
 END
-expect_exit 0
-[ "$(count 'SELECT status FROM run WHERE id = 3')" = cancelled ] ||
+[ "$(sql screen.db 'SELECT status FROM run WHERE id = 3')" = cancelled ] ||
     complain "run 3 is not cancelled"
 
 # Left before its first row: the run is taken back, and home says so by itself.
 play --backend cpu --db home.db <<'END'
 resize 80 24
-text /lab-gemm
-key Enter
+enter /lab-gemm
 key Enter
 await 300000 the matrix product (
 wait 500
@@ -146,17 +130,13 @@ key q
 await 300000 No runs yet
 absent running
 END
-expect_exit 0
 
 # A rung that has no room says so in its row, and the others go on.
 play small.md --backend cpu --db screen.db <<'END'
 resize 100 24
 wait 500
-key t
-key e
-key ^U
-text 99999999999,100
-key Enter
+key t e ^U
+enter 99999999999,100
 expect [99999999999]
 key r
 await 300000 you expect
@@ -166,7 +146,6 @@ key Left
 expect failed
 expect take a smaller
 END
-expect_exit 0
 
 # A lab that is no ladder runs its command, and shows what that prints. The picture of
 # recorded results comes by itself, and leaves the text of a narrow screen to its reader.
@@ -203,8 +182,7 @@ expect What costs more?
 expect recorded: NVIDIA H200
 resize 80 24
 absent recorded: NVIDIA H200
-key t
-key x
+key t x
 expect nothing is running
 key t
 expect What costs more?
@@ -218,12 +196,8 @@ key Esc
 expect backward of mlp-digits
 key r
 await 120000 what it has printed; v has its picture
-key p
-key v
-key m
-key q
+key p v m q
 END
-expect_exit 0
 
 # A single kernel is not recorded: its command takes no database, and the backend that
 # was given. The title says how much of its lines is in sight.
@@ -241,7 +215,6 @@ expect 72 of 72 indices belong to one thread and no other
 expect The text, t: all
 key q
 END
-expect_exit 0
 
 # From the list of lessons, and what was recorded on another machine. The
 # recorded run is made here: one of the CPU, told to be a GPU's.
@@ -249,20 +222,16 @@ mkdir -p data/profiles/recorded
 for part in lessons kernels; do
     ln -sf "$LAB_SOURCE_DIR/$part" "data/$part"
 done
-run lab gemm --backend cpu --sizes 64,96 --repeat 20 \
+exits 0 lab gemm --backend cpu --sizes 64,96 --repeat 20 \
     --db data/profiles/recorded/h200.db
-expect_exit 0
-"${LAB_PYTHON:-python3}" -c 'import sqlite3
-d = sqlite3.connect("data/profiles/recorded/h200.db")
-d.execute("PRAGMA journal_mode = DELETE")
-d.execute("""UPDATE run SET device = "NVIDIA H200", backend = "cuda" """)
-d.execute("""UPDATE lab_row SET rung = "tile" WHERE rung = "blocked" """)
-d.commit()' || complain "the recorded run could not be made"
+sql data/profiles/recorded/h200.db "PRAGMA journal_mode = DELETE;
+    UPDATE run SET device = 'NVIDIA H200', backend = 'cuda';
+    UPDATE lab_row SET rung = 'tile' WHERE rung = 'blocked'" >mode ||
+    complain "the recorded run could not be made"
 export LAPENNA_LAB_DATA_DIR="$PWD/data"
 play --backend cpu --db screen.db <<'END'
 resize 100 30
-text /the matrix product
-key Enter
+enter /the matrix product
 expect Lab: the matrix product
 key Enter
 await 300000 Predict first
@@ -271,11 +240,7 @@ key P
 await 300000 recorded on NVIDIA H200
 expect tile
 expect [64]
-key End
-key Up
-key Up
-key v
-key v
+key End Up Up v v
 expect Kernel: kernels/gemm/
 key r
 expect these are recorded results
@@ -284,13 +249,11 @@ expect naive
 key q
 expect Lessons
 END
-expect_exit 0
 # Left in the middle of a call that takes about a second, however fast this build
 # and machine are: the list is there at once, and says why the processor is still
 # busy. The next lab waits for that call.
-run lab gemm --backend cpu --sizes 200 --variants naive --repeat 20 --json \
+exits 0 lab gemm --backend cpu --sizes 200 --variants naive --repeat 20 --json \
     --db size.db
-expect_exit 0
 size=$("${LAB_PYTHON:-python3}" -c 'import json, sys
 row = json.loads(sys.stdin.readlines()[1])
 print(max(300, min(1500, round(200 * (1e9 / row["median_ns"]) ** (1 / 3)))))' \
@@ -300,8 +263,7 @@ sed "s/16, 700/$size/" large.md >data/own/large.md
 ln -sfn "$PWD/data/own" data/lessons
 play --backend cpu --db left.db <<END
 resize 80 24
-text /large lab
-key Enter
+enter /large lab
 key Enter
 await 300000 A large lab
 wait 500
@@ -324,9 +286,7 @@ key Esc
 expect Lessons
 key q
 END
-expect_exit 0
-run profile list --json --db left.db
-expect_exit 0
+exits 0 profile list --json --db left.db
 expect_json 'len(of("run")) == 0'
 
 # A lab of which nothing could be measured is not done.
@@ -334,8 +294,7 @@ sed -e 's/16, 700/9999999/' -e 's/A large lab/A too large lab/' large.md \
     >data/own/too-large.md
 play --backend cpu --db failed.db <<'END'
 resize 80 24
-text /too large lab
-key Enter
+enter /too large lab
 expect new
 key Enter
 await 300000 A too large lab
@@ -349,12 +308,10 @@ expect Lessons
 expect new
 key q
 END
-expect_exit 0
 run profile list --json --db failed.db
 expect_json '[r["status"] for r in of("run")] == ["failed"]'
 ln -sfn "$LAB_SOURCE_DIR/lessons" data/lessons
-run lab gemm --backend cpu --sizes 33 --repeat 20
-expect_exit 0
+exits 0 lab gemm --backend cpu --sizes 33 --repeat 20
 expect_stdout 'recorded on NVIDIA H200, run 1'
 grep -q '^tile  *fp32' "$out" || complain "no recorded rung"
 unset LAPENNA_LAB_DATA_DIR
@@ -378,10 +335,7 @@ key t
 await 300000 rung
 key P
 await 300000 recorded on NVIDIA H200
-key v
-key v
-key v
-key v
+key v v v v
 expect The course's figures, lines 1-
 expect ; Tab moves
 key Tab
@@ -398,7 +352,6 @@ key Tab
 expect ; Tab moves
 key q
 STEPS
-expect_exit 0
 
 # Of a tuning the candidates that were recorded are a key away, before it runs.
 play lab-autotune --backend cpu --db tune.db <<'END'
@@ -415,10 +368,8 @@ key P
 expect these are the recorded results
 key v
 expect A tile of 128 x 128 was the best
-text :quit
-key Enter
+enter :quit
 END
-expect_exit 0
 
 # A figure of the course whose variant was refused where it was recorded says so; the
 # head of the figures counts the lines that are seen.
@@ -427,15 +378,9 @@ resize 80 24
 expect Lab: convolution
 key P
 await 300000 recorded: NVIDIA H200
-key v
-key v
-key v
-key v
+key v v v v
 expect The course's figures, lines 1-12 of
-text /GV100: 0.26 ms
-key Enter
+enter /GV100: 0.26 ms
 expect no time: the workspace's size: cuDNN does not serve
-text :quit
-key Enter
+enter :quit
 END
-expect_exit 0

@@ -1,7 +1,6 @@
 # shellcheck shell=sh
 # The lessons that ship: listed, correct, shown.
-run lesson list --json
-expect_exit 0
+exits 0 lesson list --json
 expect_no_stderr
 expect_json 'len(of("lesson")) >= 6' \
     'len({r["id"] for r in rows}) == len(rows)' \
@@ -12,16 +11,13 @@ ids=$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' "$out")
 list=$work/list
 cp "$out" "$list"
 
-run lesson list
-expect_exit 0
+exits 0 lesson list
 for id in $ids; do
     expect_stdout "$id"
 done
-run lesson list mlp-digits
-expect_exit 2
+exits 2 lesson list mlp-digits
 expect_stderr "lesson list takes no LESSON: 'mlp-digits'"
-run lesson lint
-expect_exit 0
+exits 0 lesson lint
 # How many commands of the program what was printed has; lines break elsewhere.
 commands_of()
 {
@@ -29,8 +25,7 @@ commands_of()
 }
 
 for id in $ids; do
-    run lesson show "$id"
-    expect_exit 0
+    exits 0 lesson show "$id"
     expect_no_escape
     expect_stdout "$id"
     # A lesson names the program one way; it is shown as it was called.
@@ -49,24 +44,20 @@ run lesson show inside-kernel
 expect_stdout 'lapenna-lab sim lessons/data/inside/copies.cu'
 
 inline_lesson small
-run lesson lint small.md
-expect_exit 0
+exits 0 lesson lint small.md
 
 # A copy of a lesson, alone in its folder: what it builds on is installed.
 mkdir own
 for id in mlp-digits lab-batch-size; do
     path=$(sed -n "s/.*\"id\": *\"$id\".*\"path\": *\"\([^\"]*\)\".*/\1/p" "$list")
     sed 's/^title: .*/title: My own/' "$path" >"own/my-$id.md"
-    run lesson lint "own/my-$id.md"
-    expect_exit 0
+    exits 0 lesson lint "own/my-$id.md"
     expect_no_stderr
 done
-run own/my-lab-batch-size.md # a path: no id of a lesson that is installed
-expect_exit 2
+exits 2 own/my-lab-batch-size.md # a path: no id of a lesson that is installed
 expect_stderr 'lapenna-lab lab own/my-lab-batch-size.md'
 sed 's/^of: .*/of: mlp-digts/' own/my-lab-batch-size.md >own/other.md
-run lesson lint own/other.md
-expect_exit 3
+exits 3 lesson lint own/other.md
 expect_stderr 'no lesson mlp-digts; did you mean mlp-digits'
 expect_stderr 'my-lab-batch-size (own/my-lab-batch-size.md)'
 if grep -q 'no lesson mlp-digits' "$err"; then
@@ -74,8 +65,7 @@ if grep -q 'no lesson mlp-digits' "$err"; then
 fi
 sed 's/^prerequisites: .*/prerequisites: [softmax-regresion]/' \
     own/my-mlp-digits.md >alone.md
-run lesson lint alone.md
-expect_exit 3
+exits 3 lesson lint alone.md
 
 # A heading that is nearly a phase is pointed out; another is not.
 inline_lesson parts
@@ -103,8 +93,7 @@ One number.
 
 A step.
 END
-run lesson lint parts.md
-expect_exit 0
+exits 0 lesson lint parts.md
 grep -F 'did you mean "### backward"?' "$out" "$err" >found || true
 [ "$(wc -l <found)" -eq 1 ] || complain 'the misspelt phase is not reported once'
 
@@ -119,8 +108,7 @@ expect This is a multilayer perceptron
 expect / search
 expect n next
 key q
-text :run fc2.matmul
-key Enter
+enter :run fc2.matmul
 await 60000 step 3 of
 key s
 await 60000 step 4 of
@@ -131,17 +119,14 @@ absent step: fc2
 key g
 await 60000 the lesson (1-
 key /
-text forward phase
-key Enter
+enter forward phase
 await 60000 Forward phase
 absent phase: forward
 key q
 await 60000 step 4 of
 key q
 END
-expect_exit 0
-run lesson show mlp-digits
-expect_exit 0
+exits 0 lesson show mlp-digits
 expect_stdout 'Backward phase'
 expect_stdout 'Step fc2.matmul'
 for raw in 'phase: backward' 'step: fc2'; do

@@ -9,18 +9,15 @@ sed "s/lr: $rate/lr: 0.375/" small.md >other.md
 
 # losses RUN
 losses() {
-    run profile show "$1" --json --db "$db"
-    expect_exit 0
+    exits 0 profile show "$1" --json --db "$db"
     grep '"type":"loss"' "$out" | sed 's/"run":[0-9]*,//'
 }
 
 # The same bits as a lesson that says so.
-run run small.md --iterations 4 --backend cpu --db "$db" --json --lr 0.375
-expect_exit 0
+exits 0 run small.md --iterations 4 --backend cpu --db "$db" --json --lr 0.375
 expect_json 'one("summary")["learning_rate"] == 0.375'
 run run other.md --iterations 4 --backend cpu --db "$db"
-run run small.md --iterations 4 --backend cpu --db "$db"
-expect_exit 0
+exits 0 run small.md --iterations 4 --backend cpu --db "$db"
 for n in 1 2 3; do
     losses "$n" >"losses$n"
 done
@@ -53,11 +50,8 @@ expect_stdout "0.375 (the lesson: $rate)"
 run profile import "$db" --db "$work/copy.db"
 run profile list --json --db "$work/copy.db"
 expect_json "max(r['learning_rate'] for r in rows) == 0.375"
-"${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
-d = sqlite3.connect(sys.argv[1])
-d.execute("""UPDATE run SET learningRate = NULL, lessonLearningRate = NULL
-             WHERE id = 3""")
-d.commit()' "$db" || complain "the row could not be changed"
+sql "$db" 'UPDATE run SET learningRate = NULL, lessonLearningRate = NULL
+    WHERE id = 3' || complain "the row could not be changed"
 run profile compare 1 3 --db "$db"
 grep -q '^learning rate' "$out" && complain "unknown is no other rate"
 

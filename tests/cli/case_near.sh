@@ -8,9 +8,8 @@ rank() {
 }
 
 for lesson in word2vec-cbow word2vec-skipgram; do
-    run run $lesson --json --backend cpu --near "king - man + woman" \
+    exits 0 run $lesson --json --backend cpu --near "king - man + woman" \
         --near bread --near FATHER-man+woman
-    expect_exit 0
     expect_no_stderr
     expect_json 'len(of("neighbour")) == 30' \
         'all(len(r["vector"]) == r["numbers"] == 16 for r in of("vector"))' \
@@ -27,11 +26,9 @@ for lesson in word2vec-cbow word2vec-skipgram; do
 done
 
 # A word that is not there leaves no run behind.
-run run word2vec-cbow --backend cpu --near kingg --db refused.db
-expect_exit 3
+exits 3 run word2vec-cbow --backend cpu --near kingg --db refused.db
 run profile list --json --db refused.db
 expect_no_stdout
 # A single iteration trains nothing to ask.
-run step mlp-digits --backend cpu --near king
-expect_exit 2
+exits 2 step mlp-digits --backend cpu --near king
 expect_stderr 'nothing is trained here: --near belongs to'

@@ -18,7 +18,6 @@ expect_json 'len(of("run")) == 1'
 TERM=no-such-terminal
 export TERM
 inline_lesson small
-run --plain small.md
-expect_exit 0
+exits 0 --plain small.md
 expect_no_escape
 expect_stdout fc1.matmul

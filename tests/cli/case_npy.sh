@@ -3,39 +3,30 @@
 inline_lesson small
 run step small.md --json --backend cpu
 cp "$out" steps
-run step small.md --backend cpu --npy tensors
-expect_exit 0
+exits 0 step small.md --backend cpu --npy tensors
 expect_no_stderr
 "$LAB_PYTHON" "$LAB_SOURCE_DIR/tests/cli/npy_files.py" tensors steps ||
     complain "the files are not what --json prints"
 [ -z "$(find tensors -name '*.part')" ] || complain "a file was left by half"
 
 # Only some of them; what is there already is not written over.
-run step small.md --backend cpu --npy gradients --tensors 'none*,*.grad'
-expect_exit 0
+exits 0 step small.md --backend cpu --npy gradients --tensors 'none*,*.grad'
 [ -z "$(find gradients -name '*.npy' ! -name '*.grad.npy')" ] ||
     complain "--tensors '*.grad' wrote others"
 [ -f gradients/fc1.W.grad.npy ] || complain "fc1.W.grad.npy is missing"
-run step small.md --backend cpu --npy tensors
-expect_exit 3
+exits 3 step small.md --backend cpu --npy tensors
 expect_stderr 'holds something'
-run step small.md --backend cpu --npy no/such/place
-expect_exit 3
+exits 3 step small.md --backend cpu --npy no/such/place
 expect_stderr 'cannot make'
-run step small.md --backend cpu --npy more --json
-expect_exit 2
-run step small.md --backend cpu --npy more --tensors 'nope*'
-expect_exit 2
+exits 2 step small.md --backend cpu --npy more --json
+exits 2 step small.md --backend cpu --npy more --tensors 'nope*'
 expect_stderr "--tensors 'nope*': small has no tensor with such a name"
-run step small.md --backend cpu --tensors '*.grad'
-expect_exit 2
+exits 2 step small.md --backend cpu --tensors '*.grad'
 expect_stderr '--tensors chooses files of --npy DIR'
-run run small.md --backend cpu --iterations 1 --prompt 0
-expect_exit 2
+exits 2 run small.md --backend cpu --iterations 1 --prompt 0
 expect_stderr '--prompt begins the text of --sample N'
 for option in --temperature --top-k; do
-    run run small.md --backend cpu --iterations 1 $option 1
-    expect_exit 2
+    exits 2 run small.md --backend cpu --iterations 1 $option 1
     expect_stderr "$option is of the text of --sample N"
 done
 [ ! -e more ] || complain "a wrong command line made a directory"

@@ -2,18 +2,14 @@
 # A run on the processor goes out as an nsys export and comes back as what it
 # was: no GPU, and every step with its time.
 
-run run mlp-digits --json --backend cpu --iterations 40 --db own.db
-expect_exit 0
+exits 0 run mlp-digits --json --backend cpu --iterations 40 --db own.db
 run profile show 1 --json --db own.db
 expect_json 'len(of("step")) == 18'
 cp "$out" before
-run profile export 1 --format nsys --output run.sqlite --db own.db
-expect_exit 0
-run profile import run.sqlite --db back.db
-expect_exit 0
+exits 0 profile export 1 --format nsys --output run.sqlite --db own.db
+exits 0 profile import run.sqlite --db back.db
 expect_stdout 'steps'
-run profile show 1 --json --db back.db
-expect_exit 0
+exits 0 profile show 1 --json --db back.db
 expect_json 'one("run")["backend"] == "cpu"' \
     'one("run")["time_source"] == "cpu_clock"' \
     'one("run").get("device") is None' \

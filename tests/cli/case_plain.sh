@@ -83,13 +83,10 @@ expect_json 'len(of("run")) == 1' 'one("run")["status"] == "done"'
 
 # What cannot start says so.
 sed 's/op: relu/op: rellu/' small.md >bad.md
-run --plain bad.md
-expect_exit 3
+exits 3 --plain bad.md
 expect_stderr bad.md:11
-run --plain small.md --variant fc1=x
-expect_exit 2
-run --plain small.md --backend cuda --device 99
-expect_exit 4
+exits 2 --plain small.md --variant fc1=x
+exits 4 --plain small.md --backend cuda --device 99
 
 # What a group hides has no values.
 run step mlp-digits --json --backend cpu --variant fc1=onednn --db hidden.db

@@ -72,8 +72,7 @@ for signal in TERM:15 HUP:1; do
         wait_for_run
         kill -s "${signal%:*}" "$pid"
         ended "$((128 + ${signal#*:}))"
-        run profile list --json --db "$db"
-        expect_exit 0
+        exits 0 profile list --json --db "$db"
         expect_json 'one("run")["status"] == "cancelled"'
     done
 done

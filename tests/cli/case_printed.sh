@@ -5,8 +5,7 @@ row() {
     [ -s row ] || complain "no row of $1"
     grep -qF -e "$2" row || complain "$1: $(cat row), not $2"
 }
-run step one-hot --backend cpu
-expect_exit 0
+exits 0 step one-hot --backend cpu
 expect_stdout 'printed beside computed'
 row 'x\[2,3\]' '1 0 +1 table of 16 words, column R3: the line of service'
 row 'x\[0,0\]' '1 1 +0 ok table of 16 words, column R1'
@@ -24,8 +23,7 @@ inline_lesson small
 sed 's/^loss:/printed: [{tensor: fc1.b, values: [0, 9], tolerance: 1},\
   {tensor: fc1.b, values: [9], note: none}]\
 &/' small.md >printed.md
-run step printed.md --backend cpu
-expect_exit 0
+exits 0 step printed.md --backend cpu
 row 'fc1.b\[1\]' '9 -9 OUTSIDE'
 row 'fc1.b\[0\]' '9 -9 none'
 run step printed.md --backend cpu --iterations 2

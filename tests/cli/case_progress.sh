@@ -46,7 +46,6 @@ tail -c 4 "$err" | cmp -s - "$work/clear" || complain 'a line is left over'
 on_terminal run mlp-digits --backend cpu --epochs 1 --json
 expect_exit 0
 expect_no_stderr
-run run mlp-digits --backend cpu --epochs 1
-expect_exit 0
+exits 0 run mlp-digits --backend cpu --epochs 1
 expect_no_stderr
 expect_no_escape

@@ -15,7 +15,6 @@ caption
 absent Over the picture
 quit
 END
-expect_exit 0
 grep -v -e '^wait' -e '^#' kept.keys >got
 cat >want <<'END'
 resize 90 30
@@ -43,10 +42,9 @@ grep -q '^wait' kept.keys || complain 'no times'
 
 # A file that is there stays as it is.
 cp kept.keys before
-play --record kept.keys --backend cpu <<'END'
+play_exits 3 --record kept.keys --backend cpu <<'END'
 quit
 END
-expect_exit 3
 cmp -s kept.keys before || complain 'the recording was overwritten'
 
 # Played on a terminal; its size holds, whatever the recording's was.
@@ -97,10 +95,8 @@ jump up
 END
 expect_exit 3
 expect_stdout 'played.keys:2: "jump up" is no line of a recording'
-run --replay nothing.keys mlp-digits
-expect_exit 2
-run --record new.keys --plain mlp-digits
-expect_exit 2
+exits 2 --replay nothing.keys mlp-digits
+exits 2 --record new.keys --plain mlp-digits
 [ ! -e new.keys ] || complain 'a recording without a screen'
 
 # Pictures: without a terminal, at the end of a recording, and by `:export`.
@@ -109,13 +105,10 @@ resize 100 30
 key s
 caption A < B & "C"
 END
-run --backend cpu --picture first.svg mlp-digits
-expect_exit 0
-run --backend cpu --picture end.svg --replay short.keys mlp-digits
-expect_exit 0
+exits 0 --backend cpu --picture first.svg mlp-digits
+exits 0 --backend cpu --picture end.svg --replay short.keys mlp-digits
 # Without colour: greys alone, whose parts are close.
-run --backend cpu --color never --picture mono.svg --replay short.keys mlp-digits
-expect_exit 0
+exits 0 --backend cpu --color never --picture mono.svg --replay short.keys mlp-digits
 "${LAB_PYTHON:-python3}" - end.svg mono.svg <<'END' || complain 'colours of mono.svg'
 import re, sys
 hues = [{c for c in re.findall("#([0-9a-f]{6})", open(name).read())
@@ -124,14 +117,11 @@ hues = [{c for c in re.findall("#([0-9a-f]{6})", open(name).read())
 assert hues[0] and not hues[1], hues
 END
 printf 'key t\nawait 60000 done\n' >curve.keys
-run --backend cpu --picture curve.svg --replay curve.keys --iterations 40 mlp-digits
-expect_exit 0
+exits 0 --backend cpu --picture curve.svg --replay curve.keys --iterations 40 mlp-digits
 # A recording of a whole session leaves the last screen: its picture is that.
 { cat short.keys; echo 'key q'; } >whole.keys
-run --backend cpu --picture left.svg --replay whole.keys mlp-digits
-expect_exit 0
-run --backend cpu --picture no/left.svg --replay whole.keys mlp-digits
-expect_exit 3
+exits 0 --backend cpu --picture left.svg --replay whole.keys mlp-digits
+exits 3 --backend cpu --picture no/left.svg --replay whole.keys mlp-digits
 play --backend cpu --cast session.cast mlp-digits <<'END'
 resize 80 24
 await 60000 step 0 of
@@ -147,7 +137,6 @@ key Enter
 await 60000 ends in .svg or .png
 quit
 END
-expect_exit 0
 command='the pictures and the asciicast'
 "${LAB_PYTHON:-python3}" - >"$out" 2>&1 <<'END' || complain 'see stdout'
 import json, xml.etree.ElementTree as tree
@@ -195,7 +184,6 @@ key Enter
 await 60000 theme contrast
 quit
 END
-expect_exit 0
 command='the colours of light.cast'
 "${LAB_PYTHON:-python3}" - >"$out" 2>&1 <<'END' || complain 'see stdout'
 import json
@@ -205,10 +193,8 @@ assert light in frames[0] and dark not in frames[0]
 last = [f for f in frames if "\x1b[2J" in f][-1]
 assert dark in last
 END
-run --backend cpu --picture first.svg mlp-digits
-expect_exit 3
-run --backend cpu --picture first.gif mlp-digits
-expect_exit 2
+exits 3 --backend cpu --picture first.svg mlp-digits
+exits 2 --backend cpu --picture first.gif mlp-digits
 # PNG has text where the program was built with fonts.
 run --backend cpu --picture first.png mlp-digits
 if "$LAB_EXE" doctor 2>/dev/null | grep -q '^pictures *ok'; then

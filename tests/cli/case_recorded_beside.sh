@@ -1,20 +1,17 @@
 # shellcheck shell=sh
 # Without a GPU the results that were recorded on one stand below the table: all
 # sizes of a ladder, and the sweeps.
-run lab lab-pointer-chase --backend cpu --sizes 4096x1000 --db beside.db
-expect_exit 0
+exits 0 lab lab-pointer-chase --backend cpu --sizes 4096x1000 --db beside.db
 for size in 4096 33554432 268435456 1073741824; do
     expect_stdout " ${size}x16384"
 done
 expect_stdout '352 ns / access'
 run lab lab-launch --backend cpu --db beside.db --repeat 20
 expect_stdout 67108864x256x196608
-run lab batch-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db
-expect_exit 0
+exits 0 lab batch-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db
 expect_stdout 'recorded on NVIDIA H200'
 grep -Eq '^ *1024 +67\.1.* 2\.295 +1\.933' "$out" || complain "no batch of 1024"
-run lab network-size mlp-digits --backend cpu --sizes 1,2,1024 --repeat 20 --db beside.db
-expect_exit 0
+exits 0 lab network-size mlp-digits --backend cpu --sizes 1,2,1024 --repeat 20 --db beside.db
 grep -Eq '^width 1: .* on this CPU, 41\.0 us on that GPU: the [CG]PU is [0-9.]+ times as fast$' \
     "$out" || complain 'no CPU beside the recorded GPU at width 1'
 expect_stdout 'on this CPU, 59.2 us on that GPU: the GPU is'
@@ -40,16 +37,14 @@ P
 [ "$(grep -c ' on that GPU' "$out")" -eq 2 ] || complain 'a width that one of them has not'
 grep -Eq '^ *1024 +cuda +1228810 ' "$out" || complain "no width of 1024"
 for parts in products backward; do
-    run lab $parts mlp-digits --backend cpu --repeat 20 --db beside.db
-    expect_exit 0
+    exits 0 lab $parts mlp-digits --backend cpu --repeat 20 --db beside.db
     expect_stdout 'recorded on NVIDIA H200'
     [ "$(grep -c '^ *cnn-digits' "$out")" -eq 0 ] || complain 'another lesson'
 done
 expect_stdout 'mlp-digits: backward takes 1.02 times as long'
 
 # A figure of the course stands beside one of its own precision and unit.
-run lab lab-gflops --backend cpu --sizes 64 --db beside.db
-expect_exit 0
+exits 0 lab lab-gflops --backend cpu --sizes 64 --db beside.db
 expect_stdout '48094 GFLOP/s (cublas)'
 [ "$(grep -c 786461 "$out")" -eq 0 ] || complain 'fp32 beside bf16'
 run lab lab-dgemm --backend cpu --sizes 64 --db beside.db
@@ -57,8 +52,7 @@ grep -Eq 'GFLOP/s \((cublas|block)\)' "$out" || complain 'fp64 has no figure'
 run lab lab-conv --backend cpu --sizes 1x2x8x8x2x3 --db beside.db
 expect_stdout '72 MiB (cudnn_gemm)'
 # Also one that only another run has than the one that is shown: all sizes of LU.
-run lab lab-lu --backend cpu --sizes 64 --db beside.db
-expect_exit 0
+exits 0 lab lab-lu --backend cpu --sizes 64 --db beside.db
 expect_stdout 'MAGMA at 5000: slide, Tesla P100: 838.09 GFLOP/s; recorded on NVIDIA H200: 4569 GFLOP/s (cusolver)'
 expect_stdout 'MAGMA at 20000: slide, Tesla P100: 2821.48 GFLOP/s; recorded on NVIDIA H200: 25190 GFLOP/s (cusolver)'
 [ "$(grep -c '^MAGMA at .* on NVIDIA H200' "$out")" -eq 21 ] || complain 'sizes of LU'
@@ -79,8 +73,7 @@ slide:
   - {label: MAGMA, size: 95, value: 9, unit: GFLOP/s, machine: its GPU, rung: cusolver, source: s}
 ---
 END
-run lab ./own-lu.md --backend cpu --repeat 20 --db beside.db
-expect_exit 0
+exits 0 lab ./own-lu.md --backend cpu --repeat 20 --db beside.db
 expect_stdout "then sizes of the course's figures"
 [ "$(grep -Ec '^unblocked +fp64 .* its right$' "$out")" -eq 1 ] ||
     complain 'a slow rung at a size of the course'
@@ -111,18 +104,14 @@ for part in lessons kernels; do
 done
 cp "$LAB_SOURCE_DIR/profiles/recorded/h200.db" data/profiles/recorded/h200.db
 chmod u+w data/profiles/recorded/h200.db
-"${LAB_PYTHON:-python3}" -c 'import sqlite3
-d = sqlite3.connect("data/profiles/recorded/h200.db")
-d.execute("ALTER TABLE sweep_row RENAME COLUMN median_ns TO gone")
-d.execute("ALTER TABLE lab_row RENAME COLUMN median_ns TO gone")
-d.commit()' || complain "the recorded runs could not be changed"
+sql data/profiles/recorded/h200.db \
+    'ALTER TABLE sweep_row RENAME COLUMN median_ns TO gone;
+    ALTER TABLE lab_row RENAME COLUMN median_ns TO gone' || complain "the recorded runs could not be changed"
 export LAPENNA_LAB_DATA_DIR="$PWD/data"
-run lab batch-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db
-expect_exit 0
+exits 0 lab batch-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db
 expect_stderr 'the recorded sweep cannot be read: '
 expect_stdout 'mlp-digits'
-run lab saxpy --backend cpu --sizes 100 --repeat 20 --db beside.db
-expect_exit 0
+exits 0 lab saxpy --backend cpu --sizes 100 --repeat 20 --db beside.db
 expect_stderr 'the recorded results cannot be read: '
 expect_stdout plain
 unset LAPENNA_LAB_DATA_DIR

@@ -2,8 +2,7 @@
 # `run --json`, and what is found of it in the store.
 inline_lesson small
 db=$work/kept.db
-run run small.md --json --backend cpu --iterations 5 --db "$db"
-expect_exit 0
+exits 0 run small.md --json --backend cpu --iterations 5 --db "$db"
 expect_no_stderr
 expect_json 'len(of("iteration")) == 5' \
     '[r["iteration"] for r in of("iteration")] in
@@ -34,8 +33,7 @@ END
     complain "a reader of run --json gets parts of lines"
 
 # Without classes an evaluation has a loss and no accuracy: both losses are kept.
-run run rnn-fibonacci --json --backend cpu --epochs 2 --db "$work/classless.db"
-expect_exit 0
+exits 0 run rnn-fibonacci --json --backend cpu --epochs 2 --db "$work/classless.db"
 last=$(sed -n 's/.*"loss_last":\([^,]*\),.*/\1/p' "$out")
 kept=$("${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
 loss, held, accuracy = sqlite3.connect(sys.argv[1]).execute(
@@ -45,38 +43,30 @@ print(loss == float(sys.argv[2]) and held is not None and held != loss
 [ "$kept" = True ] || complain "the last row of the losses is not the run's"
 
 # The rate is of all iterations, the time beside it of the median one.
-run run small.md --backend cpu --iterations 5 --db "$work/other.db"
-expect_exit 0
+exits 0 run small.md --backend cpu --iterations 5 --db "$work/other.db"
 grep -q '^[0-9]* samples/s on average, [0-9.]* [num]*s an iteration (median)' \
     "$out" || complain "which rate it is is not said"
 
-run profile list --json --db "$db"
-expect_exit 0
+exits 0 profile list --json --db "$db"
 expect_json 'len(of("run")) == 2' 'rows[0]["run"] != rows[1]["run"]' \
     'all(r["backend"] == "cpu" and r["lesson"] and r["started"] for r in rows)'
 id=$(sed -n '1s/.*"run": *"\{0,1\}\([^",}]*\).*/\1/p' "$out")
-run profile show "$id" --db "$db"
-expect_exit 0
+exits 0 profile show "$id" --db "$db"
 expect_stdout fc1.matmul
-run profile show "$id" --json --db "$db"
-expect_exit 0
+exits 0 profile show "$id" --json --db "$db"
 expect_json
-run profile kernels "$id" --json --db "$db"
-expect_exit 0
+exits 0 profile kernels "$id" --json --db "$db"
 expect_json 'all(r["type"] == "kernel" for r in rows)'
-run profile delete "$id" --db "$db"
-expect_exit 0
+exits 0 profile delete "$id" --db "$db"
 run profile list --json --db "$db"
 expect_json 'len(of("run")) == 1' "str(rows[0]['run']) != '$id'"
 for how in show kernels delete; do
-    run profile "$how" "$id" --db "$db"
-    expect_exit 3
+    exits 3 profile "$how" "$id" --db "$db"
 done
 
 # Without --db the store is where the XDG specification has it; a value that
 # is not absolute is ignored.
-run run small.md --json --backend cpu --iterations 2
-expect_exit 0
+exits 0 run small.md --json --backend cpu --iterations 2
 expect_file "$XDG_STATE_HOME/lapenna-lab/profiles.db"
 XDG_STATE_HOME=relative
 run run small.md --json --iterations 2
@@ -120,8 +110,6 @@ for word in $words; do
         complain "$word is not in the program's own --help"
 done
 # What is common to all is taken all the same, what is one command's is not.
-run run small.md --iterations 1 --plain --color never --db "$db"
-expect_exit 0
-run run small.md --iterations 1 --npy tensors --db "$db"
-expect_exit 2
+exits 0 run small.md --iterations 1 --plain --color never --db "$db"
+exits 2 run small.md --iterations 1 --npy tensors --db "$db"
 [ ! -e tensors ] || complain "run made a directory of tensors"

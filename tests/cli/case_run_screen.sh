@@ -3,8 +3,7 @@
 # machine without a GPU, and why there is none to ask about.
 command -v python3 >/dev/null || exit 77
 inline_lesson small
-run run small.md --backend cpu --iterations 2
-expect_exit 0
+exits 0 run small.md --backend cpu --iterations 2
 
 # A run without kernels says why, and its timeline has steps.
 play <<'END'
@@ -13,35 +12,28 @@ key r
 expect Runs (1)
 key Enter
 expect Run 1
-text /fc1.matmul
-key Enter
+enter /fc1.matmul
 expect Kernels of fc1.matmul
 key O
 expect run 1 has no kernels: it ran on the CPU
-key Tab
-key Tab
-key Enter
+key Tab Tab Enter
 expect Facts (
 expect seed 7
-key Esc
-key T
+key Esc T
 expect Timeline of run 1
 key O
 expect what if is asked of a kernel
 END
-expect_exit 0
 
 [ -f "$LAB_SOURCE_DIR/profiles/recorded/h200.db" ] || exit 77 # not made yet
 
 # The newest recorded run of a lesson with its own variants, and the kernel of a step that has one, has a
 # name that no other step has a part of, and has room for more threads.
-run profile list --recorded --json
-expect_exit 0
+exits 0 profile list --recorded --json
 newest=$(python3 -c 'import json, sys
 print([r["run"] for r in map(json.loads, open(sys.argv[1]))
        if r["kind"] == "lesson" and r["trace"] == "on"][0])' "$out")
-run profile kernels --recorded "$newest" --json
-expect_exit 0
+exits 0 profile kernels --recorded "$newest" --json
 python3 - "$out" >facts <<'P' || complain "no kernel to ask about"
 import json, sys
 rows = [r for r in map(json.loads, open(sys.argv[1])) if r["type"] == "kernel"]
@@ -57,12 +49,10 @@ play <<END
 resize 80 24
 key P
 expect Recorded runs
-text /$id
-key Enter
+enter /$id
 key Enter
 expect Run $id
-text /$step
-key Enter
+enter /$step
 key O
 expect on NVIDIA H200
 expect > threads a block$(printf '%18s' "$threads")   as it ran
@@ -77,11 +67,9 @@ key Esc
 expect Run $id
 key a
 expect Kernels of all steps
-key Tab
-key Enter
+key Tab Enter
 expect on NVIDIA H200
-key Esc
-key T
+key Esc T
 expect Timeline of run $id
 key O
 expect what if is asked of a kernel
@@ -92,29 +80,21 @@ expect > threads a block$(printf '%18s' "$threads")   as it ran
 key Esc
 expect ══ What
 END
-expect_exit 0
 
 # Launches that differ: the newest one, and it is said. A reduction's second
 # launch adds up what the first one's blocks have left.
 play <<'END'
 resize 80 24
 key P
-text /lab-reduction
-key Enter
-key Enter
-key a
-key Tab
-text /sum_shuffle
-key Enter
-key n
-key O
+enter /lab-reduction
+key Enter a Tab
+enter /sum_shuffle
+key n O
 expect on NVIDIA H200; the newest of 2 launches, which differ
 END
-expect_exit 0
 
 # A sweep has neither steps nor kernels, and its timeline says so.
-run profile list --recorded --json
-expect_exit 0
+exits 0 profile list --recorded --json
 sweep=$(python3 - "$out" <<'P'
 import json, sys
 print([r["run"] for r in map(json.loads, open(sys.argv[1]))
@@ -124,22 +104,17 @@ P
 play <<END
 resize 80 24
 key P
-text /products (lab)
-key Enter
+enter /products (lab)
 key T
 expect run $sweep has no steps and no kernels: a sweep times whole iterations
 expect Recorded runs
-key Enter
-key O
+key Enter O
 expect run $sweep has no steps and no kernels: a sweep times whole iterations
 END
-expect_exit 0
 
 # What another tool recorded has kernels of no step, and the limits of its GPU.
-run profile export --recorded "$id" --format nsys --output nsys.sqlite
-expect_exit 0
-run profile import nsys.sqlite --db imported.db
-expect_exit 0
+exits 0 profile export --recorded "$id" --format nsys --output nsys.sqlite
+exits 0 profile import nsys.sqlite --db imported.db
 play --db imported.db <<END
 resize 80 24
 key r
@@ -151,11 +126,9 @@ expect ── Kernels ──
 key O
 expect on NVIDIA H200
 expect warps on an SM
-key Esc
-key Enter
+key Esc Enter
 expect ══ Kernels ══
 END
-expect_exit 0
 
 # A walk with pauses: its timeline shows the steps, not how long the reader
 # thought, and says so. A run without them is as it was.
@@ -180,9 +153,7 @@ wait 300
 key c
 wait 300
 END
-expect_exit 0
-run run walk.md --backend cpu --iterations 3 --db walk.db
-expect_exit 0
+exits 0 run walk.md --backend cpu --iterations 3 --db walk.db
 play --db walk.db <<'END'
 resize 100 30
 key r
@@ -190,12 +161,9 @@ expect Runs (2)
 key T
 expect Timeline of run 2
 absent pauses
-key q
-key Down
-key T
+key q Down T
 expect Timeline of run 1
 expect of pauses not drawn)
 expect ≈
 expect [fc1
 END
-expect_exit 0

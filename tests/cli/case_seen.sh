@@ -46,11 +46,9 @@ entry 'e["finished"]'
 
 # run: short of what the lesson asks for it is no more than a try.
 rm "$progress"
-run run small.md --backend cpu --db runs.db --iterations 1
-expect_exit 0
+exits 0 run small.md --backend cpu --db runs.db --iterations 1
 entry 'e is None'
-run run small.md --backend cpu --db runs.db
-expect_exit 0
+exits 0 run small.md --backend cpu --db runs.db
 expect_no_stderr
 entry 'e["finished"] and e["steps_seen"] == 0'
 run step small.md --backend cpu --db runs.db
@@ -59,6 +57,5 @@ entry 'e["steps_seen"] == 0'
 # A place that cannot be written is a warning, and no failure.
 rm -r "$XDG_STATE_HOME/lapenna-lab"
 : >"$XDG_STATE_HOME/lapenna-lab"
-run run small.md --backend cpu --db runs.db
-expect_exit 0
+exits 0 run small.md --backend cpu --db runs.db
 expect_stderr 'progress is not kept: '

@@ -12,8 +12,7 @@ ended_by() {
     expect_exit "$((128 + $2))"
     # Lines are flushed one by one: none is cut.
     expect_json 'len(of("iteration")) > 10'
-    run profile list --json --db "$1.db"
-    expect_exit 0
+    exits 0 profile list --json --db "$1.db"
     expect_json 'len(of("run")) == 1'
 }
 ended_by INT 2
@@ -36,11 +35,9 @@ status=0
 wait "$child" || status=$?
 expect_exit 130
 expect_json 'len(of("lab")) == 1' 'len(of("lab_row")) == 0'
-rows=$("${LAB_PYTHON:-python3}" -c 'import sqlite3
-c = sqlite3.connect("empty.db")
-print([c.execute("SELECT count(*) FROM " + t).fetchone()[0]
-       for t in ("run", "lab_said", "step")])')
-[ "$rows" = "[0, 0, 0]" ] || complain "empty.db has $rows of the lab"
+rows=$(sql empty.db 'SELECT (SELECT count(*) FROM run), (SELECT count(*) FROM lab_said),
+    (SELECT count(*) FROM step)')
+[ "$rows" = '0|0|0' ] || complain "empty.db has $rows of the lab"
 
 # The same while a write waits for a reader that does not read: the signal cuts
 # the write short, which is no failure of the output.
@@ -61,8 +58,7 @@ cut_short() {
     wait "$child" || status=$?
     expect_exit "$((128 + $3))"
     expect_no_stderr
-    run profile list --json --db "cut.$1.$2.db"
-    expect_exit 0
+    exits 0 profile list --json --db "cut.$1.$2.db"
     expect_json 'one("run")["status"] == "cancelled"'
 }
 cut_short run INT 2

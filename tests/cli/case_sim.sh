@@ -3,9 +3,8 @@
 files=$LAB_SOURCE_DIR/tests/cli/golden/files
 cp "$files"/scale.* "$files"/turn.* .
 
-run sim scale.ptx --kernel _Z5scaleIfEvPT_S0_i --grid 4 --block 32 --json \
+exits 0 sim scale.ptx --kernel _Z5scaleIfEvPT_S0_i --grid 4 --block 32 --json \
     --arg 'inout:float[10,10]=iota' --arg float:0.5 --arg int:100
-expect_exit 0
 expect_no_stderr
 expect_json 'one("launch")["kernel"] == "scale"' \
     'one("launch")["symbol"] == "_Z5scaleIfEvPT_S0_i"' \
@@ -14,9 +13,8 @@ expect_json 'one("launch")["kernel"] == "scale"' \
     'one("output")["argument"] == 0' 'one("output")["shape"] == [10, 10]' \
     'one("output")["data"] == [i / 2 for i in range(100)]' \
     'rows[-1] == {"type": "end", "findings": 0}'
-run sim scale.ptx --kernel 'scale<double>' --grid 2 --block 64 --json \
+exits 0 sim scale.ptx --kernel 'scale<double>' --grid 2 --block 64 --json \
     --arg 'inout:double[100]=-3' --arg double:0.5 --arg int:100
-expect_exit 0
 expect_json 'one("launch")["kernel"] == "scale<double>"' \
     'one("output")["data"] == [-1.5] * 100' \
     'one("launch")["counts"]["flops_f64"] == 100'
@@ -40,15 +38,13 @@ expect_exit 0
 [ "$(grep -c '^  \[[0-9],[08]\]: ' "$out")" = 20 ] ||
     complain 'all ten rows, two lines each'
 expect_stdout '  [9,8]: 49 49.5'
-run sim turn.ptx --grid 2 --block 64 --checks none --show 'in[126:]' \
+exits 0 sim turn.ptx --grid 2 --block 64 --checks none --show 'in[126:]' \
     --arg 'in:int[128]=iota' --arg 'out:int[128]'
-expect_exit 0
 expect_stdout 'argument 0, in, int[128]:'
 expect_stdout '  [126]: 126 127'
 expect_stdout "118 more: --show 'out[8:24]' prints a part, --show out all"
-run sim turn.ptx --grid 2 --block 64 --show 'in[1,2]' --arg 'in:int[128]=iota' \
+exits 3 sim turn.ptx --grid 2 --block 64 --show 'in[1,2]' --arg 'in:int[128]=iota' \
     --arg 'out:int[128]'
-expect_exit 3
 expect_stderr 'in[1,2]: 2 indices, and in:int[128]=iota has 1 axis'
 for bad in '0[10]' '0[1:1]' '0[0,0,0]' '1' '3' 'none[1]' '0[:-10]'; do
     scaled --show "$bad"
@@ -72,9 +68,8 @@ scaled --show 0 --json
 expect_exit 2
 
 # A guard that does not hold: the place, the argument, the element.
-run sim scale.ptx --kernel 'scale<float>' --grid 2 --block 64 --json \
+exits 1 sim scale.ptx --kernel 'scale<float>' --grid 2 --block 64 --json \
     --arg 'inout:float[100]=iota' --arg float:2 --arg int:101
-expect_exit 1
 expect_json 'rows[-1] == {"type": "end", "findings": 1}' \
     'one("finding")["check"] == "memory"' 'one("finding")["line"] == 6' \
     'one("finding")["file"].endswith("scale.cu")' \
@@ -84,36 +79,31 @@ expect_json 'rows[-1] == {"type": "end", "findings": 1}' \
 # What a thread that was ended did not write is read at line 13 by one before it: its
 # cause, at line 8, comes first.
 cp "$files"/rowmax.* .
-run sim rowmax.ptx --grid 5 --block 64 --arg 'in:float[5,77]=random' --arg 'out:float[5]' \
+exits 1 sim rowmax.ptx --grid 5 --block 64 --arg 'in:float[5,77]=random' --arg 'out:float[5]' \
     --arg int:5 --arg int:77 --json
-expect_exit 1
 expect_json '[(f["check"], f["line"]) for f in of("finding")] ==
     [("memory", 8), ("uninitialised", 13)]'
 
 # The missing barrier, for every seed; memory that nothing wrote; inputs.
 for seed in 1 2 3; do
-    run sim turn.ptx --grid 2 --block 64 --seed $seed --json \
+    exits 1 sim turn.ptx --grid 2 --block 64 --seed $seed --json \
         --arg 'in:int[128]=iota' --arg 'out:int[128]'
-    expect_exit 1
     expect_json 'any(r["check"] == "race" and r["block"] == [0, 0, 0] and
             {r["line"], r["other"]["line"]} == {6, 7} and
             r["thread"] != r["other"]["thread"]
             for r in rows if r["type"] == "finding")'
 done
-run sim turn.ptx --grid 1 --block 64 --json --arg 'out:int[64]' --arg 'out:int[64]'
-expect_exit 1
+exits 1 sim turn.ptx --grid 1 --block 64 --json --arg 'out:int[64]' --arg 'out:int[64]'
 expect_json 'any(r["check"] == "uninitialised" and r["line"] == 6 and
     r["argument"] == 0 for r in rows if r["type"] == "finding")'
-run sim turn.ptx --grid 1 --block 64 --json --arg 'in:int[64]' --arg 'in:int[64]'
-expect_exit 1
+exits 1 sim turn.ptx --grid 1 --block 64 --json --arg 'in:int[64]' --arg 'in:int[64]'
 expect_json 'any(r["check"] == "memory" and r["line"] == 7 and
     r["argument"] == 1 for r in rows if r["type"] == "finding")'
 
 # The same bits for any number of threads, random inputs from the seed.
 for threads in 1 3; do
-    run sim scale.ptx --kernel pairs --grid 8 --block 32 --threads $threads \
+    exits 0 sim scale.ptx --kernel pairs --grid 8 --block 32 --threads $threads \
         --seed 5 --json --arg 'in:float[250]' --arg 'out:float[250]' --arg int:250
-    expect_exit 0
     expect_json 'one("output")["unwritten"] == 1' \
         'all(-2 <= v < 2 for v in one("output")["data"][:249])' \
         'len(set(one("output")["data"])) > 240'
@@ -130,22 +120,18 @@ with open("x.npy", "wb") as f:
     f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
     f.write(struct.pack("<4d", 0.5, -1, 3e38, float("inf")))
 END
-run sim scale.ptx --kernel 'scale<float>' --grid 1 --block 32 --json \
+exits 0 sim scale.ptx --kernel 'scale<float>' --grid 1 --block 32 --json \
     --arg 'inout:float[4]=@x.npy' --arg float:2 --arg int:4
-expect_exit 0
 expect_json 'one("output")["data"] == [1, -2, "inf", "inf"]'
-run sim scale.ptx --kernel 'scale<float>' --grid 1 --block 32 \
+exits 3 sim scale.ptx --kernel 'scale<float>' --grid 1 --block 32 \
     --arg 'inout:float[5]=@x.npy' --arg float:2 --arg int:4
-expect_exit 3
 expect_stderr 'has 4 elements, and 5 are wanted'
-run sim scale.ptx --kernel 'scale<float>' --grid 1 --block 32 \
+exits 3 sim scale.ptx --kernel 'scale<float>' --grid 1 --block 32 \
     --arg 'inout:float[5]=@none.npy' --arg float:2 --arg int:4
-expect_exit 3
 
 # Lines with what they did.
-run sim turn.ptx --grid 2 --block 64 --counts --json --checks none \
+exits 0 sim turn.ptx --grid 2 --block 64 --counts --json --checks none \
     --arg 'in:int[128]=iota' --arg 'out:int[128]'
-expect_exit 0
 expect_json '[r["type"] for r in rows].count("finding") == 0' \
     '[(r["requests"], r["sectors"]) for r in rows
       if r["type"] == "line" and r["line"] == 6] == [(4, 16)]' \
@@ -234,8 +220,7 @@ again:
     bra again;
 }
 END
-run sim endless.ptx --grid 1 --block 1 --budget 100000 --json
-expect_exit 1
+exits 1 sim endless.ptx --grid 1 --block 1 --budget 100000 --json
 expect_json 'one("finding")["check"] == "budget"' 'one("finding")["line"] is None'
 timeout --preserve-status -s INT 1 "$LAB_EXE" sim endless.ptx --budget 0 \
     --grid 1 --block 1 >"$out" 2>"$err"
@@ -265,14 +250,12 @@ again:
     ret;
 }
 END
-run sim clock.ptx --grid 1 --block 1 --json --arg 'out:long[2]'
-expect_exit 0
+exits 0 sim clock.ptx --grid 1 --block 1 --json --arg 'out:long[2]'
 expect_json 'one("output")["data"] == [2, 2 + 1 + 300 + 1]'
 
 # 64 bits without a sign: JSON has those beyond 2^63 as a string.
 sed -e 's/%clock64/0xfffffffffffffe40/' -e 's/%rd3, .*;/%rd3, 7;/' clock.ptx >wide.ptx
-run sim wide.ptx --grid 1 --block 1 --json --arg 'out:ulong[2]'
-expect_exit 0
+exits 0 sim wide.ptx --grid 1 --block 1 --json --arg 'out:ulong[2]'
 expect_json 'one("output")["data"] == ["18446744073709551168", 7]'
 run sim wide.ptx --grid 1 --block 1 --arg 'out:ulong[2]'
 expect_stdout ' 18446744073709551168 7'
@@ -364,12 +347,10 @@ cat >copy.txt <<'END'
 }
 END
 sed '/WAIT/d' copy.txt >copy.ptx
-run sim copy.ptx --grid 1 --block 64 --arg 'in:int[64]=iota' --arg 'out:int[64]'
-expect_exit 1
+exits 1 sim copy.ptx --grid 1 --block 64 --arg 'in:int[64]=iota' --arg 'out:int[64]'
 expect_stdout 'look at: the copy has not been waited for: __pipeline_wait_prior()'
 sed 's/WAIT/cp.async.wait_group 0;/' copy.txt >copy.ptx
-run sim copy.ptx --grid 1 --block 64 --arg 'in:int[64]=iota' --arg 'out:int[64]'
-expect_exit 0
+exits 0 sim copy.ptx --grid 1 --block 64 --arg 'in:int[64]=iota' --arg 'out:int[64]'
 
 cat >fours.cu <<'END'
 #include <cuda_fp16.h>
@@ -405,39 +386,33 @@ for compiler in clang nvcc; do
         continue
     fi
     none=no
-    run sim kernels/triple.cu --compiler $compiler --grid 1 --block 5 --json \
+    exits 1 sim kernels/triple.cu --compiler $compiler --grid 1 --block 5 --json \
         --arg 'inout:int[4]=iota'
-    expect_exit 1
     expect_json 'one("finding")["line"] == 4' \
         'one("finding")["file"] == "kernels/triple.cu"' \
         'one("output")["data"] == [0, 3, 6, 9]'
-    run sim late.cu --compiler $compiler --grid 1 --block 64 --json \
+    exits 1 sim late.cu --compiler $compiler --grid 1 --block 64 --json \
         --arg 'out:int[64]' --arg 'in:int[32]=iota'
-    expect_exit 1
     expect_json '[(f["check"], f["line"]) for f in of("finding")] ==
         [("race", 6), ("memory", 8), ("race", 10)]' \
         '"shared memory s[63] races" in of("finding")[2]["message"]'
-    run sim chain.cu --compiler $compiler --grid 2 --block 64 --json \
+    exits 1 sim chain.cu --compiler $compiler --grid 2 --block 64 --json \
         --arg 'out:int[64]' --arg 'inout:int[1]=zero' --arg 'inout:int[64]=zero' \
         --arg 'in:int[64]=iota'
-    expect_exit 1
     expect_json '[(f["check"], f["line"]) for f in of("finding")] ==
         [("memory", 13), ("race", 19)]'
     # A vector is read and written at once, and at its line.
-    run sim fours.cu --kernel fours --compiler $compiler --grid 1 --block 32 --counts --json \
+    exits 0 sim fours.cu --kernel fours --compiler $compiler --grid 1 --block 32 --counts --json \
         --arg 'in:float[128]=iota' --arg 'out:float[384]' --arg 'out:float[64]' \
         --arg 'out:half[64]'
-    expect_exit 0
     expect_json '{r["line"]: (r["requests"], r["sectors"]) for r in of("line")
                   if r["requests"]} ==
                  {5: (4, 64) if "'$compiler'" == "clang" else (2, 32), 6: (2, 32),
                   7: (1, 16), 9: (1, 16), 10: (1, 8), 11: (1, 4), 12: (2, 32)}'
-    run sim fours.cu --kernel unions --compiler $compiler --grid 1 --block 2 --json \
+    exits 0 sim fours.cu --kernel unions --compiler $compiler --grid 1 --block 2 --json \
         --arg 'in:float[8]=iota' --arg 'out:float[8]'
-    expect_exit 0
     expect_json 'one("output")["data"] == [0, -1, 2, 3, 4, -5, 6, 7]'
-    run sim broken.cu --compiler $compiler --grid 1 --block 1
-    expect_exit 3
+    exits 3 sim broken.cu --compiler $compiler --grid 1 --block 1
     expect_stderr no_such_name
     expect_stderr 'broken.cu does not compile'
     expect_no_stdout

@@ -5,8 +5,7 @@ db=$work/runs.db
 inline_lesson small
 
 # A word that is wrong is wrong with and without the module.
-run step small.md --backend sim --device-model 'NVIDIA H2000' --json
-expect_exit 2
+exits 2 step small.md --backend sim --device-model 'NVIDIA H2000' --json
 expect_stderr "no device model 'NVIDIA H2000': there are \"NVIDIA H200\","
 
 # Without machine code for it the kernels' table says so.
@@ -16,20 +15,17 @@ if grep -q 'int8_imma .* n/a ' "$out"; then
 fi
 
 # A lab that is not simulated has no model.
-run lab saxpy --backend cpu --sizes 1000 --device-model 'NVIDIA A100'
-expect_exit 2
+exits 2 lab saxpy --backend cpu --sizes 1000 --device-model 'NVIDIA A100'
 expect_stderr 'needs --backend sim'
 
 for command in step run; do
-    run $command small.md --device-model 'NVIDIA T4' --db "$db"
-    expect_exit 2
+    exits 2 $command small.md --device-model 'NVIDIA T4' --db "$db"
     expect_stderr 'needs --backend sim'
 done
 
 run doctor --db "$db"
 if ! grep -q '^simulator  *ok' "$out"; then
-    run step small.md --backend sim
-    expect_exit 4
+    exits 4 step small.md --backend sim
     expect_stderr 'Remedy: put nvcc of CUDA 12 or later on PATH or install clang'
     finish
 fi
@@ -38,17 +34,14 @@ grep -q 'the CUDA kernels on NVIDIA H200 (simulated)' "$out" ||
 cp "$out" doctor
 
 # A variant of an op that is here, for steps that are not.
-run step "$LAB_SOURCE_DIR/tests/golden/lessons/vii_sgd.md" --backend sim \
+exits 4 step "$LAB_SOURCE_DIR/tests/golden/lessons/vii_sgd.md" --backend sim \
     --variant '*=split'
-expect_exit 4
 expect_stderr "variant 'split' is for steps that this network does not have"
 
 # Every value of an iteration, within the tolerance.
-run step small.md --json --backend cpu --variant '*=naive'
-expect_exit 0
+exits 0 step small.md --json --backend cpu --variant '*=naive'
 cp "$out" cpu
-run step small.md --json --backend sim
-expect_exit 0
+exits 0 step small.md --json --backend sim
 expect_no_stderr
 expect_json "FILE2=$work/cpu" \
     'len(rows) == len(other)' \
@@ -66,15 +59,12 @@ run step small.md --json --backend sim --threads 1
 expect_json "FILE2=$work/first" 'same(rows, other)'
 
 # Recorded like any run, marked as simulated, with each launch and no time.
-run run small.md --backend sim --iterations 3 --db "$db" --json
-expect_exit 0
-run profile show 1 --db "$db"
-expect_exit 0
+exits 0 run small.md --backend sim --iterations 3 --db "$db" --json
+exits 0 profile show 1 --db "$db"
 expect_stdout 'NVIDIA H200 (simulated)'
 expect_stdout 'iteration        n/a: a simulation has no times'
 expect_stdout 'counted by simulation, which has no times'
-run profile kernels 1 --db "$db" --json
-expect_exit 0
+exits 0 profile kernels 1 --db "$db" --json
 expect_json 'any("dense" in r["name"] for r in of("kernel"))' \
     'all(r["counted_by"] == "simulation" and r["start_ns"] is None and
          r["ptx_warp_instructions"] > 0 and 0 < r["lanes_active"] <= 32
@@ -90,8 +80,7 @@ expect_json 'one("run")["counters"] == "simulated"' \
     'all(s["counted_flop"] == s["flop"] and s["counted_by"] == "simulation"
          for s in of("step") if "matmul" in s["name"])'
 run run small.md --backend cpu --iterations 3 --db "$db" --variant '*=naive'
-run profile compare 2 1 --db "$db"
-expect_exit 0
+exits 0 profile compare 2 1 --db "$db"
 expect_stdout 'What was counted'
 expect_stdout 'run 1 counted by simulation'
 expect_stdout 'no part is known in run 1 (it was simulated, and has no times)'
@@ -101,38 +90,31 @@ expect_json 'all(r["verdict"] in ("unknown", "only b") for r in of("comparison")
          for r in of("comparison") if r["level"] == "step")'
 # Of two simulated runs what was counted is all there is.
 run run small.md --backend sim --iterations 1 --db "$db"
-run profile compare 1 3 --db "$db"
-expect_exit 0
+exits 0 profile compare 1 3 --db "$db"
 expect_stdout 'What was counted'
 expect_stdout 'run 1 counted by simulation, run 3 counted by simulation'
 expect_stdout 'no part is known in either run (it was simulated, and has no times)'
 grep -Eq 'unknown|^Times|^sum of|Mann-Whitney' "$out" && complain 'rows without a number'
 # A step behind a naive one has its own name: the node's is that of its first step.
-run run mlp-digits --backend sim --iterations 1 --db digits.db
-expect_exit 0
+exits 0 run mlp-digits --backend sim --iterations 1 --db digits.db
 run profile show 1 --db digits.db --json
 expect_json '[s["variant"] for s in of("step") if s["name"] == "fc1.matmul"
               and s["phase"] == "forward"] == ["naive"]' \
     '"fc1.bias=vector" in one("run")["variants"].split()' \
     '"fc1=" not in one("run")["variants"]'
 for format in csv html; do
-    run profile export 1 --db "$db" --format "$format" --output - --force
-    expect_exit 0
+    exits 0 profile export 1 --db "$db" --format "$format" --output - --force
     expect_stdout 'simulation'
 done
-run profile export 1 --db "$db" --format trace --output -
-expect_exit 0
+exits 0 profile export 1 --db "$db" --format trace --output -
 grep -q '"ph":"X"' "$out" && complain 'a trace has times of a simulation'
 
 # What has a time is not measured here.
-run lab tune gemm --backend sim
-expect_exit 4
+exits 4 lab tune gemm --backend sim
 expect_stderr 'a simulated GPU has none'
-run lab scalar_add --backend sim --json
-expect_exit 0
+exits 0 lab scalar_add --backend sim --json
 expect_json 'all(s["ns"] is None for s in of("lab_step"))' 'one("lab_sum")["c"] == 9'
-run lab hello --backend sim
-expect_exit 0
+exits 0 lab hello --backend sim
 expect_stdout '100 threads, 100 lines'
 
 # Registers as ptxas has counted them, and the occupancy that the device's limits give
@@ -153,23 +135,19 @@ grep -q 'registers and occupancy n/a: ' doctor || {
 run step small.md --backend sim --device-model 'NVIDIA A100'
 if grep -q '^registers and occupancy n/a: ' "$out"; then
     expect_stdout 'n/a registers  occupancy n/a'
-    run lab saxpy --backend sim --device-model 'NVIDIA A100' --sizes 1000
-    expect_exit 0
+    exits 0 lab saxpy --backend sim --device-model 'NVIDIA A100' --sizes 1000
     expect_stdout 'registers and occupancy n/a: '
     run run small.md --backend sim --device-model 'NVIDIA A100' --iterations 1 --db a.db
-    run profile kernels last --db a.db
-    expect_exit 0
+    exits 0 profile kernels last --db a.db
     expect_stdout 'registers and occupancy: n/a where no ptxas has counted'
 fi
 
 # What was found is reported of a rung, too, that gives something back at its end.
-run lab attention --backend sim --variants unfused --budget 1000 --json
-expect_exit 1
+exits 1 lab attention --backend sim --variants unfused --budget 1000 --json
 expect_stdout '"type":"finding","check":"budget","kernel":"attention_product","launch":1,'
 
 # A ladder: values, counts, and no time; a finding is exit code 1.
-run lab saxpy --backend sim --db "$db" --sizes 1000 --json
-expect_exit 0
+exits 0 lab saxpy --backend sim --db "$db" --sizes 1000 --json
 expect_json 'all(r["status"] == "done" and r["median_ns"] is None and
                  r["check_error"] <= 1 for r in of("lab_row"))' \
     'all(r["counted"]["ptx_warp_instructions"] ==
@@ -178,8 +156,7 @@ expect_json 'all(r["status"] == "done" and r["median_ns"] is None and
     'len(of("lab_kernel")) >= len(of("lab_row"))' \
     'all(k["counted"]["counted_by"] == "simulation" and
          k["counted"]["load_requests"] > 0 for k in of("lab_kernel"))'
-run lab saxpy --backend sim --db "$db"
-expect_exit 0
+exits 0 lab saxpy --backend sim --db "$db"
 expect_stdout 'a simulation has no times'
 expect_stdout 'instructions  sectors/load  conflicts'
 expect_stdout 'odd shapes, here: the largest error, in parts'
@@ -188,16 +165,13 @@ run profile show last --db "$db" --json
 expect_json 'one("run")["counters"] == "simulated"' \
     'all(s["median_ns"] is None and s["ptx_warp_instructions"] > 0
          for s in of("step"))'
-run profile roofline last --db "$db"
-expect_exit 0
+exits 0 profile roofline last --db "$db"
 [ "$(grep -c 'no bound is known' "$out")" = 1 ] ||
     complain 'a sentence for each step that has no time'
 # What is wrong on purpose is found, and no failure.
-run lab stencil --backend sim --db "$db" --sizes 300 --json
-expect_exit 0
+exits 0 lab stencil --backend sim --db "$db" --sizes 300 --json
 expect_json 'any(f["check"] == "race" and f["kernel"] == "stencil_shared" and
                  f["file"] == "kernels/stencil/sums.cu" and f["wrong_on_purpose"]
                  for f in of("finding"))' \
     '[r["variant"] for r in of("lab_row") if r["status"] != "done"] == ["no_barrier"]'
-run profile ceilings --backend sim
-expect_exit 4
+exits 4 profile ceilings --backend sim

@@ -12,15 +12,12 @@ mkdir modules
 }
 export LAPENNA_LAB_MODULE_DIR="$work/modules"
 
-run step mlp-digits --backend sim --budget 1000000 --json
-expect_exit 1
+exits 1 step mlp-digits --backend sim --budget 1000000 --json
 expect_stdout '"check":"budget","kernel":"relu_fwd","launch":1,"file":"kernels/activation/'
 expect_stdout 'the launch executes more than 1000000 instructions of warps'
-run run mlp-digits --backend sim --budget 1000000 --iterations 1
-expect_exit 1
+exits 1 run mlp-digits --backend sim --budget 1000000 --iterations 1
 expect_stderr 'budget in relu_fwd at kernels/activation/'
-run step mlp-digits --backend cpu --budget 1000000
-expect_exit 2
+exits 2 step mlp-digits --backend cpu --budget 1000000
 expect_stderr '--budget needs --backend sim'
 
 # A signal ends it at once, and where it was is printed.
@@ -67,14 +64,12 @@ key q
 await 60000 running, Esc stops it: relu_fwd
 key Esc
 await 60000 budget in relu_fwd at
-key Esc
-key r
+key Esc r
 await 60000 next: fc1.bias
 key s
 await 60000 next: relu1
 key q
 KEYS
-expect_exit 0
 expect_no_stderr
 
 # In lines of text, too.

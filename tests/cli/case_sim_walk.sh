@@ -130,9 +130,8 @@ walk <<'WORDS'
 warps
 WORDS
 expect_exit 0
-run sim turn.ptx --grid 2 --block 64 --walk --json --arg 'in:int[128]=iota' \
+exits 2 sim turn.ptx --grid 2 --block 64 --walk --json --arg 'in:int[128]=iota' \
     --arg 'out:int[128]'
-expect_exit 2
 expect_stderr '--walk prints lines of text: it has no --json'
 
 # A sign for elements of several warps is no warp's.
@@ -155,8 +154,7 @@ grep -q '^  #\.\{63\}$' "$out" || complain "the sign of several warps"
 status=$?
 expect_exit 4
 expect_stderr 'start with --backend sim'
-run step mlp-digits --backend cpu --into fc1.matmull
-expect_exit 2
+exits 2 step mlp-digits --backend cpu --into fc1.matmull
 expect_stderr 'did you mean fc1.matmul'
 
 # Inside a step's kernels, where this build has them.
@@ -170,12 +168,10 @@ expect dense_matmul_fwd_naive
 expect block (0,0,0)  warp 0 of 8  32 of 32 lanes run
 key n
 await 60000 instructions of warps in this block
-key r
-key e
+key r e
 expect fc1.xW[0,0]
 key ^U
-text fc1.xW[3,2]
-key Enter
+enter fc1.xW[3,2]
 await 60000 lane 18 is thread (50,0,0)
 expect lane 18: fc1.xW[3,2]
 key c
@@ -184,7 +180,6 @@ key q
 await 60000 next: fc1.bias
 key B
 KEYS
-expect_exit 0
 "$LAB_EXE" step mlp-digits --backend sim --into 'fc1.matmul backward' \
     >"$out" 2>"$err" <<'WORDS'
 elements
@@ -206,14 +201,12 @@ await 60000 instructions of warps in this block
 key q
 await 60000 i goes into the chosen rung's kernel
 KEYS
-expect_exit 0
 # A key that comes before the lab is opened waits for it.
 play lab-saxpy --backend sim <<'KEYS'
 key i
 resize 80 24
 await 60000 before its first instruction
 KEYS
-expect_exit 0
 # The source is the program's own where its place at the build is not there.
 play lab-stencil --backend sim <<'KEYS'
 resize 80 24
@@ -221,7 +214,6 @@ key i
 await 60000 before its first instruction
 expect __global__
 KEYS
-expect_exit 0
 # A rung of a lab, whose race is found when it then runs.
 "$LAB_EXE" lab stencil --backend sim --into no_barrier --sizes 300 >"$out" 2>"$err" <<'WORDS'
 step
@@ -245,11 +237,9 @@ expect_stdout 'of_warp, of double'
 grep -q '^     0: -*[0-9][0-9.]* -*[0-9][0-9.]* - - - - - -$' "$out" ||
     complain 'sums in double'
 # A walk is text, and has no place between lines of JSON.
-run lab stencil --backend sim --into no_barrier --json
-expect_exit 2
+exits 2 lab stencil --backend sim --into no_barrier --json
 expect_stderr '--into prints lines of text: it has no --json'
-run step mlp-digits --backend sim --into fc1.matmul --json
-expect_exit 2
+exits 2 step mlp-digits --backend sim --into fc1.matmul --json
 expect_stderr '--into prints lines of text: it has no --json'
 expect_no_stdout
 # A lab's tensors have the operation's names.
@@ -276,8 +266,7 @@ grep -q '^dense_matmul_dx' quit.step && complain 'walked behind quit'
 grep -q '^> warp  0 .*, 0 instructions' kernel.plain || complain 'not a word of a kernel'
 grep -q '^> warp' quit.plain && complain 'still in a kernel'
 grep -q "warps" quit.err || complain 'no word of the stepper'
-run lab stencil --into no_barrier
-expect_exit 4
+exits 4 lab stencil --into no_barrier
 expect_stderr 'start with --backend sim'
 # A load of 16 bytes reads four elements.
 "$LAB_EXE" step mlp-digits --backend sim --into 'fc1.bias forward' \
@@ -303,21 +292,18 @@ expect_stderr "no step 'nothing'"
 play mlp-digits --backend sim <<'KEYS'
 resize 80 24
 await 60000 next: fc1.matmul
-text :into fc1.W update
-key Enter
+enter :into fc1.W update
 await 60000 sgd_update
 expect before its first instruction
 key q
 await 60000 fc1.W
 KEYS
-expect_exit 0
 play mlp-digits --backend cpu <<'KEYS'
 resize 80 24
 await 60000 next: fc1.matmul
 key i
 expect start with
 KEYS
-expect_exit 0
 
 # Shared memory through generic addresses: who wrote it is known, an access is one of
 # shared memory, and what is outside is named by its byte. Dynamic memory begins where

@@ -1,8 +1,7 @@
 # shellcheck shell=sh
 # `step --json`: one iteration, every step and tensor.
 inline_lesson small
-run step small.md --json --backend cpu
-expect_exit 0
+exits 0 step small.md --json --backend cpu
 expect_no_stderr
 expect_json 'rows[0]["type"] == "run" and rows[-1]["type"] == "end"' \
     'len(rows) == len(of("step")) + 2' \
@@ -27,34 +26,28 @@ expect_json 'rows[0]["type"] == "run" and rows[-1]["type"] == "end"' \
 cp "$out" first
 run step small.md --json --backend cpu
 expect_json "FILE2=$work/first" 'same(rows, other)'
-run step small.md --json --backend cpu --seed 8
-expect_exit 0
+exits 0 step small.md --json --backend cpu --seed 8
 expect_json "FILE2=$work/first" \
     'one("end")["loss"] != other[-1]["loss"]'
 # Another variant, the same numbers within the tolerance.
 for variant in dense=naive dense=blas; do
-    run step small.md --json --backend cpu --variant "$variant"
-    expect_exit 0
+    exits 0 step small.md --json --backend cpu --variant "$variant"
     expect_json "FILE2=$work/first" \
         'abs(one("end")["loss"] - other[-1]["loss"]) <=
          1e-5 * (1 + abs(other[-1]["loss"]))'
 done
-run step small.md --json --variant dense=no-such-variant
-expect_exit 2
+exits 2 step small.md --json --variant dense=no-such-variant
 expect_stderr no-such-variant
-run step small.md --json --variant no-such-node=naive
-expect_exit 2
+exits 2 step small.md --json --variant no-such-node=naive
 expect_stderr no-such-node
 
 # As text: every step by name, no escape sequence in a pipe.
-run step small.md --backend cpu
-expect_exit 0
+exits 0 step small.md --backend cpu
 expect_no_escape
 expect_stdout fc1.matmul
 LC_ALL=C
 export LC_ALL
-run step small.md --backend cpu
-expect_exit 0
+exits 0 step small.md --backend cpu
 expect_ascii
 
 # A reader that leaves early does not keep the program.
@@ -77,8 +70,7 @@ run profile list --db left.db --json
 expect_json '[r["status"] for r in rows] == ["cancelled", "cancelled"]'
 
 # --help lists what means something here.
-run step --help
-expect_exit 0
+exits 0 step --help
 for word in backend iterations npy tensors trace; do
     expect_stdout "--$word"
 done
@@ -93,8 +85,7 @@ done
 wraps() { # COLUMNS ARG...
     columns=$1
     shift
-    run "$@"
-    expect_exit 0
+    exits 0 "$@"
     tr -s ' ' '\n' <"$out" | grep -v '^[0-9.]*$' >whole
     COLUMNS=$columns
     export COLUMNS
@@ -116,7 +107,6 @@ expect_stdout 'evict the'
 grep -q '^  .*first$' "$out" || complain "the sentence was not broken"
 
 # A NaN has no sign.
-run step sigmoid-gradient --backend cpu --variant sigmoid1=direct
-expect_exit 0
+exits 0 step sigmoid-gradient --backend cpu --variant sigmoid1=direct
 expect_stdout '= sum_n fc1.out.grad[n,0] = nan + '
 ! grep -q -e '-nan' "$out" || complain 'a NaN with a sign'

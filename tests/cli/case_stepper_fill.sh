@@ -19,7 +19,6 @@ steps()
     printf 'await 60000 relu1.out[1,↓,→,*]\nquit\n'
 } >typed
 play cnn-digits --backend cpu <typed
-expect_exit 0
 
 # Elements share cells as evenly as there is room: two of 119 in half blocks, five
 # in characters. Beside the values that of most of a row's come first.
@@ -38,10 +37,8 @@ word2vec()
 }
 word2vec 1x2 >typed
 play word2vec-cbow --backend cpu --color always <typed
-expect_exit 0
 word2vec 2x5 >typed
 play word2vec-cbow --backend cpu <typed
-expect_exit 0
 
 {
     steps 2
@@ -49,7 +46,6 @@ expect_exit 0
     printf 'key s\nawait 60000 ▸(×)─\nquit\n'
 } >typed
 play lstm-example --backend cpu <typed
-expect_exit 0
 
 # A step of single numbers: the function that computes it.
 {
@@ -58,7 +54,6 @@ expect_exit 0
     printf 'await 60000 static enum lab_status weighted_sum_reduce\nquit\n'
 } >typed
 play cnn-example --backend cpu <typed
-expect_exit 0
 
 # Feature maps by sample and channel are no pictures: their cells fill the pane, with
 # numbers where there are backgrounds. Alone, a vector's numbers are below its cells.
@@ -76,9 +71,7 @@ expect_exit 0
     printf 'key End\nawait 60000   12 \nquit\n'
 } >plain
 play residual --backend cpu --color always <colors
-expect_exit 0
 play residual --backend cpu <plain
-expect_exit 0
 
 # On a large screen too, and below them what computes the step.
 {
@@ -111,7 +104,6 @@ expect_exit 0
     printf 'await 60000 kernels/flatten/flatten_ref.c  o opens it\nquit\n'
 } >typed
 play cnn-example-rows --backend cpu <typed
-expect_exit 0
 
 # Of more slices than a contact sheet has room for, those around the chosen one.
 {
@@ -123,7 +115,6 @@ expect_exit 0
     printf 'key Home\nawait 60000 slices 0 to \nawait 60000 [0] \nquit\n'
 } >typed
 play cnn-digits --backend cpu --batch 512 <typed
-expect_exit 0
 
 # What is not computed yet has a line, and what is there has the room.
 {
@@ -133,7 +124,6 @@ expect_exit 0
     printf 'key s\nawait 60000 step 1 of\nabsent not computed yet\nquit\n'
 } >typed
 play cnn-digits --backend cpu <typed
-expect_exit 0
 
 # Below the texts of the steps the introduction.
 {
@@ -141,4 +131,3 @@ expect_exit 0
     printf 'await 60000 the lesson\nawait 60000 A network that has seen\nquit\n'
 } >typed
 play early-stop --backend cpu <typed
-expect_exit 0

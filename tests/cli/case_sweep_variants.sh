@@ -12,8 +12,7 @@ measured() { # YES|NO
 }
 
 # Batch 1 is too small to be measured, 64 is not.
-run lab batch-size mlp-digits --backend cpu --sizes 1,64 --repeat 20 --db "$db"
-expect_exit 0
+exits 0 lab batch-size mlp-digits --backend cpu --sizes 1,64 --repeat 20 --db "$db"
 measured yes
 expect_stderr 'at most, at each of 2 sizes'
 expect_stdout 'variants at 1: the fixed table; forward: naive'
@@ -31,8 +30,7 @@ grep -Eq ' cpu  *64 .* fc1=' "$out" || complain 'the row of 64 has no variants'
 grep -Eq ' cpu  *1 .* naive$' "$out" || complain 'the row of 1 has no variants'
 
 # A sweep in which nothing is measured has the fixed table on its run as well.
-run lab batch-size softmax-regression --backend cpu --sizes 1,2 --repeat 20 --db "$db"
-expect_exit 0
+exits 0 lab batch-size softmax-regression --backend cpu --sizes 1,2 --repeat 20 --db "$db"
 measured no
 expect_stdout 'variants at 1, 2: the fixed table; forward: naive'
 run profile show last --db "$db" --json
@@ -42,8 +40,7 @@ expect_json 'of("run")[0]["variants_from"] == "table"' \
 # What a network's setup reports is printed, each line once.
 sed 's/^optimizer:/variants: {fc1: cublas}\n&/' \
     "$LAB_BINARY_DIR/share/lapenna-lab/lessons/20-mlp-digits.md" >chosen.md
-run lab batch-size chosen.md --backend cpu --sizes 1,2 --repeat 20 --db "$db"
-expect_exit 0
+exits 0 lab batch-size chosen.md --backend cpu --sizes 1,2 --repeat 20 --db "$db"
 [ "$(grep -c "the lesson's choice is left out: .*cublas" "$err")" -eq 1 ] ||
     complain 'the choice that is left out is not reported once'
 LD_LIBRARY_PATH=$LAB_BINARY_DIR/lib/wrong run lab batch-size mlp-digits --backend cpu \
@@ -52,8 +49,7 @@ LD_LIBRARY_PATH=$LAB_BINARY_DIR/lib/wrong run lab batch-size mlp-digits --backen
     "$err")" -eq 1 ] || complain 'the variant that is withdrawn is not reported once'
 
 # The times are those of `run`, in both directions.
-run run mlp-digits --batch 64 --iterations 2 --backend cpu --db "$db" --json
-expect_exit 0
+exits 0 run mlp-digits --batch 64 --iterations 2 --backend cpu --db "$db" --json
 measured no
 run profile show last --db "$db" --json
 ran=$("${LAB_PYTHON:-python3}" -c 'import json, sys
@@ -61,22 +57,19 @@ for line in open(sys.argv[1]):
     row = json.loads(line)
     if row["type"] == "run":
         print(row["variants_from"], row["variants"])' "$out")
-run lab batch-size mlp-digits --backend cpu --sizes 64 --repeat 20 --json --db "$db"
-expect_exit 0
+exits 0 lab batch-size mlp-digits --backend cpu --sizes 64 --repeat 20 --json --db "$db"
 measured no
 expect_json "' '.join((of('sweep_row')[0]['variants_from'], of('sweep_row')[0]['variants'])) == '''$ran'''"
 run run cnn-digits --iterations 2 --backend cpu --db "$db"
 measured yes
-run lab backward cnn-digits --backend cpu --repeat 20 --db "$db"
-expect_exit 0
+exits 0 lab backward cnn-digits --backend cpu --repeat 20 --db "$db"
 measured no
 expect_stdout 'variants: the fastest by measuring; forward: conv1='
 
 # As an option has it.
 for fixed in --no-tune --variant=*=default; do
-    run lab network-size mlp-digits --backend cpu --sizes 1,64 --repeat 20 \
+    exits 0 lab network-size mlp-digits --backend cpu --sizes 1,64 --repeat 20 \
         --db "$db" "$fixed"
-    expect_exit 0
     grep -Eq '^variants at 1: (the fixed table|as chosen); forward: naive$' "$out" ||
         complain "$fixed is not the fixed table at width 1"
     grep -Eq '^variants at 64: (the fixed table|as chosen); forward: ' "$out" ||
@@ -87,19 +80,16 @@ for fixed in --no-tune --variant=*=default; do
         complain "$fixed goes by measuring"
 done
 expect_stdout 'chosen: *=default'
-run lab products mlp-digits --backend cpu --repeat 20 --json --db "$db" \
+exits 0 lab products mlp-digits --backend cpu --repeat 20 --json --db "$db" \
     --variant fc1=vector --no-tune
-expect_exit 0
 expect_json '{r["variants"] for r in of("sweep_row")} == {"fc1=vector"}' \
     '{r["variants_from"] for r in of("sweep_row")} == {"table"}'
 run profile show last --db "$db" --json
 expect_json 'of("run")[0]["variants_from"] == "table"' \
     'of("run")[0]["variants"] == "fc1=vector"'
-run lab products mlp-digits --backend cpu --variant fc1=nosuch --db "$db"
-expect_exit 2
+exits 2 lab products mlp-digits --backend cpu --variant fc1=nosuch --db "$db"
 expect_stderr "fc1 has no variant 'nosuch'"
-run lab gemm --backend cpu --variant fc1=vector
-expect_exit 2
+exits 2 lab gemm --backend cpu --variant fc1=vector
 expect_stderr 'does not use --variant'
 
 # The point of it: what is measured is faster than what is read.
@@ -125,7 +115,6 @@ key v
 expect run 391 of
 expect variants: the fastest by measuring
 END
-expect_exit 0
 
 # P shows it where it is hidden, and states that there is no other.
 play lab-batch-size --backend cpu --ascii --db screen.db <<'END'
@@ -138,4 +127,3 @@ expect run 391 of
 key P
 expect this machine has none of its own yet
 END
-expect_exit 0

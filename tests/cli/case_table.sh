@@ -2,16 +2,14 @@
 # The course's tables: what they show, in every form, and in the database.
 # Every table that ships is read by the list; each fits 80 columns, and in a pipe a
 # row is one line.
-run table
-expect_exit 0
+exits 0 table
 for row in $(seq 1 24); do
     grep -q " C$(printf %02d "$row") " "$out" || complain "no table of C$row"
 done
 run table --json
 expect_json 'len(rows) >= 24' 'rows[0]["type"] == "table"'
 for name in gpus formats tf32_accuracy magma_lu strengths sheets; do
-    COLUMNS=80 run table "$name"
-    expect_exit 0
+    COLUMNS=80 exits 0 table "$name"
     expect_stdout "source: "
     grep -v 'https\?://' "$out" | LC_ALL=C awk '{ gsub(/[\200-\277]/, "") } length > 80' |
         grep -q . && complain "$name: a line of more than 80 columns"
@@ -31,8 +29,7 @@ for name in C1 c01 c1; do
     expect_json 'len(rows) == 4' 'rows[0]["fp32_tflop_s"] == 10.60864'
 done
 for name in c 1 c001x C; do
-    run table $name
-    expect_exit 3
+    exits 3 table $name
     expect_stderr 'there is no table'
 done
 run table gpus
@@ -93,26 +90,19 @@ expect_json 'rows[0]["time_ms"] is None' 'rows[1]["time_ms"] > 0'
 run table gpus --set A100:boost=1500
 expect_stdout '* A100: fp32 19.492 -> 20.736 TFLOP/s'
 for change in boost=-1 A100:boost=1e9 sms=1.5 nothing=1 boost H100:boost=1; do
-    run table gpus --set "$change"
-    expect_exit 2
+    exits 2 table gpus --set "$change"
     expect_no_stdout
 done
-run table gpus --csv --sort boost --reverse --filter 'sms>56' --filter 'boost>0'
-expect_exit 0
+exits 0 table gpus --csv --sort boost --reverse --filter 'sms>56' --filter 'boost>0'
 [ "$(cut -d, -f1 "$out" | tr '\n' ' ')" = 'gpu V100 A100 ' ] ||
     complain 'another order'
-run table gpus --sort nothing
-expect_exit 2
-run table nothing
-expect_exit 3
+exits 2 table gpus --sort nothing
+exits 3 table nothing
 expect_stderr 'there is no table "nothing": '
-run table amdal
-expect_exit 3
+exits 3 table amdal
 expect_stderr 'there is no table "amdal"; did you mean amdahl?'
-run table gpus dgx
-expect_exit 2
-run table --set boost=1
-expect_exit 2
+exits 2 table gpus dgx
+exits 2 table --set boost=1
 
 # A lesson's text ends with its tables, as each table names its lessons.
 run lesson show lab-launch
@@ -142,23 +132,18 @@ expect_json 'rows[0]["minus"] == -4'
 
 # A file of one's own, and what is wrong with one.
 printf '#:title T\ngpu,boost [MHz],source\nA,1,s\n' >own.csv
-run table ./own.csv --csv
-expect_exit 0
+exits 0 table ./own.csv --csv
 expect_stdout 'A,1,s'
 printf '#:title T\ngpu,boost [MHz],source\nA,1,s\nA,2,s\n' >own.csv
-run table ./own.csv
-expect_exit 3
+exits 3 table ./own.csv
 expect_stderr './own.csv:4: "A" is there twice'
-run table ./none.csv
-expect_exit 3
+exits 3 table ./none.csv
 # A row that the course does not have; and what a spreadsheet writes.
 printf '#:course Q99\n#:title T\ngpu,boost [MHz],source\nA,1,s\n' >own.csv
-run table ./own.csv
-expect_exit 3
+exits 3 table ./own.csv
 expect_stderr 'own.csv: the course has no row Q99'
 printf '#:course D-MAGMA\r\n#:title T\r\ngpu,boost [MHz],source\r\nA,1,s\r\n' >own.csv
-run table ./own.csv --csv
-expect_exit 0
+exits 0 table ./own.csv --csv
 expect_stdout 'A,1,s'
 
 # A file that is wrong takes no other away, and is named.
@@ -168,43 +153,36 @@ sed 's/boost \[MHz\]/boost [miles]/' "$LAB_SOURCE_DIR/profiles/tables/gpus.csv" 
     >wrong/profiles/tables/gpus.csv
 LAPENNA_LAB_DATA_DIR=$PWD/wrong
 export LAPENNA_LAB_DATA_DIR
-run table nvlink --db wrong.db
-expect_exit 0
+exits 0 table nvlink --db wrong.db
 expect_stdout 'P100'
-run table gpus --db wrong.db
-expect_exit 3
+exits 3 table gpus --db wrong.db
 expect_stderr 'gpus.csv:'
 expect_stderr 'miles'
-run table --db wrong.db
-expect_exit 3
+exits 3 table --db wrong.db
 expect_stdout 'nvlink'
 expect_stderr 'gpus.csv:'
+ln -s "$LAB_SOURCE_DIR/lessons" wrong/lessons
 # A text that the rows cut is whole on the screen, a line further down.
 play --db wrong.db <<'END'
 resize 80 24
 key t
-text /model_zoos
-key Enter
+enter /model_zoos
 key Enter
 expect https://github.com/tensorflow/models
 key Down
-expect https://github.com/tensorflow/models/blob/master/research/object_detection/g3doc
+expect models/blob/master/research/object_detection/g3do
+expect  c/detection_model_zoo.md
 absent computed
-key q
-key q
-key q
+key q q q
 END
 # On the screen, too.
-ln -s "$LAB_SOURCE_DIR/lessons" wrong/lessons
 play --db wrong.db <<'END'
 key t
 expect launches
 expect Not in the list:
 expect "miles" is no unit
-key q
-key q
+key q q
 END
-expect_exit 0
 unset LAPENNA_LAB_DATA_DIR
 
 # In the database, as tables that SQL joins.
@@ -235,11 +213,9 @@ run table gpus
 # Without a place for a database they are shown all the same.
 HOME=$work/own.csv
 XDG_STATE_HOME=
-run table gpus
-expect_exit 0
+exits 0 table gpus
 expect_stderr 'not kept in the database'
-run table gpus --db "$work/own.csv"
-expect_exit 3
+exits 3 table gpus --db "$work/own.csv"
 
 # A line for each place that numbers come from, not for each number.
 run table energy
@@ -257,11 +233,9 @@ expect_json "[abs(r['energy_j'] / $each - 1) < 1e-9 for r in rows if r['case'] =
 play --db bars.db <<'KEYS'
 resize 200 60
 key t
-text /magma_dgemm
-key Enter
+enter /magma_dgemm
 key Enter
 expect ── magma [GFLOP/s] ──
 key Tab
 expect ── n ──
 KEYS
-expect_exit 0

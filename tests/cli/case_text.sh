@@ -26,10 +26,8 @@ Words.
 END
 }
 text_lesson words
-run lesson lint words.md
-expect_exit 0
-run run words.md --backend cpu --json --sample 40 --prompt "one s"
-expect_exit 0
+exits 0 lesson lint words.md
+exits 0 run words.md --backend cpu --json --sample 40 --prompt "one s"
 expect_no_stderr
 expect_json 'len(of("evaluation")) == 2' \
     'all(abs(r["bits_per_char"] - r["loss"] / 0.6931471805599453) < 1e-9
@@ -50,13 +48,11 @@ for lesson in words.md small.md; do
     run run $lesson --backend cpu --sample 5 --prompt "ZZ" --db refused.db
     [ "$status" -ne 0 ] || complain "the prompt is taken"
 done
-run profile list --json --db refused.db
-expect_exit 3
+exits 3 profile list --json --db refused.db
 expect_stderr 'refused.db'
 # Both are of `run`: a single iteration writes nothing, and says so.
 for lesson in words.md small.md; do
-    run step $lesson --json --backend cpu --sample 5 --prompt "ZZ"
-    expect_exit 2
+    exits 2 step $lesson --json --backend cpu --sample 5 --prompt "ZZ"
     expect_no_stdout
     expect_stderr 'nothing is trained here: --sample belongs to'
 done
@@ -64,5 +60,4 @@ done
 printf 'The quick brown fox jumps over the lazy dog, 0123456789. %.0s' \
     1 2 3 4 5 6 7 8 9 >big.txt
 text_lesson wide 64 64
-run run wide.md --backend cpu --data big.txt --iterations 2
-expect_exit 0
+exits 0 run wide.md --backend cpu --data big.txt --iterations 2

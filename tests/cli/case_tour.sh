@@ -43,8 +43,7 @@ expect_stdout 'fc1.matmul'
 expect_stdout 'epoch 5'
 expect_stdout 'The run is kept in'
 grep -q 'lapenna-lab$' "$work/without" || complain 'README has no doctor'
-run doctor
-expect_exit 0
+exits 0 doctor
 expect_stdout 'remedy: '
 
 # The screen that README begins with.

@@ -6,9 +6,8 @@ db=$work/runs.db
 
 # train ARG...: a network that is large enough
 train() {
-    run run mlp-digits --batch 200 --iterations 4 --backend cpu --db "$db" \
+    exits 0 run mlp-digits --batch 200 --iterations 4 --backend cpu --db "$db" \
         --json "$@"
-    expect_exit 0
 }
 
 # measured YES|NO: whether variants were measured
@@ -24,19 +23,8 @@ losses() {
     [ -s "$1" ] || complain "no loss was printed"
 }
 
-sql_value() {
-    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
-print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])' \
-        "$db" "$1"
-}
-
 kept_where() {
-    sql_value "SELECT count(*) FROM variant_time WHERE $1"
-}
-
-sql() {
-    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
-d = sqlite3.connect(sys.argv[1]); d.execute(sys.argv[2]); d.commit()' "$db" "$1"
+    sql "$db" "SELECT count(*) FROM variant_time WHERE $1"
 }
 
 train --threads 2
@@ -75,12 +63,12 @@ grep -q "variant times  *ok  *$kept kept for .* with 2 threads; the fastest in f
     complain "doctor does not have $kept times, or not the fastest"
 # Times in another precision count; the fastest are those in fp32.
 grep 'variant times' "$out" >fastest
-columns=$(sql_value "SELECT group_concat(name) FROM pragma_table_info('variant_time') WHERE name NOT IN ('id', 'precision')")
-sql "INSERT INTO variant_time (precision, $columns) SELECT 'tf32', $columns FROM variant_time WHERE threads = 2"
+columns=$(sql "$db" "SELECT group_concat(name) FROM pragma_table_info('variant_time') WHERE name NOT IN ('id', 'precision')")
+sql "$db" "INSERT INTO variant_time (precision, $columns) SELECT 'tf32', $columns FROM variant_time WHERE threads = 2"
 run doctor --threads 2 --db "$db"
 sed "s/$kept kept/$((2 * kept)) kept/" fastest >want
 grep 'variant times' "$out" | cmp -s - want || complain "the times in tf32 do not count"
-sql "DELETE FROM variant_time WHERE precision = 'tf32'"
+sql "$db" "DELETE FROM variant_time WHERE precision = 'tf32'"
 
 # Another number of threads is another machine.
 train --threads 1
@@ -136,8 +124,7 @@ run run mlp-digits --batch 200 --iterations 1 --backend cpu \
 measured yes
 
 # `step` goes by what is kept and measures nothing; the stepper has the name.
-run step mlp-digits --batch 200 --backend cpu --db "$db" --threads 1 --json
-expect_exit 0
+exits 0 step mlp-digits --batch 200 --backend cpu --db "$db" --threads 1 --json
 measured no
 run step mlp-digits --batch 200 --backend cpu --db "$work/other.db" --json
 measured no
@@ -156,17 +143,17 @@ losses back
 cmp -s first back || complain "the times of 2 threads are not used again"
 
 # What is damaged, or of another version, is measured again, with a message.
-sql "UPDATE variant_time SET time_ns = 'x' WHERE variant = 'vector' AND threads = 2"
+sql "$db" "UPDATE variant_time SET time_ns = 'x' WHERE variant = 'vector' AND threads = 2"
 train --threads 2
 measured yes
 expect_stderr 'measured again where they are needed'
 for ns in 0 -5 1e300; do
-    sql "UPDATE variant_time SET time_ns = $ns WHERE variant = 'vector' AND threads = 2"
+    sql "$db" "UPDATE variant_time SET time_ns = $ns WHERE variant = 'vector' AND threads = 2"
     train --threads 2
     measured yes
     expect_stderr 'measured again where they are needed'
 done
-sql "UPDATE variant_time SET version = '0' WHERE threads = 2"
+sql "$db" "UPDATE variant_time SET version = '0' WHERE threads = 2"
 train --threads 2
 measured yes
 expect_stderr 'of another version'
@@ -174,8 +161,8 @@ train --threads 2
 expect_no_stderr
 # What an earlier rule of measuring left out is measured again. Beside other work it may
 # be left out again, so that only the row is new.
-version=$(sql_value "SELECT max(version) FROM variant_time WHERE threads = 2")
-sql "UPDATE variant_time SET version = '${version% rule*}', time_ns = NULL, measured = 'before' WHERE variant = 'vector' AND threads = 2"
+version=$(sql "$db" "SELECT max(version) FROM variant_time WHERE threads = 2")
+sql "$db" "UPDATE variant_time SET version = '${version% rule*}', time_ns = NULL, measured = 'before' WHERE variant = 'vector' AND threads = 2"
 train --threads 2
 measured yes
 expect_stderr 'of another version'
@@ -183,7 +170,7 @@ expect_stderr 'of another version'
     complain "what an earlier rule left out is not measured again"
 
 # --tune measures again what is kept, even where nothing is to be measured by default.
-sql "UPDATE variant_time SET time_ns = NULL, measured = 'before' WHERE threads = 2"
+sql "$db" "UPDATE variant_time SET time_ns = NULL, measured = 'before' WHERE threads = 2"
 train --threads 2
 measured no
 [ "$(kept_where "measured = 'before'")" -gt 10 ] || complain "no row to renew"
@@ -194,12 +181,11 @@ measured yes
 train --threads 2
 measured no
 expect_no_stderr
-run run mlp-digits --backend cpu --db "$db" --tune --no-tune
-expect_exit 2
+exits 2 run mlp-digits --backend cpu --db "$db" --tune --no-tune
 expect_stderr '--tune and --no-tune exclude each other'
 
 # So is what is kept for a variant that is not there any more.
-sql "UPDATE variant_time SET variant = 'gone' WHERE variant = 'vector' AND threads = 2"
+sql "$db" "UPDATE variant_time SET variant = 'gone' WHERE variant = 'vector' AND threads = 2"
 train --threads 2
 measured yes
 expect_stderr 'that this program or machine does not have'
@@ -230,9 +216,9 @@ measured yes
 
 # A process that may use one core of several has one thread: another machine, too.
 # How many it has without that is what is kept: the cores, or fewer by a limit.
-sql "DELETE FROM variant_time"
+sql "$db" "DELETE FROM variant_time"
 train
-all=$(sql_value "SELECT max(threads) FROM variant_time")
+all=$(sql "$db" "SELECT max(threads) FROM variant_time")
 if [ "$all" -gt 1 ] && command -v taskset >/dev/null; then
     core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
     status=0
@@ -246,7 +232,7 @@ if [ "$all" -gt 1 ] && command -v taskset >/dev/null; then
     measured no
     expect_no_stderr
 fi
-sql "DELETE FROM variant_time"
+sql "$db" "DELETE FROM variant_time"
 
 # A database that no run is recorded in stays as it was.
 rm -f "$work/none.db"
@@ -257,7 +243,7 @@ printf 'quit\n' | "$LAB_EXE" mlp-digits --plain --batch 200 --backend cpu \
     complain "--plain does not say that it measures"
 
 # One that another program holds: measured, not kept, with one message.
-sql "DELETE FROM variant_time"
+sql "$db" "DELETE FROM variant_time"
 mkfifo release
 "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
 d = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -268,8 +254,7 @@ holder=$!
 until [ -s holds ]; do
     sleep 0.1
 done
-run run mlp-digits --batch 200 --iterations 4 --backend cpu --db "$db"
-expect_exit 3
+exits 3 run mlp-digits --batch 200 --iterations 4 --backend cpu --db "$db"
 expect_stderr 'measuring '
 [ "$(grep -c 'database is locked' "$err")" -eq 1 ] ||
     complain "the locked database is not named once"
@@ -300,7 +285,6 @@ fi
 chmod 755 closed
 
 for n in 0 257 x -1; do
-    run run mlp-digits --threads "$n"
-    expect_exit 2
+    exits 2 run mlp-digits --threads "$n"
     expect_stderr 'a whole number from 1 to 256'
 done

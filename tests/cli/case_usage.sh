@@ -1,8 +1,7 @@
 # shellcheck shell=sh
 # Wrong usage is exit 2 with a word on stderr and nothing on stdout.
 for option in --help --version -h help; do
-    run "$option"
-    expect_exit 0
+    exits 0 "$option"
     expect_stdout lapenna-lab
     expect_no_stderr
     expect_no_escape
@@ -11,15 +10,13 @@ done
 # help, -h and --help say the same of every command.
 for words in lesson step run lab sim profile table course doctor 'profile show' 'lab offsets'; do
     # shellcheck disable=SC2086 # words
-    run $words --help
-    expect_exit 0
+    exits 0 $words --help
     cp "$out" "$work/its-help"
     # shellcheck disable=SC2086 # words
     for ask in "$words -h" "help $words" "${words%% *} help ${words#* }"; do
         [ "$ask" != "$words help $words" ] || ask="$words help"
         # shellcheck disable=SC2086 # words
-        run $ask
-        expect_exit 0
+        exits 0 $ask
         expect_no_stderr
         cmp -s "$work/its-help" "$out" ||
             complain "another text than '$words --help'"
@@ -66,14 +63,12 @@ for words in 'lab --list' 'table formats' 'course C01' config \
     code=$status
     cat "$out" "$err" >before
     # shellcheck disable=SC2086 # words
-    run $words --plain --color never
-    expect_exit "$code"
+    exits "$code" $words --plain --color never
     [ "$code" != 2 ] || complain "$words is wrong usage"
     cat "$out" "$err" | cmp -s before - ||
         complain "--plain and --color change what $words prints"
     # shellcheck disable=SC2086 # words
-    run $words --ascii
-    expect_exit "$code"
+    exits "$code" $words --ascii
     expect_ascii
 done
 
@@ -106,10 +101,7 @@ expect_error profile.database
 run lesson show no-such-lesson
 expect_error lesson.missing
 # One that is raised again after a clean-up keeps its id.
-"${LAB_PYTHON:-python3}" -c 'import sqlite3
-d = sqlite3.connect("foreign.db")
-d.execute("CREATE TABLE a (b)")
-d.commit()'
+sql foreign.db 'CREATE TABLE a (b)'
 run lab saxpy --backend cpu --sizes 100 --db foreign.db
 expect_error db.foreign
 run run mlp-digits --iterations 1 --backend cpu --db foreign.db

@@ -20,8 +20,7 @@ END
 few="--backend cpu --no-tune --db $db"
 # shellcheck disable=SC2086 # options
 {
-    run run small.md $few --json
-    expect_exit 0
+    exits 0 run small.md $few --json
     # 1797 rows: nine tenths train, less a tenth; N is the size over the batches.
     expect_json 'one("summary")["train_rows"] == 1438' \
         'one("summary")["validation_rows"] == 179' \
@@ -47,30 +46,26 @@ few="--backend cpu --no-tune --db $db"
     expect_stdout ': that network is tested and kept'
     # What is kept, tested and asked is the network of the lowest validation loss, bit
     # for bit that of a training which ends there.
-    run run small.md $few --save early.st --json
-    expect_exit 0
+    exits 0 run small.md $few --save early.st --json
     expect_json 'one("summary")["network_is_best"] is True'
     n=$(sed -n 's/.*"best_iteration": *\([0-9]*\).*/\1/p' "$out")
     n=$((n + 1))
     mine=$(grep -o '"test_loss": *[0-9.e-]*' "$out")
-    run run small.md $few --iterations $n --save there.st --json
-    expect_exit 0
+    exits 0 run small.md $few --iterations $n --save there.st --json
     expect_json 'one("summary")["network_is_best"] is False'
     [ "$mine" = "$(grep -o '"test_loss": *[0-9.e-]*' "$out")" ] ||
         complain 'the test is not of the best network'
     cmp -s early.st there.st || complain 'the best network is not what was kept'
     # So it is where the iterations are over before the patience; one that has not
     # turned keeps the last.
-    run run small.md $few --iterations $((n + 143)) --save over.st --json
-    expect_exit 0
+    exits 0 run small.md $few --iterations $((n + 143)) --save over.st --json
     expect_json 'one("summary")["stopped_early"] is False' \
         'one("summary")["network_is_best"] is True'
     cmp -s over.st there.st || complain 'the best network is not what was kept'
     # A training that goes on from a file has that file's network among its own: it
     # keeps a better one, or the same, and counts its evaluations from there.
     for more in 143 1430; do
-        run run small.md $few --continue early.st --iterations $more --save on.st --force
-        expect_exit 0
+        exits 0 run small.md $few --continue early.st --iterations $more --save on.st --force
         expect_stdout "after $n iterations: that network is tested and kept"
         expect_stdout "on.st has the network after $n iterations"
         cmp -s on.st early.st || complain 'the network of the file was better'
@@ -91,8 +86,7 @@ few="--backend cpu --no-tune --db $db"
     grep -q 'again: validation accuracy [0-9.]* % of rows' "$out" ||
         complain 'a loss of no iteration'
     cmp -s on.st hasty.st || complain 'the stepper forgets the network of the file'
-    run run small.md $few --iterations 143 --save last.st
-    expect_exit 0
+    exits 0 run small.md $few --iterations 143 --save last.st
     expect_stdout 'last.st has the network after 143 iterations'
     # The stepper's training has the same network, and says so.
     printf '%s\n' train 'explain fc2.b[0]' 'back 1' step 'print fc2.b' \
@@ -158,22 +152,18 @@ P
         "$out" || complain 'not the rows that the stepper evaluates'
 
     # Where no rows are set apart those that are held back are watched.
-    run run mlp-digits $few --epochs 3 --early-stop 5 --json
-    expect_exit 0
+    exits 0 run mlp-digits $few --epochs 3 --early-stop 5 --json
     expect_json 'one("summary")["stopped_early"] is False' \
         '"test_accuracy" not in one("summary")' \
         'one("summary")["validation_rows"] == 0' \
         'all("set" not in r for r in of("evaluation"))'
 
     # What cannot be.
-    run run optimizer-adam $few --early-stop 2
-    expect_exit 2
+    exits 2 run optimizer-adam $few --early-stop 2
     sed 's/validation: 0.1/validation: 0.0001/' small.md >none.md
-    run run none.md $few
-    expect_exit 3
+    exits 3 run none.md $few
     expect_stderr 'none.md:4:1: validation 0.0001 of 1797 rows leaves 1617'
     sed 's/validation: 0.1/validation: 1/' small.md >all.md
-    run run all.md $few
-    expect_exit 3
+    exits 3 run all.md $few
     expect_stderr 'validation: 1 is not above 0 and below 1'
 }

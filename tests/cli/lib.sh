@@ -6,9 +6,11 @@
 # ends with exit code 1 when there was one.
 #
 #   run ARG...               runs $LAB_EXE; keeps $out, $err (files) and $status
-#   play ARG... <<END        the same on a terminal, with the keys of a script
-#                            (src/ui/shell/ui.c)
-#   expect_exit N            the exit code
+#   exits N ARG...           the same, and N is its exit code
+#   play ARG... <<END        on a terminal, with the keys of a script
+#                            (src/ui/shell/ui.c); its exit code is 0
+#   play_exits N ARG...      the same with the exit code N
+#   expect_exit N            the exit code of what ran last
 #   expect_stdout TEXT       standard output holds TEXT (fixed, one line)
 #   expect_stderr TEXT       the same of standard error
 #   expect_error ID          the error's id, with LAPENNA_LAB_ERRORS=json
@@ -20,6 +22,8 @@
 #   expect_file FILE         FILE is there and not empty
 #   lesson NAME <<END        writes $work/NAME.md from standard input
 #   inline_lesson NAME       writes a small lesson with inline data
+#   sql DB STATEMENTS        runs them on a database, and prints what they find:
+#                            a row a line, its values between bars
 #
 # $work is an empty directory of the case's own, and the current directory.
 # HOME and the XDG directories are under it.
@@ -63,13 +67,27 @@ run() {
         status=$?
 }
 
-play() {
+exits() {
+    expected=$1
+    shift
+    run "$@"
+    expect_exit "$expected"
+}
+
+play_exits() {
+    expected=$1
+    shift
     cat >keys
     command=" $* (on a terminal)"
     status=0
     LAPENNA_LAB_SCRIPT=keys timeout "${RUN_LIMIT:-600}" \
         "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" "$@" \
         >"$out" 2>"$err" </dev/null || status=$?
+    expect_exit "$expected"
+}
+
+play() {
+    play_exits 0 "$@"
 }
 
 expect_error() {
@@ -121,6 +139,14 @@ expect_file() {
 
 lesson() {
     cat >"$work/$1.md"
+}
+
+sql() {
+    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1], isolation_level=None)
+for statement in sys.argv[2].split(";"):
+    for row in d.execute(statement):
+        print("|".join("" if v is None else str(v) for v in row))' "$@"
 }
 
 inline_lesson() {

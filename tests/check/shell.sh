@@ -16,7 +16,7 @@ if ! command -v shellcheck >/dev/null; then
     echo "parsed only: no shellcheck here"
     exit 0
 fi
-shellcheck -x lab .ci/run bench/*.sh profiles/recorded/make.sh tests/fuzz/*.sh tests/check/*.sh
+shellcheck -x lab .ci/run bench/*.sh profiles/recorded/make.sh tests/fuzz/*.sh tests/fault/*.sh tests/check/*.sh
 shellcheck -s bash "$pages/bash-completion/completions/lapenna-lab"
 # A case shares its variables with lib.sh.
 shellcheck -x -P SCRIPTDIR -e SC2154,SC2034 tests/cli/*.sh

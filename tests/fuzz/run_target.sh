@@ -72,7 +72,8 @@ case $name in
 lesson)
     add '' "$root"/tests/unit/lesson_whole.md "$root"/tests/golden/lessons/*.md
     add 'lesson-' "$root"/lessons/*.md
-    add 'bad-' "$root"/tests/fault/bad_lessons/*.md
+    sh "$root/tests/fault/bad_lessons.sh" "$work/bad"
+    add 'bad-' "$work"/bad/*.md
     ;;
 kept)
     # Two as the program writes them, and one of another program.

@@ -14,7 +14,8 @@
 /* A call that takes no longer comes to its end. */
 enum { LAB_CALL_PATIENCE_NS = 50000000 };
 
-struct lab_exec {
+/* The CPU's struct lab_exec. */
+struct lab_cpu_exec {
     struct lab_stop stop;
     int64_t ask_ns; /* by lab_clock_coarse_ns(): from then on it is asked */
     bool stopped;   /* in this call */
@@ -23,7 +24,7 @@ struct lab_exec {
 /* Some nanoseconds: a clock is read. */
 static inline bool lab_stopped(const struct lab_call *call)
 {
-    struct lab_exec *exec = call->exec;
+    struct lab_cpu_exec *exec = (struct lab_cpu_exec *)call->exec;
     if (exec && !exec->stopped && lab_clock_coarse_ns() >= exec->ask_ns)
         exec->stopped = lab_stop_asked(&exec->stop);
     return exec && exec->stopped;

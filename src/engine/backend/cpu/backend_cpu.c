@@ -268,7 +268,7 @@ struct cpu_backend {
     struct lab_backend base;
     const struct lab_kernel_set *f32[MAX_SETS];
     int n_f32;
-    struct lab_exec exec;
+    struct lab_cpu_exec exec;
 };
 
 /* The lab that a set of oneDNN is for; NULL: an op's set. */
@@ -390,7 +390,7 @@ static enum lab_status cpu_run(struct lab_backend *be,
     struct cpu_backend *cpu = (struct cpu_backend *)be;
     cpu->exec.stopped = false;
     cpu->exec.ask_ns = lab_clock_coarse_ns() + LAB_CALL_PATIENCE_NS;
-    call->exec = &cpu->exec;
+    call->exec = (struct lab_exec *)&cpu->exec;
     enum lab_status st = v->run(call);
     return cpu->exec.stopped
                ? lab_fail(LAB_E_CANCELLED, "%s was stopped", v->symbol)

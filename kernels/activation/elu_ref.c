@@ -39,5 +39,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("elu", LAB_BACKWARD, elu_backward),
 };
 
-const struct lab_kernel_set LAB_REF(elu) = {"elu", variants,
-                                            LAB_COUNT_OF(variants)};
+LAB_REF_SET(elu, variants);

@@ -73,5 +73,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("gelu", LAB_BACKWARD, gelu_backward),
 };
 
-const struct lab_kernel_set LAB_REF(gelu) = {"gelu", variants,
-                                             LAB_COUNT_OF(variants)};
+LAB_REF_SET(gelu, variants);

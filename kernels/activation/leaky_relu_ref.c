@@ -35,5 +35,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("leaky_relu", LAB_BACKWARD, leaky_relu_backward),
 };
 
-const struct lab_kernel_set LAB_REF(leaky_relu) = {"leaky_relu", variants,
-                                                   LAB_COUNT_OF(variants)};
+LAB_REF_SET(leaky_relu, variants);

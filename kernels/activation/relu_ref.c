@@ -28,5 +28,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("relu", LAB_BACKWARD, relu_backward),
 };
 
-const struct lab_kernel_set LAB_REF(relu) = {"relu", variants,
-                                             LAB_COUNT_OF(variants)};
+LAB_REF_SET(relu, variants);

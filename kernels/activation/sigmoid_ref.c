@@ -54,5 +54,4 @@ static const struct lab_variant variants[] = {
                       sigmoid_backward_direct, "exp(-x) overflows"),
 };
 
-const struct lab_kernel_set LAB_REF(sigmoid) = {"sigmoid", variants,
-                                                LAB_COUNT_OF(variants)};
+LAB_REF_SET(sigmoid, variants);

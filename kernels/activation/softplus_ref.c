@@ -32,5 +32,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("softplus", LAB_BACKWARD, softplus_backward),
 };
 
-const struct lab_kernel_set LAB_REF(softplus) = {"softplus", variants,
-                                                 LAB_COUNT_OF(variants)};
+LAB_REF_SET(softplus, variants);

@@ -32,5 +32,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("swish", LAB_BACKWARD, swish_backward),
 };
 
-const struct lab_kernel_set LAB_REF(swish) = {"swish", variants,
-                                              LAB_COUNT_OF(variants)};
+LAB_REF_SET(swish, variants);

@@ -1,7 +1,6 @@
 /* tanh: a sigmoid stretched to (-1, 1), so that its outputs centre on zero:
  * tanh(x) = 2 sigmoid(2x) - 1. The library's tanh is accurate everywhere and
  * never overflows. */
-#include "activation/activation.h"
 #include "common/ref.h"
 
 #define LAB_REF_FILE "kernels/activation/tanh_ref.c"
@@ -32,5 +31,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("tanh", LAB_BACKWARD, tanh_backward),
 };
 
-const struct lab_kernel_set LAB_REF(tanh) = {"tanh", variants,
-                                             LAB_COUNT_OF(variants)};
+LAB_REF_SET(tanh, variants);

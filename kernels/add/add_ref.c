@@ -31,5 +31,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("add", LAB_BACKWARD, add_backward),
 };
 
-const struct lab_kernel_set LAB_REF(add) = {"add", variants,
-                                            LAB_COUNT_OF(variants)};
+LAB_REF_SET(add, variants);

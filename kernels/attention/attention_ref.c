@@ -77,5 +77,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("q", LAB_BACKWARD, attention_project_backward),
 };
 
-const struct lab_kernel_set LAB_REF(attention) = {"attention", variants,
-                                                  LAB_COUNT_OF(variants)};
+LAB_REF_SET(attention, variants);

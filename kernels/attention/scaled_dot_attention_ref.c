@@ -209,5 +209,4 @@ enum lab_status attend_scores_backward(const struct lab_call *call)
 
 static const struct lab_variant variants[] = {ATTEND_ROWS};
 
-const struct lab_kernel_set LAB_REF(scaled_dot_attention) = {
-    "scaled_dot_attention", variants, LAB_COUNT_OF(variants)};
+LAB_REF_SET(scaled_dot_attention, variants);

@@ -222,5 +222,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("u", LAB_BACKWARD, bahdanau_u_backward),
 };
 
-const struct lab_kernel_set LAB_REF(bahdanau_attention) = {
-    "bahdanau_attention", variants, LAB_COUNT_OF(variants)};
+LAB_REF_SET(bahdanau_attention, variants);

@@ -145,5 +145,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("normalize", LAB_BACKWARD, batch_norm_normalize_backward),
 };
 
-const struct lab_kernel_set LAB_REF(batch_norm) = {"batch_norm", variants,
-                                                   LAB_COUNT_OF(variants)};
+LAB_REF_SET(batch_norm, variants);

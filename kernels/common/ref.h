@@ -8,7 +8,7 @@
  * a million terms is not. Outer loops of products ask lab_stopped() (cpu_exec.h), so
  * that a call of minutes can be ended. A file ends with its table:
  *
- *     const struct lab_kernel_set LAB_REF(relu) = {"relu", variants, n};   */
+ *     LAB_REF_SET(relu, variants);   */
 #pragma once
 #include <math.h>
 #include "cpu/cpu_exec.h"
@@ -65,6 +65,10 @@ static inline real lab_real_sigmoid(real x)
         .name = "naive", .step = step_name, .phase = phase_id, .run = fn,      \
         .source = LAB_REF_FILE, .symbol = #fn                                  \
     }
+
+/* The table of an op. */
+#define LAB_REF_SET(op, rows)                                                  \
+    const struct lab_kernel_set LAB_REF(op) = {#op, rows, LAB_COUNT_OF(rows)}
 
 /* A row that shows a mistake: `what` is wrong with it. It is right on the numbers of
  * the check of variants, and runs only when it is chosen by hand. */

@@ -40,5 +40,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("copy", LAB_BACKWARD, concat_backward),
 };
 
-const struct lab_kernel_set LAB_REF(concat) = {"concat", variants,
-                                               LAB_COUNT_OF(variants)};
+LAB_REF_SET(concat, variants);

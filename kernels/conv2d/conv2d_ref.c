@@ -182,5 +182,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("conv", LAB_BACKWARD, conv2d_conv_backward),
 };
 
-const struct lab_kernel_set LAB_REF(conv2d) = {"conv2d", variants,
-                                               LAB_COUNT_OF(variants)};
+LAB_REF_SET(conv2d, variants);

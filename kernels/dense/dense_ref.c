@@ -104,5 +104,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("matmul", LAB_BACKWARD, dense_matmul_backward),
 };
 
-const struct lab_kernel_set LAB_REF(dense) = {"dense", variants,
-                                              LAB_COUNT_OF(variants)};
+LAB_REF_SET(dense, variants);

@@ -49,5 +49,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("dropout", LAB_BACKWARD, dropout_backward),
 };
 
-const struct lab_kernel_set LAB_REF(dropout) = {"dropout", variants,
-                                                LAB_COUNT_OF(variants)};
+LAB_REF_SET(dropout, variants);

@@ -56,5 +56,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("gather", LAB_BACKWARD, embedding_gather_backward),
 };
 
-const struct lab_kernel_set LAB_REF(embedding) = {"embedding", variants,
-                                                  LAB_COUNT_OF(variants)};
+LAB_REF_SET(embedding, variants);

@@ -42,5 +42,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("add", LAB_BACKWARD, position_add_backward),
 };
 
-const struct lab_kernel_set LAB_REF(positional_embedding) = {
-    "positional_embedding", variants, LAB_COUNT_OF(variants)};
+LAB_REF_SET(positional_embedding, variants);

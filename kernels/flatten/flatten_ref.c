@@ -59,5 +59,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("flatten", LAB_BACKWARD, flatten_backward),
 };
 
-const struct lab_kernel_set LAB_REF(flatten) = {"flatten", variants,
-                                                LAB_COUNT_OF(variants)};
+LAB_REF_SET(flatten, variants);

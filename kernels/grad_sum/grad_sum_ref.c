@@ -42,5 +42,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("norm", LAB_UPDATE, grad_norm_update),
 };
 
-const struct lab_kernel_set LAB_REF(grad_sum) = {"grad_sum", variants,
-                                                 LAB_COUNT_OF(variants)};
+LAB_REF_SET(grad_sum, variants);

@@ -124,5 +124,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("normalize", LAB_BACKWARD, layer_norm_normalize_backward),
 };
 
-const struct lab_kernel_set LAB_REF(layer_norm) = {"layer_norm", variants,
-                                                   LAB_COUNT_OF(variants)};
+LAB_REF_SET(layer_norm, variants);

@@ -67,5 +67,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("normalize", LAB_BACKWARD, normalize_backward),
 };
 
-const struct lab_kernel_set LAB_REF(local_contrast_norm) = {
-    "local_contrast_norm", variants, LAB_COUNT_OF(variants)};
+LAB_REF_SET(local_contrast_norm, variants);

@@ -75,5 +75,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("sample", LAB_BACKWARD, mse_backward),
 };
 
-const struct lab_kernel_set LAB_REF(mse) = {"mse", variants,
-                                            LAB_COUNT_OF(variants)};
+LAB_REF_SET(mse, variants);

@@ -143,5 +143,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("softmax", LAB_BACKWARD, softmax_cross_entropy_backward),
 };
 
-const struct lab_kernel_set LAB_REF(softmax_cross_entropy) = {
-    "softmax_cross_entropy", variants, LAB_COUNT_OF(variants)};
+LAB_REF_SET(softmax_cross_entropy, variants);

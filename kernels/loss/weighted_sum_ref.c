@@ -50,5 +50,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("sample", LAB_BACKWARD, weighted_sum_backward),
 };
 
-const struct lab_kernel_set LAB_REF(weighted_sum) = {"weighted_sum", variants,
-                                                     LAB_COUNT_OF(variants)};
+LAB_REF_SET(weighted_sum, variants);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "library/blas.h"
-#include "library/openblas.h"
 
 /* Fortran's: everything by address, matrices by columns. */
 typedef void dgetrf_fn(const int *m, const int *n, double *a, const int *lda,

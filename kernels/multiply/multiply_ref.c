@@ -32,5 +32,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("multiply", LAB_BACKWARD, multiply_backward),
 };
 
-const struct lab_kernel_set LAB_REF(multiply) = {"multiply", variants,
-                                                 LAB_COUNT_OF(variants)};
+LAB_REF_SET(multiply, variants);

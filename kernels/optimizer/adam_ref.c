@@ -46,5 +46,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("update", LAB_UPDATE, adam_update),
 };
 
-const struct lab_kernel_set LAB_REF(adam) = {"adam", variants,
-                                             LAB_COUNT_OF(variants)};
+LAB_REF_SET(adam, variants);

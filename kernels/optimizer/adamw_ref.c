@@ -43,5 +43,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("update", LAB_UPDATE, adamw_update),
 };
 
-const struct lab_kernel_set LAB_REF(adamw) = {"adamw", variants,
-                                              LAB_COUNT_OF(variants)};
+LAB_REF_SET(adamw, variants);

@@ -35,5 +35,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("update", LAB_UPDATE, sgd_update),
 };
 
-const struct lab_kernel_set LAB_REF(sgd) = {"sgd", variants,
-                                            LAB_COUNT_OF(variants)};
+LAB_REF_SET(sgd, variants);

@@ -82,5 +82,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("pool", LAB_BACKWARD, avg_pool2d_backward),
 };
 
-const struct lab_kernel_set LAB_REF(avg_pool2d) = {"avg_pool2d", variants,
-                                                   LAB_COUNT_OF(variants)};
+LAB_REF_SET(avg_pool2d, variants);

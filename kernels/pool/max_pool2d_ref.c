@@ -69,5 +69,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("pool", LAB_BACKWARD, max_pool2d_backward),
 };
 
-const struct lab_kernel_set LAB_REF(max_pool2d) = {"max_pool2d", variants,
-                                                   LAB_COUNT_OF(variants)};
+LAB_REF_SET(max_pool2d, variants);

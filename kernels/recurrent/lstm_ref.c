@@ -176,5 +176,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("input", LAB_BACKWARD, lstm_input_backward),
 };
 
-const struct lab_kernel_set LAB_REF(lstm) = {"lstm", variants,
-                                             LAB_COUNT_OF(variants)};
+LAB_REF_SET(lstm, variants);

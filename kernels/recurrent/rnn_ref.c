@@ -138,5 +138,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("input", LAB_BACKWARD, rnn_input_backward),
 };
 
-const struct lab_kernel_set LAB_REF(rnn) = {"rnn", variants,
-                                            LAB_COUNT_OF(variants)};
+LAB_REF_SET(rnn, variants);

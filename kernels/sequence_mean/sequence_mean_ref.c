@@ -39,5 +39,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("mean", LAB_BACKWARD, sequence_mean_backward),
 };
 
-const struct lab_kernel_set LAB_REF(sequence_mean) = {"sequence_mean", variants,
-                                                      LAB_COUNT_OF(variants)};
+LAB_REF_SET(sequence_mean, variants);

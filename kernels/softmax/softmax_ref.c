@@ -78,5 +78,4 @@ static const struct lab_variant variants[] = {
     LAB_REF_ROW("softmax", LAB_BACKWARD, softmax_backward),
 };
 
-const struct lab_kernel_set LAB_REF(softmax) = {"softmax", variants,
-                                                LAB_COUNT_OF(variants)};
+LAB_REF_SET(softmax, variants);

@@ -6,7 +6,6 @@
 
 #include "attention/attention.h"
 #include "cpu/vector.h"
-#include "loss/loss.h"
 #include "softmax/softmax.h"
 
 #define LAB_VECTOR_FILE "kernels/softmax/softmax_vector.c"

@@ -95,95 +95,72 @@ static void for_every_kind(const char *name,
 #define L LAB_LOSS
 #define B LAB_BACKWARD
 
-static void run_relu_ce(struct bench *b, const void *arg)
+/* A golden network: what is given, what is made ("xW1=z1": with the shape of z1),
+ * its steps, and what is compared beside the loss. */
+struct network {
+    const char *name;
+    const char *take;
+    const char *make;
+    const char *forward;
+    const char *loss;
+    const char *backward;
+    const void *params; /* of the loss and its gradient */
+    const char *expect;
+};
+
+#define CE "softmax_cross_entropy."
+#define LOSS_OF_LABELS(z)                                                      \
+    CE "softmax p < " z ", " CE "sample loss_per_sample < " z " labels, " CE   \
+       "mean loss < loss_per_sample"
+
+static const struct lab_mse_params half_sum = {LAB_MSE_HALF_SUM_PER_SAMPLE};
+
+static const struct network networks[] = {
+    {"ii_mlp_4_3_2_relu_ce", "x W1 b1 W2 b2 labels",
+     "xW1=z1 xW2=z2 z1 h1 z2 p loss_per_sample dz2 dW2 db2 dh1 dz1 dW1 db1 dx",
+     "matmul xW1 < x W1, bias z1 < xW1 b1, relu.relu h1 < z1, "
+     "matmul xW2 < h1 W2, bias z2 < xW2 b2",
+     LOSS_OF_LABELS("z2"),
+     CE "softmax dz2 < p labels, bias db2 < dz2, matmul dW2 dh1 < dz2 h1 W2, "
+        "relu.relu dz1 < dh1 z1 h1, bias db1 < dz1, matmul dW1 dx < dz1 x W1",
+     NULL, "z1 h1 z2 p loss_per_sample dz2 dW2 db2 dh1 dz1 dW1 db1 dx"},
+    {"ii_mlp_4_3_2_sigmoid_mse", "x W1 b1 W2 b2 target",
+     "xW1=z1 xW2=z2 z1 h1 z2 h2 loss_per_sample dh2 dz2 dW2 db2 dh1 dz1 dW1 "
+     "db1 dx",
+     "matmul xW1 < x W1, bias z1 < xW1 b1, sigmoid.sigmoid h1 < z1, "
+     "matmul xW2 < h1 W2, bias z2 < xW2 b2, sigmoid.sigmoid h2 < z2",
+     "mse.sample loss_per_sample < h2 target, mse.reduce loss < "
+     "loss_per_sample",
+     "mse.sample dh2 < h2 target, sigmoid.sigmoid dz2 < dh2 z2 h2, "
+     "bias db2 < dz2, matmul dW2 dh1 < dz2 h1 W2, "
+     "sigmoid.sigmoid dz1 < dh1 z1 h1, bias db1 < dz1, "
+     "matmul dW1 dx < dz1 x W1",
+     &half_sum,
+     "z1 h1 z2 h2 loss_per_sample dh2 dz2 dW2 db2 dh1 dz1 dW1 db1 dx"},
+    {"ii_softmax_regression_5_3", "x W1 b1 labels",
+     "xW1=z1 z1 p loss_per_sample dz1 dW1 db1 dx",
+     "matmul xW1 < x W1, bias z1 < xW1 b1", LOSS_OF_LABELS("z1"),
+     CE "softmax dz1 < p labels, bias db1 < dz1, matmul dW1 dx < dz1 x W1",
+     NULL, "z1 p loss_per_sample dz1 dW1 db1 dx"},
+};
+
+static void run_network(struct bench *b, const void *arg)
 {
-    (void)arg;
-    struct rig *r = b->r;
-    take(b, "x W1 b1 W2 b2 labels");
-    make(b, "xW1=z1 xW2=z2 z1 h1 z2 p loss_per_sample dz2 dW2 db2 dh1 dz1 dW1 "
-            "db1 dx");
-    rig_add(r, "loss", 0, NULL);
-    rig_run(r, "dense", "matmul", F, "xW1", "x W1", NULL);
-    rig_run(r, "dense", "bias", F, "z1", "xW1 b1", NULL);
-    rig_run(r, "relu", "relu", F, "h1", "z1", NULL);
-    rig_run(r, "dense", "matmul", F, "xW2", "h1 W2", NULL);
-    rig_run(r, "dense", "bias", F, "z2", "xW2 b2", NULL);
-    const char *ce = "softmax_cross_entropy";
-    rig_run(r, ce, "softmax", L, "p", "z2", NULL);
-    rig_run(r, ce, "sample", L, "loss_per_sample", "z2 labels", NULL);
-    rig_run(r, ce, "mean", L, "loss", "loss_per_sample", NULL);
-    rig_run(r, ce, "softmax", B, "dz2", "p labels", NULL);
-    rig_run(r, "dense", "bias", B, "db2", "dz2", NULL);
-    rig_run(r, "dense", "matmul", B, "dW2 dh1", "dz2 h1 W2", NULL);
-    rig_run(r, "relu", "relu", B, "dz1", "dh1 z1 h1", NULL);
-    rig_run(r, "dense", "bias", B, "db1", "dz1", NULL);
-    rig_run(r, "dense", "matmul", B, "dW1 dx", "dz1 x W1", NULL);
-    expect(b, "z1 h1 z2 p loss_per_sample dz2 dW2 db2 dh1 dz1 dW1 db1 dx");
+    const struct network *n = arg;
+    take(b, n->take);
+    make(b, n->make);
+    rig_add(b->r, "loss", 0, NULL);
+    rig_run_all(b->r, "dense", F, n->forward, NULL);
+    rig_run_all(b->r, "dense", L, n->loss, n->params);
+    rig_run_all(b->r, "dense", B, n->backward, n->params);
+    expect(b, n->expect);
     expect_scalar(b, "loss");
 }
 
-TEST_CASE(mlp_relu_cross_entropy)
+TEST_CASE(small_networks)
 {
-    for_every_kind("ii_mlp_4_3_2_relu_ce", run_relu_ce, NULL);
-}
-
-static void run_sigmoid_mse(struct bench *b, const void *arg)
-{
-    (void)arg;
-    struct rig *r = b->r;
-    const struct lab_mse_params mse = {LAB_MSE_HALF_SUM_PER_SAMPLE};
-    take(b, "x W1 b1 W2 b2 target");
-    make(b, "xW1=z1 xW2=z2 z1 h1 z2 h2 loss_per_sample dh2 dz2 dW2 db2 dh1 "
-            "dz1 dW1 db1 dx");
-    rig_add(r, "loss", 0, NULL);
-    rig_run(r, "dense", "matmul", F, "xW1", "x W1", NULL);
-    rig_run(r, "dense", "bias", F, "z1", "xW1 b1", NULL);
-    rig_run(r, "sigmoid", "sigmoid", F, "h1", "z1", NULL);
-    rig_run(r, "dense", "matmul", F, "xW2", "h1 W2", NULL);
-    rig_run(r, "dense", "bias", F, "z2", "xW2 b2", NULL);
-    rig_run(r, "sigmoid", "sigmoid", F, "h2", "z2", NULL);
-    rig_run(r, "mse", "sample", L, "loss_per_sample", "h2 target", &mse);
-    rig_run(r, "mse", "reduce", L, "loss", "loss_per_sample", &mse);
-    rig_run(r, "mse", "sample", B, "dh2", "h2 target", &mse);
-    rig_run(r, "sigmoid", "sigmoid", B, "dz2", "dh2 z2 h2", NULL);
-    rig_run(r, "dense", "bias", B, "db2", "dz2", NULL);
-    rig_run(r, "dense", "matmul", B, "dW2 dh1", "dz2 h1 W2", NULL);
-    rig_run(r, "sigmoid", "sigmoid", B, "dz1", "dh1 z1 h1", NULL);
-    rig_run(r, "dense", "bias", B, "db1", "dz1", NULL);
-    rig_run(r, "dense", "matmul", B, "dW1 dx", "dz1 x W1", NULL);
-    expect(b, "z1 h1 z2 h2 loss_per_sample dh2 dz2 dW2 db2 dh1 dz1 dW1 db1 "
-              "dx");
-    expect_scalar(b, "loss");
-}
-
-TEST_CASE(mlp_sigmoid_mse)
-{
-    for_every_kind("ii_mlp_4_3_2_sigmoid_mse", run_sigmoid_mse, NULL);
-}
-
-static void run_regression(struct bench *b, const void *arg)
-{
-    (void)arg;
-    struct rig *r = b->r;
-    const char *ce = "softmax_cross_entropy";
-    take(b, "x W1 b1 labels");
-    make(b, "xW1=z1 z1 p loss_per_sample dz1 dW1 db1 dx");
-    rig_add(r, "loss", 0, NULL);
-    rig_run(r, "dense", "matmul", F, "xW1", "x W1", NULL);
-    rig_run(r, "dense", "bias", F, "z1", "xW1 b1", NULL);
-    rig_run(r, ce, "softmax", L, "p", "z1", NULL);
-    rig_run(r, ce, "sample", L, "loss_per_sample", "z1 labels", NULL);
-    rig_run(r, ce, "mean", L, "loss", "loss_per_sample", NULL);
-    rig_run(r, ce, "softmax", B, "dz1", "p labels", NULL);
-    rig_run(r, "dense", "bias", B, "db1", "dz1", NULL);
-    rig_run(r, "dense", "matmul", B, "dW1 dx", "dz1 x W1", NULL);
-    expect(b, "z1 p loss_per_sample dz1 dW1 db1 dx");
-    expect_scalar(b, "loss");
-}
-
-TEST_CASE(softmax_regression)
-{
-    for_every_kind("ii_softmax_regression_5_3", run_regression, NULL);
+    for (size_t i = 0; i < sizeof(networks) / sizeof(networks[0]); i++)
+        for_every_kind(networks[i].name, run_network, &networks[i]);
 }
 
 struct activation_case {
@@ -252,12 +229,14 @@ static void run_layer_norm(struct bench *b, const void *arg)
     struct rig *r = b->r;
     take(b, "x gamma beta G");
     make(b, "mean rstd xhat y dxhat=x dgamma dbeta dx");
-    rig_run(r, "layer_norm", "stats", F, "mean rstd", "x", &p);
-    rig_run(r, "layer_norm", "normalize", F, "xhat", "x mean rstd", &p);
-    rig_run(r, "layer_norm", "scale", F, "y", "xhat gamma beta", &p);
-    rig_run(r, "layer_norm", "scale", B, "dxhat dgamma dbeta", "G xhat gamma",
-            &p);
-    rig_run(r, "layer_norm", "normalize", B, "dx", "dxhat xhat rstd", &p);
+    rig_run_all(r, "layer_norm", F,
+                "stats mean rstd < x, normalize xhat < x mean rstd, "
+                "scale y < xhat gamma beta",
+                &p);
+    rig_run_all(r, "layer_norm", B,
+                "scale dxhat dgamma dbeta < G xhat gamma, "
+                "normalize dx < dxhat xhat rstd",
+                &p);
     expect(b, "mean rstd xhat y dgamma dbeta dx");
 }
 

@@ -137,8 +137,10 @@ struct lab_call *rig_call(struct rig *r)
 
 static struct rig_tensor *find(const struct rig *r, const char *name)
 {
+    size_t n = strcspn(name, ":");
     for (int i = 0; i < r->n; i++) {
-        if (strcmp(r->tensors[i].name, name) == 0)
+        const char *own = r->tensors[i].name;
+        if (strncmp(own, name, n) == 0 && own[n] == '\0')
             return (struct rig_tensor *)&r->tensors[i];
     }
     return NULL;
@@ -303,6 +305,25 @@ void rig_run(struct rig *r, const char *op, const char *step,
         fail_msg("%s %s.%s: %s", rig_name(r->kind), op, step ? step : "(group)",
                  lab_error());
     check_guards(r, row->symbol);
+}
+
+void rig_run_all(struct rig *r, const char *op, enum lab_phase phase,
+                 const char *steps, const void *params)
+{
+    char step[40];
+    char outs[40];
+    char ins[40];
+    int used;
+    while (sscanf(steps, " %39s %39[^<]< %39[^,]%n", step, outs, ins, &used) ==
+           3) {
+        char *dot = strchr(step, '.');
+        if (dot)
+            *dot = '\0';
+        rig_run(r, dot ? step : op, dot ? dot + 1 : step, phase, outs, ins,
+                params);
+        steps += used + (steps[used] == ',');
+    }
+    assert_string_equal(steps, "");
 }
 
 void rig_compare(const char *what, const struct rig *r, const char *name,

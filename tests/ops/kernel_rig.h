@@ -5,7 +5,8 @@
  *
  *     rig_run(r, "dense", "matmul", LAB_BACKWARD, "dW dx", "dxW x W", NULL);
  *
- * "-" stands for an optional tensor that nobody wants. Outputs are filled with
+ * A name may have its dims behind it, "dW:KM", as in step_table.h. "-" is an
+ * optional tensor that is not wanted. Outputs are filled with
  * NaN before the call, so that an element which the kernel forgets is seen,
  * and every tensor has guard bytes around it, checked after the call.
  * "+p" as an output: inout, its values stay. A failure ends the cmocka test. */
@@ -59,6 +60,10 @@ struct lab_call *rig_call(struct rig *r);
 void rig_run(struct rig *r, const char *op, const char *step,
              enum lab_phase phase, const char *outs, const char *ins,
              const void *params);
+/* The same of several, "matmul xW < x W, relu.relu y < xW": of `op`, unless the
+ * step has one. */
+void rig_run_all(struct rig *r, const char *op, enum lab_phase phase,
+                 const char *steps, const void *params);
 
 /* max |a-b| <= tolerance (1 + max|ref|), NaN only where `ref` has it too. On
  * failure prints the worst element and ends the test. `what` goes before. */

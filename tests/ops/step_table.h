@@ -7,12 +7,11 @@ struct step_case {
     const char *op;
     const char *step;
     enum lab_phase phase;
-    const char *outs; /* as rig_run() takes them */
+    /* As rig_run() takes them, "name:dims ...": a letter of dims is N, K or M of
+     * the sizes, P = K*M, D = 2*M, Q = 4*M, a digit itself. Before it, '#': labels
+     * in 0..M-1; '>': positive values. */
+    const char *outs;
     const char *ins;
-    /* "name:dims ...": a letter of dims is N, K or M of the sizes, P = K*M, D =
-     * 2*M, Q = 4*M, a digit itself. Before it, '#': labels in 0..M-1; '>':
-     * positive values. */
-    const char *tensors;
     const void *params;
 };
 

@@ -12,21 +12,12 @@
 #include "loss/loss.h"
 #include "ops/step_table.h"
 
-enum { MAX_STEPS = 5 };
-
-struct grad_step {
-    const char *step;
-    enum lab_phase phase;
-    const char *outs;
-    const char *ins;
-};
-
 struct grad_case {
     const char *op;
     const void *params;
     const char *tensors; /* as in step_table.h */
-    struct grad_step forward[MAX_STEPS];
-    struct grad_step backward[MAX_STEPS];
+    const char *forward; /* its steps: "matmul xW < x W, bias out < xW b" */
+    const char *backward;
     const char *y;
     const char *G;     /* the gradient that arrives at y; NULL: y is the loss */
     const char *pairs; /* "x dx W dW": each tensor and its gradient */
@@ -47,94 +38,48 @@ static const struct lab_mse_params mse[] = {
 
 #define ELEMENTWISE(op, params)                                                \
     {                                                                          \
-        op, params, "x:NM y:NM G:NM dx:NM", {{op, LAB_FORWARD, "y", "x"}},     \
-            {{op, LAB_BACKWARD, "dx", "G x y"}}, "y", "G", "x dx"              \
+        op, params, "x:NM y:NM G:NM dx:NM", op " y < x", op " dx < G x y",     \
+            "y", "G", "x dx"                                                   \
     }
 #define MSE(params, shape)                                                     \
     {                                                                          \
         "mse", params, "h:" shape " y:" shape " dh:" shape " sample:N loss:",  \
-            {{"sample", LAB_LOSS, "sample", "h y"},                            \
-             {"reduce", LAB_LOSS, "loss", "sample"}},                          \
-            {{"sample", LAB_BACKWARD, "dh", "h y"}}, "loss", NULL, "h dh"      \
+            "sample sample < h y, reduce loss < sample", "sample dh < h y",    \
+            "loss", NULL, "h dh"                                               \
     }
-
 #define ATTEND(params)                                                         \
     {                                                                          \
         "attention", params,                                                   \
             "q:2ND k:2KD v:2KD scores:22NK probs:22NK y:2ND G:2ND "            \
-            "dprobs:22NK "                                                     \
-            "dscores:22NK dq:2ND dk:2KD dv:2KD",                               \
-            {{"scores", LAB_FORWARD, "scores", "q k"},                         \
-             {"softmax", LAB_FORWARD, "probs", "scores"},                      \
-             {"context", LAB_FORWARD, "y", "probs v"}},                        \
-            {{"context", LAB_BACKWARD, "dprobs dv", "G probs v"},              \
-             {"softmax", LAB_BACKWARD, "dscores", "dprobs probs"},             \
-             {"scores", LAB_BACKWARD, "dq dk", "dscores q k"}},                \
+            "dprobs:22NK dscores:22NK dq:2ND dk:2KD dv:2KD",                   \
+            "scores scores < q k, softmax probs < scores, "                    \
+            "context y < probs v",                                             \
+            "context dprobs dv < G probs v, softmax dscores < dprobs probs, "  \
+            "scores dq dk < dscores q k",                                      \
             "y", "G", "q dq k dk v dv"                                         \
     }
 
 static const struct grad_case cases[] = {
     ATTEND(&two),
     ATTEND(&two_causal),
-    {"attention",
-     NULL,
-     "x:NK W:KM b:M y:NM G:NM dx:NK dW:KM db:M",
-     {{"q", LAB_FORWARD, "y", "x W b"}},
-     {{"q", LAB_BACKWARD, "dW db dx", "G x W"}},
-     "y",
-     "G",
-     "x dx W dW b db"},
-    {"embedding",
-     NULL,
-     "W:MK ids:#N y:NK G:NK dW:MK",
-     {{"gather", LAB_FORWARD, "y", "ids W"}},
-     {{"gather", LAB_BACKWARD, "dW", "G ids"}},
-     "y",
-     "G",
-     "W dW"},
-    {"positional_embedding",
-     NULL,
-     "W:KM x:NKM y:NKM G:NKM dW:KM",
-     {{"add", LAB_FORWARD, "y", "x W"}},
-     {{"add", LAB_BACKWARD, "dW", "G"}},
-     "y",
-     "G",
-     "W dW x G"},
-    {"sequence_mean",
-     NULL,
-     "x:NKM y:NM G:NM dx:NKM",
-     {{"mean", LAB_FORWARD, "y", "x"}},
-     {{"mean", LAB_BACKWARD, "dx", "G"}},
-     "y",
-     "G",
-     "x dx"},
-    {"bahdanau_attention",
-     NULL,
+    {"attention", NULL, "x:NK W:KM b:M y:NM G:NM dx:NK dW:KM db:M",
+     "q y < x W b", "q dW db dx < G x W", "y", "G", "x dx W dW b db"},
+    {"embedding", NULL, "W:MK ids:#N y:NK G:NK dW:MK", "gather y < ids W",
+     "gather dW < G ids", "y", "G", "W dW"},
+    {"positional_embedding", NULL, "W:KM x:NKM y:NKM G:NKM dW:KM",
+     "add y < x W", "add dW < G", "y", "G", "W dW x G"},
+    {"sequence_mean", NULL, "x:NKM y:NM G:NM dx:NKM", "mean y < x",
+     "mean dx < G", "y", "G", "x dx"},
+    {"bahdanau_attention", NULL,
      "s:2K h:2N3 Ws:KM Wh:3M b:M v:M u:2NM t:2NM e:2N a:2N y:23 G:23 da:2N "
      "de:2N dt:2NM dv:M du:2NM dWs:KM dWh:3M db:M ds:2K",
-     {{"u", LAB_FORWARD, "u", "s h Ws Wh b"},
-      {"t", LAB_FORWARD, "t", "u"},
-      {"e", LAB_FORWARD, "e", "t v"},
-      {"a", LAB_FORWARD, "a", "e"},
-      {"context", LAB_FORWARD, "y", "a h"}},
-     {{"context", LAB_BACKWARD, "da -", "G a h"},
-      {"a", LAB_BACKWARD, "de", "da a"},
-      {"e", LAB_BACKWARD, "dt dv", "de t v"},
-      {"t", LAB_BACKWARD, "du", "dt t"},
-      {"u", LAB_BACKWARD, "dWs dWh db ds -", "du s h Ws Wh"}},
-     "y",
-     "G",
-     "s ds Ws dWs Wh dWh b db v dv"},
-    {"dense",
-     NULL,
-     "x:NK W:KM b:M xW:NM out:NM G:NM dx:NK dW:KM db:M",
-     {{"matmul", LAB_FORWARD, "xW", "x W"},
-      {"bias", LAB_FORWARD, "out", "xW b"}},
-     {{"bias", LAB_BACKWARD, "db", "G"},
-      {"matmul", LAB_BACKWARD, "dW dx", "G x W"}},
-     "out",
-     "G",
-     "x dx W dW b db"},
+     "u u < s h Ws Wh b, t t < u, e e < t v, a a < e, context y < a h",
+     "context da - < G a h, a de < da a, e dt dv < de t v, t du < dt t, u dWs "
+     "dWh db ds - < du s h Ws Wh",
+     "y", "G", "s ds Ws dWs Wh dWh b db v dv"},
+    {"dense", NULL, "x:NK W:KM b:M xW:NM out:NM G:NM dx:NK dW:KM db:M",
+     "matmul xW < x W, bias out < xW b", "bias db < G, matmul dW dx < G x W",
+     "out", "G", "x dx W dW b db"},
     ELEMENTWISE("relu", NULL),
     ELEMENTWISE("leaky_relu", &leaky),
     ELEMENTWISE("elu", &elu),
@@ -144,81 +89,37 @@ static const struct grad_case cases[] = {
     ELEMENTWISE("gelu", &gelu_erf),
     ELEMENTWISE("softplus", NULL),
     ELEMENTWISE("swish", NULL),
-    {"softmax",
-     NULL,
-     "x:NM y:NM G:NM dx:NM",
-     {{"softmax", LAB_FORWARD, "y", "x"}},
-     {{"softmax", LAB_BACKWARD, "dx", "G y"}},
-     "y",
-     "G",
-     "x dx"},
-    {"flatten",
-     &channel_first,
-     "x:NKM y:NP G:NP dx:NKM",
-     {{"flatten", LAB_FORWARD, "y", "x"}},
-     {{"flatten", LAB_BACKWARD, "dx", "G"}},
-     "y",
-     "G",
-     "x dx"},
-    {"dropout",
-     &drop,
-     "x:NM y:NM mask:NM G:NM dx:NM",
-     {{"dropout", LAB_FORWARD, "y mask", "x"}},
-     {{"dropout", LAB_BACKWARD, "dx", "G mask"}},
-     "y",
-     "G",
-     "x dx"},
-    {"layer_norm",
-     &norm,
+    {"softmax", NULL, "x:NM y:NM G:NM dx:NM", "softmax y < x",
+     "softmax dx < G y", "y", "G", "x dx"},
+    {"flatten", &channel_first, "x:NKM y:NP G:NP dx:NKM", "flatten y < x",
+     "flatten dx < G", "y", "G", "x dx"},
+    {"dropout", &drop, "x:NM y:NM mask:NM G:NM dx:NM", "dropout y mask < x",
+     "dropout dx < G mask", "y", "G", "x dx"},
+    {"layer_norm", &norm,
      "x:NM gamma:M beta:M mean:N rstd:N xhat:NM y:NM G:NM dxhat:NM dgamma:M "
      "dbeta:M dx:NM",
-     {{"stats", LAB_FORWARD, "mean rstd", "x"},
-      {"normalize", LAB_FORWARD, "xhat", "x mean rstd"},
-      {"scale", LAB_FORWARD, "y", "xhat gamma beta"}},
-     {{"scale", LAB_BACKWARD, "dxhat dgamma dbeta", "G xhat gamma"},
-      {"normalize", LAB_BACKWARD, "dx", "dxhat xhat rstd"}},
-     "y",
-     "G",
-     "x dx gamma dgamma beta dbeta"},
-    {"softmax_cross_entropy",
-     NULL,
-     "z:NM y:#N probs:NM sample:N loss: dz:NM",
-     {{"softmax", LAB_LOSS, "probs", "z"},
-      {"sample", LAB_LOSS, "sample", "z y"},
-      {"mean", LAB_LOSS, "loss", "sample"}},
-     {{"softmax", LAB_BACKWARD, "dz", "probs y"}},
-     "loss",
-     NULL,
-     "z dz"},
+     "stats mean rstd < x, normalize xhat < x mean rstd, scale y < xhat gamma "
+     "beta",
+     "scale dxhat dgamma dbeta < G xhat gamma, normalize dx < dxhat xhat rstd",
+     "y", "G", "x dx gamma dgamma beta dbeta"},
+    {"softmax_cross_entropy", NULL, "z:NM y:#N probs:NM sample:N loss: dz:NM",
+     "softmax probs < z, sample sample < z y, mean loss < sample",
+     "softmax dz < probs y", "loss", NULL, "z dz"},
     MSE(&mse[0], "NM"),
     MSE(&mse[1], "NM"),
     MSE(&mse[2], "NM"),
     MSE(&mse[0], "N"),
     MSE(&mse[2], "N"),
     MSE(&mse[2], "NKM"),
-    {"weighted_sum",
-     NULL,
-     "h:NM y:NM dh:NM sample:N loss:",
-     {{"sample", LAB_LOSS, "sample", "h y"},
-      {"reduce", LAB_LOSS, "loss", "sample"}},
-     {{"sample", LAB_BACKWARD, "dh", "y"}},
-     "loss",
-     NULL,
+    {"weighted_sum", NULL, "h:NM y:NM dh:NM sample:N loss:",
+     "sample sample < h y, reduce loss < sample", "sample dh < y", "loss", NULL,
      "h dh"},
 };
-
-static void run_steps(struct rig *r, const struct grad_case *c,
-                      const struct grad_step *steps)
-{
-    for (int i = 0; i < MAX_STEPS && steps[i].step; i++)
-        rig_run(r, c->op, steps[i].step, steps[i].phase, steps[i].outs,
-                steps[i].ins, c->params);
-}
 
 static double loss_of(struct rig *r, const struct grad_case *c)
 {
     double loss = 0;
-    run_steps(r, c, c->forward);
+    rig_run_all(r, c->op, c->G ? LAB_FORWARD : LAB_LOSS, c->forward, c->params);
     for (int64_t i = 0; i < rig_size(r, c->y); i++)
         loss += (c->G ? rig_get(r, c->G, i) : 1) * rig_get(r, c->y, i);
     return loss;
@@ -257,12 +158,13 @@ static void check_case(const struct grad_case *c,
     char gradient[24];
     int used;
     struct rig *r = rig_new(RIG_REF_F64);
-    const struct step_case shapes = {.op = c->op, .tensors = c->tensors};
+    const struct step_case shapes = {
+        .op = c->op, .outs = "", .ins = c->tensors};
     step_fill(r, &shapes, sizes, 11);
     if (strstr(c->op, "relu"))
         keep_off_zero(r, "x");
-    run_steps(r, c, c->forward);
-    run_steps(r, c, c->backward);
+    rig_run_all(r, c->op, c->G ? LAB_FORWARD : LAB_LOSS, c->forward, c->params);
+    rig_run_all(r, c->op, LAB_BACKWARD, c->backward, c->params);
     for (const char *p = c->pairs;
          sscanf(p, " %23s %23s%n", name, gradient, &used) == 2; p += used) {
         double numeric[512];

@@ -148,7 +148,7 @@ TEST_CASE(nan_and_inf_go_the_same_way)
                 c->phase == LAB_BACKWARD)
                 continue;
             char input[24];
-            assert_int_equal(sscanf(c->ins, "%23s", input), 1);
+            assert_int_equal(sscanf(c->ins, "%23[^: ]", input), 1);
             for (int j = 0; j < 3; j++) {
                 struct rig *got;
                 struct rig *ref;
@@ -168,9 +168,9 @@ static const char *network_input(const struct step_case *c)
     int used;
     for (const char *p = c->ins; sscanf(p, " %23s%n", word, &used) == 1;
          p += used) {
-        if (strcmp(word, "x") == 0)
+        if (strncmp(word, "x:", 2) == 0)
             return "x";
-        if (strcmp(word, "z") == 0)
+        if (strncmp(word, "z:", 2) == 0)
             return "z";
     }
     return NULL;
@@ -228,7 +228,9 @@ static void check_group(const struct group_case *g,
                         bool with_nan)
 {
     const struct step_case shapes = {
-        .op = "dense", .tensors = "x:NK W:KM b:M xW:NM out:NM activated:NM"};
+        .op = "dense",
+        .outs = "",
+        .ins = "x:NK W:KM b:M xW:NM out:NM activated:NM"};
     const struct lab_dense_params params = {g->activation, 0.2};
     struct rig *got;
     struct rig *ref;

@@ -81,6 +81,12 @@ void pty_type(struct pty_session *s, const char *keys)
                      (ssize_t)strlen(keys));
 }
 
+void pty_show(struct pty_session *s, const char *keys, const char *text)
+{
+    pty_type(s, keys);
+    pty_await(s, 0, text);
+}
+
 /* The exit status as a shell tells it; reads on until the program ends. */
 int pty_finish(struct pty_session *s)
 {
@@ -133,6 +139,14 @@ void pty_assert_sane(struct pty_session *s)
     }
     assert_true(other_screen && main_screen > other_screen);
     assert_true(!hidden || shown > hidden);
+}
+
+void pty_end(struct pty_session *s, const char *keys, int status)
+{
+    pty_type(s, keys);
+    assert_int_equal(pty_finish(s), status);
+    pty_assert_sane(s);
+    pty_leave(s);
 }
 
 void pty_resize(struct pty_session *s, int h, int w)

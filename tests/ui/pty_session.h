@@ -23,9 +23,13 @@ bool pty_pump(struct pty_session *s, int ms);
 /* Waits for `text` after byte `from`; the milliseconds that it took. */
 double pty_await(struct pty_session *s, size_t from, const char *text);
 void pty_type(struct pty_session *s, const char *keys);
+/* Types keys, and waits for a text of any time. */
+void pty_show(struct pty_session *s, const char *keys, const char *text);
 /* Waits for its end; the exit status as a shell tells it. */
 int pty_finish(struct pty_session *s);
-void pty_leave(struct pty_session *s);
-void pty_resize(struct pty_session *s, int h, int w);
 /* Echo, canonical mode, cursor and main screen are as before the start. */
 void pty_assert_sane(struct pty_session *s);
+void pty_leave(struct pty_session *s);
+/* Types keys, after which it ends so, with a sane terminal; and leaves it. */
+void pty_end(struct pty_session *s, const char *keys, int status);
+void pty_resize(struct pty_session *s, int h, int w);

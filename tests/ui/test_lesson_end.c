@@ -7,14 +7,19 @@
 #include "report/palette.h"
 #include "pty_session.h"
 
-static void start_training(struct pty_session *s)
+static struct pty_session lesson(const char *const *env)
 {
-    const char *program = getenv("LAB_EXE");
-    assert_non_null(program);
-    pty_start(s, program, NULL, "mlp-digits");
-    pty_await(s, 0, "step 0 of");
-    pty_type(s, ":train 50000000\r");
-    pty_await(s, 0, "samples/s");
+    struct pty_session s;
+    pty_start(&s, getenv("LAB_EXE"), env, "mlp-digits");
+    pty_await(&s, 0, "step 0 of");
+    return s;
+}
+
+static struct pty_session training(void)
+{
+    struct pty_session s = lesson(NULL);
+    pty_show(&s, ":train 50000000\r", "samples/s");
+    return s;
 }
 
 /* The newest run, as the program itself lists it. */
@@ -38,8 +43,7 @@ TEST_CASE(a_signal_ends_a_training_run)
 {
     static const int signals[] = {SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-        struct pty_session s;
-        start_training(&s);
+        struct pty_session s = training();
         size_t from = s.n;
         kill(s.pid, signals[i]);
         if (signals[i] == SIGHUP) { /* of a terminal that closes: again */
@@ -59,10 +63,8 @@ TEST_CASE(a_lesson_is_left_in_a_training_run)
 {
     static const char *const ways[] = {":quit\r", "qq"};
     for (int i = 0; i < 2; i++) {
-        struct pty_session s;
-        start_training(&s);
-        pty_type(&s, ways[i]);
-        pty_await(&s, 0, "stop it and leave?");
+        struct pty_session s = training();
+        pty_show(&s, ways[i], "stop it and leave?");
         size_t from = s.n;
         pty_type(&s, "n\f");
         pty_await(&s, from, "training ...");
@@ -79,14 +81,9 @@ TEST_CASE(a_lesson_is_left_in_a_training_run)
 /* Ctrl-L, typed last, draws the whole screen as the keys have left it. */
 static void type_and_see(const char *keys, const char *awaited)
 {
-    struct pty_session s;
-    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
-    pty_await(&s, 0, "step 0 of");
-    pty_type(&s, keys);
-    pty_await(&s, 0, awaited);
-    pty_type(&s, "q");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_leave(&s);
+    struct pty_session s = lesson(NULL);
+    pty_show(&s, keys, awaited);
+    pty_end(&s, "q", 0);
 }
 
 /* Keys that are typed while a step runs act on what it makes. */
@@ -107,16 +104,14 @@ TEST_CASE(a_run_begins_with_a_whole_iteration)
     char line[4096] = "";
     char command[1024];
     const char *const more[] = {env, NULL};
-    struct pty_session s;
     assert_non_null(mkdtemp(state_home));
     snprintf(env, sizeof(env), "XDG_STATE_HOME=%s", state_home);
     snprintf(command, sizeof(command), "%s '%s' profile list --json 2>&1", env,
              getenv("LAB_EXE"));
     for (int whole = 0; whole < 2; whole++) {
-        pty_start(&s, getenv("LAB_EXE"), more, "mlp-digits");
-        pty_await(&s, 0, "step 0 of");
-        pty_type(&s, whole ? ":delete\r:run fc1.matmul forward\rcc\f" : "ss\f");
-        pty_await(&s, 0, whole ? "done: s goes on" : "step 2 of");
+        struct pty_session s = lesson(more);
+        pty_show(&s, whole ? ":delete\r:run fc1.matmul forward\rcc\f" : "ss\f",
+                 whole ? "done: s goes on" : "step 2 of");
         kill(s.pid, SIGTERM);
         assert_int_equal(pty_finish(&s), 128 + SIGTERM);
         pty_leave(&s);
@@ -135,16 +130,10 @@ TEST_CASE(a_run_begins_with_a_whole_iteration)
 /* Esc does not wait for a walk that goes on. */
 TEST_CASE(esc_goes_before_keys_that_wait)
 {
-    struct pty_session s;
-    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
-    pty_await(&s, 0, "step 0 of");
-    pty_type(&s, ":unwatch\r:step 500000000\r");
-    pty_await(&s, 0, "running ...");
-    pty_type(&s, "2z\033");
-    pty_await(&s, 0, "stopped");
-    pty_type(&s, "q");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_leave(&s);
+    struct pty_session s = lesson(NULL);
+    pty_show(&s, ":unwatch\r:step 500000000\r", "running ...");
+    pty_show(&s, "2z\033", "stopped");
+    pty_end(&s, "q", 0);
 }
 
 /* A recording is paused, taken key by key, and ended by a key of the user. */
@@ -161,18 +150,13 @@ TEST_CASE(keys_steer_a_replay)
     pty_start(&s, getenv("LAB_EXE"), NULL, option);
     pty_await(&s, 0, "It begins.");
     pty_await(&s, 0, "key 0 of 2: Space pauses");
-    pty_type(&s, " ");
-    pty_await(&s, 0, "paused");
+    pty_show(&s, " ", "paused");
     pty_type(&s, "\033OC\033OC"); /* the key, the caption */
     pty_await(&s, 0, "That was help.");
     pty_type(&s, "\033OC\033OC"); /* no caption, the click */
     pty_await(&s, 0, "Recorded at 200x60: here, at 80x24, its clicks may miss");
-    pty_type(&s, "\033");
-    pty_await(&s, 0, "go on yourself");
-    pty_type(&s, "qq");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_assert_sane(&s);
-    pty_leave(&s);
+    pty_show(&s, "\033", "go on yourself");
+    pty_end(&s, "qq", 0);
     assert_int_equal(remove(path), 0);
 }
 
@@ -191,10 +175,8 @@ TEST_CASE(graphics_are_asked_for)
         {"s\f\033[?1;2c", NULL, NULL},
     };
     for (size_t i = 0; i < sizeof(terminals) / sizeof(terminals[0]); i++) {
-        struct pty_session s;
-        pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+        struct pty_session s = lesson(NULL);
         pty_await(&s, 0, "\033[c");
-        pty_await(&s, 0, "step 0 of");
         assert_null(strstr(s.bytes, "\033_G"));
         pty_type(&s, terminals[i].first);
         if (terminals[i].second) {
@@ -209,25 +191,19 @@ TEST_CASE(graphics_are_asked_for)
             assert_null(strstr(s.bytes, "\033_G"));
             assert_null(strstr(s.bytes, "\033P"));
         }
-        pty_type(&s, "qq");
-        assert_int_equal(pty_finish(&s), 0);
-        pty_assert_sane(&s);
-        pty_leave(&s);
+        pty_end(&s, "qq", 0);
     }
 }
 
 /* Steps that meet a training are refused, and its end does not hide that. */
 TEST_CASE(the_end_of_a_training_counts_what_was_refused)
 {
-    struct pty_session s;
-    start_training(&s); /* it ends by Esc, on a slow machine too */
+    /* It ends by Esc, on a slow machine too. */
+    struct pty_session s = training();
     pty_type(&s, "qs"); /* one: Esc goes before keys that wait */
     pty_await(&s, 0, "a training runs: Esc stops it");
-    pty_type(&s, "\033");
-    pty_await(&s, 0, "1 command was refused while it trained");
-    pty_type(&s, "q");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_leave(&s);
+    pty_show(&s, "\033", "1 command was refused while it trained");
+    pty_end(&s, "q", 0);
 }
 
 /* The theme goes by the terminal's background, until one is named. Each theme has
@@ -253,11 +229,9 @@ TEST_CASE(the_background_decides_the_theme)
     snprintf(light, sizeof(light), "38;5;%dm", l.fg);
     snprintf(contrast, sizeof(contrast), "38;5;%dm", c.fg);
     for (size_t i = 0; i < sizeof(terminals) / sizeof(terminals[0]); i++) {
-        struct pty_session s;
         unsetenv("COLORFGBG");
-        pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+        struct pty_session s = lesson(NULL);
         pty_await(&s, 0, "\033[c");
-        pty_await(&s, 0, "step 0 of");
         assert_null(strstr(s.bytes, "\033]11"));
         pty_type(&s, terminals[i].attributes);
         pty_await(&s, 0, "\033]11;?");
@@ -274,10 +248,7 @@ TEST_CASE(the_background_decides_the_theme)
         pty_await(&s, from, contrast);
         pty_type(&s, ":theme pink\r");
         pty_await(&s, from, "theme 'pink': use auto");
-        pty_type(&s, "qq");
-        assert_int_equal(pty_finish(&s), 0);
-        pty_assert_sane(&s);
-        pty_leave(&s);
+        pty_end(&s, "qq", 0);
     }
 }
 
@@ -286,13 +257,11 @@ TEST_CASE(the_background_decides_the_theme)
 TEST_CASE(late_answers_and_early_keys)
 {
     enum { PASTE = 251, LATE_US = 1200000, BETWEEN_US = 50000 };
-    struct pty_session s;
     char paste[PASTE + 1] = "s";
     for (int i = 1; i < PASTE; i++)
         paste[i] = i % 2 ? 'j' : 'k';
-    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+    struct pty_session s = lesson(NULL);
     pty_await(&s, 0, "\033[c");
-    pty_await(&s, 0, "step 0 of");
     pty_type(&s, paste);
     pty_type(&s, "\033[<0;50");
     usleep(BETWEEN_US);
@@ -310,10 +279,7 @@ TEST_CASE(late_answers_and_early_keys)
     pty_await(&s, from, "step 1 of");
     assert_null(strstr(s.bytes, "Keys of this screen"));
     assert_null(strstr(s.bytes, "press ? for help"));
-    pty_type(&s, "q");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_assert_sane(&s);
-    pty_leave(&s);
+    pty_end(&s, "q", 0);
 }
 
 /* Rows of the pieces of images in what came from byte `from` on; how many they are.
@@ -342,19 +308,16 @@ TEST_CASE(a_key_goes_between_the_pieces_of_an_image)
 {
     enum { MOST = 16, QUIET_MS = 2000, HOLDS = 64 << 10, ARRIVAL_US = 1000000 };
     static const char image[] = "\033P0;1;0q";
-    struct pty_session s;
     int want[MOST + 1] = {0};
     int got[MOST + 1] = {0};
     size_t last = 0;
-    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+    struct pty_session s = lesson(NULL);
     pty_await(&s, 0, "\033[c");
-    pty_await(&s, 0, "step 0 of");
     pty_resize(&s, 200, 240);
     pty_type(&s, "\033[?62;4c");
     pty_await(&s, 0, "\033[16t\033[c");
     pty_type(&s, "\033[6;100;8t\033[?62;4c");
-    pty_type(&s, ":train 300\r");
-    pty_await(&s, 0, "300 of 300 iterations");
+    pty_show(&s, ":train 300\r", "300 of 300 iterations");
     while (pty_pump(&s, QUIET_MS))
         continue;
     size_t from = s.n;
@@ -382,10 +345,7 @@ TEST_CASE(a_key_goes_between_the_pieces_of_an_image)
     assert_in_range(
         find_pieces(&s, (size_t)(answer - s.bytes), got, MOST + 1, NULL), 1,
         n - 1);
-    pty_type(&s, "qqq");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_assert_sane(&s);
-    pty_leave(&s);
+    pty_end(&s, "qqq", 0);
 }
 
 RUN_TESTS()

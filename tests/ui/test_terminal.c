@@ -13,54 +13,44 @@
 
 #define DEMO LAB_BINARY_DIR "/bin/ui_demo"
 
-TEST_CASE(quitting_leaves_a_sane_terminal)
+static struct pty_session demo(const char *const *env, const char *option)
 {
     struct pty_session s;
-    pty_start(&s, DEMO, NULL, NULL);
+    pty_start(&s, DEMO, env, option);
     pty_await(&s, 0, "Last runs");
-    pty_type(&s, "q");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_assert_sane(&s);
-    pty_leave(&s);
+    return s;
+}
+
+TEST_CASE(quitting_leaves_a_sane_terminal)
+{
+    struct pty_session s = demo(NULL, NULL);
+    pty_end(&s, "q", 0);
 }
 
 TEST_CASE(signals_end_it_cleanly)
 {
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (int i = 0; i < 3; i++) {
-        struct pty_session s;
-        pty_start(&s, DEMO, NULL, NULL);
-        pty_await(&s, 0, "Last runs");
+        struct pty_session s = demo(NULL, NULL);
         pty_type(&s, "\r"); /* a screen with a thread */
         pty_await(&s, 0, "BEATS");
         kill(s.pid, signals[i]);
-        assert_int_equal(pty_finish(&s), 128 + signals[i]);
-        pty_assert_sane(&s);
-        pty_leave(&s);
+        pty_end(&s, "", 128 + signals[i]);
     }
 }
 
 TEST_CASE(ctrl_c_ends_it_even_in_a_prompt)
 {
-    struct pty_session s;
-    pty_start(&s, DEMO, NULL, NULL);
-    pty_await(&s, 0, "Last runs");
-    pty_type(&s, "/abc");
-    pty_await(&s, 0, "abc");
-    pty_type(&s, "\003");
-    assert_int_equal(pty_finish(&s), 130);
-    pty_assert_sane(&s);
-    pty_leave(&s);
+    struct pty_session s = demo(NULL, NULL);
+    pty_show(&s, "/abc", "abc");
+    pty_end(&s, "\003", 130);
 }
 
 TEST_CASE(a_loop_that_hangs_can_be_ended)
 {
-    struct pty_session s;
     struct timespec pause = {0, 100000000};
-    pty_start(&s, DEMO, NULL, NULL);
-    pty_await(&s, 0, "Last runs");
-    pty_type(&s, "\r");
-    pty_await(&s, 0, "BEATS");
+    struct pty_session s = demo(NULL, NULL);
+    pty_show(&s, "\r", "BEATS");
     pty_type(&s, "Z");
     for (int i = 0; i < 3; i++) {
         nanosleep(&pause, NULL);
@@ -75,10 +65,8 @@ TEST_CASE(a_loop_that_hangs_can_be_ended)
 
 TEST_CASE(a_lost_terminal_ends_it)
 {
-    struct pty_session s;
     int status = 0;
-    pty_start(&s, DEMO, NULL, NULL);
-    pty_await(&s, 0, "Last runs");
+    struct pty_session s = demo(NULL, NULL);
     close(s.master);
     for (int i = 0; i < 200 && waitpid(s.pid, &status, WNOHANG) == 0; i++)
         poll(NULL, 0, 50);
@@ -95,11 +83,8 @@ TEST_CASE(a_crash_restores_and_dies_of_it)
     const char *const no_cores[] = {
         "ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0", NULL};
     for (int i = 0; i < 2; i++) {
-        struct pty_session s;
-        pty_start(&s, DEMO, no_cores, NULL);
-        pty_await(&s, 0, "Last runs");
-        pty_type(&s, "\r");
-        pty_await(&s, 0, "BEATS");
+        struct pty_session s = demo(no_cores, NULL);
+        pty_show(&s, "\r", "BEATS");
         pty_type(&s, keys[i]);
         assert_int_equal(pty_finish(&s), 128 + signals[i]);
         pty_assert_sane(&s);
@@ -111,13 +96,9 @@ TEST_CASE(a_crash_restores_and_dies_of_it)
 
 TEST_CASE(stderr_of_libraries_waits_for_the_end)
 {
-    struct pty_session s;
-    pty_start(&s, DEMO, NULL, NULL);
-    pty_await(&s, 0, "Last runs");
-    pty_type(&s, "\r");
-    pty_await(&s, 0, "BEATS");
-    pty_type(&s, "E");
-    pty_await(&s, 0, "noise made");
+    struct pty_session s = demo(NULL, NULL);
+    pty_show(&s, "\r", "BEATS");
+    pty_show(&s, "E", "noise made");
     assert_null(strstr(s.bytes, "a library says"));
     pty_type(&s, "qq");
     assert_int_equal(pty_finish(&s), 0);
@@ -147,9 +128,7 @@ static bool sends_colour(const char *bytes)
 
 static bool colour_with(const char *const *env, const char *option)
 {
-    struct pty_session s;
-    pty_start(&s, DEMO, env, option);
-    pty_await(&s, 0, "Last runs");
+    struct pty_session s = demo(env, option);
     pty_type(&s, "q");
     assert_int_equal(pty_finish(&s), 0);
     bool colour = sends_colour(s.bytes);
@@ -221,19 +200,15 @@ TEST_CASE(every_depth_of_colour_works)
         snprintf(where, sizeof(where), "TERMINFO_DIRS=%s:", dir);
         const char *const env[] = {cases[i].term, cases[i].colorterm, where,
                                    NULL};
-        struct pty_session s;
         unsetenv("TMUX");
-        pty_start(&s, DEMO, env, "--mouse");
-        pty_await(&s, 0, "Last runs");
+        struct pty_session s = demo(env, "--mouse");
         if (strstr(cases[i].term, "256color")) /* in both descriptions */
             pty_await(&s, 0, "1000h");
         if (!strstr(s.bytes, cases[i].badge))
             fail_msg("%s: no %s in %s", cases[i].term, cases[i].badge + 1,
                      s.bytes);
         assert_null(strstr(s.bytes, "\033[40m")); /* its own background */
-        pty_type(&s, "q");
-        assert_int_equal(pty_finish(&s), 0);
-        pty_leave(&s);
+        pty_end(&s, "q", 0);
     }
 }
 
@@ -252,17 +227,13 @@ TEST_CASE(direct_colour_keeps_the_keys)
                  {"--color=auto", "COLORTERM=", false}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *const env[] = {cases[i].colorterm, NULL};
-        struct pty_session s;
-        pty_start(&s, DEMO, env, cases[i].option);
-        pty_await(&s, 0, "Last runs");
+        struct pty_session s = demo(env, cases[i].option);
         assert_int_equal(strstr(s.bytes, rgb) != NULL, cases[i].direct);
         size_t from = s.n;
         pty_type(&s, "/ju\033[1;5Ank\r");
         pty_await(&s, from, "\"junk\"");
         assert_null(strstr(s.bytes + from, "does nothing here"));
-        pty_type(&s, "q");
-        assert_int_equal(pty_finish(&s), 0);
-        pty_leave(&s);
+        pty_end(&s, "q", 0);
     }
 }
 
@@ -270,14 +241,10 @@ TEST_CASE(ascii_sends_no_high_byte)
 {
     const char *const c_locale[] = {"LC_ALL=C", NULL};
     for (int i = 0; i < 2; i++) {
-        struct pty_session s;
-        pty_start(&s, DEMO, i ? c_locale : NULL, i ? NULL : "--ascii");
-        pty_await(&s, 0, "Last runs");
+        struct pty_session s = demo(i ? c_locale : NULL, i ? NULL : "--ascii");
         pty_type(&s, "\xC3\xA9"); /* and takes one without harm */
-        pty_type(&s, "\r");
-        pty_await(&s, 0, "BEATS");
-        pty_type(&s, "o");
-        pty_await(&s, 0, "blockIdx");
+        pty_show(&s, "\r", "BEATS");
+        pty_show(&s, "o", "blockIdx");
         pty_type(&s, "qqq");
         assert_int_equal(pty_finish(&s), 0);
         for (size_t k = 0; k < s.n; k++)
@@ -290,18 +257,13 @@ TEST_CASE(ascii_sends_no_high_byte)
 TEST_CASE(an_unknown_terminal_gets_a_stand_in)
 {
     const char *const env[] = {"TERM=xterm-no-such-terminal", NULL};
-    struct pty_session s;
-    pty_start(&s, DEMO, env, NULL);
-    pty_await(&s, 0, "Last runs");
+    struct pty_session s = demo(env, NULL);
     pty_await(&s, 0, "TERM=xterm-no-such-terminal is not known");
     pty_await(&s, 0, "used as xterm");
     size_t before = s.n;
     pty_type(&s, "\033[B");
     pty_await(&s, before, "Activations");
-    pty_type(&s, "q");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_assert_sane(&s);
-    pty_leave(&s);
+    pty_end(&s, "q", 0);
 }
 
 TEST_CASE(no_screen_is_said_in_one_line)
@@ -328,9 +290,7 @@ TEST_CASE(no_screen_is_said_in_one_line)
 
 TEST_CASE(resizing_loses_nothing)
 {
-    struct pty_session s;
-    pty_start(&s, DEMO, NULL, NULL);
-    pty_await(&s, 0, "Last runs");
+    struct pty_session s = demo(NULL, NULL);
     pty_resize(&s, 60, 200);
     pty_await(&s, s.n, "About");
     pty_type(&s, "jj"); /* on the broken one */
@@ -344,19 +304,13 @@ TEST_CASE(resizing_loses_nothing)
     from = s.n;
     pty_resize(&s, 24, 80);
     pty_await(&s, from, "untis"); /* the cursor is where it was */
-    pty_type(&s, "q");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_assert_sane(&s);
-    pty_leave(&s);
+    pty_end(&s, "q", 0);
 }
 
 TEST_CASE(typing_is_utf8_and_forgives)
 {
-    struct pty_session s;
-    pty_start(&s, DEMO, NULL, NULL);
-    pty_await(&s, 0, "Last runs");
-    pty_type(&s, "\r");
-    pty_await(&s, 0, "BEATS");
+    struct pty_session s = demo(NULL, NULL);
+    pty_show(&s, "\r", "BEATS");
     /* A stray byte, a cut character and an overlong one on the way. */
     pty_type(&s, "p\025\xFF"
                  "a\xE6\x97"
@@ -365,25 +319,19 @@ TEST_CASE(typing_is_utf8_and_forgives)
     pty_await(&s, 0, "answer 1: abc日é");
     pty_type(&s, "\033OP"); /* F1 */
     pty_await(&s, 0, "Keys of this screen");
-    pty_type(&s, "qqq");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_leave(&s);
+    pty_end(&s, "qqq", 0);
 }
 
 TEST_CASE(ctrl_l_sends_the_whole_screen_again)
 {
-    struct pty_session s;
-    pty_start(&s, DEMO, NULL, NULL);
-    pty_await(&s, 0, "Last runs");
+    struct pty_session s = demo(NULL, NULL);
     while (pty_pump(&s, 150))
         continue;
     size_t from = s.n;
     pty_type(&s, "\014");
     pty_await(&s, from, "Last runs");
     pty_await(&s, from, "recorded");
-    pty_type(&s, "q");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_leave(&s);
+    pty_end(&s, "q", 0);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -398,11 +346,8 @@ TEST_CASE(a_key_shows_within_50_ms)
 {
     enum { TRIES = 15 };
     double ms[TRIES];
-    struct pty_session s;
-    pty_start(&s, DEMO, NULL, NULL);
-    pty_await(&s, 0, "Last runs");
-    pty_type(&s, "\r");
-    pty_await(&s, 0, "BEATS");
+    struct pty_session s = demo(NULL, NULL);
+    pty_show(&s, "\r", "BEATS");
     for (int i = 0; i < TRIES; i++) {
         size_t from = s.n;
         pty_type(&s, "p");
@@ -414,9 +359,7 @@ TEST_CASE(a_key_shows_within_50_ms)
     qsort(ms, TRIES, sizeof(ms[0]), compare_doubles);
     if (ms[TRIES / 2] >= 50)
         fail_msg("the median key took %.1f ms", ms[TRIES / 2]);
-    pty_type(&s, "qq");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_leave(&s);
+    pty_end(&s, "qq", 0);
 }
 
 /* Ticks of 10 ms that the process has used. */
@@ -443,9 +386,7 @@ static long used_ticks(pid_t pid)
 
 TEST_CASE(it_sleeps_when_nothing_happens)
 {
-    struct pty_session s;
-    pty_start(&s, DEMO, NULL, NULL);
-    pty_await(&s, 0, "Last runs");
+    struct pty_session s = demo(NULL, NULL);
     while (pty_pump(&s, 200))
         continue;
     long before = used_ticks(s.pid);
@@ -453,9 +394,7 @@ TEST_CASE(it_sleeps_when_nothing_happens)
     long used = used_ticks(s.pid) - before;
     if (used > 3 * sysconf(_SC_CLK_TCK) / 100)
         fail_msg("%ld ticks in 3 s", used);
-    pty_type(&s, "q");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_leave(&s);
+    pty_end(&s, "q", 0);
 }
 
 TEST_CASE(colour_rules_are_pure)

@@ -186,16 +186,6 @@ enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list)
     return LAB_OK;
 }
 
-bool lab_bench_measures(const struct lab_bench *lab, int rung, int size)
-{
-    const struct lab_lesson_lab *from = lab->lesson ? &lab->lesson->lab : NULL;
-    bool named = size < lab->course_from;
-    for (int i = 0; from && i < from->n_slides && !named; i++)
-        named = from->slides[i].rung &&
-                strcmp(from->slides[i].rung, lab->rungs[rung]->name) == 0;
-    return named;
-}
-
 static bool has_size(const struct lab_bench *lab,
                      const struct lab_ladder_size *size)
 {

@@ -271,6 +271,16 @@ static void describe(struct lab_bench_result *r, const struct lab_variant *rung)
     r->wrong_on_purpose = rung->wrong_on_purpose;
 }
 
+bool lab_bench_measures(const struct lab_bench *lab, int rung, int size)
+{
+    const struct lab_lesson_lab *from = lab->lesson ? &lab->lesson->lab : NULL;
+    bool named = size < lab->course_from;
+    for (int i = 0; from && i < from->n_slides && !named; i++)
+        named = from->slides[i].rung &&
+                strcmp(from->slides[i].rung, lab->rungs[rung]->name) == 0;
+    return named;
+}
+
 enum lab_status lab_bench_model_plan(struct lab_bench_data *data, int set,
                                      const struct lab_bench *lab)
 {
@@ -628,7 +638,7 @@ static void guess_source(struct lab_bench_result *to,
     }
 }
 
-/* The source stands in the tables of the CUDA module, and the idea of a row that was
+/* The source is in the tables of the CUDA module, and the idea of a row that was
  * recorded without one. Where that cannot be loaded, the name shows whether a rung is
  * the library's and where its file may be. */
 static void describe_stored(struct lab_bench_result *to,

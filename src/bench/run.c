@@ -921,7 +921,7 @@ enum lab_status lab_bench_launch(struct lab_bench *lab,
 
 /* ---- what is to be measured ---- */
 
-/* `beside`: candidates whose middle half of times reaches into the winner's, where it
+/* `beside`: candidates with a middle half of times that overlaps the winner's, where it
  * was `measured` now. */
 static enum lab_status print_winner(const struct lab_bench *lab,
                                     const struct lab_variant *tuned,

@@ -24,7 +24,6 @@
 #include "report/json_line.h"
 #include "report/print.h"
 #include "report/suggest.h"
-#include "report/text_table.h"
 #include "store/fact_table.h"
 
 enum { MOST_WORDS = 40, MOST_OUTPUT = 8 << 20, MOST_SECONDS = 300 };
@@ -235,7 +234,7 @@ struct verdict {
     char show[512]; /* the commands that show them */
 };
 
-/* The recorded run that stands for a lesson; LAB_UNKNOWN. */
+/* The recorded run that a lesson is shown by; LAB_UNKNOWN. */
 static int64_t recorded_run(const struct course *c, const char *lesson)
 {
     int64_t run = LAB_UNKNOWN;

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "engine/backend.h"

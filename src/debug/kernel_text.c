@@ -295,7 +295,7 @@ void lab_kernel_place_add(struct lab_str *out, const struct lab_sim_debug *d,
 }
 
 /* "32 lanes read 4 bytes each of global memory, x[0] to x[31]: 4 sectors of 32
- * bytes", of the lanes whose access took place. */
+ * bytes", of the lanes that made the access. */
 static void add_range(struct lab_str *out, const struct lab_sim_debug *d,
                       const struct lab_sim_access_view *v, const char *verb)
 {

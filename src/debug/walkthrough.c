@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "report/exit.h"
-#include "engine/session.h"
 #include "report/suggest.h"
 #include "debug/lesson_print.h"
 #include "report/print.h"

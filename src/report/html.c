@@ -7,7 +7,6 @@
 
 #include "store/time_breakdown.h"
 #include "store/bench.h"
-#include "store/tuned.h"
 #include "base/format.h"
 #include "base/mem.h"
 #include "engine/ceiling.h"

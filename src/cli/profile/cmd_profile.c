@@ -20,7 +20,6 @@
 #include "report/json_line.h"
 #include "store/delete.h"
 #include "store/import.h"
-#include "trace/record.h"
 #include "profile_cmd.h"
 #include "report/print.h"
 #include "store/compare.h"

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "variant_disabled.h"
-#include "engine/sim_backend.h"
 #include "labs/operation.h"
 
 /* ---- rows of labs that can do a step of a network ----

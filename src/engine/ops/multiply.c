@@ -2,7 +2,6 @@
  * gradient is the other side times what comes back. */
 #include "multiply/multiply.h"
 
-#include "engine/formula.h"
 #include "engine/op.h"
 
 static void forward(struct lab_builder *b)

@@ -1,5 +1,4 @@
 /* relu: what is negative becomes zero. */
-#include "activation/activation.h"
 #include "unary.h"
 
 static double value(double x, const void *params)

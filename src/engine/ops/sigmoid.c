@@ -1,5 +1,4 @@
 /* sigmoid: any number to (0, 1). */
-#include "activation/activation.h"
 #include "unary.h"
 
 static double value(double x, const void *params)

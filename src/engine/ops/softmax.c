@@ -1,5 +1,4 @@
 /* softmax over the last axis: a row of numbers becomes a row of shares. */
-#include "softmax/softmax.h"
 
 #include <math.h>
 

@@ -1,7 +1,6 @@
 /* softplus: a relu without the corner. */
 #include <math.h>
 
-#include "activation/activation.h"
 #include "unary.h"
 
 static double value(double x, const void *params)

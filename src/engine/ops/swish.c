@@ -1,5 +1,4 @@
 /* swish: x times its own sigmoid. */
-#include "activation/activation.h"
 #include "unary.h"
 
 static double value(double x, const void *params)

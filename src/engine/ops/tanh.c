@@ -1,7 +1,6 @@
 /* tanh: any number to (-1, 1). */
 #include <math.h>
 
-#include "activation/activation.h"
 #include "unary.h"
 
 static double value(double x, const void *params)

@@ -11,7 +11,6 @@
 #include "plan_priv.h"
 #include "optimizer/optimizer.h"
 #include "common/random.h"
-#include "base/str.h"
 
 void lab_plan_free(struct lab_plan *plan)
 {

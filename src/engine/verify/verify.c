@@ -208,7 +208,7 @@ static enum lab_status compare(struct test_network *c, int tensor,
     return st;
 }
 
-/* The outputs whose bits are set in `wanted`; the others are left out. */
+/* The outputs with a bit in `wanted`; the others are left out. */
 static enum lab_status try_variant(struct test_network *c,
                                    const struct lab_step *s,
                                    const struct lab_variant *v, unsigned wanted,

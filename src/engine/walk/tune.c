@@ -94,7 +94,7 @@ struct tuner {
     struct lab_tuning *t;
     const struct lab_tune_keeper *keeper;
     struct lab_stop own; /* the walk's */
-    bool cancelled;      /* one of both said so */
+    bool cancelled;      /* by either stop */
     bool walked;
     int64_t data_ns;    /* that the last iteration's data took */
     int64_t longest_ns; /* of the steps of the iteration that is walked */

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "engine/ceiling.h"
-#include "trace/record.h"
 
 /* The one table of the words for what bounds a step. */
 static const struct {

@@ -6,7 +6,6 @@
 
 #include "db/row.h"
 #include "store/row_fields.h"
-#include "trace/record.h"
 
 #define FIELD(column, kind, ...)                                               \
     LAB_FIELD(lab_tuned_row, column, kind, __VA_ARGS__)

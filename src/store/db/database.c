@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trace/record.h"
 #include "row.h"
 #include "trace/intern.h"
 #include "base/shell.h"

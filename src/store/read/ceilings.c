@@ -161,8 +161,8 @@ static enum lab_status find_ceiling(struct lab_database *db,
 }
 
 /* The fastest first: one with fewer FLOPs than its formula's, or that has
- * more than one core, does not count; nor do products of 8 bits, whose rows
- * say fp32: the run has their word. */
+ * more than one core, does not count; nor do products of 8 bits: their rows
+ * have fp32, and the run names the 8 bits. */
 static enum lab_status raise_by_rungs(struct lab_database *db,
                                       const struct lab_ceiling_device *device,
                                       const char *name, struct lab_roof *roof)

@@ -8,7 +8,6 @@
 
 #include "cover.h"
 #include "db/row.h"
-#include "index/index.h"
 #include "store/lab_names.h"
 #include "trace/intern.h"
 

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "lesson/lesson.h"
 #include "ui/chart.h"
-#include "ui/layout.h"
 
 enum { NAME_W = 12, NAME_MOST = 44, VALUE_W = 24, BARS_LEAST = 8 };
 enum {

@@ -18,7 +18,6 @@
 #include "debug/kernel_pause.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "ui/layout.h"
 #include "ui/ui.h"
 #include "ui/view_text.h"
 #include "base/format.h"

@@ -9,7 +9,6 @@
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
 #include "record_list.h"
-#include "trace/record.h"
 #include "ui/diagram.h"
 #include "ui/layout.h"
 #include "ui/pager.h"
@@ -268,7 +267,7 @@ static enum lab_status reload(struct lab_screen *s)
     return status;
 }
 
-/* By its key: what was read is said, as mostly nothing looks different. */
+/* By its key: a message states what was read, as mostly nothing looks different. */
 static enum lab_status reload_now(struct lab_screen *s)
 {
     const struct home_state *st = s->state;

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "flame.h"
 #include "record_list.h"
-#include "trace/record.h"
 #include "profiler/roofline.h"
 #include "report/palette.h"
 #include "ui/layout.h"

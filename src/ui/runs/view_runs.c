@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "record_list.h"
-#include "trace/record.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "stepper_priv.h"
-#include "ui/layout.h"
 #include "ui/chart.h"
 #include "base/format.h"
 #include "ui/ui.h"

@@ -6,7 +6,6 @@
 
 #include "term/dots.h"
 #include "base/format.h"
-#include "ui/layout.h"
 
 enum { AXIS_W = 9 };
 

@@ -392,7 +392,7 @@ static struct lab_rect cell_rect(const struct lab_heat_grid *g, int y, int x,
                              lab_heat_rows(g, cy), g->cell_w};
 }
 
-/* A frame inside a cell of 3 rows and more, whose sides are left out where a short
+/* A frame inside a cell of 3 rows and more; its sides are left out where a short
  * number has their columns; else brackets. */
 static void mark_cell(struct lab_canvas *c, struct lab_rect r)
 {

@@ -137,8 +137,6 @@ void lab_bench_measure_ceilings(struct lab_bench *lab);
  * kernels. LAB_E_CHECK: a simulation has found something in them. */
 enum lab_status lab_bench_launch(struct lab_bench *lab,
                                  const struct lab_variant *rung, int size);
-/* Is a rung measured at a size? See course_from. */
-bool lab_bench_measures(const struct lab_bench *lab, int rung, int size);
 /* Results that a whole climb has. */
 int64_t lab_bench_total(const struct lab_bench *lab);
 /* All variants at `n` sizes from `first` on, stored, and given to the observer; of the

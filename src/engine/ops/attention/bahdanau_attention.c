@@ -1,6 +1,5 @@
 /* bahdanau_attention: additive attention. A state is compared with every row of
  * h, and the rows are mixed by how well they fit. */
-#include "bahdanau_attention/bahdanau_attention.h"
 
 #include <string.h>
 

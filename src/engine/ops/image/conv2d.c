@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "engine/explain.h"
 #include "engine/formula.h"
-#include "engine/plan.h"
 #include "pools.h"
 
 static const char *const paddings[] = {"same", "valid", NULL};

@@ -7,7 +7,6 @@
 
 #include "engine/explain.h"
 #include "engine/op.h"
-#include "engine/plan.h"
 
 enum { SIZE, ALPHA, BETA, K };
 

@@ -9,7 +9,6 @@
 
 #include "engine/explain.h"
 #include "recurrent.h"
-#include "ops/unary.h"
 
 static const struct lab_key_def keys[] = {
     {"hidden", LAB_KEY_INT, true, 0, 1, 1 << 28},

@@ -3,7 +3,6 @@
 
 #include <jansson.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "profile_program.h"
 #include "store_samples.h"
@@ -67,7 +66,7 @@ TEST_CASE_WITH(vacuum_gives_the_room_of_deleted_runs_back, NULL, sample_cleanup)
     assert_string_equal(text_of(o, "type"), "vacuum");
     assert_true(int_of(o, "after_bytes") * 2 < int_of(o, "before_bytes"));
     json_decref(o);
-    assert_int_equal(sample_int(db, "PRAGMA freelist_count"), 0);
+    assert_sql(db, 0, "PRAGMA freelist_count");
     assert_rows(db, 1, "run");
 }
 

@@ -200,15 +200,12 @@ TEST_CASE_WITH(nsys_has_ranges_of_the_rung, NULL, export_cleanup)
     assert_rows(path, 3,
                 "NVTX_EVENTS AS n JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
                 "k.start BETWEEN n.start AND n.end");
-    assert_int_equal(sample_int(path, "SELECT group_concat(name, ',') = "
-                                      "'start,end,eventType,rangeId,category,"
-                                      "color,text,globalTid,endGlobalTid,"
-                                      "textId,domainId,uint64Value,int64Value,"
-                                      "doubleValue,uint32Value,int32Value,"
-                                      "floatValue,jsonTextId,jsonText,"
-                                      "binaryData' FROM "
-                                      "pragma_table_info('NVTX_EVENTS')"),
-                     1);
+    assert_sql(path, 1,
+               "SELECT group_concat(name, ',') = "
+               "'start,end,eventType,rangeId,category,color,text,globalTid,"
+               "endGlobalTid,textId,domainId,uint64Value,int64Value,"
+               "doubleValue,uint32Value,int32Value,floatValue,jsonTextId,"
+               "jsonText,binaryData' FROM pragma_table_info('NVTX_EVENTS')");
 }
 
 RUN_TESTS()

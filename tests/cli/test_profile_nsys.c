@@ -22,8 +22,8 @@ static void check_columns(const char *path, const char *table,
 
 static void nothing_of_ours(const char *path)
 {
-    assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
-    assert_int_equal(sample_int(path, "PRAGMA application_id"), 0);
+    assert_sql(path, 0, "PRAGMA user_version");
+    assert_sql(path, 0, "PRAGMA application_id");
     /* nothing of ours: no column, no table */
     assert_rows(path, 0,
                 "sqlite_master AS m, pragma_table_info(m.name) AS c WHERE "
@@ -48,9 +48,8 @@ static void rows_are_those_of_the_run(const char *path)
                 "META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION' AND "
                 "value = '3.24.14'");
     /* moments count from the start: 20000 is that of the second step */
-    assert_int_equal(sample_int(path, "SELECT min(start) >= 0 FROM "
-                                      "CUPTI_ACTIVITY_KIND_RUNTIME"),
-                     1);
+    assert_sql(path, 1,
+               "SELECT min(start) >= 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME");
     assert_rows(
         path, 0,
         "StringIds WHERE value = 'fc1.matmul'"); /* names that nothing here uses stay away */
@@ -108,15 +107,13 @@ PROFILE_CASE(nsys_recipes_run)
     test_free(export_as(db, "nsys", "x.sqlite"));
     const char *path = sample_path("x.sqlite");
     nsys_names_the_gpu(path);
-    assert_int_equal(
-        sample_int(
-            path, "WITH summary AS (SELECT shortName AS nameId, count(*) AS "
-                  "num, sum(end - start) AS total, min(end - start) AS least, "
-                  "max(end - start) AS most FROM CUPTI_ACTIVITY_KIND_KERNEL "
-                  "GROUP BY 1) SELECT summary.total FROM summary JOIN "
-                  "StringIds AS ids ON ids.id = summary.nameId WHERE ids.value "
-                  "= 'matmul' AND summary.num = 25"),
-        3 * (1000 + 1001 + 1002 + 1003) + 12 * 500 + 700);
+    assert_sql(
+        path, 3 * (1000 + 1001 + 1002 + 1003) + 12 * 500 + 700,
+        "WITH summary AS (SELECT shortName AS nameId, count(*) AS num, sum(end "
+        "- start) AS total, min(end - start) AS least, max(end - start) AS "
+        "most FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY 1) SELECT summary.total "
+        "FROM summary JOIN StringIds AS ids ON ids.id = summary.nameId WHERE "
+        "ids.value = 'matmul' AND summary.num = 25");
     /* kernel names onto the calls that launched them */
     sample_sql(path,
                "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN name TEXT;"

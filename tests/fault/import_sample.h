@@ -1,6 +1,7 @@
 /* import_sample.h -- importing a file, and what became of it. */
 #pragma once
 #include "store/import.h"
+#include "store_samples.h"
 
 struct seen {
     int imported;
@@ -13,7 +14,12 @@ struct seen {
     char user[64];
 };
 
-int import_cleanup(void **state);
+/* A test of two databases that are not there yet, with the `seen` of an import. */
+#define IMPORT_CASE(name)                                                      \
+    TEST_CASE_OF(name, import_setup, sample_cleanup, struct seen *s)
+extern const char *here;
+extern const char *theirs;
+int import_setup(void **state);
 void see_import(void *user, const struct lab_imported *run); /* struct seen */
 /* Imports `file` into the database at `db_path`. `options` and `seen` may be
  * NULL. */

@@ -1,7 +1,6 @@
 /* Memory ends at the Nth allocation, for every N, and stays short until it is
  * given back: each call says LAB_E_NOMEM or works, nothing crashes, nothing
  * leaks (the sanitized build sees that), and afterwards the walk goes on. */
-#include <unistd.h>
 
 #include "test.h"
 #include "place.h"

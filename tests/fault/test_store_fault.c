@@ -110,7 +110,7 @@ SAMPLE_CASE(newer_schema_is_refused)
     sample_sql(path, "PRAGMA user_version = 99");
     refuses(path, NULL, LAB_E_DB, "[db.newer] schema 99", "update");
     refuses(path, &reader, LAB_E_DB, "[db.newer] schema 99", "update");
-    assert_int_equal(sample_int(path, "PRAGMA user_version"), 99);
+    assert_sql(path, 99, "PRAGMA user_version");
 }
 
 SAMPLE_CASE(a_schema_that_never_was_is_damage)
@@ -121,7 +121,7 @@ SAMPLE_CASE(a_schema_that_never_was_is_damage)
     refuses(path, &reader, LAB_E_DB, "[db.schema] schema is 0", "damaged");
     sample_sql(path, "PRAGMA user_version = -1");
     refuses(path, NULL, LAB_E_DB, "[db.schema] schema is -1", "damaged");
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM run"), 1);
+    assert_sql(path, 1, "SELECT count(*) FROM run");
 }
 
 TEST_CASE_WITH(other_programs_files_are_left_alone, NULL, sample_cleanup)
@@ -261,10 +261,9 @@ SAMPLE_CASE(lock_in_a_run_stops_recording_only)
     assert_true(error_is("[db.sqlite] locked"));
     lab_writer_free(writer);
     assert_rows(path, 4, "step");
-    assert_int_equal(sample_int(path, "SELECT status = 'done' AND writeErrors "
-                                      "= 26 AND writeError LIKE '%locked%' "
-                                      "FROM run"),
-                     1);
+    assert_sql(path, 1,
+               "SELECT status = 'done' AND writeErrors = 26 AND writeError "
+               "LIKE '%locked%' FROM run");
 }
 
 /* A limit on the size of files stands for a full disk. */
@@ -314,9 +313,9 @@ SAMPLE_CASE(full_disk_stops_recording_only)
     lab_database_close(db);
     assert_true(sample_count(path, "step") > 0);
     /* what is there is whole iterations, or a beginning of the last one */
-    assert_int_equal(sample_int(path, "SELECT count(*) = (SELECT max(iteration)"
-                                      " FROM loss) + 1 FROM loss"),
-                     1);
+    assert_sql(
+        path, 1,
+        "SELECT count(*) = (SELECT max(iteration) FROM loss) + 1 FROM loss");
 }
 
 TEST_CASE_WITH(default_place_follows_the_environment, NULL, sample_cleanup)

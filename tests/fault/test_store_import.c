@@ -2,18 +2,15 @@
 #include "test.h"
 
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include "import_sample.h"
 #include "store/delete.h"
-#include "store/query.h"
 #include "db/store_priv.h"
-#include "store_samples.h"
 
 /* ---- our own files ---- */
 
 /* Runs 1 and 2 there are 2 and 3 here, row by row, with their names. */
-static void same_rows(const char *here, const char *theirs)
+static void same_rows(void)
 {
     static const char joined[] =
         "SELECT total(s.exec * 7 + s.iteration * 31 + s.time_ns + "
@@ -30,16 +27,13 @@ static void same_rows(const char *here, const char *theirs)
         snprintf(one, sizeof(one), joined, run);
         snprintf(two, sizeof(two), joined, run + 1);
         assert_true(sample_int(theirs, one) > 0);
-        assert_int_equal(sample_int(theirs, one), sample_int(here, two));
+        assert_sql(theirs, sample_int(here, two), one);
     }
 }
 
-TEST_CASE_WITH(rows_names_and_identity_come_along, NULL, import_cleanup)
+IMPORT_CASE(rows_names_and_identity_come_along)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
     const struct lab_import_options label = {"anna", false};
-    struct seen s;
     /* other names in another order, and rows of our own, so that no id fits */
     assert_ok(sample_run(here, 2, 3, NULL));
     sample_sql(here, "UPDATE StringIds SET id = 1000 - id, value = value || "
@@ -48,25 +42,21 @@ TEST_CASE_WITH(rows_names_and_identity_come_along, NULL, import_cleanup)
     assert_ok(sample_run(theirs, 1, 2, NULL));
     sample_sql(theirs, "UPDATE run SET user = 'anna-s-login', hostname = "
                        "'lab-7' WHERE id = 1");
-    assert_ok(import(here, theirs, &label, &s));
-    assert_int_equal(s.imported, 2);
-    assert_int_equal(s.steps, 12 + 2);
-    assert_int_equal(s.kernels, 24 + 4);
-    assert_string_equal(s.user, "anna");
-    same_rows(here, theirs);
-    assert_int_equal(
-        sample_int(here, "SELECT user = 'anna-s-login' AND label = 'anna' AND "
-                         "hostname = 'lab-7' AND importedFrom = 'theirs.db' "
-                         "AND imported IS NOT NULL AND summed = 1 FROM run "
-                         "WHERE id = 2"),
-        1);
-    assert_int_equal(sample_int(here, "SELECT kernelRowFirst = 13 AND "
-                                      "kernelRowLast = 36 FROM run WHERE id = "
-                                      "2"),
-                     1);
-    assert_int_equal(sample_int(here, "SELECT total_ns FROM time_sum WHERE "
-                                      "runId = 2 AND level = 0"),
-                     3 * (4 * 1500 + 6));
+    assert_ok(import(here, theirs, &label, s));
+    assert_int_equal(s->imported, 2);
+    assert_int_equal(s->steps, 12 + 2);
+    assert_int_equal(s->kernels, 24 + 4);
+    assert_string_equal(s->user, "anna");
+    same_rows();
+    assert_sql(here, 1,
+               "SELECT user = 'anna-s-login' AND label = 'anna' AND hostname = "
+               "'lab-7' AND importedFrom = 'theirs.db' AND imported IS NOT "
+               "NULL AND summed = 1 FROM run WHERE id = 2");
+    assert_sql(here, 1,
+               "SELECT kernelRowFirst = 13 AND kernelRowLast = 36 FROM run "
+               "WHERE id = 2");
+    assert_sql(here, 3 * (4 * 1500 + 6),
+               "SELECT total_ns FROM time_sum WHERE runId = 2 AND level = 0");
     assert_rows(here, 3, "loss WHERE runId = 2");
 }
 
@@ -84,15 +74,13 @@ static void first_text(const char *path, const char *sql, char *out,
 }
 
 /* A run that ships has the rows of its first iterations alone. */
-TEST_CASE_WITH(sums_of_more_than_the_rows_stay, NULL, import_cleanup)
+IMPORT_CASE(sums_of_more_than_the_rows_stay)
 {
     static const char all[] = "SELECT group_concat(t.level || ' ' || count || "
                               "' ' || total_ns || ' ' || ifnull(n.value, '') "
                               "|| ' ' || hex(times), ';') FROM time_sum AS t "
                               "LEFT JOIN StringIds AS n ON n.id = t.nameId "
                               "WHERE runId = %d AND level BETWEEN 0 AND 4";
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
     char sql[600];
     char texts[2][20000];
     assert_ok(sample_run(here, 2, 3, NULL));
@@ -108,46 +96,39 @@ TEST_CASE_WITH(sums_of_more_than_the_rows_stay, NULL, import_cleanup)
     }
     assert_true(strlen(texts[0]) > 100);
     assert_string_equal(texts[1], texts[0]);
-    assert_int_equal(sample_int(here, "SELECT summed FROM run WHERE id = 2"),
-                     1);
+    assert_sql(here, 1, "SELECT summed FROM run WHERE id = 2");
 }
 
-TEST_CASE_WITH(nothing_is_doubled, NULL, import_cleanup)
+IMPORT_CASE(nothing_is_doubled)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
-    struct seen s;
     assert_ok(sample_run(theirs, 2, 2, NULL));
-    assert_ok(import(here, theirs, NULL, &s));
+    assert_ok(import(here, theirs, NULL, s));
     int64_t before = size_of(here);
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.skipped, 1);
-    assert_int_equal(s.as, 1);
-    assert_string_equal(s.reason, "it is here already");
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->skipped, 1);
+    assert_int_equal(s->as, 1);
+    assert_string_equal(s->reason, "it is here already");
     assert_int_equal(size_of(here), before);
     /* one more run there: only that one comes */
     assert_ok(sample_run(theirs, 1, 1, NULL));
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.imported, 1);
-    assert_int_equal(s.skipped, 1);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->imported, 1);
+    assert_int_equal(s->skipped, 1);
     /* and back: all of it is there */
-    assert_ok(import(theirs, here, NULL, &s));
-    assert_int_equal(s.skipped, 2);
+    assert_ok(import(theirs, here, NULL, s));
+    assert_int_equal(s->skipped, 2);
     /* a file into itself */
-    assert_ok(import(here, here, NULL, &s));
-    assert_int_equal(s.skipped, 2);
+    assert_ok(import(here, here, NULL, s));
+    assert_int_equal(s->skipped, 2);
     /* another name for the same run is the same run */
     sample_sql(theirs, "UPDATE run SET uuid = 'made-up-' || id");
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.skipped, 2);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->skipped, 2);
 }
 
-TEST_CASE_WITH(ceilings_come_once, NULL, import_cleanup)
+IMPORT_CASE(ceilings_come_once)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
     static const char all[] = "SELECT count(*) FROM ceiling";
-    struct seen s;
     assert_ok(sample_run(here, 1, 1, NULL));
     assert_ok(sample_run(theirs, 1, 1, NULL));
     sample_sql(theirs,
@@ -156,43 +137,37 @@ TEST_CASE_WITH(ceilings_come_once, NULL, import_cleanup)
                "'GPU-1', 'a', 'copy', 4e12, 77), ('cpu', 'EPYC', NULL, 'a', "
                "'copy', 2e10, 77)");
     for (int i = 0; i < 2; i++) {
-        assert_ok(import(here, theirs, NULL, &s));
-        assert_int_equal(sample_int(here, all), 2);
+        assert_ok(import(here, theirs, NULL, s));
+        assert_sql(here, 2, all);
     }
     sample_sql(theirs, "UPDATE ceiling SET measured_ns = 78 WHERE backend = "
                        "'cpu'");
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(sample_int(here, all), 3);
-    assert_int_equal(sample_int(here, "SELECT best_per_s FROM ceiling WHERE "
-                                      "uuid = 'GPU-1'"),
-                     4000000000000);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_sql(here, 3, all);
+    assert_sql(here, 4000000000000,
+               "SELECT best_per_s FROM ceiling WHERE uuid = 'GPU-1'");
 }
 
-TEST_CASE_WITH(dry_run_changes_nothing, NULL, import_cleanup)
+IMPORT_CASE(dry_run_changes_nothing)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
     const struct lab_import_options dry = {NULL, true};
-    struct seen s;
     assert_ok(sample_run(here, 1, 1, NULL));
     assert_ok(sample_run(theirs, 2, 2, NULL));
     int64_t before = size_of(here);
-    assert_ok(import(here, theirs, &dry, &s));
-    assert_int_equal(s.imported, 1);
-    assert_int_equal(s.kernels, 8);
+    assert_ok(import(here, theirs, &dry, s));
+    assert_int_equal(s->imported, 1);
+    assert_int_equal(s->kernels, 8);
     assert_int_equal(size_of(here), before);
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.as, 2);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->as, 2);
 }
 
 /* A database that has never seen version 2, and its copy that has. */
-TEST_CASE_WITH(version_one_comes_in_once, NULL, import_cleanup)
+IMPORT_CASE(version_one_comes_in_once)
 {
-    const char *here = sample_path("here.db");
     const char *old = sample_path("old.db");
     struct lab_database db = {0};
     struct lab_database *opened;
-    struct seen s;
     char path[600];
     snprintf(path, sizeof(path), "%s", old);
     db.path = path;
@@ -208,24 +183,21 @@ TEST_CASE_WITH(version_one_comes_in_once, NULL, import_cleanup)
         "INSERT INTO StringIds VALUES (5, 'fc1.matmul');"
         "INSERT INTO step (runId, exec, iteration, stepIndex, phase, nameId, "
         "time_ns) VALUES (1, 1, 0, 0, 0, 5, 100), (1, 2, 0, 1, 3, 5, 50)");
-    assert_ok(import(here, old, NULL, &s));
-    assert_int_equal(s.imported, 2);
-    assert_int_equal(s.steps, 2);
+    assert_ok(import(here, old, NULL, s));
+    assert_int_equal(s->imported, 2);
+    assert_int_equal(s->steps, 2);
     assert_rows(here, 1, "run WHERE status = 'interrupted'");
-    assert_int_equal(sample_int(old, "PRAGMA user_version"), 1); /* as it was */
+    assert_sql(old, 1, "PRAGMA user_version"); /* as it was */
     assert_ok(lab_database_open(&opened, old, NULL));
     lab_database_close(opened);
-    assert_ok(import(here, old, NULL, &s));
-    assert_int_equal(s.skipped, 2);
+    assert_ok(import(here, old, NULL, s));
+    assert_int_equal(s->skipped, 2);
 }
 
 /* A lab that failed before its first row is a lab; another tool's run is
  * neither. */
-TEST_CASE_WITH(kinds_come_along, NULL, import_cleanup)
+IMPORT_CASE(kinds_come_along)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
-    struct seen s;
     for (int i = 0; i < 4; i++)
         assert_ok(sample_run(theirs, 1, 1, NULL));
     sample_sql(theirs,
@@ -234,31 +206,25 @@ TEST_CASE_WITH(kinds_come_along, NULL, import_cleanup)
                "'report.sqlite' WHERE id = 3;"
                "UPDATE run SET kind = 'lab' WHERE id = 4;"
                "INSERT INTO lab_row (runId, place, lab) VALUES (4, 0, 'gemm')");
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.imported, 4);
-    assert_int_equal(
-        sample_int(here, "SELECT group_concat(ifnull(kind, '-'), ',') = "
-                         "'lesson,lab,-,lab' FROM (SELECT kind FROM run ORDER "
-                         "BY id)"),
-        1);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->imported, 4);
+    assert_sql(here, 1,
+               "SELECT group_concat(ifnull(kind, '-'), ',') = "
+               "'lesson,lab,-,lab' FROM (SELECT kind FROM run ORDER BY id)");
     /* a file of version 4 leaves it to its rows */
     sample_sql(theirs, "ALTER TABLE run DROP COLUMN kind;"
                        "UPDATE run SET uuid = 'old-' || id, pid = pid + 1000");
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.imported, 4);
-    assert_int_equal(
-        sample_int(here, "SELECT group_concat(ifnull(kind, '-'), ',') = "
-                         "'lesson,lesson,-,lab' FROM (SELECT kind FROM run "
-                         "WHERE id > 4 ORDER BY id)"),
-        1);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->imported, 4);
+    assert_sql(
+        here, 1,
+        "SELECT group_concat(ifnull(kind, '-'), ',') = 'lesson,lesson,-,lab' "
+        "FROM (SELECT kind FROM run WHERE id > 4 ORDER BY id)");
 }
 
 /* What version 11 has: copied with its run, and not there in a file of before. */
-TEST_CASE_WITH(ideas_and_choices_are_copied, NULL, import_cleanup)
+IMPORT_CASE(ideas_and_choices_are_copied)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
-    struct seen s;
     assert_ok(sample_run(here, 1, 1, NULL));
     for (int i = 0; i < 2; i++)
         assert_ok(sample_run(theirs, 1, 1, NULL));
@@ -268,8 +234,8 @@ TEST_CASE_WITH(ideas_and_choices_are_copied, NULL, import_cleanup)
                "VALUES (2, 0, 'fc1=blas', 'measured');"
                "INSERT INTO choice (runId, place, step, phaseName, time_ns) "
                "VALUES (2, 0, 'fc1.matmul', 'forward', 5)");
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.imported, 2);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->imported, 2);
     assert_rows(here, 1, "lab_row WHERE runId = 3 AND idea = 'i'");
     assert_rows(here, 1,
                 "sweep_row WHERE runId = 3 AND variants = 'fc1=blas' AND "
@@ -283,30 +249,27 @@ TEST_CASE_WITH(ideas_and_choices_are_copied, NULL, import_cleanup)
                        "ALTER TABLE sweep_row DROP COLUMN variantsFrom;"
                        "PRAGMA user_version = 10;"
                        "UPDATE run SET uuid = 'old-' || id, pid = pid + 1000");
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.imported, 2);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->imported, 2);
     assert_rows(here, 1, "lab_row WHERE runId > 3 AND idea IS NULL");
     assert_rows(here, 1, "choice");
 }
 
-TEST_CASE_WITH(a_run_that_is_recorded_now_waits, NULL, import_cleanup)
+IMPORT_CASE(a_run_that_is_recorded_now_waits)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
     struct lab_run_info info;
     struct lab_run_summary summary;
     struct lab_writer *writer;
-    struct seen s;
     lab_run_info_init(&info);
     lab_run_summary_init(&summary);
     assert_ok(lab_writer_new(&writer, theirs, &info, NULL));
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.skipped, 1);
-    assert_string_equal(s.reason, "it is still being recorded");
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->skipped, 1);
+    assert_string_equal(s->reason, "it is still being recorded");
     assert_ok(lab_writer_finish(writer, &summary));
     lab_writer_free(writer);
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.imported, 1);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->imported, 1);
 }
 
 /* ---- exports of nsys ---- */
@@ -359,44 +322,38 @@ static void make_nsys(const char *path, bool full)
             "77), (800, 2000, 59, NULL, 13, 77)");
 }
 
-TEST_CASE_WITH(nsys_becomes_a_run, NULL, import_cleanup)
+IMPORT_CASE(nsys_becomes_a_run)
 {
-    const char *here = sample_path("here.db");
     const char *file = sample_path("report.sqlite");
-    struct seen s;
     assert_ok(sample_run(here, 1, 1, NULL));
     make_nsys(file, true);
-    assert_ok(import(here, file, NULL, &s));
-    assert_int_equal(s.imported, 1);
-    assert_int_equal(s.kernels, 50);
-    assert_int_equal(
-        sample_int(here, "SELECT device = 'NVIDIA H200' AND smCount = 132 AND "
-                         "importedFrom = 'report.sqlite' AND started_ns = "
-                         "1700000000000000000 AND kernelRowFirst = 3 FROM run "
-                         "WHERE id = 2"),
-        1);
-    assert_int_equal(sample_int(here, "SELECT min(start) - 1700000000000000000 "
-                                      "FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE "
-                                      "runId = 2"),
-                     1000);
+    assert_ok(import(here, file, NULL, s));
+    assert_int_equal(s->imported, 1);
+    assert_int_equal(s->kernels, 50);
+    assert_sql(
+        here, 1,
+        "SELECT device = 'NVIDIA H200' AND smCount = 132 AND importedFrom = "
+        "'report.sqlite' AND started_ns = 1700000000000000000 AND "
+        "kernelRowFirst = 3 FROM run WHERE id = 2");
+    assert_sql(here, 1000,
+               "SELECT min(start) - 1700000000000000000 FROM "
+               "CUPTI_ACTIVITY_KIND_KERNEL WHERE runId = 2");
     assert_rows(
         here, 2,
         "NVTX_EVENTS AS e LEFT JOIN StringIds AS s ON s.id = e.textId WHERE "
         "runId = 2 AND coalesce(e.text, s.value) IN ('in text', 'a range')");
-    assert_int_equal(
-        sample_int(here, "SELECT median_ns = 42 AND gridX = 4 AND count = 50 "
-                         "FROM time_sum AS t JOIN StringIds AS s ON s.id = "
-                         "t.demangledName WHERE runId = 2 AND s.value = 'void "
-                         "gemm<8>()'"),
-        1);
-    assert_ok(import(here, file, NULL, &s));
-    assert_int_equal(s.skipped, 1);
-    assert_int_equal(s.as, 2);
+    assert_sql(here, 1,
+               "SELECT median_ns = 42 AND gridX = 4 AND count = 50 FROM "
+               "time_sum AS t JOIN StringIds AS s ON s.id = t.demangledName "
+               "WHERE runId = 2 AND s.value = 'void gemm<8>()'");
+    assert_ok(import(here, file, NULL, s));
+    assert_int_equal(s->skipped, 1);
+    assert_int_equal(s->as, 2);
     /* a few tables and columns only: another run */
     make_nsys(sample_path("small.sqlite"), false);
-    assert_ok(import(here, sample_path("small.sqlite"), NULL, &s));
-    assert_int_equal(s.imported, 1);
-    assert_int_equal(s.kernels, 50);
+    assert_ok(import(here, sample_path("small.sqlite"), NULL, s));
+    assert_int_equal(s->imported, 1);
+    assert_int_equal(s->kernels, 50);
     struct lab_deleted deleted;
     struct lab_database *db;
     assert_ok(lab_database_open(&db, here, NULL));
@@ -406,20 +363,18 @@ TEST_CASE_WITH(nsys_becomes_a_run, NULL, import_cleanup)
 }
 
 /* What the measured program wrote is a text of the export. */
-TEST_CASE_WITH(nsys_may_hold_a_long_text, NULL, import_cleanup)
+IMPORT_CASE(nsys_may_hold_a_long_text)
 {
-    const char *here = sample_path("here.db");
     const char *file = sample_path("report.sqlite");
-    struct seen s;
     make_nsys(file, true);
     sample_sql(file, "INSERT INTO StringIds VALUES (21, "
                      "hex(zeroblob(40000)) || 'x')");
-    assert_ok(import(here, file, NULL, &s));
-    assert_int_equal(s.kernels, 50);
+    assert_ok(import(here, file, NULL, s));
+    assert_int_equal(s->kernels, 50);
 }
 
 /* nsys writes no table in which there is no row. */
-TEST_CASE_WITH(an_empty_export_is_a_run_without_kernels, NULL, import_cleanup)
+IMPORT_CASE(an_empty_export_is_a_run_without_kernels)
 {
     static const char *const more[] = {
         "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)",
@@ -427,21 +382,19 @@ TEST_CASE_WITH(an_empty_export_is_a_run_without_kernels, NULL, import_cleanup)
         "TEXT, label TEXT)",
         "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT)",
     };
-    struct seen s;
     for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++) {
-        const char *here = sample_path("here.db");
         const char *file = sample_path("empty.sqlite");
         remove(here);
         remove(file);
         sample_sql(file, "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY "
                          "KEY, value TEXT NOT NULL)");
-        enum lab_status st = import(here, file, NULL, &s);
+        enum lab_status st = import(here, file, NULL, s);
         assert_int_equal(st, LAB_E_DB); /* that table alone may be anyone's */
         assert_true(error_is("[import.foreign] "));
         sample_sql(file, more[i]);
-        assert_ok(import(here, file, NULL, &s));
-        assert_int_equal(s.imported, 1);
-        assert_int_equal(s.kernels, 0);
+        assert_ok(import(here, file, NULL, s));
+        assert_int_equal(s->imported, 1);
+        assert_int_equal(s->kernels, 0);
     }
 }
 
@@ -505,14 +458,12 @@ static const char version_later[] =
     "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
     "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '4.2.0')";
 
-TEST_CASE_WITH(versions_of_nsys_come_in, NULL, import_cleanup)
+IMPORT_CASE(versions_of_nsys_come_in)
 {
     static const char *const versions[] = {version_2021, version_later};
-    const char *here = sample_path("here.db");
     for (int i = 0; i < 2; i++) {
         char name[32];
         char sql[1024];
-        struct seen s;
         snprintf(name, sizeof(name), "version%d.sqlite", i);
         sample_sql(sample_path(name), any_version);
         sample_sql(sample_path(name), versions[i]);
@@ -520,8 +471,8 @@ TEST_CASE_WITH(versions_of_nsys_come_in, NULL, import_cleanup)
         if (i > 0)
             sample_sql(sample_path(name),
                        "UPDATE NVTX_EVENTS SET start = start + 1");
-        assert_ok(import(here, sample_path(name), NULL, &s));
-        assert_int_equal(s.kernels, 1);
+        assert_ok(import(here, sample_path(name), NULL, s));
+        assert_int_equal(s->kernels, 1);
         snprintf(sql, sizeof(sql),
                  "SELECT count(*) FROM run AS r JOIN "
                  "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.runId = r.id JOIN "
@@ -536,7 +487,7 @@ TEST_CASE_WITH(versions_of_nsys_come_in, NULL, import_cleanup)
                  "gemm<8>()' AND call.value = 'cudaLaunchKernel_v7000' AND "
                  "c.start = 900 AND ifnull(t.value, n.text) = 'by id'",
                  i + 1, i ? "2" : "NULL");
-        assert_int_equal(sample_int(here, sql), 1);
+        assert_sql(here, 1, sql);
     }
 }
 

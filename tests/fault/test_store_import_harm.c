@@ -5,35 +5,28 @@
 
 #include "import_sample.h"
 #include "db/store_priv.h"
-#include "store_samples.h"
 
 /* ---- sums ---- */
 
 /* Rows of two iterations by turns, at places that no schedule has: each row
  * ends an iteration, and must not cost as much as all the places. */
-TEST_CASE_WITH(far_places_cost_no_more_than_near_ones, NULL, import_cleanup)
+IMPORT_CASE(far_places_cost_no_more_than_near_ones)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
-    struct seen s;
     assert_ok(sample_run(theirs, 3, 4, NULL));
     sample_sql(theirs,
                "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
                "LIMIT 200000) INSERT INTO step (runId, exec, iteration, "
                "stepIndex, phase, nameId, time_ns) SELECT 1, 1000 + i, 10 + i "
                "% 2, 0xFFFFF, 0, 1, 7 FROM n");
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.steps, 200000 + 12);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->steps, 200000 + 12);
     /* whole iterations are those that they were */
-    assert_int_equal(sample_int(here, "SELECT count FROM time_sum WHERE level "
-                                      "= 0"),
-                     3);
-    assert_int_equal(sample_int(here, "SELECT total_ns FROM time_sum WHERE "
-                                      "level = 0"),
-                     3 * (4 * 1500 + 6));
-    assert_int_equal(sample_int(here, "SELECT count FROM time_sum WHERE level "
-                                      "= 3 AND stepIndex = 0xFFFFF"),
-                     200000);
+    assert_sql(here, 3, "SELECT count FROM time_sum WHERE level = 0");
+    assert_sql(here, 3 * (4 * 1500 + 6),
+               "SELECT total_ns FROM time_sum WHERE level = 0");
+    assert_sql(
+        here, 200000,
+        "SELECT count FROM time_sum WHERE level = 3 AND stepIndex = 0xFFFFF");
 }
 
 /* ---- the end of the transaction ---- */
@@ -45,43 +38,40 @@ static int refuse(void *user)
 }
 
 /* What is told as copied must be there. */
-TEST_CASE_WITH(nothing_is_told_before_it_is_certain, NULL, import_cleanup)
+IMPORT_CASE(nothing_is_told_before_it_is_certain)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
     const struct lab_import_options options = {NULL, false};
     struct lab_database *db;
-    struct seen s = {0};
     int refused = 0;
     assert_ok(sample_run(here, 1, 1, NULL));
     assert_ok(sample_run(theirs, 2, 2, NULL));
     assert_ok(lab_database_open(&db, here, NULL));
     sqlite3_commit_hook(db->sql, refuse, &refused);
-    assert_int_equal(lab_import_file(db, theirs, &options, see_import, &s),
+    assert_int_equal(lab_import_file(db, theirs, &options, see_import, s),
                      LAB_E_DB);
     assert_int_equal(refused, 1);
-    assert_int_equal(s.imported + s.skipped, 0);
+    assert_int_equal(s->imported + s->skipped, 0);
     sqlite3_commit_hook(db->sql, NULL, NULL);
     assert_rows(here, 1, "run");
-    assert_ok(lab_import_file(db, theirs, &options, see_import, &s));
-    assert_int_equal(s.imported, 1);
-    assert_int_equal(s.kernels, 8);
+    assert_ok(lab_import_file(db, theirs, &options, see_import, s));
+    assert_int_equal(s->imported, 1);
+    assert_int_equal(s->kernels, 8);
     lab_database_close(db);
 }
 
 /* ---- whose fault it is ---- */
 
-static void check_blame(const char *here, const char *theirs, const char *word)
+static void check_blame(const char *file, const char *word)
 {
-    enum lab_status st = import(here, theirs, NULL, NULL);
-    if (st != LAB_E_DB || strncmp(lab_error(), theirs, strlen(theirs)) != 0 ||
+    enum lab_status st = import(here, file, NULL, NULL);
+    if (st != LAB_E_DB || strncmp(lab_error(), file, strlen(file)) != 0 ||
         !error_is(word) || strstr(lab_error(), here) ||
         strstr(lab_error(), "--db"))
         fail_msg("%d, %s", (int)st, lab_error());
 }
 
 /* The database that is written is whole: nobody is to save it. */
-TEST_CASE_WITH(faults_of_the_file_are_told_as_its_own, NULL, import_cleanup)
+IMPORT_CASE(faults_of_the_file_are_told_as_its_own)
 {
     static const struct {
         const char *change;
@@ -107,23 +97,22 @@ TEST_CASE_WITH(faults_of_the_file_are_told_as_its_own, NULL, import_cleanup)
         {"DROP TABLE choice", "[import.table] no table choice"},
         {"DROP TABLE lab_tuned", "[import.table] no table lab_tuned"},
     };
-    const char *here = sample_path("here.db");
     assert_ok(sample_run(here, 1, 1, NULL));
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char name[32];
         char sql[600];
         snprintf(name, sizeof(name), "bad%d.db", (int)i);
-        const char *theirs = sample_path(name);
-        assert_ok(sample_run(theirs, 1, 2, NULL));
+        const char *file = sample_path(name);
+        assert_ok(sample_run(file, 1, 2, NULL));
         snprintf(sql, sizeof(sql), "PRAGMA writable_schema = 1; %s",
                  bad[i].change);
-        sample_sql(theirs, sql);
-        check_blame(here, theirs, bad[i].word);
+        sample_sql(file, sql);
+        check_blame(file, bad[i].word);
     }
     const char *cut = sample_path("cut.db");
     assert_ok(sample_run(cut, 1, 2, NULL));
     assert_int_equal(truncate(cut, 20000), 0);
-    check_blame(here, cut, "[db.cut] ");
+    check_blame(cut, "[db.cut] ");
     assert_rows(here, 1, "run");
 }
 
@@ -131,17 +120,15 @@ TEST_CASE_WITH(faults_of_the_file_are_told_as_its_own, NULL, import_cleanup)
 
 /* A file whose last kernel has the highest number there is: a few of those
  * would leave no number for a kernel here. */
-TEST_CASE_WITH(high_numbers_do_not_come_along, NULL, import_cleanup)
+IMPORT_CASE(high_numbers_do_not_come_along)
 {
-    const char *here = sample_path("here.db");
-    struct seen s;
     assert_ok(sample_run(here, 1, 1, NULL));
     for (int i = 0; i < 3; i++) {
         char name[32];
         snprintf(name, sizeof(name), "high%d.db", i);
-        const char *theirs = sample_path(name);
-        assert_ok(sample_run(theirs, 2, 2, NULL));
-        sample_sql(theirs,
+        const char *file = sample_path(name);
+        assert_ok(sample_run(file, 2, 2, NULL));
+        sample_sql(file,
                    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET kernelRow = "
                    "0x1FFFFFFFFFFFFF WHERE kernelRow = 8;"
                    "UPDATE op_kernel SET kernelRow = 0x1FFFFFFFFFFFFF WHERE "
@@ -151,16 +138,13 @@ TEST_CASE_WITH(high_numbers_do_not_come_along, NULL, import_cleanup)
                    /* a kernel of a step that nobody recorded */
                    "INSERT INTO op_kernel (kernelRow, runId, stepExec) VALUES "
                    "(0x1FFFFFFFFFFFF0, 1, 1)");
-        assert_ok(import(here, theirs, NULL, &s));
-        assert_int_equal(s.kernels, 8);
+        assert_ok(import(here, file, NULL, s));
+        assert_int_equal(s->kernels, 8);
     }
-    assert_int_equal(sample_int(here, "SELECT max(kernelRow) FROM "
-                                      "CUPTI_ACTIVITY_KIND_KERNEL"),
-                     2 + 3 * 8);
-    assert_int_equal(sample_int(here, "SELECT max(kernelRow) FROM op_kernel"),
-                     2 + 3 * 8);
-    assert_int_equal(sample_int(here, "SELECT max(kernelRowLast) FROM step"),
-                     2 + 3 * 8);
+    assert_sql(here, 2 + 3 * 8,
+               "SELECT max(kernelRow) FROM CUPTI_ACTIVITY_KIND_KERNEL");
+    assert_sql(here, 2 + 3 * 8, "SELECT max(kernelRow) FROM op_kernel");
+    assert_sql(here, 2 + 3 * 8, "SELECT max(kernelRowLast) FROM step");
     /* each step still has its two kernels, by its range */
     assert_rows(here, 2 + 3 * 8,
                 "step AS s JOIN op_kernel AS o ON o.kernelRow BETWEEN "
@@ -169,9 +153,8 @@ TEST_CASE_WITH(high_numbers_do_not_come_along, NULL, import_cleanup)
                 "k.kernelRow = o.kernelRow AND k.runId = s.runId");
     /* and what is recorded next has room */
     assert_ok(sample_run(here, 1, 1, NULL));
-    assert_int_equal(sample_int(here, "SELECT kernelRowFirst FROM run WHERE id "
-                                      "= 5"),
-                     2 + 3 * 8 + 1);
+    assert_sql(here, 2 + 3 * 8 + 1,
+               "SELECT kernelRowFirst FROM run WHERE id = 5");
 }
 
 RUN_TESTS()

@@ -7,7 +7,6 @@
 #include "import_sample.h"
 #include "store/delete.h"
 #include "db/store_priv.h"
-#include "store_samples.h"
 
 enum { MOST = 80, NAME = 64 };
 struct names {
@@ -111,8 +110,7 @@ static int64_t count(const char *path, const char *table, const char *column,
     return sample_int(path, sql);
 }
 
-static void check_columns(const char *here, const char *theirs,
-                          const char *table)
+static void check_columns(const char *table)
 {
     struct names columns = columns_of(theirs, table, "");
     for (int i = 0; i < columns.n; i++) {
@@ -124,10 +122,8 @@ static void check_columns(const char *here, const char *theirs,
     }
 }
 
-TEST_CASE_WITH(every_table_and_column_comes_along, NULL, import_cleanup)
+IMPORT_CASE(every_table_and_column_comes_along)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
     struct names of_runs = {.n = 0};
     assert_ok(sample_run(here, 1, 1, NULL));
     assert_ok(sample_run(theirs, 1, 1, NULL));
@@ -145,14 +141,12 @@ TEST_CASE_WITH(every_table_and_column_comes_along, NULL, import_cleanup)
         fill(theirs, of_runs.name[i]);
     assert_ok(import(here, theirs, NULL, NULL));
     for (int i = 0; i < of_runs.n; i++)
-        check_columns(here, theirs, of_runs.name[i]);
+        check_columns(of_runs.name[i]);
     assert_true(count(here, "time_sum", "place", 2) > 0);
 }
 
-TEST_CASE_WITH(every_column_of_a_run_comes_along, NULL, import_cleanup)
+IMPORT_CASE(every_column_of_a_run_comes_along)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
     assert_ok(sample_run(theirs, 1, 1, NULL));
     struct names columns = columns_of(theirs, "run", "");
     for (int i = 0; i < columns.n; i++) {
@@ -198,19 +192,16 @@ static int64_t run_of(const char *path, const char *candidate)
 
 /* Two runs with a winner each, one that nobody knows the run of, one of a run
  * that was deleted. */
-static const char *make_tuned(void)
+static void make_tuned(void)
 {
-    const char *theirs = sample_path("theirs.db");
     for (int i = 0; i < 2; i++)
         assert_ok(sample_run(theirs, 1, 1, NULL));
     sample_sql(theirs, winners);
-    return theirs;
 }
 
-TEST_CASE_WITH(winners_come_once_with_their_runs, NULL, import_cleanup)
+IMPORT_CASE(winners_come_once_with_their_runs)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = make_tuned();
+    make_tuned();
     assert_ok(sample_run(here, 1, 1, NULL));
     for (int i = 0; i < 2; i++) {
         assert_ok(import(here, theirs, NULL, NULL));
@@ -225,10 +216,9 @@ TEST_CASE_WITH(winners_come_once_with_their_runs, NULL, import_cleanup)
 
 /* Runs that were copied before without their winners, and a winner that is here
  * while its run was deleted. */
-TEST_CASE_WITH(winners_find_their_runs_again, NULL, import_cleanup)
+IMPORT_CASE(winners_find_their_runs_again)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = make_tuned();
+    make_tuned();
     struct lab_database *db;
     struct lab_deleted deleted;
     assert_ok(import(here, theirs, NULL, NULL));
@@ -245,10 +235,9 @@ TEST_CASE_WITH(winners_find_their_runs_again, NULL, import_cleanup)
 
 /* What is here stays as it is: a file cannot put its own rate in the place of
  * one that was measured here. Nor does it bring a row twice. */
-TEST_CASE_WITH(a_winner_is_not_replaced, NULL, import_cleanup)
+IMPORT_CASE(a_winner_is_not_replaced)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = make_tuned();
+    make_tuned();
     sample_sql(theirs, "UPDATE lab_tuned SET rate = 5; INSERT INTO lab_tuned "
                        "(backend, device, uuid, hostname, lab, sizeClass, "
                        "precision, candidate, runId, rate, measured_ns) SELECT "
@@ -257,29 +246,27 @@ TEST_CASE_WITH(a_winner_is_not_replaced, NULL, import_cleanup)
                        "lab_tuned");
     assert_ok(import(here, theirs, NULL, NULL));
     assert_rows(here, 4, "lab_tuned");
-    assert_int_equal(sample_int(here, "SELECT total(rate) FROM lab_tuned"), 20);
+    assert_sql(here, 20, "SELECT total(rate) FROM lab_tuned");
     sample_sql(here, "UPDATE lab_tuned SET rate = 7, runId = 99 WHERE "
                      "candidate = 'one'");
     assert_ok(import(here, theirs, NULL, NULL));
-    assert_int_equal(sample_int(here, "SELECT rate FROM lab_tuned WHERE "
-                                      "candidate = 'one' AND runId = 1"),
-                     7);
+    assert_sql(
+        here, 7,
+        "SELECT rate FROM lab_tuned WHERE candidate = 'one' AND runId = 1");
     assert_rows(here, 4, "lab_tuned");
 }
 
 /* Version 4 had no winners, and its file is whole without them. */
-TEST_CASE_WITH(a_file_of_before_has_none, NULL, import_cleanup)
+IMPORT_CASE(a_file_of_before_has_none)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = make_tuned();
-    struct seen s;
+    make_tuned();
     sample_sql(theirs, "DROP TABLE lab_tuned; DROP TABLE lab_said; DROP TABLE "
                        "sweep_row; PRAGMA user_version = 4");
-    assert_ok(import(here, theirs, NULL, &s));
-    assert_int_equal(s.imported, 2);
+    assert_ok(import(here, theirs, NULL, s));
+    assert_int_equal(s->imported, 2);
 }
 
-TEST_CASE_WITH(bad_winners_are_refused, NULL, import_cleanup)
+IMPORT_CASE(bad_winners_are_refused)
 {
     static const char *const bad[] = {
         "UPDATE lab_tuned SET candidate = x'00'",
@@ -287,10 +274,9 @@ TEST_CASE_WITH(bad_winners_are_refused, NULL, import_cleanup)
         "UPDATE lab_tuned SET runId = 'first'",
         "ALTER TABLE lab_tuned DROP COLUMN candidate",
     };
-    const char *here = sample_path("here.db");
     assert_ok(sample_run(here, 1, 1, NULL));
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        const char *theirs = make_tuned();
+        make_tuned();
         sample_sql(theirs, bad[i]);
         if (import(here, theirs, NULL, NULL) != LAB_E_DB ||
             strncmp(lab_error_id(), "import.", 7) != 0)

@@ -58,16 +58,16 @@ SAMPLE_CASE(kill_loses_one_iteration_at_most)
                  "count(*) AS n, sum(time_ns) AS t FROM step WHERE runId = %d "
                  "AND iteration <= %lld GROUP BY iteration)",
                  round + 1, (long long)acknowledged);
-        assert_int_equal(sample_int(path, sql), 1);
+        assert_sql(path, 1, sql);
         snprintf(sql, sizeof(sql),
                  "SELECT count(*) FROM loss WHERE runId = %d AND iteration <= "
                  "%lld",
                  round + 1, (long long)acknowledged);
-        assert_int_equal(sample_int(path, sql), acknowledged + 1);
+        assert_sql(path, acknowledged + 1, sql);
         snprintf(sql, sizeof(sql),
                  "SELECT status = 'interrupted' FROM run WHERE id = %d",
                  round + 1);
-        assert_int_equal(sample_int(path, sql), 1);
+        assert_sql(path, 1, sql);
     }
 }
 

@@ -35,10 +35,8 @@ SAMPLE_CASE(version_zero_is_an_empty_file)
     assert_true(error_is("[db.empty] "));
     assert_ok(lab_database_open(&db, path, NULL));
     lab_database_close(db);
-    assert_int_equal(sample_int(path, "PRAGMA user_version"),
-                     lab_database_schema_version());
-    assert_int_equal(sample_int(path, "PRAGMA application_id"),
-                     LAB_APPLICATION_ID);
+    assert_sql(path, lab_database_schema_version(), "PRAGMA user_version");
+    assert_sql(path, LAB_APPLICATION_ID, "PRAGMA application_id");
     assert_ok(lab_database_open(&db, path, &reader));
     lab_database_close(db);
 }
@@ -54,7 +52,7 @@ SAMPLE_CASE(failed_step_changes_nothing)
     assert_int_equal(lab_database_migrate(db, steps, 3), LAB_E_DB);
     assert_true(error_is("[db.sqlite] nowhere"));
     lab_database_close(db);
-    assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
+    assert_sql(path, 0, "PRAGMA user_version");
     assert_rows(path, 0, "sqlite_master");
     /* and the right steps still work */
     assert_ok(sample_run(path, 1, 1, NULL));
@@ -85,7 +83,7 @@ SAMPLE_CASE(later_step_keeps_the_runs)
     assert_ok(lab_database_migrate(db, steps, NEXT));
     assert_ok(lab_database_migrate(db, steps, NEXT));
     lab_database_close(db);
-    assert_int_equal(sample_int(path, "PRAGMA user_version"), NEXT);
+    assert_sql(path, NEXT, "PRAGMA user_version");
     assert_rows(path, 1, "run WHERE mood = 'good'");
     assert_rows(path, 4, "step");
     assert_rows(path, 0, "sqlite_master WHERE name = 'never_run_again'");
@@ -112,7 +110,7 @@ SAMPLE_CASE(kill_in_a_migration_changes_nothing)
     int status;
     waitpid(pid, &status, 0);
     assert_true(WIFSIGNALED(status));
-    assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
+    assert_sql(path, 0, "PRAGMA user_version");
     assert_ok(sample_run(path, 1, 2, NULL));
     assert_ok(lab_database_open(&db, path, &reader));
     assert_ok(lab_database_check(db));
@@ -128,7 +126,7 @@ SAMPLE_CASE(new_and_migrated_are_the_same)
     struct lab_database *db = open_raw(path);
     for (int v = 1; v <= count; v++) {
         assert_ok(lab_database_migrate(db, steps, v));
-        assert_int_equal(sample_int(path, "PRAGMA user_version"), v);
+        assert_sql(path, v, "PRAGMA user_version");
     }
     lab_database_close(db);
     assert_ok(sample_run(path, 1, 1, NULL));
@@ -199,9 +197,8 @@ TEST_CASE_WITH(version_one_gets_names_and_sums, NULL, sample_cleanup)
         /* 2 kernels, 2 steps, 2 nodes, 2 phases, 1 iteration */
         assert_rows(path, 9, "time_sum");
     }
-    assert_int_equal(sample_int(path, "SELECT total_ns FROM time_sum WHERE "
-                                      "level = 0"),
-                     100 + 101 + 110 + 111);
+    assert_sql(path, 100 + 101 + 110 + 111,
+               "SELECT total_ns FROM time_sum WHERE level = 0");
 }
 
 static bool see_median_of_two(void *user, const struct lab_time_sum *row)
@@ -269,7 +266,7 @@ TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, sample_cleanup)
             assert_int_equal(rows, 2);
             assert_ok(lab_choice_rows_read(db, 1, see_no_choice, NULL));
             lab_database_close(db);
-            assert_int_equal(sample_int(path, "PRAGMA user_version"), from);
+            assert_sql(path, from, "PRAGMA user_version");
         }
         assert_ok(lab_database_open(&db, path, NULL));
         assert_ok(lab_database_check(db));
@@ -289,7 +286,7 @@ TEST_CASE_WITH(earlier_versions_get_ceilings, NULL, sample_cleanup)
         assert_ok(lab_ceiling_add(db, &row));
         lab_database_close(db);
         assert_rows(path, 1, "ceiling");
-        assert_int_equal(sample_int(path, "PRAGMA user_version"), count);
+        assert_sql(path, count, "PRAGMA user_version");
     }
 }
 

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "import_sample.h"
 #include "db/store_priv.h"
-#include "store_samples.h"
 
 /* ---- what is refused ---- */
 
@@ -87,9 +86,8 @@ static const struct {
     {"ALTER TABLE op_memory DROP COLUMN runId", "[import.column] runId"},
 };
 
-TEST_CASE_WITH(bad_files_change_nothing, NULL, import_cleanup)
+IMPORT_CASE(bad_files_change_nothing)
 {
-    const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
     assert_ok(sample_run(here, 1, 2, NULL));
     int64_t before = size_of(here);
@@ -116,26 +114,23 @@ TEST_CASE_WITH(bad_files_change_nothing, NULL, import_cleanup)
 }
 
 /* A schema that wants to do something does not get to. */
-TEST_CASE_WITH(schemas_of_others_do_nothing, NULL, import_cleanup)
+IMPORT_CASE(schemas_of_others_do_nothing)
 {
-    const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
-    struct seen s;
     assert_ok(sample_run(bad, 1, 2, NULL));
     sample_sql(bad,
                "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM step; "
                "END; CREATE VIEW peek AS SELECT load_extension('/tmp/x');"
                "CREATE INDEX ix ON step (abs(exec));"
                "CREATE TABLE more (x DEFAULT (hex(randomblob(9))))");
-    assert_ok(import(here, bad, NULL, &s));
-    assert_int_equal(s.steps, 2);
+    assert_ok(import(here, bad, NULL, s));
+    assert_int_equal(s->steps, 2);
     assert_rows(here, 0,
                 "sqlite_master WHERE name IN ('t', 'peek', 'ix', 'more')");
 }
 
-TEST_CASE_WITH(what_is_no_database_is_refused, NULL, import_cleanup)
+IMPORT_CASE(what_is_no_database_is_refused)
 {
-    const char *here = sample_path("here.db");
     const char *file = sample_path("file");
     struct lab_database *db;
     assert_ok(lab_database_open(&db, here, NULL));
@@ -161,9 +156,8 @@ TEST_CASE_WITH(what_is_no_database_is_refused, NULL, import_cleanup)
 
 /* A good file with some bytes changed, or cut: it comes in or it is refused,
  * and the database is whole and as long as before in the second case. */
-TEST_CASE_WITH(damaged_files_do_no_harm, NULL, import_cleanup)
+IMPORT_CASE(damaged_files_do_no_harm)
 {
-    const char *here = sample_path("here.db");
     const char *bad = sample_path("bad.db");
     uint64_t seed = 5;
     size_t size;
@@ -188,8 +182,7 @@ TEST_CASE_WITH(damaged_files_do_no_harm, NULL, import_cleanup)
         if (round % 5 == 4)
             length = (seed >> 24) % size;
         test_write_bytes(bad, copy, length);
-        struct seen s = {0};
-        enum lab_status st = lab_import_file(db, bad, &dry, see_import, &s);
+        enum lab_status st = lab_import_file(db, bad, &dry, see_import, s);
         if (st != LAB_OK && st != LAB_E_DB)
             fail_msg("round %d: %d, %s", round, (int)st, lab_error());
         good += st == LAB_OK;
@@ -204,13 +197,10 @@ TEST_CASE_WITH(damaged_files_do_no_harm, NULL, import_cleanup)
     test_free(whole);
 }
 
-TEST_CASE_WITH(memory_may_fail_anywhere, NULL, import_cleanup)
+IMPORT_CASE(memory_may_fail_anywhere)
 {
-    const char *here = sample_path("here.db");
-    const char *theirs = sample_path("theirs.db");
     const struct lab_import_options none = {NULL, false};
     struct lab_database *db;
-    struct seen s = {0};
     assert_ok(sample_run(theirs, 1, 2, NULL));
     assert_ok(lab_database_open(&db, here, NULL));
     enum lab_status st = LAB_E_NOMEM;
@@ -218,7 +208,7 @@ TEST_CASE_WITH(memory_may_fail_anywhere, NULL, import_cleanup)
     while (st == LAB_E_NOMEM && n < 100000) {
         n += n < 60 ? 1 : 9;
         lab_mem_fail_from(n);
-        st = lab_import_file(db, theirs, &none, see_import, &s);
+        st = lab_import_file(db, theirs, &none, see_import, s);
         lab_mem_fail_from(0);
         if (st == LAB_E_NOMEM)
             assert_rows(here, 0, "run");

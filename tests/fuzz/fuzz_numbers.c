@@ -14,7 +14,6 @@
 #include "engine/vocabulary.h"
 #include "bench/bench.h"
 #include "bench/demo.h"
-#include "trace/metric.h"
 
 /* "gemm 64x128x32": a lab and its sizes. */
 static void sizes(char *text)

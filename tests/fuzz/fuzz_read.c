@@ -15,7 +15,6 @@
 #include "store/bench.h"
 #include "store/timeline.h"
 #include "store/tuned.h"
-#include "trace/record.h"
 
 static struct lab_database *here; /* what is imported into */
 static FILE *nowhere;

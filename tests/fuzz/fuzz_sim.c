@@ -5,7 +5,6 @@
  * The first byte chooses the grid and the block. */
 #include "fuzz.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

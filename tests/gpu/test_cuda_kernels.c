@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "activation/activation.h"
-#include "base/mem.h"
 #include "batched_gemm/batched.h"
 #include "dense/dense.h"
 #include "dropout/dropout.h"

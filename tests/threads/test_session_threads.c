@@ -14,7 +14,6 @@
 #include "test.h"
 
 #include "engine/session.h"
-#include "lesson/catalog.h"
 #include "debug/lesson_run.h"
 #include "base/version.h"
 

@@ -2,7 +2,6 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "trace/record.h"
 #include "ui/chart.h"
 #include "base/format.h"
 

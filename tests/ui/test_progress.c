@@ -4,7 +4,6 @@
 #include "file.h"
 
 #include "base/mem.h"
-#include "trace/record.h"
 #include "debug/progress.h"
 
 static char dir[256];

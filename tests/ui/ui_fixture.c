@@ -17,7 +17,6 @@
 #include "store/fact_table.h"
 #include "trace/record.h"
 #include "ui/chart.h"
-#include "ui/layout.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 #include "lab_fixture.h"

@@ -60,4 +60,11 @@ int64_t sample_count(const char *path, const char *rows);
         if (n_rows != (n))                                                     \
             fail_msg("%lld rows of %s", (long long)n_rows, rows);              \
     } while (0)
+/* The first number of `sql` is `value`. */
+#define assert_sql(path, value, sql)                                           \
+    do {                                                                       \
+        int64_t sql_value = sample_int(path, sql);                             \
+        if (sql_value != (value))                                              \
+            fail_msg("%lld: %s", (long long)sql_value, sql);                   \
+    } while (0)
 void sample_sql(const char *path, const char *sql);

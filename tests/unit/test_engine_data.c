@@ -1,5 +1,4 @@
 /* Rows: how they are split, dealt out and written into tensors. */
-#include <unistd.h>
 #include <zlib.h>
 
 #include "test.h"

@@ -1,6 +1,5 @@
 /* Text that a network writes: what is drawn, from which scores, and that the
  * walk is none the worse for it. */
-#include <unistd.h>
 
 #include "test.h"
 #include "place.h"

@@ -35,7 +35,17 @@ static void refused(struct net *n, enum lab_status want,
     net_free(n);
 }
 
-#define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* These nodes behind x [5,4] and labels y [5]. */
+static void refuse(enum lab_status want, const char *const *nodes,
+                   const char *const *part)
+{
+    struct net n;
+    begin(&n);
+    net_nodes_of(&n, nodes);
+    refused(&n, want, part);
+}
 
 TEST_CASE(a_parameter_of_another_shape)
 {
@@ -45,8 +55,8 @@ TEST_CASE(a_parameter_of_another_shape)
     net_param(&n, "fc1.b 3", NULL);
     net_param(&n, "fc1.W 3,4", NULL);
     refused(&n, LAB_E_SHAPE,
-            PARTS("[network.parameter-shape] net.md:51:3: ", "fc1.W", "[4,3]",
-                  "[3,4]"));
+            LIST("[network.parameter-shape] net.md:51:3: ", "fc1.W", "[4,3]",
+                 "[3,4]"));
 }
 
 TEST_CASE(a_parameter_that_is_none)
@@ -56,12 +66,12 @@ TEST_CASE(a_parameter_that_is_none)
     net_node(&n, "fc1 dense units=3");
     net_param(&n, "fc1.w 4,3", NULL);
     refused(&n, LAB_E_NOTFOUND,
-            PARTS("[network.watch] net.md:50:3: ", "'fc1.w'", "'fc1.W'"));
+            LIST("[network.watch] net.md:50:3: ", "'fc1.w'", "'fc1.W'"));
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     net_param(&n, "fc1.out 5,3", NULL); /* a tensor, but no parameter */
     refused(&n, LAB_E_NOTFOUND,
-            PARTS("[network.watch] net.md:50:3: ", "'fc1.out'"));
+            LIST("[network.watch] net.md:50:3: ", "'fc1.out'"));
 }
 
 TEST_CASE(a_y_of_another_shape)
@@ -71,16 +81,16 @@ TEST_CASE(a_y_of_another_shape)
     net_tensor(&n, "x 5,4", NULL);
     net_labels(&n, "y 4", 3);
     net_node(&n, "fc1 dense units=3");
-    refused(&n, LAB_E_SHAPE,
-            PARTS("[op.loss.targets] net.md:11:3: ", "loss", "[5,3]", "[5]",
-                  "[4]"));
+    refused(
+        &n, LAB_E_SHAPE,
+        LIST("[op.loss.targets] net.md:11:3: ", "loss", "[5,3]", "[5]", "[4]"));
     net_init(&n);
     net_tensor(&n, "x 5,4", NULL);
     net_tensor(&n, "y 5,2", NULL);
     net_node(&n, "fc1 dense units=3");
     net_loss(&n, "mse");
     refused(&n, LAB_E_SHAPE,
-            PARTS("[op.loss.targets] net.md:11:3: ", "[5,3]", "[5,2]"));
+            LIST("[op.loss.targets] net.md:11:3: ", "[5,3]", "[5,2]"));
 }
 
 TEST_CASE(labels_with_fractions_or_out_of_range)
@@ -89,7 +99,7 @@ TEST_CASE(labels_with_fractions_or_out_of_range)
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     n.spec.data.tensors[1].integers = false;
-    refused(&n, LAB_E_PARSE, PARTS("[network.fractions] net.md:11:3: y "));
+    refused(&n, LAB_E_PARSE, LIST("[network.fractions] net.md:11:3: y "));
     const double bad[] = {3, -1, 1e300, NAN, 2.5};
     for (int i = 0; i < 5; i++) {
         begin(&n);
@@ -106,42 +116,29 @@ TEST_CASE(labels_with_fractions_or_out_of_range)
 
 TEST_CASE(a_node_that_is_not_there)
 {
-    struct net n;
-    begin(&n);
-    net_nodes(&n, "hidden dense units=6", "act relu from=hiden");
-    refused(&n, LAB_E_PARSE,
-            PARTS("[network.from] net.md:101:30: ", "'act'", "'hiden'",
-                  "'hidden'"));
-    begin(&n);
-    net_nodes(&n, "act relu from=fc9", "fc9 dense units=3");
-    refused(&n, LAB_E_PARSE,
-            PARTS("[network.from-later] net.md:100:30: ", "'act'", "'fc9'"));
-    begin(&n);
-    net_node(&n, "act relu from=act");
-    refused(&n, LAB_E_PARSE,
-            PARTS("[network.from-later] net.md:100:30: ", "'act'"));
+    refuse(
+        LAB_E_PARSE, LIST("hidden dense units=6", "act relu from=hiden"),
+        LIST("[network.from] net.md:101:30: ", "'act'", "'hiden'", "'hidden'"));
+    refuse(LAB_E_PARSE, LIST("act relu from=fc9", "fc9 dense units=3"),
+           LIST("[network.from-later] net.md:100:30: ", "'act'", "'fc9'"));
+    refuse(LAB_E_PARSE, LIST("act relu from=act"),
+           LIST("[network.from-later] net.md:100:30: ", "'act'"));
 }
 
 TEST_CASE(too_many_inputs)
 {
-    struct net n;
-    begin(&n);
-    net_nodes(&n, "a dense units=3", "b relu from=a,x");
-    refused(&n, LAB_E_PARSE,
-            PARTS("[network.inputs] net.md:101:5: b (relu)", "1 input"));
-    begin(&n);
-    net_node(&n, "b relu "
-                 "from=x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x");
-    refused(&n, LAB_E_PARSE, PARTS("[network.from-count] net.md:100:30: "));
+    refuse(LAB_E_PARSE, LIST("a dense units=3", "b relu from=a,x"),
+           LIST("[network.inputs] net.md:101:5: b (relu)", "1 input"));
+    refuse(LAB_E_PARSE,
+           LIST("b relu "
+                "from=x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x"),
+           LIST("[network.from-count] net.md:100:30: "));
 }
 
 TEST_CASE(class_labels_are_no_input)
 {
-    struct net n;
-    begin(&n);
-    net_node(&n, "fc1 dense units=3 from=y");
-    refused(&n, LAB_E_PARSE,
-            PARTS("[network.from-labels] net.md:100:30: ", "'fc1'", "'y'"));
+    refuse(LAB_E_PARSE, LIST("fc1 dense units=3 from=y"),
+           LIST("[network.from-labels] net.md:100:30: ", "'fc1'", "'y'"));
 }
 
 TEST_CASE(ids_that_mean_something_else)
@@ -155,24 +152,21 @@ TEST_CASE(ids_that_mean_something_else)
         snprintf(node, sizeof(node), "%s dense units=3", id[i]);
         net_node(&n, node);
         refused(&n, LAB_E_PARSE,
-                PARTS(strchr(id[i], '.') ? "[network.id-dot] net.md:100:5: "
-                                         : "[network.id-name] net.md:100:5: ",
-                      id[i]));
+                LIST(strchr(id[i], '.') ? "[network.id-dot] net.md:100:5: "
+                                        : "[network.id-name] net.md:100:5: ",
+                     id[i]));
     }
 }
 
 TEST_CASE(two_of_one_name)
 {
     struct net n;
-    begin(&n);
-    net_nodes(&n, "fc1 dense units=3", "fc1 dense units=3");
-    refused(&n, LAB_E_PARSE,
-            PARTS("[network.tensor-twice] net.md:101:5: ", "fc1"));
+    refuse(LAB_E_PARSE, LIST("fc1 dense units=3", "fc1 dense units=3"),
+           LIST("[network.tensor-twice] net.md:101:5: ", "fc1"));
     begin(&n);
     net_tensor(&n, "x 5,4", NULL);
     net_node(&n, "fc1 dense units=3");
-    refused(&n, LAB_E_PARSE,
-            PARTS("[network.data-twice] net.md:12:3: ", "'x'"));
+    refused(&n, LAB_E_PARSE, LIST("[network.data-twice] net.md:12:3: ", "'x'"));
 }
 
 TEST_CASE(shapes_that_overflow)
@@ -183,13 +177,12 @@ TEST_CASE(shapes_that_overflow)
     net_labels(&n, "y 5", 3);
     net_node(&n, "fc1 dense units=3");
     refused(&n, LAB_E_SHAPE,
-            PARTS("[network.data-shape] net.md:10:3: ", "x",
-                  "[1000000000,1000000000]"));
-    begin(&n);
-    net_nodes(&n, "a dense units=1073741824", "b dense units=1073741824");
-    refused(&n, LAB_E_SHAPE,
-            PARTS("[network.tensor-shape] net.md:101:5: b (dense)", "b.W",
-                  "[1073741824,1073741824]"));
+            LIST("[network.data-shape] net.md:10:3: ", "x",
+                 "[1000000000,1000000000]"));
+    refuse(LAB_E_SHAPE,
+           LIST("a dense units=1073741824", "b dense units=1073741824"),
+           LIST("[network.tensor-shape] net.md:101:5: b (dense)", "b.W",
+                "[1073741824,1073741824]"));
 }
 
 NET_CASE(a_network_larger_than_memory)
@@ -220,15 +213,11 @@ TEST_CASE(dropout_and_nesterov)
     net_optimizer(&n, "sgd lr=0.1 nesterov=true");
     refused(
         &n, LAB_E_PARSE,
-        PARTS("[op.sgd.nesterov] net.md:201:5: optimizer (sgd)", "momentum"));
-    begin(&n);
-    net_nodes(&n, "fc1 dense units=3", "drop dropout p=1");
-    refused(&n, LAB_E_RANGE,
-            PARTS("[op.dropout.p] net.md:101:5: drop (dropout)"));
-    begin(&n);
-    net_nodes(&n, "fc1 dense units=3", "drop dropout p=-0.5");
-    refused(&n, LAB_E_RANGE,
-            PARTS("[op.dropout.p] net.md:101:5: drop (dropout)"));
+        LIST("[op.sgd.nesterov] net.md:201:5: optimizer (sgd)", "momentum"));
+    refuse(LAB_E_RANGE, LIST("fc1 dense units=3", "drop dropout p=1"),
+           LIST("[op.dropout.p] net.md:101:5: drop (dropout)"));
+    refuse(LAB_E_RANGE, LIST("fc1 dense units=3", "drop dropout p=-0.5"),
+           LIST("[op.dropout.p] net.md:101:5: drop (dropout)"));
 }
 
 TEST_CASE(precisions_to_come)
@@ -238,13 +227,13 @@ TEST_CASE(precisions_to_come)
     net_node(&n, "fc1 dense units=3");
     n.spec.precision = LAB_BF16;
     refused(&n, LAB_E_UNSUPPORTED,
-            PARTS("[network.precision] net.md: ", "bf16"));
+            LIST("[network.precision] net.md: ", "bf16"));
     begin(&n); /* as a lesson has it */
     net_node(&n, "fc1 dense units=3");
     n.spec.precision = LAB_TF32;
     n.spec.precision_place = (struct lab_place){7, 12};
     refused(&n, LAB_E_UNSUPPORTED,
-            PARTS("[network.precision] net.md:7:12: ", "tf32"));
+            LIST("[network.precision] net.md:7:12: ", "tf32"));
 }
 
 TEST_CASE(scalars_have_no_features)
@@ -260,7 +249,7 @@ TEST_CASE(scalars_have_no_features)
         net_tensor(&n, "x", NULL);
         net_labels(&n, "y 5", 3);
         net_node(&n, bad[i][0]);
-        refused(&n, LAB_E_SHAPE, PARTS(bad[i][1]));
+        refused(&n, LAB_E_SHAPE, LIST(bad[i][1]));
     }
 }
 
@@ -271,13 +260,13 @@ TEST_CASE(no_x_no_y_no_network)
     net_tensor(&n, "q 5,4", NULL);
     net_labels(&n, "y 5", 3);
     net_node(&n, "fc1 dense units=3");
-    refused(&n, LAB_E_PARSE, PARTS("[network.no-x] net.md:100:5: "));
+    refused(&n, LAB_E_PARSE, LIST("[network.no-x] net.md:100:5: "));
     net_init(&n);
     net_tensor(&n, "x 5,4", NULL);
     net_node(&n, "fc1 dense units=3");
-    refused(&n, LAB_E_PARSE, PARTS("[network.no-y] net.md:200:5: ", "y"));
+    refused(&n, LAB_E_PARSE, LIST("[network.no-y] net.md:200:5: ", "y"));
     begin(&n);
-    refused(&n, LAB_E_PARSE, PARTS("[network.empty] net.md: "));
+    refused(&n, LAB_E_PARSE, LIST("[network.empty] net.md: "));
 }
 
 TEST_CASE(watches_breaks_and_printed_values)
@@ -288,15 +277,15 @@ TEST_CASE(watches_breaks_and_printed_values)
     n.spec.watch = (const char *[]){"fc1.ou"};
     n.spec.n_watch = 1;
     refused(&n, LAB_E_NOTFOUND,
-            PARTS("[network.watch] net.md: ", "'fc1.ou'", "'fc1.out'"));
+            LIST("[network.watch] net.md: ", "'fc1.ou'", "'fc1.out'"));
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     n.spec.breaks = &(struct lab_break_spec){
         .kind = LAB_BREAK_STEP, .step = "fc1.matmull", .place = {70, 3}};
     n.spec.n_breaks = 1;
-    refused(&n, LAB_E_NOTFOUND,
-            PARTS("[network.break] net.md:70:3: ", "'fc1.matmull'",
-                  "'fc1.matmul'"));
+    refused(
+        &n, LAB_E_NOTFOUND,
+        LIST("[network.break] net.md:70:3: ", "'fc1.matmull'", "'fc1.matmul'"));
 }
 
 /* One printed value beside fc1.out [5,3]. */
@@ -321,16 +310,16 @@ TEST_CASE(printed_values_lie_in_their_tensor)
     struct net n;
     print_value(&n, "fc1.oot", (struct lab_shape){0}, 1);
     refused(&n, LAB_E_NOTFOUND,
-            PARTS("[network.watch] net.md:80:3: ", "'fc1.oot'", "'fc1.out'"));
+            LIST("[network.watch] net.md:80:3: ", "'fc1.oot'", "'fc1.out'"));
     print_value(&n, "fc1.out", (struct lab_shape){2, {5, 0}}, 1);
     refused(&n, LAB_E_SHAPE,
-            PARTS("[network.printed] net.md:80:3: ", "fc1.out", "[5,3]"));
+            LIST("[network.printed] net.md:80:3: ", "fc1.out", "[5,3]"));
     print_value(&n, "fc1.out", (struct lab_shape){1, {0}}, 1);
     refused(&n, LAB_E_SHAPE,
-            PARTS("[network.printed] net.md:80:3: ", "fc1.out", "[5,3]"));
+            LIST("[network.printed] net.md:80:3: ", "fc1.out", "[5,3]"));
     print_value(&n, "fc1.out", (struct lab_shape){2, {4, 1}}, 3);
     refused(&n, LAB_E_SHAPE,
-            PARTS("[network.printed] net.md:80:3: ", "fc1.out", "[5,3]"));
+            LIST("[network.printed] net.md:80:3: ", "fc1.out", "[5,3]"));
     print_value(&n, "fc1.out", (struct lab_shape){2, {4, 1}}, 2);
     end(&n);
     assert_ok(net_build(&n));
@@ -354,7 +343,7 @@ TEST_CASE(nan_and_infinity_are_no_data)
         } else {
             n.spec.data.tensors[0].values[7] = bad[i / 2];
         }
-        refused(&n, LAB_E_RANGE, PARTS("[data.not-finite] net.md:10:3: x "));
+        refused(&n, LAB_E_RANGE, LIST("[data.not-finite] net.md:10:3: x "));
     }
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/format.h"
 #include "profiler/roofline.h"
-#include "trace/record.h"
 
 /* 4 TB/s, 50 TFLOP/s in fp32, 400 in tf32: ridges at 12.5 and 100. */
 static const double roofs[LAB_CEILING_COUNT] = {[LAB_CEILING_COPY] = 4e12,

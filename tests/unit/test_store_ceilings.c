@@ -5,7 +5,6 @@
 #include "engine/ceiling.h"
 #include "store/ceilings.h"
 #include "store/counted.h"
-#include "store/query.h"
 #include "store/time_sum.h"
 #include "store_samples.h"
 

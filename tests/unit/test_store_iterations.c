@@ -4,7 +4,6 @@
 #include "test.h"
 
 #include "store/delete.h"
-#include "store/query.h"
 #include "store/timeline.h"
 #include "store_samples.h"
 
@@ -168,8 +167,8 @@ SAMPLE_CASE(the_last_of_many_iterations_are_stored)
     static struct list stored;
     static struct list read;
     record_even(path, 9000, 4);
-    assert_int_equal(sample_int(path, "SELECT sum(count) " LIST), 9000);
-    assert_int_equal(sample_int(path, "SELECT count(*) " LIST), 3);
+    assert_sql(path, 9000, "SELECT sum(count) " LIST);
+    assert_sql(path, 3, "SELECT count(*) " LIST);
     list_iterations(path, 1, &stored);
     sample_sql(path, "DELETE " LIST);
     list_iterations(path, 1, &read);
@@ -189,11 +188,11 @@ SAMPLE_CASE(short_runs_have_none_and_deleted_ones_neither)
     struct lab_deleted deleted;
     record(path, 12000, 3);
     record(path, 900, 4);
-    assert_int_equal(sample_int(path, "SELECT max(runId) " LIST), 1);
+    assert_sql(path, 1, "SELECT max(runId) " LIST);
     assert_ok(lab_database_open(&db, path, NULL));
     assert_ok(lab_run_delete(db, 1, &deleted));
     lab_database_close(db);
-    assert_int_equal(sample_int(path, "SELECT count(*) " LIST), 0);
+    assert_sql(path, 0, "SELECT count(*) " LIST);
 }
 
 /* Bytes of a blob of which SQL would make a text. */

@@ -8,7 +8,6 @@
 #include "store/choice.h"
 #include "store/contents.h"
 #include "store/delete.h"
-#include "store/query.h"
 #include "store/row_fields.h"
 #include "store/tuned.h"
 #include "store_samples.h"
@@ -112,10 +111,8 @@ TEST_CASE(traced_rows)
     assert_ok(lab_bench_result_traced(db, run, 1, 77));
     assert_int_equal(lab_bench_result_traced(db, run, 9, 77), LAB_E_NOTFOUND);
     lab_database_close(db);
-    assert_int_equal(sample_int(sample_path("traced.db"),
-                                "SELECT tracedExec FROM lab_row WHERE place = "
-                                "1"),
-                     77);
+    assert_sql(sample_path("traced.db"), 77,
+               "SELECT tracedExec FROM lab_row WHERE place = 1");
     assert_rows(sample_path("traced.db"), 2,
                 "lab_row WHERE tracedExec IS NULL");
 }
@@ -503,7 +500,7 @@ TEST_CASE(every_column_is_a_member)
                  "SELECT count(*) FROM pragma_table_info('%s') WHERE name NOT "
                  "IN ('id', 'runId')",
                  f->table);
-        assert_int_equal(sample_int(path, sql), columns - own);
+        assert_sql(path, columns - own, sql);
         test_free(row);
     }
     lab_database_close(db);

@@ -1,7 +1,5 @@
 #include "test.h"
 
-#include <unistd.h>
-
 #include "store/row_fields.h"
 #include "store/delete.h"
 #include "store/query.h"
@@ -385,10 +383,9 @@ SAMPLE_CASE(deleting_leaves_no_trace)
     assert_int_equal(d.kernels, 48);
     /* the sums: 6 kernels, 6 steps, 4 nodes, 4 phases and the iteration */
     assert_int_equal(d.rows, 24 + 48 + 48 + 4 + 1 + 1 + 1 + 21);
-    assert_int_equal(sample_int(path, count_rows), before);
+    assert_sql(path, before, count_rows);
     assert_rows(path, names, "StringIds");
-    assert_int_equal(sample_int(path, "SELECT sum(time_ns) FROM step"),
-                     2 * (3 * 1500 + 3));
+    assert_sql(path, 2 * (3 * 1500 + 3), "SELECT sum(time_ns) FROM step");
     lab_database_close(db);
     /* numbers of runs are not used again */
     int64_t run = 0;

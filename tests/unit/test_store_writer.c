@@ -56,25 +56,19 @@ TEST_CASE_WITH(stores_every_row, NULL, sample_cleanup)
                 "CUPTI_ACTIVITY_KIND_KERNEL AS k LEFT JOIN op_kernel AS o "
                 "USING (kernelRow) LEFT JOIN step AS s ON s.runId = o.runId "
                 "AND s.exec = o.stepExec WHERE s.exec IS NULL");
-    assert_int_equal(sample_int(path, "SELECT min(kernelCount) FROM step"), 2);
-    assert_int_equal(sample_int(path, "SELECT max(kernelCount) FROM step"), 2);
+    assert_sql(path, 2, "SELECT min(kernelCount) FROM step");
+    assert_sql(path, 2, "SELECT max(kernelCount) FROM step");
     /* the steps' times are their kernels' */
-    assert_int_equal(sample_int(path, "SELECT sum(time_ns) FROM step"),
-                     100 * (7 * 1500 + 21));
-    assert_int_equal(sample_int(path,
-                                "SELECT (SELECT sum(time_ns) FROM step) = "
-                                "(SELECT sum(end - start) FROM "
-                                "CUPTI_ACTIVITY_KIND_KERNEL)"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT kernelRowFirst = 1 AND "
-                                      "kernelRowLast = 1400 FROM run"),
-                     1);
-    assert_int_equal(
-        sample_int(path,
-                   "SELECT status = 'done' AND ended_ns >= started_ns "
-                   "AND ringDrops = 0 AND writeErrors = 0 AND seed = 7 "
-                   "AND started LIKE '2___-__-__T__:__:__.___Z' FROM run"),
-        1);
+    assert_sql(path, 100 * (7 * 1500 + 21), "SELECT sum(time_ns) FROM step");
+    assert_sql(path, 1,
+               "SELECT (SELECT sum(time_ns) FROM step) = (SELECT sum(end - "
+               "start) FROM CUPTI_ACTIVITY_KIND_KERNEL)");
+    assert_sql(path, 1,
+               "SELECT kernelRowFirst = 1 AND kernelRowLast = 1400 FROM run");
+    assert_sql(path, 1,
+               "SELECT status = 'done' AND ended_ns >= started_ns AND "
+               "ringDrops = 0 AND writeErrors = 0 AND seed = 7 AND started "
+               "LIKE '2___-__-__T__:__:__.___Z' FROM run");
 }
 
 SAMPLE_CASE(second_run_has_its_own_rows)
@@ -84,13 +78,10 @@ SAMPLE_CASE(second_run_has_its_own_rows)
     assert_ok(sample_run(path, 2, 5, &run));
     assert_int_equal(run, 2);
     assert_rows(path, 10, "step WHERE runId = 2");
-    assert_int_equal(sample_int(path, "SELECT kernelRowFirst FROM run WHERE "
-                                      "id = 2"),
-                     31);
+    assert_sql(path, 31, "SELECT kernelRowFirst FROM run WHERE id = 2");
     /* names are kept once */
-    assert_int_equal(sample_int(path, "SELECT count(*) - count(DISTINCT value) "
-                                      "FROM StringIds"),
-                     0);
+    assert_sql(path, 0,
+               "SELECT count(*) - count(DISTINCT value) FROM StringIds");
     assert_rows(path, 50,
                 "CUPTI_ACTIVITY_KIND_KERNEL AS k JOIN StringIds AS s ON s.id = "
                 "k.shortName WHERE s.value = 'matmul'");
@@ -109,31 +100,23 @@ SAMPLE_CASE(unknown_is_null)
     push(writer, sample_loss(0, (double)NAN, (double)NAN));
     push(writer, sample_loss(1, (double)INFINITY, (double)NAN));
     finish(writer);
-    assert_int_equal(
-        sample_int(path, "SELECT start IS NULL AND end IS NULL AND "
-                         "sharedMemoryExecuted IS NULL AND localMemoryTotal "
-                         "IS NULL AND mangledName IS NULL AND graphNodeId IS "
-                         "NULL AND staticSharedMemory = 1024 AND "
-                         "greenContextId IS NULL AND launchType = 1 "
-                         "FROM CUPTI_ACTIVITY_KIND_KERNEL"),
-        1);
-    assert_int_equal(sample_int(path, "SELECT stepExec IS NULL AND "
-                                      "occupancy_pct IS NULL AND "
-                                      "occupancyLimit IS NULL FROM op_kernel"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT time_ns IS NULL AND flop IS NULL "
-                                      "AND bytes = 400 FROM step"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT loss IS NULL FROM loss WHERE "
-                                      "iteration = 0"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT loss > 1e300 FROM loss WHERE "
-                                      "iteration = 1"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT batch IS NULL AND samples_per_s "
-                                      "IS NULL AND smCount IS NULL AND seed = "
-                                      "-1 FROM run"),
-                     1);
+    assert_sql(
+        path, 1,
+        "SELECT start IS NULL AND end IS NULL AND sharedMemoryExecuted IS NULL "
+        "AND localMemoryTotal IS NULL AND mangledName IS NULL AND graphNodeId "
+        "IS NULL AND staticSharedMemory = 1024 AND greenContextId IS NULL AND "
+        "launchType = 1 FROM CUPTI_ACTIVITY_KIND_KERNEL");
+    assert_sql(path, 1,
+               "SELECT stepExec IS NULL AND occupancy_pct IS NULL AND "
+               "occupancyLimit IS NULL FROM op_kernel");
+    assert_sql(
+        path, 1,
+        "SELECT time_ns IS NULL AND flop IS NULL AND bytes = 400 FROM step");
+    assert_sql(path, 1, "SELECT loss IS NULL FROM loss WHERE iteration = 0");
+    assert_sql(path, 1, "SELECT loss > 1e300 FROM loss WHERE iteration = 1");
+    assert_sql(path, 1,
+               "SELECT batch IS NULL AND samples_per_s IS NULL AND smCount IS "
+               "NULL AND seed = -1 FROM run");
 }
 
 /* A training that has ended and can go on is listed as done until it does. */
@@ -146,9 +129,9 @@ SAMPLE_CASE(an_end_that_is_not_the_last)
     summary.iterations = 1;
     push(writer, sample_step(1, 0, 0, LAB_TIME_CPU_CLOCK, 5));
     assert_ok(lab_writer_settle(writer, &summary));
-    assert_int_equal(sample_int(path, "SELECT status = 'done' AND iterations = "
-                                      "1 AND ended IS NOT NULL FROM run"),
-                     1);
+    assert_sql(path, 1,
+               "SELECT status = 'done' AND iterations = 1 AND ended IS NOT "
+               "NULL FROM run");
     /* Another program adds nothing up of what is not whole. */
     assert_ok(lab_database_open(&db, path, NULL));
     assert_ok(lab_time_sums_keep(db, 1));
@@ -156,18 +139,18 @@ SAMPLE_CASE(an_end_that_is_not_the_last)
     assert_rows(path, 0, "time_sum");
     push(writer, sample_kernel(9, 1000, 70)); /* of no step: a copy */
     assert_ok(lab_writer_flush(writer));
-    assert_int_equal(sample_int(path, "SELECT status = 'done' FROM run"), 1);
+    assert_sql(path, 1, "SELECT status = 'done' FROM run");
     push(writer, sample_step(2, 1, 0, LAB_TIME_CPU_CLOCK, 7));
     assert_ok(lab_writer_flush(writer));
-    assert_int_equal(sample_int(path, "SELECT status = 'running' AND ended IS "
-                                      "NULL AND summed IS NULL FROM run"),
-                     1);
+    assert_sql(path, 1,
+               "SELECT status = 'running' AND ended IS NULL AND summed IS NULL "
+               "FROM run");
     summary.iterations = 2;
     assert_ok(lab_writer_settle(writer, &summary));
     finish(writer);
-    assert_int_equal(sample_int(path, "SELECT status = 'done' AND summed = 1 "
-                                      "AND iterations IS NULL FROM run"),
-                     1);
+    assert_sql(path, 1,
+               "SELECT status = 'done' AND summed = 1 AND iterations IS NULL "
+               "FROM run");
 }
 
 SAMPLE_CASE(times_add_up_in_any_order)
@@ -180,10 +163,8 @@ SAMPLE_CASE(times_add_up_in_any_order)
     push(writer, sample_step(1, 0, 0, LAB_TIME_CUPTI, 999999));
     push(writer, sample_step(2, 0, 1, LAB_TIME_CUPTI, LAB_UNKNOWN));
     assert_ok(lab_writer_flush(writer));
-    assert_int_equal(
-        sample_int(path, "SELECT time_ns FROM step WHERE exec = 1"), 70);
-    assert_int_equal(
-        sample_int(path, "SELECT time_ns FROM step WHERE exec = 2"), INT64_MIN);
+    assert_sql(path, 70, "SELECT time_ns FROM step WHERE exec = 1");
+    assert_sql(path, INT64_MIN, "SELECT time_ns FROM step WHERE exec = 2");
     push(writer, sample_kernel(1, 5000, 5));
     push(writer, sample_kernel(2, 6000, 11));
     push(writer, sample_kernel(3, 7000, 13)); /* its step never comes */
@@ -197,19 +178,15 @@ SAMPLE_CASE(times_add_up_in_any_order)
     assert_ok(lab_writer_flush(writer));
     push(writer, sample_kernel(5, 9500, 23));
     finish(writer);
-    assert_int_equal(
-        sample_int(path, "SELECT time_ns FROM step WHERE exec = 1"), 75);
-    assert_int_equal(
-        sample_int(path, "SELECT time_ns FROM step WHERE exec = 2"), 11);
-    assert_int_equal(
-        sample_int(path, "SELECT time_ns FROM step WHERE exec = 4"), 123);
-    assert_int_equal(sample_int(path, "SELECT time_ns IS NULL AND kernelCount "
-                                      "= 3 FROM step WHERE exec = 5"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT kernelCount = 2 AND "
-                                      "kernelRowFirst = 1 AND kernelRowLast = "
-                                      "2 FROM step WHERE exec = 1"),
-                     1);
+    assert_sql(path, 75, "SELECT time_ns FROM step WHERE exec = 1");
+    assert_sql(path, 11, "SELECT time_ns FROM step WHERE exec = 2");
+    assert_sql(path, 123, "SELECT time_ns FROM step WHERE exec = 4");
+    assert_sql(
+        path, 1,
+        "SELECT time_ns IS NULL AND kernelCount = 3 FROM step WHERE exec = 5");
+    assert_sql(path, 1,
+               "SELECT kernelCount = 2 AND kernelRowFirst = 1 AND "
+               "kernelRowLast = 2 FROM step WHERE exec = 1");
 }
 
 static bool count_kernel(void *user, const struct lab_kernel_row *row)
@@ -253,9 +230,7 @@ SAMPLE_CASE(work_between_steps_is_stored_apart)
     assert_rows(path, 300, "op_kernel WHERE stepExec = -1");
     assert_rows(path, 100,
                 "step WHERE time_ns = 10 + exec AND kernelCount = 1");
-    assert_int_equal(sample_int(path, "SELECT sum(count) FROM time_sum "
-                                      "WHERE level = 4"),
-                     100);
+    assert_sql(path, 100, "SELECT sum(count) FROM time_sum WHERE level = 4");
     struct lab_database *db = sample_database(path);
     for (int sort = 0; sort < LAB_KERNEL_SORT_COUNT; sort++) {
         for (int limit = 0; limit <= 7; limit += 7) {
@@ -292,21 +267,18 @@ SAMPLE_CASE(copies_and_sets)
     r.u.memcpy_.value = 255;
     push(writer, r);
     finish(writer);
-    assert_int_equal(
-        sample_int(path, "SELECT bytes = 64 AND k.label = 'Host-to-Device' AND "
-                         "s.label = 'Pageable' AND d.label = 'Device' FROM "
-                         "CUPTI_ACTIVITY_KIND_MEMCPY AS m JOIN "
-                         "ENUM_CUDA_MEMCPY_OPER AS k ON k.id = copyKind JOIN "
-                         "ENUM_CUDA_MEM_KIND AS s ON s.id = srcKind JOIN "
-                         "ENUM_CUDA_MEM_KIND AS d ON d.id = dstKind"),
-        1);
-    assert_int_equal(sample_int(path, "SELECT value = 255 AND bytes = 64 FROM "
-                                      "CUPTI_ACTIVITY_KIND_MEMSET"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT count(*) = 2 AND sum(memcpyRow) "
-                                      "= 1 AND sum(memsetRow) = 1 FROM "
-                                      "op_memory WHERE stepExec = 1"),
-                     1);
+    assert_sql(path, 1,
+               "SELECT bytes = 64 AND k.label = 'Host-to-Device' AND s.label = "
+               "'Pageable' AND d.label = 'Device' FROM "
+               "CUPTI_ACTIVITY_KIND_MEMCPY AS m JOIN ENUM_CUDA_MEMCPY_OPER AS "
+               "k ON k.id = copyKind JOIN ENUM_CUDA_MEM_KIND AS s ON s.id = "
+               "srcKind JOIN ENUM_CUDA_MEM_KIND AS d ON d.id = dstKind");
+    assert_sql(
+        path, 1,
+        "SELECT value = 255 AND bytes = 64 FROM CUPTI_ACTIVITY_KIND_MEMSET");
+    assert_sql(path, 1,
+               "SELECT count(*) = 2 AND sum(memcpyRow) = 1 AND sum(memsetRow) "
+               "= 1 FROM op_memory WHERE stepExec = 1");
 }
 
 SAMPLE_CASE(calls_and_waits)
@@ -324,18 +296,15 @@ SAMPLE_CASE(calls_and_waits)
     r.u.api.sync_type = 3;
     push(writer, r);
     finish(writer);
-    assert_int_equal(
-        sample_int(path,
-                   "SELECT correlationId = 4000000000 AND s.value = "
-                   "'cudaLaunchKernel' AND globalTid / 0x1000000 % 0x1000000 "
-                   "= 4242 FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds AS "
-                   "s ON s.id = nameId"),
-        1);
-    assert_int_equal(sample_int(path, "SELECT label = 'Stream sync' FROM "
-                                      "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
-                                      "JOIN ENUM_CUPTI_SYNC_TYPE ON id = "
-                                      "syncType"),
-                     1);
+    assert_sql(
+        path, 1,
+        "SELECT correlationId = 4000000000 AND s.value = 'cudaLaunchKernel' "
+        "AND globalTid / 0x1000000 % 0x1000000 = 4242 FROM "
+        "CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds AS s ON s.id = nameId");
+    assert_sql(
+        path, 1,
+        "SELECT label = 'Stream sync' FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
+        "JOIN ENUM_CUPTI_SYNC_TYPE ON id = syncType");
 }
 
 SAMPLE_CASE(ranges_overheads_and_metrics)
@@ -363,15 +332,13 @@ SAMPLE_CASE(ranges_overheads_and_metrics)
     push(writer, r);
     finish(writer);
     assert_rows(path, 2, "NVTX_EVENTS WHERE eventType = 59 AND domainId = 1");
-    assert_int_equal(sample_int(path, "SELECT s.value = 'lapenna-lab' FROM "
-                                      "NVTX_EVENTS JOIN StringIds AS s ON s.id "
-                                      "= textId WHERE eventType = 75"),
-                     1);
+    assert_sql(path, 1,
+               "SELECT s.value = 'lapenna-lab' FROM NVTX_EVENTS JOIN StringIds "
+               "AS s ON s.id = textId WHERE eventType = 75");
     assert_rows(path, 1, "PROFILER_OVERHEAD");
-    assert_int_equal(sample_int(path, "SELECT value = 0.5 AND passes = 2 AND "
-                                      "kernelOrdinal IS NULL FROM "
-                                      "metric_value"),
-                     1);
+    assert_sql(path, 1,
+               "SELECT value = 0.5 AND passes = 2 AND kernelOrdinal IS NULL "
+               "FROM metric_value");
 }
 
 /* An evaluation. */
@@ -397,20 +364,17 @@ SAMPLE_CASE(later_records_add_to_earlier_ones)
     push(writer, sample_step(1, 0, 0, LAB_TIME_CUDA_EVENTS, LAB_UNKNOWN));
     push(writer, sample_step(1, 0, 0, LAB_TIME_CUDA_EVENTS, 44));
     finish(writer);
-    assert_int_equal(sample_int(path, "SELECT loss = 0.25 AND accuracy = 0.97 "
-                                      "FROM loss WHERE iteration = 3"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT loss = 0.125 AND accuracy = 0.98 "
-                                      "FROM loss WHERE iteration = 4"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT loss = 0.25 AND heldLoss = 0.5 "
-                                      "AND accuracy IS NULL "
-                                      "FROM loss WHERE iteration = 5"),
-                     1);
-    assert_int_equal(
-        sample_int(path, "SELECT loss IS NULL FROM loss WHERE iteration = 6"),
-        1);
-    assert_int_equal(sample_int(path, "SELECT time_ns FROM step"), 44);
+    assert_sql(
+        path, 1,
+        "SELECT loss = 0.25 AND accuracy = 0.97 FROM loss WHERE iteration = 3");
+    assert_sql(path, 1,
+               "SELECT loss = 0.125 AND accuracy = 0.98 FROM loss WHERE "
+               "iteration = 4");
+    assert_sql(path, 1,
+               "SELECT loss = 0.25 AND heldLoss = 0.5 AND accuracy IS NULL "
+               "FROM loss WHERE iteration = 5");
+    assert_sql(path, 1, "SELECT loss IS NULL FROM loss WHERE iteration = 6");
+    assert_sql(path, 44, "SELECT time_ns FROM step");
 }
 
 static struct lab_record run_of(int64_t iteration, double loss, double rate)
@@ -539,14 +503,10 @@ SAMPLE_CASE(each_end_has_its_status)
     assert_false(sink.push(sink.user, &r));
     assert_int_equal(lab_writer_flush(writer), LAB_E_STATE);
     lab_writer_free(writer);
-    assert_int_equal(sample_int(path, "SELECT status = 'interrupted' FROM run "
-                                      "WHERE id = 1"),
-                     1);
-    assert_int_equal(sample_int(path,
-                                "SELECT status = 'cancelled' AND accuracy "
-                                "= 0.5 AND counters = 'refused' FROM run "
-                                "WHERE id = 2"),
-                     1);
+    assert_sql(path, 1, "SELECT status = 'interrupted' FROM run WHERE id = 1");
+    assert_sql(path, 1,
+               "SELECT status = 'cancelled' AND accuracy = 0.5 AND counters = "
+               "'refused' FROM run WHERE id = 2");
 }
 
 SAMPLE_CASE(gpu_has_a_row)
@@ -563,15 +523,12 @@ SAMPLE_CASE(gpu_has_a_row)
     info.time_source = LAB_TIME_CUPTI;
     assert_ok(lab_writer_new(&writer, path, &info, NULL));
     finish(writer);
-    assert_int_equal(sample_int(path,
-                                "SELECT smCount = 132 AND computeMajor = 9 AND "
-                                "totalMemory IS NULL AND runId = 1 FROM "
-                                "TARGET_INFO_GPU"),
-                     1);
-    assert_int_equal(
-        sample_int(path, "SELECT computeCapability = '9.0' AND timeSource = "
-                         "'cupti' AND hostname IS NOT NULL FROM run"),
-        1);
+    assert_sql(path, 1,
+               "SELECT smCount = 132 AND computeMajor = 9 AND totalMemory IS "
+               "NULL AND runId = 1 FROM TARGET_INFO_GPU");
+    assert_sql(path, 1,
+               "SELECT computeCapability = '9.0' AND timeSource = 'cupti' AND "
+               "hostname IS NOT NULL FROM run");
 }
 
 RUN_TESTS()

@@ -67,6 +67,32 @@ done
 scaled --show 0 --json
 expect_exit 2
 
+# Addresses are the same in each run, whatever the system gave the program: what a kernel
+# stores of a pointer, and how far a wild access is from memory.
+cat >address.ptx <<'PTX'
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry address(.param .u64 address_0, .param .u64 address_1)
+{
+.reg .b64 %rd<5>;
+ld.param.u64 %rd1, [address_0];
+ld.param.u64 %rd2, [address_1];
+st.global.u64 [%rd1], %rd2;
+mov.u64 %rd3, 4096000;
+ld.global.u64 %rd4, [%rd3];
+st.global.u64 [%rd1+8], %rd4;
+ret;
+}
+PTX
+for i in 1 2; do
+    run sim address.ptx --grid 1 --block 1 --arg 'out:long[2]' --arg 'in:float[1000]'
+    expect_exit 1
+    expect_stdout 'bytes before the start of'
+    cp "$out" "address.$i"
+done
+cmp address.1 address.2 || complain "addresses differ between runs"
+
 # A guard that does not hold: the place, the argument, the element.
 exits 1 sim scale.ptx --kernel 'scale<float>' --grid 2 --block 64 --json \
     --arg 'inout:float[100]=iota' --arg float:2 --arg int:101

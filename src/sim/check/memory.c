@@ -1,10 +1,12 @@
 /* memory.c -- simulated global memory: real memory of the host in allocations
  * with names, a guard zone around each, and a record of what was written.
  *
- * A device address is the address in this process. The guard zone makes an
- * access past the end hit no other allocation, also when it is off by as much
- * as the allocation is long. A freed allocation is kept for a while, so that its
- * use is found and has its name. */
+ * A device address is the address in this process, and the same in each run: each
+ * memory has a region of addresses that nothing else uses, and an allocation the first
+ * gap there. What a kernel prints of a pointer, and how far a wild access is from an
+ * allocation, are then repeatable. The guard zone makes an access past the end hit no
+ * other allocation, also when it is off by as much as the allocation is long. A freed
+ * allocation is kept for a while, so that its use is found and has its name. */
 #include "check/memory.h"
 
 #include <string.h>
@@ -19,8 +21,16 @@ enum {
     GUARD_MOST = 4 << 20,
     /* Of freed allocations that are kept. */
     FREED_MOST = 256,
-    FREED_BYTES_MOST = 64 << 20
+    FREED_BYTES_MOST = 64 << 20,
+    PAGE = 64 << 10, /* of the largest that systems have */
+    REGIONS = 16
 };
+
+/* Between what a program maps for itself and what the sanitizers keep for theirs. */
+#define FIRST_REGION UINT64_C(0x200000000000)
+#define REGION_BYTES UINT64_C(0x10000000000)
+
+static _Atomic uint32_t regions; /* those in use, a bit each */
 
 static uint64_t address(const void *p)
 {
@@ -65,6 +75,10 @@ enum lab_status lab_sim_memory_open(struct lab_sim_memory **out)
     struct lab_sim_memory *m = lab_alloc(sizeof(*m));
     if (!m)
         return lab_no_memory("simulated memory");
+    m->region = -1;
+    for (int r = 0; r < REGIONS && m->region < 0; r++)
+        if (!(atomic_fetch_or(&regions, 1u << r) >> r & 1))
+            m->region = r;
     *out = m;
     return LAB_OK;
 }
@@ -84,7 +98,7 @@ static void alloc_release(struct sim_alloc *a)
         a->races_free(atomic_load(&a->races));
     lab_free(a->names);
     lab_free((void *)a->set);
-    lab_free(a->block);
+    lab_unmap(a->block, a->block_bytes);
     lab_free(a);
 }
 
@@ -94,6 +108,8 @@ void lab_sim_memory_close(struct lab_sim_memory *m)
         return;
     for (size_t i = 0; i < m->count; i++)
         alloc_release(m->allocs[i]);
+    if (m->region >= 0)
+        atomic_fetch_and(&regions, ~(1u << m->region));
     lab_free(m->allocs);
     lab_free(m);
 }
@@ -105,7 +121,27 @@ static size_t set_bytes(size_t bytes)
     return bytes / 4 + (bytes % 4 != 0);
 }
 
-static enum lab_status alloc_make(size_t bytes, struct sim_alloc **out)
+/* The first gap of the region for `bytes`, a page apart from its neighbours; 0: none. */
+static uint64_t gap_for(const struct lab_sim_memory *m, size_t bytes)
+{
+    uint64_t at = FIRST_REGION + (uint64_t)m->region * REGION_BYTES;
+    const uint64_t end = at + REGION_BYTES;
+    if (m->region < 0)
+        return 0;
+    for (size_t i = 0; i < m->count; i++) {
+        const uint64_t from = address(m->allocs[i]->block);
+        const uint64_t to = from + m->allocs[i]->block_bytes;
+        if (to <= at || from >= end)
+            continue;
+        if (from >= at + PAGE && from - at - PAGE >= bytes)
+            return at;
+        at = (to + 2 * PAGE - 1) / PAGE * PAGE;
+    }
+    return at < end && end - at > bytes ? at : 0;
+}
+
+static enum lab_status alloc_make(const struct lab_sim_memory *m, size_t bytes,
+                                  struct sim_alloc **out)
 {
     size_t guard = bytes < GUARD_LEAST  ? GUARD_LEAST
                    : bytes > GUARD_MOST ? GUARD_MOST
@@ -116,8 +152,8 @@ static enum lab_status alloc_make(size_t bytes, struct sim_alloc **out)
     struct sim_alloc *a = lab_alloc(sizeof(*a));
     if (!a)
         return lab_no_memory("an allocation of the simulator");
-    /* Not touched until it is used: a large piece is the system's zero pages. */
-    a->block = lab_alloc(total);
+    a->block = lab_map(gap_for(m, total), total);
+    a->block_bytes = total;
     a->set = lab_alloc(set_bytes(bytes));
     if (!a->block || !a->set) {
         alloc_release(a);
@@ -125,7 +161,6 @@ static enum lab_status alloc_make(size_t bytes, struct sim_alloc **out)
             LAB_E_NOMEM,
             "[sim.memory] no memory for %zu bytes of simulated memory", bytes);
     }
-    a->block_bytes = total;
     a->bytes = bytes;
     a->whole = bytes == 0;
     a->base = a->block + guard;
@@ -175,7 +210,7 @@ enum lab_status lab_sim_alloc(struct lab_sim_memory *m, size_t bytes,
     if (!st)
         st = fits(m, bytes);
     if (!st)
-        st = alloc_make(bytes, &a);
+        st = alloc_make(m, bytes, &a);
     if (st)
         return st;
     size_t i = count_before(m, address(a->base));

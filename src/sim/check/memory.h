@@ -52,6 +52,7 @@ struct lab_sim_memory {
     size_t freed;       /* of them */
     size_t freed_bytes; /* that they hold */
     size_t bytes;       /* that all hold */
+    int region; /* of addresses, from 0; -1: addresses are the system's */
     uint64_t frees;
     uint64_t blocks; /* of all launches, as race.c counts them */
     bool keeps;      /* what the launch that runs overwrites is kept */

@@ -25,6 +25,11 @@ void *lab_alloc_aligned(size_t bytes);
 /* The same without the zeros: what is in it is anything. */
 void *lab_alloc_uncleared(size_t bytes);
 void lab_free(void *p);
+/* Zeroed pages that begin at address `at`, a multiple of a page (0: anywhere); elsewhere,
+ * where that is taken or the system does not let a program choose. The same address in each
+ * run makes what depends on it repeatable. Free with lab_unmap(). */
+void *lab_map(uint64_t at, size_t bytes);
+void lab_unmap(void *p, size_t bytes); /* NULL allowed */
 char *lab_strdup(const char *s);
 char *lab_strndup(const char *s, size_t bytes);
 

@@ -1198,6 +1198,12 @@ TEST_CASE(what_is_not_known_is_refused)
     expect_refusal(BODY(".extern .func magic();\n", "call magic;\n"), "magic");
     expect_refusal(BODY("", "st.global.v4.u32 [%rd1], {%r1, %r2};\n"),
                    "registers");
+    /* 16 is no barrier of PTX, though the simulator keeps the cluster's there. */
+    expect_refusal(BODY("", "bar.sync 16;\n"), "barrier 16; there are 0 to 15");
+    expect_refusal(BODY("", "barrier.sync.aligned 16, 32;\n"),
+                   "barrier 16; there are 0 to 15");
+    expect_refusal(BODY("", "bar.arrive 17, 64;\n"), "barrier 17");
+    expect_refusal(BODY("", "bar.red.popc.u32 %r2, 16, %p1;\n"), "barrier 16");
 }
 
 TEST_CASE(launches_have_limits)

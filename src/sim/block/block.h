@@ -20,7 +20,8 @@ enum lab_status sim_grid_close(struct sim_grid *g,
 /* ---- blocks (block.c) ---- */
 
 struct sim_bar;
-enum { SIM_BARS = 17 }; /* 16 is the cluster's */
+/* Those that PTX numbers are 0 to 15; behind them that of the cluster. */
+enum { SIM_CLUSTER_BAR = 16, SIM_BARS };
 
 enum sim_progress { SIM_RUNS, SIM_YIELDS, SIM_ENDED };
 

@@ -1,5 +1,7 @@
 /* What the lanes of a warp or the warps of a block do together: shfl, vote, match,
  * redux, activemask, barriers and fences. */
+#include <stdio.h>
+
 #include "block/block.h"
 #include "warp/lanes.h"
 
@@ -395,6 +397,8 @@ static void bar_warp(struct sim_warp *w, const struct sim_instr *i,
     by_group(w, i, mask, &i->a, bar_warp_group);
 }
 
+#define NO_BARRIER "barrier %u; there are 0 to %d"
+
 /* a: number, b: threads, c: the value of bar.red; i->flags enum sim_bar_kind. */
 static void bar(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
 {
@@ -411,10 +415,10 @@ static void bar(struct sim_warp *w, const struct sim_instr *i, uint32_t mask)
     uint32_t number = value_of_first(w, &i->a, mask);
     uint32_t threads =
         i->b.source == SIM_NONE ? 0 : value_of_first(w, &i->b, mask);
-    if (number >= SIM_BARS) {
+    if (number >= SIM_CLUSTER_BAR && i->a.source != SIM_IMMEDIATE) {
         sim_end(w, i, mask, LAB_SIM_BARRIER,
-                SIM_HINT("the number of the barrier"),
-                "barrier %u; there are 0 to 15", number);
+                SIM_HINT("the number of the barrier"), NO_BARRIER, number,
+                SIM_CLUSTER_BAR - 1);
         return;
     }
     uint32_t values = i->c.source == SIM_NONE ? 0 : sim_pred(w, &i->c);
@@ -462,8 +466,24 @@ static enum lab_status lower_cluster_barrier(struct sim_lowering *l,
         return sim_lower_refuse(l, in, NULL);
     out->run = wait ? bar : nothing;
     out->flags = SIM_BAR_SYNC;
-    out->a = (struct sim_operand){.source = SIM_IMMEDIATE, .value = 16};
+    out->a =
+        (struct sim_operand){.source = SIM_IMMEDIATE, .value = SIM_CLUSTER_BAR};
     return LAB_OK;
+}
+
+/* The number of a barrier. One that is computed is looked at when it is known: bar(). */
+static enum lab_status lower_bar_number(struct sim_lowering *l,
+                                        const struct lab_ptx_instr *in,
+                                        int operand, struct sim_operand *out)
+{
+    enum lab_status st = sim_lower_typed_part(l, in, &in->operands[operand],
+                                              LAB_PTX_U32, false, out);
+    char why[64];
+    if (st || out->source != SIM_IMMEDIATE || out->value < SIM_CLUSTER_BAR)
+        return st;
+    snprintf(why, sizeof(why), NO_BARRIER, (unsigned)out->value,
+             SIM_CLUSTER_BAR - 1);
+    return sim_lower_refuse(l, in, why);
 }
 
 /* bar.red.popc.u32 d, a{, b}, {!}c; .and.pred, .or.pred */
@@ -480,7 +500,7 @@ static enum lab_status lower_bar_red(struct sim_lowering *l,
     enum lab_status st = sim_lower_typed(
         l, in, 0, op == 0 ? LAB_PTX_U32 : LAB_PTX_PRED, &out->d);
     if (!st)
-        st = sim_lower_typed(l, in, 1, LAB_PTX_U32, &out->a);
+        st = lower_bar_number(l, in, 1, &out->a);
     if (!st && n == 4)
         st = sim_lower_typed(l, in, 2, LAB_PTX_U32, &out->b);
     return st ? st : sim_lower_pred(l, in, &in->operands[n - 1], &out->c);
@@ -508,8 +528,7 @@ static enum lab_status lower_bar(struct sim_lowering *l,
     if (kind < 0 || n < 1 || n > 2 || (kind == 1 && n != 2))
         return sim_lower_refuse(l, in, NULL);
     out->flags = (uint8_t)(kind == 1 ? SIM_BAR_ARRIVE : SIM_BAR_SYNC);
-    enum lab_status st = sim_lower_typed_part(l, in, &in->operands[0],
-                                              LAB_PTX_U32, false, &out->a);
+    enum lab_status st = lower_bar_number(l, in, 0, &out->a);
     return st || n == 1 ? st : sim_lower_typed(l, in, 1, LAB_PTX_U32, &out->b);
 }
 

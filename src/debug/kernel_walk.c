@@ -505,7 +505,22 @@ static enum lab_status do_registers(struct session *s, const char *arg)
 
 enum { SHARED_SHOWN = 64 };
 
-/* Words from .. end - 1; "-": nothing has written it. */
+/* Whether the word is in an array of floats. */
+static bool is_float(const struct session *s, int64_t word)
+{
+    const char *name;
+    int64_t from;
+    int64_t to;
+    int type;
+    for (int i = 0;
+         lab_sim_debug_shared_array(s->w->debug, i, &name, &from, &to, &type);
+         i++)
+        if (4 * word >= from && 4 * word < to)
+            return type == LAB_SIM_TYPE_FLOAT;
+    return false;
+}
+
+/* Words from .. end - 1, as floats or as bits; "-": nothing has written it. */
 static void print_words(struct session *s, const char *name, int64_t from,
                         int64_t end)
 {
@@ -518,15 +533,19 @@ static void print_words(struct session *s, const char *name, int64_t from,
     if (name)
         lab_printf(stdout, "%s\n", name);
     for (int64_t i = from; i < most; i++) {
-        float v = 0;
+        uint32_t bits = 0;
+        float v;
         const int64_t left = bytes - 4 * i; /* of the last word, less than 4 */
-        memcpy(&v, p + 4 * i, left < 4 ? (size_t)left : sizeof(v));
+        memcpy(&bits, p + 4 * i, left < 4 ? (size_t)left : sizeof(bits));
+        memcpy(&v, &bits, sizeof(v));
         if ((i - from) % LINE == 0)
             lab_printf(stdout, "%s%6" PRId64 ":", i == from ? "" : "\n", i);
         if (i < words && writer[i] < 0)
             lab_printf(stdout, " -");
-        else
+        else if (is_float(s, i))
             lab_printf(stdout, " %.9g", (double)v);
+        else
+            lab_printf(stdout, " 0x%08" PRIx32, bits);
     }
     lab_printf(stdout, "\n");
     if (most < end)
@@ -578,8 +597,11 @@ static bool print_arrays(struct session *s, const char *wanted)
          i++) {
         if (wanted && strcmp(wanted, name) != 0)
             continue;
-        const int64_t each = lab_sim_type_bytes((enum lab_sim_type)type);
-        if (type == LAB_SIM_TYPE_FLOAT || from % each != 0)
+        const int64_t each =
+            type < 0 ? 1 : lab_sim_type_bytes((enum lab_sim_type)type);
+        if (type < 0)
+            lab_printf(stdout, "bits of a type that is not known: ");
+        if (type == LAB_SIM_TYPE_FLOAT || type < 0 || from % each != 0)
             print_words(s, name, from / 4, (to + 3) / 4);
         else
             print_numbers(s, name, from, to, (enum lab_sim_type)type, each);
@@ -759,7 +781,7 @@ static const struct word {
      do_registers},
     {"shared", "[WORD|NAME]",
      "shared memory: each array, or the one of this name, in the type that "
-     "the source has, else as floats; - is a word that nothing wrote",
+     "the source has, else as bits; - is a word that nothing wrote",
      do_shared},
     {"output", "", "which block and warp wrote each element of the output",
      do_output},

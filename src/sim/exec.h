@@ -340,8 +340,8 @@ struct sim_variable {
     const char *symbol;      /* in the PTX; NULL: it has none */
     int64_t from;
     int64_t end;
-    enum lab_sim_type type; /* of a number of it; FLOAT where it is not known */
-    int element_bytes;      /* 0: its elements are not known */
+    int type;          /* of a number of it, enum lab_sim_type; -1: not known */
+    int element_bytes; /* 0: its elements are not known */
     int rank;
     int64_t dim[LAB_SIM_MAX_RANK];
 };

@@ -669,7 +669,7 @@ TEST_CASE(an_array_has_the_type_of_the_source)
         const char *scope;
         const char *text;
         int64_t bytes;
-        enum lab_sim_type type;
+        int type; /* -1: not known */
     } cases[] = {
         {NULL, "__shared__ double s[8];", 64, LAB_SIM_TYPE_DOUBLE},
         {NULL, "__shared__ __align__(16) unsigned char s[8];", 8,
@@ -685,12 +685,20 @@ TEST_CASE(an_array_has_the_type_of_the_source)
         {NULL, "__shared__ volatile int s[8];", 32, LAB_SIM_TYPE_INT},
         {NULL, "static __shared__ float4 s[8];", 128, LAB_SIM_TYPE_FLOAT},
         {NULL, "__shared__ unsigned long long s[2];", 16, LAB_SIM_TYPE_ULONG},
-        {NULL, "__shared__ struct pair s[2];", 16, LAB_SIM_TYPE_FLOAT},
+        {NULL, "__shared__ struct pair s[2];", 16, -1},
+        {NULL, "__shared__ long unsigned int s[2];", 16, LAB_SIM_TYPE_ULONG},
+        {NULL, "__shared__ unsigned char volatile s[8];", 8,
+         LAB_SIM_TYPE_UCHAR},
+        {NULL, "__shared__ int short s[8];", 16, LAB_SIM_TYPE_SHORT},
+        {NULL, "__shared__ __nv_bfloat162 s[8];", 32, LAB_SIM_TYPE_BFLOAT16},
+        {NULL, "__shared__ alignas(16) uint4 s[8];", 128,
+         LAB_SIM_TYPE_UNSIGNED},
         {"void k<double>(int)",
          "template <class T> void k(int) { __shared__ T s[8]; }", 64,
          LAB_SIM_TYPE_DOUBLE},
-        {NULL, "template <class T> void k(int) { __shared__ T s[8]; }", 64,
-         LAB_SIM_TYPE_FLOAT},
+        {NULL, "template <class T> void k(int) { __shared__ T s[8]; }", 64, -1},
+        {"void k<float*>(int)",
+         "template <class T> void k(int) { __shared__ T s[8]; }", 64, -1},
     };
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
         struct lab_sim_array a;

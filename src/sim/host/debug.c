@@ -1495,7 +1495,7 @@ bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
         *name = "dynamic";
         *from = k->dynamic_at;
         *end = d->block.shared_bytes;
-        *type = (int)k->dynamic_array.type;
+        *type = k->dynamic_array.type;
         return true;
     }
     if (number < 0 || number >= k->variable_count)
@@ -1503,7 +1503,7 @@ bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
     *name = k->variables[number].name;
     *from = k->variables[number].from;
     *end = k->variables[number].end;
-    *type = (int)k->variables[number].type;
+    *type = k->variables[number].type;
     return true;
 }
 

@@ -712,6 +712,7 @@ static enum lab_status keep_variables(struct sim_lowering *l)
     if (!v)
         return lab_no_memory("the variables of a kernel");
     k->variables = v;
+    k->dynamic_array.type = -1;
     int names = 0;
     for (size_t i = 0; i < l->symbol_count; i++) {
         const struct lab_ptx_variable *of = l->symbols[i].variable;
@@ -728,6 +729,7 @@ static enum lab_status keep_variables(struct sim_lowering *l)
         struct sim_variable *one = &v[k->variable_count++];
         variable_name(of->name, one->name, sizeof(one->name));
         one->symbol = of->name;
+        one->type = -1;
         one->from = (int64_t)l->symbols[i].address;
         one->end = one->from + of->elements * lab_ptx_type_bytes(of->type);
     }

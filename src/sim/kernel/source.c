@@ -1295,141 +1295,141 @@ static struct number expression(struct declarations *d, size_t *at, int least,
     }
 }
 
-static int word_bytes(const struct parser *p, size_t from, size_t end,
-                      const struct declarations *d);
+/* ---- types ---- */
 
-/* The size of a type that the scope has for a parameter. */
-static int argument_bytes(const struct parameter *of)
-{
-    struct parser p = {.out = NULL};
-    int bytes = 0;
-    if (!of->from)
-        return 0;
-    if (of->end > of->from && of->end[-1] == '*')
-        return 8;
-    if (!cut_tokens(&p, of->from, of->end))
-        bytes = word_bytes(&p, 0, p.token_count, NULL);
-    lab_free(p.tokens);
-    return bytes;
-}
+/* The type of an element, by its words; -1 and 0: not known. */
+struct element {
+    int type; /* enum lab_sim_type, of its numbers */
+    int bytes;
+};
 
-/* The size of a type that is known by its words; 0: it is not. `d`: what it may be a
- * parameter in, or NULL. */
-static int word_bytes(const struct parser *p, size_t from, size_t end,
-                      const struct declarations *d)
+/* What a type has been read to be so far. */
+struct type_words {
+    int type;
+    int count; /* of numbers */
+    bool without_sign;
+    bool wrong;
+};
+
+/* In any order, as the language has it: "long unsigned int", "int long". */
+static void add_type_word(struct type_words *t, const char *word, size_t n)
 {
     static const struct {
         const char *word;
-        int bytes;
-    } rows[] = {
-        {"char", 1},          {"bool", 1},     {"int8_t", 1},   {"uint8_t", 1},
-        {"short", 2},         {"int16_t", 2},  {"half", 2},     {"__half", 2},
-        {"__nv_bfloat16", 2}, {"uint16_t", 2}, {"double", 8},   {"long", 8},
-        {"int64_t", 8},       {"uint64_t", 8}, {"size_t", 8},   {"float2", 8},
-        {"int2", 8},          {"uint2", 8},    {"float4", 16},  {"int4", 16},
-        {"uint4", 16},        {"double2", 16}, {"float", 4},    {"half2", 4},
-        {"__half2", 4},       {"int32_t", 4},  {"uint32_t", 4}, {"int", 4},
-        {"unsigned", 4}};
-    static const char *const others[] = {"__shared__", "extern", "volatile",
-                                         "static",     "signed", "const"};
-    int bytes = 0;
-    for (size_t i = from; i < end; i++) {
-        const struct token *t = token(p, i);
-        bool known = false;
-        if (is_token(t, "__align__") || is_token(t, "alignas")) {
-            i = behind(p, i + 1, end) - 1;
-            continue;
-        }
-        for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
-            known = known || is_token(t, others[k]);
-        for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
-            if (!is_token(t, rows[k].word))
-                continue;
-            /* "unsigned char" is the smaller, "long long int" the first. */
-            if (bytes == 0 || (bytes == 4 && rows[k].bytes < 4))
-                bytes = rows[k].bytes;
-            else if (rows[k].bytes == 8)
-                bytes = 8;
-            known = true;
-        }
-        struct parameter argument;
-        if (!known && d && bytes == 0 && t->kind == TOKEN_WORD &&
-            is_parameter(d, i, t, &argument)) {
-            bytes = argument_bytes(&argument);
-            known = bytes > 0;
-        }
-        if (!known)
-            return 0;
+        enum lab_sim_type type;
+        int count;
+    } rows[] = {{"float", LAB_SIM_TYPE_FLOAT, 1},
+                {"float2", LAB_SIM_TYPE_FLOAT, 2},
+                {"float4", LAB_SIM_TYPE_FLOAT, 4},
+                {"double", LAB_SIM_TYPE_DOUBLE, 1},
+                {"double2", LAB_SIM_TYPE_DOUBLE, 2},
+                {"half", LAB_SIM_TYPE_HALF, 1},
+                {"__half", LAB_SIM_TYPE_HALF, 1},
+                {"half2", LAB_SIM_TYPE_HALF, 2},
+                {"__half2", LAB_SIM_TYPE_HALF, 2},
+                {"__nv_bfloat16", LAB_SIM_TYPE_BFLOAT16, 1},
+                {"__nv_bfloat162", LAB_SIM_TYPE_BFLOAT16, 2},
+                {"int", LAB_SIM_TYPE_INT, 1},
+                {"int2", LAB_SIM_TYPE_INT, 2},
+                {"int4", LAB_SIM_TYPE_INT, 4},
+                {"int32_t", LAB_SIM_TYPE_INT, 1},
+                {"uint2", LAB_SIM_TYPE_UNSIGNED, 2},
+                {"uint4", LAB_SIM_TYPE_UNSIGNED, 4},
+                {"uint32_t", LAB_SIM_TYPE_UNSIGNED, 1},
+                {"long", LAB_SIM_TYPE_LONG, 1},
+                {"int64_t", LAB_SIM_TYPE_LONG, 1},
+                {"size_t", LAB_SIM_TYPE_ULONG, 1},
+                {"uint64_t", LAB_SIM_TYPE_ULONG, 1},
+                {"short", LAB_SIM_TYPE_SHORT, 1},
+                {"int16_t", LAB_SIM_TYPE_SHORT, 1},
+                {"uint16_t", LAB_SIM_TYPE_USHORT, 1},
+                {"char", LAB_SIM_TYPE_CHAR, 1},
+                {"int8_t", LAB_SIM_TYPE_CHAR, 1},
+                {"uint8_t", LAB_SIM_TYPE_UCHAR, 1},
+                {"bool", LAB_SIM_TYPE_BOOL, 1}};
+    size_t k = 0;
+    if (n == 8 && memcmp(word, "unsigned", n) == 0) {
+        t->without_sign = true;
+        return;
     }
-    return bytes;
+    if (n == 6 && memcmp(word, "signed", n) == 0) {
+        t->type = t->type < 0 ? LAB_SIM_TYPE_INT : t->type;
+        return;
+    }
+    while (k < sizeof(rows) / sizeof(rows[0]) &&
+           (strlen(rows[k].word) != n || memcmp(rows[k].word, word, n) != 0))
+        k++;
+    if (k == sizeof(rows) / sizeof(rows[0]))
+        t->wrong = true;
+    else if (t->type < 0 || t->type == LAB_SIM_TYPE_INT) {
+        t->type = rows[k].type;
+        t->count = rows[k].count;
+    } else if (rows[k].type != LAB_SIM_TYPE_INT &&
+               !(t->type == LAB_SIM_TYPE_LONG &&
+                 rows[k].type == LAB_SIM_TYPE_LONG))
+        t->wrong = true;
+}
+
+static struct element element_of(const struct type_words *t)
+{
+#define X(code, name, bytes, ...) bytes,
+    static const int bytes_of[] = {LAB_SIM_TYPE_LIST(X)};
+#undef X
+    static const enum lab_sim_type without[LAB_SIM_TYPE_COUNT] = {
+        [LAB_SIM_TYPE_INT] = LAB_SIM_TYPE_UNSIGNED,
+        [LAB_SIM_TYPE_LONG] = LAB_SIM_TYPE_ULONG,
+        [LAB_SIM_TYPE_SHORT] = LAB_SIM_TYPE_USHORT,
+        [LAB_SIM_TYPE_CHAR] = LAB_SIM_TYPE_UCHAR};
+    int type = t->type;
+    if (t->without_sign)
+        type = type < 0        ? LAB_SIM_TYPE_UNSIGNED
+               : without[type] ? (int)without[type]
+                               : -1;
+    if (t->wrong || type < 0)
+        return (struct element){-1, 0};
+    return (struct element){type,
+                            bytes_of[type] * (t->count > 0 ? t->count : 1)};
 }
 
 int lab_sim_type_of_words(const char *text, size_t n)
 {
-    static const struct {
-        const char *words;
-        enum lab_sim_type type;
-    } names[] = {{"float", LAB_SIM_TYPE_FLOAT},
-                 {"double", LAB_SIM_TYPE_DOUBLE},
-                 {"float2", LAB_SIM_TYPE_FLOAT},
-                 {"float4", LAB_SIM_TYPE_FLOAT},
-                 {"double2", LAB_SIM_TYPE_DOUBLE},
-                 {"__half", LAB_SIM_TYPE_HALF},
-                 {"half", LAB_SIM_TYPE_HALF},
-                 {"__half2", LAB_SIM_TYPE_HALF},
-                 {"half2", LAB_SIM_TYPE_HALF},
-                 {"__nv_bfloat16", LAB_SIM_TYPE_BFLOAT16},
-                 {"__nv_bfloat162", LAB_SIM_TYPE_BFLOAT16},
-                 {"int", LAB_SIM_TYPE_INT},
-                 {"signed int", LAB_SIM_TYPE_INT},
-                 {"signed", LAB_SIM_TYPE_INT},
-                 {"int2", LAB_SIM_TYPE_INT},
-                 {"int4", LAB_SIM_TYPE_INT},
-                 {"unsigned int", LAB_SIM_TYPE_UNSIGNED},
-                 {"unsigned", LAB_SIM_TYPE_UNSIGNED},
-                 {"uint2", LAB_SIM_TYPE_UNSIGNED},
-                 {"uint4", LAB_SIM_TYPE_UNSIGNED},
-                 {"uint32_t", LAB_SIM_TYPE_UNSIGNED},
-                 {"int32_t", LAB_SIM_TYPE_INT},
-                 {"long", LAB_SIM_TYPE_LONG},
-                 {"long long", LAB_SIM_TYPE_LONG},
-                 {"int64_t", LAB_SIM_TYPE_LONG},
-                 {"unsigned long", LAB_SIM_TYPE_ULONG},
-                 {"unsigned long long", LAB_SIM_TYPE_ULONG},
-                 {"size_t", LAB_SIM_TYPE_ULONG},
-                 {"uint64_t", LAB_SIM_TYPE_ULONG},
-                 {"long int", LAB_SIM_TYPE_LONG},
-                 {"long long int", LAB_SIM_TYPE_LONG},
-                 {"unsigned long int", LAB_SIM_TYPE_ULONG},
-                 {"unsigned long long int", LAB_SIM_TYPE_ULONG},
-                 {"short", LAB_SIM_TYPE_SHORT},
-                 {"short int", LAB_SIM_TYPE_SHORT},
-                 {"int16_t", LAB_SIM_TYPE_SHORT},
-                 {"unsigned short", LAB_SIM_TYPE_USHORT},
-                 {"unsigned short int", LAB_SIM_TYPE_USHORT},
-                 {"uint16_t", LAB_SIM_TYPE_USHORT},
-                 {"int8_t", LAB_SIM_TYPE_CHAR},
-                 {"uint8_t", LAB_SIM_TYPE_UCHAR},
-                 {"char", LAB_SIM_TYPE_CHAR},
-                 {"signed char", LAB_SIM_TYPE_CHAR},
-                 {"unsigned char", LAB_SIM_TYPE_UCHAR},
-                 {"bool", LAB_SIM_TYPE_BOOL}};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strlen(names[i].words) == n && memcmp(names[i].words, text, n) == 0)
-            return (int)names[i].type;
-    return -1;
+    struct type_words t = {.type = -1};
+    for (size_t i = 0; i < n;) {
+        size_t end = i;
+        while (end < n && text[end] != ' ')
+            end++;
+        if (end > i)
+            add_type_word(&t, text + i, end - i);
+        i = end + 1;
+    }
+    return element_of(&t).type;
 }
 
-/* The type of the numbers of an array; FLOAT: it is not known. */
-static enum lab_sim_type number_type(const struct declarations *d, size_t from,
-                                     size_t end)
+static struct element read_element(const struct parser *p, size_t from,
+                                   size_t end, const struct declarations *d);
+
+/* Of the type that the scope has for a parameter. */
+static struct element argument_element(const struct parameter *of)
+{
+    struct parser p = {.out = NULL};
+    struct element e = {-1, 0};
+    if (!of->from)
+        return e;
+    if (of->end > of->from && of->end[-1] == '*')
+        return (struct element){-1, 8};
+    if (!cut_tokens(&p, of->from, of->end))
+        e = read_element(&p, 0, p.token_count, NULL);
+    lab_free(p.tokens);
+    return e;
+}
+
+/* Of tokens from .. end - 1. `d`: what a word may be a parameter in, or NULL. */
+static struct element read_element(const struct parser *p, size_t from,
+                                   size_t end, const struct declarations *d)
 {
     static const char *const others[] = {"__shared__", "extern", "volatile",
                                          "static", "const"};
-    const struct parser *p = &d->p;
-    char words[64] = "";
-    size_t used = 0;
-    int type = -1;
+    struct type_words words = {.type = -1};
     for (size_t i = from; i < end; i++) {
         const struct token *t = token(p, i);
         struct parameter argument;
@@ -1442,22 +1442,11 @@ static enum lab_sim_type number_type(const struct declarations *d, size_t from,
             other = other || is_token(t, others[k]);
         if (other)
             continue;
-        const char *text = t->at;
-        size_t n = (size_t)t->n;
-        if (t->kind == TOKEN_WORD && is_parameter(d, i, t, &argument) &&
-            argument.from) {
-            text = argument.from;
-            n = (size_t)(argument.end - argument.from);
-        }
-        if (used + n + 2 > sizeof(words))
-            return LAB_SIM_TYPE_FLOAT;
-        if (used > 0)
-            words[used++] = ' ';
-        memcpy(words + used, text, n);
-        used += n;
+        if (d && t->kind == TOKEN_WORD && is_parameter(d, i, t, &argument))
+            return argument_element(&argument);
+        add_type_word(&words, t->at, (size_t)t->n);
     }
-    type = lab_sim_type_of_words(words, used);
-    return type < 0 ? LAB_SIM_TYPE_FLOAT : (enum lab_sim_type)type;
+    return element_of(&words);
 }
 
 enum array_match { ARRAY_OTHER, ARRAY_FOUND, ARRAY_UNKNOWN };
@@ -1495,9 +1484,8 @@ static enum array_match read_array(struct declarations *d, size_t from,
     const struct parser *p = &d->p;
     size_t at = name + 1;
     d->place = name;
-    *out = (struct lab_sim_array){.type = number_type(d, from, type_end),
-                                  .element_bytes =
-                                      word_bytes(p, from, type_end, d)};
+    const struct element e = read_element(p, from, type_end, d);
+    *out = (struct lab_sim_array){.type = e.type, .element_bytes = e.bytes};
     while (is_one_of(token(p, at), "[")) {
         struct number n = {0, false};
         if (out->rank == LAB_SIM_MAX_RANK)

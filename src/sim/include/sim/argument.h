@@ -85,7 +85,7 @@ struct lab_sim_parameter {
 
 /* An array in shared memory as its source declares it. */
 struct lab_sim_array {
-    enum lab_sim_type type; /* of a number of it; FLOAT where it is not known */
+    int type; /* of a number of it, enum lab_sim_type; -1: not known */
     int element_bytes;
     int rank;
     int64_t dim[LAB_SIM_MAX_RANK];

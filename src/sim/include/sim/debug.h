@@ -195,8 +195,8 @@ int lab_sim_debug_values(const struct lab_sim_debug *d, int warp, int lane,
 const unsigned char *lab_sim_debug_shared(const struct lab_sim_debug *d,
                                           int64_t *bytes);
 /* Array `number` of static shared memory, its bytes, and the type of its numbers (enum
- * lab_sim_type); behind the last one what is dynamic, as "dynamic". false: there are no
- * more. */
+ * lab_sim_type; -1: not known); behind the last one what is dynamic, as "dynamic". false:
+ * there are no more. */
 bool lab_sim_debug_shared_array(const struct lab_sim_debug *d, int number,
                                 const char **name, int64_t *from, int64_t *end,
                                 int *type);

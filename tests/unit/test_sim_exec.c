@@ -1389,6 +1389,32 @@ TEST_CASE(a_stop_keeps_what_blocks_behind_it_did)
     gpu_close(&g);
 }
 
+/* Block 0 writes out of memory on two lines, block 1 never ends. */
+TEST_CASE(why_a_launch_ended_is_always_kept)
+{
+    for (int most = 1; most <= 3; most++) {
+        struct gpu g;
+        uint32_t zero[64] = {0};
+        gpu_open(&g,
+                 BODY(".file 1 \"k.cu\"\n",
+                      "setp.ne.u32 %p1, %r17, 0; @%p1 bra $A;\n"
+                      "setp.eq.u32 %p2, %r1, 0;\n"
+                      ".loc 1 5 1\n@%p2 st.global.u32 [%rd2+400], %r1;\n"
+                      ".loc 1 6 1\n@!%p2 st.global.u32 [%rd2+400], %r1;\n"
+                      "ret;\n.loc 1 7 1\n$A: bra $A;\n"),
+                 "k");
+        uint32_t *y = gpu_buffer(&g, sizeof(zero), zero);
+        const void *args[] = {&y};
+        g.options.budget = 20000;
+        g.options.max_findings = most;
+        assert_int_equal(gpu_try(&g, 2, 32, 0, args, 1), LAB_OK);
+        assert_int_equal(g.result.finding_count, most);
+        assert_int_equal(g.result.findings_left_out, 3 - most);
+        assert_int_equal(count_of(&g, LAB_SIM_BUDGET), 1);
+        gpu_close(&g);
+    }
+}
+
 /* The budget ends in block 0. Of blocks that run in one order those behind it have run
  * each time; else as many as there were threads, and they are left out. */
 TEST_CASE(a_budget_keeps_what_always_ran)

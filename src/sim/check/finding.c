@@ -723,7 +723,7 @@ enum lab_status sim_findings_end(struct sim_launch_check *l,
         for (size_t k = 0; enough && k < c->found_count; k++)
             enough = c->found[k].block > l->last ||
                      merge(&list, &count, &room, &c->found[k], &at);
-    size_t kept = count < most ? count : most;
+    const size_t kept = count < most ? count : most;
     out->findings =
         enough ? lab_alloc_array(kept, sizeof(out->findings[0])) : NULL;
     if (!out->findings) {
@@ -733,6 +733,10 @@ enum lab_status sim_findings_end(struct sim_launch_check *l,
     put_causes_first(list, count);
     if (count > 0)
         qsort(list, count, sizeof(list[0]), by_position_void);
+    /* Why the launch ended is among those that are kept. */
+    for (size_t k = kept; kept > 0 && k < count; k++)
+        if (list[k].f.check == LAB_SIM_BUDGET)
+            list[kept - 1] = list[k];
     for (size_t k = 0; k < kept; k++)
         out->findings[k] = list[k].f;
     out->finding_count = (int32_t)kept;

@@ -542,27 +542,56 @@ static void align(struct aligning *x)
     }
 }
 
-/* ---- loads ---- */
+/* ---- loads and stores ---- */
 
-/* The bytes of a load that may be joined; 0: none. */
-static int load_bytes(const struct lab_ptx_instr *in)
+/* Of a load or a store. */
+static const struct lab_ptx_operand *address_of(const struct lab_ptx_instr *in)
+{
+    return &in->operands[strcmp(in->opcode, "ld") == 0 ? 1 : 0];
+}
+
+/* Elements of a load, or a store, of shared memory that may be joined with others that
+ * have elements as wide: bytes of one and how many; 0: none. Four bytes or two halves of a
+ * vector are a word. */
+struct elements {
+    int wide;
+    int count;
+};
+
+static struct elements elements_of(const struct lab_ptx_instr *in,
+                                   const char *opcode)
 {
     static const char *const never[] = {"volatile", "relaxed", "acquire",
-                                        "mmio",     "v4",      "v8"};
-    if (strcmp(in->opcode, "ld") != 0 || in->guard >= 0 ||
+                                        "release",  "mmio",    "v8"};
+    const struct elements none = {0, 0};
+    if (strcmp(in->opcode, opcode) != 0 || in->guard >= 0 ||
         in->operand_count != 2 || in->modifier_count < 2 ||
         (!lab_ptx_has_modifier(in, "shared") &&
          !lab_ptx_has_modifier(in, "shared::cta")) ||
-        in->operands[1].kind != LAB_PTX_OPERAND_ADDRESS ||
-        in->operands[1].part_count != 1)
-        return 0;
+        address_of(in)->kind != LAB_PTX_OPERAND_ADDRESS ||
+        address_of(in)->part_count != 1)
+        return none;
     for (size_t k = 0; k < sizeof(never) / sizeof(never[0]); k++)
         if (lab_ptx_has_modifier(in, never[k]))
-            return 0;
+            return none;
     const int each = lab_ptx_type_bytes(
         lab_ptx_type_of(in->modifiers[in->modifier_count - 1]));
-    const int bytes = lab_ptx_has_modifier(in, "v2") ? 2 * each : each;
-    return each >= WORD && bytes <= 8 ? bytes : 0;
+    const int count = lab_ptx_has_modifier(in, "v4")   ? 4
+                      : lab_ptx_has_modifier(in, "v2") ? 2
+                                                       : 1;
+    if (each < WORD)
+        return each * count == WORD ? (struct elements){WORD, 1} : none;
+    return each * count <= 8 ? (struct elements){each, count} : none;
+}
+
+static struct elements load_of(const struct lab_ptx_instr *in)
+{
+    return elements_of(in, "ld");
+}
+
+static struct elements store_of(const struct lab_ptx_instr *in)
+{
+    return elements_of(in, "st");
 }
 
 /* Opcodes that may change shared memory, or wait for others to do so. */
@@ -580,7 +609,7 @@ static bool parts_loads(const struct lab_ptx_instr *in)
 /* Of the address: a register and what is added, or a variable. */
 static int64_t offset_of(const struct lab_ptx_instr *in)
 {
-    const struct lab_ptx_operand *a = &in->operands[1];
+    const struct lab_ptx_operand *a = address_of(in);
     return (int64_t)(a->value + (a->parts[0].kind == LAB_PTX_OPERAND_SYMBOL
                                      ? a->parts[0].value
                                      : 0));
@@ -600,7 +629,7 @@ struct widening {
     const struct lab_ptx_function *f;
     const int32_t *block;
     struct sim_fused *fused;
-    int32_t base; /* register of the loads, -1 */
+    int32_t base; /* register of the accesses, -1 */
     bool changed;
 };
 
@@ -632,7 +661,7 @@ static int joined_bytes(unsigned words, int aligned, int *from)
 static void join_from(struct widening *x, int32_t at, int aligned)
 {
     const struct lab_ptx_instr *first = &x->f->instrs[at];
-    const struct lab_ptx_operand *base = &first->operands[1].parts[0];
+    const struct lab_ptx_operand *base = &address_of(first)->parts[0];
     const int64_t piece = piece_of(offset_of(first));
     /* Of a base that is aligned to 8 bytes alone, a half of the piece. */
     const unsigned half =
@@ -647,11 +676,12 @@ static void join_from(struct widening *x, int32_t at, int aligned)
                          !x->changed && count < WORDS;
          k++) {
         const struct lab_ptx_instr *in = &x->f->instrs[k];
-        const int bytes = load_bytes(in);
+        const struct elements e = load_of(in);
+        const int bytes = e.wide * e.count;
         if (parts_loads(in))
             break;
-        if (bytes && !x->fused[k].wide &&
-            same_base(base, &in->operands[1].parts[0]) &&
+        if (bytes && e.wide == load_of(first).wide && !x->fused[k].wide &&
+            same_base(base, &address_of(in)->parts[0]) &&
             piece_of(offset_of(in)) == piece) {
             const int word = (int)(offset_of(in) - piece * WIDEST) / WORD;
             const unsigned own = ((1u << bytes / WORD) - 1) << word;
@@ -672,6 +702,92 @@ static void join_from(struct widening *x, int32_t at, int aligned)
     x->fused[at].back = (uint8_t)(offset_of(first) - piece * WIDEST - from);
 }
 
+/* The words of an access in its piece. */
+static unsigned words_of(const struct lab_ptx_instr *in, int bytes)
+{
+    const int64_t from = offset_of(in) - piece_of(offset_of(in)) * WIDEST;
+    return ((1u << bytes / WORD) - 1) << from / WORD;
+}
+
+/* Marks those of `parts` whose words are of `whole`, as one access. */
+static void join_parts(const struct widening *x, const int32_t *parts,
+                       const unsigned *words, int count, unsigned whole)
+{
+    int32_t first = -1;
+    for (int k = 0; k < count; k++) {
+        if ((words[k] & whole) != words[k] || words[k] == whole)
+            continue;
+        x->fused[parts[k]].wide = SIM_NOT_WIDE;
+        if (first >= 0)
+            continue;
+        first = parts[k];
+        x->fused[first].wide = (uint8_t)(WORD * __builtin_popcount(whole));
+        x->fused[first].back =
+            (uint8_t)(WORD * (__builtin_ctz(words[k]) - __builtin_ctz(whole)));
+    }
+}
+
+/* The store at `at` with those behind it that go into its piece, if no other access to
+ * shared memory is between. ptxas writes a whole piece, or a half, at once, in whatever
+ * order the stores are; none where one of a word follows one of two. Returns the last. */
+static int32_t join_stores(struct widening *x, int32_t at, int aligned)
+{
+    static const char *const loads[] = {"ld", "ldmatrix", NULL};
+    static const char *const elsewhere[] = {"global", "local", "param",
+                                            "const"};
+    const struct lab_ptx_instr *first = &x->f->instrs[at];
+    const struct lab_ptx_operand *base = &address_of(first)->parts[0];
+    int32_t parts[WORDS];
+    unsigned words[WORDS];
+    unsigned all = 0;
+    int count = 0;
+    int widest = 0;
+    bool falls = false;
+    x->base = base->kind == LAB_PTX_OPERAND_REG ? base->reg : -1;
+    x->changed = false;
+    for (int32_t k = at; k < x->f->instr_count && x->block[k] == x->block[at] &&
+                         !x->changed && count < WORDS;
+         k++) {
+        const struct lab_ptx_instr *in = &x->f->instrs[k];
+        const struct elements e = store_of(in);
+        const int bytes = e.wide * e.count;
+        bool other = parts_loads(in) || sim_is_one_of(in, loads);
+        for (size_t w = 0; w < sizeof(elsewhere) / sizeof(elsewhere[0]); w++)
+            other = other && !(strcmp(in->opcode, "ld") == 0 &&
+                               lab_ptx_has_modifier(in, elsewhere[w]));
+        if (bytes && e.wide == store_of(first).wide &&
+            same_base(base, &address_of(in)->parts[0]) &&
+            piece_of(offset_of(in)) == piece_of(offset_of(first)) &&
+            offset_of(in) % bytes == 0 && !(all & words_of(in, bytes))) {
+            words[count] = words_of(in, bytes);
+            all |= words[count];
+            parts[count++] = k;
+            falls |= bytes < widest;
+            widest = bytes > widest ? bytes : widest;
+        } else if (other)
+            break;
+        sim_each_changed(x->f, in, note_base, x);
+    }
+    if (count == 0)
+        return at;
+    if (falls)
+        return parts[count - 1];
+    if (all == 15 && aligned == WIDEST)
+        join_parts(x, parts, words, count, 15);
+    else
+        for (unsigned half = 3; half <= 12; half <<= 2)
+            if ((all & half) == half)
+                join_parts(x, parts, words, count, half);
+    return parts[count - 1];
+}
+
+static int aligned_to(const struct aligning *a, const struct lab_ptx_instr *in)
+{
+    struct lab_ptx_operand start = address_of(in)->parts[0];
+    start.value = 0;
+    return of_operand(a, &start);
+}
+
 static enum lab_status widen(const struct lab_ptx_function *f,
                              const int32_t *block, struct sim_fused *fused)
 {
@@ -680,7 +796,7 @@ static enum lab_status widen(const struct lab_ptx_function *f,
     static const char *const apart[] = {"mbarrier", "cp", NULL};
     bool any = false;
     for (int32_t k = 0; k < f->instr_count; k++) {
-        any |= load_bytes(&f->instrs[k]) > 0;
+        any |= load_of(&f->instrs[k]).wide || store_of(&f->instrs[k]).wide;
         /* They have hardware of their own. */
         if (sim_is_one_of(&f->instrs[k], apart))
             fused[k].wide = SIM_NOT_WIDE;
@@ -693,15 +809,17 @@ static enum lab_status widen(const struct lab_ptx_function *f,
     align(&a);
     for (int32_t k = 0; k < f->instr_count; k++) {
         const struct lab_ptx_instr *in = &f->instrs[k];
-        if (!load_bytes(in) || fused[k].wide)
+        if (!load_of(in).wide || fused[k].wide)
             continue;
-        const struct lab_ptx_operand *base = &in->operands[1].parts[0];
-        struct lab_ptx_operand start = *base;
-        start.value = 0;
-        const int aligned = of_operand(&a, &start);
+        const int aligned = aligned_to(&a, in);
         if (aligned >= 8)
             join_from(&x, k, aligned);
     }
+    for (int32_t k = 0; k < f->instr_count; k++)
+        if (store_of(&f->instrs[k]).wide) {
+            const int aligned = aligned_to(&a, &f->instrs[k]);
+            k = aligned >= 8 ? join_stores(&x, k, aligned) : k;
+        }
     lab_free(a.of);
     return LAB_OK;
 }
@@ -732,8 +850,8 @@ static bool loads_behind(const struct fusing *x, int32_t to)
 /* A load of one place in shared memory by all lanes. */
 static bool is_shared_load(const struct lab_ptx_instr *in)
 {
-    return load_bytes(in) > 0 &&
-           in->operands[1].parts[0].kind == LAB_PTX_OPERAND_SYMBOL;
+    return load_of(in).wide > 0 &&
+           address_of(in)->parts[0].kind == LAB_PTX_OPERAND_SYMBOL;
 }
 
 /* Whether what `at` writes is read behind `to`, or before by what is moved there, alone. */

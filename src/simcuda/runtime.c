@@ -466,11 +466,9 @@ const struct simcuda_ptxas *simcuda_ptxas_of(const char *source,
     return best;
 }
 
-/* By clang functions of mathematics are calls that the simulator serves. */
 #ifdef LAB_SIM_CLANG
 static const char ptx_alone[] =
-    "clang compiled the kernels, to PTX alone, so no ptxas has counted them; "
-    "FLOP are without those of functions of mathematics (expf, tanhf ...)";
+    "clang compiled the kernels, to PTX alone, so no ptxas has counted them";
 #else
 static const char ptx_alone[] =
     "this build compiled its kernels to PTX alone, so no ptxas has counted "

@@ -366,9 +366,7 @@ static enum lab_status end_table(struct printing *p, const char *above)
         if (p->no_registers)
             lab_str_add(&text, "registers and occupancy: n/a where no ptxas "
                                "has counted a kernel's registers for the "
-                               "device (`lapenna-lab doctor`); by clang FLOP "
-                               "are without those of functions of "
-                               "mathematics\n");
+                               "device (`lapenna-lab doctor`)\n");
         return lab_print_str(&text);
     }
     if (st || p->counted.count > 0)

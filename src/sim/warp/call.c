@@ -297,11 +297,14 @@ static void call_library(struct sim_warp *w, const struct sim_instr *i,
     const struct sim_called *c = i->extra;
     const struct sim_library *f = c->library;
     int64_t each = w->block->grid->kernel->local_bytes;
+    struct lab_sim_counts *counts = &w->block->counts[sim_index(w, i)];
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         unsigned char *local = w->local + __builtin_ctz(rest) * each;
         double a[3] = {0.0, 0.0, 0.0};
         for (int k = 0; k < c->param_count && k < 3; k++)
             a[k] = argument(local, &c->params[k], f->types[k + 1]);
+        if (c->work)
+            sim_add_work(counts, c->work(a[0], a[1]));
         double r = f->one     ? f->one(a[0])
                    : f->two   ? f->two(a[0], a[1])
                    : f->three ? f->three(a[0], a[1], a[2])
@@ -539,6 +542,7 @@ enum lab_status sim_lower_outside(struct sim_lowering *l,
     char why[160];
     c->library = find_library(name);
     if (c->library && library_fits(c->library, c)) {
+        c->work = sim_function_work(c->library->name);
         out->run = call_library;
         return LAB_OK;
     }

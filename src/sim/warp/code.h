@@ -193,6 +193,22 @@ enum lab_status sim_lower_reg(const struct sim_lowering *l,
                               const struct lab_ptx_instr *in, int32_t reg,
                               struct sim_operand *out);
 
+/* ---- FLOP of a lane ---- */
+
+/* Additions, products and fused ones, in fp32 or fp64. */
+struct sim_work {
+    int adds;
+    int muls;
+    int fmas;
+    bool f64;
+    int wide_muls; /* products in fp64 beside them */
+};
+void sim_add_work(struct lab_sim_counts *n, struct sim_work w);
+/* Of a function of mathematics, by its arguments; as floats are, for a float's. */
+typedef struct sim_work sim_work_fn(double a, double b);
+/* By its name in C; NULL: not known (function_flop.c). */
+sim_work_fn *sim_function_work(const char *name);
+
 /* ---- calls ---- */
 
 /* Bytes that move from the caller's local memory to the function's, or back. */
@@ -211,6 +227,7 @@ struct sim_called {
     struct sim_copied *results;
     int result_count;
     const struct sim_library *library;
+    sim_work_fn *work; /* of the library's function; NULL: not known */
 };
 
 /* A call of a function that is in no PTX; refuses one that is not known (call.c). */

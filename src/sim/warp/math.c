@@ -461,7 +461,7 @@ static bool is_quotient(const struct sim_instr *i)
 /* What the function that ptxas calls for such a division adds and multiplies: in its
  * machine code it scales numbers that are not normal, divides the significands, and
  * rounds a result that is not normal with three more. */
-static void count_slow_division(struct lab_sim_counts *n, float a, float b)
+static struct sim_work slow_division(float a, float b)
 {
     int adds = 1;
     int fmas = 7;
@@ -477,9 +477,7 @@ static void count_slow_division(struct lab_sim_counts *n, float a, float b)
         if (exponent <= -126 && exponent >= -150)
             fmas += 3;
     }
-    n->f32_adds += adds;
-    n->f32_fmas += fmas;
-    n->flops += adds + 2 * fmas;
+    return (struct sim_work){.adds = adds, .fmas = fmas};
 }
 
 enum {
@@ -507,8 +505,8 @@ static void run_quotient(struct sim_warp *w, const struct sim_instr *i,
     }
     for (uint32_t rest = slow & mask; rest; rest &= rest - 1) {
         const int l = __builtin_ctz(rest);
-        count_slow_division(&w->block->counts[sim_index(w, i)],
-                            sim_f32(a_lanes[l]), sim_f32(b_lanes[l]));
+        sim_add_work(&w->block->counts[sim_index(w, i)],
+                     slow_division(sim_f32(a_lanes[l]), sim_f32(b_lanes[l])));
     }
     i->after(w, i, mask);
 }
@@ -516,11 +514,6 @@ static void run_quotient(struct sim_warp *w, const struct sim_instr *i,
 /* In fp64 ptxas calls a function, too, for a division, a reciprocal and a root near the
  * ends of the range. What these compare, and what they add and multiply, is that of their
  * machine code, the same for sm_75 and sm_90a (CUDA 13). */
-struct more_f64 {
-    int adds;
-    int muls;
-    int fmas;
-};
 
 enum {
     /* Of the upper half of a number. What is compared as a float is no less as a
@@ -550,15 +543,15 @@ static bool is_exact_quotient(double a, double b)
     return fma(-(x / y), y, x) == 0;
 }
 
-static struct more_f64 slow_quotient(double a, double b)
+static struct sim_work slow_quotient(double a, double b)
 {
     const uint32_t of_a = upper(a) & SIGNLESS;
     const uint32_t of_b = upper(b) & SIGNLESS;
     const uint32_t of_q = upper(a / b) & SIGNLESS;
-    struct more_f64 n = {0, 1, 7};
+    struct sim_work n = {.muls = 1, .fmas = 7};
     if (of_a >= LEAST_DIVIDEND && of_b < FLOAT_INFINITY &&
         of_b >= LEAST_NORMAL && of_q > LEAST_NORMAL && of_q <= FLOAT_INFINITY)
-        return (struct more_f64){0};
+        return (struct sim_work){.adds = 0};
     n.muls += of_b < LEAST_NORMAL;
     n.fmas += of_a < LEAST_NORMAL;
     if (a == 0 || b == 0 || of_a >= INFINITE || of_b >= INFINITE)
@@ -574,34 +567,26 @@ static struct more_f64 slow_quotient(double a, double b)
     return n;
 }
 
-static struct more_f64 slow_reciprocal(double a)
+static struct sim_work slow_reciprocal(double a)
 {
     const uint32_t of_a = upper(a) & SIGNLESS;
     if ((of_a >= LEAST_NORMAL && of_a < MOST_OF_RECIPROCAL) || of_a == 0 ||
         of_a >= INFINITE)
-        return (struct more_f64){0};
-    return of_a >= SCALED_RECIPROCAL ? (struct more_f64){0, 1, 8}
-                                     : (struct more_f64){0, 2, 5};
+        return (struct sim_work){.adds = 0};
+    return of_a >= SCALED_RECIPROCAL ? (struct sim_work){.muls = 1, .fmas = 8}
+                                     : (struct sim_work){.muls = 2, .fmas = 5};
 }
 
-static struct more_f64 slow_root(double a)
+static struct sim_work slow_root(double a)
 {
     const uint32_t of_a = upper(a);
     if (of_a >= LEAST_OF_ROOT && of_a < INFINITE)
-        return (struct more_f64){0};
+        return (struct sim_work){.adds = 0};
     if (of_a >= LEAST_NORMAL && of_a < INFINITE)
-        return (struct more_f64){0, 0, 2};
+        return (struct sim_work){.fmas = 2};
     if (a > 0 && of_a < LEAST_NORMAL)
-        return (struct more_f64){0, 4, 5};
-    return (struct more_f64){a < 0 ? 0 : 1, 0, 0};
-}
-
-static void count_more_f64(struct lab_sim_counts *n, struct more_f64 m)
-{
-    n->f64_adds += m.adds;
-    n->f64_muls += m.muls;
-    n->f64_fmas += m.fmas;
-    n->flops_f64 += m.adds + m.muls + 2 * m.fmas;
+        return (struct sim_work){.muls = 4, .fmas = 5};
+    return (struct sim_work){.adds = !(a < 0)};
 }
 
 #define RUN_F64(name, slow, second)                                            \
@@ -613,7 +598,9 @@ static void count_more_f64(struct lab_sim_counts *n, struct more_f64 m)
         (void)b_lanes;                                                         \
         for (uint32_t rest = mask; rest; rest &= rest - 1) {                   \
             const int l = __builtin_ctz(rest);                                 \
-            count_more_f64(&w->block->counts[sim_index(w, i)], slow);          \
+            struct sim_work more = slow;                                       \
+            more.f64 = true;                                                   \
+            sim_add_work(&w->block->counts[sim_index(w, i)], more);            \
         }                                                                      \
         i->after(w, i, mask);                                                  \
     }
@@ -642,15 +629,6 @@ static sim_run_fn *run_f64(const struct sim_instr *i)
 
 enum { KEPT_A = 1, KEPT_B = 2 };
 
-static void count_scaling(struct sim_warp *w, const struct sim_instr *i,
-                          int muls, int adds)
-{
-    struct lab_sim_counts *n = &w->block->counts[sim_index(w, i)];
-    n->f32_muls += muls;
-    n->f32_adds += adds;
-    n->flops += muls + adds;
-}
-
 static bool is_small(float x)
 {
     return fabsf(x) < 0x1p-126f;
@@ -675,7 +653,8 @@ static int first_lanes(const struct sim_instr *i, int operand, uint32_t scaled,
         }                                                                      \
         const int back = __builtin_popcount(scaled & mask);                    \
         (void)back;                                                            \
-        count_scaling(w, i, muls, adds);                                       \
+        sim_add_work(&w->block->counts[sim_index(w, i)],                       \
+                     (struct sim_work){adds, muls, 0, false, 0});              \
         i->after(w, i, mask);                                                  \
     }
 SCALED(scaled_power, &i->a, x < -126.0f,

@@ -201,7 +201,7 @@ enum lab_status lab_json_write(FILE *to, json_t *object)
  * plus nor leading zeros. */
 static int put_real(char *out, size_t size, double v)
 {
-    int n = snprintf(out, size, "%.17g", v);
+    int n = strfromd(out, size, "%.17g", v);
     char *e = strchr(out, 'e');
     if (!e && !strchr(out, '.'))
         return n + snprintf(out + n, size - (size_t)n, ".0");
@@ -215,12 +215,28 @@ static int put_real(char *out, size_t size, double v)
     return (int)strlen(out);
 }
 
-/* Every iteration has such a line: the rest of it is put together by hand. */
+/* Every iteration has such a line: the rest of it is put together by hand. printf is
+ * slow where a library has added conversions to it, as that of Fortran's quadruple
+ * precision does, which OpenBLAS loads. */
 static char *put_text(char *to, char *end, const char *text)
 {
     while (*text && to < end)
         *to++ = *text++;
     return to;
+}
+
+static char *put_whole(char *to, char *end, int64_t v)
+{
+    char digits[24];
+    char *at = digits + sizeof(digits);
+    uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    *--at = '\0';
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (v < 0)
+        *--at = '-';
+    return put_text(to, end, at);
 }
 
 enum lab_status lab_json_write_numbers(FILE *to, const char *type,
@@ -233,17 +249,19 @@ enum lab_status lab_json_write_numbers(FILE *to, const char *type,
     at = put_text(at, end, type);
     at = put_text(at, end, "\"");
     for (int i = 0; i < n; i++) {
-        if (m[i].is_whole)
-            snprintf(number, sizeof(number), "%lld", (long long)m[i].whole);
-        else
-            put_real(number, sizeof(number), m[i].value);
         at = put_text(at, end, ",\"");
         at = put_text(at, end, m[i].key);
         at = put_text(at, end, "\":");
-        at = put_text(at, end, number);
+        if (m[i].is_whole) {
+            at = put_whole(at, end, m[i].whole);
+        } else {
+            put_real(number, sizeof(number), m[i].value);
+            at = put_text(at, end, number);
+        }
     }
-    snprintf(number, sizeof(number), ",\"format\":%d}\n", LAB_JSON_FORMAT);
-    at = put_text(at, end, number);
+    at = put_text(at, end, ",\"format\":");
+    at = put_whole(at, end, LAB_JSON_FORMAT);
+    at = put_text(at, end, "}\n");
     size_t bytes = (size_t)(at - line);
     return at < end && fwrite(line, 1, bytes, to) == bytes ? LAB_OK
                                                            : cannot_write();

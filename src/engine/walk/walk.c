@@ -731,8 +731,6 @@ static enum lab_status run_ready(struct lab_walk *w, bool timed)
     enum lab_status st = run_call(w, s, &w->speed.ready[w->position].call);
     if (timed)
         w->steps_ns += lab_clock_monotonic_ns() - start;
-    if (!st)
-        walk_mark_written(w, s, LAB_EVENT_NO_TIME);
     return st;
 }
 
@@ -1823,7 +1821,8 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
         st = walk_next_iteration(w, keep);
     if (st)
         return st;
-    bool whole = w->position == 0;
+    int first = w->position;
+    bool whole = first == 0;
     w->steps_ns = 0;
     /* An iteration that began as a walk goes on as one. */
     w->quiet = whole && !lab_walk_samples(w->iteration - w->first);
@@ -1841,6 +1840,9 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
         if (!st && !lab_walk_at_end(w))
             st = look_for_cut(w, &until);
     }
+    /* All at once: between kernels each would wait for memory. */
+    for (int i = first; i < w->position && w->quiet; i++)
+        walk_mark_written(w, &w->schedule->steps[i], LAB_EVENT_NO_TIME);
     if (!st)
         st = walk_finish_iteration(w);
     bool observed = !w->quiet;

@@ -53,14 +53,14 @@ struct keeper {
     const char *path;
 };
 
-static enum lab_status keep(void *user, struct lab_fact_table *t)
+static enum lab_status keep(void *user, struct lab_fact_table **t)
 {
     const struct keeper *k = user;
     struct lab_str note;
     lab_str_init(&note);
-    enum lab_status st = lab_fact_add_machine(t, k->path, &note);
+    enum lab_status st = lab_fact_add_machine(*t, k->path, &note);
     lab_str_release(&note);
-    return st ? st : lab_fact_store(k->db, t);
+    return st ? st : lab_fact_store(k->db, *t);
 }
 
 /* Without a database the tables are shown all the same; one that was named
@@ -90,9 +90,10 @@ struct list {
     struct lab_text_table table;
 };
 
-static enum lab_status add_to_list(void *user, struct lab_fact_table *t)
+static enum lab_status add_to_list(void *user, struct lab_fact_table **table)
 {
     struct list *l = user;
+    const struct lab_fact_table *t = *table;
     if (l->o->json) {
         json_t *line = lab_json_new("table");
         lab_json_text(line, "name", t->name);

@@ -936,4 +936,9 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
     if (o->ascii)
         lab_print_ascii(true);
     check_together(o, line->commands);
+    int cores = lab_cores();
+    if (o->threads > cores) /* allowed: their number decides the bits of sums */
+        lab_warn("--threads %d: more than the %d core%s that this process may "
+                 "use; threads take turns there",
+                 o->threads, cores, cores == 1 ? "" : "s");
 }

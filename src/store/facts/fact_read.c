@@ -599,35 +599,49 @@ static enum lab_status load(const char *path, char **text, size_t *size)
     return st;
 }
 
-/* One of profiles/course.csv; where that is not there, any. */
-static enum lab_status check_course(const struct lab_fact_table *t)
+/* Those of profiles/course.csv, each behind a line's end; where there is no such file,
+ * none. */
+static enum lab_status load_course(struct lab_str *course)
 {
     struct lab_str path;
-    struct lab_str line;
     char *text = NULL;
     size_t bytes = 0;
-    if (!t->course[0])
-        return LAB_OK;
     lab_str_init(&path);
-    lab_str_init(&line);
     enum lab_status st = lab_data_path("profiles/course.csv", &path);
     if (!st)
         st = load(lab_str_text(&path), &text, &bytes);
+    if (!st) {
+        lab_str_addf(course, "\n%.*s", (int)bytes, text);
+        st = lab_str_check(course, "the rows of the course");
+    }
+    lab_free(text);
+    lab_str_release(&path);
+    return st == LAB_E_NOTFOUND ? LAB_OK : st;
+}
+
+static enum lab_status check_course(const struct lab_fact_table *t,
+                                    struct lab_str *course)
+{
+    struct lab_str line;
+    if (!t->course[0])
+        return LAB_OK;
+    enum lab_status st = course->len ? LAB_OK : load_course(course);
+    if (st || !course->len)
+        return st;
+    lab_str_init(&line);
     lab_str_addf(&line, "\n%s,", t->course);
-    if (st == LAB_E_NOTFOUND)
-        st = LAB_OK;
-    else if (!st && !memmem(text, bytes, lab_str_text(&line), line.len))
+    st = lab_str_check(&line, "a row of the course");
+    if (!st && !strstr(lab_str_text(course), lab_str_text(&line)))
         st = lab_fail(LAB_E_PARSE,
                       "[table.course] %s: the course has no row %s: "
                       "`lapenna-lab course` lists them",
                       t->path, t->course);
-    lab_free(text);
     lab_str_release(&line);
-    lab_str_release(&path);
     return st;
 }
 
-enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
+enum lab_status lab_fact_read_next(struct lab_fact_table **out,
+                                   const char *path, struct lab_str *course)
 {
     struct lab_fact_table *t = NULL;
     char *text = NULL;
@@ -637,11 +651,20 @@ enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
         st = lab_fact_parse(&t, path, text, bytes);
     lab_free(text);
     if (!st)
-        st = check_course(t);
+        st = check_course(t, course);
     if (st)
         lab_fact_free(t);
     else
         *out = t;
+    return st;
+}
+
+enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
+{
+    struct lab_str course;
+    lab_str_init(&course);
+    enum lab_status st = lab_fact_read_next(out, path, &course);
+    lab_str_release(&course);
     return st;
 }
 

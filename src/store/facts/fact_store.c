@@ -36,7 +36,9 @@ static enum lab_status read_all(const char *dir, struct lab_fact_table **list,
     enum lab_status wrong = LAB_OK;
     struct lab_kept_error why;
     struct lab_str path;
+    struct lab_str course;
     lab_str_init(&path);
+    lab_str_init(&course);
     for (struct dirent *e; !st && *count < MOST_TABLES && (e = readdir(d));) {
         size_t n = strlen(e->d_name);
         if (n < 5 || strcmp(e->d_name + n - 4, ".csv") != 0)
@@ -46,7 +48,7 @@ static enum lab_status read_all(const char *dir, struct lab_fact_table **list,
         struct lab_fact_table *t = NULL;
         st = lab_str_check(&path, "a path");
         if (!st)
-            st = lab_fact_read(&t, lab_str_text(&path));
+            st = lab_fact_read_next(&t, lab_str_text(&path), &course);
         if (st == LAB_E_PARSE) {
             if (!wrong)
                 lab_error_keep(&why);
@@ -62,6 +64,7 @@ static enum lab_status read_all(const char *dir, struct lab_fact_table **list,
         list[at] = t;
     }
     lab_str_release(&path);
+    lab_str_release(&course);
     closedir(d);
     return !st && wrong ? lab_error_again(wrong, &why) : st;
 }
@@ -80,7 +83,7 @@ enum lab_status lab_fact_all(lab_fact_each_fn *each, void *user)
     enum lab_status st = read == LAB_E_PARSE ? LAB_OK : read;
     for (int i = 0; i < count; i++) {
         if (!st)
-            st = each(user, list[i]);
+            st = each(user, &list[i]);
         lab_fact_free(list[i]);
     }
     lab_str_release(&dir);
@@ -92,9 +95,11 @@ struct of_lesson {
     struct lab_str *out;
 };
 
-static enum lab_status add_if_of_lesson(void *user, struct lab_fact_table *t)
+static enum lab_status add_if_of_lesson(void *user,
+                                        struct lab_fact_table **table)
 {
     struct of_lesson *f = user;
+    const struct lab_fact_table *t = *table;
     size_t n = strlen(f->lesson);
     for (const char *at = t->lessons; *at; at += strspn(at, " ")) {
         size_t len = strcspn(at, " ");
@@ -117,7 +122,7 @@ enum lab_status lab_fact_of_lesson(const char *lesson, struct lab_str *out)
 
 struct search {
     const char *name;
-    struct lab_str path;
+    struct lab_fact_table *found;
     struct lab_str names;
 };
 
@@ -131,13 +136,16 @@ static bool is_row(const char *course, const char *name)
            strcasecmp(course + skip, name + zeros) == 0;
 }
 
-static enum lab_status compare_name(void *user, struct lab_fact_table *t)
+static enum lab_status compare_name(void *user, struct lab_fact_table **t)
 {
     struct search *s = user;
-    lab_str_addf(&s->names, "%s%s", s->names.len ? " " : "", t->name);
-    if (!s->path.len &&
-        (strcmp(t->name, s->name) == 0 || is_row(t->course, s->name)))
-        lab_str_add(&s->path, t->path);
+    const char *name = (*t)->name;
+    lab_str_addf(&s->names, "%s%s", s->names.len ? " " : "", name);
+    if (!s->found &&
+        (strcmp(name, s->name) == 0 || is_row((*t)->course, s->name))) {
+        s->found = *t;
+        *t = NULL;
+    }
     return LAB_OK;
 }
 
@@ -166,14 +174,16 @@ enum lab_status lab_fact_find(struct lab_fact_table **out, const char *name)
     if (strchr(name, '/') || strstr(name, ".csv"))
         return lab_fact_read(out, name);
     struct search s = {.name = name};
-    lab_str_init(&s.path);
     lab_str_init(&s.names);
     enum lab_status st = lab_fact_all(compare_name, &s);
-    if ((!st || st == LAB_E_PARSE) && s.path.len)
-        st = lab_fact_read(out, lab_str_text(&s.path));
-    else if (!st)
+    if ((!st || st == LAB_E_PARSE) && s.found) {
+        *out = s.found;
+        s.found = NULL;
+        st = LAB_OK;
+    } else if (!st) {
         st = no_table(name, lab_str_text(&s.names));
-    lab_str_release(&s.path);
+    }
+    lab_fact_free(s.found);
     lab_str_release(&s.names);
     return st;
 }

@@ -1319,27 +1319,23 @@ struct tables_source {
     char problem[LAB_ERROR_BYTES]; /* "": every file is a table */
 };
 
-/* One more table into the list, which takes a copy: it is read anew. */
-static enum lab_status take(void *user, struct lab_fact_table *t)
+/* One more table into the list, which owns it then. */
+static enum lab_status take(void *user, struct lab_fact_table **t)
 {
     struct tables_source *s = user;
-    struct lab_fact_table *copy = NULL;
     struct lab_str note;
     size_t room = (size_t)s->count;
     lab_str_init(&note);
     enum lab_status st = lab_grow(&s->tables, (size_t)s->count, &room,
                                   sizeof(*s->tables), "the tables");
     if (!st)
-        st = lab_fact_read(&copy, t->path);
-    if (!st)
-        st = lab_fact_add_machine(copy, s->db, &note);
+        st = lab_fact_add_machine(*t, s->db, &note);
     lab_str_release(&note);
-    if (st) {
-        lab_fact_free(copy);
-        return st;
+    if (!st) {
+        s->tables[s->count++] = *t;
+        *t = NULL;
     }
-    s->tables[s->count++] = copy;
-    return LAB_OK;
+    return st;
 }
 
 /* They are shown where there is no database to keep them in, too. */

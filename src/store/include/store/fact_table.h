@@ -58,6 +58,10 @@ struct lab_fact_change {
 LAB_C_BEGIN
 /* Reads a file and computes its columns. *out is the caller's. */
 enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path);
+/* One of several files. `course` is empty before the first and takes the rows of the
+ * course, which each table's own row is looked for in; the caller's. */
+enum lab_status lab_fact_read_next(struct lab_fact_table **out,
+                                   const char *path, struct lab_str *course);
 /* The same of the text of a file; `path` is for messages and the name. */
 enum lab_status lab_fact_parse(struct lab_fact_table **out, const char *path,
                                const char *text, size_t bytes);
@@ -129,9 +133,10 @@ enum lab_status lab_fact_expression(const char *text, lab_fact_name_fn *name,
 struct lab_database;
 
 /* The tables that ship, in the order of the course: `each` gets one after the
- * other, until it returns an error. A table is valid during the call. LAB_E_PARSE: a
- * file is wrong; `each` has had the others. */
-typedef enum lab_status lab_fact_each_fn(void *user, struct lab_fact_table *t);
+ * other, until it returns an error. A table is valid during the call; one that `each`
+ * sets to NULL it has taken over. LAB_E_PARSE: a file is wrong; `each` has had the
+ * others. */
+typedef enum lab_status lab_fact_each_fn(void *user, struct lab_fact_table **t);
 enum lab_status lab_fact_all(lab_fact_each_fn *each, void *user);
 /* The names of the tables that are of a lesson, by their key "lessons": "gpus, sheets";
  * nothing where there is none. A file that is wrong is none of them. LAB_E_NOMEM. */

@@ -19,6 +19,13 @@ cp "$out" first
 run run small.md --json --backend cpu --iterations 5 --db "$db"
 expect_json "FILE2=$work/first" 'same(rows, other)'
 
+# More threads than cores: allowed, and stated.
+run run small.md --json --backend cpu --iterations 1 --threads 256 --db threads.db
+expect_exit 0
+[ "$(nproc)" -ge 256 ] || expect_stderr '--threads 256: more than the '
+run run small.md --json --backend cpu --iterations 1 --threads 1 --db threads.db
+expect_no_stderr
+
 # Lines are flushed one by one: whatever a reader gets ends with one, also of a
 # training that is faster than its reader.
 "${LAB_PYTHON:-python3}" - "$LAB_EXE" "$work/flushed.db" <<'END' ||

@@ -161,23 +161,6 @@ static void add_result(struct lab_text_table *t, const struct page *p,
     lab_text_table_add(t, r->idea);
 }
 
-/* "workspace 72 MiB": beside the tensors. */
-static void write_workspace(const struct lab_bench_result *r, char *out,
-                            size_t bytes)
-{
-    double mib = (double)r->workspace_bytes / (1024.0 * 1024.0);
-    if (r->workspace_bytes < 0)
-        out[0] = '\0';
-    else if (r->workspace_bytes == 0)
-        snprintf(out, bytes, "no workspace");
-    else if (mib < 0.01)
-        snprintf(out, bytes, "workspace %lld bytes",
-                 (long long)r->workspace_bytes);
-    else
-        snprintf(out, bytes,
-                 mib < 1000 ? "workspace %.3g MiB" : "workspace %.0f MiB", mib);
-}
-
 /* "1.71 times as fast as its model: caches serve ..." */
 static void print_passed(const struct page *p, const struct lab_bench_result *r)
 {
@@ -198,7 +181,8 @@ static void print_notes(const struct page *p)
     double share = NAN;
     for (const struct lab_bench_result *r = NULL; (r = next(p, r));) {
         share = fmax(share, r->share);
-        write_workspace(r, workspace, sizeof(workspace));
+        lab_bench_workspace_text(r->workspace_bytes, workspace,
+                                 sizeof(workspace));
         const char *note = r->note ? r->note : "";
         if (p->lab->backend->untimed && r->idea && r->idea[0])
             lab_printf(stdout, "  %s: %s\n", r->variant, r->idea);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +27,9 @@
 #include "report/suggest.h"
 #include "store/fact_table.h"
 
-enum { MOST_WORDS = 40, MOST_OUTPUT = 8 << 20, MOST_SECONDS = 300 };
+/* A command has so many seconds of processors, and as many times WAITED by the clock: a
+ * machine that does other work fails no row. */
+enum { MOST_WORDS = 40, MOST_OUTPUT = 8 << 20, MOST_SECONDS = 300, WAITED = 4 };
 
 /* Any number of rows. */
 static void take_rows(struct lab_options *o, struct argp_state *state)
@@ -65,7 +68,7 @@ struct course {
     char state[512];         /* directory for what the commands write; "" */
     const struct lab_options *o;
     char **output; /* of each row's command, once it ran; NULL */
-    int *code;     /* its exit code */
+    int *code;     /* as run_one() has it */
     int counts[6];
 };
 
@@ -103,6 +106,15 @@ static int split(char *text, char *words[], int most)
     return n;
 }
 
+static void limit(int what, rlim_t most)
+{
+    struct rlimit to;
+    if (getrlimit(what, &to) == 0 && to.rlim_cur > most) {
+        to.rlim_cur = most;
+        setrlimit(what, &to);
+    }
+}
+
 static void become(const struct course *c, char *words[], int out)
 {
     int nothing = open("/dev/null", O_RDWR);
@@ -110,7 +122,9 @@ static void become(const struct course *c, char *words[], int out)
     dup2(nothing, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(nothing, STDERR_FILENO);
-    alarm(MOST_SECONDS);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, MOST_SECONDS);
+    alarm(MOST_SECONDS * WAITED);
     execv("/proc/self/exe", words);
     _exit(127);
 }
@@ -148,17 +162,18 @@ static pid_t fork_for_command(void)
     return pid;
 }
 
-/* The exit code; -1: it did not run. */
+/* The exit code, or less than zero: which signal ended it. */
 static int run_one(const struct course *c, const char *command,
                    struct lab_str *out)
 {
     char *words[MOST_WORDS] = {(char[]){"lapenna-lab"}};
     char *text = lab_strdup(command);
     int ends[2];
-    int code = -1;
+    int status = 0;
+    int code = LAB_EXIT_MACHINE;
     if (!text || pipe(ends) != 0) {
         lab_free(text);
-        return -1;
+        return code;
     }
     split(text, words + 1, MOST_WORDS - 1);
     pid_t pid = fork_for_command();
@@ -170,9 +185,9 @@ static int run_one(const struct course *c, const char *command,
     if (pid > 0) {
         read_output(ends[0], pid, out);
         close(ends[0]);
-        while (waitpid(pid, &code, 0) < 0 && errno == EINTR)
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
-        code = WIFEXITED(code) ? WEXITSTATUS(code) : -1;
+        code = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     } else {
         close(ends[0]);
     }
@@ -353,7 +368,16 @@ static void check(struct course *c, int row, struct verdict *v)
         snprintf(command, sizeof(command), "%s", text_of(c, row, c->command));
     const char *output = output_of(c, row, command, &code);
     if (code != 0) {
-        snprintf(what, sizeof(what), "exit code %d", code);
+        if (code == -SIGXCPU)
+            snprintf(what, sizeof(what), "too much CPU time, %d s at most",
+                     (int)MOST_SECONDS);
+        else if (code == -SIGALRM)
+            snprintf(what, sizeof(what), "too long, %d s at most",
+                     (int)MOST_SECONDS * (int)WAITED);
+        else
+            snprintf(what, sizeof(what), "%s %d",
+                     code < 0 ? "ended by signal" : "exit code",
+                     code < 0 ? -code : code);
         fail(v, command, what);
         return;
     }

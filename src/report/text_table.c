@@ -294,6 +294,25 @@ static void take_columns(struct lines *l)
             (can_wrap(l, l->to) && wide + WORDS <= l->most)));
 }
 
+/* How many columns of the first part name a row: a text, its number in front, and the
+ * texts behind it that tell a row from the one before. */
+static int name_columns(const struct lines *l, size_t rows)
+{
+    const struct lab_text_table *t = l->t;
+    size_t columns = (size_t)t->columns;
+    int lead = l->to > 1 && t->right[0] && !t->right[1] ? 2 : 1;
+    for (size_t i = 2; i < rows; i++) {
+        char *const *row = t->cells + i * columns;
+        char *const *before = row - columns;
+        int same = 0;
+        while (same < l->to && strcmp(row[same], before[same]) == 0)
+            same++;
+        if (same >= lead && same < l->to && !t->right[same])
+            lead = same + 1;
+    }
+    return lead;
+}
+
 enum lab_status lab_text_table_format(struct lab_text_table *t,
                                       struct lab_str *out)
 {
@@ -312,8 +331,7 @@ enum lab_status lab_text_table_format(struct lab_text_table *t,
         if (l.to == t->columns)
             break;
         lab_str_add_char(out, '\n');
-        /* The row's name: a column of text, with its number in front. */
-        l.lead = l.to > 1 && t->right[0] && !t->right[1] ? 2 : 1;
+        l.lead = name_columns(&l, rows);
     }
     bool failed = t->failed || out->failed;
     lab_text_table_release(t);

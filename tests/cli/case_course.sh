@@ -44,6 +44,15 @@ done
 exits 0 course --check B02 B04
 expect_stdout 'B04     works'
 expect_stdout '2 work, 0 need a GPU, 0 in part, 0 come later, 0 missing, 0 fail'
+# A command with too much to do ends by itself, and its row states why.
+ulimit -St 1
+run course --check B02 B33
+ulimit -St "$(ulimit -Ht)"
+expect_exit 1
+expect_stdout 'B02     works'
+expect_stdout 'B33     fails'
+expect_stdout 'too much CPU time'
+
 # Without a GPU the recorded run has to hold what the row shows; what no run holds is
 # said. The figures behind the claims are those of the runs that ship.
 exits 0 course --check B09 B19 B36 E10 --json

@@ -84,6 +84,36 @@ TEST_CASE(a_wide_table_comes_in_parts)
              "1  fc1.bias  4.00 KiB  cpu\n");
 }
 
+/* Rows of one size each, told apart by their second column. */
+TEST_CASE(a_part_names_its_rows)
+{
+    static const char *const heads[] = {"size", "rung", "in", ">time", "note",
+                                        NULL};
+    struct lab_text_table t;
+    struct lab_str out;
+    lab_text_table_init(&t, heads);
+    t.most = 30;
+    for (int i = 0; i < 3; i++) {
+        lab_text_table_add(&t, i < 2 ? "1024" : "4096");
+        lab_text_table_add(&t, i == 1 ? "tile" : "direct");
+        lab_text_table_add(&t, "fp32");
+        lab_text_table_add(&t, "1.25 ms");
+        lab_text_table_add(&t, i == 1 ? "workspace" : "");
+    }
+    lab_str_init(&out);
+    assert_ok(lab_text_table_format(&t, &out));
+    assert_string_equal(lab_str_text(&out), "size  rung    in       time\n"
+                                            "1024  direct  fp32  1.25 ms\n"
+                                            "1024  tile    fp32  1.25 ms\n"
+                                            "4096  direct  fp32  1.25 ms\n"
+                                            "\n"
+                                            "size  rung    note\n"
+                                            "1024  direct  \n"
+                                            "1024  tile    workspace\n"
+                                            "4096  direct  \n");
+    lab_str_release(&out);
+}
+
 /* A last column of text is broken between words, where a part has room for some. */
 TEST_CASE(a_long_text_is_broken)
 {

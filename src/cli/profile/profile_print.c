@@ -207,12 +207,13 @@ static enum lab_status print_lines(FILE *to, struct lab_database *db,
 
 /* ---- the tables of a lab ---- */
 
-/* What the variant reports, or why it has no times, and why it is faster than its
- * model. */
+/* What the variant reports, or why it has no times, its workspace, and why it is faster
+ * than its model. */
 static void add_result(struct lab_text_table *t,
                        const struct lab_bench_result *r)
 {
     char note[512];
+    char workspace[64];
     struct lab_bench_result shown = *r;
     enum lab_bench_unit unit = !r->unit                         ? LAB_UNIT_BYTES
                                : strncmp(r->unit, "s/", 2) == 0 ? LAB_UNIT_TIME
@@ -222,7 +223,10 @@ static void add_result(struct lab_text_table *t,
     const char *text = r->note ? r->note : r->reason ? r->reason : "";
     const char *why = lab_bench_model_passed(unit, r->rate, r->rate_model,
                                              r->bytes, r->traffic_bytes);
-    snprintf(note, sizeof(note), "%s%s%s%s", text, why && text[0] ? "; " : "",
+    lab_bench_workspace_text(r->workspace_bytes, workspace, sizeof(workspace));
+    snprintf(note, sizeof(note), "%s%s%s%s%s%s", text,
+             text[0] && workspace[0] ? ", " : "", workspace,
+             why && (text[0] || workspace[0]) ? "; " : "",
              why ? "passed: " : "", why ? why : "");
     shown.note = note;
     shown.precision = arithmetic_of(r);

@@ -276,6 +276,8 @@ double lab_prediction_ratio(enum lab_bench_unit unit,
  * what the problem needs and what the model counts. */
 const char *lab_bench_model_passed(enum lab_bench_unit unit, double rate,
                                    double model, double bytes, double traffic);
+/* "workspace 72 MiB", beside the tensors; "no workspace"; "": unknown. Returns `out`. */
+const char *lab_bench_workspace_text(int64_t bytes, char *out, size_t cap);
 /* A figure of the course beside ours: "np.dot at 6000: slide, its CPU: 71.65
  * GFLOP/s; this machine: 50.1 GFLOP/s (blas)", or "; recorded on NVIDIA H200:
  * ..." */

@@ -87,8 +87,8 @@ TEST_CASE(a_wide_table_comes_in_parts)
 /* Rows of one size each, told apart by their second column. */
 TEST_CASE(a_part_names_its_rows)
 {
-    static const char *const heads[] = {"size", "rung", "in", ">time", "note",
-                                        NULL};
+    static const char *const heads[] = {"size",  "rung", "in",
+                                        ">time", "note", NULL};
     struct lab_text_table t;
     struct lab_str out;
     lab_text_table_init(&t, heads);

@@ -16,6 +16,7 @@
 
 #include "base/datadir.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/signals.h"
 #include "base/unknown.h"
 #include "cmd.h"
@@ -27,7 +28,7 @@
 #include "report/suggest.h"
 #include "store/fact_table.h"
 
-/* A command has so many seconds of processors, and as many times WAITED by the clock: a
+/* A command has so many seconds of each core, and WAITED times as many by the clock: a
  * machine that does other work fails no row. */
 enum { MOST_WORDS = 40, MOST_OUTPUT = 8 << 20, MOST_SECONDS = 300, WAITED = 4 };
 
@@ -123,7 +124,7 @@ static void become(const struct course *c, char *words[], int out)
     dup2(out, STDOUT_FILENO);
     dup2(nothing, STDERR_FILENO);
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, MOST_SECONDS);
+    limit(RLIMIT_CPU, MOST_SECONDS * (rlim_t)lab_cores());
     alarm(MOST_SECONDS * WAITED);
     execv("/proc/self/exe", words);
     _exit(127);
@@ -370,7 +371,7 @@ static void check(struct course *c, int row, struct verdict *v)
     if (code != 0) {
         if (code == -SIGXCPU)
             snprintf(what, sizeof(what), "too much CPU time, %d s at most",
-                     (int)MOST_SECONDS);
+                     (int)MOST_SECONDS * lab_cores());
         else if (code == -SIGALRM)
             snprintf(what, sizeof(what), "too long, %d s at most",
                      (int)MOST_SECONDS * (int)WAITED);

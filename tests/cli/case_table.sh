@@ -114,16 +114,17 @@ run lesson show one-hot
 [ "$(grep -c 'Tables of the course' "$out")" = 0 ] || complain 'tables of a lesson that has none'
 play lab-fusion --backend cpu --db own.db <<'END'
 resize 80 24
-key t
+await 60000 Predict first
 key End
-expect Tables of the course: bsp
+await 60000 Tables of the course: bsp
 quit
 END
 play transformer-block --backend cpu --db own.db <<'END'
 resize 80 24
 key L
+await 60000 the lesson (1-
 key End
-expect Tables of the course: transformers
+await 60000 Tables of the course: transformers
 quit
 END
 printf '#:title T\n#:formula minus [1] = -a ^ 2\ncase,a [1],source\nA,2,s\n' >own.csv

@@ -5,7 +5,8 @@ cp "$LAB_SOURCE_DIR"/tests/cli/golden/files/functions.cu .
 python=${LAB_PYTHON:-python3}
 check=$LAB_SOURCE_DIR/tests/cli/sim_functions.py
 threads=$("$python" "$check" --args .)
-# Functions of <cmath> by their names in std, and what atomics and __ldg() take besides.
+# Functions of <cmath> by their names in std, pow() of a float and an int, which is a double,
+# and what atomics and __ldg() take besides.
 cat >more.cu <<'END'
 #include <cmath>
 #include <cuda_bf16.h>
@@ -14,7 +15,7 @@ __global__ void more(const float *x, double *y, const uchar4 *c, int *z,
                      unsigned short *u, __nv_bfloat16 *b, __half2 *h)
 {
     const int t = threadIdx.x;
-    double *d = y + 7 * t;
+    double *d = y + 9 * t;
     int *i = z + 4 * t;
     d[0] = std::exp((double)x[t]);
     d[1] = std::sin(x[t]);
@@ -23,6 +24,8 @@ __global__ void more(const float *x, double *y, const uchar4 *c, int *z,
     d[4] = std::abs(-3);
     d[5] = std::tanh(x[t]);
     d[6] = std::sqrt((double)x[t]);
+    d[7] = pow(x[t] / 10, 2) + std::pow(2, t) + pow(2u, 3l) + fmin(x[t], 3.0f);
+    d[8] = sizeof(pow(x[t], 2)) + min(x[t], 2.0);
     i[0] = __dp4a(c[t], c[t + 1], (unsigned)t);
     i[1] = __ldg(&c[t]).w;
     i[2] = __dp2a_lo(2 * t | (2 * t + 1) << 16, 0x201, 0);
@@ -45,15 +48,15 @@ for compiler in clang nvcc; do
     expect_exit 0
     "$python" "$check" "$out" || complain "$compiler: a value"
     run sim more.cu --compiler $compiler --grid 1 --block 8 --json \
-        --arg 'in:float[8]=iota' --arg 'out:double[8,7]' --arg 'in:uchar[40]=iota' \
+        --arg 'in:float[8]=iota' --arg 'out:double[8,9]' --arg 'in:uchar[40]=iota' \
         --arg 'out:int[8,4]' --arg 'inout:ushort[2]=zero' --arg 'inout:bfloat16[1]=0' \
         --arg 'inout:half[2]=0'
     expect_exit 0
     expect_json 'all(abs(got - want) <= 4e-7 * max(1, abs(want))
              for t in range(8)
-             for got, want in zip(of("output")[0]["data"][7 * t:7 * t + 7],
+             for got, want in zip(of("output")[0]["data"][9 * t:9 * t + 9],
                  [math.exp(t), math.sin(t), math.log(t + 1), t ** 2, 3, math.tanh(t),
-                  t ** 0.5]))' \
+                  t ** 0.5, t * t / 100 + 2 ** t + 8 + min(t, 3), 8 + min(t, 2)]))' \
         'of("output")[1]["data"] == [v for t in range(8) for v in (
              sum((4 * t + k) * (4 * t + 4 + k) for k in range(4)) + t, 4 * t + 3,
              2 * t + 2 * (2 * t + 1), t)]' \

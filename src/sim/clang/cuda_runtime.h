@@ -925,7 +925,7 @@ LAB_DEVICE void __sincosf(float a, float *s, float *c)
     {                                                                          \
         return name((double)a);                                                \
     }
-#define LAB_MATH2_AS(name, single, twice)                                      \
+#define LAB_SAME2_AS(name, single, twice)                                      \
     LAB_DEVICE float name##f(float a, float b)                                 \
     {                                                                          \
         return single;                                                         \
@@ -937,30 +937,13 @@ LAB_DEVICE void __sincosf(float a, float *s, float *c)
     LAB_DEVICE double name(double a, double b)                                 \
     {                                                                          \
         return twice;                                                          \
-    }                                                                          \
-    LAB_DEVICE double name(double a, float b)                                  \
+    }
+/* Two numbers of other types, a float and an int among them, are doubles, as in C++. */
+#define LAB_MATH2_AS(name, single, twice)                                      \
+    LAB_SAME2_AS(name, single, twice)                                          \
+    template <typename A, typename B> LAB_DEVICE double name(A a, B b)         \
     {                                                                          \
-        return name(a, (double)b);                                             \
-    }                                                                          \
-    LAB_DEVICE double name(float a, double b)                                  \
-    {                                                                          \
-        return name((double)a, b);                                             \
-    }                                                                          \
-    LAB_DEVICE float name(float a, int b)                                      \
-    {                                                                          \
-        return name(a, (float)b);                                              \
-    }                                                                          \
-    LAB_DEVICE double name(double a, int b)                                    \
-    {                                                                          \
-        return name(a, (double)b);                                             \
-    }                                                                          \
-    LAB_DEVICE float name(int a, float b)                                      \
-    {                                                                          \
-        return name((float)a, b);                                              \
-    }                                                                          \
-    LAB_DEVICE double name(int a, double b)                                    \
-    {                                                                          \
-        return name((double)a, b);                                             \
+        return name((double)a, (double)b);                                     \
     }
 /* A call that the simulator serves. clang must not know its name: it would take
  * an instruction that this target does not have. */
@@ -1036,8 +1019,18 @@ LAB_MATH2_AS(fdim, a > b ? a - b : 0.0f, a > b ? a - b : 0.0)
 #pragma push_macro("LAB_DEVICE")
 #undef LAB_DEVICE
 #define LAB_DEVICE LAB_BOTH
-LAB_MATH2_AS(min, __nvvm_fmin_f(a, b), __nvvm_fmin_d(a, b))
-LAB_MATH2_AS(max, __nvvm_fmax_f(a, b), __nvvm_fmax_d(a, b))
+#define LAB_LEAST(name, single, twice)                                         \
+    LAB_SAME2_AS(name, single, twice)                                          \
+    LAB_DEVICE double name(double a, float b)                                  \
+    {                                                                          \
+        return name(a, (double)b);                                             \
+    }                                                                          \
+    LAB_DEVICE double name(float a, double b)                                  \
+    {                                                                          \
+        return name((double)a, b);                                             \
+    }
+LAB_LEAST(min, __nvvm_fmin_f(a, b), __nvvm_fmin_d(a, b))
+LAB_LEAST(max, __nvvm_fmax_f(a, b), __nvvm_fmax_d(a, b))
 #pragma pop_macro("LAB_DEVICE")
 LAB_DEVICE float fmaf(float a, float b, float c)
 {

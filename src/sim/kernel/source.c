@@ -1317,36 +1317,33 @@ static void add_type_word(struct type_words *t, const char *word, size_t n)
     static const struct {
         const char *word;
         enum lab_sim_type type;
-        int count;
-    } rows[] = {{"float", LAB_SIM_TYPE_FLOAT, 1},
-                {"float2", LAB_SIM_TYPE_FLOAT, 2},
-                {"float4", LAB_SIM_TYPE_FLOAT, 4},
-                {"double", LAB_SIM_TYPE_DOUBLE, 1},
-                {"double2", LAB_SIM_TYPE_DOUBLE, 2},
-                {"half", LAB_SIM_TYPE_HALF, 1},
-                {"__half", LAB_SIM_TYPE_HALF, 1},
-                {"half2", LAB_SIM_TYPE_HALF, 2},
-                {"__half2", LAB_SIM_TYPE_HALF, 2},
-                {"__nv_bfloat16", LAB_SIM_TYPE_BFLOAT16, 1},
-                {"__nv_bfloat162", LAB_SIM_TYPE_BFLOAT16, 2},
-                {"int", LAB_SIM_TYPE_INT, 1},
-                {"int2", LAB_SIM_TYPE_INT, 2},
-                {"int4", LAB_SIM_TYPE_INT, 4},
+        int most; /* numbers of CUDA's vectors of it: float2 to float4; 1: none */
+    } rows[] = {{"float", LAB_SIM_TYPE_FLOAT, 4},
+                {"double", LAB_SIM_TYPE_DOUBLE, 4},
+                {"half", LAB_SIM_TYPE_HALF, 2},
+                {"__half", LAB_SIM_TYPE_HALF, 2},
+                {"__nv_bfloat16", LAB_SIM_TYPE_BFLOAT16, 2},
+                {"int", LAB_SIM_TYPE_INT, 4},
                 {"int32_t", LAB_SIM_TYPE_INT, 1},
-                {"uint2", LAB_SIM_TYPE_UNSIGNED, 2},
-                {"uint4", LAB_SIM_TYPE_UNSIGNED, 4},
+                {"uint", LAB_SIM_TYPE_UNSIGNED, 4},
                 {"uint32_t", LAB_SIM_TYPE_UNSIGNED, 1},
-                {"long", LAB_SIM_TYPE_LONG, 1},
+                {"long", LAB_SIM_TYPE_LONG, 4},
+                {"longlong", LAB_SIM_TYPE_LONG, 4},
                 {"int64_t", LAB_SIM_TYPE_LONG, 1},
+                {"ulong", LAB_SIM_TYPE_ULONG, 4},
+                {"ulonglong", LAB_SIM_TYPE_ULONG, 4},
                 {"size_t", LAB_SIM_TYPE_ULONG, 1},
                 {"uint64_t", LAB_SIM_TYPE_ULONG, 1},
-                {"short", LAB_SIM_TYPE_SHORT, 1},
+                {"short", LAB_SIM_TYPE_SHORT, 4},
                 {"int16_t", LAB_SIM_TYPE_SHORT, 1},
+                {"ushort", LAB_SIM_TYPE_USHORT, 4},
                 {"uint16_t", LAB_SIM_TYPE_USHORT, 1},
-                {"char", LAB_SIM_TYPE_CHAR, 1},
+                {"char", LAB_SIM_TYPE_CHAR, 4},
                 {"int8_t", LAB_SIM_TYPE_CHAR, 1},
+                {"uchar", LAB_SIM_TYPE_UCHAR, 4},
                 {"uint8_t", LAB_SIM_TYPE_UCHAR, 1},
                 {"bool", LAB_SIM_TYPE_BOOL, 1}};
+    int count = 1;
     size_t k = 0;
     if (n == 8 && memcmp(word, "unsigned", n) == 0) {
         t->without_sign = true;
@@ -1356,14 +1353,17 @@ static void add_type_word(struct type_words *t, const char *word, size_t n)
         t->type = t->type < 0 ? LAB_SIM_TYPE_INT : t->type;
         return;
     }
+    if (n > 1 && word[n - 1] >= '2' && word[n - 1] <= '4')
+        count = word[--n] - '0';
     while (k < sizeof(rows) / sizeof(rows[0]) &&
-           (strlen(rows[k].word) != n || memcmp(rows[k].word, word, n) != 0))
+           (strlen(rows[k].word) != n || memcmp(rows[k].word, word, n) != 0 ||
+            count > rows[k].most))
         k++;
     if (k == sizeof(rows) / sizeof(rows[0]))
         t->wrong = true;
     else if (t->type < 0 || t->type == LAB_SIM_TYPE_INT) {
         t->type = rows[k].type;
-        t->count = rows[k].count;
+        t->count = count;
     } else if (rows[k].type != LAB_SIM_TYPE_INT &&
                !(t->type == LAB_SIM_TYPE_LONG &&
                  rows[k].type == LAB_SIM_TYPE_LONG))

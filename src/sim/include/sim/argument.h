@@ -154,7 +154,7 @@ int64_t lab_sim_argument_unwritten(struct lab_sim_memory *m,
 
 const char *lab_sim_type_name(enum lab_sim_type type);
 int lab_sim_type_bytes(enum lab_sim_type type);
-/* The type that words of C++ name, of an element of float4 too; -1: none of these. */
+/* The type that words of C++ name, of a number of float4 too; -1: none of these. */
 int lab_sim_type_of_words(const char *text, size_t n);
 bool lab_sim_type_is_real(enum lab_sim_type type);
 /* Element i at `data` as a double, of an integer too. */

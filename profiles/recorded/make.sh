@@ -149,7 +149,7 @@ timed() {
 chosen() {
     while read -r what lesson rest; do
         ! is_in "$lesson" "${LAB_RECORD_ONLY:-$lesson}" ||
-            echo "$what $lesson $rest"
+            echo "$what $lesson${rest:+ $rest}"
     done
 }
 

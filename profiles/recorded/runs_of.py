@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """runs_of.py OLD MADE LEFT NEW...: the numbers of the runs in the database OLD of which
-those in NEW take the place, for make.sh. MADE and LEFT have a job a line: `lab NAME ...`,
-`run NAME ...`.
+those in NEW that are done take the place, for make.sh. MADE and LEFT have a job a line:
+`lab NAME ...`, `run NAME ...`.
 
 A run of the same job is one of the same lab and sizes, or of the same lesson, variants that
 were chosen and trace, with or without counters. Of a lab or a lesson with a job in MADE and
@@ -13,7 +13,8 @@ import sys
 # A sweep's lab is its title, without its `lab-`.
 RUNS = """SELECT id, kind, lesson, title, ifnull(counters, 'off'), ifnull(traceState, ''),
 iif(variantsFrom = 'chosen', ifnull(variants, ''), NULL), (SELECT group_concat(size) FROM
-(SELECT DISTINCT size FROM lab_row WHERE runId = run.id ORDER BY size)) FROM run"""
+(SELECT DISTINCT size FROM lab_row WHERE runId = run.id ORDER BY size)) FROM run
+WHERE status = 'done'"""
 
 
 def jobs_of(path):

@@ -44,6 +44,16 @@ record optimizer-sgd all.db
 expect_exit 1
 [ "$(names all.db | tr ' ' '\n' | grep -c optimizer-sgd)" -eq 3 ] ||
     complain "not the two new runs and the old one: $(names all.db)"
+# A run that its time ended takes the place of none.
+cp all.db cut.db
+runs=$(names all.db | wc -w)
+script python3 "${make%/*}/runs_of.py" all.db /dev/null /dev/null cut.db
+[ "$(wc -w <"$out")" -eq "$runs" ] ||
+    complain "not each run in its own place: $(cat "$out")"
+python3 -c "import sqlite3
+with sqlite3.connect('cut.db') as d: d.execute(\"UPDATE run SET status = 'interrupted'\")"
+script python3 "${make%/*}/runs_of.py" all.db /dev/null /dev/null cut.db
+[ "$(wc -w <"$out")" -eq 0 ] || complain "in the place of runs that are whole: $(cat "$out")"
 # The ladder without a lesson, twice.
 record gesv all.db
 expect_exit 0
@@ -85,6 +95,11 @@ record 'lab-saxpy lab-stencil' none.db
 [ "$(cat "$out")" = 57 ] || complain "not 50 s and 7 s: $(cat "$out")"
 record 'lab-saxpy lab-stencil' none.db 2
 [ "$(cat "$out")" = 50 ] || complain "not 7 s beside 50 s: $(cat "$out")"
+# One without options is known too.
+printf '3 lab lab-cudnn-calls\n' >call_times
+script env LAB_RECORD_ON=cuda LAB_RECORD_ONLY=lab-cudnn-calls LAB_RECORD_TIMES=call_times \
+    "$make" "$LAB_EXE" none.db
+[ "$(cat "$out")" = 3 ] || complain "not the 3 s of cuDNN's calls: $(cat "$out")"
 unset LAB_RECORD_PLAN
 record 'lab-stencil' none.db
 expect_exit 0

@@ -27,6 +27,25 @@ found = {u for (u,) in d.execute("""SELECT uuid FROM TARGET_INFO_GPU UNION
 assert found, "no GPU"
 assert all(u.startswith("GPU-00000000-0000-0000-0000-") for u in found), found
 P
+# Every loss ships, the first four iterations whole, and a file that is finished once more
+# for runs that are merged into it loses none of its rows.
+cp "$LAB_SOURCE_DIR/profiles/recorded/h200.db" finished.db
+python3 - "$LAB_SOURCE_DIR/profiles/recorded" <<'P' || complain "rows of runs are lost"
+import sqlite3, subprocess, sys
+def counts(path):
+    d = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    tables = [t for (t,) in d.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return d, {t: d.execute(f'SELECT count(*) FROM "{t}"').fetchone() for t in tables}
+d, before = counts(f"{sys.argv[1]}/h200.db")
+for table, want in ("loss", "iterations"), ("step", 4):
+    wrong = d.execute(f"""SELECT id, lesson FROM run WHERE kind = 'lesson' AND (SELECT
+        count(DISTINCT iteration) FROM {table} WHERE runId = run.id) != {want}""").fetchall()
+    assert not wrong, (table, wrong)
+subprocess.run([sys.executable, f"{sys.argv[1]}/finish.py", "finished.db"], check=True)
+after = counts("finished.db")[1]
+assert before == after, [t for t in before if before[t] != after[t]]
+P
+
 run profile show --recorded last
 expect_exit 0
 grep -q 'NVIDIA H200' "$out" || complain "show does not name the device"

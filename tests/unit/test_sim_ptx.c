@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "sim/gpu.h"
 #include "sim/ptx.h"
 
 #define HEAD ".version 9.0\n.target sm_90a\n.address_size 64\n" /* 3 lines */
@@ -320,6 +321,35 @@ TEST_CASE(a_place_knows_what_it_is_inlined_at)
     check_place(ptx, f->instrs[18].place, 0, 24, 1, NULL);
     assert_int_equal(f->instrs[6].text_line, 66);
     lab_ptx_free(ptx);
+}
+
+TEST_CASE(calls_are_listed_whole)
+{
+    enum { CALLS = 20, FIRST = 100 };
+    static const char line[] = ", called at rows.cu:119";
+    struct lab_str text;
+    char out[LAB_SIM_CALLERS];
+    lab_str_init(&text);
+    lab_str_add(&text, ".version 8.0\n.target sm_80\n.address_size 64\n"
+                       ".visible .entry k()\n{\n.loc 1 100 1\nret;\n");
+    for (int i = FIRST + 1; i <= FIRST + CALLS; i++)
+        lab_str_addf(&text,
+                     ".loc 1 %d 1, function_name A, inlined_at 1 %d 1\nret;\n",
+                     i, i - 1);
+    lab_str_add(&text, "}\n.file 1 \"/a/rows.cu\"\n.section .debug_str\n{\n"
+                       "A:\n.b8 65,0\n}\n");
+    struct lab_ptx *ptx = read_text(lab_str_text(&text));
+    const struct lab_ptx_instr *in = ptx->functions[0].instrs;
+    lab_sim_callers_text(ptx, in[CALLS].place, out, sizeof(out));
+    assert_int_equal(strlen(out), (sizeof(out) - 1) / (sizeof(line) - 1) *
+                                      (sizeof(line) - 1));
+    assert_memory_equal(out, line, sizeof(line) - 1);
+    lab_sim_callers_text(ptx, in[1].place, out, sizeof(out));
+    assert_string_equal(out, ", called at rows.cu:100");
+    lab_sim_callers_text(ptx, in[0].place, out, sizeof(out));
+    assert_string_equal(out, "");
+    lab_ptx_free(ptx);
+    lab_str_release(&text);
 }
 
 TEST_CASE(the_same_place_is_kept_once)

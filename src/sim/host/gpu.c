@@ -146,12 +146,18 @@ void lab_sim_callers_text(const struct lab_ptx *ptx, int32_t place, char *out,
     size_t n = 0;
     int line;
     out[0] = '\0';
-    for (int32_t at = ptx ? lab_ptx_caller(ptx, place) : -1; at >= 0 && n < cap;
+    for (int32_t at = ptx ? lab_ptx_caller(ptx, place) : -1; at >= 0;
          at = lab_ptx_caller(ptx, at)) {
         const char *file = lab_sim_source(ptx, at, &line);
         const char *slash = strrchr(file, '/');
-        n += (size_t)snprintf(out + n, cap - n, ", called at %s:%d",
-                              slash ? slash + 1 : file, line);
+        const size_t more =
+            (size_t)snprintf(out + n, cap - n, ", called at %s:%d",
+                             slash ? slash + 1 : file, line);
+        if (more >= cap - n) {
+            out[n] = '\0';
+            return;
+        }
+        n += more;
     }
 }
 

@@ -140,7 +140,8 @@ enum lab_status lab_sim_gpu_judge(const struct lab_sim_gpu *gpu);
 const char *lab_sim_source(const struct lab_ptx *ptx, int32_t place, int *line);
 enum { LAB_SIM_CALLERS = 200 /* bytes of text that are enough for these */ };
 /* What follows a line of an inlined function: ", called at rows.cu:12", and of the
- * function that has this line, ", called at rows.cu:30"; "" for other lines. */
+ * function that has this line, ", called at rows.cu:30"; "" for other lines. As many of
+ * the calls as `cap` bytes hold whole, the innermost first. */
 void lab_sim_callers_text(const struct lab_ptx *ptx, int32_t place, char *out,
                           size_t cap);
 /* What follows a kernel's name: " (launch 2)"; "" for the first launch. */

@@ -52,6 +52,7 @@ for compiler in clang nvcc; do
         --arg 'out:int[8,4]' --arg 'inout:ushort[2]=zero' --arg 'inout:bfloat16[1]=0' \
         --arg 'inout:half[2]=0'
     expect_exit 0
+    expect_no_stderr
     expect_json 'all(abs(got - want) <= 4e-7 * max(1, abs(want))
              for t in range(8)
              for got, want in zip(of("output")[0]["data"][9 * t:9 * t + 9],

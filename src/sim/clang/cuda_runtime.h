@@ -1019,7 +1019,7 @@ LAB_MATH2_AS(fdim, a > b ? a - b : 0.0f, a > b ? a - b : 0.0)
 #pragma push_macro("LAB_DEVICE")
 #undef LAB_DEVICE
 #define LAB_DEVICE LAB_BOTH
-#define LAB_LEAST(name, single, twice)                                         \
+#define LAB_MIN_MAX(name, single, twice)                                       \
     LAB_SAME2_AS(name, single, twice)                                          \
     LAB_DEVICE double name(double a, float b)                                  \
     {                                                                          \
@@ -1029,8 +1029,8 @@ LAB_MATH2_AS(fdim, a > b ? a - b : 0.0f, a > b ? a - b : 0.0)
     {                                                                          \
         return name((double)a, b);                                             \
     }
-LAB_LEAST(min, __nvvm_fmin_f(a, b), __nvvm_fmin_d(a, b))
-LAB_LEAST(max, __nvvm_fmax_f(a, b), __nvvm_fmax_d(a, b))
+LAB_MIN_MAX(min, __nvvm_fmin_f(a, b), __nvvm_fmin_d(a, b))
+LAB_MIN_MAX(max, __nvvm_fmax_f(a, b), __nvvm_fmax_d(a, b))
 #pragma pop_macro("LAB_DEVICE")
 LAB_DEVICE float fmaf(float a, float b, float c)
 {

@@ -342,8 +342,9 @@ if [ -s "$out/took" ]; then
     awk '{ key = $1 " " $2; $1 = $2 = ""; sub(/^ +/, ""); of[key] = $0 }
         END { for (k in of) print k, of[k] }' "$known" "$out/took" | sort >"$out/gpu_seconds.txt"
     cp "$out/gpu_seconds.txt" "$known"
-    cp "$recorded/seconds.txt" "$out/recorded_seconds.txt"
 fi
+# Of the jobs that are done, where others were left out too.
+cp "$recorded/seconds.txt" "$out/recorded_seconds.txt"
 echo
 printf '%-26s %-26s %-26s %6s\n' 'device, driver' part result time
 cat "$table"

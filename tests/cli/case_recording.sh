@@ -149,6 +149,9 @@ script env PATH="$work/smi:$PATH" "$all" "$LAB_BINARY_DIR" gpu speed
 expect_exit 4
 [ "$(grep -c ' no device  ' gpu/table)" -eq "$lines" ] ||
     complain "the table has not each part once"
+# Where no part is done, too: a recording that leaves a job out has those of the others.
+cmp -s gpu/recorded_seconds.txt "$LAB_SOURCE_DIR/profiles/recorded/seconds.txt" ||
+    complain "the seconds of what was recorded are not there"
 # The seconds of all parts, of stages and of all; two GPUs record in half the time.
 printf 'golden 1 11 an H200, 2026-11-30\n' >seconds
 for gpus in 1 2; do

@@ -188,6 +188,28 @@ status=$?
 expect_exit 0
 expect_stdout 'reads fc1.out.grad[0,0] to fc1.out.grad[9,0]: 10 elements'
 [ "$(grep -c '^dense_matmul' "$out")" = 1 ] || complain 'walked in another phase'
+# Back, and after leaving, the tensors of a lesson are what they were: an update in place
+# is made once, and what nothing has written is unwritten again.
+exits 0 step inside-kernel --backend sim
+grep -A 6 '^6\. fc1\.W  (update' "$out" >plain.step
+"$LAB_EXE" step inside-kernel --backend sim --into fc1.W >"$out" 2>"$err" <<'WORDS'
+writer fc1.W[3,7]
+elements
+back
+print fc1.W[3,7]
+continue
+WORDS
+status=$?
+expect_exit 0
+expect_stdout 'fc1.W[3,7] = 1'
+grep -A 6 '^6\. fc1\.W  (update' "$out" | cmp -s - plain.step ||
+    complain 'an update that was walked is another'
+"$LAB_EXE" step missing-barrier --backend sim --into sums.conv >"$out" 2>"$err" <<'WORDS'
+writer sums.out[0,0,0,0]
+back
+print sums.out[0,0,0,0]
+WORDS
+expect_stdout 'nothing has written it'
 # From a lab's screen into the chosen rung, and back.
 play lab-stencil --backend sim <<'KEYS'
 resize 80 24

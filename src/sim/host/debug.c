@@ -319,7 +319,7 @@ static enum lab_status save(struct lab_sim_debug *d)
         return lab_no_memory("a copy of simulated memory");
     for (size_t i = 0; i < m->count; i++) {
         struct sim_alloc *a = m->allocs[i];
-        if (a->freed || a->read_only)
+        if (a->freed)
             continue;
         struct saved *s = &d->saved[d->saved_count++];
         s->of = a;

@@ -95,6 +95,17 @@ expect_stdout 'What was counted'
 expect_stdout 'run 1 counted by simulation, run 3 counted by simulation'
 expect_stdout 'no part is known in either run (it was simulated, and has no times)'
 grep -Eq 'unknown|^Times|^sum of|Mann-Whitney' "$out" && complain 'rows without a number'
+# Beside a card's run that ships: FLOP are those of the types that both counted, and equal.
+exits 0 run mlp-digits --backend sim --variant '*=naive' --iterations 1 --db card.db
+exits 0 profile import "$LAB_SOURCE_DIR/profiles/recorded/h200.db" --db card.db
+run profile list --db card.db
+naive=$(awk '$4 == "mlp-digits" && $5 == "naive" && $7 == "cuda" { print $1 }' "$out")
+exits 0 profile compare 1 "$naive" --db card.db
+awk -F '  +' '/^What was counted/ { on = 2 } /^$/ { on = 0 } on && on++ > 3 {
+    if ($(NF - 5) != $(NF - 4)) print
+    known += $(NF - 5) ~ /FLOP/
+} END { if (known < 10) print known, "are known" }' "$out" >differ
+[ ! -s differ ] || complain "FLOP beside a card's: $(cat differ)"
 # A step behind a naive one has its own name: the node's is that of its first step.
 exits 0 run mlp-digits --backend sim --iterations 1 --db digits.db
 run profile show 1 --db digits.db --json

@@ -44,16 +44,30 @@ static double flop_per_s(const void *row, int side)
         ((const struct lab_compare_row *)row)->side[side]);
 }
 
-/* What was counted of a step or a kernel; a step has a formula beside it. */
+static double if_known(double v, double other)
+{
+    return isnan(other) ? other : v;
+}
+
+/* What was counted of a step or a kernel, by the types that both sides counted where
+ * both did: a card's basic counters have no fp64. A step has a formula beside it. */
 static double counted_flop(const void *row, int side)
 {
-    const struct lab_time_sum *s =
-        ((const struct lab_compare_row *)row)->side[side];
+    const struct lab_compare_row *r = row;
+    const struct lab_time_sum *s = r->side[side];
+    const struct lab_time_sum *other = r->side[!side];
     if (!s || s->level < LAB_SUM_STEP)
         return (double)NAN;
-    return s->level == LAB_SUM_KERNEL
-               ? lab_counters_flop(&s->counters)
-               : lab_counters_flop_beside(&s->counters, s->flop);
+    struct lab_counters c = s->counters;
+    if (other && !isnan(lab_counters_flop(&other->counters))) {
+        const struct lab_counters *o = &other->counters;
+        c.fp16_flop = if_known(c.fp16_flop, o->fp16_flop);
+        c.fp32_flop = if_known(c.fp32_flop, o->fp32_flop);
+        c.fp64_flop = if_known(c.fp64_flop, o->fp64_flop);
+        c.tensor_flop = if_known(c.tensor_flop, o->tensor_flop);
+    }
+    return s->level == LAB_SUM_KERNEL ? lab_counters_flop(&c)
+                                      : lab_counters_flop_beside(&c, s->flop);
 }
 
 #define COUNTED(name)                                                          \

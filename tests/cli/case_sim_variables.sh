@@ -68,7 +68,8 @@ done
 walk rows.ptx <<'WORDS'
 break 7
 continue
-instruction 11
+instruction 1
+instruction 18
 print v
 registers
 WORDS

@@ -172,13 +172,14 @@ def activation(name, digits):
     return name, claims
 
 
-def optimizer(name, phrase, after=60, other=""):
+def optimizer(name, phrase, after=0, other=None):
     """The weights after one update and after more, and the row of the losses."""
     def claims(w):
         a, b = w.flat("fc1.W")
         yield phrase.format(a, b)
-        a, b = Walk(name, "--iterations", str(after)).flat("fc1.W")
-        yield other.format(a, b)
+        if other:
+            a, b = Walk(name, "--iterations", str(after)).flat("fc1.W")
+            yield other.format(a, b)
         losses, _ = trained(name)
         table = Walk("optimizer-sgd")
         row = re.search(rf"\| {name[len('optimizer-'):]} \| (.*?) \|\s\| \w|"

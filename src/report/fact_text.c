@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "report/json_line.h"
 #include "report/text_table.h"
 
@@ -303,15 +304,21 @@ void lab_fact_csv(const struct lab_fact_table *t, const int *shown, int count,
 enum lab_status lab_fact_of_lesson_text(const char *lesson, struct lab_str *out)
 {
     struct lab_str names;
+    struct lab_str text;
     lab_str_init(&names);
+    lab_str_init(&text);
     enum lab_status st = lab_fact_of_lesson(lesson, &names);
-    if (!st && names.len)
-        lab_str_addf(
-            out,
-            "Tables of the course: %s. `lapenna-lab table %.*s` shows one, "
-            "and t on the home screen all.",
-            lab_str_text(&names), (int)strcspn(lab_str_text(&names), ","),
-            lab_str_text(&names));
+    if (!st && names.len) {
+        lab_str_addf(&text,
+                     "Tables of the course: %s. `lapenna-lab table %.*s` shows "
+                     "one, and t on the home screen all.",
+                     lab_str_text(&names),
+                     (int)strcspn(lab_str_text(&names), ","),
+                     lab_str_text(&names));
+        lab_command_spell(out, lab_str_text(&text), "`", false);
+        st = lab_str_check(&text, "the tables of a lesson");
+    }
+    lab_str_release(&text);
     lab_str_release(&names);
     return st ? st : lab_str_check(out, "the tables of a lesson");
 }

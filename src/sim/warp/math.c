@@ -862,7 +862,7 @@ APPROX1(tanh_fast, tanh(a))
 static inline float exp2_lane(float x, bool ftz)
 {
     double a = (double)(ftz ? flush(x) : x);
-    a = a < -160.0 ? -160.0 : a;
+    a = a >= -160.0 ? a : -160.0; /* of NaN, too */
     a = a > 160.0 ? 160.0 : a;
     double n = __builtin_floor(a + 0.5);
     double f = (a - n) * 0.693147180559945309417;

@@ -83,17 +83,16 @@ enum lab_status lab_sim_memory_open(struct lab_sim_memory **out)
     return LAB_OK;
 }
 
-static void forget_before(struct sim_alloc *a)
+void sim_copy_release(struct sim_copy *c)
 {
-    lab_free(a->before);
-    lab_free((void *)a->set_before);
-    a->before = NULL;
-    a->set_before = NULL;
+    lab_free(c->bytes);
+    lab_free(c->set);
+    *c = (struct sim_copy){NULL};
 }
 
 static void alloc_release(struct sim_alloc *a)
 {
-    forget_before(a);
+    sim_copy_release(&a->before);
     if (a->races_free)
         a->races_free(atomic_load(&a->races));
     lab_free(a->names);
@@ -374,6 +373,29 @@ static void settle(struct sim_alloc *a)
 
 /* ---- a launch that is taken back ---- */
 
+bool sim_copy_take(struct sim_copy *out, const struct sim_alloc *a)
+{
+    out->bytes = lab_alloc(a->bytes);
+    out->set = a->whole ? NULL : lab_alloc(set_bytes(a->bytes));
+    if (!out->bytes || (!a->whole && !out->set))
+        return false;
+    memcpy(out->bytes, a->base, a->bytes);
+    if (out->set)
+        memcpy(out->set, words_of(a, 0), set_bytes(a->bytes));
+    return true;
+}
+
+void sim_copy_put_back(const struct sim_copy *c, struct sim_alloc *a)
+{
+    memcpy(a->base, c->bytes, a->bytes);
+    if (c->set && a->whole) { /* all was written since */
+        a->set = lab_alloc(set_bytes(a->bytes));
+        a->whole = !a->set;
+    }
+    if (c->set && !a->whole)
+        memcpy(words_of(a, 0), c->set, set_bytes(a->bytes));
+}
+
 bool sim_memory_keep(struct lab_sim_memory *m)
 {
     const double most = most_bytes();
@@ -383,17 +405,7 @@ bool sim_memory_keep(struct lab_sim_memory *m)
 
 bool sim_memory_first_store(const struct lab_sim_memory *m, struct sim_alloc *a)
 {
-    bool kept = !m->keeps;
-    if (!kept) {
-        a->before = lab_alloc(a->bytes);
-        a->set_before = a->whole ? NULL : lab_alloc(set_bytes(a->bytes));
-        kept = a->before && (a->whole || a->set_before);
-    }
-    if (kept && m->keeps) {
-        memcpy(a->before, a->base, a->bytes);
-        if (!a->whole)
-            memcpy((void *)a->set_before, words_of(a, 0), set_bytes(a->bytes));
-    }
+    bool kept = !m->keeps || sim_copy_take(&a->before, a);
     atomic_store_explicit(&a->stored, true, memory_order_release);
     return kept;
 }
@@ -402,13 +414,11 @@ void sim_memory_restore(struct lab_sim_memory *m)
 {
     for (size_t i = 0; i < m->count; i++) {
         struct sim_alloc *a = m->allocs[i];
-        if (!a->before)
+        if (!a->before.bytes)
             continue;
-        memcpy(a->base, a->before, a->bytes);
-        if (!a->whole)
-            memcpy(words_of(a, 0), (void *)a->set_before, set_bytes(a->bytes));
+        sim_copy_put_back(&a->before, a);
         atomic_store(&a->stored, false);
-        forget_before(a);
+        sim_copy_release(&a->before);
     }
     m->keeps = false;
 }
@@ -418,7 +428,7 @@ void sim_memory_settle(struct lab_sim_memory *m)
     m->keeps = false;
     for (size_t i = 0; i < m->count; i++) {
         struct sim_alloc *a = m->allocs[i];
-        forget_before(a);
+        sim_copy_release(&a->before);
         if (atomic_load_explicit(&a->stored, memory_order_relaxed))
             settle(a);
         atomic_store_explicit(&a->stored, false, memory_order_relaxed);

@@ -24,6 +24,12 @@ enum { SIM_ALL_SET = 15 };
 
 struct sim_races; /* of race.c */
 
+/* What an allocation had at one moment, and which of its bytes were written. */
+struct sim_copy {
+    unsigned char *bytes; /* owned; NULL: there is no copy */
+    unsigned char *set;   /* owned; NULL: all were written */
+};
+
 struct sim_alloc {
     unsigned char *base; /* aligned to 256 bytes */
     size_t bytes;
@@ -38,10 +44,9 @@ struct sim_alloc {
     struct sim_named *names; /* the newest last */
     size_t name_count;
     size_t name_room;
-    atomic_bool stored;              /* by the launch that runs */
-    unsigned char *before;           /* it; what was there; owned, NULL */
-    sim_set_t *set_before;           /* and `set`; owned, NULL */
-    struct sim_races *_Atomic races; /* their shadow; owned, NULL */
+    atomic_bool stored;     /* by the launch that runs */
+    struct sim_copy before; /* that, where the launch may be taken back */
+    struct sim_races *_Atomic races;         /* their shadow; owned, NULL */
     void (*races_free)(struct sim_races *r); /* race.c's, set with it */
 };
 
@@ -78,6 +83,11 @@ void sim_memory_begin(struct lab_sim_memory *m);
 void sim_memory_set(struct sim_alloc *a, size_t offset, size_t bytes);
 /* The first byte of these that was not; `bytes`: all were. */
 size_t sim_memory_unset(const struct sim_alloc *a, size_t offset, size_t bytes);
+/* A copy of an allocation; false: no memory. Put it back as often as you like, also where
+ * all was written meanwhile; release it in any case. */
+bool sim_copy_take(struct sim_copy *out, const struct sim_alloc *a);
+void sim_copy_put_back(const struct sim_copy *c, struct sim_alloc *a);
+void sim_copy_release(struct sim_copy *c);
 /* Before a launch that may have to be taken back: what it overwrites is kept. false: this
  * machine has no room for it. */
 bool sim_memory_keep(struct lab_sim_memory *m);

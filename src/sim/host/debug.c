@@ -16,8 +16,7 @@
 /* An allocation as it was before the launch. */
 struct saved {
     struct sim_alloc *of;
-    unsigned char *bytes;
-    unsigned char *set; /* NULL: it was whole */
+    struct sim_copy before;
 };
 
 /* A line of source. */
@@ -306,11 +305,6 @@ static void on_finding(void *arg, const struct lab_sim_finding *f)
 
 /* ---- memory, before and again ---- */
 
-static size_t set_bytes(const struct sim_alloc *a)
-{
-    return a->bytes / 4 + (a->bytes % 4 != 0);
-}
-
 static enum lab_status save(struct lab_sim_debug *d)
 {
     const struct lab_sim_memory *m = d->memory;
@@ -323,31 +317,16 @@ static enum lab_status save(struct lab_sim_debug *d)
             continue;
         struct saved *s = &d->saved[d->saved_count++];
         s->of = a;
-        s->bytes = lab_alloc(a->bytes);
-        s->set = a->whole ? NULL : lab_alloc(set_bytes(a));
-        if (!s->bytes || (!a->whole && !s->set))
+        if (!sim_copy_take(&s->before, a))
             return lab_no_memory("a copy of simulated memory");
-        memcpy(s->bytes, a->base, a->bytes);
-        for (size_t k = 0; s->set && k < set_bytes(a); k++)
-            s->set[k] = a->set[k];
     }
     return LAB_OK;
 }
 
 static void restore(struct lab_sim_debug *d)
 {
-    for (size_t i = 0; i < d->saved_count; i++) {
-        const struct saved *s = &d->saved[i];
-        memcpy(s->of->base, s->bytes, s->of->bytes);
-        if (s->set && s->of->whole) { /* the launch wrote all of it */
-            s->of->set = lab_alloc(set_bytes(s->of));
-            s->of->whole = !s->of->set;
-        }
-        if (s->of->whole)
-            continue;
-        for (size_t k = 0; s->set && k < set_bytes(s->of); k++)
-            s->of->set[k] = s->set[k];
-    }
+    for (size_t i = 0; i < d->saved_count; i++)
+        sim_copy_put_back(&d->saved[i].before, d->saved[i].of);
 }
 
 /* ---- the block ---- */
@@ -542,10 +521,8 @@ void lab_sim_debug_close(struct lab_sim_debug *d)
     leave(d);
     if (d->has_memory)
         sim_block_close(&d->block);
-    for (size_t i = 0; i < d->saved_count; i++) {
-        lab_free(d->saved[i].bytes);
-        lab_free(d->saved[i].set);
-    }
+    for (size_t i = 0; i < d->saved_count; i++)
+        sim_copy_release(&d->saved[i].before);
     lab_free(d->saved);
     lab_free(d->tally);
     lab_free(d->counts);

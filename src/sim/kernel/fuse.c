@@ -657,6 +657,13 @@ static int joined_bytes(unsigned words, int aligned, int *from)
     return 8;
 }
 
+/* The words of an access in its piece. */
+static unsigned words_of(const struct lab_ptx_instr *in, int bytes)
+{
+    const int64_t from = offset_of(in) - piece_of(offset_of(in)) * WIDEST;
+    return ((1u << bytes / WORD) - 1) << from / WORD;
+}
+
 /* The load at `at` with those behind it that go into its piece. */
 static void join_from(struct widening *x, int32_t at, int aligned)
 {
@@ -683,8 +690,7 @@ static void join_from(struct widening *x, int32_t at, int aligned)
         if (bytes && e.wide == load_of(first).wide && !x->fused[k].wide &&
             same_base(base, &address_of(in)->parts[0]) &&
             piece_of(offset_of(in)) == piece) {
-            const int word = (int)(offset_of(in) - piece * WIDEST) / WORD;
-            const unsigned own = ((1u << bytes / WORD) - 1) << word;
+            const unsigned own = words_of(in, bytes);
             if (offset_of(in) % bytes == 0 && (own & half) == own) {
                 words |= own;
                 parts[count++] = k;
@@ -700,13 +706,6 @@ static void join_from(struct widening *x, int32_t at, int aligned)
         x->fused[parts[k]].wide = SIM_NOT_WIDE;
     x->fused[at].wide = (uint8_t)bytes;
     x->fused[at].back = (uint8_t)(offset_of(first) - piece * WIDEST - from);
-}
-
-/* The words of an access in its piece. */
-static unsigned words_of(const struct lab_ptx_instr *in, int bytes)
-{
-    const int64_t from = offset_of(in) - piece_of(offset_of(in)) * WIDEST;
-    return ((1u << bytes / WORD) - 1) << from / WORD;
 }
 
 /* Marks those of `parts` whose words are of `whole`, as one access. */
@@ -727,14 +726,24 @@ static void join_parts(const struct widening *x, const int32_t *parts,
     }
 }
 
+/* What parts loads parts stores, and so does a load that may be of shared memory. */
+static bool parts_stores(const struct lab_ptx_instr *in)
+{
+    static const char *const loads[] = {"ld", "ldmatrix", NULL};
+    static const char *const elsewhere[] = {"global", "local", "param",
+                                            "const"};
+    const bool load = strcmp(in->opcode, "ld") == 0;
+    for (size_t w = 0; w < sizeof(elsewhere) / sizeof(elsewhere[0]); w++)
+        if (load && lab_ptx_has_modifier(in, elsewhere[w]))
+            return false;
+    return parts_loads(in) || sim_is_one_of(in, loads);
+}
+
 /* The store at `at` with those behind it that go into its piece, if no other access to
  * shared memory is between. ptxas writes a whole piece, or a half, at once, in whatever
  * order the stores are; none where one of a word follows one of two. Returns the last. */
 static int32_t join_stores(struct widening *x, int32_t at, int aligned)
 {
-    static const char *const loads[] = {"ld", "ldmatrix", NULL};
-    static const char *const elsewhere[] = {"global", "local", "param",
-                                            "const"};
     const struct lab_ptx_instr *first = &x->f->instrs[at];
     const struct lab_ptx_operand *base = &address_of(first)->parts[0];
     int32_t parts[WORDS];
@@ -751,10 +760,6 @@ static int32_t join_stores(struct widening *x, int32_t at, int aligned)
         const struct lab_ptx_instr *in = &x->f->instrs[k];
         const struct elements e = store_of(in);
         const int bytes = e.wide * e.count;
-        bool other = parts_loads(in) || sim_is_one_of(in, loads);
-        for (size_t w = 0; w < sizeof(elsewhere) / sizeof(elsewhere[0]); w++)
-            other = other && !(strcmp(in->opcode, "ld") == 0 &&
-                               lab_ptx_has_modifier(in, elsewhere[w]));
         if (bytes && e.wide == store_of(first).wide &&
             same_base(base, &address_of(in)->parts[0]) &&
             piece_of(offset_of(in)) == piece_of(offset_of(first)) &&
@@ -764,8 +769,9 @@ static int32_t join_stores(struct widening *x, int32_t at, int aligned)
             parts[count++] = k;
             falls |= bytes < widest;
             widest = bytes > widest ? bytes : widest;
-        } else if (other)
+        } else if (parts_stores(in)) {
             break;
+        }
         sim_each_changed(x->f, in, note_base, x);
     }
     if (count == 0)

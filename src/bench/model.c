@@ -198,6 +198,7 @@ static void clear_set(struct lab_bench_data *data, int set)
         data->sizes[kept++] = data->sizes[s];
     }
     data->size_count = kept;
+    data->at_size = -1;
 }
 
 /* -1: no memory. */

@@ -34,7 +34,7 @@ key Esc r
 await 300000 you expect (Enter skips):
 enter 3 memory
 await 300000 recorded as run 1
-await 60000 [700]
+expect [700]
 expect GB/s
 expect you predicted
 key Left
@@ -87,7 +87,7 @@ key r
 await 300000 you expect
 key Enter
 await 300000 timing naive at 700
-await 60000 [700]
+expect [700]
 key x
 await 300000 stopped after
 expect not run

@@ -1281,7 +1281,9 @@ static enum lab_status renew(struct lab_screen *s)
     if (st->set >= fresh.set_count)
         st->set = 0;
     st->size = same_size(&st->lab, st->set, size);
-    if (st->follow && fresh.running == st->set && fresh.at_size >= 0)
+    /* Also when the run ended between two looks: a small lab takes no longer. */
+    if (st->follow && fresh.at_size >= 0 &&
+        fresh.sizes[fresh.at_size].set == st->set)
         st->size = fresh.at_size;
     if (st->lab.command[0]) {
         lab_doc_clear(&st->output);

@@ -424,7 +424,6 @@ static void come_to_rest(struct climbing *w, enum lab_status st)
                  ", recorded as run %lld", (long long)w->lab->run);
     count(s);
     data->running = -1;
-    data->at_size = -1;
     data->doing[0] = '\0';
     changed(s);
 }
@@ -706,7 +705,6 @@ static enum lab_status run(void *user, int set)
         st = lab_bench_model_plan(&s->data, set, lab);
     if (!st) {
         s->data.running = set;
-        s->data.at_size = -1;
         s->data.done = 0;
         s->timed = 0;
         s->data.elapsed_ns = 0;

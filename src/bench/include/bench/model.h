@@ -80,7 +80,7 @@ struct lab_bench_data {
     struct lab_bench_set sets[LAB_BENCH_SETS];
     int set_count;
     int running; /* a set, or -1 */
-    int at_size; /* that is being measured, or -1 */
+    int at_size; /* that is being measured or was last; -1: none yet */
     char doing[160];
     int64_t done; /* results so far, of this run */
     int64_t total;

@@ -258,7 +258,7 @@ static enum lab_status read_source(struct simulation *s)
     };
     struct lab_str words;
     lab_str_init(&words);
-    st = lab_sim_compile(&source, &s->ptx, &words, NULL);
+    st = lab_sim_compile(&source, &s->ptx, &words);
     /* As the compiler has them. */
     if (words.len)
         lab_printf(stderr, "%s%s", lab_str_text(&words),

@@ -445,6 +445,28 @@ for compiler in clang nvcc; do
 done
 [ "$none" = no ] || echo 'skipped: a compiler that makes PTX'
 [ -z "$(ls tmp)" ] || complain 'a directory of the compiler was left'
+# nvcc needs a host compiler; where there is none, clang is the one that is left.
+nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+if [ -n "$nvcc" ] && command -v clang >/dev/null; then
+    mkdir alone
+    ln -s "$(command -v clang)" alone/clang
+    for compiler in auto nvcc; do
+        PATH=$PWD/alone CUDA_HOME=${nvcc%/bin/nvcc} "$LAB_EXE" sim kernels/triple.cu \
+            --compiler $compiler --grid 1 --block 4 --arg 'inout:int[4]=iota' --json \
+            >"$out" 2>"$err"
+        status=$?
+        if [ $compiler = auto ]; then
+            expect_exit 0
+            expect_stderr 'nvcc has no host compiler here that it can use: clang'
+            expect_json 'one("output")["data"] == [0, 3, 6, 9]'
+        else
+            expect_exit 3
+            expect_stderr 'nvcc fatal'
+        fi
+    done
+else
+    echo 'skipped: nvcc without a host compiler needs nvcc and clang'
+fi
 PATH=. CUDA_HOME='' CUDA_PATH='' "$LAB_EXE" sim broken.cu --grid 1 --block 1 \
     --compiler clang >"$out" 2>"$err"
 status=$?

@@ -123,10 +123,15 @@ static bool is_clang(const char *path)
     return strncmp(name ? name + 1 : path, "clang", 5) == 0;
 }
 
+static bool is_auto(const char *compiler)
+{
+    return !compiler || strcmp(compiler, "auto") == 0;
+}
+
 /* The path of the compiler that would be taken. */
 static enum lab_status find_compiler(const char *wanted, struct lab_str *out)
 {
-    bool any = !wanted || strcmp(wanted, "auto") == 0;
+    bool any = is_auto(wanted);
     bool nvcc = any || strcmp(wanted, "nvcc") == 0;
     bool clang = any || strcmp(wanted, "clang") == 0;
     if ((nvcc && find_nvcc(out)) || (clang && find_clang(out)) ||
@@ -387,9 +392,31 @@ static bool is_ptx(const char *path)
     return n >= 4 && strcmp(path + n - 4, ".ptx") == 0;
 }
 
+/* nvcc without a host compiler, or with one that is too new for it. */
+static bool has_no_host(const char *words)
+{
+    return strstr(words, "nvcc fatal") || strstr(words, "unsupported GNU ver");
+}
+
+static enum lab_status compile(const struct lab_sim_source *s, const char *dir,
+                               struct lab_str *path, struct lab_str *ptx,
+                               struct lab_str *words)
+{
+    enum lab_status st;
+    if (is_clang(lab_str_text(path)))
+        return by_clang(s, lab_str_text(path), dir, ptx, words);
+    st = by_nvcc(s, lab_str_text(path), dir, ptx, words);
+    if (st == LAB_E_PARSE && is_auto(s->compiler) &&
+        has_no_host(lab_str_text(words)) && find_clang(path)) {
+        st = by_clang(s, lab_str_text(path), dir, ptx, words);
+        lab_str_add(words, "nvcc has no host compiler here that it can use: "
+                           "clang compiled this\n");
+    }
+    return st;
+}
+
 enum lab_status lab_sim_compile(const struct lab_sim_source *source,
-                                struct lab_str *ptx, struct lab_str *words,
-                                struct lab_str *compiler)
+                                struct lab_str *ptx, struct lab_str *words)
 {
     struct lab_str path;
     char dir[PATH_MAX];
@@ -411,13 +438,9 @@ enum lab_status lab_sim_compile(const struct lab_sim_source *source,
         st = lab_fail(LAB_E_IO, "[sim.folder] cannot make %s: %s", dir,
                       strerror(errno));
     if (!st) {
-        const char *program = lab_str_text(&path);
-        st = is_clang(program) ? by_clang(source, program, dir, ptx, words)
-                               : by_nvcc(source, program, dir, ptx, words);
+        st = compile(source, dir, &path, ptx, words);
         rmdir(dir);
     }
-    if (compiler)
-        lab_str_add(compiler, lab_str_text(&path));
     lab_str_release(&path);
     return st;
 }

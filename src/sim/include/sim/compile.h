@@ -6,8 +6,10 @@
 
 /* What a text of PTX is made of. */
 struct lab_sim_source {
-    const char *path;           /* FILE.cu, or FILE.ptx: read as it is */
-    const char *compiler;       /* "auto", "nvcc", "clang", or a path */
+    const char *path; /* FILE.cu, or FILE.ptx: read as it is */
+    /* "nvcc", "clang", or a path; "auto": nvcc, or clang where there is no nvcc or
+     * it has no host compiler. */
+    const char *compiler;
     const char *const *include; /* directories; that of `path` is one, too */
     int include_count;
     const char *const *define; /* "NAME" or "NAME=VALUE" */
@@ -17,10 +19,8 @@ struct lab_sim_source {
 
 LAB_C_BEGIN
 /* Appends the PTX to `ptx`, and to `words` what the compiler wrote: warnings, or
- * the errors of LAB_E_PARSE. `compiler`, when not NULL, gets its path; "" of a
- * .ptx. Errors: LAB_E_IO; LAB_E_UNSUPPORTED, no compiler, with the packages that
- * have one; LAB_E_CANCELLED, a signal ended it. */
+ * the errors of LAB_E_PARSE. Errors: LAB_E_IO; LAB_E_UNSUPPORTED, no compiler, with
+ * the packages that have one; LAB_E_CANCELLED, a signal ended it. */
 enum lab_status lab_sim_compile(const struct lab_sim_source *source,
-                                struct lab_str *ptx, struct lab_str *words,
-                                struct lab_str *compiler);
+                                struct lab_str *ptx, struct lab_str *words);
 LAB_C_END

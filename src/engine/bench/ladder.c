@@ -30,6 +30,8 @@ struct lab_ladder_numbers {
      * rounded to the dtype, for each that was wanted so far. */
     void *period[LAB_DTYPE_COUNT];
     uint64_t seed;
+    struct reference *kept; /* what results should be; newest first */
+    size_t kept_bytes;
 };
 
 /* The tensors of one size in one precision, on the device. */
@@ -386,9 +388,34 @@ enum {
     CHUNK = 1 << 20,
     ALL_UP_TO = 1 << 17, /* elements: all are compared */
     ALL_READS = 1 << 28, /* numbers that the reference reads for all of them */
-    SAMPLES = 64
+    SAMPLES = 64,
+    KEPT_BYTES = 64 << 20 /* of references: beyond it the kept ones go */
 };
 static const unsigned char GUARD_BYTE = 0x5a;
+
+/* The right values of a result at the elements that are compared, from their
+ * definition: they depend on the size, the precision and the numbers in, so that one
+ * computation serves all variants. */
+struct reference {
+    struct reference *next;
+    int64_t dim[LAB_BENCH_DIMS];
+    enum lab_precision precision;
+    int out;
+    bool all; /* elements 0, 1, 2 ...; else those of at[] */
+    int64_t count;
+    int64_t at[SAMPLES];
+    struct lab_ladder_element element[];
+};
+
+static void references_release(struct lab_ladder_numbers *n)
+{
+    while (n->kept) {
+        struct reference *r = n->kept;
+        n->kept = r->next;
+        lab_free(r);
+    }
+    n->kept_bytes = 0;
+}
 
 static enum lab_status ladder_numbers_want(struct lab_ladder_numbers *n,
                                            enum lab_dtype dtype)
@@ -417,6 +444,7 @@ static void ladder_numbers_release(struct lab_ladder_numbers *numbers)
         lab_free(numbers->period[d]);
         numbers->period[d] = NULL;
     }
+    references_release(numbers);
 }
 
 static struct lab_bench_numbers
@@ -701,22 +729,82 @@ static void ladder_tensors_done(struct lab_ladder_tensors *t,
 
 /* ---- comparing ---- */
 
-/* Elements of a result, from their definition, by several threads: an element of
- * attention or of a solution reads whole matrices. */
+/* Whether every element is compared: a reference that reads whole rows for one
+ * of them, as attention's and softmax's do, would take minutes. The last
+ * element reads as much as any: with a causal mask the first one sees one key
+ * only. */
+static bool compares_all(const struct lab_ladder_tensors *t, int out)
+{
+    int64_t count = t->view[t->n_in + out].count;
+    int64_t reads = 0;
+    struct lab_bench_numbers n = ladder_numbers_of(t);
+    if (count > ALL_UP_TO)
+        return false;
+    n.reads = &reads;
+    (void)t->operation->element(&n, t->size->dim, out, count - 1);
+    return reads <= ALL_READS / count;
+}
+
+/* By several threads: an element of attention or of a solution reads whole
+ * matrices. */
 struct wanted {
     const struct lab_ladder_tensors *t;
-    int out;
-    const int64_t *at; /* which; NULL: 0, 1, 2 ... */
-    struct lab_ladder_element *element;
+    struct reference *into;
 };
 
 static void want_part(const void *arg, int64_t from, int64_t to)
 {
     const struct wanted *w = arg;
+    struct reference *r = w->into;
     struct lab_bench_numbers n = ladder_numbers_of(w->t);
     for (int64_t i = from; i < to; i++)
-        w->element[i] = w->t->operation->element(&n, w->t->size->dim, w->out,
-                                                 w->at ? w->at[i] : i);
+        r->element[i] = w->t->operation->element(&n, w->t->size->dim, r->out,
+                                                 r->all ? i : r->at[i]);
+}
+
+/* All elements, or the corners and places drawn at random. NULL: no memory. */
+static struct reference *reference_make(struct lab_ladder_tensors *t, int out)
+{
+    enum { GRAIN = 64 };
+    struct lab_ladder_numbers *n = t->numbers;
+    int64_t elements = t->view[t->n_in + out].count;
+    bool all = compares_all(t, out);
+    int64_t count = all ? elements : SAMPLES;
+    size_t bytes = sizeof(struct reference) +
+                   (size_t)count * sizeof(struct lab_ladder_element);
+    if (n->kept_bytes + bytes > KEPT_BYTES)
+        references_release(n);
+    struct reference *r = lab_alloc(bytes);
+    if (!r)
+        return NULL;
+    *r = (struct reference){.next = n->kept,
+                            .precision = t->precision,
+                            .out = out,
+                            .all = all,
+                            .count = count};
+    memcpy(r->dim, t->size->dim, sizeof(r->dim));
+    for (uint64_t k = 0; k < SAMPLES && !all; k++) {
+        uint64_t word = (uint64_t)lab_random_word(1, 7, 0, 2 * k) << 32 |
+                        lab_random_word(1, 7, 0, 2 * k + 1);
+        r->at[k] = k == 0   ? 0
+                   : k == 1 ? elements - 1
+                            : (int64_t)(word % (uint64_t)elements);
+    }
+    lab_parallel(count, all ? GRAIN : 1, want_part,
+                 &(struct wanted){.t = t, .into = r});
+    n->kept = r;
+    n->kept_bytes += bytes;
+    return r;
+}
+
+static const struct reference *reference_of(struct lab_ladder_tensors *t,
+                                            int out)
+{
+    const struct reference *r = t->numbers->kept;
+    while (r && (r->precision != t->precision || r->out != out ||
+                 memcmp(r->dim, t->size->dim, sizeof(r->dim)) != 0))
+        r = r->next;
+    return r ? r : reference_make(t, out);
 }
 
 static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
@@ -743,72 +831,28 @@ static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
     return LAB_OK;
 }
 
-static enum lab_status compare_all(struct lab_ladder_tensors *t, int out,
-                                   double *worst)
-{
-    enum { GRAIN = 64 };
-    const struct lab_view *v = &t->view[t->n_in + out];
-    size_t count = (size_t)v->count;
-    void *host = lab_alloc_array(count, lab_dtype_bytes(v->dtype));
-    struct lab_ladder_element *e = lab_alloc_array(count, sizeof(*e));
-    enum lab_status st =
-        host && e ? lab_backend_download(t->be, host, v->data, bytes_of(v))
-                  : lab_fail(LAB_E_NOMEM, "no memory to compare a result");
-    if (!st) {
-        const struct wanted w = {.t = t, .out = out, .element = e};
-        lab_parallel(v->count, GRAIN, want_part, &w);
-    }
-    for (int64_t i = 0; i < v->count && !st; i++)
-        st = compare_one(t, out, i, lab_number_at(host, v->dtype, i), &e[i],
-                         worst);
-    lab_free(host);
-    lab_free(e);
-    return st;
-}
-
-/* The corners, and places drawn at random. */
-static enum lab_status compare_some(struct lab_ladder_tensors *t, int out,
-                                    double *worst)
+static enum lab_status compare_result(struct lab_ladder_tensors *t, int out,
+                                      double *worst)
 {
     const struct lab_view *v = &t->view[t->n_in + out];
     size_t each = lab_dtype_bytes(v->dtype);
-    struct lab_ladder_element e[SAMPLES];
-    int64_t at[SAMPLES];
-    double got[SAMPLES];
-    enum lab_status st = LAB_OK;
-    for (uint64_t k = 0; k < SAMPLES && !st; k++) {
-        uint64_t word = (uint64_t)lab_random_word(1, 7, 0, 2 * k) << 32 |
-                        lab_random_word(1, 7, 0, 2 * k + 1);
-        at[k] = k == 0   ? 0
-                : k == 1 ? v->count - 1
-                         : (int64_t)(word % (uint64_t)v->count);
-        st = lab_backend_download(t->be, &got[k],
-                                  (char *)v->data + (size_t)at[k] * each, each);
-    }
-    if (!st) {
-        const struct wanted w = {.t = t, .out = out, .at = at, .element = e};
-        lab_parallel(SAMPLES, 1, want_part, &w);
-    }
-    for (int k = 0; k < SAMPLES && !st; k++)
-        st = compare_one(t, out, at[k], lab_number_at(&got[k], v->dtype, 0),
-                         &e[k], worst);
+    const struct reference *r = reference_of(t, out);
+    int64_t count = r ? r->count : 0;
+    char *got = r ? lab_alloc_array((size_t)count, each) : NULL;
+    enum lab_status st =
+        !got     ? lab_fail(LAB_E_NOMEM, "no memory to compare a result")
+        : r->all ? lab_backend_download(t->be, got, v->data, bytes_of(v))
+                 : LAB_OK;
+    for (int64_t i = 0; i < count && !st && !r->all; i++)
+        st = lab_backend_download(t->be, got + (size_t)i * each,
+                                  (char *)v->data + (size_t)r->at[i] * each,
+                                  each);
+    for (int64_t i = 0; i < count && !st; i++)
+        st =
+            compare_one(t, out, r->all ? i : r->at[i],
+                        lab_number_at(got, v->dtype, i), &r->element[i], worst);
+    lab_free(got);
     return st;
-}
-
-/* Whether every element is compared: a reference that reads whole rows for one
- * of them, as attention's and softmax's do, would take minutes. The last
- * element reads as much as any: with a causal mask the first one sees one key
- * only. */
-static bool compares_all(const struct lab_ladder_tensors *t, int out)
-{
-    int64_t count = t->view[t->n_in + out].count;
-    int64_t reads = 0;
-    struct lab_bench_numbers n = ladder_numbers_of(t);
-    if (count > ALL_UP_TO)
-        return false;
-    n.reads = &reads;
-    (void)t->operation->element(&n, t->size->dim, out, count - 1);
-    return reads <= ALL_READS / count;
 }
 
 static enum lab_status look_at_guard(const struct lab_ladder_tensors *t,
@@ -835,8 +879,7 @@ static enum lab_status ladder_tensors_compare(struct lab_ladder_tensors *t,
     t->n_errors = 0;
     for (int out = 0; out < t->n_out && !st; out++) {
         if (t->tensor[t->n_in + out].role != LAB_ROLE_SCRATCH)
-            st = compares_all(t, out) ? compare_all(t, out, &worst)
-                                      : compare_some(t, out, &worst);
+            st = compare_result(t, out, &worst);
     }
     for (int k = t->n_in; k < t->n && !st; k++) {
         const char *start = t->memory[k];

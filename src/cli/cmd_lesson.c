@@ -209,11 +209,35 @@ static char *plain_text(const struct lab_md *doc)
     return lab_str_detach(&text);
 }
 
+/* An array of their names; to be released. */
+static enum lab_status lesson_tables(const struct lab_lesson *l, json_t **out)
+{
+    struct lab_str names;
+    lab_str_init(&names);
+    enum lab_status st = lab_fact_of_lesson(l->id, &names);
+    json_t *all = json_array();
+    const char *at = st ? "" : lab_str_text(&names);
+    while (*at) {
+        size_t len = strcspn(at, ", ");
+        json_array_append_new(all, json_stringn(at, len));
+        at += len + strspn(at + len, ", ");
+    }
+    lab_str_release(&names);
+    *out = all;
+    return st;
+}
+
 static enum lab_status show_json(const struct lab_lesson *l)
 {
     static const char *const kinds[] = {"introduction", "step", "node", "phase",
                                         "other"};
-    enum lab_status st = lab_json_print(lesson_json(l));
+    json_t *tables = NULL;
+    enum lab_status st = lesson_tables(l, &tables);
+    if (st)
+        return st;
+    json_t *lesson = lesson_json(l);
+    json_object_set_new(lesson, "tables", tables);
+    st = lab_json_print(lesson);
     for (int i = 0; i < l->n_sections && !st; i++) {
         const struct lab_section *s = &l->sections[i];
         char *text = plain_text(&s->doc);

@@ -35,6 +35,11 @@ done
 run table gpus
 expect_stdout '309.66'
 [ "$(grep -c -e --measure "$out")" = 0 ] || complain 'there is no --measure'
+run table gpus --json
+expect_json 'rows[0]["printed_fp16_tflop_s"] == 21.2 and rows[0]["texture_units_count"] == 224' \
+    '[round(r["fp16_over_fp32_x"], 9) for r in rows[:3]] == [2, 2, 4]' \
+    'all(r["tpcs_count"] * 2 == r["sms_count"] for r in rows[:3])' \
+    '[r["int32_top_s"] and round(r["int32_top_s"], 1) for r in rows[:3]] == [None, 15.7, 19.5]'
 run table workshop_gpus --json
 expect_json 'rows[-1]["cores_count"] is None or rows[-1]["cores_count"] >= 128'
 run table cpu_and_gpu --json
@@ -110,6 +115,10 @@ expect_exit 0
 # shellcheck disable=SC2016 # the backquotes are the text's
 tr '\n' ' ' <"$out" | grep -q 'Tables of the course: little, slackness, gpus, .*`lapenna-lab table little`' ||
     complain 'a lesson without its tables'
+run lesson show lab-launch --json
+expect_json 'rows[0]["tables"][:3] == ["little", "slackness", "gpus"]'
+run lesson show one-hot --json
+expect_json 'rows[0]["tables"] == []'
 run lesson show one-hot
 [ "$(grep -c 'Tables of the course' "$out")" = 0 ] || complain 'tables of a lesson that has none'
 play lab-fusion --backend cpu --db own.db <<'END'

@@ -55,7 +55,9 @@ struct lab_ladder_element {
     double value;
     double allowed;
     /* The unit in which an error is given where it is a lab's result, as the
-     * size of a sum of random terms; 0: no error is given. */
+     * size of a sum of random terms; 0: no error is given. The error of a result is
+     * the root of the sum of its elements' squared errors over that of their squared
+     * units. */
     double scale;
 };
 
@@ -109,6 +111,12 @@ struct lab_operation {
     struct lab_ladder_element (*element)(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out,
                                          int64_t i);
+    /* The error of a whole result where elements alone do not tell it, as a
+     * factorisation's; `out`: copies of the outputs, scratch left out (NULL). NaN:
+     * not to be had, as without memory. NULL: by the elements' scale. */
+    double (*residual)(const struct lab_bench_numbers *n, const int64_t *dim,
+                       const void *const *out);
+    const char *error_is; /* what the error is, in a line; NULL: it has none */
     /* NULL: all inputs are random. Else fills the host's copy of tensor k (an
      * index into tensors()) and returns true; false: random, as usual. An
      * integer tensor has to be filled. */

@@ -69,4 +69,5 @@ const struct lab_operation lab_operation_precision = {
     .flop = lab_bench_product_flop,
     .bytes = bytes,
     .element = element,
+    .error_is = "|C - AB| over the size of such a sum of random terms",
 };

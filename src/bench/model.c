@@ -252,6 +252,7 @@ static void take_unit(struct lab_bench_data *data,
     data->unit = ladder->unit;
     data->item = ladder->item;
     data->arithmetic = ladder->arithmetic;
+    data->error_is = ladder->error_is;
 }
 
 const char *lab_bench_precision_text(const struct lab_bench_data *data,

@@ -117,6 +117,15 @@ static void add_rate(struct lab_text_table *t, const struct lab_bench *lab,
     lab_text_table_add_real(t, v / lab_bench_scale(lab), 4);
 }
 
+static void add_error(struct lab_text_table *t,
+                      const struct lab_bench_result *r)
+{
+    if (isnan(r->error))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.2e", r->error);
+}
+
 static void add_result(struct lab_text_table *t, const struct page *p,
                        const struct lab_bench_result *r, bool errors)
 {
@@ -133,6 +142,8 @@ static void add_result(struct lab_text_table *t, const struct page *p,
         lab_text_table_add(t, wrong ? "no" : failed ? "not run" : "yes");
         lab_text_table_add_real(t, r->check_error, 2);
         lab_text_table_add_real(t, r->sample_error, 2);
+        if (errors)
+            add_error(t, r);
         for (int i = 0; (column = lab_bench_counted_column(i)); i++)
             lab_text_table_add_field(t, column, &counted);
         return; /* no room for the idea: it is below */
@@ -147,10 +158,8 @@ static void add_result(struct lab_text_table *t, const struct page *p,
     add_rate(t, p->lab, r->rate_model);
     lab_text_table_add_times(t, r->gain);
     lab_text_table_add_times(t, r->gain_model);
-    if (errors && isnan(r->error))
-        lab_text_table_add(t, NULL);
-    else if (errors)
-        lab_text_table_addf(t, "%.1e", r->error);
+    if (errors)
+        add_error(t, r);
     if (p->lab->n_predictions) {
         lab_text_table_add(
             t, lab_prediction_text(p->data, &r->predicted, text, sizeof(text)));
@@ -288,11 +297,11 @@ static enum lab_status print_size(const struct lab_bench *lab, int size)
     for (size_t i = 0; i < sizeof(simulated) / sizeof(simulated[0]) && !timed;
          i++)
         heads[n++] = simulated[i];
+    if (errors)
+        heads[n++] = ">error";
     const struct lab_field *column;
     for (int i = 0; !timed && (column = lab_bench_counted_column(i)); i++)
         heads[n++] = column->title;
-    if (errors && timed)
-        heads[n++] = ">error";
     if (lab->n_predictions && timed)
         heads[n++] = "predicted";
     if (lab->n_predictions && timed)
@@ -313,6 +322,8 @@ static enum lab_status print_size(const struct lab_bench *lab, int size)
         if (!timed)
             lab_printf(stdout, "odd shapes, here: the largest error, in parts "
                                "of what is allowed\n");
+        if (errors)
+            lab_printf(stdout, "error: %s\n", lab->ladder->error_is);
         print_notes(&p);
         print_predictions(&p);
         print_clocks(&p);
@@ -346,6 +357,7 @@ static enum lab_status json_run(const struct lab_bench *lab)
     lab_json_uint(line, "seed", lab->options->seed);
     lab_json_int(line, "repeats", lab->repeats);
     lab_json_int(line, "flush_bytes", lab_bench_flushed(lab));
+    lab_json_text(line, "error_is", lab->ladder->error_is);
     lab_json_real(line, "copy_bytes_per_s", m->copy_bytes_s);
     for (int p = 0; p < LAB_FP64; p++) {
         char key[32];
@@ -384,7 +396,6 @@ static enum lab_status json_result(const struct lab_bench *lab,
     }
     if (lab->backend->untimed)
         lab_bench_json_counted(line, &r->counted);
-    lab_json_real(line, "error", r->error);
     lab_json_real(line, "of_ceiling", r->share);
     lab_json_text(line, "bound", r->bound);
     lab_json_text(line, "bound_predicted", p->bound);

@@ -181,7 +181,23 @@ expect_json '[r["precision"] for r in of("lab_row")] == \
     ["bf16", "fp16", "bf16", "fp16"]' \
     'of("lab_row")[2]["error"] < 0.02 * of("lab_row")[0]["error"]'
 exits 0 lab saxpy --backend cpu --sizes 20 --json
-expect_json 'of("lab_row")[0]["error"] is None'
+expect_json 'of("lab_row")[0]["error"] is None' 'of("lab")[0]["error_is"] is None'
+# MAGMA's, of fp64: below a unit in the last place (1.1e-16), and never nothing; kept.
+for name in dgemm lu; do
+    exits 0 lab $name --backend cpu --sizes 60 --repeat 20 --json --db error.db
+    expect_json 'all(1e-20 < r["error"] < 1.2e-16 for r in of("lab_row"))' \
+        '"testing_d" in of("lab")[0]["error_is"]'
+    sqlite3 error.db "SELECT error FROM lab_row WHERE lab = '$name' ORDER BY place" >stored
+    # The simulator's results are other rungs', and as near.
+    exits 0 lab $name --backend sim --sizes 20 --json
+    expect_json 'all(1e-20 < r["error"] < 1.2e-16 for r in of("lab_row")
+                     if r["status"] == "done")' \
+        'any(r["status"] == "done" for r in of("lab_row"))'
+    exits 0 lab $name --backend cpu --sizes 60 --repeat 20
+    expect_stdout 'error: |'
+    exits 0 profile show last --db error.db
+    expect_stdout "$(head -n 1 stored | python3 -c 'print("%.3g" % float(input()))')"
+done
 
 # Its front matter has keys of its own.
 lesson lab <<'END'

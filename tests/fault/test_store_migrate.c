@@ -60,7 +60,7 @@ SAMPLE_CASE(failed_step_changes_nothing)
 
 SAMPLE_CASE(later_step_keeps_the_runs)
 {
-    enum { NOW = 11, NEXT };
+    enum { NOW = 12, NEXT };
     const struct lab_migration steps[NEXT] = {
         {"CREATE TABLE never_run_again (x)"},
         {"CREATE TABLE nor_this (x)"},
@@ -73,6 +73,7 @@ SAMPLE_CASE(later_step_keeps_the_runs)
         {"CREATE TABLE nor_that_one (x)"},
         {"CREATE TABLE nor_any_of_them (x)"},
         {"CREATE TABLE nor_the_last_one (x)"},
+        {"CREATE TABLE nor_the_newest (x)"},
         {"ALTER TABLE run ADD COLUMN mood TEXT;"
          "UPDATE run SET mood = 'good'"},
     };
@@ -210,6 +211,7 @@ static bool see_median_of_two(void *user, const struct lab_time_sum *row)
 static bool see_no_idea(void *user, const struct lab_bench_result *row)
 {
     assert_null(row->idea);
+    assert_true(isnan(row->error));
     ++*(int *)user;
     return true;
 }

@@ -31,6 +31,7 @@ static struct lab_bench_result row_of(int64_t place)
                                      .power_w = 300.5,
                                      .note = "algorithm 3",
                                      .idea = "a thread an element",
+                                     .error = 2.5e-18,
                                      .workspace_bytes = 1 << 22,
                                      .traced_exec = LAB_UNKNOWN};
 }
@@ -56,6 +57,7 @@ static bool see(void *user, const struct lab_bench_result *row)
     assert_string_equal(row->idea, "a thread an element");
     assert_int_equal(row->workspace_bytes, 1 << 22);
     assert_int_equal(row->traced_exec, LAB_UNKNOWN);
+    assert_true(row->error == 2.5e-18);
     assert_true(row->rate == 5.25e9 && row->power_w == 300.5);
     assert_true(isnan(row->rate_predicted) && isnan(row->gain));
     s->n++;

@@ -49,9 +49,9 @@ struct lab_ladder_tensors {
     int n; /* inputs first, then outputs, then scratch */
     int n_in;
     int n_out; /* with scratch */
-    /* Of the last comparison: errors in the operation's scale. */
+    /* Of the last comparison, where the operation tells errors. */
     double error_squares;
-    int64_t n_errors;
+    double scale_squares;
 };
 
 /* The ladders: names, sizes, what they cost, and what a model promises. */
@@ -825,8 +825,8 @@ static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
                         e->allowed);
     *worst = part > *worst ? part : *worst;
     if (e->scale > 0) {
-        t->error_squares += error / e->scale * (error / e->scale);
-        t->n_errors++;
+        t->error_squares += error * error;
+        t->scale_squares += e->scale * e->scale;
     }
     return LAB_OK;
 }
@@ -876,7 +876,7 @@ static enum lab_status ladder_tensors_compare(struct lab_ladder_tensors *t,
     double worst = 0;
     enum lab_status st = lab_backend_sync(t->be);
     t->error_squares = 0;
-    t->n_errors = 0;
+    t->scale_squares = 0;
     for (int out = 0; out < t->n_out && !st; out++) {
         if (t->tensor[t->n_in + out].role != LAB_ROLE_SCRATCH)
             st = compare_result(t, out, &worst);
@@ -891,6 +891,40 @@ static enum lab_status ladder_tensors_compare(struct lab_ladder_tensors *t,
     if (!st)
         *error = worst;
     return st;
+}
+
+/* Of the operation's residual(), which sees whole results; NaN without memory for
+ * their copies. */
+static double residual_of(const struct lab_ladder_tensors *t)
+{
+    struct lab_bench_numbers n = ladder_numbers_of(t);
+    void *out[LAB_BENCH_TENSORS] = {NULL};
+    bool all = true;
+    double error = NAN;
+    for (int k = t->n_in; k < t->n && all; k++) {
+        const struct lab_view *v = &t->view[k];
+        void **host = &out[k - t->n_in];
+        if (t->tensor[k].role == LAB_ROLE_SCRATCH)
+            continue;
+        *host = lab_alloc_array((size_t)v->count, lab_dtype_bytes(v->dtype));
+        all =
+            *host && !lab_backend_download(t->be, *host, v->data, bytes_of(v));
+    }
+    if (all)
+        error =
+            t->operation->residual(&n, t->size->dim, (const void *const *)out);
+    for (int k = 0; k < LAB_BENCH_TENSORS; k++)
+        lab_free(out[k]);
+    return error;
+}
+
+/* Of what was compared last; NaN: the operation tells none. */
+static double ladder_tensors_error(const struct lab_ladder_tensors *t)
+{
+    if (t->operation->residual)
+        return residual_of(t);
+    return t->scale_squares > 0 ? sqrt(t->error_squares / t->scale_squares)
+                                : (double)NAN;
 }
 
 /* Rungs that are wrong on purpose: run, counted, never timed. */
@@ -1233,8 +1267,8 @@ static enum lab_status time_repeats(struct climb *w,
         lab_device_state_read(info, &row->after);
     if (!st)
         st = ladder_tensors_compare(t, &row->sample_error);
-    if (!st && t->n_errors > 0)
-        row->error = sqrt(t->error_squares / (double)t->n_errors);
+    if (!st)
+        row->error = ladder_tensors_error(t);
     if (w->c->backend->untimed)
         return st;
     if (once && !st) {

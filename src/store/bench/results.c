@@ -40,6 +40,8 @@ static const struct lab_field result_list[] = {
               SHOWN(">model's", 9, TIMES)),
     LAB_FIELD(lab_bench_result, "check_error", REAL, check_error),
     LAB_FIELD(lab_bench_result, "sample_error", REAL, sample_error),
+    LAB_FIELD(lab_bench_result, "error", REAL, error,
+              SHOWN(">error", 11, PLAIN), .digits = 3),
     LAB_FIELD(lab_bench_result, "flop", REAL, flop),
     LAB_FIELD(lab_bench_result, "bytes", REAL, bytes),
     LAB_FIELD(lab_bench_result, "traffic_bytes", REAL, traffic_bytes),
@@ -56,7 +58,7 @@ static const struct lab_field result_list[] = {
     LAB_FIELD(lab_bench_result, "power_w", REAL, power_w),
     LAB_FIELD(lab_bench_result, "tracedExec", INT, traced_exec),
     LAB_FIELD(lab_bench_result, "idea", TEXT, idea,
-              SHOWN("its idea", 11, PLAIN), .missing = ""),
+              SHOWN("its idea", 12, PLAIN), .missing = ""),
 };
 
 LAB_FIELDS(lab_bench_result, result_list, lab_bench_results_read, "lab_row",
@@ -79,8 +81,7 @@ void lab_bench_result_init(struct lab_bench_result *r)
         .registers_per_thread = LAB_UNKNOWN,
         .static_shared_bytes = LAB_UNKNOWN,
         .dynamic_shared_bytes = LAB_UNKNOWN};
-    *r = (struct lab_bench_result){.error = NAN,
-                                   .share = NAN,
+    *r = (struct lab_bench_result){.share = NAN,
                                    .of_library = NAN,
                                    .kernel_ns = NAN,
                                    .occupancy_pct = NAN,

@@ -473,6 +473,17 @@ static void state_line(struct page *p, const struct lab_bench_result *r)
             100 * r->check_error, state, work);
 }
 
+static void error_line(struct page *p, const struct lab_bench_data *lab,
+                       const struct lab_bench_result *r)
+{
+    if (!lab->error_is)
+        return;
+    if (isnan(r->error))
+        line_of(p, "error", LAB_NA ": it was recorded without");
+    else
+        line_of(p, "error", "%.2e: %s", r->error, lab->error_is);
+}
+
 static void prediction_lines(struct page *p, const struct lab_bench_data *lab,
                              const struct lab_bench_result *r)
 {
@@ -519,6 +530,7 @@ static void profile_lines(struct page *p, const struct lab_bench_data *lab,
     work_line(p, row);
     launch_lines(p, row);
     state_line(p, row);
+    error_line(p, lab, row);
 }
 
 static void bench_profile_draw(const struct lab_bench_state *st,

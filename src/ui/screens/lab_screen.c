@@ -523,6 +523,7 @@ static void read_tuning(const struct lab_bench_screen *s,
         out->unit = bare->ladder->unit;
         out->item = bare->ladder->item;
         out->arithmetic = bare->ladder->arithmetic;
+        out->error_is = bare->ladder->error_is;
         (void)lab_bench_model_earlier(out, bare);
         for (int i = 0; i < out->set_count; i++)
             out->sets[i].runs = true;
@@ -572,6 +573,7 @@ static void show_picture(struct lab_bench_screen *s)
     s->data.unit = read.unit;
     s->data.item = read.item;
     s->data.arithmetic = read.arithmetic;
+    s->data.error_is = read.error_is;
     s->data.size_name = read.size_name;
     s->data.by_size = read.by_size;
     s->data.far_apart = read.far_apart;

@@ -77,6 +77,7 @@ struct lab_bench_data {
     bool by_size;           /* a result a size: the bars are the sizes */
     bool far_apart;         /* the bars need a logarithmic axis */
     const char *arithmetic; /* the operation's; NULL: each row's precision */
+    const char *error_is;   /* the operation's; NULL: rows have no error */
     struct lab_bench_set sets[LAB_BENCH_SETS];
     int set_count;
     int running; /* a set, or -1 */

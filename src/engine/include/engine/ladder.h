@@ -51,9 +51,7 @@ struct lab_ladder_row {
     char reason[LAB_LADDER_TEXT];
     double check_error;  /* largest error / what is allowed, odd shapes */
     double sample_error; /* the same at this size */
-    /* Root mean square of the errors of the elements that were compared, in the
-     * operation's scale; NaN: it does not tell errors. */
-    double error;
+    double error; /* as the operation's error_is has it; NaN: it tells none */
     int repeats;
     double *ns; /* of each repeat, in their order; valid during the call */
     double min_ns;

@@ -47,6 +47,8 @@ struct lab_bench_result {
     int64_t flush_bytes;
     double check_error;  /* on odd shapes, in parts of what is allowed */
     double sample_error; /* the same at this size */
+    double error; /* in the operation's unit; NaN: it tells none, or recorded
+                          * before version 12 */
     double min_ns;
     double quarter_ns;
     double median_ns;
@@ -82,7 +84,6 @@ struct lab_bench_result {
     int64_t wrong;                /* elements, of those compared */
     int64_t compared;
     bool library;      /* the vendor's, or what others are measured by */
-    double error;      /* root mean square, in the operation's scale */
     double share;      /* of the ceiling */
     double of_library; /* of the library's speed at this size and precision */
     const char *bound; /* by the measured time */

@@ -1471,12 +1471,19 @@ const char *lab_bench_ceiling_passed(enum lab_bench_unit unit, double share)
                             "writes is faster";
 }
 
-bool lab_bench_ceiling_beaten(const struct lab_bench_data *data, int set,
-                              int size)
+double lab_bench_row_ceiling(const struct lab_bench_result *r)
 {
+    return r->share > 0 ? r->rate / r->share : (double)NAN;
+}
+
+bool lab_bench_ceiling_beaten(const struct lab_bench_data *data, int set,
+                              int size, double ceiling)
+{
+    const double rounded = 1e-6;
     for (int64_t i = 0; i < data->row_count; i++) {
         const struct lab_bench_result *r = &data->rows[i];
         if (r->set == set && (size < 0 || r->size_index == size) &&
+            fabs(lab_bench_row_ceiling(r) - ceiling) <= rounded * ceiling &&
             lab_bench_ceiling_passed(data->unit, r->share))
             return true;
     }

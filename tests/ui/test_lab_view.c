@@ -154,8 +154,8 @@ TEST_CASE(why_a_model_can_be_passed)
 /* A copy in memory does not bound what the caches serve. */
 TEST_CASE(a_ceiling_that_is_passed_is_none)
 {
-    struct lab_bench_result rows[2];
-    struct lab_bench_data lab = {.rows = rows, .row_count = 2};
+    struct lab_bench_result rows[3];
+    struct lab_bench_data lab = {.rows = rows, .row_count = 3};
     assert_null(lab_bench_ceiling_passed(LAB_UNIT_BYTES, 1.01));
     assert_null(lab_bench_ceiling_passed(LAB_UNIT_FLOPS, NAN));
     assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UNIT_BYTES, 1.5),
@@ -166,16 +166,27 @@ TEST_CASE(a_ceiling_that_is_passed_is_none)
                            "this mix of reads and writes is faster"));
     assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UNIT_FLOPS, 1.5),
                            "what was measured is no ceiling"));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         rows[i] = row_of(1, 1, NULL);
         rows[i].set = 1;
-        rows[i].size_index = i;
+        rows[i].size_index = i == 1;
         rows[i].share = i ? 1.5 : 0.9;
+        rows[i].rate = (i < 2 ? 60 : 500) * rows[i].share;
     }
-    assert_false(lab_bench_ceiling_beaten(&lab, 1, 0));
-    assert_true(lab_bench_ceiling_beaten(&lab, 1, 1));
-    assert_true(lab_bench_ceiling_beaten(&lab, 1, -1));
-    assert_false(lab_bench_ceiling_beaten(&lab, 0, -1));
+    const double fp32 = lab_bench_row_ceiling(&rows[0]);
+    const double tensor = lab_bench_row_ceiling(&rows[2]);
+    assert_float_equal(fp32, 60, 1e-9);
+    assert_float_equal(tensor, 500, 1e-9);
+    assert_false(lab_bench_ceiling_beaten(&lab, 1, 0, fp32));
+    assert_true(lab_bench_ceiling_beaten(&lab, 1, 1, fp32));
+    assert_true(lab_bench_ceiling_beaten(&lab, 1, -1, fp32));
+    assert_false(lab_bench_ceiling_beaten(&lab, 0, -1, fp32));
+    /* Of another precision: its own rung alone passes it. */
+    assert_true(lab_bench_ceiling_beaten(&lab, 1, 0, tensor));
+    assert_false(lab_bench_ceiling_beaten(&lab, 1, 1, tensor));
+    rows[2].share = NAN;
+    assert_false(lab_bench_ceiling_beaten(&lab, 1, 0, tensor));
+    assert_true(isnan(lab_bench_row_ceiling(&rows[2])));
 }
 
 /* A library is no rung to climb over. */

@@ -115,7 +115,8 @@ static void bar_words(const struct lab_bench_data *lab,
         return;
     }
     if (!isnan(r->share) &&
-        !lab_bench_ceiling_beaten(lab, r->set, r->size_index))
+        !lab_bench_ceiling_beaten(lab, r->set, r->size_index,
+                                  lab_bench_row_ceiling(r)))
         snprintf(share, sizeof(share), "%.1f %%", 100 * r->share);
     snprintf(out, cap, "%-14s %7s",
              lab_bench_rate_text(lab, r->rate, rate, sizeof(rate)), share);
@@ -625,8 +626,9 @@ static void add_ceiling(struct picture *p, const struct lab_bench_chart *chart)
     const struct lab_bench_set *set = &chart->lab->sets[chart->set];
     char name[96];
     snprintf(name, sizeof(name), "%sceiling: %s",
-             lab_bench_ceiling_beaten(chart->lab, chart->set, -1) ? "not a "
-                                                                  : "",
+             lab_bench_ceiling_beaten(chart->lab, chart->set, -1, set->ceiling)
+                 ? "not a "
+                 : "",
              set->ceiling_name);
     if (isnan(set->ceiling) || isnan(p->x0))
         return;

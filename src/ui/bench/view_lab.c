@@ -171,7 +171,8 @@ static void cell(const void *user, int64_t row, int column, char *out,
         return;
     }
     if (column == COL_SHARE &&
-        lab_bench_ceiling_beaten(&st->lab, r->set, r->size_index))
+        lab_bench_ceiling_beaten(&st->lab, r->set, r->size_index,
+                                 lab_bench_row_ceiling(r)))
         v = NAN; /* a share of no ceiling */
     if (isnan(v)) {
         /* Not there yet is not the same as not to be had. */
@@ -385,7 +386,8 @@ static void rate_line(struct page *p, const struct lab_bench_data *lab,
     char rate[48];
     const char *passed = lab_bench_ceiling_passed(lab->unit, r->share);
     lab_bench_rate_text(lab, r->rate, rate, sizeof(rate));
-    if (!passed && lab_bench_ceiling_beaten(lab, r->set, r->size_index))
+    if (!passed && lab_bench_ceiling_beaten(lab, r->set, r->size_index,
+                                            lab_bench_row_ceiling(r)))
         passed = "another rung is faster than what was measured as the ceiling";
     if (passed || isnan(r->share))
         line_of(p, "rate", "%s%s%s", rate, passed ? "; " : "",
@@ -640,12 +642,12 @@ static void draw_sizes(const struct lab_bench_state *st, struct lab_canvas *c,
     const struct lab_bench_set *set = &lab->sets[st->set];
     const struct lab_bench_result *r = bench_chosen(st);
     const bool own = r && lab->unit == LAB_UNIT_FLOPS && r->share > 0;
-    const double ceiling = own ? r->rate / r->share : set->ceiling;
+    const double ceiling = own ? lab_bench_row_ceiling(r) : set->ceiling;
     char rate[48];
     int x = row.x;
     if (!isnan(ceiling)) {
         char text[120];
-        bool beaten = lab_bench_ceiling_beaten(lab, st->set, st->size);
+        bool beaten = lab_bench_ceiling_beaten(lab, st->set, st->size, ceiling);
         snprintf(text, sizeof(text), "%s %s (%s)",
                  beaten ? "not a ceiling:" : "ceiling",
                  lab_bench_rate_text(lab, ceiling, rate, sizeof(rate)),

@@ -293,8 +293,10 @@ const char *lab_bench_state_text(enum lab_bench_progress state);
 /* Why a rate is above its ceiling, for shares past what noise explains; else
  * NULL: then that rate is no ceiling at this size. */
 const char *lab_bench_ceiling_passed(enum lab_bench_unit unit, double share);
-/* Whether a variant of a set passes the ceiling: at one size, or with -1 at
- * any. */
+/* What a row is a share of; NaN: it has none. */
+double lab_bench_row_ceiling(const struct lab_bench_result *r);
+/* Whether a variant of a set passes this ceiling of its own, which is one of
+ * its precision: at one size, or with -1 at any. */
 bool lab_bench_ceiling_beaten(const struct lab_bench_data *data, int set,
-                              int size);
+                              int size, double ceiling);
 LAB_C_END

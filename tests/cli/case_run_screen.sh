@@ -93,6 +93,21 @@ key n O
 expect on NVIDIA H200; the newest of 2 launches, which differ
 END
 
+# By lesson, so that those to compare stand together.
+exits 0 profile list --recorded --json
+first=$(python3 - "$out" <<'P'
+import json, sys
+print(min((json.loads(r)["lesson"] for r in open(sys.argv[1])), key=str.lower))
+P
+)
+play <<END
+resize 80 24
+key P
+expect lesson▲
+key Enter
+expect $first
+END
+
 # A sweep has neither steps nor kernels, and its timeline says so.
 exits 0 profile list --recorded --json
 sweep=$(python3 - "$out" <<'P'

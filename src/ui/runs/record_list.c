@@ -138,6 +138,15 @@ int lab_record_list_column(const struct lab_record_list *list,
     return -1;
 }
 
+int lab_record_list_titled(const struct lab_record_list *list,
+                           const char *title)
+{
+    for (int i = 0; title && i < list->ops.column_count; i++)
+        if (strcmp(list->column[i].title, title) == 0)
+            return i;
+    return -1;
+}
+
 void lab_record_list_scale(struct lab_record_list *list, int64_t count)
 {
     int column = lab_record_list_column(list, LAB_SHOW_BAR);

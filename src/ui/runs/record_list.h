@@ -28,6 +28,9 @@ void lab_record_list_turn(struct lab_record_list *list, int kind);
 /* The column that shows `show`, the first of them; -1: none. */
 int lab_record_list_column(const struct lab_record_list *list,
                            enum lab_field_show show);
+/* The one of this title; -1: none, also of NULL. */
+int lab_record_list_titled(const struct lab_record_list *list,
+                           const char *title);
 /* Bars of `count` rows fill their column where the value is the largest. */
 void lab_record_list_scale(struct lab_record_list *list, int64_t count);
 /* What lab_table_ops.cell does, for lists that add to it. */

@@ -63,7 +63,11 @@ static enum lab_status runs_init(struct lab_screen *s, const void *args)
                     (const char *const[]){"run", "LESSON", NULL}, &st->none);
     lab_str_add(&st->none, "\".");
     st->table.empty = lab_str_text(&st->none);
-    return reload(s);
+    enum lab_status status = reload(s);
+    lab_table_sort(&st->table,
+                   lab_record_list_titled(&st->list, st->model->sorted), false);
+    lab_table_action(&st->table, LAB_ACT_FIRST);
+    return status;
 }
 
 static void runs_shown(struct lab_screen *s)

@@ -1298,6 +1298,7 @@ static enum lab_status runs_source_recorded(struct runs_source **out)
     (*out)->recorded = true;
     (*out)->model.delete_run = NULL;
     (*out)->model.title = "Recorded runs";
+    (*out)->model.sorted = "lesson"; /* hundreds: those to compare together */
     (*out)->model.badge = "recorded on " LAB_RECORDED_DEVICE;
     return LAB_OK;
 }

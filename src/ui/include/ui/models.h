@@ -23,6 +23,7 @@ struct lab_runs_model {
     /* Of the list, and of its runs' screens; NULL: "Runs", and as it is. */
     const char *title;
     const char *badge;
+    const char *sorted; /* title of the column that the list opens sorted by */
     /* "lapenna-lab WORD...", for these runs, as a shell takes it; NULL ends. */
     void (*hint)(void *user, const char *const *words, struct lab_str *out);
     enum lab_status (*load_runs)(void *user, const struct lab_run_row **rows,

@@ -162,6 +162,7 @@ expect_stderr 'did you mean fc1.matmul'
 play mlp-digits --backend sim <<'KEYS'
 resize 80 24
 await 60000 next: fc1.matmul
+expect i into
 key i
 await 60000 before its first instruction
 expect dense_matmul_fwd_naive

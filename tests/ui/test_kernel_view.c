@@ -182,7 +182,7 @@ TEST_CASE(a_finding_of_the_second_launch)
     plays(&l, "resize 80 24\n"
               "await 60000 uninitialised: read of what nothing wrote\n"
               "expect Kernel turn (launch 2)\n"
-              "expect [5 findings]\n");
+              "expect [5 findings 32]\n");
     close_launch(&l);
 }
 

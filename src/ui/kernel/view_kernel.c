@@ -1005,9 +1005,12 @@ static void draw_pane(struct kernel_state *st, struct lab_canvas *c,
         st->tabs[i] = row;
         st->tabs[i].w =
             lab_canvas_add(c, &row, open ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
-                           open ? "[%s]" : " %s ", panes[i].title);
+                           open ? "[%s" : " %s", panes[i].title);
         if (i == KERNEL_FOUND && n > 0)
-            st->tabs[i].w += lab_canvas_add(c, &row, LAB_ROLE_BAD, "%d ", n);
+            st->tabs[i].w += lab_canvas_add(c, &row, LAB_ROLE_BAD, " %d", n);
+        st->tabs[i].w +=
+            lab_canvas_add(c, &row, open ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
+                           open ? "]" : " ");
     }
     st->pane = r;
     panes[st->tab].draw(st, c, r);

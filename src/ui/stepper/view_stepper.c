@@ -6475,6 +6475,8 @@ static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
 {
     static struct lab_binding
         training_keys[sizeof(stepper_keys) / sizeof(stepper_keys[0])];
+    static struct lab_binding
+        walking_keys[sizeof(stepper_keys) / sizeof(stepper_keys[0])];
     const struct lab_stepper *v = s->state;
     if (v->snap.state == LAB_SESSION_FAILED && !v->snap.schedule)
         return failed_keys;
@@ -6484,8 +6486,10 @@ static const struct lab_binding *stepper_bindings(const struct lab_screen *s)
         return variant_keys;
     if (v->found[0])
         return found_keys;
-    return v->snap.state == LAB_SESSION_TRAINING
-               ? lab_keymap_bar(stepper_keys, "EtdboL", training_keys) /* Esc */
+    if (v->snap.state == LAB_SESSION_TRAINING)
+        return lab_keymap_bar(stepper_keys, "EtdboL", training_keys); /* Esc */
+    return strcmp(v->snap.backend, "sim") == 0
+               ? lab_keymap_bar(stepper_keys, "snicrvetdxbfuoL", walking_keys)
                : stepper_keys;
 }
 

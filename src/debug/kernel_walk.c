@@ -21,7 +21,8 @@ struct session {
     struct lab_kernel_walk *w;
     struct lab_kernel_source source;
     struct lab_kernel_values values;
-    int lane;      /* in focus */
+    const struct lab_ptx_place *first; /* that was shown; NULL: none yet */
+    int lane;                          /* in focus */
     int32_t shown; /* findings of the block that were printed */
     bool leaving;
     bool repeats; /* the word is done again by an empty line */
@@ -134,8 +135,10 @@ static void show(struct session *s)
                block[2], warp, warps);
     print_state(&v);
     lab_printf(stdout, "\n");
-    if (p)
-        list(s, p->file, p->line - AROUND, p->line + AROUND, p->line);
+    if (!p)
+        return;
+    s->first = s->first ? s->first : p;
+    list(s, p->file, p->line - AROUND, p->line + AROUND, p->line);
 }
 
 /* One of a check and a line, and how often; of those from `from` on. */
@@ -520,16 +523,17 @@ static bool is_float(const struct session *s, int64_t word)
     return false;
 }
 
-/* Words from .. end - 1, as floats or as bits; "-": nothing has written it. */
+/* Words from .. end - 1, at most so many, as floats or as bits; "-": nothing has
+ * written it. */
 static void print_words(struct session *s, const char *name, int64_t from,
-                        int64_t end)
+                        int64_t end, int64_t at_most)
 {
     enum { LINE = 8 };
     int64_t bytes;
     int64_t words;
     const unsigned char *p = lab_sim_debug_shared(s->w->debug, &bytes);
     const int32_t *writer = lab_sim_debug_shared_writers(s->w->debug, &words);
-    const int64_t most = end - from > SHARED_SHOWN ? from + SHARED_SHOWN : end;
+    const int64_t most = end - from > at_most ? from + at_most : end;
     if (name)
         lab_printf(stdout, "%s\n", name);
     for (int64_t i = from; i < most; i++) {
@@ -549,13 +553,14 @@ static void print_words(struct session *s, const char *name, int64_t from,
     }
     lab_printf(stdout, "\n");
     if (most < end)
-        lab_printf(stdout, "%6" PRId64 " more words, from %" PRId64 " on\n",
+        lab_printf(stdout, "%6" PRId64 " more words: shared %" PRId64 "\n",
                    end - most, most);
 }
 
 /* The numbers of an array that are of another type than float. */
 static void print_numbers(struct session *s, const char *name, int64_t from,
-                          int64_t to, enum lab_sim_type type, int64_t each)
+                          int64_t to, enum lab_sim_type type, int64_t each,
+                          int64_t at_most)
 {
     enum { LINE = 8 };
     int64_t bytes;
@@ -564,7 +569,7 @@ static void print_numbers(struct session *s, const char *name, int64_t from,
     const unsigned char *p = lab_sim_debug_shared(s->w->debug, &bytes);
     const int32_t *writer = lab_sim_debug_shared_writers(s->w->debug, &words);
     const int64_t count = (to - from) / each;
-    const int64_t most = count > SHARED_SHOWN ? SHARED_SHOWN : count;
+    const int64_t most = count > at_most ? at_most : count;
     lab_printf(stdout, "%s, of %s\n", name, lab_sim_type_name(type));
     for (int64_t i = 0; i < most; i++) {
         const int64_t word = (from + i * each) / 4;
@@ -580,17 +585,19 @@ static void print_numbers(struct session *s, const char *name, int64_t from,
     }
     lab_printf(stdout, "\n");
     if (most < count)
-        lab_printf(stdout, "%6" PRId64 " more\n", count - most);
+        lab_printf(stdout, "%6" PRId64 " more: shared %s\n", count - most,
+                   name);
 }
 
-/* Of the array that is named; NULL: of each. false: there is none. A word of which
- * an array has one byte is one of its words. */
+/* The whole array that is named; NULL: the beginning of each. false: there is none. A
+ * word of which an array has one byte is one of its words. */
 static bool print_arrays(struct session *s, const char *wanted)
 {
     const char *name;
     int64_t from;
     int64_t to;
     int type;
+    const int64_t at_most = wanted ? INT64_MAX : SHARED_SHOWN;
     bool any = false;
     for (int i = 0;
          lab_sim_debug_shared_array(s->w->debug, i, &name, &from, &to, &type);
@@ -602,9 +609,10 @@ static bool print_arrays(struct session *s, const char *wanted)
         if (type < 0)
             lab_printf(stdout, "bits of a type that is not known: ");
         if (type == LAB_SIM_TYPE_FLOAT || type < 0 || from % each != 0)
-            print_words(s, name, from / 4, (to + 3) / 4);
+            print_words(s, name, from / 4, (to + 3) / 4, at_most);
         else
-            print_numbers(s, name, from, to, (enum lab_sim_type)type, each);
+            print_numbers(s, name, from, to, (enum lab_sim_type)type, each,
+                          at_most);
         any = true;
     }
     return any;
@@ -622,7 +630,7 @@ static enum lab_status do_shared(struct session *s, const char *arg)
                         "[kernel.no-shared] the kernel has no shared memory");
     if (!*arg) {
         if (!print_arrays(s, NULL))
-            print_words(s, NULL, 0, words);
+            print_words(s, NULL, 0, words, SHARED_SHOWN);
         return LAB_OK;
     }
     if (print_arrays(s, arg))
@@ -632,8 +640,7 @@ static enum lab_status do_shared(struct session *s, const char *arg)
                         "[kernel.shared-word] '%s': a word from 0 to %" PRId64
                         ", or the name of an array",
                         arg, words - 1);
-    print_words(s, NULL, from,
-                from + SHARED_SHOWN < words ? from + SHARED_SHOWN : words);
+    print_words(s, NULL, from, words, SHARED_SHOWN);
     return LAB_OK;
 }
 
@@ -667,13 +674,11 @@ static enum lab_status do_list(struct session *s, const char *arg)
 {
     struct lab_sim_warp_view v;
     lab_sim_debug_warp(s->w->debug, focus(s), &v);
-    int32_t here = 0;
-    int32_t file = s->source.file;
-    if (v.place >= 0) {
-        here = s->w->ptx->places[v.place].line;
-        file = s->w->ptx->places[v.place].file;
-    }
-    int32_t at = here;
+    const struct lab_ptx_place *p =
+        v.place >= 0 ? &s->w->ptx->places[v.place] : s->first;
+    const int32_t file = p ? p->file : s->source.file;
+    const int32_t here = v.place >= 0 ? p->line : 0;
+    int32_t at = p ? p->line : 0;
     enum lab_status st = *arg ? read_line(arg, &at) : LAB_OK;
     if (st)
         return st;
@@ -780,8 +785,9 @@ static const struct word {
     {"registers", "", "variables and registers that hold a value, of one lane",
      do_registers},
     {"shared", "[WORD|NAME]",
-     "shared memory: each array, or the one of this name, in the type that "
-     "the source has, else as bits; - is a word that nothing wrote",
+     "shared memory: the beginning of each array, or all of the one of this "
+     "name, in the type that the source has, else as bits; - is a word that "
+     "nothing wrote",
      do_shared},
     {"output", "", "which block and warp wrote each element of the output",
      do_output},

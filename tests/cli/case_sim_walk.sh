@@ -240,12 +240,28 @@ KEYS
 # A rung of a lab, whose race is found when it then runs.
 "$LAB_EXE" lab stencil --backend sim --into no_barrier --sizes 300 >"$out" 2>"$err" <<'WORDS'
 step
+shared
+shared tile
+finish
+continue
+list
 WORDS
 status=$?
 expect_exit 1
+# The beginning of each array, or the whole of one by its name: the halo is at the end.
+expect_stdout '   198 more words: shared 64'
+grep -q '^   256: - - - - - -$' "$out" || complain 'the end of the tile'
 expect_stdout 'stencil, variant no_barrier in fp32, size 300, on NVIDIA H200 (simulated)'
 expect_stdout 'stencil_shared  launch.cuh'
 expect_stderr 'race in stencil_shared at kernels/stencil/sums.cu'
+# A warp that has ended: the kernel's own lines, also after a walk through another file.
+for way in '' 'writer emb1.W.m[60,9]
+back'; do
+    printf 'continue\n%s\nlist\n' "$way" |
+        "$LAB_EXE" step word2vec-cbow --backend sim --into 'emb1.W update' >"$out" 2>"$err"
+    grep -q '^ *[0-9]*     12  static __global__ void adam_update(' "$out" ||
+        complain "list of a warp that has ended $way"
+done
 # Shared memory in the type of its source: sums of two warps in double.
 "$LAB_EXE" lab dot --backend sim --into blocks --sizes 10000 >"$out" 2>"$err" <<'WORDS'
 break 39

@@ -558,6 +558,9 @@ enum lab_status sim_lower_outside(struct sim_lowering *l,
     }
     const bool takes = strcmp(name, "malloc") == 0;
     snprintf(why, sizeof(why), "the function %.80s is not in the simulator%s",
-             name, takes ? ": give the kernel memory as an argument" : "");
+             name,
+             takes ? ": give the kernel memory as an argument"
+             : strncmp(name, "__nv", 4) == 0 ? ": nvcc has it" /* clang's PTX */
+                                             : "");
     return sim_lower_refuse(l, in, why);
 }

@@ -1,7 +1,8 @@
 /* A convolution of images that have their channels last, in compiler vectors and
  * without windows laid out: under a row of the kernel the numbers of a window lie
- * together in the image, so that sums for some pixels and 8 to 24 filters stay in
- * registers while the program goes along them, row by row. The image is copied once
+ * together in the image, so that sums for some pixels and 8 to 32 filters stay in
+ * registers while the program goes along them, row by row, in vectors of 8 numbers or,
+ * where the processor has them, of 16; each number is summed in the same order. The image is copied once
  * with its padding; the weights are copied once a call into the order in which they
  * are read.
  *
@@ -21,8 +22,16 @@
 #define FILE_NAME "kernels/conv2d/conv2d_vector.c"
 
 typedef float vec __attribute__((vector_size(32), aligned(4)));
+typedef float wide __attribute__((vector_size(64), aligned(4))); /* two vecs */
 
-enum { LANES = 8, MOST_VECS = 3, MOST_PIXELS = 8, ROWS = 6, BUFFER = 1 << 16 };
+enum {
+    LANES = 8,
+    WIDE = 2 * LANES,
+    MOST_VECS = 4,
+    MOST_PIXELS = 10,
+    ROWS = 6,
+    BUFFER = 1 << 16
+};
 
 #ifdef LAB_VECTOR_IS_CLONED
 #define CLONES __attribute__((target_clones("fma", "default")))
@@ -45,16 +54,22 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Vecs of the next block of columns: 24 are one of three, not two and one. */
-static int vecs_of(int64_t cols)
+/* Vecs of the next block of columns: 24 are one of three, not two and one. Of 16 lanes
+ * two vecs are one register, and there are twice as many of those. */
+static int vecs_of(int lanes, int64_t cols)
 {
     int64_t left = up(cols) / LANES;
-    return left == MOST_VECS ? MOST_VECS : left > 1 ? 2 : 1;
+    if (lanes == WIDE)
+        return (int)least(left, MOST_VECS);
+    return left == 3 ? 3 : left > 1 ? 2 : 1;
 }
 
-static int pixels_of(int vecs)
+/* Of 16 lanes 10: 49 and 196 places leave few of a last tile unused. */
+static int pixels_of(int lanes, int vecs)
 {
-    return vecs == 3 ? 4 : vecs == 2 ? 6 : 8;
+    if (vecs == 1)
+        return 8;
+    return lanes == WIDE ? MOST_PIXELS : vecs == 3 ? 4 : 6;
 }
 
 /* What a tile reads and writes, as offsets from the image and the result. */
@@ -71,57 +86,91 @@ struct taps {
     int64_t step;
 };
 
+/* Of `wides` wides of columns and then `vecs` vecs. */
 INLINE void sum_tile(float *out, int64_t cols, const struct places *at,
                      const float *image, const struct taps *t,
-                     const float *weights, int pixels, int vecs)
+                     const float *weights, int pixels, int wides, int vecs)
 {
-    vec sum[MOST_PIXELS][MOST_VECS];
-    for (int i = 0; i < pixels; i++)
+    const int all = wides * WIDE + vecs * LANES;
+    wide high[MOST_PIXELS][2];
+    vec sum[MOST_PIXELS][3];
+#pragma GCC unroll 10
+    for (int i = 0; i < pixels; i++) {
+        for (int v = 0; v < wides; v++)
+            high[i][v] = (wide){0};
         for (int v = 0; v < vecs; v++)
             sum[i][v] = (vec){0};
+    }
     for (int64_t k = 0; k < t->taps; k++) {
         const float *from[MOST_PIXELS];
+#pragma GCC unroll 10
         for (int i = 0; i < pixels; i++)
             from[i] = image + at->in[i] + k * t->step;
-        for (int64_t p = 0; p < t->length; p++, weights += vecs * LANES) {
-            vec b[MOST_VECS];
-            for (int v = 0; v < vecs; v++)
-                b[v] = *(const vec *)(weights + v * LANES);
-#pragma GCC unroll 8
+        for (int64_t p = 0; p < t->length; p++, weights += all) {
+#pragma GCC unroll 10
             for (int i = 0; i < pixels; i++) {
                 float x = from[i][p];
-                vec a = {x, x, x, x, x, x, x, x};
+                for (int v = 0; v < wides; v++)
+                    high[i][v] +=
+                        (x - (wide){0}) * *(const wide *)(weights + v * WIDE);
                 for (int v = 0; v < vecs; v++)
-                    sum[i][v] += a * b[v];
+                    sum[i][v] +=
+                        (x - (vec){0}) *
+                        *(const vec *)(weights + wides * WIDE + v * LANES);
             }
         }
     }
+#pragma GCC unroll 10
     for (int i = 0; i < pixels; i++) {
-        float *to = out + at->out[i];
+        float some[MOST_VECS * LANES];
+        float *end = out + at->out[i];
+        float *to = cols >= all ? end : some;
         if (i >= at->count)
             break;
-        for (int v = 0; v < vecs; v++) {
-            if (cols - v * LANES >= LANES)
-                *(vec *)(to + v * LANES) = sum[i][v];
-            for (int64_t j = v * LANES; j < cols && cols - v * LANES < LANES;
-                 j++)
-                to[j] = sum[i][v][j - v * LANES];
-        }
+        for (int v = 0; v < wides; v++)
+            *(wide *)(to + v * WIDE) = high[i][v];
+        for (int v = 0; v < vecs; v++)
+            *(vec *)(to + wides * WIDE + v * LANES) = sum[i][v];
+        int64_t k = 0;
+        for (; cols < all && k + LANES <= cols; k += LANES)
+            *(vec *)(end + k) = *(const vec *)(some + k);
+        for (; cols < all && k < cols; k++)
+            end[k] = some[k];
     }
 }
 
 /* The tile of all columns of a result, block by block of the packed weights. */
-CLONES static void sum_blocks(float *out, int64_t cols, const struct places *at,
-                              const float *image, const struct taps *t,
-                              const float *weights, int vecs)
+CLONES static void sum_blocks_8(float *out, int64_t cols,
+                                const struct places *at, const float *image,
+                                const struct taps *t, const float *weights,
+                                int vecs)
 {
     if (vecs == 3)
-        sum_tile(out, cols, at, image, t, weights, 4, 3);
+        sum_tile(out, cols, at, image, t, weights, 4, 0, 3);
     else if (vecs == 2)
-        sum_tile(out, cols, at, image, t, weights, 6, 2);
+        sum_tile(out, cols, at, image, t, weights, 6, 0, 2);
     else
-        sum_tile(out, cols, at, image, t, weights, 8, 1);
+        sum_tile(out, cols, at, image, t, weights, 8, 0, 1);
 }
+
+#ifdef LAB_VECTOR_IS_CLONED
+__attribute__((target("avx512f,fma"))) static void
+sum_blocks_16(float *out, int64_t cols, const struct places *at,
+              const float *image, const struct taps *t, const float *weights,
+              int vecs)
+{
+    if (vecs == 4)
+        sum_tile(out, cols, at, image, t, weights, MOST_PIXELS, 2, 0);
+    else if (vecs == 3)
+        sum_tile(out, cols, at, image, t, weights, MOST_PIXELS, 1, 1);
+    else if (vecs == 2)
+        sum_tile(out, cols, at, image, t, weights, MOST_PIXELS, 1, 0);
+    else
+        sum_tile(out, cols, at, image, t, weights, 8, 0, 1);
+}
+#else
+#define sum_blocks_16 sum_blocks_8 /* not called: there are 8 lanes */
+#endif
 
 /* `height` x `width` pixels of an image (H, W, C) from (top, left) on, zeros outside. */
 static void pad(float *to, const float *image, int64_t H, int64_t W, int64_t C,
@@ -142,6 +191,7 @@ struct job {
     const struct lab_call *call;
     const struct lab_view *x;
     struct lab_conv2d s;
+    int lanes;      /* 8 or 16; packed weights are in the order of either */
     int64_t height; /* of a padded image */
     int64_t width;
     float *weights; /* packed */
@@ -154,7 +204,10 @@ static enum lab_status job_of(struct job *j, const struct lab_call *call,
                               const struct lab_view *x,
                               const struct lab_view *conv)
 {
-    *j = (struct job){.call = call, .x = x, .s = lab_conv2d_of(call, x, conv)};
+    *j = (struct job){.call = call,
+                      .x = x,
+                      .s = lab_conv2d_of(call, x, conv),
+                      .lanes = lab_vector_lanes()};
     const struct lab_conv2d *s = &j->s;
     j->height = (s->y.H - 1) * s->win.stride[0] + s->KH;
     j->width = (s->y.W - 1) * s->win.stride[1] + s->KW;
@@ -185,14 +238,22 @@ static void pad_image(const struct job *j, int64_t n)
         -s->win.pad[0], -s->win.pad[1], j->height, j->width);
 }
 
+static void sum_blocks(const struct job *j, float *out, int64_t cols,
+                       const struct places *at, const struct taps *t,
+                       const float *weights, int vecs)
+{
+    (j->lanes == WIDE ? sum_blocks_16 : sum_blocks_8)(out, cols, at, padded, t,
+                                                      weights, vecs);
+}
+
 /* ---- forward ---- */
 
 /* Wt (K, M) by blocks of columns: (K, vecs * 8) each, zeros behind the last. */
-static void pack(float *to, const float *Wt, int64_t K, int64_t M)
+static void pack(float *to, int lanes, const float *Wt, int64_t K, int64_t M)
 {
     int vecs;
     for (int64_t m = 0; m < M; m += vecs * LANES) {
-        vecs = vecs_of(M - m);
+        vecs = vecs_of(lanes, M - m);
         for (int64_t k = 0; k < K; k++)
             for (int64_t i = 0; i < vecs * LANES; i++)
                 *to++ = m + i < M ? Wt[k * M + m + i] : 0;
@@ -212,8 +273,8 @@ static void images_forward(const void *arg, int64_t from, int64_t to)
         int vecs;
         pad_image(j, n);
         for (int64_t m = 0; m < M; m += vecs * LANES) {
-            vecs = vecs_of(M - m);
-            int each = pixels_of(vecs);
+            vecs = vecs_of(j->lanes, M - m);
+            int each = pixels_of(j->lanes, vecs);
             for (int64_t first = 0; first < pixels; first += each) {
                 struct places at = {.count = (int)least(pixels - first, each)};
                 for (int i = 0; i < each; i++) {
@@ -223,7 +284,7 @@ static void images_forward(const void *arg, int64_t from, int64_t to)
                     at.in[i] = (row * j->width + col) * s->x.C;
                     at.out[i] = p * M;
                 }
-                sum_blocks(y + m, M - m, &at, padded, &t, weights, vecs);
+                sum_blocks(j, y + m, M - m, &at, &t, weights, vecs);
             }
             weights += t.taps * t.length * vecs * LANES;
         }
@@ -246,7 +307,7 @@ static enum lab_status conv2d_forward(const struct lab_call *call)
     j.weights = lab_room_take(K * up(j.s.y.C));
     if (!j.weights)
         return lab_no_memory("a convolution's weights");
-    pack(j.weights, call->in[1].data, K, j.s.y.C);
+    pack(j.weights, j.lanes, call->in[1].data, K, j.s.y.C);
     lab_parallel(j.s.y.N, 1, images_forward, &j);
     lab_room_give(j.weights);
     return LAB_OK;
@@ -254,62 +315,95 @@ static enum lab_status conv2d_forward(const struct lab_call *call)
 
 /* ---- dWt ---- */
 
-/* rows x columns of dWt: a sum over the pixels of an image. dy: `ld` numbers from
- * pixel to pixel. */
+/* rows x columns of dWt, of `wides` wides and then `vecs` vecs: a sum over the pixels
+ * of an image. dy: `ld` numbers from pixel to pixel. */
 INLINE void outer_tile(float *dW, int64_t M, int64_t cols, const float *image,
                        const float *dy, int64_t ld, const struct job *j,
-                       int rows, int vecs, bool add)
+                       int rows, int wides, int vecs, bool add)
 {
     const struct lab_conv2d *s = &j->s;
     int64_t right = s->win.stride[1] * s->x.C;
+    wide high[ROWS][2];
     vec sum[ROWS][2];
-    for (int i = 0; i < rows; i++)
+#pragma GCC unroll 6
+    for (int i = 0; i < rows; i++) {
+        for (int v = 0; v < wides; v++)
+            high[i][v] = (wide){0};
         for (int v = 0; v < vecs; v++)
             sum[i][v] = (vec){0};
+    }
     for (int64_t h = 0; h < s->y.H; h++) {
         const float *from = image + h * s->win.stride[0] * j->width * s->x.C;
         for (int64_t w = 0; w < s->y.W; w++, from += right, dy += ld) {
-            vec b[2];
-            for (int v = 0; v < vecs; v++)
-                b[v] = *(const vec *)(dy + v * LANES);
 #pragma GCC unroll 6
             for (int i = 0; i < rows; i++) {
-                vec a = {from[i], from[i], from[i], from[i],
-                         from[i], from[i], from[i], from[i]};
+                for (int v = 0; v < wides; v++)
+                    high[i][v] +=
+                        (from[i] - (wide){0}) * *(const wide *)(dy + v * WIDE);
                 for (int v = 0; v < vecs; v++)
-                    sum[i][v] += a * b[v];
+                    sum[i][v] += (from[i] - (vec){0}) *
+                                 *(const vec *)(dy + wides * WIDE + v * LANES);
             }
         }
     }
+#pragma GCC unroll 6
     for (int i = 0; i < rows; i++) {
-        for (int64_t k = 0; k < least(cols, vecs * LANES); k++) {
+        float some[MOST_VECS * LANES];
+        for (int v = 0; v < wides; v++)
+            *(wide *)(some + v * WIDE) = high[i][v];
+        for (int v = 0; v < vecs; v++)
+            *(vec *)(some + wides * WIDE + v * LANES) = sum[i][v];
+        for (int64_t k = 0; k < least(cols, wides * WIDE + vecs * LANES); k++) {
             float *to = dW + i * M + k;
-            *to = (add ? *to : 0.0f) + sum[i][k / LANES][k % LANES];
+            *to = (add ? *to : 0.0f) + some[k];
         }
     }
 }
 
-#define OUTER_CASE(n)                                                          \
+/* Of a number of rows that the compiler knows. */
+#define OUTER_CASE(n, wides, vecs)                                             \
     case n:                                                                    \
-        if (cols > LANES)                                                      \
-            outer_tile(dW, M, cols, image, dy, ld, j, n, 2, add);              \
-        else                                                                   \
-            outer_tile(dW, M, cols, image, dy, ld, j, n, 1, add);              \
+        outer_tile(dW, M, cols, image, dy, ld, j, n, wides, vecs, add);        \
         break;
-
-CLONES static void outer_rows(float *dW, int64_t M, int64_t cols,
-                              const float *image, const float *dy, int64_t ld,
-                              const struct job *j, int rows, bool add)
-{
-    switch (rows) {
-        OUTER_CASE(1)
-        OUTER_CASE(2)
-        OUTER_CASE(3)
-        OUTER_CASE(4)
-        OUTER_CASE(5)
-        OUTER_CASE(6)
+#define OUTER_CASES(wides, vecs)                                               \
+    switch (rows) {                                                            \
+        OUTER_CASE(1, wides, vecs)                                             \
+        OUTER_CASE(2, wides, vecs)                                             \
+        OUTER_CASE(3, wides, vecs)                                             \
+        OUTER_CASE(4, wides, vecs)                                             \
+        OUTER_CASE(5, wides, vecs)                                             \
+        OUTER_CASE(6, wides, vecs)                                             \
     }
+
+CLONES static void outer_rows_8(float *dW, int64_t M, int64_t cols,
+                                const float *image, const float *dy, int64_t ld,
+                                const struct job *j, int rows, int vecs,
+                                bool add)
+{
+    if (vecs == 2)
+        OUTER_CASES(0, 2)
+    else
+        OUTER_CASES(0, 1)
 }
+
+#ifdef LAB_VECTOR_IS_CLONED
+__attribute__((target("avx512f,fma"))) static void
+outer_rows_16(float *dW, int64_t M, int64_t cols, const float *image,
+              const float *dy, int64_t ld, const struct job *j, int rows,
+              int vecs, bool add)
+{
+    if (vecs == 4)
+        OUTER_CASES(2, 0)
+    else if (vecs == 3)
+        OUTER_CASES(1, 1)
+    else if (vecs == 2)
+        OUTER_CASES(1, 0)
+    else
+        OUTER_CASES(0, 1)
+}
+#else
+#define outer_rows_16 outer_rows_8 /* not called: there are 8 lanes */
+#endif
 
 /* The first image of part i. */
 static int64_t part_start(const struct job *j, int64_t i)
@@ -335,10 +429,15 @@ static void weights_of_images(const struct job *j, float *dWt, int64_t first,
         for (int64_t r = from; r < to; r += rows) {
             int64_t k = r / length;
             rows = least(least(ROWS, to - r), (k + 1) * length - r);
-            for (int64_t m = 0; m < M; m += 2 * LANES)
-                outer_rows(dWt + r * M + m, M, M - m,
-                           padded + k * j->width * s->x.C + r % length,
-                           beside + m, ld, j, (int)rows, n > first);
+            int vecs;
+            for (int64_t m = 0; m < M; m += vecs * LANES) {
+                bool is_wide = j->lanes == WIDE;
+                vecs = (int)least(vecs_of(j->lanes, M - m), is_wide ? 4 : 2);
+                (is_wide ? outer_rows_16 : outer_rows_8)(
+                    dWt + r * M + m, M, M - m,
+                    padded + k * j->width * s->x.C + r % length, beside + m, ld,
+                    j, (int)rows, vecs, n > first);
+            }
         }
     }
 }
@@ -403,14 +502,15 @@ static int64_t taps_of(int64_t size, int64_t stride, int64_t r)
 }
 
 /* Wt of the rows and columns of one remainder, backwards: ((row, column, m), c). */
-static float *pack_back(float *to, const struct lab_conv2d *s, const float *Wt,
+static float *pack_back(float *to, const struct job *j, const float *Wt,
                         int64_t r0, int64_t r1)
 {
+    const struct lab_conv2d *s = &j->s;
     int64_t down = taps_of(s->KH, s->win.stride[0], r0);
     int64_t right = taps_of(s->KW, s->win.stride[1], r1);
     int vecs;
     for (int64_t c = 0; c < s->x.C; c += vecs * LANES) {
-        vecs = vecs_of(s->x.C - c);
+        vecs = vecs_of(j->lanes, s->x.C - c);
         for (int64_t i = 0; i < down * right * s->y.C; i++) {
             int64_t m = i % s->y.C;
             int64_t kw =
@@ -457,8 +557,8 @@ static const float *remainder_back(const struct job *j, float *dx, int64_t r0,
     const struct taps t = {down, right * M, width * M};
     int vecs;
     for (int64_t c = 0; c < C; c += vecs * LANES) {
-        vecs = vecs_of(C - c);
-        int each = pixels_of(vecs);
+        vecs = vecs_of(j->lanes, C - c);
+        int each = pixels_of(j->lanes, vecs);
         for (int64_t p = 0; down * right > 0 && p < rows * cols; p += each) {
             struct places at = {.count = (int)least(rows * cols - p, each)};
             for (int i = 0; i < each; i++) {
@@ -471,7 +571,7 @@ static const float *remainder_back(const struct job *j, float *dx, int64_t r0,
                              w * stride[1] + r1 - s->win.pad[1]) *
                             C;
             }
-            sum_blocks(dx + c, C - c, &at, padded, &t, weights, vecs);
+            sum_blocks(j, dx + c, C - c, &at, &t, weights, vecs);
         }
         weights += down * right * M * vecs * LANES;
     }
@@ -518,7 +618,7 @@ static enum lab_status conv2d_backward(const struct lab_call *call)
     float *to = j.weights;
     for (int64_t r0 = 0; r0 < s->win.stride[0]; r0++)
         for (int64_t r1 = 0; r1 < s->win.stride[1]; r1++)
-            to = pack_back(to, s, call->in[2].data, r0, r1);
+            to = pack_back(to, &j, call->in[2].data, r0, r1);
     lab_parallel(s->y.N, 1, images_back, &j);
     lab_room_give(j.weights);
     return LAB_OK;

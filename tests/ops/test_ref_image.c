@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "batch_norm/batch_norm.h"
 #include "conv2d/conv2d.h"
+#include "cpu/product.h"
 #include "cpu/room.h"
 #include "ops/kernel_rig.h"
 #include "pool/pool.h"
@@ -163,6 +164,39 @@ TEST_CASE(convolutions_agree)
         every_kind(run_conv, "conv2d", "conv out db dWt dx");
     }
     lab_threads_set(threads);
+}
+
+static struct rig *of_lanes(int lanes, const struct shape *s)
+{
+    struct rig *r = rig_new(RIG_VECTOR);
+    lab_vector_lanes_set(lanes);
+    run_conv(r, s, true);
+    lab_vector_lanes_set(16);
+    return r;
+}
+
+/* Every block of columns, whole and in part, sums in the same order. */
+TEST_CASE(vectors_of_either_length_have_the_same_bits)
+{
+    static const int64_t columns[] = {1, 8, 12, 16, 23, 24, 29, 32, 40, 61};
+    static const char *const results[] = {"conv", "dWt", "dx"};
+    enum { N_COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+    for (int i = 0; i < N_COLUMNS; i++) {
+        struct shape s = shapes[6];
+        s.M = columns[i];
+        s.C = columns[N_COLUMNS - 1 - i];
+        struct rig *r[] = {of_lanes(8, &s), of_lanes(16, &s),
+                           rig_new(RIG_REF_F64)};
+        run_conv(r[2], &s, true);
+        for (int k = 0; k < 3; k++) {
+            for (int64_t at = 0; at < rig_size(r[0], results[k]); at++)
+                assert_true(rig_get(r[0], results[k], at) ==
+                            rig_get(r[1], results[k], at));
+            rig_compare_rigs("either length", r[1], r[2], results[k], 1e-5);
+        }
+        for (int k = 0; k < 3; k++)
+            rig_free(r[k]);
+    }
 }
 
 /* Threads that have no memory for sums of their own cut dWt by rows. */

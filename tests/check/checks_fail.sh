@@ -227,6 +227,12 @@ course profiles/tables/gpus.csv 's/^#:lessons .*/#:lessons lab-launch nosuch/'
 catches "a lesson that is none" 'lessons names nosuch' figures
 course profiles/tables/fusion.csv 's/^#:lessons .*/#:lessons residual/'
 catches "a lesson that names the table" 'lessons lacks inference' figures
+course profiles/tables/slackness.csv 's/x 1.98 GHz/x 2.18 GHz/'
+catches "a product of a note" 'H200 with a quarter, differs' figures
+course profiles/tables/little.csv 's/400 cycles at 1480/400 cycles at 1630/'
+catches "a clock of a note" 'P100, differs' figures
+course profiles/tables/sheets.csv 's/it has 549/it has 604/'
+catches "a data sheet's number of a note" 'P100 PCIe, differs, number 4: 604' figures
 course lessons/230-lab-conv.md 's/value: 45.3,/value: 4.53,/'
 catches "another figure of a slide" 'the course has 45.3' figures
 course lessons/124-word2vec-cbow.md 's/2\.4797/2.7479/'

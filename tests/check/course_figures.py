@@ -7,11 +7,16 @@ profiles/tables that is given (neither computed nor recorded), each figure of a
 lesson's `slide` list, and each number with a point that a text has from "**Beside the
 course.**" or "**Beside the slide.**" to its next heading. A cell that differs, is missing or is new is an error; for a
 correction --write makes the file anew, and the change is looked at beside the course.
+A number of a note ("differs", "slip", "about") follows where it can: from a product that is
+written out, from a cell or a formula of its row, from the name of a recorded row; the others
+are the course's or a data sheet's, and in the list. What this program counts itself
+("with them it is 25", in fusion) is compared by tests/cli/lesson_numbers.py.
 Also: the row of the course and the lessons that a table names are there, and it names
 each lesson whose text names the table.
 """
 import csv
 import glob
+import math
 import os
 import re
 import sys
@@ -39,6 +44,104 @@ def table_figures(path):
             if cell and not cell.startswith("@") and plain not in NOTES and \
                     not plain.startswith("measured_"):
                 yield name, row[0], head, cell
+
+
+NUMBER = re.compile(r"(?<![\w.,/^-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w^]|,\d|\.\d)")
+WRITTEN_OUT = re.compile(r"(twice )?(\d[\d.]*(?: [x/] \d[\d.]*(?: lanes)?)*)"
+                         r"(?: [GM]Hz)?(?: is| =) ([\d.,]*\d)")
+TOLD_FIRST = re.compile(r"([\d.,]*\d) TFLOP/s are (\d[\d.]*(?: x \d[\d.]*)+)")
+SCALES = {"K": 2**10, "KB": 2**10, "GiB": 2**30, "GHz": 1e3, "PFLOP/s": 1e3, "TB/s": 1e3,
+          "million": 1e6, "billion": 1e9}
+# Numbers of this program's own runs, which lesson_numbers.py compares.
+OWN_COUNT = {"fusion": re.compile(r"(?:with them it is|is more than) \d+")}
+FUNCTIONS = {"min": min, "max": max, "sqrt": math.sqrt, "log2": math.log2,
+             "iff": lambda yes, a, b: a if yes else b, "__builtins__": {}}
+
+
+def number(word):
+    return float(word.replace(",", ""))
+
+
+def near(word, value):
+    """Whether a printed number is a value rounded to its digits, or a little less."""
+    half = .5 * 10.0 ** -len(word.partition(".")[2])
+    return value is not None and abs(number(word) - value) <= half * 1.000001
+
+
+def computed(row, formulas):
+    """The cells of a row that are numbers, and what the formulas make of them."""
+    cells = {}
+    for head, cell in row.items():
+        try:
+            cells[head.split(" ")[0]] = float(cell)
+        except ValueError:
+            pass
+    for name, formula in formulas:
+        try:
+            cells[name] = float(eval(formula, FUNCTIONS, cells))  # of our own file
+        except (NameError, ZeroDivisionError, OverflowError, SyntaxError):
+            pass  # a cell is not there, or of a recorded run
+    return cells
+
+
+def follows(text, m, row, formulas, rows):
+    """Whether a number of a note follows from the note itself, from its row, or, with %,
+    from two rows of a column."""
+    for told, parts, word in [(t, t[2], t[3]) for t in WRITTEN_OUT.finditer(text)] + [
+            (t, t[2], t[1]) for t in TOLD_FIRST.finditer(text)]:
+        twice = told[1] == "twice "
+        if told.start() <= m.start() < told.end() and (twice or " " in parts):
+            value = 2.0 if twice else 1.0
+            for sign, part in re.findall(r"([x/]?) ?(\d[\d.]*)", parts):
+                value *= 1 / float(part) if sign == "/" else float(part)
+            if any(near(word, value * 10.0 ** e) for e in (-3, 0, 3)):
+                return True
+    changed = re.search(r"--set '[^:']+:(\w+)=([\d.]+)' gives ([\d.]+)", text)
+    if changed and changed.start() <= m.start() < changed.end():
+        other = {**row, **{h: changed[2] for h in row if h.split(" ")[0] == changed[1]}}
+        return any(near(changed[3], v) for v in computed(other, formulas).values())
+    unit = re.match(r"[ \-](\S+?)(?=[\s,;:.)]|$)", text[m.end():])
+    scales = {1, SCALES.get(unit[1], 1) if unit else 1}
+    digits = numbers_of(cell for cell in row.values() if cell.startswith("@"))
+    if any(near(m[0], n / scale) for n in digits for scale in scales):
+        return True
+    if unit and unit[1] == "%":
+        cells = computed(row, [])
+        return any(b.get(head) and near(m[0], 100 * v / b[head]) for head, v in cells.items()
+                   for b in (computed(other, []) for other in rows))
+    speed = re.match(r"(\d+) cycles at (\d+) MHz", text)
+    if speed and m.end() <= speed.end():
+        return any(abs(v - 1e3 * number(speed[1]) / number(speed[2])) < .5
+                   for v in computed(row, []).values())
+    return any(near(m[0], v / scale) for v in computed(row, formulas).values()
+               for scale in scales)
+
+
+def numbers_of(words):
+    """The numbers in the names of recorded rows: "@lab-x/rung/4096x8/time"."""
+    return {float(n) for word in words for n in re.findall(r"(?<=[/x])\d+(?=[/x])", word)}
+
+
+def note_figures(path):
+    """The numbers of a table's notes that follow from nothing that it has."""
+    name = os.path.basename(path)[:-4]
+    with open(path, encoding="utf-8") as f:
+        lines = f.readlines()
+    formulas = [(n, f.replace("^", "**").replace("if(", "iff(")) for n, f in re.findall(
+        r"^#:formula (\w+) \[[^]]*\] = (.*)$", "".join(lines), re.M)]
+    rows = list(csv.DictReader(line for line in lines
+                               if not line.startswith("#") and line.strip()))
+    about = " ".join(line[8:].strip() for line in lines if line.startswith("#:about"))
+    notes = [("about", "", about, {})]
+    notes += [(next(iter(row.values())), key, row[key], row) for row in rows
+              for key in ("differs", "slip") if row.get(key)]
+    for row, key, text, cells in notes:
+        own = OWN_COUNT.get(name, re.compile("(?!)"))
+        text = re.sub(r"\(D\d+(?:, D\d+)*\)|\bUnit 11\b", lambda c: " " * len(c[0]), text)
+        text = own.sub(lambda c: " " * len(c[0]), text)
+        for i, m in enumerate(NUMBER.finditer(text)):
+            if not follows(text, m, cells, formulas, rows):
+                yield name, row, f"{key or 'text'}, number {i + 1}", m[0]
 
 
 SLIDE = re.compile(r"\{label: (\"[^\"]*\"|[^,]*), size: ([^,]+),\s+(?:value: ([^,]+)),\s+"
@@ -91,6 +194,7 @@ figures = []
 for path in sorted(glob.glob(f"{root}/profiles/tables/*.csv")):
     check_names(path)
     figures += table_figures(path)
+    figures += note_figures(path)
 for path in sorted(glob.glob(f"{root}/lessons/*.md")):
     figures += lesson_figures(path)
 if "--write" in sys.argv[2:]:

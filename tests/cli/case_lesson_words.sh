@@ -6,3 +6,6 @@
 "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/lesson_numbers.py" "$LAB_EXE" \
     "$LAB_SOURCE_DIR/lessons" >"$out" 2>"$err" ||
     complain 'a text prints another number than the program'
+"${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/lesson_counts.py" "$LAB_EXE" \
+    "$LAB_SOURCE_DIR/lessons" >"$out" 2>"$err" ||
+    complain 'a text names a count that its lesson does not have'

@@ -1,5 +1,6 @@
 """The lessons "Inside a kernel": each command of their texts runs, and each figure is
-the simulator's.
+the simulator's: one of a phrase that is made from its counts, or else a count, a line or
+a value of one of the runs, or a number of a command or of the lesson's head.
 
 usage: lesson_inside.py PROGRAM LESSONS_DIR COMPILER
 """
@@ -30,8 +31,24 @@ def run(args, words=None):
     return done.stdout, done.returncode
 
 
+NUMBER = re.compile(r"(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w^]|,\d|\.\d)")
+
+
+def numbers(what):
+    """All numbers in a value of JSON or a text."""
+    if isinstance(what, dict):
+        return set().union(*map(numbers, what.values()))
+    if isinstance(what, list):
+        return set().union(*map(numbers, what))
+    if isinstance(what, str):
+        return {float(n) for n in re.findall(r"\d+(?:\.\d+)?", what)}
+    return {float(what)} if isinstance(what, (int, float)) else set()
+
+
 class Sim:
     """What `sim --json --counts` prints."""
+
+    known = set()  # numbers of all runs of the lesson at hand
 
     def __init__(self, args):
         out, self.status = run([*args, "--json", "--counts"])
@@ -40,6 +57,7 @@ class Sim:
         self.lines = {r["line"]: r for r in rows if r["type"] == "line"}
         self.findings = [r for r in rows if r["type"] == "finding"]
         self.values = [r["data"] for r in rows if r["type"] == "output"][0]
+        Sim.known |= numbers([self.counts, self.findings, *self.lines.values()])
 
 
 class Lesson:
@@ -49,6 +67,13 @@ class Lesson:
             text = f.read()
         self.name = name
         self.text = re.sub(r"\s+", " ", text)
+        self.begin = self.text.index("---", 4) + 3
+        self.end = (self.text + "## Try next").index("## Try next")  # questions, no claims
+        self.told = [m.span() for m in re.finditer(
+            r"`[^`]*`|\$[^$]*\$|\(run \d+ of what ships\)[^.]*\.|\d+\. (?=[A-Z*])", self.text)]
+        for block in re.findall(r"(?:^    .*\n)+", text, re.M):
+            self.tell(re.sub(r"\s+", " ", block).strip())
+        Sim.known = numbers(self.text[:self.begin])
         # An indented block that begins with the program's name is a command.
         self.commands = [
             shlex.split(block.replace("\\\n", " "))[1:] for block in
@@ -63,9 +88,32 @@ class Lesson:
             args[at] = change[1]
         return [*args, "--compiler", compiler]
 
+    def tell(self, phrase):
+        """The places of a phrase need no other origin."""
+        for m in re.finditer(re.escape(phrase), self.text):
+            self.told.append(m.span())
+
     def has(self, phrase):
         if phrase not in self.text:
             complain(f"{self.name}: the simulator says: {phrase}")
+        self.tell(phrase)
+
+    def network(self):
+        """The tensors of the lesson's own network, flat."""
+        def leaves(x):
+            return sum(map(leaves, x), []) if isinstance(x, list) else [x]
+        out, _ = run(["step", self.name, "--backend", "cpu", "--trace", "off", "--json"])
+        return {t["name"]: leaves(t["data"]) for row in map(json.loads, out.splitlines())
+                if row["type"] == "step" for t in row["outputs"]}
+
+    def rest(self):
+        """Complains about each number of the text that no phrase and no run has."""
+        known = Sim.known | numbers(sum(self.commands, []))
+        for m in NUMBER.finditer(self.text, self.begin, self.end):
+            if not any(a <= m.start() and m.end() <= b for a, b in self.told) and \
+                    float(m[0].replace(",", "")) not in known:
+                complain(f"{self.name}: {m[0]} is of no run:",
+                         self.text[max(0, m.start() - 30):m.end() + 15])
 
     def walk(self, kernel, words):
         return run([*self.command(kernel), "--walk"], words)[0]
@@ -100,6 +148,10 @@ def inside_kernel():
     far = Sim(lesson.command("shifted", ("in:float[64]=iota",
                                          "in:float[32]=iota")))
     assert far.findings[0]["thread"] == [31, 0, 0], far.findings
+    gradient = lesson.network()["fc1.W.grad"]
+    lesson.has(f"{len(gradient)} products $x_k y_m$, from {min(gradient):.0f} to "
+               f"{max(gradient):.0f}")
+    lesson.rest()
 
 
 def forgotten_check():
@@ -121,7 +173,13 @@ def forgotten_check():
                              capture_output=True, text=True,
                              cwd=root + "/..")
     assert refused.returncode == 2, refused
-    assert "1 to 1024 are possible" in refused.stderr, refused.stderr
+    most = re.search(r"1 to (\d+) are possible", refused.stderr)
+    assert most, refused.stderr
+    lesson.has(f"A block has {int(most[1]):,} threads at most")
+    network = lesson.network()
+    lesson.has(f"The sum of all x: {network['twice.W.grad'][0]:.0f}.")
+    lesson.has(f"Their sum, {network['loss'][0]:.0f}.")
+    lesson.rest()
 
 
 def missing_barrier():
@@ -162,6 +220,8 @@ def missing_barrier():
         text, _ = run([*lesson.command("early"), *more])
         rows = re.findall(r"^ *\d+:((?: \S+)+)$", text, re.M)
         assert [float(v) for row in rows for v in row.split()] == values, text
+    lesson.has(f"All 64 sums are added: {lesson.network()['loss'][0]:,.0f}.")
+    lesson.rest()
 
 
 def banks():
@@ -183,6 +243,9 @@ def banks():
                             "tile[0][9] to tile[31][9]")
         at = [int(byte) for byte in re.findall(r"tile\[\d+\]\[9\], byte (\d+)\n", walk)]
         assert {b - a for a, b in zip(at[:32], at[1:32])} == {apart}, walk
+        lesson.has(f"{apart} apart in `{kernel}`")
+    lesson.has(f"a row is {apart // 4} words long")
+    lesson.rest()
 
 
 def divergence():
@@ -213,6 +276,7 @@ def divergence():
     walk = walk[walk.index("stops at each line"):]
     assert ">   13" not in walk and ">   17" in walk, walk
     lesson.has("and line 13, in the other branch, passes without it")
+    lesson.rest()
 
 
 def one_tile():
@@ -244,6 +308,12 @@ def one_tile():
     lesson.expect(walk, ": 112 113 114 115 116 117 118 119\n")
     # Column 0 of B, halved: 0.5 * (0 + 16 + ... + 240).
     lesson.expect(walk, "lane  0: 960 968 ")
+    n, tiles = round(len(naive.values) ** .5), 2  # of the command: --grid 2,2
+    lesson.has(f"here {2 * n} / {2 * tiles + 1} = {2 * n / (2 * tiles + 1):.1f}. The")
+    lesson.has(f"has {32 // (n // tiles)} different words, one for each row of the warp")
+    for row in re.findall(r"`c\[(\d+),\d+\]` is row", lesson.text):
+        lesson.has(f"is row {row}, in")
+    lesson.rest()
 
 
 def has_simulator():

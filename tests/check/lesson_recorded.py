@@ -67,6 +67,8 @@ ALLOWED = [
      DERIVED),
     ("257", r"352 nanoseconds|5\.6 kB", DERIVED),
     ("258", r"67 TFLOP/s", SHEET),
+    ("258", r"132 x 128 multiply-adds", DERIVED),
+    ("290", r"shape 64 x 64, 32 deep|with 64 x 64 a warp", "what the search chose"),
     ("258", r"an occupancy of 6 %", DERIVED),
     ("202", r"half of a multiprocessor that waits", DERIVED),
     ("210", r"arithmetic is sixteen times as fast", SHEET),
@@ -715,6 +717,18 @@ def names_size(text, m):
             re.search(r"\bfor\s+\d+\s+x\s+$", before) and not re.match(r"\s+x", after))
 
 
+def size_part(text, m):
+    """The number in a size that "at 64 MiB" or "512 x 512" stands for; else ""."""
+    before, after = text[:m.start()], text[m.end():]
+    digits = m.group(1).replace(",", "")
+    unit = re.match(r"\s+([KMG])iB\b", after)
+    if unit and re.search(r"\b(?:at|to|from)\s+$", before):
+        return str(int(digits) << {"K": 10, "M": 20, "G": 30}[unit.group(1)])
+    if re.search(r"(?:^|\s|\()\d+\s+x\s+$", before) or re.match(r"\s+x\s+\d", after):
+        return digits
+    return ""
+
+
 def bound_of(text, m):
     """Whether a ratio is the least or the most of all that its sentence speaks of."""
     if re.match(r"\s+to\s+[\d.]+\s*(?:times|%)", text[m.end():]):
@@ -757,6 +771,14 @@ def check_number(name, text, m, named, where, always, near=(), said=(), cell=Non
             not any(digits in re.findall(r"\d+", s) for r in named for s in r.sizes) and \
             digits not in re.findall(r"\d+", own_sizes[lesson]):
         complain(name, f"{whole} is no size of run " + " or ".join(
+            str(r.number) for r in named) + ": " + re.sub(
+            r"\s+", " ", text[max(0, m.start() - 30):m.end() + 10]))
+        return
+    part = size_part(text, m)
+    if cell is None and not fraction and part and any(r.sizes for r in named) and \
+            part not in {n for r in named for s in r.sizes for n in re.findall(r"\d+", s)} | \
+            set(re.findall(r"\d+", own_sizes[lesson])):
+        complain(name, f"{m.group(0)} is no size of run " + " or ".join(
             str(r.number) for r in named) + ": " + re.sub(
             r"\s+", " ", text[max(0, m.start() - 30):m.end() + 10]))
         return

@@ -1,11 +1,15 @@
 """Counts that a text names with their unit ("16 units", "images of 8 by 8") are its lesson's:
 a number of the head, of a command or formula of the text, of a layer's result, its
 parameters or its FLOPs, a product of those, or of the data that ship; SAID has the others.
+A number with three digits or more, one of them behind the point, is one that a step of the
+lesson computes, or a loss of its training.
 Labs name theirs below a run (tests/check/lesson_recorded.py), the lessons "Inside a kernel"
 those of the simulator (lesson_inside.py).
 
 usage: lesson_counts.py PROGRAM LESSONS_DIR
 """
+import bisect
+import functools
 import glob
 import gzip
 import json
@@ -16,6 +20,7 @@ import sys
 
 exe, root = sys.argv[1:3]
 OTHER = "another network's or the course's, beside which this one is put"
+FUNCTION = "of the function, at a place where the lesson has no number"
 FOLLOWS = "follows from the sentence itself"
 SAID = [
     ("softmax-regression", "images of 28 by 28", OTHER),
@@ -34,6 +39,11 @@ SAID = [
     ("cnn-codelab", "images of 28 by 28", OTHER),
     ("cnn-codelab", "864 numbers under each", "3 x 3 x 96"),
     ("inference", "43 layers become 27", "lesson_numbers.py has both"),
+    ("activations", "dips deeper, to -0.278 near", FUNCTION),
+    ("gelu", "at most 1.1289 at", FUNCTION), ("gelu", "would be 17.0433", FUNCTION),
+    ("swish", "is -0.278, near", FUNCTION), ("swish", "at most 1.0998 near", FUNCTION),
+    ("sigmoid-gradient", "| -2 | 0.104994 | 0.104994 | 0.104994 | | 2 | 0.104994 | 0.104994 "
+     "| 0.104994 |", FUNCTION),
     ("lstm-text", "the network writes 200 characters", "as --sample does by itself"),
     ("embedding-product", "the 20 numbers of `x`", FOLLOWS),
     ("embedding-product", "5 by 4 by 3 products", FOLLOWS),
@@ -42,7 +52,7 @@ SAID = [
     ("word2vec-cbow", "vocabulary of 50,000 words", OTHER),
     ("word2vec-cbow", "57 iterations of 64 samples", "lesson_numbers.py has it"),
     ("word2vec-cbow", "out of 117 words", "lesson_numbers.py compares the loss to its log"),
-    ("scaled-dot-product", "a text of 4,096 characters", OTHER),
+    ("scaled-dot-product", "a text of 4,096 characters it is 16.8 million", FOLLOWS),
     ("gpt", "carries 192 numbers of memory", "the hidden units of lstm-text"),
     ("gpt", "59 of 100 characters", "a training of minutes"),
     ("model-sizes", "30,000 to 50,000 rows", OTHER),
@@ -55,6 +65,14 @@ UNITS = ("channels|images|pictures|samples|weights|biases|parameters|classes|uni
 COUNT = re.compile(rf"{WHOLE}(?= (?:{UNITS})\b| (?:by|x) \d)|"
                    r"(?:(?<=\d by )|(?<=\d x ))\d+(?![,.]?\d)")
 FORMULA = r"`[^`]*`|\$[^$]*\$"
+
+# Decimals that lesson_numbers.py makes from the run.
+CLAIMED = {
+    "optimizer-sgd": r"\| \w+ \| 13 (?:\| [\d.]+ )+",
+    "softmax-overflow": r"[\d.]+ with every other variant",
+    "training-loop": r"`loss\.probs\[0,6\]` is [\d.]+",
+    "cnn-example": r"share [\d.]+ of the probability|hold [\d.]+ together",
+}
 
 
 def integers(text):
@@ -104,6 +122,68 @@ def check(path, head, text):
             yield f"{m[0]}: {text[max(0, m.start() - 30):m.end() + 20]}"
 
 
+def leaves(x):
+    return sum(map(leaves, x), []) if isinstance(x, list) else [x]
+
+
+@functools.lru_cache(maxsize=None)
+def computed(lesson):
+    return [abs(v) for v in results(lesson) if isinstance(v, (int, float))]
+
+
+def results(lesson):
+    """All numbers of a lesson's first two iterations, of an optimizer's lesson also of later
+    ones, and the losses of its training."""
+    far = [2, 3, 4, 5, 6, 8, 10, 12, 20, 60, 61] if "optimizer" in lesson else [2]
+    if "adam" in lesson:
+        far += [200, 1000]
+    for n in (1, *far):
+        done = subprocess.run([exe, "step", lesson, "--backend", "cpu", "--trace", "off",
+                               "--json", "--iterations", str(n)], capture_output=True,
+                              text=True, check=True, timeout=60)
+        for row in map(json.loads, done.stdout.splitlines()):
+            for tensor in row.get("outputs", []):
+                yield from leaves(tensor["data"])
+    done = subprocess.run([exe, "run", lesson, "--backend", "cpu", "--no-tune", "--trace",
+                           "off", "--db", "counts.db", "--json"], capture_output=True,
+                          text=True, check=True, timeout=120)
+    for row in map(json.loads, done.stdout.splitlines()):
+        if row["type"] == "iteration":
+            yield row["loss"]
+
+
+def decimals(path, head, text):
+    """Numbers of a text that its steps do not have; formulas are lesson_arithmetic.py's,
+    what is beside the course is in course_figures.csv."""
+    lesson = path.rsplit("/", 1)[-1].split("-", 1)[1][:-3]
+    text = re.split(r"^\*\*Beside the", text.split("## Try next")[0], flags=re.M)[0]
+    text = re.sub(r"\$[^$]*\$", " ", re.sub(r"\s+", " ", text))
+    for words in [w for of, w, _ in SAID if of == lesson]:
+        text = text.replace(words, re.sub(r"\d", "_", words))
+    text = re.sub(CLAIMED.get(lesson, "(?!)"), " ", text)
+    before = re.search(r"^prerequisites: \[(.*)\]", head, re.M)
+    values = sorted([*computed(lesson), *(v for other in before[1].split(", ")
+                                          if other in COMPUTED for v in computed(other)),
+                     *(float(n) for n in re.findall(r"\d+\.\d+", head))])
+    for m in re.finditer(r"(?<![\w.,/])(\d+)\.(\d+)(?!\w|\.\d|e-)", text):
+        half = .5 * 10.0 ** -len(m[2])
+        if len((m[1] + m[2]).lstrip("0")) < 3:
+            continue
+        at = bisect.bisect_left(values, float(m[0]) - 1.00001 * half)
+        if at == len(values) or values[at] > float(m[0]) + 1.00001 * half:
+            yield f"{m[0]} is of no step: {text[max(0, m.start() - 30):m.end() + 20]}"
+
+
+# The small ones, whose texts print what they compute.
+COMPUTED = [
+    "activations", "leaky-relu", "tanh", "softplus", "gelu", "swish", "sigmoid-gradient",
+    "softmax-overflow", "training-loop", "optimizer-sgd", "optimizer-momentum",
+    "optimizer-nesterov", "optimizer-adam", "optimizer-adamw", "cnn-example", "edge-kernels",
+    "cnn-example-rows", "lstm-example", "lstm-example-label", "bahdanau-attention",
+    "scaled-dot-product", "general-attention", "softmax-saturation", "self-attention",
+    "embedding-product", "transformer-block"]
+
+
 def counting():
     """What a table of three characters achieves, by a run of one iteration, and what
     characters that are all equally likely need."""
@@ -133,7 +213,8 @@ for name in sorted(glob.glob(f"{root}/[0-9]*.md")):
         _, front, body = f.read().split("---\n", 2)
     if "kind: lab" in front or re.match(r"26\d-", name.rsplit("/", 1)[-1]):
         continue
-    for what in check(name, front, body):
+    own = re.sub(r".*/\d+-|\.md", "", name) in COMPUTED
+    for what in [*check(name, front, body), *(decimals(name, front, body) if own else [])]:
         print(f"{name}: {what}")
         wrong = 1
 for what in counting():

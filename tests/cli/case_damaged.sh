@@ -23,8 +23,9 @@ head -c "$((size - 16384))" "anna's runs.db" >"anna's cut.db"
 refused "anna's cut.db" 3 'cut short' 'take a copy from elsewhere, save what'
 # shellcheck disable=SC2016 # the backquotes are those of the message
 saving=$(sed -n 's/.*save what is left with `\([^`]*\)`.*/\1/p' "$err")
+schema=$(sql "anna's runs.db" 'PRAGMA user_version')
 case $saving in
-"sqlite3 'anna'\\''s cut.db' .dump | "*"=11' 'anna'\\''s cut.db.saved'") ;;
+"sqlite3 'anna'\\''s cut.db' .dump | "*"=$schema' 'anna'\\''s cut.db.saved'") ;;
 *) complain "the command to save is $saving" ;;
 esac
 if command -v sqlite3 >/dev/null; then

@@ -3,9 +3,7 @@
 #include "test.h"
 
 #include <stdatomic.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/board.h"
@@ -844,32 +842,6 @@ static void open_measured(struct fixture *f, struct measured *m)
     settle(f);
     assert_int_equal(f->snap.state, LAB_SESSION_IDLE);
     assert_int_equal(f->snap.measure_of, 0);
-}
-
-static void see_priority(void *user)
-{
-    __atomic_store_n((int *)user, getpriority(PRIO_PROCESS, (id_t)gettid()),
-                     __ATOMIC_RELEASE);
-}
-
-/* Where a screen waits, the engine leaves it the core; else nothing changes. */
-FIXTURE_CASE(a_key_comes_before_the_engine)
-{
-    const int own = getpriority(PRIO_PROCESS, (id_t)gettid());
-    static int engine;
-    const struct lab_session_config config = {
-        .setup = {.spec = &f->net.spec, .backend = "cpu"},
-        .wake = see_priority,
-        .wake_user = &engine};
-    lab_session_free(f->session);
-    lab_snapshot_release(&f->snap);
-    f->session = NULL;
-    engine = own;
-    assert_ok(lab_session_new(&f->session, &config));
-    settle(f);
-    assert_int_equal(__atomic_load_n(&engine, __ATOMIC_ACQUIRE),
-                     own + 5 < 19 ? own + 5 : 19);
-    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)gettid()), own);
 }
 
 FIXTURE_CASE(measuring_is_shown)

@@ -9,9 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/mem.h"
@@ -37,7 +35,6 @@ struct lab_owned_choice {
     bool optional;
 };
 
-enum { NICE = 5 }; /* of the threads, where a reader waits for a screen */
 enum { LAB_CURVE_POINTS = 2048, LAB_CURVE_RECENT = 256, LAB_TIMES_KEPT = 512 };
 
 /* A curve that halves its density when it is full. */
@@ -2293,9 +2290,6 @@ static void serve_quick(struct lab_session *s)
 static void *engine_main(void *user)
 {
     struct lab_session *s = user;
-    if (s->wake) /* a key comes first: of this thread and those that it starts */
-        setpriority(PRIO_PROCESS, (id_t)gettid(),
-                    getpriority(PRIO_PROCESS, (id_t)gettid()) + NICE);
     start(s);
     pthread_mutex_lock(&s->lock);
     while (!atomic_load(&s->quit)) {

@@ -56,9 +56,7 @@ struct lab_session_config {
      * session's own. */
     struct lab_setup setup;
     struct lab_session_hooks hooks;
-    /* A new snapshot is there; any thread. With it the session's threads leave
-     * the cores to the one that waits for keys; NULL: nobody waits. */
-    void (*wake)(void *user);
+    void (*wake)(void *user); /* a new snapshot is there; any thread; NULL ok */
     void *wake_user;
 };
 

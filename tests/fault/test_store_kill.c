@@ -71,4 +71,48 @@ SAMPLE_CASE(kill_loses_one_iteration_at_most)
     }
 }
 
+/* A child that opens the file as a writer and closes it, when it is sent a byte. */
+static void child_opens_and_closes(const char *path, int go)
+{
+    struct lab_database *db;
+    char byte;
+    bool done =
+        read(go, &byte, 1) == 1 && lab_database_open(&db, path, NULL) == LAB_OK;
+    if (done)
+        lab_database_close(db);
+    _exit(done ? 0 : 1);
+}
+
+/* The last process that closes a database removes its log. A process that has
+ * looked at the file in passing still has its locks, and is not left with a log
+ * that has no name. */
+SAMPLE_CASE(another_process_leaves_the_log)
+{
+    struct lab_database *writer;
+    struct lab_database *second;
+    const struct lab_database_options reader = {.read_only = true};
+    char log[512];
+    int go[2];
+    int status = -1;
+    assert_ok(sample_run(path, 2, 2, NULL));
+    assert_int_equal(pipe(go), 0);
+    pid_t child = fork();
+    if (child == 0)
+        child_opens_and_closes(path, go[0]);
+    close(go[0]);
+    assert_ok(lab_database_open(&writer, path, NULL));
+    assert_ok(lab_database_open(&second, path, &reader));
+    assert_ok(lab_database_check(second));
+    lab_database_close(second);
+    snprintf(log, sizeof(log), "%s-wal", path);
+    assert_int_equal(access(log, F_OK), 0);
+    assert_int_equal(write(go[1], "", 1), 1);
+    close(go[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(access(log, F_OK), 0);
+    lab_database_close(writer);
+    assert_int_equal(access(log, F_OK), -1); /* the last one removes it */
+}
+
 RUN_TESTS()

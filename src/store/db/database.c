@@ -187,6 +187,58 @@ void lab_bind_text(sqlite3_stmt *stmt, int i, const char *text)
     sqlite3_bind_text(stmt, i, text, -1, SQLITE_TRANSIENT);
 }
 
+/* To look at a file's bytes. The process may have it open as a database, and a
+ * close() outside SQLite would drop the locks of all connections to it: another
+ * process would then remove the write-ahead log that this one still writes.
+ * SQLite's own file keeps its descriptor while there are locks. NULL: it cannot be
+ * read. */
+static sqlite3_file *raw_open(const char *path)
+{
+    const int flags = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READONLY;
+    const int primary = 0xFF; /* of a result: a link that was followed is OK */
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    if (!vfs)
+        return NULL;
+    /* The file refers to its name, which is stored behind it. */
+    char *memory =
+        lab_alloc((size_t)vfs->szOsFile + (size_t)vfs->mxPathname + 1);
+    if (!memory)
+        return NULL;
+    sqlite3_file *f = (void *)memory;
+    char *name = memory + vfs->szOsFile;
+    int rc = vfs->xFullPathname(vfs, path, vfs->mxPathname + 1, name) & primary;
+    if (!rc)
+        rc = vfs->xOpen(vfs, name, f, flags, NULL);
+    if (!rc)
+        return f;
+    if (f->pMethods)
+        f->pMethods->xClose(f);
+    lab_free(memory);
+    return NULL;
+}
+
+static void raw_close(sqlite3_file *f)
+{
+    if (f)
+        f->pMethods->xClose(f);
+    lab_free(f);
+}
+
+/* How many bytes there are; 0: it cannot be told. */
+static long long raw_bytes(sqlite3_file *f)
+{
+    sqlite3_int64 bytes;
+    return f->pMethods->xFileSize(f, &bytes) ? 0 : bytes;
+}
+
+/* Returns how many of `n` bytes from `at` there are. */
+static size_t raw_read(sqlite3_file *f, void *out, size_t n, long long at)
+{
+    long long left = raw_bytes(f) - at;
+    size_t there = left < 0 ? 0 : (size_t)left < n ? (size_t)left : n;
+    return there && !f->pMethods->xRead(f, out, (int)there, at) ? there : 0;
+}
+
 /* Databases that are damaged: whether one is, and what can be saved of it. */
 
 static int database_schema_of(const char *path)
@@ -194,11 +246,9 @@ static int database_schema_of(const char *path)
     enum { VERSION_AT = 60 };
     unsigned char v[4] = {0};
     int newest = lab_database_schema_version();
-    FILE *f = fopen(path, "rb");
-    bool read = f && fseek(f, VERSION_AT, SEEK_SET) == 0 &&
-                fread(v, 1, sizeof(v), f) == sizeof(v);
-    if (f)
-        fclose(f);
+    sqlite3_file *f = raw_open(path);
+    bool read = f && raw_read(f, v, sizeof(v), VERSION_AT) == sizeof(v);
+    raw_close(f);
     bool likely = read && !v[0] && !v[1] && !v[2] && v[3] && v[3] <= newest;
     return likely ? v[3] : newest;
 }
@@ -432,10 +482,10 @@ static enum lab_status refuse_short(const char *path, long long bytes,
 
 /* The length that the header of `f` states; 0: it states none that is true now.
  * `*n` is how much of a header there was. */
-static unsigned long long stated_length(FILE *f, unsigned char h[HEADER_BYTES],
-                                        size_t *n)
+static unsigned long long
+stated_length(sqlite3_file *f, unsigned char h[HEADER_BYTES], size_t *n)
 {
-    *n = fread(h, 1, HEADER_BYTES, f);
+    *n = raw_read(f, h, HEADER_BYTES, 0);
     if (*n < HEADER_BYTES || memcmp(h + 24, h + 92, 4) != 0)
         return 0;
     unsigned long page = (unsigned long)h[16] << 8 | h[17];
@@ -464,10 +514,11 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
     if (!S_ISREG(info.st_mode)) /* opening a pipe would wait for a writer */
         return lab_fail(LAB_E_DB, "[db.not-file] %s: not a file; name one",
                         path);
-    FILE *f = fopen(path, "rb");
+    sqlite3_file *f = raw_open(path);
     if (!f)
         return LAB_OK;
     enum lab_status st = LAB_OK;
+    long long bytes = 0;
     unsigned long long whole = stated_length(f, h, &n);
     if (n > 0 && (n < sizeof(h) || memcmp(h, "SQLite format 3", 16) != 0)) {
         st = lab_fail(LAB_E_DB,
@@ -480,14 +531,14 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
         goto out;
     }
     for (int look = 0; look < LOOKS; look++) {
-        if (fstat(fileno(f), &info) ||
-            whole <= (unsigned long long)info.st_size || has_log(path))
+        bytes = raw_bytes(f);
+        if (whole <= (unsigned long long)bytes || has_log(path))
             goto out;
         nanosleep(&pause, NULL);
     }
-    st = refuse_short(path, info.st_size, whole, other);
+    st = refuse_short(path, bytes, whole, other);
 out:
-    fclose(f);
+    raw_close(f);
     return st;
 }
 

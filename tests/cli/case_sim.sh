@@ -464,6 +464,13 @@ if [ -n "$nvcc" ] && command -v clang >/dev/null; then
             expect_stderr 'nvcc fatal'
         fi
     done
+    # What nvcc refuses for another reason is nvcc's to report.
+    NVCC_APPEND_FLAGS=--nosuch "$LAB_EXE" sim kernels/triple.cu --grid 1 --block 4 \
+        --arg 'inout:int[4]=iota' >"$out" 2>"$err"
+    status=$?
+    expect_exit 3
+    expect_stderr "Unknown option '--nosuch'"
+    [ "$(grep -c 'clang is taken' "$err")" = 0 ] || complain 'not for a lack of a host compiler'
 else
     echo 'skipped: nvcc without a host compiler needs nvcc and clang'
 fi

@@ -395,7 +395,7 @@ static bool is_ptx(const char *path)
 /* nvcc without a host compiler, or with one that is too new for it. */
 static bool has_no_host(const char *words)
 {
-    return strstr(words, "nvcc fatal") || strstr(words, "unsupported GNU ver");
+    return strstr(words, "host compiler") || strstr(words, "host_config.h");
 }
 
 static enum lab_status compile(const struct lab_sim_source *s, const char *dir,
@@ -410,7 +410,7 @@ static enum lab_status compile(const struct lab_sim_source *s, const char *dir,
         has_no_host(lab_str_text(words)) && find_clang(path)) {
         st = by_clang(s, lab_str_text(path), dir, ptx, words);
         lab_str_add(words, "nvcc has no host compiler here that it can use: "
-                           "clang compiled this\n");
+                           "clang is taken\n");
     }
     return st;
 }

@@ -250,4 +250,8 @@ course lessons/170-gpt.md 's/1,024 = 2.7/1,024 = 3.0/'
 catches "another product, in GFLOP" '437888 \* 1024 is 2.69' arithmetic
 course lessons/20-mlp-digits.md 's/log 10 = 2.303/log 10 = 2.330/'
 catches "another logarithm" 'log(10) is 2.302' arithmetic
+course lessons/125-word2vec-skipgram.md 's/119 = 4.78/119 = 4.87/'
+catches "another natural logarithm" 'ln(119) is 4.779' arithmetic
+course lessons/50-sigmoid-gradient.md 's/0.0464 = 0.9954/0.0464 = 0.9945/'
+catches "another update of a weight" '0.0464 is 0.99536' arithmetic
 [ "$fails" -eq 0 ]

@@ -2,9 +2,9 @@
 
 usage: lesson_arithmetic.py SOURCE_DIR
 
-Of each formula the sides of = that have numbers alone are computed; each side is to be
-the first one, rounded to its own digits; to one unit of its last digit where the first
-has rounded numbers.
+Of each formula the sides of = and of \\leftarrow that have numbers alone are computed;
+each side is to be the first one, rounded to its own digits; to one unit of its last
+digit where the first has rounded numbers.
 """
 import glob
 import math
@@ -16,7 +16,8 @@ root = sys.argv[1]
 wrong = 0
 compared = 0
 SCALES = {"": 1, "million": 1e6, "billion": 1e9, "GFLOP": 1e9}
-NAMES = {"log": math.log, "sqrt": math.sqrt, "exp": math.exp, "tanh": math.tanh}
+NAMES = {"log": math.log, "ln": math.log, "sqrt": math.sqrt, "exp": math.exp,
+         "tanh": math.tanh}
 
 
 def plain(side):
@@ -24,9 +25,9 @@ def plain(side):
     side = re.sub(r"(?<=\d),(?=\d{3})", "", side)
     side = re.sub(r"\\(?:frac|dfrac)\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))", side)
     side = re.sub(r"\\log_2\s*(\d+)", r"(log(\1)/log(2))", side)
-    side = re.sub(r"\\(log|sqrt|exp|tanh)\{([^{}]*)\}", r"\1(\2)", side)
-    side = re.sub(r"\\(log|sqrt|exp|tanh)\s*(\d+(?:\.\d+)?)", r"\1(\2)", side)
-    side = re.sub(r"\\(log|sqrt|exp|tanh)\s*(?=\()", r"\1", side)
+    side = re.sub(r"\\(log|ln|sqrt|exp|tanh)\{([^{}]*)\}", r"\1(\2)", side)
+    side = re.sub(r"\\(log|ln|sqrt|exp|tanh)\s*(\d+(?:\.\d+)?)", r"\1(\2)", side)
+    side = re.sub(r"\\(log|ln|sqrt|exp|tanh)\s*(?=\()", r"\1", side)
     side = side.replace("\\cdot", "*").replace("\\times", "*").replace("\\,", "")
     side = re.sub(r"\^\{([^{}]*)\}", r"**(\1)", side).replace("^", "**")
     side = side.replace("{", "(").replace("}", ")").strip()
@@ -56,7 +57,7 @@ for name in sorted(glob.glob(f"{root}/lessons/[0-9]*.md")):
     body = text.split("\n---\n", 1)[1]
     for formula, scale in re.findall(r"\$([^$]+)\$(?: (billion|million|GFLOP))?",
                                      re.sub(r"\s+", " ", body)):
-        sides = [plain(s) for s in re.split(r"=", formula)]
+        sides = [plain(s) for s in re.split(r"=|\\leftarrow", formula)]
         for a, b in zip(sides, sides[1:]):
             if a is None or b is None:
                 continue

@@ -40,6 +40,8 @@ SAID = [
     ("mlp-mnist", "82,176 bytes for 250,880 FLOPs", FOLLOWS),
     ("cnn-codelab", "images of 28 by 28", OTHER),
     ("cnn-codelab", "864 numbers under each", "3 x 3 x 96"),
+    ("cnn-mnist", "432 products for each", "6 x 6 x 12"),
+    ("lenet", "150 products for each", "5 x 5 x 6"),
     ("inference", "43 layers become 27", "lesson_numbers.py has both"),
     ("activations", "dips deeper, to -0.278 near", FUNCTION),
     ("gelu", "at most 1.1289 at", FUNCTION), ("gelu", "would be 17.0433", FUNCTION),
@@ -63,7 +65,7 @@ WHOLE = r"(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d+)"
 UNITS = ("channels|images|pictures|samples|weights|biases|parameters|classes|units|rows|"
          "columns|words|characters|numbers|cells|points|values|scores|kernels|filters|steps|"
          "iterations|epochs|heads|lanes|threads|warps|blocks|places|layers|elements|windows|"
-         "sentences|tokens|queries|keys|digits|FLOPs?|bytes")
+         "sentences|tokens|queries|keys|digits|terms|products|sums|FLOPs?|bytes")
 COUNT = re.compile(rf"{WHOLE}(?= (?:{UNITS})\b| (?:by|x) \d)|"
                    r"(?:(?<=\d by )|(?<=\d x ))\d+(?![,.]?\d)")
 FORMULA = r"`[^`]*`|\$[^$]*\$"

@@ -142,6 +142,8 @@ RELATIONS = [
      blas.is_(best("242", "cuBLAS")) and magma.is_(best("242", "MAGMA")) and
      mkl.is_(best("242", f"CPU, MKL, {threads:.0f} threads"))),
     ("242", "`mma.m8n8k4.f64` makes {=} sums", lambda n: n == 8 * 8),
+    ("242", "and beyond {=} of them stand for all", lambda n:
+     f" SAMPLES = {n:.0f}," in source("src/engine/bench/ladder.c")),
     ("242", "is {=} TFLOP/s ({=} multiprocessors, {=} fp64 units each, two operations, at "
      "{=} MHz; the P100 for NVLink has {=})", lambda t, m, u, f, other:
      m == fact("gpus", "P100", "sms") and u == fact("gpus", "P100", "fp64_lanes_per_sm") and

@@ -163,7 +163,7 @@ figure() {
     rm -rf "$work/figures"
     mkdir -p "$work/figures"
     cp -R "$root/lessons" "$work/figures/lessons"
-    ln -s "$root/profiles" "$root/kernels" "$work/figures"
+    ln -s "$root/profiles" "$root/kernels" "$root/src" "$work/figures"
     [ $# -eq 0 ] || sed -i "s/$2/$3/" "$work/figures/lessons/$1"-*.md
 }
 recorded() {

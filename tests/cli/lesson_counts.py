@@ -210,6 +210,40 @@ def counting():
             yield f"{path}: {kinds} characters need {math.log2(kinds):.2f} bits"
 
 
+def trainings():
+    """What trainings of minutes ended with is in docs/measurements.md, by machine and seed,
+    with the command: a lesson's figures are those of its first machine."""
+    with open(f"{root}/../docs/measurements.md", encoding="utf-8") as f:
+        table = f.read()
+
+    def measured(what):
+        row, = re.findall(rf"^\| {what} \| A \|(.*)\|$", table, re.M)
+        return [float(cell.strip(" %")) for cell in row.split("|")]
+    order3, = re.findall(r"needs ([\d.]+) bits a character", table)
+    exact = min(measured("seq2seq-attention, held-back strings exact"))
+    for lesson, what, told in (
+            ("lstm-text", "lstm-text, bits a character", "{0} bits a character with seeds 1 and "
+             "2, {2} with seed 3; counting takes {3}. That is {4} to {5} percent less"),
+            ("gpt", "gpt", "{0} bits a character with seed 1, {1} with seeds 2 "
+             "and 3; counting takes {3}. That is {4} percent less"),
+            ("seq2seq-attention", None, "more than 95 of 100 held-back strings")):
+        path, = glob.glob(f"{root}/*[0-9]-{lesson}.md")
+        with open(path, encoding="utf-8") as f:
+            text = re.sub(r"\s+", " ", f.read())
+        if what:
+            bits = measured(what)
+            less = sorted(f"{100 - 100 * b / float(order3):.0f}" for b in bits)
+            told = told.format(*(f"{b:.2f}" for b in bits), f"{float(order3):.2f}", less[0],
+                               less[-1])
+            same = bits[:2] if lesson == "lstm-text" else bits[1:]
+            if len({f"{b:.2f}" for b in same}) > 1:
+                yield f"{path}: {same} are not one figure"
+        elif exact <= int(re.search(r"\d+", told)[0]):
+            yield f"{path}: {exact} of 100 strings at least"
+        if told not in text:
+            yield f"{path}: measured: {told}"
+
+
 data = set(data_counts())
 wrong = 0
 for name in sorted(glob.glob(f"{root}/[0-9]*.md")):
@@ -221,7 +255,7 @@ for name in sorted(glob.glob(f"{root}/[0-9]*.md")):
     for what in [*check(name, front, body), *(decimals(name, front, body) if own else [])]:
         print(f"{name}: {what}")
         wrong = 1
-for what in counting():
+for what in [*counting(), *trainings()]:
     print(what)
     wrong = 1
 sys.exit(wrong)

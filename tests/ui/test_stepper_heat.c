@@ -218,6 +218,27 @@ TEST_CASE(a_narrow_cell_has_a_number)
     lab_canvas_release(&c);
 }
 
+/* Cells of 6 columns: a blank before every number, before a sign too. */
+TEST_CASE(numbers_side_by_side_do_not_touch)
+{
+    static const double v[6] = {0.396, -0.24, 0.318, -0.396, -1.5e-5, 12345};
+    struct lab_canvas c;
+    for (int h = 1; h <= 4; h++) {
+        assert_ok(lab_canvas_init(&c, h, 36, false));
+        c.tints = true;
+        struct lab_heat_grid g = lab_heat_picture(&c, c.clip, v, 1, 6, false);
+        assert_int_equal(g.cell_w, 6);
+        const int y = (h - 1) / 2;
+        const struct lab_cell *row = &c.cells[y * c.w];
+        for (int i = 0; i < 6; i++)
+            assert_string_equal(row[6 * i].text, " ");
+        char *dump = lab_canvas_dump(&c);
+        assert_non_null(strstr(dump, " 0.396 -0.24 0.318 -0.4  -2e-5 12345"));
+        lab_free(dump);
+        lab_canvas_release(&c);
+    }
+}
+
 /* From 4 columns and 3 rows on it has two digits, beside others with a sign or a blank
  * between them; the cursor's frame is above and below it. */
 TEST_CASE(a_small_cell_has_a_short_number)
@@ -279,6 +300,32 @@ TEST_CASE(near_zero_is_by_the_scale)
         lab_free(dump);
         lab_canvas_release(&c);
     }
+}
+
+/* Without half rows a picture has a cell of one row, then of two, and so on: it fills
+ * the columns as with them, and no row is left blank. */
+TEST_CASE(a_picture_without_half_rows_is_as_large)
+{
+    double v[16];
+    struct lab_canvas c;
+    for (int i = 0; i < 16; i++)
+        v[i] = i % 5 == 0; /* the diagonal */
+    assert_ok(lab_canvas_init(&c, 6, 14, false));
+    struct lab_heat_grid g = lab_heat_picture(&c, c.clip, v, 4, 4, true);
+    assert_int_equal(g.cell_w, 3);
+    assert_int_equal(lab_heat_height(&g), 6);
+    char *dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "███ ·  ·  ·\n███\n"
+                              " · ███ ·  ·\n"
+                              " ·  · ███ ·\n      ███\n"
+                              " ·  ·  · ███\n");
+    lab_free(dump);
+    c.tints = true;
+    assert_int_equal(lab_heat_picture(&c, c.clip, v, 4, 4, true).cell_w,
+                     g.cell_w);
+    for (int y = 0; y < 6; y++) /* where a click is, too */
+        assert_int_equal(lab_heat_at(&g, y, 0), (2 * y / 3) * 4);
+    lab_canvas_release(&c);
 }
 
 /* Weights, gradients and sums of products have signs though all are positive now;

@@ -101,6 +101,18 @@ TEST_CASE(images_open_as_images)
                         "await 60000 conv2.W.grad[↓,→,<0>,0]\n"));
 }
 
+/* A board has no room: the picture alone has the other channels at its right, until
+ * all slices are asked for. */
+TEST_CASE(a_small_picture_has_its_other_channels_beside)
+{
+    assert_ok(play(CNN, "resize 80 30\nawait 60000 step 0 of\nkey s\n"
+                        "await 60000 step 1 of\n"
+                        "await 60000 conv1.conv[0,↓,→,*]  * 0 to 1 of 16\n"
+                        "expect [0]               1\n"
+                        "key 2 } ]\nawait 60000  0               [1]\n"
+                        "key A\nabsent * 0 to 1 of 16\n"));
+}
+
 TEST_CASE(channels_first_stay_as_they_were)
 {
     const char *path = "stepper-live-nchw.md";

@@ -194,6 +194,10 @@ FIXTURE_CASE(train_layers)
     f->curve = 60;
     f->inspected = true;
     check_screen(f, "key t 2", "train_layers_80x24.txt", false);
+    /* the loss alone below them, where there is no room for all curves */
+    play(f, "resize 80 24\nkey t 2\nexpect loss (log\n"
+            "absent accuracy 0.5\nresize 80 40\nexpect loss (log\n"
+            "expect accuracy 0.5\nresize 80 16\nabsent loss (log\n");
     play(f, "resize 80 24\nkey t\nkey Tab\nexpect [2 layers]\nkey Tab\n"
             "expect [3 classes]\nkey Tab\nexpect [1 curves]\n"
             /* their names take clicks */

@@ -2311,10 +2311,138 @@ static bool draw_below(struct lab_stepper *v, struct lab_canvas *c,
     return source;
 }
 
+enum { SLICES_W = 24 }; /* columns of slices, at least */
+
+/* The plane of the slices beside the board or the picture, NULL: there is none, or not yet. */
+static const struct lab_plane *slices_plane(const struct lab_stepper *v)
+{
+    for (int i = 0; i < v->snap.n_board; i++) {
+        const struct lab_plane *p = &v->snap.board[i];
+        if (p->show.sheet && p->tensor == v->tensor && p->value && p->written &&
+            p->tiles > 1)
+            return p;
+    }
+    return NULL;
+}
+
+/* The other channels, samples or heads of the cursor's tensor, with the chosen one's
+ * number bright: as many as have room. `r` loses the rows. */
+static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect *r)
+{
+    enum { LEAST_H = 4, TITLE_W = 4 };
+    char colours[40];
+    const struct lab_plane *p = slices_plane(v);
+    if (!p || r->h < LEAST_H || r->w < SLICES_W)
+        return;
+    const int64_t before = p->show.tile_first;
+    const int64_t chosen = look_now(v)->show.fixed[p->show.sheet - 1] - before;
+    if (chosen < 0 || chosen >= p->tiles) /* others are on their way */
+        return;
+    struct lab_heat m = {
+        .most = lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
+        .diverging =
+            lab_board_signed(v->snap.plan, p->tensor, !(p->stats.min >= 0)),
+        .cursor = -1};
+    struct lab_heat_room room = {.halves = c->tints && !c->ascii,
+                                 .square = is_picture(v)};
+    room.mean = room.square && !m.diverging;
+    int64_t most = 1; /* one alone is there already */
+    int64_t best = 0;
+    int64_t across = 1;
+    int64_t down = 1;
+    for (int64_t k = 1; k <= p->tiles && k <= r->w / (TITLE_W + 1); k++)
+        for (int64_t rows = 1;
+             rows <= (p->tiles + k - 1) / k && (r->h - 1) / rows > 1; rows++) {
+            room.h = (int)((r->h - 1) / rows) - 1;
+            room.w = (int)(r->w / k) - 1;
+            const struct lab_heat_grid g =
+                lab_heat_fit(p->rows, p->cols, 0, &room);
+            const int64_t all = rows * k < p->tiles ? rows * k : p->tiles;
+            const int64_t area = (int64_t)g.cell_h * g.cell_w;
+            if (g.block_rows > 1 || g.block_cols > 1 || all < most ||
+                (all == most && area <= best))
+                continue;
+            most = all;
+            best = area;
+            across = k;
+            down = rows;
+            m.grid = g;
+        }
+    if (most < 2)
+        return;
+    const int64_t page = across * down;
+    const int64_t first = chosen / page * page;
+    const int tile_h = lab_heat_height(&m.grid) + 1;
+    const int tile_w = largest(m.grid.cells_w * m.grid.cell_w + 1, TITLE_W + 1);
+    struct lab_rect head = lab_rect_cut_top(r, 1);
+    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", tensor_of(v)->name);
+    for (int i = 0; i < tensor_of(v)->shape.rank; i++) {
+        lab_canvas_add(c, &head, LAB_ROLE_HEADING, i ? "," : "[");
+        if (is_shown(&p->show, i))
+            lab_canvas_add(c, &head, LAB_ROLE_HEADING,
+                           i == p->show.row_axis ? "↓" : "→");
+        else if (i == p->show.sheet - 1)
+            lab_canvas_add(c, &head, LAB_ROLE_HEADING, "*");
+        else
+            lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%lld",
+                           (long long)p->show.fixed[i]);
+    }
+    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "]");
+    lab_canvas_add(
+        c, &head, LAB_ROLE_DIM, "  * %lld to %lld of %lld",
+        (long long)(before + first),
+        (long long)(before +
+                    (first + page < p->tiles ? first + page : p->tiles)) -
+            1,
+        (long long)axis_size(&tensor_of(v)->shape, p->show.sheet - 1));
+    snprintf(colours, sizeof(colours), "  colours %s%.3g",
+             !m.diverging ? "0 to "
+             : c->ascii   ? "+-"
+                          : "±",
+             m.most);
+    put_whole(c, &head, LAB_ROLE_DIM, colours);
+    int used = 0;
+    for (int64_t i = 0; i < page && first + i < p->tiles; i++) {
+        const int64_t tile = first + i;
+        const int y = r->y + (int)(i / across) * tile_h;
+        const int x = r->x + (int)(i % across) * tile_w;
+        m.value = p->value + tile * p->rows * p->cols;
+        lab_canvas_textf(
+            c, y, x, tile_w, tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+            tile == chosen ? "[%lld]" : " %lld", (long long)(before + tile));
+        lab_heat_draw(c, y + 1, x, &m);
+        used = y + tile_h - r->y;
+    }
+    lab_rect_cut_top(r, used + 1);
+}
+
+/* Columns that a picture alone leaves at the right for two others of its tensor, whole
+ * and below a line each; else none. `r` is without the lines below the picture. */
+static int left_for_slices(const struct lab_stepper *v,
+                           const struct lab_canvas *c, struct lab_rect r)
+{
+    enum { LINES = 2, APART = 2 };
+    const struct lab_plane *p = &v->snap.plane;
+    struct lab_heat_room room = room_of(v, c, r);
+    if (v->numbers || look_now(v)->show.sheet || !slices_plane(v))
+        return 0;
+    const struct lab_heat_grid g =
+        lab_heat_fit(p->rows, p->cols, fold_of(v), &room);
+    const int left =
+        r.w - lab_labels_width(p, c) - g.cells_w * g.cell_w - 1 - APART;
+    room.h = r.h - LINES;
+    room.w = left / 2 - 1;
+    if (left < SLICES_W || room.h < 1)
+        return 0;
+    const struct lab_heat_grid one = lab_heat_fit(p->rows, p->cols, 0, &room);
+    return one.block_rows == 1 && one.block_cols == 1 ? left : 0;
+}
+
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
-    enum { MOST_H = 20 }; /* of a histogram */
+    enum { MOST_H = 20, BELOW_H = 2 }; /* of a histogram; cursor and figures */
     if (!plane_ready(v)) {
         lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM, "reading ...");
         return;
@@ -2329,8 +2457,12 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     bool larger = alone_is_larger(v, c, r);
     struct lab_rect beside =
         lab_rect_cut_right(&r, larger ? 0 : left_by_plane(v, c, r));
+    struct lab_rect picture = r;
+    lab_rect_cut_bottom(&picture, r.h > BELOW_H ? BELOW_H : 0);
+    const int slices_w =
+        larger || beside.w > 0 ? 0 : left_for_slices(v, c, picture);
     /* The pictures need the rows. */
-    bool alone = larger || look->show.sheet || beside.w > 0;
+    bool alone = larger || look->show.sheet || beside.w > 0 || slices_w > 0;
     struct lab_rect histogram = lab_rect_cut_bottom(&r, alone       ? 0
                                                         : r.h >= 20 ? 4
                                                         : r.h >= 6  ? 1
@@ -2338,6 +2470,8 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     struct lab_rect stats =
         lab_rect_cut_bottom(&r, !larger && r.h >= 3 ? 1 : 0);
     struct lab_rect cursor = lab_rect_cut_bottom(&r, r.h >= 2 ? 1 : 0);
+    struct lab_rect slices = lab_rect_cut_right(&r, slices_w);
+    draw_slices(v, c, &slices);
     if (v->numbers)
         draw_numbers(v, c, r);
     else if (look->show.sheet)
@@ -2560,106 +2694,6 @@ static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
     draw_named(c, r, of, sight, of, sight);
     lab_free(of);
     return true;
-}
-
-/* The plane of the slices beside the board, NULL: there is none, or not yet. */
-static const struct lab_plane *slices_plane(const struct lab_stepper *v)
-{
-    for (int i = 0; i < v->snap.n_board; i++) {
-        const struct lab_plane *p = &v->snap.board[i];
-        if (p->show.sheet && p->tensor == v->tensor && p->value && p->written &&
-            p->tiles > 1)
-            return p;
-    }
-    return NULL;
-}
-
-/* The other channels, samples or heads of the cursor's tensor, with the chosen one's
- * number bright: as many as have room. `r` loses the rows. */
-static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
-                        struct lab_rect *r)
-{
-    enum { LEAST_H = 4, LEAST_W = 24, TITLE_W = 4 };
-    const struct lab_plane *p = slices_plane(v);
-    if (!p || r->h < LEAST_H || r->w < LEAST_W)
-        return;
-    const int64_t before = p->show.tile_first;
-    const int64_t chosen = p->show.fixed[p->show.sheet - 1] - before;
-    struct lab_heat m = {
-        .most = lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
-        .diverging =
-            lab_board_signed(v->snap.plan, p->tensor, !(p->stats.min >= 0)),
-        .cursor = -1};
-    struct lab_heat_room room = {.halves = c->tints && !c->ascii,
-                                 .square = is_picture(v)};
-    room.mean = room.square && !m.diverging;
-    int64_t most = 1; /* one alone is there already */
-    int64_t best = 0;
-    int64_t across = 1;
-    int64_t down = 1;
-    for (int64_t k = 1; k <= p->tiles && k <= r->w / (TITLE_W + 1); k++)
-        for (int64_t rows = 1;
-             rows <= (p->tiles + k - 1) / k && (r->h - 1) / rows > 1; rows++) {
-            room.h = (int)((r->h - 1) / rows) - 1;
-            room.w = (int)(r->w / k) - 1;
-            const struct lab_heat_grid g =
-                lab_heat_fit(p->rows, p->cols, 0, &room);
-            const int64_t all = rows * k < p->tiles ? rows * k : p->tiles;
-            const int64_t area = (int64_t)g.cell_h * g.cell_w;
-            if (g.block_rows > 1 || g.block_cols > 1 || all < most ||
-                (all == most && area <= best))
-                continue;
-            most = all;
-            best = area;
-            across = k;
-            down = rows;
-            m.grid = g;
-        }
-    if (most < 2)
-        return;
-    const int64_t page = across * down;
-    const int64_t first = chosen / page * page;
-    const int tile_h = lab_heat_height(&m.grid) + 1;
-    const int tile_w = largest(m.grid.cells_w * m.grid.cell_w + 1, TITLE_W + 1);
-    struct lab_rect head = lab_rect_cut_top(r, 1);
-    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", tensor_of(v)->name);
-    for (int i = 0; i < tensor_of(v)->shape.rank; i++) {
-        lab_canvas_add(c, &head, LAB_ROLE_HEADING, i ? "," : "[");
-        if (is_shown(&p->show, i))
-            lab_canvas_add(c, &head, LAB_ROLE_HEADING,
-                           i == p->show.row_axis ? "↓" : "→");
-        else if (i == p->show.sheet - 1)
-            lab_canvas_add(c, &head, LAB_ROLE_HEADING, "*");
-        else
-            lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%lld",
-                           (long long)p->show.fixed[i]);
-    }
-    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "]");
-    lab_canvas_add(
-        c, &head, LAB_ROLE_DIM, "  * %lld to %lld of %lld",
-        (long long)(before + first),
-        (long long)(before +
-                    (first + page < p->tiles ? first + page : p->tiles)) -
-            1,
-        (long long)axis_size(&tensor_of(v)->shape, p->show.sheet - 1));
-    lab_canvas_add(c, &head, LAB_ROLE_DIM, "  colours %s%.3g",
-                   !m.diverging ? "0 to "
-                   : c->ascii   ? "+-"
-                                : "±",
-                   m.most);
-    int used = 0;
-    for (int64_t i = 0; i < page && first + i < p->tiles; i++) {
-        const int64_t tile = first + i;
-        const int y = r->y + (int)(i / across) * tile_h;
-        const int x = r->x + (int)(i % across) * tile_w;
-        m.value = p->value + tile * p->rows * p->cols;
-        lab_canvas_textf(
-            c, y, x, tile_w, tile == chosen ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
-            tile == chosen ? "[%lld]" : " %lld", (long long)(before + tile));
-        lab_heat_draw(c, y + 1, x, &m);
-        used = y + tile_h - r->y;
-    }
-    lab_rect_cut_top(r, used + 1);
 }
 
 /* ---- what a board leaves ---- */
@@ -3097,8 +3131,8 @@ static void add_slices(const struct lab_stepper *v, const struct lab_show *mine,
     cut_to_tiles(shape, show);
 }
 
-/* Asks for the planes of the board, when they are others than before; none where
- * it is not shown. */
+/* Asks for the planes of the board, when they are others than before; where it has no
+ * room, for the slices beside the picture. */
 static void ask_board(struct lab_stepper *v)
 {
     struct lab_command cmd = {.kind = LAB_DO_BOARD};
@@ -3123,6 +3157,9 @@ static void ask_board(struct lab_stepper *v)
             look_along(v, mine->row_axis, mine->col_axis);
     } else {
         b->n = 0;
+        if (v->tensor >= 0 && v->looks[v->tensor].set && !v->board.room &&
+            !v->numbers && !look_now(v)->show.sheet && !look_now(v)->picture)
+            add_slices(v, &look_now(v)->show, &cmd);
     }
     bool same = cmd.n_board == v->board.n_asked;
     for (int i = 0; same && i < cmd.n_board; i++)

@@ -1224,8 +1224,9 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
 {
     enum {
         HEADS = 6,
-        CURVES_H = 14
-    }; /* below the layers, where there is room */
+        CURVES_H = 14, /* below the layers, where there is room */
+        LOSS_H = 6     /* of the loss alone */
+    };
     struct lab_train_state *v = s->state;
     memset(v->tabs, 0, sizeof(v->tabs));
     v->written = v->losses_at = v->beside_at = v->rate_at =
@@ -1246,9 +1247,14 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
     }
     draw_tabs(v, c, lab_rect_cut_top(&body, 1));
     int layers = v->snap.n_figures + HEADS;
-    if (v->page == PAGE_LAYERS && v->snap.losses.n > 0 &&
-        body.h - layers >= CURVES_H)
-        draw_curves(v, c, lab_rect_cut_bottom(&body, body.h - layers));
+    const int left = body.h - layers;
+    if (v->page == PAGE_LAYERS && v->snap.losses.n > 0 && left >= LOSS_H) {
+        struct lab_rect curves = lab_rect_cut_bottom(&body, left);
+        if (left >= CURVES_H)
+            draw_curves(v, c, curves);
+        else
+            draw_loss(v, c, curves);
+    }
     draw_page(v, c, body, v->page);
 }
 

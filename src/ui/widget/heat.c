@@ -72,27 +72,27 @@ bool lab_heat_has_numbers(int cell_h, int cell_w)
     return cell_h >= 2 && cell_w >= NUMBER_W;
 }
 
-/* Cells are multiples of a unit, which looks square; those of a matrix then grow
- * in the direction that has room left. */
+/* Square cells of as many half rows as columns, of a unit at least; those of a matrix
+ * are multiples of it, and then grow in the direction that has room left. A picture's
+ * of an odd number have one row more or less than their neighbours, where a canvas
+ * has no half rows. */
 static void size_cells(struct lab_heat_grid *g,
-                       const struct lab_heat_room *room, int unit_w, int unit_h,
-                       int h, int w)
+                       const struct lab_heat_room *room, int unit)
 {
-    int times_h = h / g->cells_h;
-    int times_w = w / g->cells_w;
-    int times = times_h < times_w ? times_h : times_w;
-    times = times < 1 ? 1 : times;
-    g->cell_h = times * unit_h;
-    g->cell_w = times * unit_w;
+    const int high_most = room->h * 2 / g->cells_h;
+    const int wide_most = room->w / g->cells_w;
+    int side = high_most < wide_most ? high_most : wide_most;
+    if (!room->square)
+        side -= side % unit;
+    side = side < unit ? unit : side;
+    g->cell_h = g->cell_w = side;
     if (room->square)
         return;
     int most = lab_heat_widest(g->cell_h);
-    int wide = room->w / g->cells_w;
-    wide = wide < most ? wide : most;
+    int wide = wide_most < most ? wide_most : most;
     g->cell_w = wide > g->cell_w ? wide : g->cell_w;
     most = lab_heat_highest(g->cell_w);
-    int high = room->h * 2 / g->cells_h;
-    high = high < most ? high : most;
+    int high = high_most < most ? high_most : most;
     high -= high % 2; /* whole rows, which outlines and numbers need */
     g->cell_h = high > g->cell_h ? high : g->cell_h;
 }
@@ -101,10 +101,9 @@ struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
                                   const struct lab_heat_room *room)
 {
     struct lab_heat_grid g = {0};
-    int unit_w = room->halves ? 1 : 2;
-    int unit_h = room->halves ? 1 : 2;
-    int h = (room->h < 1 ? 1 : room->h) * 2 / unit_h;
-    int w = room->w / unit_w;
+    const int unit = room->halves ? 1 : 2;
+    int h = (room->h < 1 ? 1 : room->h) * 2 / unit;
+    int w = room->w / unit;
     w = w < 1 ? 1 : w;
     if (rows == 1 && fold <= 0 && cols > w) {
         /* A row that is too long even when folded shares its cells evenly. */
@@ -122,7 +121,7 @@ struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
             g.block_rows > g.block_cols ? g.block_rows : g.block_cols;
     g.cells_h = (int)up(g.rows, g.block_rows);
     g.cells_w = (int)up(g.cols, g.block_cols);
-    size_cells(&g, room, unit_w, unit_h, h, w);
+    size_cells(&g, room, unit);
     return g;
 }
 
@@ -304,8 +303,9 @@ static bool draw_short_number(struct lab_canvas *c, struct lab_rect cell,
     return true;
 }
 
-/* In the middle of the cell, with blanks around it where it has room for them;
- * false: there is no room. */
+/* In the middle of the cell, with blanks around it where it has room for them; in
+ * NUMBER_W columns the first is blank, of a negative number too, or the number before
+ * it would touch its sign. False: there is no room. */
 static bool draw_number(struct lab_canvas *c, struct lab_rect cell, double v,
                         double scale, enum lab_role role)
 {
@@ -320,6 +320,8 @@ static bool draw_number(struct lab_canvas *c, struct lab_rect cell, double v,
         return false;
     int left = (cell.w - (int)strlen(text) + (v >= 0)) / 2;
     int last = cell.w - (int)strlen(text);
+    if (cell.w == NUMBER_W && left < 1)
+        left = 1;
     lab_canvas_text(c, cell.y + (cell.h - 1) / 2,
                     cell.x + (left < last ? left : last), -1, role, text);
     return true;
@@ -587,11 +589,14 @@ void lab_heat_draw(struct lab_canvas *c, int y, int x, const struct lab_heat *m)
             double v = lab_heat_cell_value(g, m->value, cy, cx, &present);
             if (!present)
                 continue;
-            const struct lab_rect r = cell_rect(g, y, x, cy, cx);
+            struct lab_rect r = cell_rect(g, y, x, cy, cx);
             const bool cursor = has_cursor(m, cy, cx);
+            /* A row that is half its own is whole the upper one's. */
+            r.h = lab_heat_top(g, cy + 1) - lab_heat_top(g, cy);
             lab_heat_draw_cell(c, r, v, m->most, cursor);
             /* Without negative values no column is kept for a sign. */
-            if (!m->diverging && v > 0 && isfinite(v) && !cursor && r.w == 2)
+            if (!m->diverging && v > 0 && isfinite(v) && !cursor &&
+                (r.w == 2 || r.h == 1))
                 lab_canvas_text(c, r.y, r.x, 1, LAB_ROLE_POSITIVE,
                                 shade(c, v, m->most));
         }

@@ -58,7 +58,7 @@ SAID = [
     ("word2vec-cbow", "out of 117 words", "lesson_numbers.py compares the loss to its log"),
     ("scaled-dot-product", "a text of 4,096 characters it is 16.8 million", FOLLOWS),
     ("gpt", "carries 192 numbers of memory", "the hidden units of lstm-text"),
-    ("gpt", "59 of 100 characters", "a training of minutes"),
+    ("gpt", "60 of 100 characters", "a training of minutes"),
     ("model-sizes", "30,000 to 50,000 rows", OTHER),
 ]
 WHOLE = r"(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d+)"
@@ -235,6 +235,9 @@ def trainings():
             less = sorted(f"{100 - 100 * b / float(order3):.0f}" for b in bits)
             told = told.format(*(f"{b:.2f}" for b in bits), f"{float(order3):.2f}", less[0],
                                less[-1])
+            right, = re.findall(rf"{lesson} ([\d.]+) % of the characters", table)
+            if f"{float(right):.0f} of 100 characters are right" not in text:
+                yield f"{path}: measured: {right} % of the characters are right"
             same = bits[:2] if lesson == "lstm-text" else bits[1:]
             if len({f"{b:.2f}" for b in same}) > 1:
                 yield f"{path}: {same} are not one figure"

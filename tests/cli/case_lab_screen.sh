@@ -68,7 +68,8 @@ END
 [ "$(sql screen.db 'SELECT rung FROM lab_said')" = best ] ||
     complain "the prediction was not kept"
 
-# Stopped in the middle: the rows that are through stay, the run is cancelled.
+# Stopped in the middle: the rows that are through stay, the run is cancelled, also when
+# another screen is in front as it ends.
 lesson large <<'END'
 ---
 format: 1
@@ -89,7 +90,11 @@ key Enter
 await 300000 timing naive at 700
 expect [700]
 key x
-await 300000 stopped after
+key Enter
+expect kernels/gemm/cpu.c
+wait 3000
+key q
+await 30000 stopped after
 expect not run
 key Left
 expect openblas

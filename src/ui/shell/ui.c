@@ -2010,6 +2010,7 @@ static void close_marked(struct lab_ui *ui)
     if (!any || !top)
         return;
     ui->dirty = true;
+    ui->woken = true; /* for what came while another screen was in front */
     if (top->screen.ops->shown)
         top->screen.ops->shown(&top->screen);
 }

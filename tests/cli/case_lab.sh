@@ -187,16 +187,22 @@ for name in dgemm lu; do
     exits 0 lab $name --backend cpu --sizes 60 --repeat 20 --json --db error.db
     expect_json 'all(1e-20 < r["error"] < 1.2e-16 for r in of("lab_row"))' \
         '"testing_d" in of("lab")[0]["error_is"]'
-    sqlite3 error.db "SELECT error FROM lab_row WHERE lab = '$name' ORDER BY place" >stored
+    stored=$(sql error.db "SELECT printf('%.3g', error) FROM lab_row
+        WHERE lab = '$name' ORDER BY place LIMIT 1")
     # The simulator's results are other rungs', and as near.
-    exits 0 lab $name --backend sim --sizes 20 --json
-    expect_json 'all(1e-20 < r["error"] < 1.2e-16 for r in of("lab_row")
-                     if r["status"] == "done")' \
-        'any(r["status"] == "done" for r in of("lab_row"))'
+    run lab $name --backend sim --sizes 20 --json
+    if [ "$status" -eq 4 ]; then
+        echo 'skipped: what needs the module of the simulator'
+    else
+        expect_exit 0
+        expect_json 'all(1e-20 < r["error"] < 1.2e-16 for r in of("lab_row")
+                         if r["status"] == "done")' \
+            'any(r["status"] == "done" for r in of("lab_row"))'
+    fi
     exits 0 lab $name --backend cpu --sizes 60 --repeat 20
     expect_stdout 'error: |'
     exits 0 profile show last --db error.db
-    expect_stdout "$(head -n 1 stored | python3 -c 'print("%.3g" % float(input()))')"
+    expect_stdout "$stored"
 done
 
 # Its front matter has keys of its own.

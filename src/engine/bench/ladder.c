@@ -49,7 +49,7 @@ struct lab_ladder_tensors {
     int n; /* inputs first, then outputs, then scratch */
     int n_in;
     int n_out; /* with scratch */
-    /* Of the last comparison, where the operation tells errors. */
+    /* Of the last comparison, where the operation has an error. */
     double error_squares;
     double scale_squares;
 };
@@ -918,7 +918,7 @@ static double residual_of(const struct lab_ladder_tensors *t)
     return error;
 }
 
-/* Of what was compared last; NaN: the operation tells none. */
+/* Of what was compared last; NaN: the operation has none. */
 static double ladder_tensors_error(const struct lab_ladder_tensors *t)
 {
     if (t->operation->residual)

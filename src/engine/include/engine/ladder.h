@@ -51,7 +51,7 @@ struct lab_ladder_row {
     char reason[LAB_LADDER_TEXT];
     double check_error;  /* largest error / what is allowed, odd shapes */
     double sample_error; /* the same at this size */
-    double error; /* as the operation's error_is has it; NaN: it tells none */
+    double error; /* as the operation's error_is has it; NaN: it has none */
     int repeats;
     double *ns; /* of each repeat, in their order; valid during the call */
     double min_ns;

@@ -47,7 +47,7 @@ struct lab_bench_result {
     int64_t flush_bytes;
     double check_error;  /* on odd shapes, in parts of what is allowed */
     double sample_error; /* the same at this size */
-    double error; /* in the operation's unit; NaN: it tells none, or recorded
+    double error; /* in the operation's unit; NaN: it has none, or recorded
                           * before version 12 */
     double min_ns;
     double quarter_ns;

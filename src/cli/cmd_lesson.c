@@ -223,7 +223,10 @@ static enum lab_status lesson_tables(const struct lab_lesson *l, json_t **out)
         at += len + strspn(at + len, ", ");
     }
     lab_str_release(&names);
-    *out = all;
+    if (st)
+        json_decref(all);
+    else
+        *out = all;
     return st;
 }
 

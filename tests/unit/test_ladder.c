@@ -3,6 +3,8 @@
 #include "test.h"
 #include "file.h"
 
+#include <stdatomic.h>
+
 #include "base/mem.h"
 #include "engine/ladder.h"
 #include "saxpy/saxpy.h"
@@ -242,7 +244,7 @@ static enum lab_status rounds_to_float(const struct lab_call *call)
     return LAB_OK;
 }
 
-static int elements_asked;
+static atomic_int elements_asked; /* by several threads */
 
 static struct lab_ladder_element
 count_element(const struct lab_bench_numbers *n, const int64_t *dim, int out,

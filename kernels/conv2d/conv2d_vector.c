@@ -2,9 +2,9 @@
  * without windows laid out: under a row of the kernel the numbers of a window lie
  * together in the image, so that sums for some pixels and 8 to 32 filters stay in
  * registers while the program goes along them, row by row, in vectors of 8 numbers or,
- * where the processor has them, of 16; each number is summed in the same order. The image is copied once
- * with its padding; the weights are copied once a call into the order in which they
- * are read.
+ * where the processor has them, of 16; each number is summed in the same order. The
+ * image is copied once with its padding; the weights are copied once a call into the
+ * order in which they are read.
  *
  *   conv  pixels x filters       dWt  numbers of a row of the kernel x filters
  *   dx    as conv, of dconv: with a stride, pixels of the same remainder meet the

@@ -223,8 +223,6 @@ static struct lab_board_part *part_of(struct board_maker *m, int tensor)
         return NULL;
     struct lab_board_part *p = &b->part[b->n++];
     *p = (struct lab_board_part){.tensor = tensor, .place = LAB_BOARD_BESIDE};
-    for (int i = 0; i < LAB_MAX_RANK; i++)
-        p->lit[i] = (struct lab_reach){0, -1};
     lab_show_first(m->plan, tensor, &p->show);
     if (m->choice->look)
         m->choice->look(m->choice->user, tensor, &p->show);
@@ -362,10 +360,48 @@ static void turn_vector(struct lab_show *show, const struct lab_formula *f,
 
 /* ---- what is lit ---- */
 
+/* Whether the hull of two ranges holds nothing but their elements. */
+static bool is_one_range(const struct lab_reach *a, const struct lab_reach *b)
+{
+    int differ = 0;
+    bool in_a = true;
+    bool in_b = true;
+    bool touch = true;
+    for (int i = 0; i < LAB_MAX_RANK; i++) {
+        differ += a[i].first != b[i].first || a[i].last != b[i].last;
+        in_a = in_a && a[i].first <= b[i].first && b[i].last <= a[i].last;
+        in_b = in_b && b[i].first <= a[i].first && a[i].last <= b[i].last;
+        touch =
+            touch && a[i].first <= b[i].last + 1 && b[i].first <= a[i].last + 1;
+    }
+    return in_a || in_b || (touch && differ <= 1);
+}
+
+static void join_range(struct lab_reach *to, const struct lab_reach *from)
+{
+    for (int i = 0; i < LAB_MAX_RANK; i++)
+        to[i] = join(to[i], from[i]);
+}
+
 static void light(struct lab_board_part *p, const struct box *box)
 {
-    for (int i = 0; p && i < LAB_MAX_RANK; i++)
-        p->lit[i] = join(p->lit[i], box->at[i]);
+    struct box all = *box;
+    for (int i = 0; i < LAB_MAX_RANK; i++)
+        if (!p || is_empty(box->at[i]))
+            return;
+    for (int i = 0; i < p->n_lit;) {
+        if (is_one_range(p->lit[i], all.at)) {
+            join_range(all.at, p->lit[i]);
+            memcpy(p->lit[i], p->lit[--p->n_lit], sizeof(p->lit[i]));
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    if (p->n_lit < LAB_BOARD_RANGES)
+        memcpy(p->lit[p->n_lit++], all.at, sizeof(all.at));
+    else
+        join_range(p->lit[p->n_lit - 1], all.at);
 }
 
 static void visit(struct board_maker *m, int statement, struct spans *spans,
@@ -501,15 +537,27 @@ static void light_by_formula(struct board_maker *m, int statement,
     result = part_of(m, result->tensor);
     light(result, &box);
     struct lab_board_part *own = part_of(m, e.tensor);
-    box = e.tensor >= 0 ? box_of(m->plan, e) : box;
-    for (int i = 0; own && e.tensor >= 0 && i < LAB_MAX_RANK; i++)
-        own->lit[i] = box.at[i];
+    if (own && e.tensor >= 0) {
+        box = box_of(m->plan, e);
+        own->n_lit = 0;
+        light(own, &box);
+    }
     for (int i = 0; e.tensor < 0 && i < m->out->n; i++)
-        for (int k = 0; k < LAB_MAX_RANK; k++) /* no element is chosen */
-            m->out->part[i].lit[k] = (struct lab_reach){0, -1};
+        m->out->part[i].n_lit = 0; /* no element is chosen */
 }
 
 /* ---- hidden axes ---- */
+
+/* The first range that the shown slice meets, else the first; NULL: there is none. */
+static const struct lab_reach *range_shown(const struct lab_board_part *p)
+{
+    struct lab_reach rows;
+    struct lab_reach cols;
+    for (int i = 0; i < p->n_lit; i++)
+        if (lab_board_lit_range(p, i, &rows, &cols))
+            return p->lit[i];
+    return p->n_lit > 0 ? p->lit[0] : NULL;
+}
 
 /* A part shows the slice that the reader chose if it is lit, else one that is;
  * a letter that two parts hide has one value in both. */
@@ -517,6 +565,7 @@ static void pin(struct board_maker *m, struct lab_board_part *p,
                 const struct lab_formula_ref *r, int64_t *pinned)
 {
     const struct lab_shape *shape = &m->plan->tensors[p->tensor].shape;
+    const struct lab_reach *lit = range_shown(p);
     for (int i = 0; i < shape->rank; i++) {
         int64_t *at = &p->show.fixed[i];
         int64_t *letter = r && i < r->n && r->index[i].n == 1 &&
@@ -528,10 +577,10 @@ static void pin(struct board_maker *m, struct lab_board_part *p,
             *at = 0;
             continue;
         }
-        if (!is_empty(p->lit[i]) && *at < p->lit[i].first)
-            *at = p->lit[i].first;
-        if (!is_empty(p->lit[i]) && *at > p->lit[i].last)
-            *at = p->lit[i].last;
+        if (lit && *at < lit[i].first)
+            *at = lit[i].first;
+        if (lit && *at > lit[i].last)
+            *at = lit[i].last;
         if (letter && *letter >= 0 && *letter < shape->dim[i])
             *at = *letter;
         else if (letter)
@@ -673,21 +722,36 @@ enum lab_status lab_board_make(struct lab_board *out,
     return LAB_OK;
 }
 
-bool lab_board_lit(const struct lab_board_part *p, struct lab_reach *rows,
-                   struct lab_reach *cols)
+bool lab_board_lit_range(const struct lab_board_part *p, int range,
+                         struct lab_reach *rows, struct lab_reach *cols)
 {
     const struct lab_show *show = &p->show;
+    const struct lab_reach *lit = p->lit[range];
     *rows = *cols = (struct lab_reach){0, 0};
     for (int i = 0; i < LAB_MAX_RANK; i++) {
         bool shown = i == show->row_axis || i == show->col_axis;
-        if (is_empty(p->lit[i]) ||
-            (!shown && (show->fixed[i] < p->lit[i].first ||
-                        show->fixed[i] > p->lit[i].last)))
+        if (!shown &&
+            (show->fixed[i] < lit[i].first || show->fixed[i] > lit[i].last))
             return false;
     }
     if (show->row_axis >= 0)
-        *rows = p->lit[show->row_axis];
+        *rows = lit[show->row_axis];
     if (show->col_axis >= 0)
-        *cols = p->lit[show->col_axis];
+        *cols = lit[show->col_axis];
     return true;
+}
+
+bool lab_board_lit(const struct lab_board_part *p, struct lab_reach *rows,
+                   struct lab_reach *cols)
+{
+    struct lab_reach down;
+    struct lab_reach across;
+    *rows = *cols = (struct lab_reach){0, -1};
+    for (int i = 0; i < p->n_lit; i++) {
+        if (!lab_board_lit_range(p, i, &down, &across))
+            continue;
+        *rows = join(*rows, down);
+        *cols = join(*cols, across);
+    }
+    return !is_empty(*rows);
 }

@@ -1015,26 +1015,28 @@ static void draw_marks(const struct lab_board_view *b, struct lab_canvas *c,
     int cell_w = at->cell_w;
     struct lab_reach down;
     struct lab_reach across;
-    if (!lab_board_lit(p, &down, &across))
-        return;
-    /* An axis that is lit all along has no marks: they would mean nothing. */
-    bool marks_rows = rows > 1 && down.last - down.first + 1 < rows;
-    bool marks_cols =
-        cols > 1 && !at->fold && across.last - across.first + 1 < cols;
-    for (int y = 0; marks_rows && y < at->cells_h; y++) {
-        int first = y * cell_h / 2;
-        int end = (y + 1) * cell_h / 2;
-        if (is_lit(down, at->block_rows, y))
-            for (int k = first; k < end || k == first; k++)
-                lab_canvas_text(c, at->cells.y + k, at->cells.x - 1, 1,
-                                LAB_ROLE_MARK, "▸");
+    for (int range = 0; range < p->n_lit; range++) {
+        if (!lab_board_lit_range(p, range, &down, &across))
+            continue;
+        /* An axis that is lit all along has no marks: they would mean nothing. */
+        bool marks_rows = rows > 1 && down.last - down.first + 1 < rows;
+        bool marks_cols =
+            cols > 1 && !at->fold && across.last - across.first + 1 < cols;
+        for (int y = 0; marks_rows && y < at->cells_h; y++) {
+            int first = y * cell_h / 2;
+            int end = (y + 1) * cell_h / 2;
+            if (is_lit(down, at->block_rows, y))
+                for (int k = first; k < end || k == first; k++)
+                    lab_canvas_text(c, at->cells.y + k, at->cells.x - 1, 1,
+                                    LAB_ROLE_MARK, "▸");
+        }
+        for (int x = 0; marks_cols && x < at->cells_w; x++)
+            if (is_lit(across, at->block_cols, x))
+                for (int k = 0; k < cell_w; k++)
+                    lab_canvas_text(c, at->cells.y - 1,
+                                    at->cells.x + x * cell_w + k, 1,
+                                    LAB_ROLE_MARK, "▾");
     }
-    for (int x = 0; marks_cols && x < at->cells_w; x++)
-        if (is_lit(across, at->block_cols, x))
-            for (int k = 0; k < cell_w; k++)
-                lab_canvas_text(c, at->cells.y - 1,
-                                at->cells.x + x * cell_w + k, 1, LAB_ROLE_MARK,
-                                "▾");
 }
 
 struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
@@ -1068,25 +1070,28 @@ static bool cursor_in(const struct lab_board_view *b, int i, int64_t *row,
     return true;
 }
 
-/* Around the row, the column or the window that belongs to the cursor's element,
+/* Around the rows, the columns or the windows that belong to the cursor's element,
  * but not around a whole operand. */
 static void outline_lit(const struct lab_board_view *b, struct lab_canvas *c,
                         int i, const struct lab_heat_grid *g)
 {
     const struct lab_board_at *at = &b->layout.at[i];
+    const struct lab_board_part *p = &b->board.part[i];
     struct lab_reach down;
     struct lab_reach across;
-    if (!lab_board_lit(&b->board.part[i], &down, &across))
-        return;
-    int64_t rows = down.last - down.first + 1;
-    int64_t cols = across.last - across.first + 1;
-    if (g->folded && cols > 1)
-        return;
-    if (g->folded)
-        lab_heat_place(g, across.first, &down.first, &across.first);
-    if (rows < g->rows || cols < g->cols)
-        lab_heat_outline(c, at->cells.y, at->cells.x, g, down.first,
-                         across.first, rows, cols);
+    for (int range = 0; range < p->n_lit; range++) {
+        if (!lab_board_lit_range(p, range, &down, &across))
+            continue;
+        int64_t rows = down.last - down.first + 1;
+        int64_t cols = across.last - across.first + 1;
+        if (g->folded && cols > 1)
+            continue;
+        if (g->folded)
+            lab_heat_place(g, across.first, &down.first, &across.first);
+        if (rows < g->rows || cols < g->cols)
+            lab_heat_outline(c, at->cells.y, at->cells.x, g, down.first,
+                             across.first, rows, cols);
+    }
 }
 
 /* Of a folded vector: the index of the first element of each row. */

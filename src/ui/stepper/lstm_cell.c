@@ -266,12 +266,15 @@ void lab_lstm_cell_name_sections(const struct lab_board_view *b,
     const int64_t cols = lab_board_plane(b, part)->cols;
     struct lab_reach rows;
     struct lab_reach lit;
-    const bool some = lab_board_lit(&b->board.part[part], &rows, &lit) &&
-                      lit.last - lit.first + 1 < cols;
     for (int i = 0; i < 4 && z->fold == 0 && z->block_cols > 0; i++) {
         const int64_t at = cols / 4 * i / z->block_cols;
-        const bool marked = some && lit.first < (at + 1) * z->block_cols &&
-                            lit.last >= at * z->block_cols;
+        bool marked = false;
+        for (int k = 0; k < b->board.part[part].n_lit; k++)
+            marked = marked || (lab_board_lit_range(&b->board.part[part], k,
+                                                    &rows, &lit) &&
+                                lit.last - lit.first + 1 < cols &&
+                                lit.first < (at + 1) * z->block_cols &&
+                                lit.last >= at * z->block_cols);
         lab_canvas_text(c, z->cells.y - 1, z->cells.x + (int)at * z->cell_w, 1,
                         marked ? LAB_ROLE_MARK : LAB_ROLE_HEADING, name[i]);
     }

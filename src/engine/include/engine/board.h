@@ -27,12 +27,18 @@ struct lab_reach { /* first .. last; none when last < first */
     int64_t last;
 };
 
+/* A tensor that the formula reads several times has that many ranges: an LSTM's
+ * unit reads four columns of z. Further ones are joined to the last. */
+enum { LAB_BOARD_RANGES = 4 };
+
 struct lab_board_part {
     int tensor;
     enum lab_board_place place;
-    bool summed;                        /* a sum runs over one of its axes */
-    struct lab_show show;               /* the plane to draw */
-    struct lab_reach lit[LAB_MAX_RANK]; /* in coordinates of the tensor */
+    bool summed;          /* a sum runs over one of its axes */
+    struct lab_show show; /* the plane to draw */
+    int n_lit;            /* ranges, apart from each other */
+    /* A reach of each axis, in coordinates of the tensor. */
+    struct lab_reach lit[LAB_BOARD_RANGES][LAB_MAX_RANK];
 };
 
 struct lab_board {
@@ -68,7 +74,11 @@ enum lab_status lab_board_make(struct lab_board *out,
                                const struct lab_plan *plan,
                                const struct lab_step *step,
                                const struct lab_board_choice *choice);
-/* Whether a plane shows any, and which, lit rows and columns of a part. */
+/* Whether a plane shows any, and which, lit rows and columns of one range of a
+ * part, 0 .. n_lit - 1. */
+bool lab_board_lit_range(const struct lab_board_part *part, int range,
+                         struct lab_reach *rows, struct lab_reach *cols);
+/* Of all ranges that the plane shows: from the first to the last. */
 bool lab_board_lit(const struct lab_board_part *part, struct lab_reach *rows,
                    struct lab_reach *cols);
 LAB_C_END

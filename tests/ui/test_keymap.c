@@ -14,7 +14,7 @@ static const struct lab_screen_ops *const SCREENS[] = {
     &lab_view_occupancy, &fixture_busy,     &lab_view_timeline,
     &lab_view_roofline,  &lab_view_compare, &lab_view_what_if,
     &lab_view_flame,     &lab_view_kernel,  &lab_view_tables,
-    &lab_view_facts};
+    &lab_view_facts,     &lab_view_lab};
 enum { SCREEN_COUNT = sizeof(SCREENS) / sizeof(SCREENS[0]) };
 
 TEST_CASE(every_table_is_sound)
@@ -108,6 +108,26 @@ TEST_CASE(what_everyone_expects_is_bound)
     }
     assert_null(lab_keymap_find(NULL, 'x'));
     assert_null(lab_keymap_find(lab_global_keymap(true), 0));
+}
+
+TEST_CASE(h_and_l_are_arrows_where_arrows_are_used)
+{
+    int n = 0;
+    for (int i = 0; i < SCREEN_COUNT; i++) {
+        const struct lab_binding *own = SCREENS[i]->bindings;
+        const struct lab_binding *left =
+            lab_keymap_find(own, lab_key_parse("Left"));
+        const struct lab_binding *right =
+            lab_keymap_find(own, lab_key_parse("Right"));
+        n += left != NULL;
+        if (left) {
+            assert_ptr_equal(lab_keymap_find(own, 'h'), left);
+            assert_true(SCREENS[i]->sideways); /* help does not name h */
+        }
+        if (right)
+            assert_ptr_equal(lab_keymap_find(own, 'l'), right);
+    }
+    assert_true(n > 3);
 }
 
 TEST_CASE(names_and_keys_go_both_ways)

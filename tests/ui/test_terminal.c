@@ -100,11 +100,13 @@ TEST_CASE(stderr_of_libraries_waits_for_the_end)
     pty_show(&s, "\r", "BEATS");
     pty_show(&s, "E", "noise made");
     assert_null(strstr(s.bytes, "a library says"));
+    assert_null(strstr(s.bytes, "another says"));
     pty_type(&s, "qq");
     assert_int_equal(pty_finish(&s), 0);
     const char *said = strstr(s.bytes, "a library says ^[[31mhello^[[0m");
     assert_non_null(said);
     assert_true(said > strstr(s.bytes, "\033[?1049l"));
+    assert_true(strstr(s.bytes, "another says it to standard output") > said);
     pty_leave(&s);
 }
 

@@ -536,6 +536,7 @@ static enum lab_status busy_act(struct lab_screen *s, int what)
         abort();
     case ACT_NOISE:
         fprintf(stderr, "a library says \033[31mhello\033[0m\n");
+        printf("another says it to standard output\n");
         snprintf(st->said, sizeof(st->said), "noise made");
         break;
     case ACT_ASK:
@@ -588,8 +589,8 @@ static const struct lab_binding BINDINGS[] = {
      ACT_ASK},
     {"y", true, "question", "asks for y or n", LAB_ACT_OWN, NULL, busy_act,
      ACT_QUESTION},
-    {"E", true, "noise", "a line on stderr", LAB_ACT_OWN, NULL, busy_act,
-     ACT_NOISE},
+    {"E", true, "noise", "a line on stderr, one on stdout", LAB_ACT_OWN, NULL,
+     busy_act, ACT_NOISE},
     {"X", true, "crash", "writes to nowhere", LAB_ACT_OWN, NULL, busy_act,
      ACT_CRASH},
     {"A", true, "abort", "calls abort()", LAB_ACT_OWN, NULL, busy_act,

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/command.h"
@@ -442,7 +441,8 @@ static void doctor_lessons(struct lab_doctor *d)
 
 static void doctor_terminal(struct lab_doctor *d)
 {
-    struct winsize size = {0};
+    int h = 0;
+    int w = 0;
     int colors = 0;
     const char *type = NULL;
     char place[32] = "of unknown size";
@@ -456,13 +456,10 @@ static void doctor_terminal(struct lab_doctor *d)
                      "--plain and the commands need none");
         return;
     }
-    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    bool known = size.ws_col > 0 && size.ws_row > 0;
-    bool small =
-        known && (size.ws_col < LEAST_COLUMNS || size.ws_row < LEAST_LINES);
+    const bool known = lab_terminal_get_size(&h, &w);
+    const bool small = known && (w < LEAST_COLUMNS || h < LEAST_LINES);
     if (known)
-        snprintf(place, sizeof(place), "%dx%d", (int)size.ws_col,
-                 (int)size.ws_row);
+        snprintf(place, sizeof(place), "%dx%d", w, h);
     if (!d->screen_open)
         snprintf(colours, sizeof(colours), "%d colours, ", colors);
     bool stand_in = type && strcmp(type, term) != 0;

@@ -62,6 +62,19 @@ static enum lab_status terminal_find_input(FILE **in, int *fd)
     return LAB_OK;
 }
 
+static enum lab_status open_output(FILE **out)
+{
+    const int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (*out)
+        return LAB_OK;
+    enum lab_status st =
+        lab_fail(LAB_E_IO, "[terminal.copy] the terminal: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
 static void unload(void)
 {
     del_curterm(cur_term);
@@ -134,24 +147,44 @@ enum lab_status lab_terminal_probe(const char *color, int *colors,
 
 enum { REPLAY_BYTES = 64 * 1024 };
 
-static int held = -1;  /* where stderr goes meanwhile */
-static int saved = -1; /* the real one */
+/* The streams that libraries print to, while a screen is open: curses has the
+ * terminal by a descriptor of its own. */
+static const int STREAM[] = {STDOUT_FILENO, STDERR_FILENO};
+enum { STREAM_COUNT = sizeof(STREAM) / sizeof(STREAM[0]) };
 
-/* From now on a stderr that is a terminal goes aside; failure is no harm. */
-static void stderr_hold(void)
+static int held = -1;                      /* where they go meanwhile */
+static int saved[STREAM_COUNT] = {-1, -1}; /* the real ones; -1: not held */
+
+static void flush_streams(void)
 {
-    if (held >= 0 || !isatty(STDERR_FILENO))
-        return; /* 2>file does not harm the screen */
+    fflush(stdout);
     fflush(stderr);
-    held = memfd_create("stderr", MFD_CLOEXEC);
-    saved = dup(STDERR_FILENO);
-    if (held >= 0 && saved >= 0 && dup2(held, STDERR_FILENO) >= 0)
-        return;
+}
+
+/* Async-signal-safe. */
+static void give_streams_back(void)
+{
+    for (int i = 0; i < STREAM_COUNT; i++)
+        if (saved[i] >= 0)
+            dup2(saved[i], STREAM[i]);
+}
+
+/* From now on a stream that is a terminal goes aside; failure is no harm. */
+static void output_hold(void)
+{
     if (held >= 0)
-        close(held);
-    if (saved >= 0)
-        close(saved);
-    held = saved = -1;
+        return;
+    held = memfd_create("output", MFD_CLOEXEC);
+    if (held < 0)
+        return;
+    flush_streams();
+    for (int i = 0; i < STREAM_COUNT; i++) {
+        if (!isatty(STREAM[i]))
+            continue; /* 2>file does not harm the screen */
+        saved[i] = fcntl(STREAM[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (saved[i] >= 0)
+            dup2(held, STREAM[i]);
+    }
 }
 
 static void write_all(int fd, const char *bytes, size_t n)
@@ -188,33 +221,48 @@ static void replay(off_t size)
     lab_free(bytes);
 }
 
-static void stderr_release(void)
+static void output_release(void)
 {
     if (held < 0)
         return;
-    fflush(stderr);
-    dup2(saved, STDERR_FILENO);
-    close(saved);
+    flush_streams();
+    give_streams_back();
     off_t size = lseek(held, 0, SEEK_END);
     if (size > 0)
         replay(size);
+    for (int i = 0; i < STREAM_COUNT; i++) {
+        if (saved[i] >= 0)
+            close(saved[i]);
+        saved[i] = -1;
+    }
     close(held);
-    held = saved = -1;
+    held = -1;
 }
 
 /* For a crash handler: the same, raw, with async-signal-safe calls only. */
-static void stderr_spill(void)
+static void output_spill(void)
 {
     char bytes[4096];
     off_t at = 0;
     ssize_t n;
     if (held < 0)
         return;
-    dup2(saved, STDERR_FILENO);
+    give_streams_back();
     while ((n = pread(held, bytes, sizeof(bytes), at)) > 0) {
         write_all(STDERR_FILENO, bytes, (size_t)n);
         at += n;
     }
+}
+
+bool lab_terminal_get_size(int *h, int *w)
+{
+    struct winsize size;
+    const int fd = saved[0] >= 0 ? saved[0] : STDOUT_FILENO;
+    if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_row == 0 || size.ws_col == 0)
+        return false;
+    *h = size.ws_row;
+    *w = size.ws_col;
+    return true;
 }
 
 /* Handlers do three things only: set a flag, write the eventfd, and, in a
@@ -264,7 +312,7 @@ static void restore_raw(void)
     ssize_t n = write(guard.tty, guard.leave, guard.leave_len);
     (void)n;
     tcsetattr(guard.tty, TCSANOW, &guard.modes);
-    stderr_spill();
+    output_spill();
 }
 
 static void on_ending(int sig)
@@ -436,6 +484,7 @@ struct lab_terminal {
     const char *type; /* of the terminfo database */
     FILE *in;         /* ours when standard input is not the terminal */
     int in_fd;
+    FILE *out; /* the terminal; standard output is held meanwhile */
     struct lab_palette palette;
     bool theme_open;        /* the background decides, when it is known */
     struct lab_cell *shown; /* the last frame, shown_h by shown_w cells */
@@ -544,9 +593,9 @@ static void take_theme(struct lab_terminal *t,
 
 static void drop_images(struct lab_terminal *t);
 
-static void write_out(const char *text, size_t n)
+static void write_out(const struct lab_terminal *t, const char *text, size_t n)
 {
-    write_all(STDOUT_FILENO, text, n);
+    write_all(fileno(t->out), text, n);
 }
 
 /* Pixels of a character, as the kernel knows them from the terminal. */
@@ -555,7 +604,7 @@ static void measure_cell(struct lab_terminal *t)
     struct winsize size;
     t->px_h = t->answer.cell_h;
     t->px_w = t->answer.cell_w;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
+    if (ioctl(fileno(t->out), TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
         size.ws_col > 0 && size.ws_ypixel / size.ws_row > 1 &&
         size.ws_xpixel / size.ws_col > 1) {
         t->px_h = size.ws_ypixel / size.ws_row;
@@ -574,7 +623,7 @@ static bool has_graphics(const struct lab_terminal *t)
 /* A slow line is asked too: its keys come in pieces, so curses waits longer. */
 static void ask(struct lab_terminal *t, const char *question)
 {
-    write_out(question, strlen(question));
+    write_out(t, question, strlen(question));
     t->asking = true;
     t->ask_end_ns = lab_clock_monotonic_ns() + ANSWER_MS * 1000000LL;
     set_escdelay(ESCAPE_ASKING_MS);
@@ -674,7 +723,7 @@ static void use_answer(struct lab_terminal *t)
     if ((more || paper) && !t->asked_more) {
         t->asked_more = true;
         if (paper)
-            write_out(paper, strlen(paper));
+            write_out(t, paper, strlen(paper));
         ask(t, more ? more : LAB_GRAPHICS_ASK);
     } else {
         end_asking(t, true);
@@ -782,11 +831,11 @@ static enum lab_status start_curses(struct lab_terminal *t,
     set_escdelay(ESCAPE_MS);
     const bool direct = lab_direct_begin(t->type, options->color);
     unload();
-    t->screen = newterm(t->type, stdout, t->in ? t->in : stdin);
+    t->screen = newterm(t->type, t->out, t->in ? t->in : stdin);
     if (direct)
         lab_direct_end();
     if (!t->screen && direct) /* curses took no description of ours */
-        t->screen = newterm(t->type, stdout, t->in ? t->in : stdin);
+        t->screen = newterm(t->type, t->out, t->in ? t->in : stdin);
     if (!t->screen)
         return lab_fail(
             LAB_E_UNSUPPORTED,
@@ -828,6 +877,8 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
     t->blocks = term && strncmp(term, "linux", 5) == 0;
     enum lab_status st = terminal_find_input(&t->in, &t->in_fd);
     if (!st)
+        st = open_output(&t->out);
+    if (!st)
         st = terminal_check(options->color, &ignored, &t->type);
     if (st)
         goto out_input;
@@ -839,13 +890,15 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
     st = start_curses(t, options);
     if (st)
         goto out_guard;
-    stderr_hold();
+    output_hold();
     *out = t;
     return LAB_OK;
 
 out_guard:
     guard_close();
 out_input:
+    if (t->out)
+        fclose(t->out);
     if (t->in)
         fclose(t->in);
     lab_free(t);
@@ -884,7 +937,7 @@ static void drop_images(struct lab_terminal *t)
         forget_image(t, i, &out);
         drop_wanted(t, i);
     }
-    write_out(lab_str_text(&out), out.len);
+    write_out(t, lab_str_text(&out), out.len);
     lab_str_release(&out);
 }
 
@@ -1037,7 +1090,7 @@ static bool send_piece(struct lab_terminal *t)
     const char *end = strstr(from, LAB_PIECE_END);
     size_t n = end ? (size_t)(end - from) + strlen(LAB_PIECE_END)
                    : t->shown_images[nth].text.len - t->sent[nth];
-    write_out(from, n);
+    write_out(t, from, n);
     t->sent[nth] += n;
     return true;
 }
@@ -1082,7 +1135,8 @@ void lab_terminal_close(struct lab_terminal *t)
     endwin();
     delscreen(t->screen);
     guard_close();
-    stderr_release();
+    output_release();
+    fclose(t->out);
     if (t->in)
         fclose(t->in);
     lab_free(t->shown);
@@ -1218,7 +1272,7 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
     curs_set(placed && c->cursor_shown);
     refresh();
     if (!out.failed)
-        write_out(lab_str_text(&out), out.len);
+        write_out(t, lab_str_text(&out), out.len);
     lab_str_release(&out);
     send_again(t, again);
     paint_images(t, c);
@@ -1233,14 +1287,14 @@ void lab_terminal_redraw(struct lab_terminal *t)
 /* While the process was stopped it got no signal of a new size. */
 static void take_again(struct lab_terminal *t)
 {
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
-        size.ws_col > 0 && is_term_resized(size.ws_row, size.ws_col))
-        resizeterm(size.ws_row, size.ws_col);
+    int h;
+    int w;
+    if (lab_terminal_get_size(&h, &w) && is_term_resized(h, w))
+        resizeterm(h, w);
     t->shown_h = -1;
     clearok(stdscr, TRUE);
     refresh();
-    stderr_hold();
+    output_hold();
     measure_cell(t);
     drop_images(t);
     t->resized = true;
@@ -1253,7 +1307,7 @@ static void stop_or_resume(struct lab_terminal *t, bool stop)
         curs_set(1);
     endwin();
     if (stop) {
-        stderr_release();
+        output_release();
         guard_stop();
     }
     take_again(t);

@@ -4,8 +4,8 @@
  * set a flag, which comes out of lab_terminal_wait() as an event; a crash puts
  * the terminal right, lets the message of a library through, and dies of its
  * own signal. Signals that were ignored at the start stay ignored. What
- * libraries write to a stderr that is the terminal is kept aside and printed
- * at lab_terminal_close().
+ * libraries write to standard output, or to a stderr that is the terminal, is
+ * kept aside and printed to stderr at lab_terminal_close().
  *
  * Calls setlocale(LC_CTYPE, ""): numbers keep their point.
  * Threads: one, but for lab_terminal_* marked otherwise. */
@@ -80,4 +80,7 @@ void lab_terminal_redraw(struct lab_terminal *t);
  * due, which goes first. */
 void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
                        bool images, struct lab_event *out);
+/* Of the terminal at standard output, also while a screen has it. false: none, or
+ * its size is not known. Threads: any. */
+bool lab_terminal_get_size(int *h, int *w);
 LAB_C_END

@@ -178,6 +178,34 @@ FIXTURE_CASE(a_query_meets_its_keys)
     assert_int_equal(b.part[0].show.fixed[0], 1);
 }
 
+/* Sample 1, query 2, column 3, of head 1: its shares at the left, the values above,
+ * though the columns of all heads are one axis. */
+FIXTURE_CASE(shares_meet_the_values)
+{
+    attention(n);
+    struct lab_board b = board_at(n, "attn.context", LAB_FORWARD, 0, "attn.ctx",
+                                  (1 * 3 + 2) * 4 + 3);
+    assert_true(b.cross);
+    expect(n, &b,
+           "left attn.probs 2,3 2-2 0-2; above attn.v 1,2 0-2 3-3; "
+           "result attn.ctx 1,2 2-2 3-3");
+    assert_int_equal(b.part[0].show.fixed[0], 1);
+    assert_int_equal(b.part[0].show.fixed[1], 1);
+}
+
+/* The gradient of the values: the shares' columns are its rows. */
+FIXTURE_CASE(shares_carry_back_to_the_values)
+{
+    attention(n);
+    struct lab_board b = board_at(n, "attn.context", LAB_BACKWARD, 1,
+                                  "attn.v.grad", (1 * 3 + 2) * 4 + 3);
+    assert_true(b.cross);
+    expect(n, &b,
+           "above attn.ctx.grad 1,2 0-2 3-3; left attn.probs 3,2 2-2 0-2; "
+           "result attn.v.grad 1,2 2-2 3-3");
+    assert_int_equal(b.part[1].show.fixed[1], 1);
+}
+
 static void lstm(struct net *n)
 {
     net_tensor(n, "x 2,3,4", NULL);

@@ -245,6 +245,24 @@ static unsigned letters_at(const struct lab_formula_ref *r, int axis)
     return mask;
 }
 
+/* Those of them that a step along the axis changes: columns h * 8 + f, of 8 for each
+ * head, are read along f. */
+static unsigned letters_along(const struct lab_formula_ref *r, int axis)
+{
+    unsigned mask = 0;
+    int64_t least = INT64_MAX;
+    for (int k = 0; axis >= 0 && axis < r->n && k < r->index[axis].n; k++) {
+        const int64_t coef = r->index[axis].coef[k];
+        const int64_t size = coef < 0 ? -coef : coef;
+        if (size < least)
+            mask = 0;
+        if (size <= least)
+            mask |= 1u << r->index[axis].letter[k];
+        least = size < least ? size : least;
+    }
+    return mask;
+}
+
 /* The axes of one input in terms of the result's. */
 struct axes {
     int row; /* shares the result's rows; -1: none does */
@@ -433,8 +451,8 @@ static void visit(struct board_maker *m, int statement, struct spans *spans,
     const struct lab_board_part *shown = part_of(m, result);
     unsigned axes[2] = {0, 0};
     if (shown) {
-        axes[0] = letters_at(&f->refs[from], shown->show.row_axis);
-        axes[1] = letters_at(&f->refs[from], shown->show.col_axis);
+        axes[0] = letters_along(&f->refs[from], shown->show.row_axis);
+        axes[1] = letters_along(&f->refs[from], shown->show.col_axis);
     }
     unsigned windows =
         window_letters(f, statement, spans->bound, axes[0] | axes[1]);

@@ -163,6 +163,13 @@ def largest_rectangle(rows):
     return best
 
 
+def waits(look):
+    """Whether a picture of the tensor pane is still on its way."""
+    y0, x0, h, w = panes(look).get("2 tensor", (0, 0, 0, 0))
+    return any(re.search(r"(?:^| )\.\.\. {6}", line[x0:x0 + w])
+               for line in look.page.display[y0:y0 + h])
+
+
 def judge(look):
     """Pane to (empty, hole)."""
     out = {}
@@ -199,7 +206,8 @@ def walk(words, lesson, columns, rows, keys, most):
             for step in range(most):
                 before = state_line(look)
                 look.press("s")
-                if not look.settle(lambda: state_line(look) != before):
+                if not look.settle(lambda: state_line(look) != before and
+                                   not waits(look)):
                     return
                 where = re.search(r"step (\d+)/(\d+)",
                                   "\n".join(look.page.display[:16]))

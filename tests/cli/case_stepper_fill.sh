@@ -20,24 +20,27 @@ steps()
 } >typed
 play cnn-digits --backend cpu <typed
 
-# Elements share cells as evenly as there is room: two of 119 in half blocks, five
-# in characters. Beside the values that of most of a row's come first.
+# Elements share cells as evenly as there is room, 1.18 columns of 119 in half blocks.
+# Beside the values that of most of a row's come first.
 word2vec()
 {
     steps 4
-    if [ "$1" = 1x2 ]; then
-        printf 'await 60000 loss.probs, row 0, the largest\nabsent row 2,\n'
-        printf 'key 2\nkey Down\nawait 60000 loss.probs, row 2, the largest\n'
-    fi
+    printf 'await 60000 max of %s\n' "$1"
     for step in 5 6 7 8; do
         printf 'key s\nawait 60000 step %s of\n' "$step"
     done
-    printf 'await 60000 max of %s\n' "$1"
+    printf 'await 60000 max of %s\n' "$2"
+    for step in 9 10; do
+        printf 'key s\nawait 60000 step %s of\n' "$step"
+    done
+    printf 'await 60000 emb1.W.grad, row 0, the largest\nabsent row %s,\n' "$3"
+    printf 'key 2\nkey Down\n'
+    printf 'await 60000 emb1.W.grad, row %s, the largest\n' "$3"
     printf 'resize 80 24\nabsent the largest\nquit\n'
 }
-word2vec 1x2 >typed
+word2vec 1.68x1.18 1x2.43 2 >typed
 play word2vec-cbow --backend cpu --color always <typed
-word2vec 2x5 >typed
+word2vec 3.56x2.38 1.6x4.96 5 >typed
 play word2vec-cbow --backend cpu <typed
 
 {
@@ -84,12 +87,13 @@ play residual --backend cpu <plain
 play cnn-digits --backend cpu --batch 64 --color always <typed
 expect_exit 0
 
-# An LSTM's cell: the gates' letters above z over the marks, and a spread between the
-# states.
+# An LSTM's cell: the gates' letters above z, beside each the mark of the unit's column,
+# and a spread between the states.
 {
     printf 'resize 200 60\nawait 60000 step 0 of\n'
     printf 'text :run lstm1.cell.1\nkey Enter\nawait 60000 next: lstm1.cell.1\n'
-    printf 'key s\nawait 60000 a▾▾▾▾▾▾\nexpect ▾i▾\nexpect ▾f▾\nexpect ▾o\n'
+    printf 'key s\nawait 60000 lstm1.z.1 16x768\nkey 2\nkey Right\n'
+    printf 'await 60000  a▾ \nexpect  i▾ \nexpect  f▾ \nexpect  o▾ \n'
     printf 'expect │lstm1.c.0 16x192  lstm1.c.1  min \nquit\n'
 } >typed
 play lstm-text --backend cpu --color always <typed

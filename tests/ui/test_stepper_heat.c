@@ -38,8 +38,10 @@ TEST_CASE(every_element_has_a_cell)
                         lab_heat_place(&g, i, &r, &c);
                         assert_int_equal(r, y);
                         assert_int_equal(c, x);
-                        assert_true(y / g.block_rows < g.cells_h);
-                        assert_true(x / g.block_cols < g.cells_w);
+                        assert_true(lab_heat_cell(g.rows, g.cells_h, y) <
+                                    g.cells_h);
+                        assert_true(lab_heat_cell(g.cols, g.cells_w, x) <
+                                    g.cells_w);
                     }
                 }
                 assert_int_equal(seen, rows * cols);
@@ -61,7 +63,38 @@ TEST_CASE(one_row_folds_only_when_it_must)
     assert_int_equal(lab_heat_index(&g, 8, 0), 64);
     assert_int_equal(lab_heat_index(&g, 8, 1), -1);
     g = fit(1, 784, 0, 7, 26);
-    assert_true(g.folded && g.block_cols > 1);
+    assert_true(g.folded && lab_heat_is_shared(&g));
+}
+
+/* No cell is empty, none has two elements more than another one, and each element is
+ * in the cell that has it; a place that has room for no whole number is full. */
+TEST_CASE(elements_share_cells_evenly)
+{
+    for (int64_t n = 1; n < 140; n += 9) {
+        for (int cells = 1; cells <= n; cells++) {
+            assert_int_equal(lab_heat_first(n, cells, 0), 0);
+            assert_int_equal(lab_heat_first(n, cells, cells), n);
+            for (int i = 0; i < cells; i++) {
+                const int64_t first = lab_heat_first(n, cells, i);
+                const int64_t end = lab_heat_first(n, cells, i + 1);
+                assert_true(end - first >= n / cells);
+                assert_true(end - first <= n / cells + 1);
+                for (int64_t k = first; k < end; k++)
+                    assert_int_equal(lab_heat_cell(n, cells, k), i);
+            }
+        }
+    }
+    const struct lab_heat_room room = {.h = 20, .w = 100, .halves = true};
+    struct lab_heat_grid g = lab_heat_fit(64, 128, 0, &room);
+    assert_int_equal(g.cells_h, 40);
+    assert_int_equal(g.cells_w, 100);
+    assert_true(lab_heat_is_shared(&g));
+    g = lab_heat_fit(40, 100, 0, &room);
+    assert_false(lab_heat_is_shared(&g));
+    /* Two a cell, where that leaves few columns. */
+    g = lab_heat_fit(60, 190, 0, &room);
+    assert_int_equal(g.cells_w, 95);
+    assert_int_equal(g.cells_h, 40);
 }
 
 /* A cell of many elements shows the one that matters. */
@@ -70,7 +103,7 @@ TEST_CASE(a_block_shows_its_worst)
     double v[12] = {0.1, -3, 2, 1, NAN, 1, 1, 1, -INFINITY, 5, 0, 0};
     struct lab_heat_grid g = fit(3, 4, 0, 3, 1);
     bool present;
-    assert_int_equal(g.block_cols, 4);
+    assert_int_equal(g.cells_w, 1);
     assert_true(lab_heat_cell_value(&g, v, 0, 0, &present) == -3);
     assert_true(present);
     assert_true(isnan(lab_heat_cell_value(&g, v, 1, 0, &present)));
@@ -455,8 +488,6 @@ TEST_CASE(labels_are_at_their_cells)
     struct lab_heat_grid g = {.count = 16,
                               .rows = 4,
                               .cols = 4,
-                              .block_rows = 1,
-                              .block_cols = 1,
                               .cells_h = 4,
                               .cells_w = 4,
                               .cell_h = 1,
@@ -489,13 +520,17 @@ TEST_CASE(labels_are_at_their_cells)
 TEST_CASE(a_legend_is_never_cut)
 {
     struct lab_canvas c;
-    const struct lab_heat m = {
-        .grid = {.block_rows = 4, .block_cols = 1, .cell_h = 2, .cell_w = 2},
-        .most = 0.387677,
-        .diverging = true};
-    assert_ok(lab_canvas_init(&c, 3, 44, false));
+    const struct lab_heat m = {.grid = {.rows = 9,
+                                        .cols = 5,
+                                        .cells_h = 4,
+                                        .cells_w = 5,
+                                        .cell_h = 2,
+                                        .cell_w = 2},
+                               .most = 0.387677,
+                               .diverging = true};
+    assert_ok(lab_canvas_init(&c, 3, 47, false));
     c.tints = true;
-    int all = lab_heat_legend(&c, (struct lab_rect){0, 0, 1, 44}, &m);
+    int all = lab_heat_legend(&c, (struct lab_rect){0, 0, 1, 47}, &m);
     int least = lab_heat_legend_least(&c, &m);
     assert_true(least < all);
     assert_int_equal(
@@ -503,8 +538,8 @@ TEST_CASE(a_legend_is_never_cut)
     assert_int_equal(
         lab_heat_legend(&c, (struct lab_rect){2, 0, 1, least - 1}, &m), 0);
     char *dump = lab_canvas_dump(&c);
-    assert_string_equal(dump, "-0.3877              0.38768; max of 4x1\n"
-                              "±0.3877       ; max of 4x1\n\n");
+    assert_string_equal(dump, "-0.3877              0.38768; max of 2.25x1\n"
+                              "±0.3877       ; max of 2.25x1\n\n");
     lab_free(dump);
     lab_canvas_release(&c);
 }
@@ -516,7 +551,7 @@ TEST_CASE(a_cell_of_several_is_their_mean_or_the_largest)
     struct lab_heat_room room = {.h = 1, .w = 2, .square = true, .mean = true};
     struct lab_heat_grid g = lab_heat_fit(2, 2, 0, &room);
     bool present;
-    assert_int_equal(g.block_rows * g.block_cols, 4);
+    assert_int_equal(g.cells_h * g.cells_w, 1);
     assert_true(lab_heat_cell_value(&g, v, 0, 0, &present) == 0.5);
     g.mean = false;
     assert_true(lab_heat_cell_value(&g, v, 0, 0, &present) == 1);

@@ -472,51 +472,41 @@ static bool grow_smallest(struct trial *t, const struct task *k)
     return false;
 }
 
-/* Fewer elements share a cell of the parts that have the most, while `room` lasts. */
-static void split_cells(struct line *l, int room, bool down)
+/* Those parts of a line whose elements share cells, the most first, have the cells that
+ * `room` is left for. */
+static void add_cells(struct line *l, int room, bool down)
 {
     for (;;) {
         int next = -1;
-        int64_t most = 1;
+        double most = 1;
         for (int i = 0; i < l->n; i++) {
-            const int64_t old = l->cells[i];
-            const int64_t block = old > 0 ? up(l->size[i], old) : 1;
-            if (block <= most)
+            const double each = (double)l->size[i] / (double)l->cells[i];
+            if (l->cells[i] <= 0 || each <= most)
                 continue;
-            l->cells[i] = up(l->size[i], block - 1);
+            l->cells[i]++;
             if (rest_of(l, room, down) >= 0) {
                 next = i;
-                most = block;
+                most = each;
             }
-            l->cells[i] = old;
+            l->cells[i]--;
         }
         if (next < 0)
-            return;
-        l->cells[next] = up(l->size[next], most - 1);
+            break;
+        l->cells[next]++;
     }
-}
-
-/* Cells that hold no more elements than others are left out. */
-static void even_cells(struct line *l, int room, bool down)
-{
-    for (int i = 0; i < l->n; i++) {
-        if (l->cells[i] > 0)
-            l->cells[i] = up(l->size[i], up(l->size[i], l->cells[i]));
-        l->given[i] = 0;
-    }
-    split_cells(l, room, down);
+    for (int i = 0; i < l->n; i++)
+        l->cells[i] = lab_heat_cells(l->size[i], (int)l->cells[i]);
 }
 
 /* The columns of A, the rows of B, and the parts of a row grow each by itself. */
 static void grow_parts(struct trial *t, const struct task *k)
 {
-    even_cells(&t->down, k->r.h, true);
-    for (int i = 0; i < t->shelves; i++)
-        even_cells(&t->across[i], k->r.w, false);
-    for (int i = 0; i < k->n; i++)
-        if (t->own_rows[i] > 0)
-            t->own_rows[i] =
-                up(k->want[i].rows, up(k->want[i].rows, t->own_rows[i]));
+    add_cells(&t->down, k->r.h, true);
+    for (int i = 0; i < t->shelves; i++) {
+        memset(t->across[i].given, 0, sizeof(t->across[i].given));
+        add_cells(&t->across[i], k->r.w, false);
+    }
+    set_own(t, k);
     while (grow_smallest(t, k))
         ;
     for (int i = 0; i < t->shelves; i++)
@@ -531,10 +521,8 @@ static void put(struct lab_board_at *at, int y, int x, int slot_w,
                 int64_t cells_w, int cell_h, int cell_w, int before_w,
                 int before_h)
 {
-    at->block_rows = up(want->rows, cells_h > 0 ? cells_h : 1);
-    at->block_cols = up(want->cols, cells_w > 0 ? cells_w : 1);
-    at->cells_h = (int)up(want->rows, at->block_rows);
-    at->cells_w = (int)up(want->cols, at->block_cols);
+    at->cells_h = (int)cells_h;
+    at->cells_w = (int)cells_w;
     at->title = (struct lab_rect){y, x, 1, slot_w};
     at->cell_h = cell_h;
     at->cell_w = cell_w;
@@ -997,10 +985,11 @@ static void title_of(const struct lab_board_view *b, int i, char *out,
 
 /* ---- one part ---- */
 
-/* Which cells of `n`, `block` elements each, hold lit elements. */
-static bool is_lit(struct lab_reach lit, int64_t block, int cell)
+/* Whether a cell, of some that n elements share, holds lit ones. */
+static bool is_lit(struct lab_reach lit, int64_t n, int cells, int cell)
 {
-    return lit.first < (cell + 1) * block && lit.last >= cell * block;
+    return lit.first < lab_heat_first(n, cells, cell + 1) &&
+           lit.last >= lab_heat_first(n, cells, cell);
 }
 
 static void draw_marks(const struct lab_board_view *b, struct lab_canvas *c,
@@ -1025,13 +1014,13 @@ static void draw_marks(const struct lab_board_view *b, struct lab_canvas *c,
         for (int y = 0; marks_rows && y < at->cells_h; y++) {
             int first = y * cell_h / 2;
             int end = (y + 1) * cell_h / 2;
-            if (is_lit(down, at->block_rows, y))
+            if (is_lit(down, rows, at->cells_h, y))
                 for (int k = first; k < end || k == first; k++)
                     lab_canvas_text(c, at->cells.y + k, at->cells.x - 1, 1,
                                     LAB_ROLE_MARK, "▸");
         }
         for (int x = 0; marks_cols && x < at->cells_w; x++)
-            if (is_lit(across, at->block_cols, x))
+            if (is_lit(across, cols, at->cells_w, x))
                 for (int k = 0; k < cell_w; k++)
                     lab_canvas_text(c, at->cells.y - 1,
                                     at->cells.x + x * cell_w + k, 1,
@@ -1048,8 +1037,6 @@ struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
                                   .rows = folded ? up(cols, at->fold) : rows,
                                   .cols = folded ? at->fold : cols,
                                   .folded = folded,
-                                  .block_rows = at->block_rows,
-                                  .block_cols = at->block_cols,
                                   .cells_h = at->cells_h,
                                   .cells_w = at->cells_w,
                                   .cell_h = at->cell_h,
@@ -1236,8 +1223,12 @@ static void draw_cells(const struct lab_board_view *b, struct lab_canvas *c,
         outline_lit(b, c, i, &m.grid);
     if (m.cursor >= 0 && b->focused)
         lab_canvas_cursor(
-            c, at->cells.y + lab_heat_top(&m.grid, (int)(row / at->block_rows)),
-            at->cells.x + (int)(col / at->block_cols) * m.grid.cell_w);
+            c,
+            at->cells.y +
+                lab_heat_top(&m.grid,
+                             lab_heat_cell(m.grid.rows, at->cells_h, row)),
+            at->cells.x +
+                lab_heat_cell(m.grid.cols, at->cells_w, col) * at->cell_w);
 }
 
 static bool is_unwritten(const struct lab_plane *p)
@@ -1623,7 +1614,8 @@ struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x)
         if (at->fold > 0 && show->col_axis >= 0) {
             place[show->col_axis] =
                 (y - at->cells.y) * 2 / at->cell_h * at->fold +
-                (x - at->cells.x) / at->cell_w * at->block_cols;
+                lab_heat_first(at->fold, at->cells_w,
+                               (x - at->cells.x) / at->cell_w);
             if (place[show->col_axis] >= shape->dim[show->col_axis])
                 return none;
             return (struct lab_element){
@@ -1631,10 +1623,12 @@ struct lab_element lab_board_hit(const struct lab_board_view *b, int y, int x)
         }
         if (show->row_axis >= 0)
             place[show->row_axis] =
-                (y - at->cells.y) * 2 / at->cell_h * at->block_rows;
+                lab_heat_first(shape->dim[show->row_axis], at->cells_h,
+                               (y - at->cells.y) * 2 / at->cell_h);
         if (show->col_axis >= 0)
             place[show->col_axis] =
-                (x - at->cells.x) / at->cell_w * at->block_cols;
+                lab_heat_first(shape->dim[show->col_axis], at->cells_w,
+                               (x - at->cells.x) / at->cell_w);
         return (struct lab_element){show->tensor,
                                     lab_shape_ravel(shape, place, shape->rank)};
     }

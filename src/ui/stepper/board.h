@@ -35,10 +35,8 @@ struct lab_board_at { /* w 0: there was no room for it */
     struct lab_rect cells; /* one line below the marks, one column right */
     struct lab_rect side;  /* the rows' symbols; w 0: none */
     struct lab_rect above; /* the columns'; h 0: none */
-    int64_t block_rows;    /* elements that share a cell */
-    int64_t block_cols;
     int64_t fold; /* elements in a row of a vector that has several; 0: none */
-    int cells_h;
+    int cells_h;  /* fewer than elements: these share them evenly */
     int cells_w;
     int cell_h; /* half rows */
     int cell_w; /* columns */

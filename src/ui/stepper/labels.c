@@ -67,8 +67,9 @@ static void draw_rows(struct lab_canvas *c, const struct lab_plane *p, int top,
 {
     const int step = g->cell_h < 2 ? 2 : 1; /* cells that share a line */
     for (int y = 0; y < g->cells_h; y += step) {
-        int64_t i = y * g->block_rows;
-        bool here = row >= i && row < i + step * g->block_rows;
+        const int64_t i = lab_heat_first(g->rows, g->cells_h, y);
+        bool here =
+            row >= i && row < lab_heat_first(g->rows, g->cells_h, y + step);
         const char *text = p->row_label[i].text;
         int w = lab_canvas_columns(c, text);
         int x = side.w - 1 - (w < side.w - 1 ? w : side.w - 1);
@@ -93,8 +94,9 @@ void lab_labels_draw(struct lab_canvas *c, const struct lab_plane *p,
         draw_rows(c, p, r.y, g, side, row);
     for (int x = 0; p->col_label && !lab_rect_empty(above) && x < g->cells_w;
          x++) {
-        int64_t i = x * g->block_cols;
-        bool here = col >= i && col < i + g->block_cols;
+        const int64_t i = lab_heat_first(g->cols, g->cells_w, x);
+        bool here =
+            col >= i && col < lab_heat_first(g->cols, g->cells_w, x + 1);
         draw_down(c, above, r.x + x * g->cell_w, g->cell_w,
                   p->col_label[i].text, here ? LAB_ROLE_TITLE : LAB_ROLE_DIM);
     }

@@ -108,9 +108,7 @@ static void put(struct lab_board_at *at, struct lab_rect box,
         room.w = box.w + 1 - before;
         g = lab_heat_fit(want->rows, want->cols, 0, &room);
     }
-    *at = (struct lab_board_at){.block_rows = g.block_rows,
-                                .block_cols = g.block_cols,
-                                .fold = g.folded ? g.cols : 0,
+    *at = (struct lab_board_at){.fold = g.folded ? g.cols : 0,
                                 .cells_h = g.cells_h,
                                 .cells_w = g.cells_w,
                                 .cell_h = g.cell_h,
@@ -266,16 +264,17 @@ void lab_lstm_cell_name_sections(const struct lab_board_view *b,
     const int64_t cols = lab_board_plane(b, part)->cols;
     struct lab_reach rows;
     struct lab_reach lit;
-    for (int i = 0; i < 4 && z->fold == 0 && z->block_cols > 0; i++) {
-        const int64_t at = cols / 4 * i / z->block_cols;
+    for (int i = 0; i < 4 && z->fold == 0; i++) {
+        const int at = lab_heat_cell(cols, z->cells_w, cols / 4 * i);
         bool marked = false;
         for (int k = 0; k < b->board.part[part].n_lit; k++)
-            marked = marked || (lab_board_lit_range(&b->board.part[part], k,
-                                                    &rows, &lit) &&
-                                lit.last - lit.first + 1 < cols &&
-                                lit.first < (at + 1) * z->block_cols &&
-                                lit.last >= at * z->block_cols);
-        lab_canvas_text(c, z->cells.y - 1, z->cells.x + (int)at * z->cell_w, 1,
+            marked =
+                marked ||
+                (lab_board_lit_range(&b->board.part[part], k, &rows, &lit) &&
+                 lit.last - lit.first + 1 < cols &&
+                 lit.first < lab_heat_first(cols, z->cells_w, at + 1) &&
+                 lit.last >= lab_heat_first(cols, z->cells_w, at));
+        lab_canvas_text(c, z->cells.y - 1, z->cells.x + at * z->cell_w, 1,
                         marked ? LAB_ROLE_MARK : LAB_ROLE_HEADING, name[i]);
     }
 }

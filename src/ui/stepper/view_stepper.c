@@ -828,25 +828,37 @@ static void cursor_moved(struct lab_stepper *v)
     mark_sources(v);
 }
 
+/* Where the cell begins that is `by` cells from one of the n rows or columns from `first`
+ * on, those of a plane, which may be a piece of the `all` that there are. */
+static int64_t cells_from(int64_t at, int64_t by, int64_t first, int64_t n,
+                          int cells, int64_t all)
+{
+    const int64_t cell = lab_heat_cell(n, cells, at - first) + by;
+    return by == 0 ? at
+                   : clamp(first + lab_heat_first(n, cells, cell), all - 1);
+}
+
 static void move(struct lab_stepper *v, int64_t down, int64_t right)
 {
     struct look *look = look_now(v);
     const struct lab_shape *shape = &tensor_of(v)->shape;
     struct lab_heat_grid g = grid_now(v);
-    down *= g.block_rows;
-    right *= g.block_cols;
     if (g.folded) { /* down is a whole piece of the one row, while there is one */
         const int64_t above = look->col / g.cols;
         const int64_t last = axis_size(shape, look->show.col_axis) - 1;
         const int64_t below = last / g.cols - look->col / g.cols;
+        down *= (g.rows + g.cells_h - 1) / g.cells_h;
         down = down < -above ? -above : down > below ? below : down;
-        right += down * g.cols;
-        down = 0;
+        right *= (g.cols + g.cells_w - 1) / g.cells_w;
+        look->col = clamp(look->col + right + down * g.cols, last);
+    } else {
+        look->row =
+            cells_from(look->row, down, look->show.row_first, g.rows, g.cells_h,
+                       axis_size(shape, look->show.row_axis));
+        look->col =
+            cells_from(look->col, right, look->show.col_first, g.cols,
+                       g.cells_w, axis_size(shape, look->show.col_axis));
     }
-    look->row =
-        clamp(look->row + down, axis_size(shape, look->show.row_axis) - 1);
-    look->col =
-        clamp(look->col + right, axis_size(shape, look->show.col_axis) - 1);
     cursor_moved(v);
 }
 
@@ -1243,8 +1255,7 @@ static int gates_across(const struct lab_canvas *c, struct lab_rect r,
         if (room.h < 1 || room.w < 14)
             continue;
         struct lab_heat_grid g = lab_heat_fit(p->rows, p->cols, 0, &room);
-        double size =
-            (double)g.cell_h * g.cell_w / (double)(g.block_rows * g.block_cols);
+        double size = (double)g.cell_h * g.cells_h * g.cell_w * g.cells_w;
         if (size > best) {
             best = size;
             across = k;
@@ -1566,14 +1577,14 @@ struct edges {
 
 static bool source_in(const struct lab_stepper *v,
                       const struct lab_heat_grid *g, bool down, int64_t first,
-                      int64_t n)
+                      int64_t end)
 {
     for (int64_t i = 0; i < v->n_marks; i++) {
         int64_t row;
         int64_t col;
         lab_heat_place(g, v->marks[i], &row, &col);
         int64_t at = down ? row : col;
-        if (at >= first && at < first + n)
+        if (at >= first && at < end)
             return true;
     }
     return false;
@@ -1584,9 +1595,9 @@ static struct edges edges_of(const struct lab_stepper *v,
 {
     struct edges e = {false, false};
     for (int64_t i = 0; v->n_marks > 0 && i < g->rows && !e.rows; i++)
-        e.rows = !source_in(v, g, true, i, 1);
+        e.rows = !source_in(v, g, true, i, i + 1);
     for (int64_t i = 0; v->n_marks > 0 && i < g->cols && !e.cols; i++)
-        e.cols = !source_in(v, g, false, i, 1);
+        e.cols = !source_in(v, g, false, i, i + 1);
     return e;
 }
 
@@ -1595,11 +1606,13 @@ static void draw_edges(const struct lab_stepper *v, struct lab_canvas *c,
                        struct edges e)
 {
     for (int y = 0; e.rows && y < g->cells_h; y++)
-        if (source_in(v, g, true, y * g->block_rows, g->block_rows))
+        if (source_in(v, g, true, lab_heat_first(g->rows, g->cells_h, y),
+                      lab_heat_first(g->rows, g->cells_h, y + 1)))
             for (int k = y * g->cell_h / 2; 2 * k < (y + 1) * g->cell_h; k++)
                 lab_canvas_text(c, r.y + k, r.x - 1, 1, LAB_ROLE_WARN, "▸");
     for (int x = 0; e.cols && x < g->cells_w; x++)
-        if (source_in(v, g, false, x * g->block_cols, g->block_cols))
+        if (source_in(v, g, false, lab_heat_first(g->cols, g->cells_w, x),
+                      lab_heat_first(g->cols, g->cells_w, x + 1)))
             lab_canvas_text(c, r.y - 1, r.x + x * g->cell_w + g->cell_w / 2, 1,
                             LAB_ROLE_WARN, "▾");
 }
@@ -1691,10 +1704,11 @@ static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
     if (v->cursor >= 0 && v->focus == LAB_PANE_TENSOR) {
         int64_t row;
         int64_t col;
-        lab_heat_place(&m.grid, v->cursor, &row, &col);
+        const struct lab_heat_grid *at = &m.grid;
+        lab_heat_place(at, v->cursor, &row, &col);
         lab_canvas_cursor(
-            c, r.y + (int)(row / m.grid.block_rows) * m.grid.cell_h / 2,
-            r.x + (int)(col / m.grid.block_cols) * m.grid.cell_w);
+            c, r.y + lab_heat_cell(at->rows, at->cells_h, row) * at->cell_h / 2,
+            r.x + lab_heat_cell(at->cols, at->cells_w, col) * at->cell_w);
     }
 }
 
@@ -1725,15 +1739,14 @@ static struct tile tile_at(const struct lab_plane *p,
     return t;
 }
 
-/* The area that an element has; where elements share cells of an unequal number of rows
- * and columns the picture is out of shape, and counts as one with less. */
+/* The area that an element has; where elements share cells, and have more height than
+ * width or less, the picture is out of shape, and counts as one with less. */
 static double size_of_element(const struct lab_heat_grid *g)
 {
-    const double h = (double)g->cell_h / (double)g->block_rows;
-    const double w = (double)g->cell_w / (double)g->block_cols;
-    const bool shared = g->block_rows * g->block_cols > 1;
+    const double h = (double)g->cell_h * g->cells_h / (double)g->rows;
+    const double w = (double)g->cell_w * g->cells_w / (double)g->cols;
     const double longer = h > w ? h / w : w / h;
-    return h * w / (shared ? longer : 1);
+    return h * w / (lab_heat_is_shared(g) ? longer : 1);
 }
 
 /* The number of slices in a row that gives the largest pictures; where not all
@@ -2360,7 +2373,7 @@ static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
                 lab_heat_fit(p->rows, p->cols, 0, &room);
             const int64_t all = rows * k < p->tiles ? rows * k : p->tiles;
             const int64_t area = (int64_t)g.cell_h * g.cell_w;
-            if (g.block_rows > 1 || g.block_cols > 1 || all < most ||
+            if (lab_heat_is_shared(&g) || all < most ||
                 (all == most && area <= best))
                 continue;
             most = all;
@@ -2436,7 +2449,7 @@ static int left_for_slices(const struct lab_stepper *v,
     if (left < SLICES_W || room.h < 1)
         return 0;
     const struct lab_heat_grid one = lab_heat_fit(p->rows, p->cols, 0, &room);
-    return one.block_rows == 1 && one.block_cols == 1 ? left : 0;
+    return lab_heat_is_shared(&one) ? 0 : left;
 }
 
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,

@@ -214,10 +214,10 @@ static void draw_names(struct lab_canvas *c, int y, int x,
                        const struct lab_heat_grid *g)
 {
     char text[24];
-    int n = k->classes;
     int at = x; /* the first column that is free */
     for (int cx = 0; cx < g->cells_w; cx++) {
-        const char *name = class_text(k, cx * g->block_cols, text);
+        const char *name =
+            class_text(k, lab_heat_first(g->cols, g->cells_w, cx), text);
         int w = lab_canvas_columns(c, name);
         if (x + cx * g->cell_w < at || w > g->cell_w)
             continue;
@@ -229,11 +229,12 @@ static void draw_names(struct lab_canvas *c, int y, int x,
         /* Cells of half a row: two names; of several rows: in the first. */
         int last = (2 * row + 1) / g->cell_h;
         struct lab_rect label = {y + row, x - NAMES_W, 1, NAMES_W - 1};
-        for (int cy = 2 * row / g->cell_h;
-             cy <= last && cy < g->cells_h && cy * g->block_rows < n; cy++)
+        for (int cy = 2 * row / g->cell_h; cy <= last && cy < g->cells_h; cy++)
             if (lab_heat_top(g, cy) == row || g->cell_h == 1)
-                lab_canvas_add(c, &label, LAB_ROLE_HEADING, "%s",
-                               class_text(k, cy * g->block_rows, text));
+                lab_canvas_add(
+                    c, &label, LAB_ROLE_HEADING, "%s",
+                    class_text(k, lab_heat_first(g->rows, g->cells_h, cy),
+                               text));
     }
 }
 

@@ -18,11 +18,7 @@ static int64_t up(int64_t a, int64_t b)
 struct lab_heat_grid lab_heat_fold(int64_t rows, int64_t cols, int64_t fold,
                                    int w)
 {
-    struct lab_heat_grid g = {.count = rows * cols,
-                              .rows = rows,
-                              .cols = cols,
-                              .block_rows = 1,
-                              .block_cols = 1};
+    struct lab_heat_grid g = {.count = rows * cols, .rows = rows, .cols = cols};
     if (fold <= 0)
         fold = w > 0 && cols > w ? w : 0;
     if (rows == 1 && fold > 0 && fold < cols) {
@@ -30,6 +26,8 @@ struct lab_heat_grid lab_heat_fold(int64_t rows, int64_t cols, int64_t fold,
         g.cols = fold;
         g.rows = up(cols, fold);
     }
+    g.cells_h = (int)g.rows;
+    g.cells_w = (int)g.cols;
     return g;
 }
 
@@ -97,6 +95,13 @@ static void size_cells(struct lab_heat_grid *g,
     g->cell_h = high > g->cell_h ? high : g->cell_h;
 }
 
+int lab_heat_cells(int64_t n, int room)
+{
+    enum { USED = 15, OF = 16 };
+    const int64_t even = room > 0 ? up(n, up(n, room)) : 0;
+    return even * OF >= (int64_t)room * USED || n <= room ? (int)even : room;
+}
+
 struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
                                   const struct lab_heat_room *room)
 {
@@ -114,13 +119,16 @@ struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
     if (g.count <= 0)
         return g;
     g.mean = room->mean;
-    g.block_rows = up(g.rows, h);
-    g.block_cols = up(g.cols, w);
-    if (room->square) /* a picture keeps its shape */
-        g.block_rows = g.block_cols =
-            g.block_rows > g.block_cols ? g.block_rows : g.block_cols;
-    g.cells_h = (int)up(g.rows, g.block_rows);
-    g.cells_w = (int)up(g.cols, g.block_cols);
+    if (room->square) { /* a picture keeps its shape */
+        const int64_t down = up(g.rows, h);
+        const int64_t across = up(g.cols, w);
+        const int64_t block = down > across ? down : across;
+        g.cells_h = (int)up(g.rows, block);
+        g.cells_w = (int)up(g.cols, block);
+    } else {
+        g.cells_h = lab_heat_cells(g.rows, h);
+        g.cells_w = lab_heat_cells(g.cols, w);
+    }
     size_cells(&g, room, unit);
     return g;
 }
@@ -139,6 +147,21 @@ int64_t lab_heat_index(const struct lab_heat_grid *g, int64_t row, int64_t col)
         return -1;
     int64_t index = row * g->cols + col;
     return index < g->count ? index : -1;
+}
+
+int64_t lab_heat_first(int64_t n, int cells, int64_t cell)
+{
+    return cells > 0 ? n * cell / cells : 0;
+}
+
+int lab_heat_cell(int64_t n, int cells, int64_t at)
+{
+    return n > 0 ? (int)(((at + 1) * cells - 1) / n) : 0;
+}
+
+bool lab_heat_is_shared(const struct lab_heat_grid *g)
+{
+    return g->rows > g->cells_h || g->cols > g->cells_w;
 }
 
 int lab_heat_top(const struct lab_heat_grid *g, int y)
@@ -160,13 +183,14 @@ int64_t lab_heat_at(const struct lab_heat_grid *g, int y, int x)
 {
     if (g->cell_h < 1 || g->cell_w < 1 || y < 0 || x < 0)
         return -1;
-    return lab_heat_index(g, 2 * y / g->cell_h * g->block_rows,
-                          x / g->cell_w * g->block_cols);
+    return lab_heat_index(
+        g, lab_heat_first(g->rows, g->cells_h, 2 * y / g->cell_h),
+        lab_heat_first(g->cols, g->cells_w, x / g->cell_w));
 }
 
 /* ---- values ---- */
 
-/* Which value represents its block: a NaN, else an infinity, else a number. */
+/* Which value represents its cell: a NaN, else an infinity, else a number. */
 static int rank_of(double v)
 {
     return isnan(v) ? 2 : isinf(v) ? 1 : 0;
@@ -178,8 +202,8 @@ struct span {
     int64_t to;
 };
 
-static double block_value(const struct lab_heat_grid *g, const double *value,
-                          struct span rows, struct span cols, bool *present)
+static double span_value(const struct lab_heat_grid *g, const double *value,
+                         struct span rows, struct span cols, bool *present)
 {
     double best = 0;
     double sum = 0;
@@ -201,12 +225,17 @@ static double block_value(const struct lab_heat_grid *g, const double *value,
     return g->mean && n > 1 && isfinite(best) ? sum / (double)n : best;
 }
 
+static struct span elements_of(int64_t n, int cells, int cell)
+{
+    return (struct span){lab_heat_first(n, cells, cell),
+                         lab_heat_first(n, cells, cell + 1)};
+}
+
 double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
                            int y, int x, bool *present)
 {
-    const struct span rows = {y * g->block_rows, (y + 1) * g->block_rows};
-    const struct span cols = {x * g->block_cols, (x + 1) * g->block_cols};
-    return block_value(g, value, rows, cols, present);
+    return span_value(g, value, elements_of(g->rows, g->cells_h, y),
+                      elements_of(g->cols, g->cells_w, x), present);
 }
 
 double lab_heat_scale(const double *value, int64_t count)
@@ -452,7 +481,8 @@ static bool has_cursor(const struct lab_heat *m, int y, int x)
     if (m->cursor < 0)
         return false;
     lab_heat_place(&m->grid, m->cursor, &row, &col);
-    return row / m->grid.block_rows == y && col / m->grid.block_cols == x;
+    return lab_heat_cell(m->grid.rows, m->grid.cells_h, row) == y &&
+           lab_heat_cell(m->grid.cols, m->grid.cells_w, col) == x;
 }
 
 static void draw_tints(struct lab_canvas *c, int y, int x,
@@ -491,14 +521,15 @@ static void draw_tints(struct lab_canvas *c, int y, int x,
 
 /* ---- pixels ---- */
 
-/* What pixel `in` of the `cell_px` of a cell shows of the `block` elements that
- * share it: one, which other pixels show too, or its part of them. */
-static struct span span_of(int cell, int in, int cell_px, int64_t block)
+/* What pixel `in` of the `cell_px` of a cell shows of the elements in the cell: one,
+ * which other pixels show too, or its part of them. */
+static struct span span_of(struct span cell, int in, int cell_px)
 {
-    int64_t from = (int64_t)in * block / cell_px;
-    int64_t to = (int64_t)(in + 1) * block / cell_px;
-    return (struct span){cell * block + from,
-                         cell * block + (to > from ? to : from + 1)};
+    int64_t n = cell.to - cell.from;
+    int64_t from = (int64_t)in * n / cell_px;
+    int64_t to = (int64_t)(in + 1) * n / cell_px;
+    return (struct span){cell.from + from,
+                         cell.from + (to > from ? to : from + 1)};
 }
 
 /* Of row i of the pixels, by its half of a character: where a character has an odd
@@ -508,7 +539,8 @@ static struct span rows_of(const struct lab_heat_grid *g, int px_h, int i)
     int cell = 2 * i / px_h / g->cell_h;
     int first = (cell * g->cell_h * px_h + 1) / 2;
     int next = ((cell + 1) * g->cell_h * px_h + 1) / 2;
-    return span_of(cell, i - first, next - first, g->block_rows);
+    return span_of(elements_of(g->rows, g->cells_h, cell), i - first,
+                   next - first);
 }
 
 /* A frame of two pixels around the cursor's element, with room for one inside. */
@@ -551,9 +583,10 @@ static void draw_image(struct lab_canvas *c, int y, int x,
         const struct span rows = rows_of(g, c->px_h, i);
         for (int k = 0; k < w; k++) {
             const struct span cols =
-                span_of(k / cell_w, k % cell_w, cell_w, g->block_cols);
+                span_of(elements_of(g->cols, g->cells_w, k / cell_w),
+                        k % cell_w, cell_w);
             bool present;
-            double v = block_value(g, m->value, rows, cols, &present);
+            double v = span_value(g, m->value, rows, cols, &present);
             if (!present)
                 continue;
             px[(size_t)i * (size_t)w + (size_t)k] =
@@ -632,10 +665,10 @@ void lab_heat_outline(struct lab_canvas *c, int y, int x,
                       int64_t rows, int64_t cols)
 {
     const enum lab_role role = LAB_ROLE_TITLE; /* a mark is underlined */
-    int y0 = (int)(row / g->block_rows);
-    int x0 = (int)(col / g->block_cols);
-    int y1 = (int)((row + rows - 1) / g->block_rows);
-    int x1 = (int)((col + cols - 1) / g->block_cols);
+    int y0 = lab_heat_cell(g->rows, g->cells_h, row);
+    int x0 = lab_heat_cell(g->cols, g->cells_w, col);
+    int y1 = lab_heat_cell(g->rows, g->cells_h, row + rows - 1);
+    int x1 = lab_heat_cell(g->cols, g->cells_w, col + cols - 1);
     if (!c->tints || c->ascii || g->cell_w < 2 || g->cell_h % 2 != 0)
         return;
     struct lab_rect r = {y + y0 * g->cell_h / 2, x + x0 * g->cell_w,
@@ -655,7 +688,8 @@ void lab_heat_outline(struct lab_canvas *c, int y, int x,
     }
 }
 
-/* What a legend is made of: "-0.3877 [colours] 0.38768; max of 4x1". */
+/* What a legend is made of: "-0.3877 [colours] 0.38768; max of 4x1.28", rows and
+ * columns of a cell, of the average one. */
 struct legend {
     char before[24];
     int strip; /* columns of colours */
@@ -669,8 +703,8 @@ static struct legend legend_of(const struct lab_canvas *c,
     enum { STRIP = 12 };
     const struct lab_heat_grid *g = &m->grid;
     const char *most = LAB_VALUE_TEXT(m->most, brief ? 6 : 7);
-    int64_t rows = g->block_rows;
-    int64_t cols = g->block_cols;
+    double rows = g->cells_h > 0 ? (double)g->rows / g->cells_h : 1;
+    double cols = g->cells_w > 0 ? (double)g->cols / g->cells_w : 1;
     struct legend l = {.strip = brief ? STRIP / 2 : STRIP};
     if (!c->tints) {
         snprintf(l.before, sizeof(l.before), "%s = %.3g", lab_heat_full(c),
@@ -685,12 +719,12 @@ static struct legend legend_of(const struct lab_canvas *c,
         snprintf(l.after, sizeof(l.after), " %.12s", most);
     }
     if (c->px_h > 1 && g->cell_w < 2) { /* of a pixel, in the least cell */
-        rows = up(rows, g->cell_h * c->px_h / 2);
-        cols = up(cols, g->cell_w * c->px_w);
+        rows = fmax(rows * 2 / (g->cell_h * c->px_h), 1);
+        cols = fmax(cols / (g->cell_w * c->px_w), 1);
     }
     if (rows * cols > 1)
-        snprintf(l.note, sizeof(l.note), "; %s of %lldx%lld",
-                 g->mean ? "mean" : "max", (long long)rows, (long long)cols);
+        snprintf(l.note, sizeof(l.note), "; %s of %.3gx%.3g",
+                 g->mean ? "mean" : "max", rows, cols);
     return l;
 }
 

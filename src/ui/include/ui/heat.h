@@ -1,10 +1,12 @@
 /* ui/heat.h -- a plane of numbers as a picture that fills the place it is given.
  *
  * A small plane gets large cells, each as wide as it is high to the eye, with its
- * number inside where that fits. Of a large plane a cell covers several elements:
- * it shows their mean, or the one with the largest |v|; a NaN or an infinity comes
- * before any number, so that one bad element in a million still shows. A plane of
- * one row is folded to several.
+ * number inside where that fits. A large plane has as many cells as there is room for,
+ * and each element is in one of them: 128 columns in 100 cells are one or two a cell.
+ * A cell shows their mean, or the one with the largest |v|; a NaN or an infinity comes
+ * before any number, so that one bad element in a million still shows. A picture keeps
+ * its shape: each cell has as many rows as columns. A plane of one row is folded to
+ * several.
  *
  * On a canvas with tints a cell has the colour of its value as background, and
  * goes down to half a character; where the canvas has pixels, elements that share a
@@ -28,11 +30,9 @@ struct lab_heat_grid {
     int64_t count; /* elements of the plane */
     int64_t rows;  /* of the picture, in elements */
     int64_t cols;
-    bool folded;        /* rows of the picture are pieces of one row */
-    bool mean;          /* what a block shows */
-    int64_t block_rows; /* elements that share a cell */
-    int64_t block_cols;
-    int cells_h;
+    bool folded; /* rows of the picture are pieces of one row */
+    bool mean;   /* what a cell of several shows */
+    int cells_h; /* cells, which elements share evenly where they are fewer */
     int cells_w;
     int cell_h; /* half rows of the screen */
     int cell_w; /* columns */
@@ -47,8 +47,9 @@ struct lab_heat {
 };
 
 LAB_C_BEGIN
-/* Rows and columns of rows x cols elements in `w` cells. fold > 0: one row is
- * folded every `fold` elements; 0: where it does not fit. */
+/* Rows and columns of rows x cols elements, each with a cell, of which a row of the
+ * screen has `w`. fold > 0: one row is folded every `fold` elements; 0: where it does not
+ * fit. */
 struct lab_heat_grid lab_heat_fold(int64_t rows, int64_t cols, int64_t fold,
                                    int w);
 /* The same with the cells that fill the place. */
@@ -68,6 +69,15 @@ struct lab_heat_room lab_heat_room(const struct lab_canvas *c,
 void lab_heat_place(const struct lab_heat_grid *g, int64_t index, int64_t *row,
                     int64_t *col);
 int64_t lab_heat_index(const struct lab_heat_grid *g, int64_t row, int64_t col);
+/* The cells of n rows or columns where there is room for some: each has as many of them
+ * where that leaves little of the room. */
+int lab_heat_cells(int64_t n, int room);
+/* Of n rows or columns that share some cells evenly: the first of a cell (of the one
+ * behind the last: n), and the cell of one of them. */
+int64_t lab_heat_first(int64_t n, int cells, int64_t cell);
+int lab_heat_cell(int64_t n, int cells, int64_t at);
+/* Whether any cell has several elements. */
+bool lab_heat_is_shared(const struct lab_heat_grid *g);
 /* Rows of the screen above cell `y`, and whole rows that the cell has. */
 int lab_heat_top(const struct lab_heat_grid *g, int y);
 int lab_heat_rows(const struct lab_heat_grid *g, int y);

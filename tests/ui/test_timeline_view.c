@@ -343,9 +343,12 @@ TEST_CASE_WITH(cpu_and_empty_runs, NULL, cleanup)
 {
     make(sample_timeline_cpu);
     plays("resize 80 24\nexpect 3 steps, no kernels recorded\n"
-          "screen timeline_cpu_80x24.txt\nkey Enter\n"
+          "absent steps by time\n"
+          "screen timeline_cpu_80x24.txt\nresize 200 60\n"
+          "screen timeline_cpu_200x60.txt\nresize 80 24\nkey Enter\n"
           "expect no kernel or copy of this step was recorded\n");
     screen_is_golden("timeline_cpu_80x24.txt", false);
+    screen_is_golden("timeline_cpu_200x60.txt", false); /* steps by time */
     sample_dir_remove();
     make(sample_timeline_foreign);
     plays("resize 80 24\nexpect Timeline of run 1\nabsent iteration 1 (\n"

@@ -675,24 +675,42 @@ static void draw_spans(const struct lane_row *row, int32_t lane)
 }
 
 /* Kernels get most of the rows that are there, ranges the least. */
-static void share_rows(struct lab_timeline_state *st, int rows)
+static int weight_of(const struct lab_timeline_state *st, int32_t lane)
 {
     static const int weights[LAB_SPAN_KIND_COUNT] = {
         [LAB_SPAN_STEP] = 3,   [LAB_SPAN_RANGE] = 1, [LAB_SPAN_CALL] = 2,
         [LAB_SPAN_KERNEL] = 4, [LAB_SPAN_COPY] = 2,  [LAB_SPAN_SET] = 1};
+    return weights[st->t->lanes[lane].kind];
+}
+
+static int lanes_in_sight(const struct lab_timeline_state *st)
+{
+    return st->t->lane_count < MAX_LANES ? st->t->lane_count : MAX_LANES;
+}
+
+/* The rows that all lanes have use for: none is higher than that. */
+static int useful_rows(const struct lab_timeline_state *st)
+{
+    enum { EACH = 4 };
+    int all = 0;
+    for (int i = 0; i < lanes_in_sight(st); i++)
+        all += EACH * weight_of(st, i);
+    return all;
+}
+
+static void share_rows(struct lab_timeline_state *st, int rows)
+{
     struct lab_share parts[MAX_LANES];
-    int lanes = st->t->lane_count < MAX_LANES ? st->t->lane_count : MAX_LANES;
+    const int lanes = lanes_in_sight(st);
+    const int most = useful_rows(st);
     if (rows < st->t->lane_count) { /* they are gone through, a row each */
         for (int i = 0; i < MAX_LANES; i++)
             st->lane_h[i] = 1;
         return;
     }
-    int all = 0;
     for (int i = 0; i < lanes; i++)
-        all += weights[st->t->lanes[i].kind];
-    for (int i = 0; i < lanes; i++) /* none is higher than it is of use */
-        parts[i] = (struct lab_share){1, weights[st->t->lanes[i].kind], 0};
-    lab_layout_share(rows < 4 * all ? rows : 4 * all, parts, lanes, st->lane_h);
+        parts[i] = (struct lab_share){1, weight_of(st, i), 0};
+    lab_layout_share(rows < most ? rows : most, parts, lanes, st->lane_h);
 }
 
 static void draw_lanes(struct lab_timeline_state *st, struct lab_canvas *c)
@@ -874,6 +892,84 @@ static void draw_list(const struct lab_timeline_state *st, struct lab_canvas *c)
                  st->list[top + i]);
 }
 
+/* ---- the steps by time, where the lanes leave room ---- */
+
+static int by_time(const void *a, const void *b, void *user)
+{
+    const struct lab_span *spans = user;
+    const int64_t x = lab_span_time(&spans[*(const int32_t *)a]);
+    const int64_t y = lab_span_time(&spans[*(const int32_t *)b]);
+    return (x < y) - (x > y);
+}
+
+/* The steps in the window, the longest first; *out is the caller's. */
+static int32_t steps_by_time(const struct lab_timeline_state *st, int32_t **out)
+{
+    const struct lab_timeline *t = st->t;
+    int32_t n = 0;
+    int32_t *list = NULL;
+    for (int32_t l = 0; l < t->lane_count && !list && !st->dateless; l++) {
+        int32_t count;
+        if (t->lanes[l].kind != LAB_SPAN_STEP)
+            continue;
+        const int32_t from =
+            lab_lane_find(t, l, st->window.from, st->window.to, &count);
+        list = count > 0 ? lab_alloc_array((size_t)count, sizeof(*list)) : NULL;
+        for (int32_t i = 0; list && i < count; i++)
+            list[n++] = from + i;
+    }
+    if (list)
+        qsort_r(list, (size_t)n, sizeof(*list), by_time, t->spans);
+    *out = list;
+    return n;
+}
+
+static void time_row(const struct lab_timeline_state *st, struct lab_canvas *c,
+                     struct lab_rect row, int32_t span, double most)
+{
+    enum { NAME_W = 32, APART = 2 };
+    const struct lab_span *s = &st->t->spans[span];
+    const bool phase = s->phase >= 0 && s->phase < LAB_PHASE_COUNT;
+    const double ns = lab_to_real(lab_span_time(s));
+    const struct lab_time_window *w = &st->window;
+    const enum lab_role role =
+        span == st->chosen ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL;
+    char text[TEXT];
+    char begins[LAB_FORMAT_BYTES];
+    snprintf(text, sizeof(text), "%c%s %s", span == st->chosen ? '>' : ' ',
+             phase ? lab_phase_letter((enum lab_phase)s->phase) : " ",
+             lab_intern_text(s->name));
+    lab_timeline_moment(st->t, s->start_ns, begins, sizeof(begins));
+    lab_canvas_text_cut(c, row.y, row.x, NAME_W, role, text);
+    lab_rect_cut_left(&row, NAME_W + APART);
+    lab_canvas_add(c, &row, role, "%10s  %9s  %6s  ", begins, LAB_NS_TEXT(ns),
+                   LAB_SHARE_TEXT(ns / (double)(w->most - w->least)));
+    lab_bar_draw(c, row.y, row.x, row.w, most > 0 ? ns / most : NAN, false,
+                 span_paint(st, span).role);
+}
+
+/* In the rows that the lanes have no use for, which `lanes` loses: a small run on a
+ * CPU has few lanes. */
+static void draw_by_time(const struct lab_timeline_state *st,
+                         struct lab_canvas *c, struct lab_rect *lanes)
+{
+    enum { LEAST = 4 };
+    const int left = lanes->h - useful_rows(st);
+    int32_t *list = NULL;
+    const int32_t n = left >= LEAST ? steps_by_time(st, &list) : 0;
+    if (n > 0) {
+        struct lab_rect r =
+            lab_rect_cut_bottom(lanes, n + 1 < left ? (int)n + 1 : left);
+        lab_canvas_heading(
+            c, &r, "steps by time: begins, lasts, share of the pass", false);
+        const double most = lab_to_real(lab_span_time(&st->t->spans[list[0]]));
+        for (int k = 0; k < n && k < r.h; k++)
+            time_row(st, c, (struct lab_rect){r.y + k, r.x, 1, r.w}, list[k],
+                     most);
+    }
+    lab_free(list);
+}
+
 static void count_line(void *user, const char *line)
 {
     int *lines = user;
@@ -908,7 +1004,10 @@ static void timeline_draw(struct lab_screen *s, struct lab_canvas *c,
         st->map = lab_rect_cut_bottom(&l->lanes, 1);
     if (l->lanes.h > st->t->lane_count && st->name_count > 0)
         legend = lab_rect_cut_bottom(&l->lanes, 1);
-    l->labels.h = l->lanes.h;
+    struct lab_rect both = {l->lanes.y, l->labels.x, l->lanes.h,
+                            l->labels.w + l->lanes.w};
+    draw_by_time(st, c, &both);
+    l->labels.h = l->lanes.h = both.h;
     draw_summary(st, c);
     draw_axis(st, c);
     draw_pointer(st, c);

@@ -389,13 +389,19 @@ static void draw_block(const struct flame_state *st, struct lab_canvas *c,
     bool chosen = i == st->chosen;
     bool tints = c->tints;
     struct lab_rect in = {r.y, r.x + 1, r.h, r.w - (tints ? 1 : 2)};
-    lab_canvas_fill(c, r, tints ? " " : p.letter == '*' ? "*" : "=", p.role);
+    /* Without tints edges alone: a block is high, and its rows are alike. */
+    lab_canvas_fill(c, r, !tints && p.letter == '*' ? "*" : " ", p.role);
     lab_canvas_paper(c, r, chosen ? LAB_TINT_SELECTED : p.tint);
     for (int y = r.y; y < r.y + r.h; y++) {
-        const char *begin = tints ? "▏" : chosen ? ">" : r.w > 1 ? "[" : "|";
+        const char *begin = tints       ? "▏"
+                            : chosen    ? ">"
+                            : !c->ascii ? "▏"
+                            : r.w > 1   ? "["
+                                        : "|";
         lab_canvas_text(c, y, r.x, 1, p.role, begin);
         if (!tints && r.w > 1)
-            lab_canvas_text(c, y, r.x + r.w - 1, 1, p.role, "]");
+            lab_canvas_text(c, y, r.x + r.w - 1, 1, p.role,
+                            c->ascii ? "]" : "▕");
     }
     draw_words(st, c, in, i, &p);
     if (!chosen)

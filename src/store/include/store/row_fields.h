@@ -38,6 +38,7 @@ enum lab_field_show {
     LAB_SHOW_RATE,   /* in the unit of its run */
     LAB_SHOW_TIMES,  /* "1.25 x" */
     LAB_SHOW_RATIO,  /* three digits, in lists too */
+    LAB_SHOW_WHOLE,  /* three digits, from 1,000 on no fraction, in lists too */
     LAB_SHOW_NUMBER, /* which one it is: a run */
     LAB_SHOW_VERDICT /* a word that may alarm */
 };

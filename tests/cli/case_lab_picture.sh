@@ -36,6 +36,15 @@ grep -q '>1024<' picture.svg || complain 'the picture is not in picture.svg'
 printf 'resize 80 24\nkey t\nawait 60000 v has the picture\nkey v\nexpect run 391 of\n' >batch.keys
 exits 0 --backend cpu --ascii --db none.db --picture batch.svg --replay batch.keys lab-batch-size
 grep -q '>2.62<' batch.svg || complain 'batch.svg has no bars'
+# NO_COLOR is about the terminal: the file has its colours, unless it is asked for without.
+NO_COLOR=1
+export NO_COLOR
+exits 0 --backend cpu --ascii --db none.db --picture asked.svg --replay batch.keys lab-batch-size
+unset NO_COLOR
+cmp batch.svg asked.svg || complain 'NO_COLOR changed the picture'
+exits 0 --backend cpu --ascii --db none.db --color never --picture plain.svg --replay batch.keys \
+    lab-batch-size
+! cmp -s batch.svg plain.svg || complain '--color never left the colours'
 
 # One lesson of a sweep of all: its phases; Right is the next one.
 play lab-backward --backend cpu --ascii --db picture.db <<'END'

@@ -19,7 +19,7 @@
 enum { PANE_LESSONS, PANE_RUNS, PANE_COUNT };
 enum { WAITING_MS = 200 };
 enum { ASK_END = 1 };
-enum { COL_TITLE, COL_ID, COL_MINUTES, COL_PROGRESS, COL_COUNT };
+enum { COL_TITLE, COL_ID, COL_MINUTES, COL_BAR, COL_PROGRESS, COL_COUNT };
 
 /* A row of the list: a chapter's heading, or a lesson in it. */
 struct home_row {
@@ -49,9 +49,10 @@ struct home_state {
 };
 
 static const struct lab_table_column COLUMNS[COL_COUNT] = {
-    [COL_TITLE] = {"lesson", 24, 3, 0, false, false},
+    [COL_TITLE] = {"lesson", 34, 3, 0, false, false},
     [COL_ID] = {"id", 14, 1, 2, false, false},
     [COL_MINUTES] = {"time", 8, 0, 3, true, false},
+    [COL_BAR] = {"", 12, 0, 4, false, false},
     [COL_PROGRESS] = {"progress", 12, 0, 1, false, false},
 };
 
@@ -166,6 +167,8 @@ static void lesson_cell(const void *user, int64_t row, int column, char *out,
         if (e->lesson && e->lesson->minutes > 0)
             snprintf(out, cap, "%" PRId64 " min", e->lesson->minutes);
         break;
+    case COL_BAR:
+        break;
     default:
         put_progress(st->model, st->rows[row].lesson, out, cap, role);
         if (st->rows[row].lesson == st->start) {
@@ -173,6 +176,29 @@ static void lesson_cell(const void *user, int64_t row, int column, char *out,
             *role = LAB_ROLE_GOOD;
         }
     }
+}
+
+/* Of its minutes, in the colour of its progress. */
+static bool lesson_bar(const void *user, int64_t row, int column,
+                       struct lab_table_bar *out)
+{
+    static const enum lab_role roles[] = {[NEW] = LAB_ROLE_SERIES_1,
+                                          [STARTED] = LAB_ROLE_WARN,
+                                          [DONE] = LAB_ROLE_GOOD,
+                                          [BROKEN] = LAB_ROLE_BAD};
+    const struct home_state *st = user;
+    const struct lab_catalog *c = st->model->catalog;
+    const struct lab_catalog_entry *e = entry_at(st, row);
+    int64_t most = 1;
+    if (column != COL_BAR || !e || !e->lesson)
+        return false;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->items[i].lesson && c->items[i].lesson->minutes > most)
+            most = c->items[i].lesson->minutes;
+    *out = (struct lab_table_bar){
+        .share = (double)e->lesson->minutes / (double)most,
+        .role = roles[progress_of(st->model, st->rows[row].lesson)]};
+    return true;
 }
 
 /* Headings are of the list as it is given alone. */
@@ -188,7 +214,8 @@ static bool hidden(const void *user, int64_t row, bool given)
 static const struct lab_table_ops LESSONS = {.columns = COLUMNS,
                                              .column_count = COL_COUNT,
                                              .cell = lesson_cell,
-                                             .hidden = hidden};
+                                             .hidden = hidden,
+                                             .bar = lesson_bar};
 
 static int chapter_of(const struct lab_catalog *c, size_t lesson)
 {

@@ -24,6 +24,9 @@ enum {
     SAME_SET = 1024 /* rows so far apart share a set of the first cache */
 };
 
+/* FLOPs that are worth handing over: 5 to 10 microseconds. */
+static const double WORTH_FLOP = 5e5;
+
 #define INLINE static inline __attribute__((always_inline))
 
 /* A factor of a tile: element (i, p) is at data[i * row + p * step]. */
@@ -240,8 +243,17 @@ struct product {
     bool by_rows;
 };
 
-/* c = a^T b, of which each part sums some rows of a and b: those that its core has
- * written, as the other products are cut by rows. */
+/* `m` from row (or column) `at` on, of the matrix as the product sees it. */
+static struct lab_matrix part_of(struct lab_matrix m, bool row, int64_t at)
+{
+    m.data += row != m.flip ? at * m.ld : at;
+    if (m.bias && !row)
+        m.bias += at;
+    return m;
+}
+
+/* c = a b, of which each part sums some columns of a and rows of b: those that its core
+ * has written, where a is stored the other way or b has been updated. */
 struct summed {
     struct product of;
     int64_t parts;
@@ -255,8 +267,8 @@ static void sum_parts(const void *arg, int64_t from, int64_t to)
         struct product p = s->of;
         int64_t first = p.inner * i / s->parts;
         int64_t end = p.inner * (i + 1) / s->parts;
-        p.a.data += first * p.a.ld;
-        p.b.data += first * p.b.ld;
+        p.a = part_of(p.a, false, first);
+        p.b = part_of(p.b, true, first);
         if (i > 0)
             p.c = (struct lab_matrix){s->sums + (i - 1) * p.rows * p.cols,
                                       p.cols};
@@ -296,12 +308,13 @@ void lab_sums_add(struct lab_matrix c, const float *sums, int64_t count,
 
 /* Is the sum long enough for each thread, and longer than what is added after it? In a
  * part of a loop, as one over heads of attention, no other thread would take a part. */
-static bool is_long(struct lab_matrix a, struct lab_matrix b, int64_t rows,
-                    int64_t cols, int64_t inner)
+static bool is_long(int64_t rows, int64_t cols, int64_t inner)
 {
     enum { EACH = 128 };
-    return a.flip && !b.flip && lab_threads() > 1 && !lab_in_part() &&
+    return lab_threads() > 1 && !lab_in_part() &&
            inner >= EACH * lab_threads() &&
+           2.0 * (double)rows * (double)cols * (double)inner >=
+               WORTH_FLOP * lab_threads() &&
            (double)(rows + cols) * (double)inner >=
                2.0 * lab_threads() * (double)rows * (double)cols;
 }
@@ -332,27 +345,20 @@ void lab_vector_multiply(struct lab_matrix c, struct lab_matrix a,
     /* Each part of columns packs all of a, where that is packed, and each part of
      * rows all of b, which takes half as long. Where a is not packed, parts of rows
      * read what their core has written in the step before, and b is packed in vain
-     * for few rows. */
+     * for few rows. A part of few columns would leave most of a vector empty. */
     enum { WORTH = 128 };
-    if (is_long(a, b, rows, cols, inner) &&
+    bool many = rows >= WORTH * lab_threads();
+    bool narrow = cols < LINE * lab_threads();
+    bool by_rows = a.flip ? 2 * rows >= cols : rows >= cols && (many || narrow);
+    bool along = !b.flip && (a.flip || !many);
+    if (along && is_long(rows, cols, inner) &&
         multiply_along(c, a, b, rows, cols, inner, alpha, beta))
         return;
-    bool by_rows = a.flip ? 2 * rows >= cols
-                          : rows >= cols && rows >= WORTH * lab_threads();
     lab_product_cut(multiply_here, by_rows, c, a, b, rows, cols, inner, alpha,
                     beta);
 }
 
 /* ---- over the pool ---- */
-
-/* `m` from row (or column) `at` on, of the matrix as the product sees it. */
-static struct lab_matrix part_of(struct lab_matrix m, bool row, int64_t at)
-{
-    m.data += row != m.flip ? at * m.ld : at;
-    if (m.bias && !row)
-        m.bias += at;
-    return m;
-}
 
 static void multiply_part(const void *arg, int64_t from, int64_t to)
 {
@@ -367,7 +373,7 @@ static void multiply_part(const void *arg, int64_t from, int64_t to)
 int64_t lab_product_grain(int64_t n, int64_t each)
 {
     int64_t parts = 2 * (int64_t)lab_threads();
-    int64_t worth = 1 + (int64_t)(5e5 / (2.0 * (double)each + 1));
+    int64_t worth = 1 + (int64_t)(WORTH_FLOP / (2.0 * (double)each + 1));
     int64_t share = (n + parts - 1) / parts;
     return share > worth ? share : worth;
 }
@@ -390,5 +396,8 @@ void lab_product_cut(lab_multiply_fn *multiply, bool by_rows,
     int64_t n = p.by_rows ? rows : cols;
     int64_t grain = lab_product_grain(n, inner * (p.by_rows ? cols : rows));
     /* Each part packs the whole of b, or of both factors: one part a thread. */
-    lab_parallel(n, a.flip || by_rows ? 2 * grain : grain, multiply_part, &p);
+    grain *= a.flip || by_rows ? 2 : 1;
+    if (!by_rows && grain < LINE)
+        grain = LINE;
+    lab_parallel(n, grain, multiply_part, &p);
 }

@@ -86,7 +86,8 @@ TEST_CASE(every_side_and_order)
         {16, 64, 33},   {48, 32, 20}, {16, 130, 70}, {100, 32, 30},
         {97, 129, 257}, {3, 100, 0},  {100, 10, 5},  {200, 140, 30},
         {0, 4, 4},      {13, 31, 50}, {24, 48, 7},   {14, 100, FAR},
-        {31, 45, 450}}; /* of threads that share the sum */
+        {31, 45, FAR},   /* of threads that share the sum */
+        {380, 16, 380}}; /* of threads that share the rows */
     for (int turn = 0; turn < 4; turn++) {
         lab_threads_set(turn & 1 ? 3 : 1);
         lab_vector_lanes_set(turn & 2 ? 16 : 8);
@@ -111,7 +112,7 @@ static void of_a_head(const void *arg, int64_t from, int64_t to)
 TEST_CASE(a_product_within_a_part_is_that_of_one_thread)
 {
     enum { HEADS = 8 };
-    static const struct sides s = {9, 7, 450};
+    static const struct sides s = {22, 23, 1500};
     static float one[MOST * MOST];
     fill(a_room, 1);
     fill(b_room, 2);

@@ -11,9 +11,15 @@ ratio of PyTorch's best to ours (above 1 we are faster), the median of the turns
 
 A virtual machine's core may be half of a core that another machine uses: for a second
 or two it has two thirds of its speed. Before and after each measurement a loop is timed
-on all cores at once; a measurement counts where neither was 15 % slower than the best.
+on all cores at once; a measurement counts where neither was 15 % slower than the best,
+and where other programs used less than 5 % of the cores meanwhile (/proc/stat).
 Otherwise it is made again, four times at most, and "disturbed" in its figure; a turn
 with such a measurement is dropped whole.
+
+With several threads two more kinds take turns: "alone", this program with one thread,
+and "at once", as many such processes at the same time, the mean of their times. gain:
+alone / ours. ceiling: threads * alone / at once, what this machine's cores give to
+programs that share nothing; a gain means little where the ceiling is low.
 
 Two such cores share a cache at some times and not at others. Before and after each
 measurement `core_distance` (cmake --build BUILD --target core_distance; it is beside
@@ -31,12 +37,14 @@ all far, and one, "mixed", for the others. Without `core_distance` there is one 
                    it has after Ctrl-C and SIGTERM
 """
 import argparse
+import functools
 import itertools
 import json
 import os
 import pathlib
 import shlex
 import signal
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -108,6 +116,23 @@ class Steady:
         self.best = max(self.best, slowest)
         return slowest > 0.85 * self.best
 
+    @staticmethod
+    def others():
+        """Seconds of the processor that other programs have used since the start."""
+        TICKS = os.sysconf("SC_CLK_TCK")
+        cpu = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()
+        user, nice, system = map(int, cpu[1:4])
+        return (user + nice + system) / TICKS - sum(os.times()[:4])
+
+    def alone(self, work):
+        """The result, and whether other programs left the cores to it."""
+        MOST = 0.05
+        begin, used = time.perf_counter(), self.others()
+        result = work()
+        used = self.others() - used
+        took = time.perf_counter() - begin
+        return result, used < MOST * took * len(self.workers)
+
     def distance(self):
         """Nanoseconds of a round trip between two cores; NaN: not known."""
         if not self.meter:
@@ -120,22 +145,45 @@ class Steady:
         for _ in range(self.TRIES):
             before = self.full_speed()
             ns = self.distance()
-            result = work()
+            result, left_alone = self.alone(work)
             mode = mode_of(ns, self.distance())
-            if self.full_speed() and before:
+            if self.full_speed() and before and left_alone:
                 return result, False, mode
         return result, True, mode
 
 
-def ours(program, lesson, db, threads, options, iterations):
-    out = subprocess.run(
+def ours(program, lesson, dbs, threads, options, iterations):
+    """Milliseconds of an iteration, the mean of a process for each of `dbs`."""
+    runs = [subprocess.Popen(
         [program, "run", "--json", "--backend", "cpu", "--threads", str(threads),
          "--db", str(db), "--iterations", str(iterations), *options, str(lesson)],
-        stdout=subprocess.PIPE, text=True)
-    last = json.loads(out.stdout.splitlines()[-1]) if out.stdout else {}
-    if out.returncode or last.get("type") != "summary":
-        raise SystemExit(f"training_cpu.py: {lesson} failed")
-    return last["step_ms_median"]
+        stdout=subprocess.PIPE, text=True) for db in dbs]
+    times = []
+    for run in runs:
+        lines = run.communicate()[0].splitlines()
+        last = json.loads(lines[-1]) if lines else {}
+        if run.returncode or last.get("type") != "summary":
+            raise SystemExit(f"training_cpu.py: {lesson} failed")
+        times.append(last["step_ms_median"])
+    return statistics.mean(times)
+
+
+def works_of(program, lesson, folder, threads, options, seconds):
+    """{kind: function that measures it}: "ours", and with several threads "alone" and
+    "at once". Tunes all, which also says how many iterations fill the time."""
+    works = {}
+    kinds = {"ours": (1, threads)}
+    if threads > 1:
+        kinds |= {"alone": (1, 1), "at once": (threads, 1)}
+    for kind, (processes, n) in kinds.items():
+        # Each process its own: one writes at a time. The same tuning: the lone one's.
+        dbs = [folder / f"runs-{n}-{i}.db" for i in range(processes)]
+        first = ours(program, lesson, dbs[:1], n, options, 12)
+        for db in dbs[1:]:
+            sqlite3.connect(dbs[0]).backup(sqlite3.connect(db))
+        count = max(12, int(seconds * 1e3 / first))
+        works[kind] = functools.partial(ours, program, lesson, dbs, n, options, count)
+    return works
 
 
 def theirs(step, seconds):
@@ -187,21 +235,16 @@ def measure(args, names, threads_list):
         for name, threads in itertools.product(names, threads_list):
             lesson = train_lessons.write(folder, name)
             step = {peer: training_step(name, threads, peer) for peer in peers}
-            # Tunes, and says how many iterations fill the time.
-            first = ours(args.program, lesson, folder / "runs.db", threads,
-                         options, 12)
-            count = max(12, int(args.seconds * 1e3 / first))
-            kinds = ["ours"] + [p for p in peers if step[p]]
+            works = works_of(args.program, lesson, folder, threads, options,
+                             args.seconds)
+            works |= {p: functools.partial(theirs, step[p], args.seconds)
+                      for p in peers if step[p]}
             turns = []
             try:
                 for repeat in range(args.repeats):
                     turns.append({})
-                    for kind in kinds:
-                        ms, disturbed, mode = steady.measure(
-                            lambda: ours(args.program, lesson,
-                                         folder / "runs.db", threads, options,
-                                         count) if kind == "ours"
-                            else theirs(step[kind], args.seconds))
+                    for kind, work in works.items():
+                        ms, disturbed, mode = steady.measure(work)
                         turns[-1][kind] = Measured(ms, disturbed, mode)
                         print(json.dumps(
                             {"network": name, "threads": threads, "kind": kind,
@@ -227,6 +270,8 @@ class Row(typing.NamedTuple):
     n: int
     ms: dict  # {kind: median of the turns}
     ratio: float  # of PyTorch's best to ours, median of the turns; NaN: alone
+    gain: float  # of the threads over one; NaN: there is one
+    ceiling: float  # of as many processes over one, as it
 
 
 def mode_of_turn(turn, threads):
@@ -237,9 +282,14 @@ def mode_of_turn(turn, threads):
 
 
 def ratio_of(turn):
-    best = min((m.ms for kind, m in turn.items() if kind != "ours"),
+    best = min((m.ms for kind, m in turn.items() if kind in ("eager", "compiled")),
                default=float("nan"))
     return best / turn["ours"].ms
+
+
+def over_one_thread(turn, kind, processes):
+    return (processes * turn["alone"].ms / turn[kind].ms if "alone" in turn
+            else float("nan"))
 
 
 def rows_of(name, threads, turns):
@@ -255,7 +305,11 @@ def rows_of(name, threads, turns):
             yield Row(name, threads, mode, len(quiet),
                       {kind: statistics.median([t[kind].ms for t in quiet])
                        for kind in quiet[0]},
-                      statistics.median(map(ratio_of, quiet)))
+                      statistics.median(map(ratio_of, quiet)),
+                      statistics.median(over_one_thread(t, "ours", 1)
+                                        for t in quiet),
+                      statistics.median(over_one_thread(t, "at once", threads)
+                                        for t in quiet))
 
 
 def main():
@@ -280,11 +334,12 @@ def main():
         print("stopped: what was measured")
     kinds = ["ours", "eager", "compiled"]
     print(f"{'network':16} {'threads':>7} {'mode':>5} {'turns':>5} "
-          + " ".join(f"{k:>9}" for k in kinds) + f" {'ratio':>6}")
+          + " ".join(f"{k:>9}" for k in kinds)
+          + f" {'ratio':>6} {'gain':>5} {'ceiling':>7}")
     for r in rows:
         print(f"{r.name:16} {r.threads:7} {r.mode or 'all':>5} {r.n:5} "
               + " ".join(f"{r.ms.get(k, float('nan')):9.3f}" for k in kinds)
-              + f" {r.ratio:6.2f}")
+              + f" {r.ratio:6.2f} {r.gain:5.2f} {r.ceiling:7.2f}")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ For every lesson that trains (or those that are named): the default, tuned befor
 --variant '*=NAME' for every name that a step of it may have, taking turns. Prints
 the milliseconds of an iteration, each of its steps at its least over the repeats, so
 that a busy machine disturbs little, and marks settings that are more than 5 % faster
-than the default; the exit code is 1 where there is one. A lesson that the program does
+than the default; the exit code is 1 where there is one. A setting by which every step
+runs the variant that the default has chosen is printed with "=": it differs by noise
+alone, and does not count. A lesson that the program does
 not measure, as it is small enough to be followed by hand, keeps the readable kernels on
 purpose: it is printed as such and does not count.
 
@@ -27,7 +29,8 @@ FASTER = 1.05
 
 
 def run(args, lesson, db, options, iterations):
-    """The least time of each step, {(node, index, phase): ms}, or None: refused."""
+    """The least time of each step, {(node, index, phase, variant): ms}, or None:
+    refused."""
     common = ["--json", "--db", str(db)]
     out = subprocess.run(
         [args.program, "run", *common, "--backend", "cpu", "--threads",
@@ -42,7 +45,7 @@ def run(args, lesson, db, options, iterations):
     rows = [json.loads(line) for line in shown.splitlines()]
     if not options:
         args.small = any(r.get("variants_from") == "table" for r in rows)
-    return {(s["node"], s["index"], s["phase"]): s["min_ns"] / 1e6
+    return {(s["node"], s["index"], s["phase"], s["variant"]): s["min_ns"] / 1e6
             for s in rows if s["type"] == "step" and s["min_ns"] is not None}
 
 
@@ -54,9 +57,10 @@ def lessons(program):
 
 
 def compare(args, lesson, db):
+    """{setting: milliseconds}, and the settings that run what the default does."""
     steps = run(args, lesson, db, [], 5)  # tunes
     if not steps:
-        return None
+        return {}, []
     default = sum(steps.values())
     settings = {"default": []}
     for name in args.names:
@@ -73,7 +77,9 @@ def compare(args, lesson, db):
             for step, ms in (found or {}).items():
                 least = best.setdefault(name, {})
                 least[step] = min(ms, least.get(step, ms))
-    return {name: sum(least.values()) for name, least in best.items()}
+    return ({name: sum(least.values()) for name, least in best.items()},
+            [name for name in best if name != "default" and
+             best[name].keys() == best.get("default", {}).keys()])
 
 
 def main():
@@ -90,13 +96,14 @@ def main():
     slower = 0
     with tempfile.TemporaryDirectory() as folder:
         for lesson in args.lessons or lessons(args.program):
-            best = compare(args, lesson, pathlib.Path(folder) / "runs.db")
-            if not best or "default" not in best:
+            best, same = compare(args, lesson, pathlib.Path(folder) / "runs.db")
+            if "default" not in best:
                 continue
-            faster = [n for n in best if best["default"] > FASTER * best[n]]
+            faster = [n for n in best
+                      if n not in same and best["default"] > FASTER * best[n]]
             slower += len(faster) > 0 and not args.small
             print(f"{lesson:28} {'small: readable kernel  ' if args.small else ''}" + "  ".join(
-                f"{n} {ms:.4g}{' <' if n in faster else ''}"
+                f"{n} {ms:.4g}{' <' if n in faster else ' =' if n in same else ''}"
                 for n, ms in best.items()), flush=True)
     print(f"{slower} lessons have a setting that is more than 5 % faster")
     sys.exit(slower > 0)

@@ -252,3 +252,31 @@ void lab_parallel(int64_t n, int64_t grain, lab_part_fn *run, const void *arg)
     for (int64_t i = 0; i < alone.parts && n > 0; i++)
         run_part(&alone, i);
 }
+
+/* Where threads wait for one another, until one has waited for long: a thread that has
+ * come could take a second part then. */
+struct meeting {
+    atomic_int here;
+    atomic_bool over;
+};
+
+static void meet(const void *arg, int64_t from, int64_t to)
+{
+    struct meeting *m = (struct meeting *)(uintptr_t)arg;
+    struct look look = {0};
+    (void)from;
+    (void)to;
+    if (atomic_load(&m->over))
+        return;
+    atomic_fetch_add(&m->here, 1);
+    while (atomic_load(&m->here) < lab_threads() && looks_on(&look))
+        continue;
+    atomic_store(&m->over, true);
+}
+
+int lab_threads_wake(void)
+{
+    struct meeting m = {0};
+    lab_parallel(lab_threads(), 1, meet, &m);
+    return atomic_load(&m.here);
+}

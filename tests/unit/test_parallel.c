@@ -159,6 +159,23 @@ TEST_CASE(the_number_of_threads_is_kept_in_its_range)
 }
 
 /* A worker that has nothing to do looks for a millisecond and sleeps. */
+/* On a busy machine a thread may come late once, but not each time. */
+TEST_CASE(sleeping_threads_are_woken)
+{
+    enum { THREADS = 3, TRIES = 200 };
+    const struct timespec asleep = {.tv_nsec = 5000000};
+    int awake = 0;
+    for (int i = 0; i < TRIES && awake < THREADS; i++) {
+        lab_threads_set(1);
+        assert_int_equal(lab_threads_wake(), 1);
+        lab_threads_set(THREADS);
+        nanosleep(&asleep, NULL);
+        awake = lab_threads_wake();
+        assert_in_range(awake, 1, THREADS);
+    }
+    assert_int_equal(awake, THREADS);
+}
+
 TEST_CASE(idle_threads_take_no_processor_time)
 {
     const struct timespec idle = {.tv_nsec = 200000000};

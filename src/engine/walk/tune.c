@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "engine/walk.h"
 
 /* The names that may serve any step of the plan, or a group. */
@@ -311,6 +312,9 @@ static enum lab_status walk_once(struct tuner *u, const char *name, bool timed,
     u->walked = true;
     if (!st)
         st = lab_walk_choose(u->w, &choice, 1);
+    /* The iteration before may have been one of a name that uses one thread. */
+    if (!has_graphs(u))
+        lab_threads_wake();
     *whole = true;
     do {
         if (!st && !step_fits(u)) {

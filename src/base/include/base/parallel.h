@@ -30,6 +30,10 @@ typedef void lab_part_fn(const void *arg, int64_t from, int64_t to);
  * are so many, and returns when all are done. Parts begin at multiples of 16 where
  * they have 16 items or more. A loop within a part runs on the part's thread. */
 void lab_parallel(int64_t n, int64_t grain, lab_part_fn *run, const void *arg);
+/* Wakes the workers, which then look for work as they do between two loops; returns how
+ * many threads are awake after a millisecond at most, the caller's among them. What is
+ * timed next does not wait for sleepers. */
+int lab_threads_wake(void);
 /* Within a part of a loop that has several: the threads have work already. */
 bool lab_in_part(void);
 LAB_C_END

@@ -355,9 +355,11 @@ static bool lacks_preferred(struct maker *m, const struct lab_step *step,
     return v && (!t || isnan(t->ns)) && candidate(m, step, v->name);
 }
 
+/* Times of equal variants differ by this. */
+static const double equal = 1.03;
+
 /* The fastest variant of a step that has a time, or NULL; *ns gets its time. A
- * preferred one counts as the fastest where it takes 3 % more at most: times vary
- * by that. */
+ * preferred one counts as the fastest where it is equal. */
 static const struct lab_variant *
 fastest(struct maker *m, const struct lab_step *step, double *ns)
 {
@@ -369,7 +371,7 @@ fastest(struct maker *m, const struct lab_step *step, double *ns)
     if (lacks_preferred(m, step, key))
         return NULL;
     for (int i = 0; i < n && !isnan(t[i].ns); i++) {
-        if (best && t[i].ns > 1.03 * *ns)
+        if (best && t[i].ns > equal * *ns)
             break;
         const struct lab_variant *v = candidate(m, step, t[i].variant);
         if (v && !best)
@@ -416,7 +418,8 @@ static double time_of(struct maker *m, int first, int count)
     return sum;
 }
 
-/* What a group saves in its phase, in ns; NaN where a time is missing. */
+/* What a group saves in its phase, in ns; NaN where a time is missing. One that is equal
+ * to its steps saves nothing: those can be looked at one by one. */
 static double saved(struct maker *m, const struct lab_node *node,
                     const struct lab_variant *v)
 {
@@ -433,7 +436,7 @@ static double saved(struct maker *m, const struct lab_node *node,
     double steps = time_of(m, first, count);
     if (absorbed)
         steps += time_of(m, absorbed->first_step[v->phase], 1);
-    return timed ? steps - group : NAN;
+    return timed ? steps - equal * group : NAN;
 }
 
 static bool has_choice(const struct maker *m, const struct lab_node *node)

@@ -1174,21 +1174,32 @@ static void use_style(const struct lab_terminal *t, const struct lab_cell *cell)
     wattr_set(stdscr, attr_of(s.attr), 0, &pair);
 }
 
+static bool is_shown_at(const struct lab_cell *shown,
+                        const struct lab_cell *row, int x)
+{
+    return shown && memcmp(&shown[x], &row[x], sizeof(*row)) == 0;
+}
+
 static bool same_style(const struct lab_cell *a, const struct lab_cell *b)
 {
     return a->role == b->role && a->ink == b->ink && a->paper == b->paper;
 }
 
-static void show_row(struct lab_terminal *t, const struct lab_cell *row, int y,
-                     int w)
+/* Cells that are as those of `shown` are left out; NULL: none is. */
+static void show_row(struct lab_terminal *t, const struct lab_cell *row,
+                     const struct lab_cell *shown, int y, int w)
 {
     int x = 0;
     while (x < w) {
         char run[1024];
         size_t n = 0;
         int start = x;
+        if (is_shown_at(shown, row, x)) {
+            x++;
+            continue;
+        }
         while (x < w && same_style(&row[x], &row[start]) &&
-               n + 8 < sizeof(run)) {
+               !is_shown_at(shown, row, x) && n + 8 < sizeof(run)) {
             size_t len = strlen(row[x].text);
             memcpy(run + n, row[x].text, len);
             n += len;
@@ -1199,15 +1210,13 @@ static void show_row(struct lab_terminal *t, const struct lab_cell *row, int y,
     }
 }
 
-/* Rows as they are on the screen are left out: most of a frame. */
-static bool row_is_shown(const struct lab_terminal *t,
-                         const struct lab_canvas *c,
-                         const struct lab_cell *cells, int y)
+/* A row as it is on the screen, cells for cells of the canvas; NULL: it is not known. */
+static const struct lab_cell *shown_row(const struct lab_terminal *t,
+                                        const struct lab_canvas *c, int y)
 {
-    size_t w = (size_t)c->w;
-    return t->shown_h == c->h && t->shown_w == c->w &&
-           memcmp(&t->shown[(size_t)y * w], &cells[(size_t)y * w],
-                  w * sizeof(*cells)) == 0;
+    return t->shown_h == c->h && t->shown_w == c->w
+               ? &t->shown[(size_t)y * (size_t)c->w]
+               : NULL;
 }
 
 /* Blanks under images: what is not seen need not be sent, and would be written
@@ -1260,9 +1269,8 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
     place_images(t, c, h, w);
     const struct lab_cell *cells = cells_to_show(t, c);
     for (int y = 0; y < h && y < c->h; y++)
-        if (!row_is_shown(t, c, cells, y))
-            show_row(t, &cells[(size_t)y * (size_t)c->w], y,
-                     c->w < w ? c->w : w);
+        show_row(t, &cells[(size_t)y * (size_t)c->w], shown_row(t, c, y), y,
+                 c->w < w ? c->w : w);
     keep_shown(t, c, cells);
     lab_str_init(&out);
     wipe_unwanted(t, &out, again);

@@ -1,4 +1,7 @@
 /* Charts, bars, heat cells, and numbers as people read them. */
+#include <math.h>
+#include <string.h>
+
 #include "test.h"
 
 #include "base/mem.h"
@@ -50,6 +53,42 @@ TEST_CASE(a_line_in_three_sets_of_glyphs)
                  "        |   ..'\n"
                  "       0+.''\n"
                  "        +- 0 ------ 3\n");
+}
+
+/* Cells that differ where a curve has `more` points than its `n`. */
+static int cells_changed(double *y, int64_t n, int64_t more, bool grows)
+{
+    struct lab_series s = {.y = y, .name = "up", .role = LAB_ROLE_SERIES_1};
+    struct lab_chart what = {.series = &s,
+                             .count = 1,
+                             .y_min = 0,
+                             .y_max = 1,
+                             .zero_x = true,
+                             .grows_x = grows,
+                             .unlisted = true};
+    struct lab_canvas c[2];
+    int changed = 0;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(lab_canvas_init(&c[i], 20, 80, false));
+        s.n = i ? n + more : n;
+        lab_chart_draw(&c[i], (struct lab_rect){0, 0, 20, 80}, &what);
+    }
+    for (int i = 0; i < 20 * 80; i++)
+        changed += strcmp(c[0].cells[i].text, c[1].cells[i].text) != 0;
+    lab_canvas_release(&c[0]);
+    lab_canvas_release(&c[1]);
+    return changed;
+}
+
+/* Points that come change no others, until the axis ends at the next round number. */
+TEST_CASE(a_curve_grows_at_its_end)
+{
+    static double y[1400];
+    for (int i = 0; i < 1400; i++)
+        y[i] = 0.5 + 0.5 * sin(i / 40.0);
+    assert_true(cells_changed(y, 905, 10, true) < 8);
+    assert_true(cells_changed(y, 905, 10, false) > 40);
+    assert_true(cells_changed(y, 995, 10, true) > 40);
 }
 
 /* A mark has its word at the side where it has room, before the axis' own; a mark

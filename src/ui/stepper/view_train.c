@@ -837,11 +837,13 @@ static struct lab_series curve_of(const struct lab_curve *c, const char *name,
                                .at = c->iteration};
 }
 
-static struct lab_chart chart_of(const struct lab_series *series, int count,
+static struct lab_chart chart_of(const struct lab_train_state *v,
+                                 const struct lab_series *series, int count,
                                  double y_min, bool log_y)
 {
     return (struct lab_chart){.x_name = "iteration",
                               .zero_x = true,
+                              .grows_x = v->snap.state == LAB_SESSION_TRAINING,
                               .series = series,
                               .count = count,
                               .y_min = y_min,
@@ -876,7 +878,7 @@ static void make_beside(const struct lab_train_state *v, struct figure *f)
             ? curve_of(b, "bits a character, validation", LAB_ROLE_SERIES_2)
             : curve_of(&v->snap.accuracies, "validation accuracy",
                        LAB_ROLE_SERIES_2);
-    f->chart = chart_of(f->series, n, NAN, false);
+    f->chart = chart_of(v, f->series, n, NAN, false);
 }
 
 /* The share that came out exactly, and as many of the strings as fit whole
@@ -915,7 +917,8 @@ static bool train_log(const struct lab_train_state *v)
 }
 
 /* The losses of batches are noisy: of many, the mean of neighbours is drawn,
- * between the least and the largest of them. */
+ * between the least and the largest of them. As many neighbours as a power of two, so
+ * that losses which come change the last bin alone, until all have twice as many. */
 enum { BINS = 96, A_BIN = 4 /* points at least, else all are drawn */ };
 struct smooth {
     int n;
@@ -927,12 +930,15 @@ struct smooth {
 
 static bool make_smooth(const struct lab_curve *c, struct smooth *out)
 {
-    out->n = (int)(c->n / A_BIN < BINS ? c->n / A_BIN : BINS);
+    int64_t each = A_BIN;
+    while (c->n > BINS * each)
+        each *= 2;
+    out->n = (int)((c->n + each - 1) / each);
     if (c->n < 2 * BINS / 3)
         return false;
     for (int b = 0; b < out->n; b++) {
-        int64_t from = (int64_t)c->n * b / out->n;
-        int64_t end = (int64_t)c->n * (b + 1) / out->n;
+        const int64_t from = b * each;
+        const int64_t end = from + each < c->n ? from + each : c->n;
         double sum = 0;
         out->x[b] = (double)c->iteration[b == 0 ? 0 : end - 1];
         out->low[b] = out->high[b] = c->value[from];
@@ -1027,8 +1033,8 @@ static void make_losses(const struct lab_train_state *v, struct losses *l)
         series[n++] =
             curve_of(&v->snap.held, "validation loss", LAB_ROLE_SERIES_2);
     n += add_past(v, series + n, l->past);
-    l->chart =
-        chart_of(series, n, log_y || far_from_zero(series, n) ? NAN : 0, log_y);
+    l->chart = chart_of(v, series, n,
+                        log_y || far_from_zero(series, n) ? NAN : 0, log_y);
     l->chart.marks = l->marks;
     l->chart.n_marks = make_marks(&v->snap, l->marks);
 }
@@ -1092,7 +1098,7 @@ static void make_rate(const struct lab_train_state *v, struct figure *f)
                  s->lr_changes[s->n_lr_changes - 1].lr,
                  (long long)s->lr_changes[s->n_lr_changes - 1].iteration);
     f->series[0] = curve_of(&s->rates, f->name, LAB_ROLE_UPDATE);
-    f->chart = chart_of(f->series, 1, 0, false);
+    f->chart = chart_of(v, f->series, 1, 0, false);
     /* 0.001 beside 0.01 is no 0: what was changed by hand may be powers of ten
      * apart. */
     if (s->n_lr_changes > 0 && are_apart(&f->series[0])) {

@@ -45,6 +45,14 @@ static void widen(struct axis *a, double v)
     a->to = isnan(a->to) || v > a->to ? v : a->to;
 }
 
+/* 1, 2 or 5 times a power of ten, at least `least`. */
+static double nice_step(double least)
+{
+    double power = pow(10, floor(log10(least)));
+    double digit = least / power;
+    return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
+}
+
 static bool find_scale(const struct lab_chart *chart, struct scale *sc)
 {
     *sc = (struct scale){{NAN, NAN, chart->log_x}, {NAN, NAN, chart->log_y}};
@@ -63,6 +71,11 @@ static bool find_scale(const struct lab_chart *chart, struct scale *sc)
         return false;
     if (chart->zero_x && !chart->log_x && sc->x.from > 0)
         sc->x.from = 0;
+    if (chart->grows_x && !chart->log_x && sc->x.to > 0) {
+        enum { LEFT = 16 }; /* a part of the axis has no points, about */
+        const double step = nice_step(sc->x.to / LEFT);
+        sc->x.to = ceil(sc->x.to / step) * step;
+    }
     double low = drawn(&sc->y, chart->y_min);
     double high = drawn(&sc->y, chart->y_max);
     sc->y.from = isnan(low) ? sc->y.from : low;
@@ -205,14 +218,6 @@ static void draw_legend(struct lab_canvas *c, struct lab_rect row,
         lab_rect_cut_left(&row, 2);
     }
     lab_canvas_unclip(c, old);
-}
-
-/* 1, 2 or 5 times a power of ten, at least `least`. */
-static double nice_step(double least)
-{
-    double power = pow(10, floor(log10(least)));
-    double digit = least / power;
-    return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
 /* ---- axes ---- */

@@ -33,9 +33,12 @@ struct lab_chart {
     int count;    /* at most LAB_CHART_SERIES */
     double y_min; /* NaN: from the values */
     double y_max;
-    bool log_y;    /* values <= 0 are gaps */
-    bool log_x;    /* the same */
-    bool zero_x;   /* a linear x axis that begins at 0 */
+    bool log_y;  /* values <= 0 are gaps */
+    bool log_x;  /* the same */
+    bool zero_x; /* a linear x axis that begins at 0 */
+    bool
+        grows_x; /* it ends at a round number, so that points which come change no
+                      others */
     bool unlisted; /* no names and values beside the title, and
                      without a title no row for them */
     const struct lab_chart_mark

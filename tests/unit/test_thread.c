@@ -71,4 +71,43 @@ TEST_CASE(a_thread_returns_what_it_returns)
     assert_ptr_equal(result, &here);
 }
 
+static int nice_here(void)
+{
+    return getpriority(PRIO_PROCESS, (id_t)gettid());
+}
+
+static void *note_nice(void *user)
+{
+    *(int *)user = nice_here();
+    return NULL;
+}
+
+static void *yield_and_start(void *user)
+{
+    int *nice = user;
+    pthread_t thread;
+    lab_thread_yield();
+    note_nice(&nice[0]);
+    if (lab_thread_start(&thread, note_nice, &nice[1]))
+        return NULL;
+    pthread_join(thread, NULL);
+    return user;
+}
+
+/* It and those that it starts, no other. */
+TEST_CASE(a_thread_leaves_cores_to_the_others)
+{
+    const int before = nice_here();
+    int nice[2] = {before, before};
+    pthread_t thread;
+    void *result = NULL;
+    assert_ok(lab_thread_start(&thread, yield_and_start, nice));
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, nice);
+    assert_int_equal(nice_here(), before);
+    assert_int_equal(nice[0], nice[1]);
+    if (before < 19) /* the least priority that there is */
+        assert_true(nice[0] > before);
+}
+
 RUN_TESTS()

@@ -2290,6 +2290,8 @@ static void serve_quick(struct lab_session *s)
 static void *engine_main(void *user)
 {
     struct lab_session *s = user;
+    if (s->wake) /* there is a screen */
+        lab_thread_yield();
     start(s);
     pthread_mutex_lock(&s->lock);
     while (!atomic_load(&s->quit)) {

@@ -6,13 +6,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/thread.h"
 
-enum { SLOTS = LAB_CANVAS_IMAGES, NICE = 5, PIECE_ROWS = 4 /* at least */ };
+enum { SLOTS = LAB_CANVAS_IMAGES, PIECE_ROWS = 4 /* at least */ };
 
 struct job {
     struct lab_painting what;
@@ -108,8 +107,7 @@ static int next_slot(const struct lab_painter *p)
 static void *work(void *user)
 {
     struct lab_painter *p = user;
-    /* Of this thread alone: the screens' thread has the core first. */
-    setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+    lab_thread_yield();
     pthread_mutex_lock(&p->lock);
     while (!p->ending) {
         int nth = next_slot(p);

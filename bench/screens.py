@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """screens.py [PROGRAM]: how long the screens let a person wait.
 
-Four figures, each measured on a pseudo-terminal with an empty database and an
+Five figures, each measured on a pseudo-terminal with an empty database and an
 empty home of its own, of 80x24 and, where so named, of 300x100:
 
   first frame   from starting the program until the last line of the screen has
@@ -9,9 +9,12 @@ empty home of its own, of 80x24 and, where so named, of 300x100:
                 latter also until its data are read and the plan is built)
   key           from pressing ? until the help stands on the screen, while a
                 training run goes on (the run is checked to go on); also with
-                pictures in pixels, and back from the help to the curves
+                pictures in pixels, of a small GPT, and back from the help to
+                the curves
                 (a third figure leaves out what the thread of the screens
                 waited for a core, which the training uses, too)
+  curves        bytes a second that are written while it trains and no key is
+                pressed
   redraw        bytes that are written when the cursor moves in a tensor, beside
                 those of a whole frame
   idle          the share of one core that the program uses when nobody presses
@@ -43,6 +46,7 @@ LARGE = (100, 300)
 TAIL = 4096  # a marker may be in several pieces
 CELL = (16, 8)  # pixels of a character
 IDLE_SECONDS = 10
+CURVES_SECONDS = 4
 ESCAPE = re.compile(rb"\x1b(\[[0-?]*[ -/]*[@-~]|[()][A-Z0-9]|[=>78])")
 
 
@@ -128,11 +132,10 @@ def start(name, words, home, marker, size=SMALL):
     summary(name, "ms", times[1:])
 
 
-def key_while_training(name, words, home, size):
+def key_while_training(name, words, home, size, lesson="mlp-digits"):
     """The help over the training screen, and the training screen again."""
-    screen = Screen(words + ["--iterations", "1000000000", "mlp-digits"], home,
-                    size)
-    screen.wait_for(b"next: fc1.matmul")
+    screen = Screen(words + ["--iterations", "1000000000", lesson], home, size)
+    screen.wait_for(b"next: ")
     screen.drain(0.5)
     screen.press(b"t")
     screen.wait_for(b"iteration")
@@ -148,6 +151,9 @@ def key_while_training(name, words, home, size):
             own_ms.append(max(times[-1] - (screen.waited_ms() - waited), 0))
             screen.drain(0.07)
     share = (screen.cpu_seconds() - cpu) / (time.monotonic() - begin)
+    screen.text = b""
+    screen.drain(CURVES_SECONDS)
+    written = len(screen.text) / CURVES_SECONDS
     screen.close()
     if share < 0.5:
         raise SystemExit("screens.py: the training run did not go on: "
@@ -155,6 +161,7 @@ def key_while_training(name, words, home, size):
     summary(f"key while training, {name}", "ms", help_ms)
     summary(f"back to the curves, {name}", "ms", back_ms)
     summary(f"both, without waiting for a core, {name}", "ms", own_ms)
+    summary(f"curves, {name}", "bytes a second", [written])
 
 
 def redraw(name, words, home, size):
@@ -202,6 +209,7 @@ def main():
             words = cpu + ["--graphics", how]
             key_while_training(f"300x100, graphics {how}", words, home, LARGE)
             redraw(f"300x100, graphics {how}", words, home, LARGE)
+        key_while_training("300x100, gpt", cpu, home, LARGE, "gpt")
         idle("home", cpu, home, b"q quit")
         idle("stepper", lesson, home, b"q back")
 

@@ -532,6 +532,7 @@ static __device__ __forceinline__ void work(ring<BN> r, const product &p)
             read_a<FLIP_A>(a, r.stage());
         }
         wgmma_wait<0>();
+        __syncwarp(); /* lane 0 reports what all 32 have read */
         if (threadIdx.x % 32 == 0)
             barrier_arrive(empty);
         if (++depth == PROMOTE || last) {

@@ -215,6 +215,20 @@ TEST_CASE(bars_are_in_proportion)
     lab_canvas_release(&c);
 }
 
+/* The role of a match underlines: above the column that would be lines. */
+TEST_CASE(a_column_has_its_role_where_it_is)
+{
+    struct lab_canvas c;
+    assert_ok(lab_canvas_init(&c, 2, 1, false));
+    lab_column_draw(&c, 1, 0, 5, LAB_ROLE_MARK);
+    lab_column_draw(&c, 0, 0, 5 - 8, LAB_ROLE_MARK);
+    assert_string_equal(c.cells[1].text, "▅");
+    assert_int_equal(c.cells[1].role, LAB_ROLE_MARK);
+    assert_string_equal(c.cells[0].text, " ");
+    assert_int_equal(c.cells[0].role, LAB_ROLE_NORMAL);
+    lab_canvas_release(&c);
+}
+
 TEST_CASE(numbers_read_well)
 {
     char s[LAB_FORMAT_BYTES * 4];

@@ -114,6 +114,8 @@ FIXTURE_CASE(fewer_registers_more_warps)
     assert_ok(lab_keymap_find(s->screen.ops->bindings, 'r')
                   ->act(&s->screen)); /* as it ran */
     says(s, "occupancy 25.0 %");
+    press(s, LAB_ACT_RIGHT, 100); /* 255 */
+    says(s, "occupancy 12.5 %: 1 block, 8 of 64 warps on an SM");
 }
 
 /* Other blocks cover the same work with another grid. */

@@ -191,8 +191,9 @@ static void draw_answer(const struct state *st, struct page *p)
         return;
     }
     int n = snprintf(line, sizeof(line),
-                     "occupancy %.1f %%: %d blocks, %d of %d warps on an SM",
+                     "occupancy %.1f %%: %d block%s, %d of %d warps on an SM",
                      o.occupancy_pct, o.active_blocks_per_sm,
+                     o.active_blocks_per_sm == 1 ? "" : "s",
                      o.active_warps_per_sm, max_warps);
     if (o.waves > 0 && o.waves < 0.01 && n > 0 && n < TEXT)
         snprintf(line + n, sizeof(line) - (size_t)n, ", under 0.01 waves");

@@ -501,7 +501,9 @@ static const char *eighth_up(const struct lab_canvas *c, int n)
 void lab_column_draw(struct lab_canvas *c, int y, int x, int eighths,
                      enum lab_role role)
 {
-    lab_canvas_text(c, y, x, 1, role, eighth_up(c, eighths));
+    /* A blank has no role: it would show as a line where that underlines. */
+    lab_canvas_text(c, y, x, 1, eighths > 0 ? role : LAB_ROLE_NORMAL,
+                    eighth_up(c, eighths));
 }
 
 /* Sum of the finite values of bar k when n values share w bars. */

@@ -69,7 +69,7 @@ static void print_help(void)
         "(`lapenna-lab LESSON --help` explains them).\n\n"
         "Exit codes: 0 done; 1 a check or comparison failed; 2 wrong usage; "
         "3 bad input\n(lesson, data, database); 4 the machine lacks what was "
-        "asked for; 128+n signal n.\n",
+        "asked for; 128+n\nended by signal n.\n",
         lab_str_text(&options));
     lab_str_release(&options);
 }

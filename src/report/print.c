@@ -143,6 +143,16 @@ static void put(FILE *out, const char *text)
         fputs(text, out);
 }
 
+void lab_print_fitted(const char *text)
+{
+    const bool own = wrap.columns == 0; /* no width is set by the command */
+    if (own)
+        lab_print_wrap(lab_print_columns(), 0);
+    put(stdout, text);
+    if (own)
+        lab_print_wrap(0, 0);
+}
+
 static bool put_ascii(FILE *out, const char *text)
 {
     enum { WIDEST = 8 }; /* what replaces a character is no longer */

@@ -344,7 +344,7 @@ enum lab_status lab_print_str(struct lab_str *text)
     if (!st && lab_print_is_ascii())
         lab_table_make_ascii(text);
     if (!st) {
-        fputs(lab_str_text(text), stdout);
+        lab_print_fitted(lab_str_text(text));
         st = lab_print_check();
     }
     lab_str_release(text);

@@ -49,6 +49,13 @@ P
 run profile show --recorded last
 expect_exit 0
 grep -q 'NVIDIA H200' "$out" || complain "show does not name the device"
+# Sentences break between words where the terminal ends.
+run profile list --recorded --json
+gpt=$(sed -n 's/.*"run":\([0-9]*\),"lesson":"gpt".*/\1/p' "$out" | head -1)
+COLUMNS=80 exits 0 profile roofline --recorded "$gpt"
+LC_ALL=C awk '{ gsub(/[\200-\277]/, "") } length > 80' "$out" | grep -q . &&
+    complain "roofline: a line of more than 80 columns"
+grep -q '^launch-bound: .* its$' "$out" || complain "what launch-bound means does not break"
 # Those that were timed without a trace, for their energy, come after the others, and the
 # GPU time of an iteration is never more than an iteration takes.
 run profile list --recorded --json

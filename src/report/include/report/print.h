@@ -23,6 +23,9 @@ void lab_print_lines(struct lab_str *text);
 void lab_print_wrap(size_t columns, size_t hang);
 /* The columns of standard output: COLUMNS, else the terminal's; 0: it is none. */
 size_t lab_print_columns(void);
+/* Text that is safe already, and ASCII where that is asked for: on a terminal, lines
+ * that are wider break between words, unless lab_print_wrap() has set a width. */
+void lab_print_fitted(const char *text);
 /* Text that is safe already, as it is or in ASCII. */
 void lab_print_text(FILE *out, const char *text);
 /* LAB_E_IO: standard output takes no more. */

@@ -179,11 +179,23 @@ def activation(name, digits):
     return name, claims
 
 
+PER_WEIGHT = {
+    "optimizer-sgd": "writes the weight: {:.0f} bytes for",
+    "optimizer-momentum": "writes two: {:.0f} bytes instead of 12",
+    "optimizer-nesterov": "the same {:.0f} bytes per weight",
+    "optimizer-adam": "writes three: {:.0f} bytes, against 12",
+}
+
+
 def optimizer(name, phrase, after=0, other=None):
     """The weights after one update and after more, and the row of the losses."""
     def claims(w):
         a, b = w.flat("fc1.W")
         yield phrase.format(a, b)
+        update = w.steps["fc1.W", "update"]
+        moved = update["bytes"] / len(w.flat("fc1.W"))
+        if name in PER_WEIGHT:
+            yield PER_WEIGHT[name].format(moved)
         if other:
             a, b = Walk(name, "--iterations", str(after)).flat("fc1.W")
             yield other.format(a, b)
@@ -199,6 +211,9 @@ def optimizer(name, phrase, after=0, other=None):
 
 
 def schedules(w):
+    over = int(re.search(r"over: (\d+)", w.text)[1])
+    yield f"half of it after {over // 2} iterations, 0 after {over}."
+    yield f"After {over // 2} iterations the rate"
     a, b = w.flat("fc1.W")
     yield f"the weights become ({a:.4f}, {b:.4f})"
 
@@ -283,6 +298,49 @@ def embedding_gather(w):
                 "emb1.gather", phase, what) + " |"
 
 
+def one_hot(w):
+    texts = [set(re.findall(r"[a-z]+", t.lower())) for t in re.findall(r'"([^"]*)"', re.search(
+        r"texts: \[(.*?)\]", w.text)[1])]
+    words = w.tensors["fc1.W"]["shape"][0]
+    assert words == len(set().union(*texts)), texts
+    yield f"{sum(map(len, texts))} of the {len(texts) * words} numbers of `x` are 1"
+
+
+def embedding_product(w):
+    rows, columns = w.tensors["fc1.out"]["shape"]
+    words = w.tensors["fc1.W"]["shape"][0]
+    yield f"{rows * columns} of the {rows * words * columns} products in each"
+    yield f"reads the {rows * words} numbers of `x`"
+
+
+def rnn_fibonacci(w):
+    losses, _ = trained("rnn-fibonacci")
+    yield f"Run it to the end, {len(losses):,} iterations"
+
+
+def cnn_mnist(w):
+    """The table's FLOPs count the padding: each weight at each place of the result."""
+    for name in ("conv1", "conv2", "conv3", "fc1", "fc2"):
+        weights = w.tensors[f"{name}.W"]["shape"]
+        places = math.prod(w.tensors[f"{name}.out"]["shape"][1:-1])
+        million = 2e-6 * math.prod(weights) * places
+        found = re.search(rf"\| {name} \| [\d,]+ \| \d+\.?(\d*) \|", w.text)
+        yield f"| {name} | {count(w, name):,} | {million:.{len(found[1])}f} |"
+    yield f"{w.parameters:,} parameters in all"
+    rows, columns = w.tensors["fc1.W"]["shape"]
+    yield f"A matrix of {rows:,} by {columns}: {4e-6 * rows * columns:.2f} MB"
+    yield f"{math.prod(w.tensors['conv2.W']['shape'][:3])} products for each result"
+
+
+def mlp_mnist(w):
+    """The digits that take MNIST's place, as src/engine/data/data.c makes them."""
+    with open(f"{root}/../src/engine/data/data.c", encoding="utf-8") as f:
+        small, large, inner = re.search(
+            r"SMALL = (\d+), LARGE = (\d+), INNER = (\d+)", f.read()).groups()
+    yield f"of {small} by {small}, made {inner} by {inner} by interpolation and set into " \
+          f"the middle of {large} by {large},"
+
+
 def softmax_saturation(w):
     def four(values):
         return ", ".join(f"{v + 0.0:.4f}" for v in values)
@@ -343,6 +401,8 @@ claims = [
     ("cnn-digits", cnn_digits), ("lenet", lenet), ("vanishing-gradient", vanishing_gradient),
     ("kept-gradient", kept_gradient), ("lstm-example", lstm_example),
     ("lstm-example-label", lstm_example_label),
+    ("one-hot", one_hot), ("embedding-product", embedding_product),
+    ("rnn-fibonacci", rnn_fibonacci), ("mlp-mnist", mlp_mnist), ("cnn-mnist", cnn_mnist),
     ("embedding-gather", embedding_gather), ("word2vec-cbow", word2vec_cbow),
     ("word2vec-skipgram", word2vec),
     ("softmax-saturation", softmax_saturation),

@@ -29,7 +29,9 @@ sentence prints, or of the lesson's `slide` list at the same size. The questions
 The course's own figures are those of the `slide` lists, in a column of the course's
 machine at the row's rung and the size of the column before. In a lesson that has such a
 list this goes for the paragraphs without a run too, if they name the course. What follows
-from other figures, or from a file of the tree, has a line in RELATIONS.
+from other figures, or from a file of the tree, has a line in RELATIONS. What a text says
+of the GPU that made the runs, before it comes to them, is that of the run's own list
+(TARGET_INFO_GPU), of profiles/devices.csv and of the copy of the runs: FACTS.
 
 A ratio of two sizes is of two of those that its sentence names, if it names any. "7 % of"
 is a part, "7 % ahead" is more, "saves 7 %" less. Where the run has several sizes or
@@ -183,6 +185,60 @@ RELATIONS = [
      queries % 64 == 0 and f"wgmma_config<TYPE, 64, {queries / 64:.0f}, {keys:.0f}," in
      source("kernels/attention/wgmma_sm90.cu")),
     ("281", "of the pairs {=} % are left", lambda p: p.is_(100 * (4096 + 1) / 2 / 4096)),
+    ("204", "At {=} these are {=} operations a byte", lambda n, o: o.is_(n / 6)),
+    ("204", "tiles, {=} at once: how full", lambda places: places == 2 * sms()),
+    ("212", "of an A100 makes {=} multiply-adds of INT8", lambda n: n == fact(
+        "fma_per_clock", "Ampere", "tensor_int8")),
+    ("213", "In {=} bits that is 9/16 of A, the {=} % of", lambda bits, p:
+     p == 100 / 2 + 100 * 2 / bits / 2 == 100 * 9 / 16),
+    ("227", "At {=} GB/s a GPU of {=} multiprocessors gets {=} numbers in a nanosecond",
+     lambda rate, m, n: n == rate / 12 and m == sms() and rate == copy_about()),
+    ("231", "off by {=} at most in results of up to {=}", lambda e, top: all(
+        note_of(374, rung) == [e, top] for rung in ("default_math", "tensor_op",
+                                                     "conversion"))),
+    ("231", "it is off by {=} only", lambda e:
+     note_of(374, "nonfused_tensor_op")[0] == e),
+    ("231", "A sum has {=} terms of about {=}.", lambda n, v: [
+        f"x{n / 9:.0f}x" in run_of(374).rows[0]["size"], v == .08] == [True, True]),
+    ("231", "`--sizes 1x128x128x128x128x11`, where a sum has {=} terms",
+     lambda n: n == 128 * 11 * 11),
+    ("241", "An H200 needs {=} operations a byte, {=} a number in fp32", lambda a, b:
+     b == 4 * a and a.is_(fp32_over_copy())),
+    ("241", "a launch, and {=} MB.", lambda m: m.is_(next(
+        r["bytes"] for r in run_of(385).rows if r["size"] == "1024") / 1e6)),
+    ("243", "panel while {=} multiprocessors wait", lambda n: n == sms() - 1),
+    ("251", "{=} numbers are {=} bytes, so that O = {=} is aligned, and O = {=} is {=} bytes "
+     "off", lambda n, b, o, one, off: b == 4 * n and o == n and off == 4 * one and {
+         f"x{o:.0f}", f"x{one:.0f}"} <= {s[s.index("x"):] for s in run_of(387).sizes}),
+    ("251", "what should O = {=} cost", lambda n: f"67108864x{n:.0f}" in run_of(387).sizes),
+    ("253", "{=} KiB of L1 and shared memory", lambda n: n == 256 > gpu(
+        "maxShmemPerSm") / 1024),
+    ("253", "and {=} MB of L2", lambda n: n == gpu("l2CacheSize") / 2**20),
+    ("281", "L2 cache of an H200 has {=} MiB", lambda n: n == gpu("l2CacheSize") / 2**20),
+    ("255", "holds {=} threads, {=} blocks and {=} KiB of shared memory a multiprocessor",
+     lambda t, b, k: t == gpu("maxWarpsPerSm") * gpu("threadsPerWarp") and
+     b == gpu("maxBlocksPerSm") and k == gpu("maxShmemPerSm") / 1024),
+    ("201", "multiprocessors of {=} threads each", lambda t: t == gpu(
+        "maxWarpsPerSm") * gpu("threadsPerWarp")),
+    ("280", "at {=} GB/s, if nothing else did", lambda rate: rate == copy_about()),
+    ("280", "fp32 arithmetic, {=} TFLOP/s on an H200. The tensor cores have {=} in bf16",
+     lambda f, t: f == h200("fp32_gflop_per_s") / 1e3 and t == h200(
+         "bf16_gflop_per_s") // 1e3),
+    ("280", "of an H200 does {=} operations of the tensor cores a cycle", lambda n:
+     n == h200("tensor_flop_per_clock") / sms()),
+    ("292", "than on a GPU with {=} lanes", lambda n: n == h200("lanes")),
+]
+
+# Of the GPU of the runs, wherever a lab says it: a pattern, and what its number must be.
+FACTS = [
+    ("{=} multiprocessors", lambda: sms()),
+    ("at {=} MHz", lambda: h200("boost_mhz")),
+    ("at {=} GHz", lambda: h200("boost_mhz") / 1e3),
+    ("At {=} TB/s", lambda: h200("dram_gbyte_per_s") / 1e3),
+    ("of the {=} lanes", lambda: gpu("threadsPerWarp")),
+    ("sectors of {=} bytes", lambda: 32), ("sector of {=} bytes", lambda: 32),
+    ("pieces of {=} bytes", lambda: 32), ("piece of {=} bytes", lambda: 32),
+    ("{=} bytes a load", lambda: 16), ("`vector` reads {=} bytes", lambda: 16),
 ]
 
 # Columns of a table that have values of counters, or of the model's parts.
@@ -612,6 +668,43 @@ def source(path):
 def sms():
     return db.execute("SELECT smCount FROM run WHERE device = 'NVIDIA H200' AND kind = "
                       "'lab' LIMIT 1").fetchone()[0]
+
+
+def gpu(column):
+    """What the driver says of the GPU that made the runs."""
+    return db.execute(f"SELECT {column} FROM TARGET_INFO_GPU WHERE name = 'NVIDIA H200' AND "
+                      f"{column} IS NOT NULL LIMIT 1").fetchone()[0]
+
+
+def copy_about():
+    """The copy of most runs, to hundreds of GB/s."""
+    values = sorted(v for v, in db.execute(
+        "SELECT ceilingCopy_B_s FROM lab_row WHERE ceilingCopy_B_s > 0 GROUP BY runId"))
+    return round(values[len(values) // 2] / 1e9, -2)
+
+
+def fp32_over_copy():
+    """FLOPs a byte where the roofs of most runs meet."""
+    values = sorted(f / c for f, c in db.execute(
+        "SELECT ceilingFp32_FLOP_s, ceilingCopy_B_s FROM lab_row WHERE ceilingCopy_B_s > 0 "
+        "AND ceilingFp32_FLOP_s > 0 GROUP BY runId"))
+    return values[len(values) // 2]
+
+
+def note_of(run, rung):
+    """The numbers of the note of a rung at a run's first size."""
+    note = next(r["note"] for r in run_of(run).rows if r["rung"] == rung)
+    return [float(n) for n in re.findall(r"(?<![\w.])\d+\.\d+", note)]
+
+
+def facts(name, text):
+    for words, value in FACTS if "-lab-" in name else []:
+        pattern = re.sub(r"(?:\\ )+", r"\\s+", re.escape(words)).replace(
+            r"\{=\}", DIGITS)
+        for found in re.finditer(pattern, text):
+            if Figure(*found.groups()) != value():
+                complain(name, f"the GPU of the runs has {value()}: " +
+                         re.sub(r"\s+", " ", found.group()))
 
 
 def rounds(n, high, wide):
@@ -1089,6 +1182,7 @@ def paragraphs(text):
 def check_lesson(name, text):
     lesson = lesson_of(name)
     text = relations(name, lesson, text)
+    facts(name, text)
     for of, words, _ in ALLOWED:
         for one in words.split("|") if of == lesson else []:
             text, found = re.subn(one.replace(" ", r"\s+"), " ", text, flags=re.S)

@@ -6,6 +6,7 @@ usage: lesson_inside.py PROGRAM LESSONS_DIR COMPILER
 """
 import glob
 import json
+import math
 import re
 import shlex
 import subprocess
@@ -109,14 +110,29 @@ class Lesson:
     def rest(self):
         """Complains about each number of the text that no phrase and no run has."""
         known = Sim.known | numbers(sum(self.commands, []))
+        threads = set()
+        for c in [c for c in self.commands if "--block" in c]:
+            grid, block = (math.prod(map(int, c[c.index(w) + 1].split(",")))
+                           for w in ("--grid", "--block"))
+            threads |= {block, grid * block}
         for m in NUMBER.finditer(self.text, self.begin, self.end):
+            of = threads if re.match(r" threads\b", self.text[m.end():]) else known
             if not any(a <= m.start() and m.end() <= b for a, b in self.told) and \
-                    float(m[0].replace(",", "")) not in known:
+                    float(m[0].replace(",", "")) not in of:
                 complain(f"{self.name}: {m[0]} is of no run:",
                          self.text[max(0, m.start() - 30):m.end() + 15])
 
     def walk(self, kernel, words):
         return run([*self.command(kernel), "--walk"], words)[0]
+
+    def block(self, phrase, *args):
+        """A phrase with the threads of a block of a step's kernel."""
+        if not has_simulator():
+            self.tell(re.search(phrase.replace("{}", r"[\d,]+"), self.text)[0])
+            return
+        out, _ = run(["step", self.name, "--backend", "sim", "--trace", "off", *args], "quit\n")
+        warps = int(re.search(r"warp 0 of (\d+)", out)[1])
+        self.has(phrase.format(f"{32 * warps:,}"))
 
     def expect(self, what, text):
         if text not in what:
@@ -148,6 +164,7 @@ def inside_kernel():
     far = Sim(lesson.command("shifted", ("in:float[64]=iota",
                                          "in:float[32]=iota")))
     assert far.findings[0]["thread"] == [31, 0, 0], far.findings
+    lesson.block("Its block has {} threads", "--into", "fc1.W")
     gradient = lesson.network()["fc1.W.grad"]
     lesson.has(f"{len(gradient)} products $x_k y_m$, from {min(gradient):.0f} to "
                f"{max(gradient):.0f}")
@@ -276,6 +293,7 @@ def divergence():
     walk = walk[walk.index("stops at each line"):]
     assert ">   13" not in walk and ">   17" in walk, walk
     lesson.has("and line 13, in the other branch, passes without it")
+    lesson.block("for a block of {} threads", "--into", "act.leaky_relu")
     lesson.rest()
 
 
@@ -311,6 +329,8 @@ def one_tile():
     n, tiles = round(len(naive.values) ** .5), 2  # of the command: --grid 2,2
     lesson.has(f"here {2 * n} / {2 * tiles + 1} = {2 * n / (2 * tiles + 1):.1f}. The")
     lesson.has(f"has {32 // (n // tiles)} different words, one for each row of the warp")
+    lesson.block("`dense_tiled` has one block of {} threads", "--variant", "fc1=tiled",
+                 "--into", "fc1.matmul")
     for row in re.findall(r"`c\[(\d+),\d+\]` is row", lesson.text):
         lesson.has(f"is row {row}, in")
     lesson.rest()
@@ -375,7 +395,70 @@ def gradients():
         one["sample_error"], many["sample_error"]))
 
 
+def look_inside():
+    """What labs say of the commands that they have for looking inside."""
+    def counted(name, kernel, *changes):
+        lesson = Lesson(name)
+        return lesson, Sim(lesson.command(kernel, *changes))
+    lesson, s = counted("lab-saxpy", "saxpy")
+    each = s.counts["global_sectors"] // s.counts["global_requests"]
+    lesson.has(f"The line of the sum: {s.counts['global_requests']} requests, "
+               f"{s.counts['global_sectors']} sectors.")
+    Lesson("lab-vector-add").has(f"of 32 neighbours is one request of {each} sectors:")
+    lesson, s = counted("lab-transpose", "plain")
+    line = max(s.lines.values(), key=lambda r: r["wavefronts"])
+    lesson.has(f"The wavefronts of line {line['line']}, where the tile is read down its "
+               f"columns: {line['wavefronts'] // (line['wavefronts'] - line['bank_conflicts'])} "
+               "for each request")
+    lesson, s = counted("lab-stride", "strided")
+    lesson.has(f"The sectors of the load, {s.counts['global_sectors'] - each} for a stride "
+               "of 8: one for each lane")
+    lesson, s = counted("lab-read-levels", "strided")
+    _, far = counted("lab-stride", "strided")
+    lesson.has(f"takes {s.counts['global_sectors'] - each} of them or "
+               f"{far.counts['global_sectors'] - each},")
+    lesson, s = counted("lab-divergence", "two_paths")
+    split = [n for n, r in sorted(s.lines.items())
+             if r["executions"] and r["lanes"] == 16 * r["executions"]]
+    assert len(split) == 2, s.lines
+    lesson.has(f"Lines {split[0]} and {split[1]}: twice the executions, and "
+               f"{s.lines[split[0]]['lanes'] // s.lines[split[0]]['executions']} lanes of 32 "
+               "in each")
+    lesson, s = counted("lab-warps-fma", "rounds")
+    rounds = max(s.values)
+    body, = [n for n, r in s.lines.items() if r["executions"] == rounds]
+    lesson.has(f"with {rounds:.0f} rounds for the slowest lane: line {body} has")
+    network = Lesson("mlp-digits").network()
+    elements = len(network["fc1.xW"])
+    Lesson("lab-network-size").has(
+        f"{elements} threads have an element, {-elements % 256} leave at once")
+    if not has_simulator():
+        return
+    lesson = Lesson("lab-trsv")
+    walk = run(["lab", "trsv", "--backend", "sim", "--sizes", "100", "--into", "columns"],
+               "break 25\ncontinue\ninstruction\ninstruction\ninstruction\nquit\n")[0]
+    column, = set(re.findall(r"(\d+) lanes read (\d+) bytes each of global memory, L\[1,0\] "
+                             r"to L\[32,0\]: (\d+) sectors", walk))
+    own, = set(re.findall(r"x\[1\] to x\[32\]: (\d+) sectors", walk))
+    lesson.has(f"{column[0]} lanes read {column[2]} sectors for "
+               f"{int(column[0]) * int(column[1])} bytes. Two `instruction` more: x takes "
+               f"{own}.")
+    lesson = Lesson("lab-gemm-full")
+    with tempfile.TemporaryDirectory() as place:
+        out, _ = run(["lab", "gemm_full", "--backend", "sim", "--sizes", "32x32x32x1x1x1,"
+                      "32x32x32x1x2x1", "--json", "--db", place + "/runs.db"])
+    kernels = [r for r in map(json.loads, out.splitlines()) if r["type"] == "lab_kernel"]
+    loads = {(r["name"], r["size"][-3:-2]): r["counted"]["sectors_per_load"] for r in kernels}
+    # Half of a load's requests are A's, which do not change; the warp has 16 columns.
+    lesson.has(f"the mean is near {loads['full_plain', '2']:.0f}. `tile` needs "
+               f"{loads['full_tile', '2']:.0f} whatever")
+    columns = next(r["block_x"] for r in kernels if r["name"] == "full_plain")
+    assert abs((columns + 2) / 2 - loads["full_plain", "2"]) < .5
+    lesson.has(f"a load of B by `plain` takes {columns} sectors, one for each column")
+    assert loads["full_tile", "1"] == loads["full_tile", "2"]
+
+
 for check in (inside_kernel, forgotten_check, missing_barrier, banks, divergence,
-              one_tile, labs, gradients):
+              one_tile, labs, gradients, look_inside):
     check()
 sys.exit(wrong)

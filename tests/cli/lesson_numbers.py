@@ -104,6 +104,14 @@ def mlp_digits(w):
 
 
 def training_loop(w):
+    label, = re.search(r" y: \[(\d)\]", w.text).groups()
+    truth = " | ".join("1" if str(i) == label else "0" for i in range(10))
+    yield f"| truth | {truth} |"
+    yield f"the truth is {label}, to which it gave exactly zero"
+    yield f"is the label `y` = {label}: a row with a 1 in place {label}."
+    row = " | ".join("0" if v < 1e-9 else f"{v:.1f}".lstrip("0")
+                     for v in w.flat("loss.probs"))
+    yield f"| output | {row} |"
     yield f"largest score: {w.flat('loss')[0]:.4f}"
     losses, _ = trained("training-loop")
     yield f"In the {len(losses)}th iteration the loss is {losses[-1]:.3f}"

@@ -21,7 +21,6 @@ import sys
 
 exe, root = sys.argv[1:3]
 OTHER = "another network's or the course's, beside which this one is put"
-FUNCTION = "of the function, at a place where the lesson has no number"
 FOLLOWS = "follows from the sentence itself"
 SAID = [
     ("softmax-regression", "images of 28 by 28", OTHER),
@@ -45,11 +44,6 @@ SAID = [
     ("cnn-mnist", "432 products for each", "6 x 6 x 12"),
     ("lenet", "150 products for each", "5 x 5 x 6"),
     ("inference", "43 layers become 27", "lesson_numbers.py has both"),
-    ("activations", "dips deeper, to -0.278 near", FUNCTION),
-    ("gelu", "at most 1.1289 at", FUNCTION), ("gelu", "would be 17.0433", FUNCTION),
-    ("swish", "is -0.278, near", FUNCTION), ("swish", "at most 1.0998 near", FUNCTION),
-    ("sigmoid-gradient", "| -2 | 0.104994 | 0.104994 | 0.104994 | | 2 | 0.104994 | 0.104994 "
-     "| 0.104994 |", FUNCTION),
     ("lstm-text", "the network writes 200 characters", "as --sample does by itself"),
     ("embedding-product", "the 20 numbers of `x`", FOLLOWS),
     ("embedding-product", "5 by 4 by 3 products", FOLLOWS),
@@ -77,6 +71,105 @@ SAID = [
     ("inference", "Of 12 layers 6 are left", "lesson_numbers.py has both"),
     ("model-sizes", "30,000 to 50,000 rows", OTHER),
 ]
+
+
+def sigmoid(x):
+    return 1 / (1 + math.exp(-x))
+
+
+def swish(x):
+    return x * sigmoid(x)
+
+
+def gelu(x):
+    return x / 2 * (1 + math.erf(x / math.sqrt(2)))
+
+
+CUBE = 0.044715  # of the approximation's definition; the sum and the differences need it
+
+
+def gelu_by_tanh(x):
+    return x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + CUBE * x**3)))
+
+
+def slope(f):
+    return lambda x: (f(x + 1e-5) - f(x - 1e-5)) / 2e-5
+
+
+GRID = [i / 1000 for i in range(-4000, 4001)]
+
+
+def lowest(f):
+    """Where a function is least, and its value there."""
+    at = min(GRID, key=f)
+    return at, f(at)
+
+
+def highest(f):
+    return max(map(f, GRID))
+
+
+def inputs(lesson):
+    return [float(n) for n in re.findall(r"-?[\d.]+", re.search(
+        r" x: \[(.*?)\] ", text_of(lesson))[1])]
+
+
+def slide_loss():
+    p, truth = [0, .1, 0, .3, .1, .1, 0, 0, .4, 0], 6
+    return sum((v - (i == truth)) ** 2 for i, v in enumerate(p)) / 2
+
+
+def printed_difference():
+    """The largest difference of the worked example's numbers that are not rounded right."""
+    done = subprocess.run([exe, "--plain", "lstm-example", "--backend", "cpu", "--trace",
+                           "off"], input="s\n" * 60, capture_output=True, text=True,
+                          check=True, timeout=120).stdout
+    return max(abs(float(d)) for p, d in re.findall(
+        r"printed (\S+), difference ([-+]\d[^\s,]*)", done)
+        if abs(float(d)) > .5 * 10.0 ** -len(p.partition(".")[2]))
+
+
+# What a text has of a function where its lesson has no number: words, and the numbers.
+FUNCTIONS = [
+    ("activations", "in the middle and {:.4f} at the ends", lambda: [slope(math.tanh)(-4)]),
+    ("activations", "dips deeper, to {1:.3f} near $x = {0:.2f}$", lambda: lowest(swish)),
+    ("swish", "function is {1:.3f}, near $x = {0:.2f}$", lambda: lowest(swish)),
+    ("swish", "at most {:.4f} near $x = {:.1f}$", lambda: [
+        highest(slope(swish)), max(GRID, key=slope(swish))]),
+    ("gelu", "at $x = -2.5$ the two differ by {:.5f}", lambda: [
+        abs(gelu(-2.5) - gelu_by_tanh(-2.5))]),
+    ("gelu", "never by more than {:.5f}", lambda: [math.ceil(1e5 * highest(
+        lambda x: abs(gelu(x) - gelu_by_tanh(x)))) / 1e5]),
+    ("gelu", "With the approximation it would be {:.4f}", lambda: [
+        sum(map(gelu_by_tanh, inputs("gelu")))]),
+    ("gelu", "(x + {:f} x^3)", lambda: [CUBE]), ("activations", "(x + {:f} x^3)",
+                                                 lambda: [CUBE]),
+    ("gelu", "from about {:.2f} on", lambda: [
+        round(4 * next(x for x in GRID if slope(gelu)(x) > 1)) / 4]),
+    ("gelu", "at most {:.4f} at $x = \\sqrt{{2}}$", lambda: [slope(gelu)(math.sqrt(2))]),
+    ("gelu", "negative below $x = {0:.2f}$, where the function has its lowest point, {1:.2f}",
+     lambda: lowest(gelu)),
+    ("training-loop", "- t[j])^2 = {:.2f}$", lambda: [slide_loss()]),
+    ("training-loop", "$e^{{{:.1f}}}$ does not fit", lambda: [-120 - math.log(4)]),
+    ("softmax-overflow", "is ${:.1f} \\cdot 10^{{38}}$, and $e^{{{:.2f}}}$ is above", lambda: [
+        MOST / 1e38, math.ceil(100 * math.log(MOST)) / 100]),
+    ("softmax-overflow", "$e^{{88}}$ is ${:.1f} \\cdot 10^{{38}}$", lambda: [
+        math.exp(88) / 1e38]),
+    ("sigmoid-gradient", "| -2 | {0:.6f} | {0:.6f} | {0:.6f} | | 2 | {0:.6f} | {0:.6f} | "
+     "{0:.6f} |", lambda: [sigmoid(2) * sigmoid(-2)]),
+    ("sigmoid-gradient", "$e^{{50}} = {:.1f} \\cdot 10^{{21}}$ can be held, but its square, "
+     "${:.1f} \\cdot 10^{{43}}$", lambda: [math.exp(50) / 1e21, math.exp(100) / 1e43]),
+    ("sigmoid-gradient", "$1 - {:.1f} \\cdot 10^{{-22}}$", lambda: [math.exp(-50) * 1e22]),
+    ("sigmoid-gradient", "${:.1f} \\cdot 10^{{-44}}$ at the top", lambda: [
+        round(math.exp(-100) / 2**-149) * 2**-149 * 1e44]),
+    ("lstm-example", "the largest by {:.6f}. The tolerance shown here is {:.6f}",
+     lambda: [printed_difference(), float(re.search(r"tolerance: (\S+?),", text_of(
+         "lstm-example"))[1])]),
+    ("lstm-example", "the largest of the differences, {:.6f}", lambda: [printed_difference()]),
+]
+MOST = (2 - 2**-23) * 2.0**127  # of fp32
+
+
 WHOLE = r"(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d+)"
 UNITS = ("channels|images|pictures|samples|weights|biases|parameters|classes|units|rows|"
          "columns|words|characters|numbers|cells|points|values|scores|kernels|filters|steps|"
@@ -213,8 +306,13 @@ def decimals(path, head, text):
     what is beside the course is in course_figures.csv."""
     lesson = path.rsplit("/", 1)[-1].split("-", 1)[1][:-3]
     text = re.split(r"^\*\*Beside the", text.split("## Try next")[0], flags=re.M)[0]
-    text = re.sub(r"\$[^$]*\$", " ", re.sub(r"\s+", " ", text))
+    text = re.sub(r"\s+", " ", text)
     for words in [w for of, w, _ in SAID if of == lesson]:
+        text = text.replace(words, re.sub(r"\d", "_", words))
+    for words, numbers in [(w, n) for of, w, n in FUNCTIONS if of == lesson]:
+        words = words.format(*numbers())
+        if words not in text:
+            yield f"the function has: {words}"
         text = text.replace(words, re.sub(r"\d", "_", words))
     text = re.sub(CLAIMED.get(lesson, "(?!)"), " ", text)
     before = re.search(r"^prerequisites: \[(.*)\]", head, re.M)
@@ -223,7 +321,7 @@ def decimals(path, head, text):
                      *(float(n) for n in re.findall(r"\d+\.\d+", head))])
     for m in re.finditer(r"(?<![\w.,/])(\d+)\.(\d+)(?!\w|\.\d|e-)", text):
         half = .5 * 10.0 ** -len(m[2])
-        if len((m[1] + m[2]).lstrip("0")) < 3:
+        if len((m[1] + m[2]).lstrip("0")) < 2:
             continue
         at = bisect.bisect_left(values, float(m[0]) - 1.00001 * half)
         if at == len(values) or values[at] > float(m[0]) + 1.00001 * half:

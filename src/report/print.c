@@ -86,10 +86,20 @@ size_t lab_print_columns(void)
     return size.ws_col > 0 ? size.ws_col : 80;
 }
 
+static size_t columns_of(const char *word)
+{
+    static const char *const marks[] = {LAB_PRINT_BOLD, LAB_PRINT_PLAIN};
+    size_t wide = (size_t)lab_md_columns(word);
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        for (const char *at = word; (at = strstr(at, marks[i])); at++)
+            wide -= strlen(marks[i]);
+    return wide;
+}
+
 static void put_word(void)
 {
     wrap.word[wrap.n] = '\0';
-    size_t wide = (size_t)lab_md_columns(wrap.word);
+    size_t wide = columns_of(wrap.word);
     if (!wrap.begun)
         wrap.indent = wrap.blanks;
     if (wrap.begun && wrap.blanks > 0 &&

@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/format.h"
 #include "base/mem.h"
@@ -253,7 +255,9 @@ static void add_last(const struct lines *l, const char *cell, size_t at,
 static void add_line(const struct lines *l, size_t row, struct lab_str *out)
 {
     const struct lab_text_table *t = l->t;
+    const bool head = row == 0 && t->bold_head;
     size_t at = 0;
+    lab_str_add(out, head ? LAB_PRINT_BOLD : "");
     for (int c = 0; c < l->to; c++) {
         if (c >= l->lead && c < l->from)
             continue;
@@ -269,7 +273,7 @@ static void add_line(const struct lines *l, size_t row, struct lab_str *out)
         at += l->widest[c] + 2;
         if (!t->right[c] && !last)
             lab_str_addf(out, "%*s", pad, "");
-        lab_str_add(out, last ? "\n" : "  ");
+        lab_str_add(out, !last ? "  " : head ? LAB_PRINT_PLAIN "\n" : "\n");
     }
 }
 
@@ -355,6 +359,8 @@ enum lab_status lab_text_table_put(struct lab_text_table *t, const char *above)
 {
     struct lab_str text;
     lab_str_init(&text);
+    t->bold_head = lab_print_color(NULL, isatty(STDOUT_FILENO),
+                                   getenv("NO_COLOR"), getenv("TERM"));
     lab_str_add(&text, above);
     enum lab_status st = lab_text_table_format(t, &text);
     if (!st)

@@ -49,6 +49,13 @@ P
 run profile show --recorded last
 expect_exit 0
 grep -q 'NVIDIA H200' "$out" || complain "show does not name the device"
+# The head of a table is bold on a terminal that may have colour, and nowhere else.
+grep -q "$(printf '\033')" "$out" && complain 'a sequence in a pipe'
+"${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" profile list --recorded >head.out
+grep -qF "$(printf '\033[1mrun ')" head.out || complain "no bold head: $(sed -n 1p head.out | cat -v)"
+NO_COLOR=1 "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" profile list --recorded \
+    >head.out
+grep -q "$(printf '\033')" head.out && complain 'NO_COLOR, and a sequence'
 # Sentences break between words where the terminal ends.
 run profile list --recorded --json
 gpt=$(sed -n 's/.*"run":\([0-9]*\),"lesson":"gpt".*/\1/p' "$out" | head -1)

@@ -16,6 +16,9 @@ void lab_printf(FILE *out, const char *fmt, ...) LAB_PRINTF(2, 3);
 /* A text on standard output, line by line: it may be long. */
 struct lab_str;
 void lab_print_lines(struct lab_str *text);
+/* They take no columns in lines that break. */
+#define LAB_PRINT_BOLD "\033[1m"
+#define LAB_PRINT_PLAIN "\033[0m"
 /* From now on lines of standard output that come by lab_printf() and
  * lab_print_text() break between words where they are longer than this; what is
  * in backquotes is one word. 0: they stay whole. What follows a break is

@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,8 @@
 
 #include "base/datadir.h"
 #include "base/mem.h"
+#include "base/parallel.h"
+#include "base/thread.h"
 
 enum { MAX_LESSONS = 2000 };
 
@@ -109,19 +113,48 @@ static enum lab_status list_own(struct lab_catalog *c, size_t *cap)
     return list_directory(c, cap, dir);
 }
 
+/* Lessons that several threads read, each the next one that none has begun. */
+struct reading {
+    struct lab_catalog *c;
+    atomic_size_t next;
+    atomic_bool no_memory;
+};
+
+static void *read_some(void *user)
+{
+    struct reading *r = user;
+    for (;;) {
+        const size_t i = atomic_fetch_add(&r->next, 1);
+        if (i >= r->c->count || atomic_load(&r->no_memory))
+            return NULL;
+        struct lab_catalog_entry *e = &r->c->items[i];
+        enum lab_status st = lab_lesson_load(&e->lesson, e->path);
+        if (st && st != LAB_E_NOMEM)
+            e->error = lab_strdup(lab_error());
+        if (st && !e->error)
+            atomic_store(&r->no_memory, true);
+    }
+}
+
+/* Half of what the home screen takes to come is this. */
 static enum lab_status read_entries(struct lab_catalog *c)
 {
-    for (size_t i = 0; i < c->count; i++) {
-        struct lab_catalog_entry *e = &c->items[i];
-        enum lab_status st = lab_lesson_load(&e->lesson, e->path);
-        if (st == LAB_E_NOMEM)
-            return st;
-        if (st) {
-            e->error = lab_strdup(lab_error());
-            if (!e->error)
-                return lab_no_memory("the list of lessons");
-        }
-    }
+    enum {
+        HELPERS = 3,
+        EACH = 8 /* lessons at least, or a thread costs more */
+    };
+    pthread_t helper[HELPERS];
+    int n = 0;
+    struct reading r = {.c = c};
+    while (n < HELPERS && n + 1 < lab_cores() &&
+           c->count >= (size_t)(n + 2) * EACH &&
+           lab_thread_start(&helper[n], read_some, &r) == LAB_OK)
+        n++;
+    read_some(&r);
+    while (n > 0)
+        pthread_join(helper[--n], NULL);
+    if (atomic_load(&r.no_memory))
+        return lab_no_memory("the list of lessons");
     if (c->count)
         qsort(c->items, c->count, sizeof(*c->items), by_order);
     return LAB_OK;

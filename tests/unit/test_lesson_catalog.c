@@ -85,6 +85,48 @@ TEST_CASE(lessons_stand_in_their_order)
     lab_catalog_free(c);
 }
 
+/* So many that several threads read them: each has its own text or its own error, and
+ * without memory there is none of them. */
+TEST_CASE(many_lessons_are_read)
+{
+    enum { MANY = 64, BROKEN = 5 /* each such one */ };
+    char many[96];
+    char name[32];
+    char text[256];
+    struct lab_catalog *c;
+    snprintf(many, sizeof(many), "%s/many", lessons);
+    assert_int_equal(mkdir(many, 0700), 0);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "many/l%02d.md", i);
+        snprintf(text, sizeof(text),
+                 "---\nformat: 1\n%s: T%02d\n" DATA NETWORK TEXT,
+                 i % BROKEN ? "title" : "tilte", i);
+        put(name, text);
+    }
+    assert_ok(lab_catalog_load(&c, many));
+    assert_int_equal(c->count, MANY);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "l%02d", i);
+        const struct lab_catalog_entry *e = lab_catalog_find(c, name);
+        assert_non_null(e);
+        assert_true(!e->lesson == (i % BROKEN == 0));
+        snprintf(text, sizeof(text), i % BROKEN ? "T%02d" : "l%02d.md", i);
+        assert_non_null(strstr(e->lesson ? e->lesson->title : e->error, text));
+    }
+    lab_catalog_free(c);
+    for (int64_t n = 200; n < 1200; n += 300) {
+        lab_mem_fail_from(n);
+        enum lab_status st = lab_catalog_load(&c, many);
+        lab_mem_fail_from(0);
+        assert_int_equal(st, LAB_E_NOMEM);
+    }
+    for (int i = 0; i < MANY; i++) {
+        snprintf(text, sizeof(text), "%s/l%02d.md", many, i);
+        assert_int_equal(unlink(text), 0);
+    }
+    assert_int_equal(rmdir(many), 0);
+}
+
 /* A user's own lessons are among the installed, one in the place of its namesake. */
 TEST_CASE(lessons_of_a_user)
 {

@@ -45,12 +45,14 @@ TEST_CASE(homes_and_runs_never_overlap)
             struct lab_rect body = {3, 5, h, w};
             struct lab_home_layout l = lab_home_layout(body, w % 7);
             struct lab_rect home[] = {l.badge, l.lessons, l.about, l.runs};
-            const struct lab_run_want want = {w % 30, h % 50, h % 2,
-                                              w % 3 == 0};
+            const struct lab_run_want want = {w % 30, h % 50, h % 2, w % 3 == 0,
+                                              h >= 20 ? w % 2 * 6 : 0};
             struct lab_run_layout m = lab_run_layout(body, &want);
-            struct lab_rect run[] = {m.facts, m.steps, m.kernels, m.flame};
+            struct lab_rect run[] = {m.facts, m.steps, m.kernels, m.flame,
+                                     m.why};
             check_parts(home, 4, body, h >= 14);
-            check_parts(run, 4, body, h >= 12);
+            check_parts(run, 5, body, h >= 12);
+            assert_int_equal(lab_rect_empty(m.why), want.why == 0 || w == 0);
             if (h >= 13 && w >= LAB_SCREEN_MIN_W) /* the smallest screen */
                 assert_true(l.lessons.h >= 5 && l.runs.h >= 3 &&
                             m.steps.h >= 5 && m.kernels.h >= (h % 2 ? 4 : 2));
@@ -110,6 +112,21 @@ TEST_CASE(a_flame_takes_what_is_left)
                 (l.steps.h >= cases[i].want.steps + 2 || l.flame.x > body.x) &&
                 l.kernels.h >= cases[i].want.kernels + 2);
     }
+}
+
+/* Of few kernels beside many steps the rest of the column is the text's. */
+TEST_CASE(what_bounds_a_step_is_below_few_kernels)
+{
+    const struct lab_rect body = {1, 0, 57, 200};
+    struct lab_run_want want = {11, 18, 1, true, 6};
+    struct lab_run_layout l = lab_run_layout(body, &want);
+    assert_int_equal(l.kernels.h, 4);
+    assert_int_equal(l.why.x, l.kernels.x);
+    assert_int_equal(l.why.y + l.why.h, l.steps.y + l.steps.h);
+    want.kernels = 18;
+    l = lab_run_layout(body, &want);
+    assert_int_equal(l.why.w, body.w);
+    assert_int_equal(l.why.y + l.why.h, body.y + body.h);
 }
 
 TEST_CASE(shares_keep_their_promises)

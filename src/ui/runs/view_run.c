@@ -266,8 +266,9 @@ static int below_kernels(struct lab_rect body, const struct lab_run_want *want)
     return flame_rows(body.h - lists_rows(&kernels, true) - 1);
 }
 
-struct lab_run_layout lab_run_layout(struct lab_rect body,
-                                     const struct lab_run_want *want)
+/* Without the text of what bounds a step. */
+static struct lab_run_layout lay_out_lists(struct lab_rect body,
+                                           const struct lab_run_want *want)
 {
     struct lab_run_layout l = {0};
     int rows[3];
@@ -297,6 +298,25 @@ struct lab_run_layout lab_run_layout(struct lab_rect body,
     }
     l.steps = lab_rect_cut_top(&body, rows[1]);
     l.kernels = lab_rect_cut_top(&body, rows[2]);
+    return l;
+}
+
+struct lab_run_layout lab_run_layout(struct lab_rect body,
+                                     const struct lab_run_want *want)
+{
+    const int kernels =
+        want->kernels > LEAST_KERNELS ? (int)want->kernels : LEAST_KERNELS;
+    struct lab_run_layout l = lay_out_lists(body, want);
+    const int spare = l.kernels.h - kernels - HEADS;
+    if (want->why == 0)
+        return l;
+    if (body.w >= WIDE && spare >= want->why) {
+        l.why = lab_rect_cut_bottom(&l.kernels, spare);
+        return l;
+    }
+    const struct lab_rect why = lab_rect_cut_bottom(&body, want->why);
+    l = lay_out_lists(body, want);
+    l.why = why;
     return l;
 }
 
@@ -394,12 +414,11 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
     int why = body.h >= WITH_WHY     ? WHY
               : body.h >= WITH_SHORT ? why_rows(st, c, body.w)
                                      : 0;
-    if (st->steps.count > 0 && !st->simulated)
-        draw_why(st, c, lab_rect_cut_bottom(&body, why));
     const struct lab_run_want want = {
         (int64_t)lab_pager_lines(&st->facts, body.w, c->ascii), st->steps.count,
         st->all_kernels ? st->kernels.count : st->most_kernels,
-        st->flame.state != NULL};
+        st->flame.state != NULL,
+        st->steps.count > 0 && !st->simulated ? why : 0};
     struct lab_run_layout l = lab_run_layout(body, &want);
     char title[160] = "Kernels";
     if (st->kernels_of < 0 && st->steps.count > 0)
@@ -413,6 +432,7 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
         lab_pager_draw(&st->facts, c, l.facts);
     }
     draw_flame(st, c, l.flame);
+    draw_why(st, c, l.why);
     lab_canvas_heading(c, &l.steps,
                        st->by_bound ? "Steps, colours by bound"
                                     : "Steps, colours by phase",

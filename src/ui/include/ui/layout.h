@@ -32,6 +32,8 @@ struct lab_run_layout { /* one run: what it was, its steps, its kernels */
     struct lab_rect steps;
     struct lab_rect kernels;
     struct lab_rect flame; /* where the time goes, in what the lists leave */
+    struct lab_rect
+        why; /* below the kernels where these leave rows, else below all */
 };
 
 struct lab_run_want { /* what there is to show of it */
@@ -39,6 +41,7 @@ struct lab_run_want { /* what there is to show of it */
     int64_t steps;
     int64_t kernels; /* of the step with the most; 0: no step has any */
     bool flame;      /* it has times to draw one of */
+    int why;         /* rows, with the heading, of what bounds a step */
 };
 
 LAB_C_BEGIN

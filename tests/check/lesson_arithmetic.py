@@ -2,9 +2,9 @@
 
 usage: lesson_arithmetic.py SOURCE_DIR
 
-Of each formula the sides of = and of \\leftarrow that have numbers alone are computed;
-each side is to be the first one, rounded to its own digits; to one unit of its last
-digit where the first has rounded numbers.
+Of each formula, and of each sum between blanks, the sides of = and of \\leftarrow that have
+numbers alone are computed; each side is to be the first one, rounded to its own digits; to
+one unit of its last digit where the first has rounded numbers.
 """
 import glob
 import math
@@ -55,8 +55,11 @@ for name in sorted(glob.glob(f"{root}/lessons/[0-9]*.md")):
     with open(name, encoding="utf-8") as f:
         text = f.read()
     body = text.split("\n---\n", 1)[1]
-    for formula, scale in re.findall(r"\$([^$]+)\$(?: (billion|million|GFLOP))?",
-                                     re.sub(r"\s+", " ", body)):
+    body = re.sub(r"\s+", " ", body)
+    written = re.findall(r"(?<![\w.$,])(?<![-+x*/=(] )\d[\d.,]*(?: [x+-] \d[\d.,]*)+ = "
+                         r"(?:\d[\d.,]*\d|\d)(?!\w)", re.sub(r"\$[^$]*\$", "$", body))
+    for formula, scale in re.findall(r"\$([^$]+)\$(?: (billion|million|GFLOP))?", body) + [
+            (w.replace(" x ", " * "), "") for w in written]:
         sides = [plain(s) for s in re.split(r"=|\\leftarrow", formula)]
         for a, b in zip(sides, sides[1:]):
             if a is None or b is None:

@@ -202,6 +202,24 @@ RELATIONS = [
         f"x{n / 9:.0f}x" in run_of(374).rows[0]["size"], v == .08] == [True, True]),
     ("231", "`--sizes 1x128x128x128x128x11`, where a sum has {=} terms",
      lambda n: n == 128 * 11 * 11),
+    ("204", "pieces of {=} x {=} are read by {=} x {=} threads, two numbers a thread",
+     lambda a, b, c, d: a * b == 2 * c * d and a == c == 32),
+    ("204", "A thread keeps {=} elements of C in registers: {=} in a row, or {=} x {=}. They "
+     "are the same {=} multiply-adds for each k, but in a row they take {=} number of A and "
+     "{=} of B, {=} reads, and as a square {=} and {=}, {=} reads",
+     lambda n, row, a, b, same, one, of, reads, c, d, square: one == 1 and
+     n == row == a * b == same == of and reads == 1 + n and [c, d, square] == [a, b, a + b]),
+    ("204", "the first ({=} of a column, {=} reads)", lambda n, reads: [n] == numbers_in_idea(
+        "gemm", "thread_1d") and reads == n + 1),
+    ("204", "the second ({=} x {=}: {=} multiply-adds for {=} reads)",
+     lambda a, b, n, reads: [a, b] == numbers_in_idea("gemm", "thread_2d") and n == a * b and
+     reads == a + b),
+    ("201", "With x = {=}, y = {=} and a = {=} every result is {=} x {=} + {=} = {=}",
+     lambda x, y, a, a_, x_, y_, r: [a, x, y] == [a_, x_, y_] and r == a * x + y and
+     [x, y, a] == [1, 2, 2]),
+    ("211", "every {=} terms they are added up", lambda n: n == math.prod(int(
+        v) for v in re.search(r"DEPTH = (\d+), PROMOTE = (\d+),", source(
+            "kernels/tf32x3/tf32x3_sm90.cuh")).groups())),
     ("241", "An H200 needs {=} operations a byte, {=} a number in fp32", lambda a, b:
      b == 4 * a and a.is_(fp32_over_copy())),
     ("241", "a launch, and {=} MB.", lambda m: m.is_(next(
@@ -697,6 +715,12 @@ def note_of(run, rung):
     return [float(n) for n in re.findall(r"(?<![\w.])\d+\.\d+", note)]
 
 
+def numbers_in_idea(lab, rung):
+    idea, = db.execute("SELECT idea FROM lab_row WHERE lab = ? AND rung = ? AND idea NOT NULL",
+                       (lab, rung)).fetchone()
+    return [float(n) for n in re.findall(r"\d+", idea)]
+
+
 def facts(name, text):
     for words, value in FACTS if "-lab-" in name else []:
         pattern = re.sub(r"(?:\\ )+", r"\\s+", re.escape(words)).replace(
@@ -705,6 +729,21 @@ def facts(name, text):
             if Figure(*found.groups()) != value():
                 complain(name, f"the GPU of the runs has {value()}: " +
                          re.sub(r"\s+", " ", found.group()))
+
+
+def ideas(name, head, text):
+    """A lab's table of rungs has the numbers of the rungs' own ideas."""
+    lab = re.search(r"^lab: (\w+)", head, re.M)
+    own = {}
+    for rung, idea in db.execute("SELECT DISTINCT rung, idea FROM lab_row WHERE lab = ? AND "
+                                 "idea NOT NULL", (lab[1] if lab else "",)):
+        own.setdefault(rung, []).append(re.findall(r"\d+", re.sub(r"^\w*\d: ", "", idea)))
+    table = re.search(r"^\|[^\n]*idea[^\n]*\n((?:\|.*\n)+)", text, re.M)
+    for row in table[1].splitlines() if table else []:
+        rung, *cells = [c.strip() for c in row.strip("|").split("|")]
+        numbers = re.findall(r"\d+", cells[-1])
+        if numbers and any(own.get(rung, [])) and numbers not in own[rung]:
+            complain(name, f"the idea of {rung} has {own[rung]}, not {numbers}")
 
 
 def rounds(n, high, wide):
@@ -1183,6 +1222,7 @@ def check_lesson(name, text):
     lesson = lesson_of(name)
     text = relations(name, lesson, text)
     facts(name, text)
+    ideas(name, text.split("\n---\n")[0], text)
     for of, words, _ in ALLOWED:
         for one in words.split("|") if of == lesson else []:
             text, found = re.subn(one.replace(" ", r"\s+"), " ", text, flags=re.S)

@@ -47,6 +47,11 @@ class Walk:
         width = self.tensors[name]["shape"][-1]
         return self.flat(name)[i * width:(i + 1) * width]
 
+    def key(self, name):
+        """The numbers of a tensor in the lesson's head, flat."""
+        words, = re.findall(rf" {re.escape(name)}: (\[.*?\])(?= [\w.]+:| -)", self.text)
+        return [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", words)]
+
     def length(self, name):
         return math.sqrt(sum(v * v for v in self.flat(name)))
 
@@ -220,6 +225,7 @@ def optimizer(name, phrase, after=0, other=None):
 
 def schedules(w):
     over = int(re.search(r"over: (\d+)", w.text)[1])
+    yield f"which is $w_1$ and ${re.search(r'x: .*?, 0., .0, (.).', w.text)[1]} w_2$"
     yield f"half of it after {over // 2} iterations, 0 after {over}."
     yield f"After {over // 2} iterations the rate"
     a, b = w.flat("fc1.W")
@@ -241,6 +247,11 @@ def kept_gradient(w):
 
 
 def lstm_example(w):
+    for i, gate in enumerate("aifo"):  # as they were before the update
+        x, y = (w.key("lstm1.W")[2 * i + k] for k in (0, 1))
+        u, b = w.key("lstm1.U")[i], w.key("lstm1.b")[i]
+        found = re.search(rf"\| {gate} \| [\d.]+, [\d.]+ \| [\d.]+ \| [\d.]+ \|", w.text)
+        assert [float(n) for n in re.findall(r"[\d.]+", found[0])] == [x, y, u, b], found[0]
     for t in (0, 1):
         for part in "ch":
             yield f"{w.flat(f'lstm1.{part}.{t}')[0]:.6f}"
@@ -375,7 +386,16 @@ def word2vec_cbow(w):
     yield f"An epoch has {s['iterations_per_epoch']} iterations of {s['batch']} samples"
 
 
+def tokenise(w):
+    rows = re.search(r"tensor: x, values: \[(.*?)\]", w.text)[1].split(", ")
+    yield f"With `maxlen: 5` the first sentence is ({', '.join(rows[:5])})"
+    yield f"has seven words, (8, 6, {', '.join(rows[15:20])}), and keeps the last five"
+
+
 def transformer_block(w):
+    width, = re.findall(r"blocks of width (\d+) with 6 heads", w.text)
+    yield f"with 6 heads. {width} divided by 6 is no whole"
+    assert int(width) % 6 and int(width) % 8 == 0
     yield f"{w.parameters} with all biases"
     first = w.flat("block1.attn.probs")[:4]
     assert first == [1, 0, 0, 0], first
@@ -387,6 +407,9 @@ def model_sizes(w):
         row = re.search(rf"\| {i} \| [\w-]+ \| [^|]+ \| [^|]+ \|", w.text)
         want = f"| {w.at('width.out', i, 0) / width:.0f} | {width:.0f} |"
         yield row[0] if row and row[0].endswith(want) else want + f" of model {i}"
+    printed = [float(n) * {"M": 1, "B": 1000}[unit] for n, unit in re.findall(
+        r"\| ~?([\d.]+) ([MB]) \|", w.text)]
+    yield f"from {min(printed):.0f} million to {max(printed) / 1000:.0f} billion"
     sizes = w.flat("loss.sample")
     yield f"GPT-3 is {100 * sizes[9] / sum(sizes):.0f} percent of it"
     yield f"one block is {w.at('x.grad', 9, 9) / 1e9:.1f} billion"
@@ -414,7 +437,7 @@ claims = [
     ("embedding-gather", embedding_gather), ("word2vec-cbow", word2vec_cbow),
     ("word2vec-skipgram", word2vec),
     ("softmax-saturation", softmax_saturation),
-    ("transformer-block", transformer_block), ("model-sizes", model_sizes),
+    ("transformer-block", transformer_block), ("tokenise", tokenise), ("model-sizes", model_sizes),
 ]
 wrong = 0
 for lesson, phrases in claims:

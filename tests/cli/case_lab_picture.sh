@@ -92,3 +92,13 @@ expect Profile: tf32, tf32
 expect % of the ceiling (tf32)
 absent its ceiling was not measured
 END
+
+# The course's card ran two libraries: a line for each, not one that jumps between them.
+play lab-dgemm --backend cpu --ascii --db picture.db <<'END'
+resize 200 60
+await 60000 Rates: GFLOP/s against the size
+expect slide, MAGMA, Tesla P100
+expect slide, cuBLAS, Tesla P100
+expect slide, its CPU
+key q
+END

@@ -598,22 +598,35 @@ static void add_set(struct picture *p, const struct lab_bench_chart *chart,
     p->count += l && l->n > 0;
 }
 
-/* The course's figures, a line for each machine of theirs. */
+static bool same_line(const struct lab_lesson_slide *a,
+                      const struct lab_lesson_slide *b)
+{
+    return strcmp(a->machine, b->machine) == 0 &&
+           strcmp(a->rung ? a->rung : "", b->rung ? b->rung : "") == 0;
+}
+
+/* The course's figures, a line for each machine of theirs; where it ran several
+ * programs, for each of these. */
 static void add_slides(struct picture *p, const struct lab_bench_data *lab)
 {
     for (int i = 0; i < lab->slide_count; i++) {
         const struct lab_lesson_slide *first = lab->slides[i].course;
         char name[120];
         bool had = false;
-        for (int k = 0; k < i; k++)
-            had = had ||
-                  strcmp(lab->slides[k].course->machine, first->machine) == 0;
-        snprintf(name, sizeof(name), "slide, %s", first->machine);
+        bool several = false;
+        for (int k = 0; k < lab->slide_count; k++) {
+            const struct lab_lesson_slide *other = lab->slides[k].course;
+            had = had || (k < i && same_line(other, first));
+            several = several || (strcmp(other->machine, first->machine) == 0 &&
+                                  !same_line(other, first));
+        }
+        snprintf(name, sizeof(name), "slide, %s%s%s",
+                 several ? first->label : "", several ? ", " : "",
+                 first->machine);
         struct line *l = had ? NULL : add_line(p, name);
         for (int k = i; l && k < lab->slide_count; k++) {
             const struct lab_bench_slide *s = &lab->slides[k];
-            if (!isnan(s->rate) &&
-                strcmp(s->course->machine, first->machine) == 0)
+            if (!isnan(s->rate) && same_line(s->course, first))
                 add_point(p, l, s->x, axis_value(lab, s->rate));
         }
         p->count += l && l->n > 0;

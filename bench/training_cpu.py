@@ -89,8 +89,15 @@ def mode_of(before, after):
             else "far" if min(before, after) >= FAR else "mixed")
 
 
+class Measured(typing.NamedTuple):
+    ms: float
+    disturbed: bool
+    mode: str
+    others: float  # share of the cores that other programs used
+
+
 class Steady:
-    """measure(work): the result, whether the cores were disturbed, and their mode."""
+    """measure(work): work()'s milliseconds as Measured."""
     TRIES = 4
 
     def __init__(self, cores, distance=None):
@@ -124,14 +131,12 @@ class Steady:
         user, nice, system = map(int, cpu[1:4])
         return (user + nice + system) / TICKS - sum(os.times()[:4])
 
-    def alone(self, work):
-        """The result, and whether other programs left the cores to it."""
-        MOST = 0.05
+    def share_of_others(self, work):
+        """The result, and the share of the cores that other programs used meanwhile."""
         begin, used = time.perf_counter(), self.others()
         result = work()
         used = self.others() - used
-        took = time.perf_counter() - begin
-        return result, used < MOST * took * len(self.workers)
+        return result, used / (time.perf_counter() - begin) / len(self.workers)
 
     def distance(self):
         """Nanoseconds of a round trip between two cores; NaN: not known."""
@@ -142,14 +147,16 @@ class Steady:
         return float(self.meter.stdout.readline())
 
     def measure(self, work):
+        MOST_OTHERS = 0.05
         for _ in range(self.TRIES):
             before = self.full_speed()
             ns = self.distance()
-            result, left_alone = self.alone(work)
+            ms, others = self.share_of_others(work)
             mode = mode_of(ns, self.distance())
-            if self.full_speed() and before and left_alone:
-                return result, False, mode
-        return result, True, mode
+            quiet = self.full_speed() and before and others < MOST_OTHERS
+            if quiet:
+                break
+        return Measured(ms, not quiet, mode, others)
 
 
 def ours(program, lesson, dbs, threads, options, iterations):
@@ -244,22 +251,15 @@ def measure(args, names, threads_list):
                 for repeat in range(args.repeats):
                     turns.append({})
                     for kind, work in works.items():
-                        ms, disturbed, mode = steady.measure(work)
-                        turns[-1][kind] = Measured(ms, disturbed, mode)
+                        turns[-1][kind] = steady.measure(work)
                         print(json.dumps(
                             {"network": name, "threads": threads, "kind": kind,
-                             "repeat": repeat, "ms": ms, "disturbed": disturbed,
-                             "mode": mode}), flush=True)
+                             "repeat": repeat, **turns[-1][kind]._asdict()}),
+                            flush=True)
             except KeyboardInterrupt:
                 yield from rows_of(name, threads, turns)
                 raise
             yield from rows_of(name, threads, turns)
-
-
-class Measured(typing.NamedTuple):
-    ms: float
-    disturbed: bool
-    mode: str
 
 
 class Row(typing.NamedTuple):

@@ -103,7 +103,7 @@ struct tuner {
     struct timed_step *timed;
     int n_timed;
     int64_t end_ns;   /* of the budget, less the time for the restart */
-    int64_t short_ns; /* of a tenth of it */
+    int64_t short_ns; /* of a quarter of it */
     int64_t half_ns;  /* of half of it */
     bool slow_start;  /* the restart needs more than half of it */
     int added;        /* times that were not known */
@@ -246,28 +246,28 @@ static bool is_only(const struct tuner *u, const struct lab_schedule_step *s)
     return rows == 1;
 }
 
-static int by_key_and_ns(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
     const struct timed_step *x = a;
     const struct timed_step *y = b;
-    int order = strcmp(x->key, y->key);
-    return order ? order : (x->ns > y->ns) - (x->ns < y->ns);
+    return strcmp(x->key, y->key);
 }
 
-/* The median of each step's times in this iteration. Of many time steps the least one
- * would be less than any iteration has of them, and no group could take less. */
-static enum lab_status note_medians(struct tuner *u, const char *name)
+/* The mean of each step's times in this iteration, which a group of many time steps is
+ * compared with: what else uses the machine then slows both. Their least or median would
+ * leave that out, and a group, which is one long step, has it in nearly every iteration. */
+static enum lab_status note_means(struct tuner *u, const char *name)
 {
     enum lab_status st = LAB_OK;
     if (u->n_timed > 0)
-        qsort(u->timed, (size_t)u->n_timed, sizeof(*u->timed), by_key_and_ns);
+        qsort(u->timed, (size_t)u->n_timed, sizeof(*u->timed), by_key);
     for (int first = 0, end; first < u->n_timed && !st; first = end) {
-        end = first + 1;
-        while (end < u->n_timed &&
-               strcmp(u->timed[end].key, u->timed[first].key) == 0)
-            end++;
-        const struct timed_step *middle = &u->timed[(first + end - 1) / 2];
-        st = note(u, middle->key, name, middle->ns);
+        double sum = 0;
+        for (end = first; end < u->n_timed &&
+                          strcmp(u->timed[end].key, u->timed[first].key) == 0;
+             end++)
+            sum += u->timed[end].ns;
+        st = note(u, u->timed[first].key, name, sum / (end - first));
     }
     u->n_timed = 0;
     return st;
@@ -331,7 +331,7 @@ static enum lab_status walk_once(struct tuner *u, const char *name, bool timed,
         int64_t took = lab_clock_monotonic_ns() - begin;
         u->longest_ns = took > u->longest_ns ? took : u->longest_ns;
     } while (!st && !lab_walk_at_end(u->w));
-    enum lab_status kept = note_medians(u, name);
+    enum lab_status kept = note_means(u, name);
     *whole &= st == LAB_OK;
     if (st != LAB_E_CANCELLED)
         return st ? st : kept;
@@ -549,7 +549,7 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
                       .keeper = keeper,
                       .own = lab_walk_stop(w),
                       .end_ns = now + keeper->budget_ns - reserve_ns,
-                      .short_ns = now + keeper->budget_ns / 10,
+                      .short_ns = now + keeper->budget_ns / 4,
                       .half_ns = now + keeper->budget_ns / 2,
                       .slow_start = reserve_ns > keeper->budget_ns / 2};
     struct contender found[MAX_NAMES];

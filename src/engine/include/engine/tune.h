@@ -103,7 +103,7 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
 
 /* Measures what the tuning does not have yet: walks five iterations with each variant
  * chosen wherever it serves, two with one that takes four times as long as the fastest,
- * up to 100 within a tenth of the budget, or within half of it while times still become
+ * up to 100 within a quarter of the budget, or within half of it while times still become
  * smaller, in fp32 alone. Those come first that the fixed table prefers, then from the
  * last row of the tables to the first, the reference last. They take turns, an iteration
  * each, which begins with all threads awake; one whose iteration takes more than its share
@@ -114,8 +114,7 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
  * and by the longest step before it in its iteration; such a step ends the measuring of
  * its name, others go on. What it ends before is kept as NaN, and the best of what was
  * measured is used. On the host a step's time is the least of its iterations', each the
- * median of all steps of the same key: of many time steps the least one underestimates
- * their sum, which a group is compared with. Where the restart needs more than half of
+ * mean of all steps of the same key: a group is compared with their sum. Where the restart needs more than half of
  * the budget, a name gets NaN only if it was begun and no new time was found; the next
  * lab_tune() goes on with the others (lab_tuning_waiting). Where no step of the plan has
  * a time, no name gets NaN.

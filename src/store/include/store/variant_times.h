@@ -5,8 +5,9 @@
 #pragma once
 #include "store/database.h"
 
-/* By which rule lab_tune() measures: 2, the medians of an iteration, and a name that ends
- * ends no other one; 3, each iteration begins with all threads awake. Raise it with the rule; kept times of others are measured again. */
+/* By which rule lab_tune() measures: 3, the means of an iteration, which begins with all
+ * threads awake, and a name that ends ends no other one. Raise it with the rule; kept times
+ * of others are measured again. */
 #define LAB_VARIANT_TIMES_RULE "3"
 
 struct lab_variant_time_of {

@@ -209,38 +209,24 @@ static char *plain_text(const struct lab_md *doc)
     return lab_str_detach(&text);
 }
 
-/* An array of their names; to be released. */
-static enum lab_status lesson_tables(const struct lab_lesson *l, json_t **out)
+static enum lab_status add_name(void *names, struct lab_fact_table **t)
 {
-    struct lab_str names;
-    lab_str_init(&names);
-    enum lab_status st = lab_fact_of_lesson(l->id, &names);
-    json_t *all = json_array();
-    const char *at = st ? "" : lab_str_text(&names);
-    while (*at) {
-        size_t len = strcspn(at, ", ");
-        json_array_append_new(all, json_stringn(at, len));
-        at += len + strspn(at + len, ", ");
-    }
-    lab_str_release(&names);
-    if (st)
-        json_decref(all);
-    else
-        *out = all;
-    return st;
+    json_array_append_new(names, json_string((*t)->name));
+    return LAB_OK;
 }
 
 static enum lab_status show_json(const struct lab_lesson *l)
 {
     static const char *const kinds[] = {"introduction", "step", "node", "phase",
                                         "other"};
-    json_t *tables = NULL;
-    enum lab_status st = lesson_tables(l, &tables);
-    if (st)
-        return st;
+    json_t *tables = json_array();
     json_t *lesson = lesson_json(l);
     json_object_set_new(lesson, "tables", tables);
-    st = lab_json_print(lesson);
+    enum lab_status st = lab_fact_of_lesson(l->id, add_name, tables);
+    if (st)
+        json_decref(lesson);
+    else
+        st = lab_json_print(lesson);
     for (int i = 0; i < l->n_sections && !st; i++) {
         const struct lab_section *s = &l->sections[i];
         char *text = plain_text(&s->doc);

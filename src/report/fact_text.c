@@ -301,13 +301,20 @@ void lab_fact_csv(const struct lab_fact_table *t, const int *shown, int count,
     }
 }
 
+static enum lab_status add_name(void *user, struct lab_fact_table **t)
+{
+    struct lab_str *names = user;
+    lab_str_addf(names, "%s%s", names->len ? ", " : "", (*t)->name);
+    return LAB_OK;
+}
+
 enum lab_status lab_fact_of_lesson_text(const char *lesson, struct lab_str *out)
 {
     struct lab_str names;
     struct lab_str text;
     lab_str_init(&names);
     lab_str_init(&text);
-    enum lab_status st = lab_fact_of_lesson(lesson, &names);
+    enum lab_status st = lab_fact_of_lesson(lesson, add_name, &names);
     if (!st && names.len) {
         lab_str_addf(&text,
                      "Tables of the course: %s. `lapenna-lab table %.*s` shows "
@@ -316,8 +323,9 @@ enum lab_status lab_fact_of_lesson_text(const char *lesson, struct lab_str *out)
                      (int)strcspn(lab_str_text(&names), ","),
                      lab_str_text(&names));
         lab_command_spell(out, lab_str_text(&text), "`", false);
-        st = lab_str_check(&text, "the tables of a lesson");
     }
+    if (!st && (names.failed || text.failed))
+        st = lab_no_memory("the tables of a lesson");
     lab_str_release(&text);
     lab_str_release(&names);
     return st ? st : lab_str_check(out, "the tables of a lesson");

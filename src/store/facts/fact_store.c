@@ -92,32 +92,29 @@ enum lab_status lab_fact_all(lab_fact_each_fn *each, void *user)
 
 struct of_lesson {
     const char *lesson;
-    struct lab_str *out;
+    lab_fact_each_fn *each;
+    void *user;
 };
 
-static enum lab_status add_if_of_lesson(void *user,
-                                        struct lab_fact_table **table)
+static enum lab_status each_of_lesson(void *user, struct lab_fact_table **table)
 {
     struct of_lesson *f = user;
-    const struct lab_fact_table *t = *table;
     size_t n = strlen(f->lesson);
-    for (const char *at = t->lessons; *at; at += strspn(at, " ")) {
+    for (const char *at = (*table)->lessons; *at; at += strspn(at, " ")) {
         size_t len = strcspn(at, " ");
-        if (len == n && strncmp(at, f->lesson, n) == 0) {
-            lab_str_addf(f->out, "%s%s", f->out->len ? ", " : "", t->name);
-            break;
-        }
+        if (len == n && strncmp(at, f->lesson, n) == 0)
+            return f->each(f->user, table);
         at += len;
     }
     return LAB_OK;
 }
 
-enum lab_status lab_fact_of_lesson(const char *lesson, struct lab_str *out)
+enum lab_status lab_fact_of_lesson(const char *lesson, lab_fact_each_fn *each,
+                                   void *user)
 {
-    struct of_lesson f = {lesson, out};
-    enum lab_status st = lab_fact_all(add_if_of_lesson, &f);
-    return st == LAB_E_NOMEM ? st
-                             : lab_str_check(out, "the tables of a lesson");
+    struct of_lesson f = {lesson, each, user};
+    enum lab_status st = lab_fact_all(each_of_lesson, &f);
+    return st == LAB_E_NOMEM ? st : LAB_OK;
 }
 
 struct search {

@@ -138,9 +138,10 @@ struct lab_database;
  * others. */
 typedef enum lab_status lab_fact_each_fn(void *user, struct lab_fact_table **t);
 enum lab_status lab_fact_all(lab_fact_each_fn *each, void *user);
-/* The names of the tables that are of a lesson, by their key "lessons": "gpus, sheets";
- * nothing where there is none. A file that is wrong is none of them. LAB_E_NOMEM. */
-enum lab_status lab_fact_of_lesson(const char *lesson, struct lab_str *out);
+/* Those of them that have the lesson in their key "lessons". A file that is wrong is
+ * none of them. LAB_E_NOMEM. */
+enum lab_status lab_fact_of_lesson(const char *lesson, lab_fact_each_fn *each,
+                                   void *user);
 /* A table by its name ("gpus"), its row of the course ("C01", "c1") or a path. */
 enum lab_status lab_fact_find(struct lab_fact_table **out, const char *name);
 /* Keeps the table as the SQL table course_NAME, in place of what was kept under

@@ -192,6 +192,23 @@ void lab_bind_text(sqlite3_stmt *stmt, int i, const char *text)
  * process would then remove the write-ahead log that this one still writes.
  * SQLite's own file keeps its descriptor while there are locks. NULL: it cannot be
  * read. */
+struct raw_file {
+    const char *name; /* the file refers to it */
+    sqlite3_file file;
+};
+
+static void raw_close(sqlite3_file *f)
+{
+    if (!f)
+        return;
+    struct raw_file *raw =
+        (void *)((char *)f - offsetof(struct raw_file, file));
+    if (f->pMethods)
+        f->pMethods->xClose(f);
+    sqlite3_free_filename(raw->name);
+    lab_free(raw);
+}
+
 static sqlite3_file *raw_open(const char *path)
 {
     const int flags = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READONLY;
@@ -199,29 +216,24 @@ static sqlite3_file *raw_open(const char *path)
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     if (!vfs)
         return NULL;
-    /* The file refers to its name, which is stored behind it. */
-    char *memory =
-        lab_alloc((size_t)vfs->szOsFile + (size_t)vfs->mxPathname + 1);
-    if (!memory)
-        return NULL;
-    sqlite3_file *f = (void *)memory;
-    char *name = memory + vfs->szOsFile;
-    int rc = vfs->xFullPathname(vfs, path, vfs->mxPathname + 1, name) & primary;
+    char *whole = lab_alloc((size_t)vfs->mxPathname + 1);
+    struct raw_file *raw =
+        lab_alloc(offsetof(struct raw_file, file) + (size_t)vfs->szOsFile);
+    int rc = !whole || !raw
+                 ? SQLITE_NOMEM
+                 : vfs->xFullPathname(vfs, path, vfs->mxPathname + 1, whole) &
+                       primary;
+    if (!rc) {
+        raw->name = sqlite3_create_filename(whole, "", "", 0, NULL);
+        rc = raw->name ? vfs->xOpen(vfs, raw->name, &raw->file, flags, NULL)
+                       : SQLITE_NOMEM;
+    }
+    lab_free(whole);
     if (!rc)
-        rc = vfs->xOpen(vfs, name, f, flags, NULL);
-    if (!rc)
-        return f;
-    if (f->pMethods)
-        f->pMethods->xClose(f);
-    lab_free(memory);
+        return &raw->file;
+    if (raw)
+        raw_close(&raw->file);
     return NULL;
-}
-
-static void raw_close(sqlite3_file *f)
-{
-    if (f)
-        f->pMethods->xClose(f);
-    lab_free(f);
 }
 
 /* How many bytes there are; 0: it cannot be told. */

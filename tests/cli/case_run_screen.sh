@@ -25,6 +25,19 @@ key O
 expect what if is asked of a kernel
 END
 
+# On a large screen the column of the kernels, which there are none of, has what bounds the
+# step, and the picture's rows are those of its three levels, to the last: these have edges.
+exits 0 run mlp-digits --backend cpu --iterations 2
+play <<'END'
+resize 200 60
+key r Enter
+expect Run 2
+expect  n/a ── What bounds
+expect Where the time goes: nodes, steps, kernels
+screen run.txt
+END
+tail -n 3 run.txt | head -n 1 | grep -q '▕▏' || complain 'empty rows below the picture'
+
 [ -f "$LAB_SOURCE_DIR/profiles/recorded/h200.db" ] || exit 77 # not made yet
 
 # The newest recorded run of a lesson with its own variants, and the kernel of a step that has one, has a

@@ -463,13 +463,23 @@ static void draw_details(const struct flame_state *st, struct lab_canvas *c,
     lab_canvas_text_cut(c, r.y, r.x, r.w, LAB_ROLE_NORMAL, text);
 }
 
+static bool has_kernels(const struct flame_state *st)
+{
+    for (int32_t i = 0; i < st->count; i++)
+        if (st->blocks[i].level == LEVEL_KERNEL)
+            return true;
+    return false;
+}
+
 void lab_flame_draw(struct lab_screen *flame, struct lab_canvas *c,
                     struct lab_rect r)
 {
     struct flame_state *st = flame->state;
-    static const struct lab_share parts[LEVELS] = {
+    struct lab_share parts[LEVELS] = {
         {1, 1, 3}, {1, 3, 2}, {1, 4, 0}, {1, 4, 1}};
     int rows[LEVELS];
+    if (!has_kernels(st)) /* a run on a CPU: the rows are the steps' */
+        parts[LEVEL_KERNEL].drop = LAB_SHARE_ABSENT;
     lab_layout_share(r.h, parts, LEVELS, rows);
     for (int level = 0; level < LEVELS; level++)
         st->at[level] = lab_rect_cut_top(&r, rows[level]);

@@ -246,18 +246,24 @@ static enum lab_status keep_small(struct lab_bench *lab)
     return LAB_OK;
 }
 
+/* Of --sizes; NULL: it is not given, or "all". */
+static const char *given_sizes(const struct lab_options *o)
+{
+    return o->sizes && strcmp(o->sizes, "all") != 0 ? o->sizes : NULL;
+}
+
 static enum lab_status read_sizes(struct lab_bench *lab)
 {
-    const struct lab_options *o = lab->options;
+    const char *given = given_sizes(lab->options);
     bool gpu = !lab->backend->host_memory && !lab->backend->untimed;
     const char *own = gpu ? lab->ladder->sizes_gpu : lab->ladder->sizes_cpu;
     const char *lesson = NULL;
     if (lab->lesson)
         lesson = gpu ? lab->lesson->lab.sizes : lab->lesson->lab.cpu_sizes;
-    enum lab_status st = lab_bench_take_sizes(lab, o->sizes ? o->sizes
+    enum lab_status st = lab_bench_take_sizes(lab, given    ? given
                                                    : lesson ? lesson
                                                             : own);
-    return st || o->sizes || !lab->backend->untimed ? st : keep_small(lab);
+    return st || given || !lab->backend->untimed ? st : keep_small(lab);
 }
 
 /* A name that this backend has not: another's, or unknown. */
@@ -570,8 +576,9 @@ enum lab_status lab_bench_open(struct lab_bench *lab,
         st = read_sizes(lab);
     if (!st)
         st = read_rungs(lab);
-    if (!st && lab->lesson && lab->backend->host_memory && !options->sizes &&
-        !options->tune && !options->into)
+    lab->however_long = options->sizes && !given_sizes(options);
+    if (!st && lab->lesson && lab->backend->host_memory &&
+        !given_sizes(options) && !options->tune && !options->into)
         st = add_course_sizes(lab);
     if (!st)
         st = read_predictions(lab);

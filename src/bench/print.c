@@ -57,7 +57,8 @@ static void print_head(const struct lab_bench *lab)
     if (lab->course_from < lab->n_sizes)
         lab_printf(stdout,
                    "then sizes of the course's figures, each by its figure's "
-                   "rung: as many as fit into a minute, the large ones once\n");
+                   "rung: %sthe large ones once\n",
+                   lab->however_long ? "" : "as many as fit into a minute, ");
     lab_printf(stdout, "gain is over the previous hand-written rung; "
                        "the model counts a kernel's loads and stores "
                        "without caches, so a rung can beat it\n");
@@ -611,7 +612,8 @@ static void print_course_rest(const struct lab_bench *lab)
                    "them: %s\n",
                    left,
                    lab->course_from < lab->n_sizes
-                       ? "a minute had no room for their sizes"
+                       ? "a minute had no room for their sizes (--sizes all: "
+                         "however long)"
                        : "without --sizes those are measured that a minute has "
                          "room for");
 }

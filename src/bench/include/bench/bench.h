@@ -74,6 +74,7 @@ struct lab_bench {
     /* From this one on the sizes are those of the course's figures that a CPU stands
      * beside: only the rungs that they name, and as many as fit into a minute. */
     int course_from;
+    bool however_long; /* --sizes all: a minute is no limit */
     double
         last_speed; /* of these rungs: seconds for a unit of lab_ladder_work() */
     const struct lab_variant *rungs[LAB_BENCH_RUNGS];

@@ -232,17 +232,15 @@ echo "$made of $count jobs recorded in $(($(date +%s) - begin)) s"
 [ "$made" -gt 0 ] || exit 1
 
 if [ "$kind${LAB_RECORD_ONLY:-}" != all ] && [ -e "$file" ]; then
-    cp "$file" "$parts/before.db"
+    # A merge gives new numbers to what comes, and leaves those that are there.
+    cp "$file" "$parts/all.db"
     # shellcheck disable=SC2046 # numbers are words
-    set -- $(python3 "$here/runs_of.py" "$parts/before.db" "$parts/made" \
+    set -- $(python3 "$here/runs_of.py" "$parts/all.db" "$parts/made" \
         "$parts/left" "$parts"/[0-9]*.db)
     [ $# -eq 0 ] ||
-        "$program" profile delete "$@" --db "$parts/before.db" >/dev/null || exit 1
-    "$program" profile merge "$parts"/before.db "$parts"/[0-9]*.db \
-        --db "$parts/all.db" || exit 1
-else
-    "$program" profile merge "$parts"/[0-9]*.db --db "$parts/all.db" || exit 1
+        "$program" profile delete "$@" --db "$parts/all.db" >/dev/null || exit 1
 fi
+"$program" profile merge "$parts"/[0-9]*.db --db "$parts/all.db" || exit 1
 # shellcheck disable=SC2046 # numbers are words
 set -- $("$program" profile list --json --db "$parts/all.db" |
     sed -n '/"status":"done"/!s/.*"run":\([0-9]*\),.*/\1/p')

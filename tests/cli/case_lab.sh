@@ -143,12 +143,12 @@ exits 0 lab tune gemm --backend cpu --sizes 40,80 --db map.db
 ! grep -q 'recorded on NVIDIA' "$out" || complain "a ladder's rungs as a tuning map"
 exits 0 lab lab-autotune --backend cpu --sizes 40,80 --db map.db
 expect_stdout 'kept since'
-expect_stdout 'recorded on NVIDIA H200, run 24'
+expect_stdout 'recorded on NVIDIA H200, run 491'
 grep -q '^64x64x32_32x32 .* 100 \* .* 100 \* ' "$out" || complain "no winner of a recorded tuning"
 # It comes first where candidates are measured; the winner's line has how many are as
 # fast by their middle half of times.
 exits 0 lab lab-autotune --backend cpu --sizes 40 --repeat 20 --retune --db map.db
-grep -n '^recorded on NVIDIA H200, run 24\|^gemm: \|, the fastest of 8' "$out" >order
+grep -n '^recorded on NVIDIA H200, run 491\|^gemm: \|, the fastest of 8' "$out" >order
 [ "$(sed 's/^[0-9]*:\(.\{8\}\).*/\1/' order | tr '\n' '|')" = 'recorded|gemm: La|gemm fp3|' ] ||
     complain 'the recorded map does not come first'
 near=$(sql map.db 'WITH q AS (SELECT * FROM lab_row WHERE runId = (SELECT max(runId)

@@ -363,12 +363,12 @@ play lab-autotune --backend cpu --db tune.db <<'END'
 resize 80 24
 await 300000 P recorded
 key P
-expect recorded: NVIDIA H200, run 24
+expect recorded: NVIDIA H200, run 491
 expect 64x64x32_32x32
 expect [256]
 key Right
 expect [1024]
-expect 25.74 TFLOP/s
+expect 25.83 TFLOP/s
 key P
 expect these are the recorded results
 key v

@@ -40,8 +40,16 @@ expect_stdout '3 of 4 jobs recorded'
 # runs, and another old run of the lesson stays.
 run run optimizer-sgd --backend cpu --iterations 4 --variant '*=blas' --db all.db
 expect_exit 0
+numbered() { # the run of `blas`
+    run profile list --json --db all.db
+    grep '"lesson":"optimizer-sgd".*"variants":"[^"]*blas' "$out" |
+        sed 's/.*"run":\([0-9]*\),.*/\1/'
+}
+before=$(numbered)
+[ -n "$before" ] || complain "no run of blas: $(cat "$out")"
 record optimizer-sgd all.db
 expect_exit 1
+[ "$(numbered)" = "$before" ] || complain "run $before has another number: $(numbered)"
 [ "$(names all.db | tr ' ' '\n' | grep -c optimizer-sgd)" -eq 3 ] ||
     complain "not the two new runs and the old one: $(names all.db)"
 # A run that its time ended takes the place of none.

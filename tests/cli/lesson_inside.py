@@ -250,6 +250,7 @@ def banks():
     assert write["wavefronts"] == 32 and padded.lines[22]["wavefronts"] == 32
     lesson.has(f"32 requests need {read['wavefronts']:,} passes; "
                f"{read['bank_conflicts']} of them are conflicts")
+    lesson.has(f"far from a factor of {read['wavefronts'] // 32},")
     lesson.has(f"{plain.counts['global_requests']} requests, "
                f"{plain.counts['global_sectors']} sectors, 4 each")
     lesson.has(f"kernel {padded.counts['shared_wavefronts']} in place of "

@@ -103,6 +103,8 @@ def mlp_digits(w):
     yield f"between {min(p):.2f} and {max(p):.2f};"
     yield w.work("fc1.matmul", "forward", "flop") + " FLOPs"
     yield w.work("fc2.matmul", "forward", "flop") + " FLOPs"
+    yield (f"0.9 for the right digit costs {-math.log(.9):.3f}; 0.01 for it costs "
+           f"{-math.log(.01):.3f}")
     count = len(w.steps)
     assert count == 18, count
     yield "eighteen steps"
@@ -225,7 +227,9 @@ def optimizer(name, phrase, after=0, other=None):
 
 def schedules(w):
     over = int(re.search(r"over: (\d+)", w.text)[1])
-    yield f"which is $w_1$ and ${re.search(r'x: .*?, 0., .0, (.).', w.text)[1]} w_2$"
+    long = int(re.search(r"x: .*?, 0., .0, (.).", w.text)[1])
+    yield f"which is $w_1$ and ${long} w_2$"
+    yield f"It is $w_1 - 1$ and ${long**2} (w_2 - 1)$"
     yield f"half of it after {over // 2} iterations, 0 after {over}."
     yield f"After {over // 2} iterations the rate"
     a, b = w.flat("fc1.W")

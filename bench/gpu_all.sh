@@ -189,8 +189,9 @@ without_cublas() { # NAME LIMIT COMMAND...
 # ---- correct: lanes that share the card ----
 
 lane_walks() {
+    [ "$gpus" -lt 2 ] || export CUDA_VISIBLE_DEVICES=0 # a process starts faster
     part gpu_tests 150 "$here/gpu_tests.sh" "$build"
-    golden golden 120 "$walks"
+    golden golden 200 "$walks"
     golden golden_rungs 180 "$walks_rungs"
     golden golden_tensor 60 "$walks_tensor"
     golden golden_cudnn 90 "$walks_cudnn"
@@ -246,7 +247,7 @@ lane_attention() {
                 --variants "$way" --sizes "$size" --db "$out/attention.db"
         done
     done
-    golden golden_rest 180 all \
+    golden golden_rest 240 all \
         --but "$walks,$walks_rungs,$walks_tensor,$walks_cudnn"
 }
 

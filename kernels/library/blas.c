@@ -60,21 +60,29 @@ static const char *widest(void)
     return NULL;
 }
 
-/* A processor that is newer than the library gets the kernels of its oldest, which
- * know neither AVX nor multiply-adds: 0.3.21 multiplies at 15 GFLOP/s a core on an
- * Emerald Rapids, which makes 64 with those of SkylakeX. It chooses when it is
- * loaded, and a variable of the environment has the last word. */
+/* The kernels that the library has for a processor it does not know: those of its
+ * oldest, which know neither AVX nor multiply-adds. */
+static bool has_oldest(void)
+{
+    const char *config = openblas.get_config();
+    return strstr(config, "Prescott") ||
+           strstr(config, "Barcelona"); /* AMD's */
+}
+
+/* A processor that is newer than the library gets the kernels that fit it: 0.3.21
+ * multiplies at 15 GFLOP/s a core on an Emerald Rapids, and at 64 with those of
+ * SkylakeX. The library chooses when it is loaded, unless a variable of the
+ * environment names the kernels. */
 static void *open_again(void *lib)
 {
     static const char variable[] = "OPENBLAS_CORETYPE";
     const char *fits = widest();
-    if (!fits || getenv(variable) || !strstr(openblas.get_config(), "Prescott"))
+    if (!fits || getenv(variable) || !has_oldest() ||
+        setenv(variable, fits, 1) != 0)
         return lib;
     dlclose(lib);
-    bool set = setenv(variable, fits, 1) == 0;
     lib = open_any();
-    if (set)
-        unsetenv(variable);
+    unsetenv(variable);
     return lib;
 }
 

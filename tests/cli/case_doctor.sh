@@ -40,6 +40,19 @@ cp "$other" planted/libopenblas.so.0
 LD_LIBRARY_PATH="$work/planted" exits 0 doctor --json
 expect_json '[r["status"] for r in rows if r["name"] == "OpenBLAS"] == ["ok"]'
 
+# One that does not know this processor is loaded again, with the kernels that fit; not
+# where the user has named kernels.
+unset OPENBLAS_CORETYPE
+exits 0 doctor --json
+if grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
+    expect_json 'all("DYNAMIC_ARCH" not in r["detail"] or
+        not {"Prescott", "Barcelona"} & set(r["detail"].split())
+        for r in rows if r["name"] == "OpenBLAS")'
+fi
+OPENBLAS_CORETYPE=Prescott exits 0 doctor --json
+expect_json 'all("Prescott" in r["detail"] or "DYNAMIC_ARCH" not in r["detail"]
+    for r in rows if r["name"] == "OpenBLAS")'
+
 # Without it, here in a copy of the program that asks for other names, its variants
 # are not offered, and every step has one that runs.
 mkdir -p apart/bin

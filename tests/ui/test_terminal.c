@@ -2,6 +2,7 @@
  * which state it leaves the terminal. No tmux, no curses on this side. */
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,6 +109,30 @@ TEST_CASE(stderr_of_libraries_waits_for_the_end)
     assert_true(said > strstr(s.bytes, "\033[?1049l"));
     assert_true(strstr(s.bytes, "another says it to standard output") > said);
     pty_leave(&s);
+}
+
+/* The end of it is printed, and no more of it than that is kept in memory. */
+TEST_CASE(much_output_of_libraries_is_cut)
+{
+    enum { MOST = 2 << 20, BLOCK = 512 };
+    char path[48];
+    struct stat kept;
+    for (int crash = 0; crash < 2; crash++) {
+        struct pty_session s = demo(NULL, NULL);
+        pty_show(&s, "\r", "BEATS");
+        pty_show(&s, "V", "5 MB of noise");
+        snprintf(path, sizeof(path), "/proc/%d/fd/1", (int)s.pid);
+        assert_int_equal(stat(path, &kept), 0);
+        assert_in_range(kept.st_size, 2 * MOST, 4 * MOST);
+        assert_in_range(kept.st_blocks * BLOCK, 1, MOST);
+        pty_type(&s, crash ? "A" : "qq");
+        assert_int_equal(pty_finish(&s), crash ? 128 + SIGABRT : 0);
+        assert_true(crash || strstr(s.bytes, " bytes of messages left out)"));
+        assert_non_null(strstr(s.bytes, "line 100000 of a library"));
+        assert_non_null(strstr(s.bytes, "line  99000 of a library"));
+        assert_null(strstr(s.bytes, "line  98000 of a library"));
+        pty_leave(&s);
+    }
 }
 
 /* Whether an SGR sequence in the bytes sets a colour. */

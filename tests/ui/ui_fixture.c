@@ -517,6 +517,7 @@ enum {
     ACT_CRASH = LAB_ACT_OWN,
     ACT_ABORT,
     ACT_NOISE,
+    ACT_MUCH_NOISE,
     ACT_ASK,
     ACT_QUESTION,
     ACT_SLOW,
@@ -538,6 +539,12 @@ static enum lab_status busy_act(struct lab_screen *s, int what)
         fprintf(stderr, "a library says \033[31mhello\033[0m\n");
         printf("another says it to standard output\n");
         snprintf(st->said, sizeof(st->said), "noise made");
+        break;
+    case ACT_MUCH_NOISE:
+        for (int i = 1; i <= 100000; i++)
+            printf("line %6d of a library that prints at each call\n", i);
+        fflush(stdout);
+        snprintf(st->said, sizeof(st->said), "5 MB of noise");
         break;
     case ACT_ASK:
         lab_ui_prompt(s->ui, 1, "name: ", "abc");
@@ -591,6 +598,8 @@ static const struct lab_binding BINDINGS[] = {
      ACT_QUESTION},
     {"E", true, "noise", "a line on stderr, one on stdout", LAB_ACT_OWN, NULL,
      busy_act, ACT_NOISE},
+    {"V", true, "much noise", "5 MB on stdout", LAB_ACT_OWN, NULL, busy_act,
+     ACT_MUCH_NOISE},
     {"X", true, "crash", "writes to nowhere", LAB_ACT_OWN, NULL, busy_act,
      ACT_CRASH},
     {"A", true, "abort", "calls abort()", LAB_ACT_OWN, NULL, busy_act,

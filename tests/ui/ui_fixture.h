@@ -12,7 +12,7 @@ struct lab_home_model *fixture_home(void);
 const char *fixture_source_text(void);
 
 /* A chart, and a thread that wakes the loop a thousand times a second.
- * Keys: X a crash, A an abort, E a line on stderr and one on stdout, p a prompt,
- * y a question, o a source, Z a loop that hangs; takes the `:` words and shows
+ * Keys: X a crash, A an abort, E a line on stderr and one on stdout, V 5 MB there, p a
+ * prompt, y a question, o a source, Z a loop that hangs; takes the `:` words and shows
  * what it was given. */
 extern const struct lab_screen_ops fixture_busy;

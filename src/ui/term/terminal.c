@@ -18,6 +18,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
@@ -145,7 +146,9 @@ enum lab_status lab_terminal_probe(const char *color, int *colors,
     return LAB_OK;
 }
 
-enum { REPLAY_BYTES = 64 * 1024 };
+/* Of what is held, the last of it is printed; the memory of the rest is freed when there
+ * is so much. */
+enum { REPLAY_BYTES = 64 * 1024, MOST_HELD = 1 << 20 };
 
 /* The streams that libraries print to, while a screen is open: curses has the
  * terminal by a descriptor of its own. */
@@ -200,12 +203,28 @@ static void write_all(int fd, const char *bytes, size_t n)
     }
 }
 
+/* A library may print at each of its calls, for hours. */
+static void output_trim(void)
+{
+    enum { BLOCK = 512 }; /* the unit of st_blocks */
+    struct stat now;
+    if (held >= 0 && fstat(held, &now) == 0 &&
+        now.st_blocks > MOST_HELD / BLOCK)
+        fallocate(held, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                  now.st_size - REPLAY_BYTES);
+}
+
+static off_t replay_start(off_t size)
+{
+    return size > REPLAY_BYTES ? size - REPLAY_BYTES : 0;
+}
+
 /* One libc stream and one descriptor point at the same file: read from the
  * place, not from the shared offset. */
 static void replay(off_t size)
 {
     struct lab_str text;
-    off_t from = size > REPLAY_BYTES ? size - REPLAY_BYTES : 0;
+    off_t from = replay_start(size);
     char *bytes = lab_alloc((size_t)(size - from));
     if (!bytes)
         return;
@@ -243,11 +262,11 @@ static void output_release(void)
 static void output_spill(void)
 {
     char bytes[4096];
-    off_t at = 0;
     ssize_t n;
     if (held < 0)
         return;
     give_streams_back();
+    off_t at = replay_start(lseek(held, 0, SEEK_END));
     while ((n = pread(held, bytes, sizeof(bytes), at)) > 0) {
         write_all(STDERR_FILENO, bytes, (size_t)n);
         at += n;
@@ -1259,6 +1278,7 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
     bool again[LAB_CANVAS_IMAGES] = {false};
     if (atomic_load(&crashed))
         return;
+    output_trim();
     getmaxyx(stdscr, h, w);
     if (h > c->h || w > c->w) {
         erase();

@@ -246,10 +246,16 @@ static enum lab_status keep_small(struct lab_bench *lab)
     return LAB_OK;
 }
 
+/* --sizes all. A tuning has no sizes of the course's figures. */
+static bool wants_all(const struct lab_options *o)
+{
+    return !o->tune && o->sizes && strcmp(o->sizes, "all") == 0;
+}
+
 /* Of --sizes; NULL: it is not given, or "all". */
 static const char *given_sizes(const struct lab_options *o)
 {
-    return o->sizes && strcmp(o->sizes, "all") != 0 ? o->sizes : NULL;
+    return wants_all(o) ? NULL : o->sizes;
 }
 
 static enum lab_status read_sizes(struct lab_bench *lab)
@@ -576,7 +582,7 @@ enum lab_status lab_bench_open(struct lab_bench *lab,
         st = read_sizes(lab);
     if (!st)
         st = read_rungs(lab);
-    lab->however_long = options->sizes && !given_sizes(options);
+    lab->however_long = wants_all(options);
     if (!st && lab->lesson && lab->backend->host_memory &&
         !given_sizes(options) && !options->tune && !options->into)
         st = add_course_sizes(lab);

@@ -859,8 +859,7 @@ static void choose_rungs(const struct lab_bench *lab, int size,
 }
 
 /* A size is measured if, by the rate at the one before it, it ends within the minute, or
- * all are wanted, however long they take.
- * What takes a second is run once. */
+ * all are wanted, however long they take. What takes a second is run once. */
 static enum lab_status climb_course(struct lab_bench *lab, int first, int n)
 {
     enum { MINUTE = 60, EACH = 4, WARM_UP = 3 };

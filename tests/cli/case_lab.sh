@@ -129,6 +129,8 @@ expect_json 'len(of("lab_row")) == 8' 'len(of("lab_tuned")) == 1' \
     '0 <= of("lab_tuned")[0]["overlapping"] <= 7' \
     'of("lab_tuned")[0]["size_class"] == "~32"' \
     'min(of("lab_row"), key=lambda r: r["median_ns"])["variant"] == of("lab_tuned")[0]["candidate"]'
+exits 2 lab tune gemm --backend cpu --sizes all --repeat 20 --db t.db
+expect_stderr 'size all: not a number'
 # As text a map: candidates against sizes, the fastest of each marked.
 exits 0 lab tune gemm --backend cpu --sizes 40,80 --repeat 20 --retune --ascii --db map.db
 expect_stdout 'the tuning map of gemm fp32: % of the fastest at a size'

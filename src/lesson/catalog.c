@@ -146,8 +146,8 @@ static enum lab_status read_entries(struct lab_catalog *c)
     pthread_t helper[HELPERS];
     int n = 0;
     struct reading r = {.c = c};
-    while (n < HELPERS && n + 1 < lab_cores() &&
-           c->count >= (size_t)(n + 2) * EACH &&
+    const int cores = lab_cores(); /* reads files */
+    while (n < HELPERS && n + 1 < cores && c->count >= (size_t)(n + 2) * EACH &&
            lab_thread_start(&helper[n], read_some, &r) == LAB_OK)
         n++;
     read_some(&r);

@@ -253,8 +253,8 @@ void lab_parallel(int64_t n, int64_t grain, lab_part_fn *run, const void *arg)
         run_part(&alone, i);
 }
 
-/* Where threads wait for one another, until one has waited for long: a thread that has
- * come could take a second part then. */
+/* Threads wait here for one another. After the first of them has waited for a
+ * millisecond, it is over: a thread takes what parts are left without waiting again. */
 struct meeting {
     atomic_int here;
     atomic_bool over;

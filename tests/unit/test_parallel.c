@@ -158,7 +158,6 @@ TEST_CASE(the_number_of_threads_is_kept_in_its_range)
     assert_true(lab_cores() >= 1);
 }
 
-/* A worker that has nothing to do looks for a millisecond and sleeps. */
 /* On a busy machine a thread may come late once, but not each time. */
 TEST_CASE(sleeping_threads_are_woken)
 {
@@ -178,6 +177,7 @@ TEST_CASE(sleeping_threads_are_woken)
     assert_int_equal(awake, THREADS);
 }
 
+/* A worker that has nothing to do looks for a millisecond and sleeps. */
 TEST_CASE(idle_threads_take_no_processor_time)
 {
     const struct timespec idle = {.tv_nsec = 200000000};

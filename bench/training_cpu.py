@@ -161,15 +161,20 @@ class Steady:
 
 def ours(program, lesson, dbs, threads, options, iterations):
     """Milliseconds of an iteration, the mean of a process for each of `dbs`."""
+    # Files: a process with a full pipe would wait until the one before has ended.
+    outs = [tempfile.TemporaryFile("w+") for _ in dbs]
     runs = [subprocess.Popen(
         [program, "run", "--json", "--backend", "cpu", "--threads", str(threads),
          "--db", str(db), "--iterations", str(iterations), *options, str(lesson)],
-        stdout=subprocess.PIPE, text=True) for db in dbs]
+        stdout=out) for db, out in zip(dbs, outs)]
     times = []
-    for run in runs:
-        lines = run.communicate()[0].splitlines()
+    for run, out in zip(runs, outs):
+        failed = run.wait()
+        with out:
+            out.seek(0)
+            lines = out.read().splitlines()
         last = json.loads(lines[-1]) if lines else {}
-        if run.returncode or last.get("type") != "summary":
+        if failed or last.get("type") != "summary":
             raise SystemExit(f"training_cpu.py: {lesson} failed")
         times.append(last["step_ms_median"])
     return statistics.mean(times)

@@ -700,7 +700,7 @@ struct legend {
 /* Rows or columns of a cell: three digits, and all of a whole number. */
 static void each_text(double n, char *out, size_t cap)
 {
-    snprintf(out, cap, n < 1000 ? "%.3g" : "%.0f", n);
+    snprintf(out, cap, n < 999.5 ? "%.3g" : "%.0f", n);
 }
 
 static struct legend legend_of(const struct lab_canvas *c,

@@ -1244,6 +1244,46 @@ TEST_CASE(sectors_are_those_that_lanes_touch)
     }
 }
 
+/* What a cp.async of 16 bytes fetches for two quarters of a warp is two sectors, as an
+ * H200 counted. */
+TEST_CASE(sectors_of_a_cp_async_are_those_of_quarters)
+{
+    static const struct {
+        int align;
+        int bytes; /* of the source */
+        int64_t offset;
+        int64_t stride;
+        uint32_t mask;
+        int sectors;
+        int by_ld; /* of as many bytes */
+    } cases[] = {
+        {16, 16, 0, 2, 0x01010101, 4, 2},   {16, 16, 0, 16, SIM_FULL, 16, 16},
+        {16, 16, 16, 16, SIM_FULL, 20, 17}, {16, 16, 0, 0, SIM_FULL, 4, 1},
+        {16, 8, 0, 2, 0x01010101, 4, 2},    {16, 16, 0, 32, 0xff, 8, 8},
+        {4, 4, 0, 0, SIM_FULL, 1, 1},       {4, 4, 0, 4, SIM_FULL, 4, 4},
+    };
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
+        for (int async = 0; async < 2; async++) {
+            struct bench *b = bench_open(1, 0, false);
+            float *x = tensor(b, 8192, "x", 0, 1, 2048, true);
+            struct sim_access a = access_of(
+                SIM_LOAD, LAB_PTX_GLOBAL, cases[k].mask, cases[k].bytes,
+                (uintptr_t)x + cases[k].offset, cases[k].stride);
+            a.async = a.issued = async;
+            a.align = async ? cases[k].align : cases[k].bytes;
+            begin(b);
+            sim_check_access(&b->warps[0], &b->instrs[2], &a, b->at);
+            end(b);
+            findings_are(b, 0);
+            assert_int_equal(b->result.counts.load_requests, 1);
+            if (b->result.counts.load_sectors !=
+                (async ? cases[k].sectors : cases[k].by_ld))
+                fail_msg("case %zu, %d: %lld sectors", k, async,
+                         (long long)b->result.counts.load_sectors);
+            bench_close(b);
+        }
+}
+
 TEST_CASE(wavefronts_are_the_most_words_of_a_bank)
 {
     static const struct {
@@ -1278,6 +1318,39 @@ TEST_CASE(wavefronts_are_the_most_words_of_a_bank)
         free(b->block.shared);
         bench_close(b);
     }
+}
+
+/* One lane of each half, or quarter: read together, and written one after the other, as
+ * an H200 counted. */
+TEST_CASE(wavefronts_of_a_store_are_of_halves)
+{
+    static const struct {
+        int bytes;
+        uint32_t mask;
+        int load;
+        int store;
+    } cases[] = {{8, 0x00020001, 1, 2},
+                 {16, 0x00000201, 1, 2},
+                 {16, 0x02010201, 2, 4},
+                 {8, 0x00010000, 1, 1},
+                 {4, 0x00020001, 1, 1}};
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
+        for (int store = 0; store < 2; store++) {
+            struct bench *b = bench_open(1, 0, false);
+            b->block.shared_bytes = 1 << 13;
+            b->block.shared = calloc(1, 1 << 13);
+            begin(b);
+            do_access(b, 0, 1, store ? SIM_STORE : SIM_LOAD, LAB_PTX_SHARED,
+                      cases[k].mask, cases[k].bytes, 0, cases[k].bytes);
+            end(b);
+            if (b->result.counts.shared_wavefronts !=
+                (store ? cases[k].store : cases[k].load))
+                fail_msg("case %zu, %d: %lld wavefronts", k, store,
+                         (long long)b->result.counts.shared_wavefronts);
+            assert_int_equal(b->result.counts.bank_conflicts, 0);
+            free(b->block.shared);
+            bench_close(b);
+        }
 }
 
 /* ---- many random cases ---- */

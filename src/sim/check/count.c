@@ -3,8 +3,9 @@
  *
  * Global memory, as ncu's l1tex__t_requests and l1tex__t_sectors: an instruction
  * of a warp is one request, and the 32-byte sectors that its lanes touch are
- * counted once each, for any width of a lane. Constant memory has a cache of its own:
- * LDC and ULDC are none of these requests.
+ * counted once each, for any width of a lane; of a cp.async of 16 bytes once in each
+ * quarter of the warp, which is what shared memory takes at a time. Constant memory
+ * has a cache of its own: LDC and ULDC are none of these requests.
  *
  * Shared memory, as ncu's l1tex__data_pipe_lsu_wavefronts_mem_shared: 32 banks of
  * 4 bytes ("CUDA C++ Programming Guide", compute capability 5.x and later). A
@@ -13,11 +14,12 @@
  * the other, with 16 bytes its quarters. Two neighbours (halves, or the quarters
  * of one half) are served together if each of their lanes has the address of the
  * lane with a number that differs in bit 0, or each that of the one that differs in bit
- * 1, or that lane is off. NVIDIA's documents do not state this; it is what others
- * measured on cards since Volta, and what an H200 counted (docs/measurements.md). The
- * least number of wavefronts is that of the groups that are served one after the
- * other; what is more is a bank conflict. Loads that ptxas joins are one (fuse.c);
- * what is copied by cp.async, TMA or wgmma takes none, nor does an mbarrier.
+ * 1, or that lane is off; of stores, none off. NVIDIA's documents do not state this; it
+ * is what others measured on cards since Volta, and what an H200 counted
+ * (docs/measurements.md). The least number of wavefronts is that of the groups that are
+ * served one after the other; what is more is a bank conflict. Loads that ptxas joins
+ * are one (fuse.c); what is copied by cp.async, TMA or wgmma takes none, nor does an
+ * mbarrier.
  *
  * FLOP are those that the counters smsp__sass_thread_inst_executed_op_{f,d,h}{add,
  * mul,fma} give: additions and multiplications are one, fused ones two. Divisions and
@@ -79,22 +81,10 @@ static int distinct(uint64_t *v, int n)
     return distinct(v, n);
 }
 
-static void count_request(struct lab_sim_counts *n, const struct sim_access *a,
-                          uint32_t lanes, enum sim_pattern pattern)
+static void count_sectors(struct lab_sim_counts *n, const struct sim_access *a,
+                          uint32_t lanes)
 {
-    const int lane_count = sim_count_lanes(lanes);
     const uint64_t bytes = (uint64_t)a->bytes;
-    n->global_requests++;
-    n->global_bytes += a->bytes * lane_count;
-    if (a->kind == SIM_ATOMIC)
-        n->atomics += lane_count;
-    if (pattern != SIM_ANY) {
-        uint64_t run = pattern == SIM_ROW ? (uint64_t)lane_count : 1;
-        uint64_t first = a->addr[0] / SECTOR;
-        uint64_t last = (a->addr[0] + run * bytes - 1) / SECTOR;
-        n->global_sectors += (int64_t)(last - first + 1);
-        return;
-    }
     uint64_t sectors[SIM_LANES * 2];
     int count = 0;
     /* A lane is in one sector or two; only a bulk copy, of one lane, in more. */
@@ -108,6 +98,26 @@ static void count_request(struct lab_sim_counts *n, const struct sim_access *a,
             sectors[count++] = last;
     }
     n->global_sectors += distinct(sectors, count);
+}
+
+static void count_request(struct lab_sim_counts *n, const struct sim_access *a,
+                          uint32_t lanes, enum sim_pattern pattern)
+{
+    const int lane_count = sim_count_lanes(lanes);
+    const bool quarters = a->async && !a->proxy && a->align == 16;
+    n->global_requests++;
+    n->global_bytes += a->bytes * lane_count;
+    if (a->kind == SIM_ATOMIC)
+        n->atomics += lane_count;
+    if (pattern != SIM_ANY && !quarters) {
+        uint64_t run = pattern == SIM_ROW ? (uint64_t)lane_count : 1;
+        uint64_t first = a->addr[0] / SECTOR;
+        uint64_t last = (a->addr[0] + run * (uint64_t)a->bytes - 1) / SECTOR;
+        n->global_sectors += (int64_t)(last - first + 1);
+        return;
+    }
+    for (int first = 0; first < SIM_LANES; first += quarters ? 8 : SIM_LANES)
+        count_sectors(n, a, lanes & (quarters ? 0xffu << first : SIM_FULL));
 }
 
 void sim_count_global(struct lab_sim_counts *n, const struct sim_access *a,
@@ -165,13 +175,15 @@ static int passes(const struct sim_access *a, uint32_t lanes)
     return climbs ? most : most_of_bank(words, n);
 }
 
-/* Each lane of `lanes` has the address of lane ^ flip, or that one is off. */
+/* Each lane of `lanes` has the address of lane ^ flip, or that one is off: of a store
+ * none may be. */
 static bool paired(const struct sim_access *a, uint32_t lanes, int flip)
 {
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         int other = lane ^ flip;
-        if (lanes >> other & 1 && a->addr[lane] != a->addr[other])
+        if (lanes >> other & 1 ? a->addr[lane] != a->addr[other]
+                               : a->kind == SIM_STORE)
             return false;
     }
     return true;
@@ -242,11 +254,10 @@ void sim_count_shared(struct lab_sim_counts *n, const struct sim_instr *i,
 
 /* ---- FLOP ---- */
 
-/* Of mma.sp those that are made: half. */
+/* Of mma.sp those of the product with zeros, twice those that are made: so a card
+ * counts HMMA.SP. */
 static int64_t shape_flops(const struct lab_ptx_instr *in)
 {
-    const bool sparse = lab_ptx_has_modifier(in, "sp") ||
-                        lab_ptx_has_modifier(in, "sp::ordered_metadata");
     for (int i = 0; i < in->modifier_count; i++) {
         const char *s = in->modifiers[i];
         int64_t size[3] = {0, 0, 0};
@@ -256,7 +267,7 @@ static int64_t shape_flops(const struct lab_ptx_instr *in)
             s = end;
         }
         if (size[2] > 0 && size[2] <= 1024)
-            return (sparse ? 1 : 2) * size[0] * size[1] * size[2];
+            return 2 * size[0] * size[1] * size[2];
     }
     return 0;
 }

@@ -145,11 +145,25 @@ JOIN CUPTI_ACTIVITY_KIND_KERNEL k ON k.kernelRow = o.kernelRow
 JOIN StringIds x ON x.id = k.shortName ORDER BY o.kernelRow"""
 
 
+def whole(db):
+    """Whether there is a database of a run that ended: one that was killed may have no
+    tables, or a part of the kernels."""
+    if not db.exists():
+        return False
+    d = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+    try:
+        return {s for s, in d.execute("SELECT status FROM run")} == {"done"}
+    except sqlite3.DatabaseError:
+        return False
+    finally:
+        d.close()
+
+
 def read(db):
     """{(step, variant, which of them, kernel, which of that name): metrics}, and the
-    kernels' names."""
+    kernels' names, of a database that is whole."""
     found, names, place = {}, {}, {}
-    if not db.exists():
+    if not whole(db):
         return found, names
     d = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
     launched = collections.defaultdict(list)
@@ -188,6 +202,8 @@ def simulate(program, folder, key, arguments):
     sim, _ = files(folder, key)
     if read(sim)[0]:
         return ""
+    for left in folder.glob(f"{sim.name}*"):  # by a run that was killed
+        left.unlink()
     code, said = call(
         program, [*arguments, "--backend", "sim", "--threads", "2"], sim, 600)
     if code in (0, 1) and read(sim)[0]:
@@ -207,7 +223,7 @@ def no_cublas(folder):
 
 def measure(program, folder, limit, gpu, key, arguments, is_lab):
     sim, card = files(folder, key)
-    if not sim.exists() or read(card)[0]:
+    if not whole(sim) or read(card)[0]:
         return ""
     options = ["--backend", "cuda", "--counters", "full"]
     if is_lab:
@@ -275,6 +291,9 @@ def compare(folder):
     unmatched = constants = 0
     for sim_db in sorted(folder.glob("*.sim.db")):
         key = sim_db.name.removesuffix(".sim.db").replace("+", " ")
+        if not whole(sim_db):
+            print(f"{key}: left out: its simulated run did not end")
+            continue
         sim, names = read(sim_db)
         card, _ = read(folder / sim_db.name.replace(".sim.db", ".card.db"))
         for where, of_sim in sim.items():

@@ -143,6 +143,8 @@ RELATIONS = [
      (first, last) == (min(n := [float(s) for _, s, *_ in slides["242"]]), max(n)) and
      blas.is_(best("242", "cuBLAS")) and magma.is_(best("242", "MAGMA")) and
      mkl.is_(best("242", f"CPU, MKL, {threads:.0f} threads"))),
+    ("242", "cuBLAS {}. That is {=} times what the course's GPU did in *single* precision "
+     "({})", lambda rate, times, single: times.is_(rate / single)),
     ("242", "`mma.m8n8k4.f64` makes {=} sums", lambda n: n == 8 * 8),
     ("242", "and beyond {=} of them stand for all", lambda n:
      f" SAMPLES = {n:.0f}," in source("src/engine/bench/ladder.c")),

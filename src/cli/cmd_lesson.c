@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "cmd.h"
@@ -134,22 +133,15 @@ static void show_facts(const struct lab_lesson *l)
     lab_str_release(&text);
 }
 
-static bool styled(const struct lab_options *o)
-{
-    return !o->plain && lab_print_color(o->color, isatty(STDOUT_FILENO),
-                                        getenv("NO_COLOR"), getenv("TERM"));
-}
-
-static enum lab_status put_section_heading(const struct lab_options *o,
-                                           const struct lab_section *s)
+static enum lab_status put_section_heading(const struct lab_section *s)
 {
     struct lab_str heading;
     lab_str_init(&heading);
     lab_section_heading(s, &heading);
-    enum lab_status st =
-        heading.failed
-            ? lab_no_memory("the lesson's text")
-            : lab_lesson_put_heading(lab_str_text(&heading), 2, styled(o));
+    enum lab_status st = heading.failed
+                             ? lab_no_memory("the lesson's text")
+                             : lab_lesson_put_heading(lab_str_text(&heading), 2,
+                                                      lab_print_is_styled());
     lab_str_release(&heading);
     return st;
 }
@@ -167,10 +159,10 @@ static enum lab_status show_tables(const struct lab_lesson *l)
     return st;
 }
 
-static enum lab_status show_text(const struct lab_options *o,
-                                 const struct lab_lesson *l)
+static enum lab_status show_text(const struct lab_lesson *l)
 {
-    enum lab_status st = lab_lesson_put_heading(l->title, 1, styled(o));
+    enum lab_status st =
+        lab_lesson_put_heading(l->title, 1, lab_print_is_styled());
     if (!st && *l->summary) {
         putchar('\n');
         lab_print_text(stdout, l->summary);
@@ -184,11 +176,11 @@ static enum lab_status show_text(const struct lab_options *o,
             continue;
         putchar('\n');
         if (*s->title)
-            st = put_section_heading(o, s);
+            st = put_section_heading(s);
         if (!st && *s->title)
             putchar('\n');
         if (!st)
-            st = lab_lesson_put_doc(&s->doc, styled(o));
+            st = lab_lesson_put_doc(&s->doc, lab_print_is_styled());
     }
     return st ? st : show_tables(l);
 }
@@ -254,7 +246,7 @@ static enum lab_status run_show(const struct lab_options *o)
         if (!st && i > 0 && !o->json)
             putchar('\n');
         if (!st)
-            st = o->json ? show_json(l) : show_text(o, l);
+            st = o->json ? show_json(l) : show_text(l);
         lab_lesson_free(l);
     }
     return st;

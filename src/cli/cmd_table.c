@@ -177,7 +177,11 @@ static enum lab_status print_rows(const struct lab_options *o,
         struct lab_str text;
         lab_str_init(&text);
         lab_fact_csv(t, shown, count, &text);
-        return lab_print_str(&text);
+        enum lab_status csv = lab_str_check(&text, "the output");
+        if (!csv)
+            lab_print_text(stdout, lab_str_text(&text)); /* no line breaks */
+        lab_str_release(&text);
+        return csv ? csv : lab_print_check();
     }
     if (!o->json)
         return print_text(t, shown, count, note);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/command.h"
 #include "base/error.h"
@@ -935,6 +936,9 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
         lab_threads_set(o->threads);
     if (o->ascii)
         lab_print_ascii(true);
+    lab_print_styles(!o->plain &&
+                     lab_print_color(o->color, isatty(STDOUT_FILENO),
+                                     getenv("NO_COLOR"), getenv("TERM")));
     check_together(o, line->commands);
     int cores = lab_cores();
     if (o->threads > cores) /* allowed: their number decides the bits of sums */

@@ -15,6 +15,7 @@
 #include "base/glyph.h"
 
 static bool ascii_only;
+static bool styled;
 static bool lost; /* text of standard output, for want of memory */
 
 void lab_print_ascii(bool only)
@@ -25,6 +26,16 @@ void lab_print_ascii(bool only)
 bool lab_print_is_ascii(void)
 {
     return ascii_only;
+}
+
+void lab_print_styles(bool wanted)
+{
+    styled = wanted;
+}
+
+bool lab_print_is_styled(void)
+{
+    return styled;
 }
 
 enum lab_status lab_print_check(void)

@@ -3,9 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/format.h"
 #include "base/mem.h"
@@ -359,8 +357,7 @@ enum lab_status lab_text_table_put(struct lab_text_table *t, const char *above)
 {
     struct lab_str text;
     lab_str_init(&text);
-    t->bold_head = lab_print_color(NULL, isatty(STDOUT_FILENO),
-                                   getenv("NO_COLOR"), getenv("TERM"));
+    t->bold_head = lab_print_is_styled();
     lab_str_add(&text, above);
     enum lab_status st = lab_text_table_format(t, &text);
     if (!st)

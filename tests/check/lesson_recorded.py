@@ -15,7 +15,7 @@ or "times", a ratio of two that belong together (of one size, of one rung, of a 
 and its model or its ceiling). "1.3 times its model's" is of the rung's rate and model
 alone, "by the model 1.7 times" of two models, "2.7 times as fast" the quotient of two
 figures of its sentence where that prints them and names no rungs, and "15 times worse"
-that of two errors of its sentence. In a sentence that names two rungs or more the ratio
+that of two errors of its sentence. An error ("1.25e-18 at 1000") is that of the run's rows. In a sentence that names two rungs or more the ratio
 is of two of those; where it names fewer, the others are of its paragraph, or, where
 that has fewer too, of the text and the tables above it with the same run. A number
 behind a rung's name must be that rung's, and in a table one of the rung, precision and
@@ -146,6 +146,9 @@ RELATIONS = [
     ("242", "cuBLAS {}. That is {=} times what the course's GPU did in *single* precision "
      "({})", lambda rate, times, single: times.is_(rate / single)),
     ("242", "`mma.m8n8k4.f64` makes {=} sums", lambda n: n == 8 * 8),
+    ("242", "Up to {=} x {=} all elements are compared", lambda a, b: a == b == math.isqrt(
+        1 << int(re.search(r" ALL_UP_TO = 1 << (\d+),", source(
+            "src/engine/bench/ladder.c")).group(1)))),
     ("242", "and beyond {=} of them stand for all", lambda n:
      f" SAMPLES = {n:.0f}," in source("src/engine/bench/ladder.c")),
     ("242", "is {=} TFLOP/s ({=} multiprocessors, {=} fp64 units each, two operations, at "
@@ -440,6 +443,7 @@ class Run:
             self.add("noted", float(n), r)
             self.add("note", float(n) * 1e6, r)
             self.add("ratio", float(n) / 100, r)
+        self.add("error", r["error"], r)
         self.add("byte/s", r["ceilingCopy_B_s"])
         self.add("flop/s", r["ceilingFp32_FLOP_s"])
         for n in re.findall(r"\d+", r["size"]):
@@ -1104,6 +1108,23 @@ def check_text(name, text, named, near, sizes=frozenset()):
     return sizes_in(text[begin:], named) or sizes
 
 
+def check_errors(name, text, named):
+    """"1.25e-18 at 1000" is the error of the rung before it, where the sentence names none of
+    all rungs, at that size, else at those of the sentence."""
+    text = re.sub(r"\s+", " ", text)
+    errors = [v for r in named for v in r.of_kind("error")]
+    for m in re.finditer(r"(?<![\w.])(\d(?:\.(\d+))?e-\d+)", text if errors else ""):
+        begin = max((b.end() for b in re.finditer(r"[.;]\s", text[:m.start()])), default=0)
+        rung = ([""] + [a or NAMES[b] for a, b in re.findall(
+            r"`(\w+)`|\b(" + "|".join(NAMES) + r")\b", text[begin:m.start()])])[-1]
+        at = re.match(r" at ([\d,]+)", text[m.end():])
+        sizes = {at[1].replace(",", "")} if at else sizes_in(sentence_of(text, m), named)
+        of = [v for _, v, r, _, s, *_ in errors if rung in ("", r) and s in sizes]
+        if not of or {f"{v:.{len(m[2] or '')}e}" for v in of} != {m[1]}:
+            complain(name, f"the error of {rung or 'all rungs'} at " + " or ".join(sizes) +
+                     f" is not {m[1]} in run " + " or ".join(str(r.number) for r in named))
+
+
 def check_course(name, text):
     """A paragraph of the course's figures alone: each, and each size, is of a slide."""
     lesson = lesson_of(name)
@@ -1268,6 +1289,7 @@ def check_paragraph(name, paragraph, numbers, near, sizes, said):
         said = tuple(u for u in UNITS if u[0] not in ("ratio", "top") and
                      re.search(r"(?:\b|(?<=\s))(?:" + u[2] + ")", words))
         check_words(name, words, named)
+        check_errors(name, words, named)
         near |= rungs_in(words, named)
     found = complaints[begin:]
     del complaints[begin:]

@@ -53,9 +53,11 @@ grep -q 'NVIDIA H200' "$out" || complain "show does not name the device"
 grep -q "$(printf '\033')" "$out" && complain 'a sequence in a pipe'
 "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" profile list --recorded >head.out
 grep -qF "$(printf '\033[1mrun ')" head.out || complain "no bold head: $(sed -n 1p head.out | cat -v)"
-NO_COLOR=1 "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" profile list --recorded \
-    >head.out
-grep -q "$(printf '\033')" head.out && complain 'NO_COLOR, and a sequence'
+for option in '' --plain --color=never; do
+    NO_COLOR=$([ "$option" ] || echo 1) "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" \
+        "$LAB_EXE" profile list --recorded ${option:+"$option"} >head.out
+    grep -q "$(printf '\033')" head.out && complain "${option:-NO_COLOR}, and a sequence"
+done
 # Sentences break between words where the terminal ends.
 run profile list --recorded --json
 gpt=$(sed -n 's/.*"run":\([0-9]*\),"lesson":"gpt".*/\1/p' "$out" | head -1)

@@ -26,8 +26,8 @@ expect_exit 0
 run run small.md --json --backend cpu --iterations 1 --threads 1 --db threads.db
 expect_no_stderr
 
-# Lines are flushed one by one: whatever a reader gets ends with one, also of a
-# training that is faster than its reader.
+# Whole lines are written: whatever a reader gets ends with one, also of a training that
+# is faster than its reader.
 "${LAB_PYTHON:-python3}" - "$LAB_EXE" "$work/flushed.db" <<'END' ||
 import os, subprocess, sys
 run = subprocess.Popen([sys.argv[1], "run", "small.md", "--json", "--backend", "cpu",

@@ -10,7 +10,7 @@ ended_by() {
         --backend cpu --iterations 1000000000 --db "$1.db" </dev/null \
         >"$out" 2>"$err" || status=$?
     expect_exit "$((128 + $2))"
-    # Lines are flushed one by one: none is cut.
+    # Whole lines are written: none is cut.
     expect_json 'len(of("iteration")) > 10'
     exits 0 profile list --json --db "$1.db"
     expect_json 'len(of("run")) == 1'

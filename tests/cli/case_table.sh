@@ -101,6 +101,11 @@ done
 exits 0 table gpus --csv --sort boost --reverse --filter 'sms>56' --filter 'boost>0'
 [ "$(cut -d, -f1 "$out" | tr '\n' ' ')" = 'gpu V100 A100 ' ] ||
     complain 'another order'
+# A row is a line, however narrow the terminal is.
+exits 0 table gpus --csv
+cp "$out" whole.csv
+COLUMNS=40 exits 0 table gpus --csv
+cmp "$out" whole.csv || complain 'CSV breaks where the terminal ends'
 exits 2 table gpus --sort nothing
 exits 3 table nothing
 expect_stderr 'there is no table "nothing": '

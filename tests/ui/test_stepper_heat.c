@@ -541,6 +541,13 @@ TEST_CASE(a_legend_is_never_cut)
     assert_string_equal(dump, "-0.3877              0.38768; max of 2.25x1\n"
                               "±0.3877       ; max of 2.25x1\n\n");
     lab_free(dump);
+    struct lab_heat large = m; /* a vocabulary in few rows */
+    large.grid.rows = 50257;
+    lab_canvas_clear(&c);
+    lab_heat_legend(&c, (struct lab_rect){0, 0, 1, 47}, &large);
+    dump = lab_canvas_dump(&c);
+    assert_non_null(strstr(dump, "; max of 12564x1\n"));
+    lab_free(dump);
     lab_canvas_release(&c);
 }
 

@@ -3,9 +3,7 @@
  * lessons: runs of one network with other optimizers, rates or batches. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "profile_cmd.h"
@@ -258,10 +256,7 @@ enum lab_status lab_profile_losses(const struct lab_options *o,
     if (!st && o->json)
         st = print_lines(&all);
     else if (!st)
-        st = put_chart(&all, lab_print_is_ascii(),
-                       !o->plain &&
-                           lab_print_color(o->color, isatty(STDOUT_FILENO),
-                                           getenv("NO_COLOR"), getenv("TERM")));
+        st = put_chart(&all, lab_print_is_ascii(), lab_print_is_styled());
     if (!st && !o->json)
         st = put_table(&all);
     lab_free(all.list);

@@ -190,8 +190,7 @@ void lab_bind_text(sqlite3_stmt *stmt, int i, const char *text)
 /* To look at a file's bytes. The process may have it open as a database, and a
  * close() outside SQLite would drop the locks of all connections to it: another
  * process would then remove the write-ahead log that this one still writes.
- * SQLite's own file keeps its descriptor while there are locks. NULL: it cannot be
- * read. */
+ * SQLite's own file keeps its descriptor while there are locks. */
 struct raw_file {
     const char *name; /* the file refers to it */
     sqlite3_file file;
@@ -209,6 +208,7 @@ static void raw_close(sqlite3_file *f)
     lab_free(raw);
 }
 
+/* NULL: it cannot be read. */
 static sqlite3_file *raw_open(const char *path)
 {
     const int flags = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READONLY;

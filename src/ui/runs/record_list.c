@@ -65,10 +65,10 @@ static void put_number(const struct lab_field *f, double v, char *out,
         else if (f->show == LAB_SHOW_NUMBER)
             snprintf(out, cap, "%.0f", v);
         else if (f->show == LAB_SHOW_RATIO ||
-                 (f->show == LAB_SHOW_WHOLE && fabs(v) < 1000))
+                 (f->show == LAB_SHOW_WHOLE && fabs(v) < 999.5))
             snprintf(out, cap, "%.3g", v);
         else if (f->kind == LAB_FIELD_INT || f->show == LAB_SHOW_WHOLE)
-            lab_format_int((int64_t)v, out, cap);
+            lab_format_int((int64_t)llround(v), out, cap);
         else
             lab_format_value(v, 8, out, cap);
     }

@@ -697,6 +697,12 @@ struct legend {
     char note[48];
 };
 
+/* Rows or columns of a cell: three digits, and all of a whole number. */
+static void each_text(double n, char *out, size_t cap)
+{
+    snprintf(out, cap, n < 999.5 ? "%.3g" : "%.0f", n);
+}
+
 static struct legend legend_of(const struct lab_canvas *c,
                                const struct lab_heat *m, bool brief)
 {
@@ -722,9 +728,13 @@ static struct legend legend_of(const struct lab_canvas *c,
         rows = fmax(rows * 2 / (g->cell_h * c->px_h), 1);
         cols = fmax(cols / (g->cell_w * c->px_w), 1);
     }
+    char down[16];
+    char across[16];
+    each_text(rows, down, sizeof(down));
+    each_text(cols, across, sizeof(across));
     if (rows * cols > 1)
-        snprintf(l.note, sizeof(l.note), "; %s of %.3gx%.3g",
-                 g->mean ? "mean" : "max", rows, cols);
+        snprintf(l.note, sizeof(l.note), "; %s of %sx%s",
+                 g->mean ? "mean" : "max", down, across);
     return l;
 }
 

@@ -9,6 +9,9 @@
 /* From now on only ASCII: --ascii, or a locale without UTF-8. */
 void lab_print_ascii(bool only);
 bool lab_print_is_ascii(void);
+/* From now on bold and colours on standard output, or none, as before it is called. */
+void lab_print_styles(bool wanted);
+bool lab_print_is_styled(void);
 /* Made safe for a terminal; newlines are kept. "`lapenna-lab ..." is spelt as
  * base/command.h has it. Without memory a message is printed as it is, in ASCII
  * and cut, and text for standard output is lost: lab_print_lost(). */

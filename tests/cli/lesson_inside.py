@@ -126,13 +126,14 @@ class Lesson:
         return run([*self.command(kernel), "--walk"], words)[0]
 
     def block(self, phrase, *args):
-        """A phrase with the threads of a block of a step's kernel."""
+        """A phrase with the threads of a block of a step's kernel; its warps, or None."""
         if not has_simulator():
             self.tell(re.search(phrase.replace("{}", r"[\d,]+"), self.text)[0])
-            return
+            return None
         out, _ = run(["step", self.name, "--backend", "sim", "--trace", "off", *args], "quit\n")
         warps = int(re.search(r"warp 0 of (\d+)", out)[1])
         self.has(phrase.format(f"{32 * warps:,}"))
+        return warps
 
     def expect(self, what, text):
         if text not in what:
@@ -330,11 +331,13 @@ def one_tile():
     n, tiles = round(len(naive.values) ** .5), 2  # of the command: --grid 2,2
     lesson.has(f"here {2 * n} / {2 * tiles + 1} = {2 * n / (2 * tiles + 1):.1f}. The")
     lesson.has(f"has {32 // (n // tiles)} different words, one for each row of the warp")
-    lesson.block("`dense_tiled` has one block of {} threads", "--variant", "fc1=tiled",
-                 "--into", "fc1.matmul")
+    warps = lesson.block("`dense_tiled` has one block of {} threads", "--variant",
+                         "fc1=tiled", "--into", "fc1.matmul")
     for row in re.findall(r"`c\[(\d+),\d+\]` is row", lesson.text):
         lesson.has(f"is row {row}, in")
     lesson.rest()
+    if warps:
+        Lesson("lab-autotune").has(f"of one block, {warps} here for {n} x {n} results")
 
 
 def has_simulator():

@@ -1432,8 +1432,7 @@ static bool read_event(struct lab_terminal *t, struct lab_event *out)
         if (c == KEY_RESIZE) {
             measure_cell(t);
             forget_images(t);
-            t->shown_h =
-                -1; /* what was cut off is lost, though it may grow again */
+            t->shown_h = -1; /* cells that were cut off are lost */
             t->resized = true;
             return false;
         }

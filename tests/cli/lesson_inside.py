@@ -399,6 +399,27 @@ def gradients():
         one["sample_error"], many["sample_error"]))
 
 
+def errors():
+    """The errors of lab precision, by its command of the simulator."""
+    if not has_simulator():
+        return
+    lesson = Lesson("lab-precision")
+    command, = [c for c in lesson.commands if c[0] == "lab"]
+    with tempfile.TemporaryDirectory() as place:
+        out, _ = run([*command, "--json", "--db", place + "/runs.db"])
+    found = {}
+    for row in map(json.loads, out.splitlines()):
+        if row["type"] == "lab_row":
+            digits, power = f"{row['error']:.1e}".split("e")
+            found[row["variant"], row["precision"]] = f"{digits}e{int(power)}"
+    table = re.findall(r"\| (\w+) \| (\w+) \| (\d\.\de-\d+) (?=\|)", lesson.text)
+    if {(rung, bits): error for rung, bits, error in table} != found:
+        complain("lab-precision: the errors are", found)
+    lesson.has(f"have an error of {found['split_3', 'bf16']}, where `fp32` has "
+               f"{found['fp32', 'fp32']}. The error of `tf32x3` is smaller, "
+               f"{found['tf32x3', 'tf32']}: ")
+
+
 def look_inside():
     """What labs say of the commands that they have for looking inside."""
     def counted(name, kernel, *changes):
@@ -463,6 +484,6 @@ def look_inside():
 
 
 for check in (inside_kernel, forgotten_check, missing_barrier, banks, divergence,
-              one_tile, labs, gradients, look_inside):
+              one_tile, labs, gradients, errors, look_inside):
     check()
 sys.exit(wrong)

@@ -108,6 +108,9 @@ def mlp_digits(w):
     count = len(w.steps)
     assert count == 18, count
     yield "eighteen steps"
+    deep, plain = (trained(name)[0][-1] for name in ("mlp-digits", "softmax-regression"))
+    yield close(w, "(with seed 1,", deep, " against", .1)
+    yield close(w, f"{deep:.2f} against", plain, " in the last batch", .05)
 
 
 def training_loop(w):
@@ -211,6 +214,11 @@ def optimizer(name, phrase, after=0, other=None):
         moved = update["bytes"] / len(w.flat("fc1.W"))
         if name in PER_WEIGHT:
             yield PER_WEIGHT[name].format(moved)
+        if name == "optimizer-sgd":  # at the edge of what converges, and beyond it
+            slow, wild = (trained(name, "--lr", lr)[0][-1] for lr in ("0.07", "0.081"))
+            yield close(w, f"In a copy set `lr` to 0.07: after {after} updates the loss is",
+                        slow, ". Then 0.081")
+            yield close(w, "0.081: it is", wild, " and rising")
         if other:
             a, b = Walk(name, "--iterations", str(after)).flat("fc1.W")
             yield other.format(a, b)
@@ -339,6 +347,7 @@ def embedding_product(w):
 def rnn_fibonacci(w):
     losses, _ = trained("rnn-fibonacci")
     yield f"Run it to the end, {len(losses):,} iterations"
+    yield close(w, "The loss of the last batch is", losses[-1], " with this seed", .2)
 
 
 def cnn_mnist(w):

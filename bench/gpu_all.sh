@@ -202,7 +202,7 @@ lane_sanitizer() {
     for test in reduce cudnn; do
         sanitizer "memcheck_$test" 150 memcheck "$build/bin/test_cuda_$test"
     done
-    # Of its ten tests five took 100 s beside other work.
+    # Its eleven tests took 170 s beside other work.
     sanitizer memcheck_image 300 memcheck "$build/bin/test_cuda_image"
 }
 

@@ -367,6 +367,13 @@ def labs():
             assert status == 0 and "block (0,0,0)" in out, (args, out)
 
 
+def lab_rows(*args):
+    """What a lab on the simulator prints as JSON, with a database of its own."""
+    with tempfile.TemporaryDirectory() as place:
+        out, _ = run(["lab", *args, "--json", "--db", place + "/runs.db"])
+    return [json.loads(line) for line in out.splitlines()]
+
+
 def gradients():
     """The gradients of a convolution: what their labs count."""
     if not has_simulator():
@@ -374,10 +381,7 @@ def gradients():
     size = "1x16x32x32x16x3"
     found = {}
     for lab in ("conv_data", "conv_filter"):
-        with tempfile.TemporaryDirectory() as place:
-            out, _ = run(["lab", lab, "--backend", "sim", "--sizes", size,
-                          "--json", "--db", place + "/runs.db"])
-        for row in map(json.loads, out.splitlines()):
+        for row in lab_rows(lab, "--backend", "sim", "--sizes", size):
             if row["type"] in ("lab_row", "lab_kernel"):
                 found.setdefault((lab, row["variant"]), {}).update(row)
     data = Lesson("lab-conv-data")
@@ -405,10 +409,8 @@ def errors():
         return
     lesson = Lesson("lab-precision")
     command, = [c for c in lesson.commands if c[0] == "lab"]
-    with tempfile.TemporaryDirectory() as place:
-        out, _ = run([*command, "--json", "--db", place + "/runs.db"])
     found = {}
-    for row in map(json.loads, out.splitlines()):
+    for row in lab_rows(*command[1:]):
         if row["type"] == "lab_row":
             digits, power = f"{row['error']:.1e}".split("e")
             found[row["variant"], row["precision"]] = f"{digits}e{int(power)}"
@@ -469,10 +471,9 @@ def look_inside():
                f"{int(column[0]) * int(column[1])} bytes. Two `instruction` more: x takes "
                f"{own}.")
     lesson = Lesson("lab-gemm-full")
-    with tempfile.TemporaryDirectory() as place:
-        out, _ = run(["lab", "gemm_full", "--backend", "sim", "--sizes", "32x32x32x1x1x1,"
-                      "32x32x32x1x2x1", "--json", "--db", place + "/runs.db"])
-    kernels = [r for r in map(json.loads, out.splitlines()) if r["type"] == "lab_kernel"]
+    kernels = [r for r in lab_rows("gemm_full", "--backend", "sim", "--sizes",
+                                   "32x32x32x1x1x1,32x32x32x1x2x1")
+               if r["type"] == "lab_kernel"]
     loads = {(r["name"], r["size"][-3:-2]): r["counted"]["sectors_per_load"] for r in kernels}
     # Half of a load's requests are A's, which do not change; the warp has 16 columns.
     lesson.has(f"the mean is near {loads['full_plain', '2']:.0f}. `tile` needs "

@@ -83,13 +83,13 @@ grep -Eq "^CPU at 90: slide, its CPU: 0.3 GFLOP/s; this machine: [0-9.]+ GFLOP/s
 grep -Eq "^CPU at 90000: .*; this machine: not measured at 90000$" "$out" ||
     complain 'a time of 90000, by one of 90'
 expect_stdout "1 of the course's figures have none of this CPU beside them: a minute had no room"
-# By the time of two rows 1200 would take minutes: it is left out, unless all are wanted.
-sed '/size: 60,/d; /size: 90,/d; s/size: 90000,/size: 1200,/; s/cpu_sizes: .60./cpu_sizes: [2]/' \
+# By the time of two rows 2400 would take minutes, and it does not: it is left out, unless all are wanted.
+sed '/size: 60,/d; /size: 90,/d; s/size: 90000,/size: 2400,/; s/cpu_sizes: .60./cpu_sizes: [2]/' \
     own-lu.md >all-lu.md
 run lab ./all-lu.md --backend cpu --repeat 20 --db beside.db
 expect_stdout 'a minute had no room for their sizes (--sizes all: however long)'
 exits 0 lab ./all-lu.md --backend cpu --repeat 20 --sizes all --db beside.db
-grep -Eq '^CPU at 1200: .* GFLOP/s \(lapack\)$' "$out" || complain '--sizes all leaves 1200 out'
+grep -Eq '^CPU at 2400: .* GFLOP/s \(lapack\)$' "$out" || complain '--sizes all leaves 2400 out'
 grep -q 'have none of this CPU' "$out" && complain '--sizes all and a figure without ours'
 run lab ./own-lu.md --backend cpu --repeat 20 --sizes 60 --db beside.db
 grep -Eq "^CPU at 90: .*; this machine: not measured at 90 \(about [0-9.e+]+ [a-z]+ a call\)$" "$out" ||

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "stepper_play.h"
 #include "stepper/board.h"
-#include "stepper/lstm_cell.h"
 #include "stepper/stepper_priv.h"
 
 TEST_CASE(every_size_survives)
@@ -447,7 +446,7 @@ TEST_CASE(a_cell_is_drawn_as_one_draws_it)
                                               .rows = rows,
                                               .cols = k ? n : 4 * n,
                                               .title_w = 14};
-        if (!lab_lstm_cell_place(r, want, &cell, i % 2, &b.layout)) {
+        if (!lab_board_place_cell(r, want, &cell, i % 2, &b.layout)) {
             assert_false(b.layout.fits);
             assert_true(r.h < 15 || r.w < 60);
             continue;

@@ -11,7 +11,7 @@
  * than square where there is room; where none is small enough a cell covers several
  * elements. Each has a line for its title, which is whole unless the cells would be much
  * smaller then, and, above and at the left of its cells, the symbols of a sequence and a
- * line for the marks of what is lit. An LSTM's cell is drawn with its lines: lstm_cell.h.
+ * line for the marks of what is lit. An LSTM's cell is drawn with its lines.
  * The layout is pure; threads: any. */
 #pragma once
 #include "engine/board.h"
@@ -61,6 +61,36 @@ struct lab_board_view {
     bool focused;                    /* the terminal's cursor is there */
 };
 
+/* The step that is an LSTM's cell, as one draws it: the state before runs from the left
+ * to the state at the right, through the product with the forget gate and the sum with
+ * the input; the gates are below, from z at the bottom; the result is below the state.
+ *
+ *     c before ──▸(×)────────▸(+)─────┬──▸ c
+ *                  ▲           ▲     tanh
+ *                  │        ┌▸(×)◂┐   ▼
+ *                  │        │     │  (×)──▸ h
+ *                  f        i     a   ▲
+ *                  ▴σ       ▴σ  ▴tanh o
+ *                  └────────┴──┬──┴───┘
+ *                              z */
+enum lab_lstm_part {
+    LAB_LSTM_BEFORE,
+    LAB_LSTM_F,
+    LAB_LSTM_I,
+    LAB_LSTM_A,
+    LAB_LSTM_O,
+    LAB_LSTM_C,
+    LAB_LSTM_H,
+    LAB_LSTM_Z,
+    LAB_LSTM_PARTS
+};
+
+/* The board's part of each; n 0: the board is no cell. */
+struct lab_lstm_cell {
+    int n;
+    int part[LAB_LSTM_PARTS];
+};
+
 struct lab_plan;
 
 LAB_C_BEGIN
@@ -68,6 +98,10 @@ LAB_C_BEGIN
 struct lab_board_layout lab_board_place(struct lab_rect r,
                                         const struct lab_board_want *want,
                                         int n, bool cross, bool halves);
+/* The same for an LSTM's cell. false: there is no room, and *out is as it was. */
+bool lab_board_place_cell(struct lab_rect r, const struct lab_board_want *want,
+                          const struct lab_lstm_cell *cell, bool halves,
+                          struct lab_board_layout *out);
 /* What there is no room for is not drawn; false: nothing is. */
 bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
                     struct lab_rect r);

@@ -2034,9 +2034,9 @@ void lab_ui_tick_every(struct lab_ui *ui, int ms)
         top->tick_ms = ms;
 }
 
-const struct lab_ui_settings *lab_ui_settings(const struct lab_ui *ui)
+const struct lab_pane_sizes *lab_ui_pane_sizes(const struct lab_ui *ui)
 {
-    return &ui->settings;
+    return &ui->settings.panes;
 }
 
 bool lab_ui_is_ascii(const struct lab_ui *ui)

@@ -6252,7 +6252,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->model = *(const struct lab_stepper_model *)args;
     if (!v->model.left)
         v->model.left = &v->train_left;
-    v->sizes = lab_ui_settings(s->ui)->panes;
+    v->sizes = *lab_ui_pane_sizes(s->ui);
     v->focus = LAB_PANE_STEPS;
     v->tab = LAB_PANE_TEXT;
     v->step = -1;

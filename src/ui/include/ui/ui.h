@@ -58,7 +58,7 @@ void lab_ui_wake(void *user);
 /* Calls `tick` of the top screen every `ms` (0: only after wakes). */
 void lab_ui_tick_every(struct lab_ui *ui, int ms);
 void lab_ui_redraw(struct lab_ui *ui);
-const struct lab_ui_settings *lab_ui_settings(const struct lab_ui *ui);
+const struct lab_pane_sizes *lab_ui_pane_sizes(const struct lab_ui *ui);
 /* Only characters below 0x80 are shown. */
 bool lab_ui_is_ascii(const struct lab_ui *ui);
 

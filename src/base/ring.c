@@ -67,7 +67,12 @@ enum lab_status lab_ring_new(struct lab_ring **out, size_t capacity,
     while (rounded < capacity)
         rounded *= 2;
     struct lab_ring *ring = lab_alloc(sizeof(*ring));
-    unsigned char *slots = lab_alloc_array(rounded, record_bytes);
+    size_t bytes = 0;
+    /* In large pages, where the system has them: a small one would be mapped by the
+     * producer, for every few records that it is ahead. */
+    unsigned char *slots = lab_mul_size(rounded, record_bytes, &bytes)
+                               ? lab_alloc_uncleared(bytes)
+                               : NULL;
     enum lab_status st = LAB_OK;
     if (!ring || !slots)
         st = lab_fail(LAB_E_NOMEM,

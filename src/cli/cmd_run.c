@@ -1,6 +1,8 @@
 /* lapenna-lab run LESSON: train, record, print the summary. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -103,16 +105,17 @@ static enum lab_status write_line(const struct printer *t, const struct line *l)
  * training; the summary states it. */
 static enum lab_status print_lines(struct printer *t, struct lines *lines)
 {
-    /* A reader never gets a part of a line: some lines of an iteration fit what a
-     * pipe takes whole, 4,096 bytes. A write for each woke the reader each time. */
-    enum { AT_ONCE = 16 };
+    /* A reader never gets a part of a line: as many are written at once as fit what a
+     * pipe takes whole. A write for each woke the reader each time. */
+    enum { LONGEST = 512 }; /* lab_json_write_numbers() */
     enum lab_status st = LAB_OK;
     for (size_t i = 0; i < lines->n && !st; i++) {
         bool alone = lines->list[i].whole != NULL;
-        st = alone ? lab_print_check() : LAB_OK;
+        if (alone || __fpending(stdout) > PIPE_BUF - LONGEST)
+            st = lab_print_check();
         if (!st)
             st = write_line(t, &lines->list[i]);
-        if (!st && (alone || i % AT_ONCE == AT_ONCE - 1))
+        if (!st && alone)
             st = lab_print_check();
     }
     if (!st)
@@ -124,7 +127,7 @@ static enum lab_status print_lines(struct printer *t, struct lines *lines)
 static enum lab_status print_pending(struct printer *t)
 {
     lab_recording_flush(t->w->recording);
-    t->marked_ns = lab_clock_monotonic_ns();
+    t->marked_ns = lab_clock_coarse_ns();
     enum lab_status st = print_lines(t, &t->marked);
     return st ? st : print_lines(t, &t->pending);
 }
@@ -147,7 +150,7 @@ static enum lab_status print_stored(struct printer *t)
     enum { MOST_PENDING = 4096, SLOW = 10 };
     const int64_t patience_ns = 20000000;
     const int64_t look_ns = 1000000;
-    int64_t now = lab_clock_monotonic_ns();
+    int64_t now = lab_clock_coarse_ns();
     int64_t since = now - t->marked_ns;
     enum lab_status st = LAB_OK;
     if (t->marked.n > 0 && now - t->looked_ns >= look_ns) {

@@ -178,7 +178,7 @@ FIXTURE_CASE(cpu_steps_have_the_clocks_time)
     lab_profiler_get_stats(p, &stats);
     assert_int_equal(stats.steps, 2);
     assert_int_equal(stats.not_stored, 0);
-    assert_true(stats.observer_ns > 0 && stats.observer_ns < 2000000);
+    assert_int_equal(stats.observer_ns, 0);
     assert_ok(lab_profiler_flush(p));
     assert_string_equal(lab_profiler_note(p), "");
     lab_profiler_free(p);
@@ -394,6 +394,7 @@ FIXTURE_CASE(traced_steps_leave_their_time_to_the_kernels)
     assert_int_equal(stats.join.kernels, 2);
     assert_int_equal(stats.join.kernels_without_step, 0);
     assert_int_equal(stats.gpu.dropped, 3);
+    assert_true(stats.observer_ns > 0 && stats.observer_ns < 1000000000);
     o.run_end(o.user);
     assert_int_equal(gpu.pops, 3);
     kernel.exec = LAB_UNKNOWN; /* comes out at the end, even so */

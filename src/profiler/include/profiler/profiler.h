@@ -37,8 +37,8 @@ struct lab_profiler_stats {
     uint64_t steps;
     uint64_t failed_flushes; /* in the observer's `synced` */
     uint64_t not_stored;     /* own records that the sink refused */
-    int64_t observer_ns;     /* the training thread, in the profiler's calls */
     /* Zeros when nothing is traced: */
+    int64_t observer_ns; /* the training thread, in the profiler's calls */
     struct lab_join_stats join;
     struct lab_gpu_trace_stats gpu;
 };

@@ -78,6 +78,7 @@ struct maker {
     struct lab_backend *be;
     const struct lab_variant_choice *choices;
     const struct lab_tuning *tuning; /* NULL: the fixed table */
+    const char *usual;               /* by find_usual(), or NULL */
     bool *large;               /* by node: see LAB_PREFERRED_FLOP, _WALK */
     struct outcome *outcome;   /* by choice */
     struct lab_kept_error why; /* the first refusal */
@@ -355,11 +356,57 @@ static bool lacks_preferred(struct maker *m, const struct lab_step *step,
     return v && (!t || isnan(t->ns)) && candidate(m, step, v->name);
 }
 
-/* Times of equal variants differ by this. */
+/* Times of equal variants differ by this; and so does, on the host, the least of a few
+ * times by what else the machine does meanwhile. */
 static const double equal = 1.03;
+static const double disturbed = 1.15;
 
-/* The fastest variant of a step that has a time, or NULL; *ns gets its time. A
- * preferred one counts as the fastest where it is equal. */
+/* What the steps of a name take together, and their fastest. */
+struct usual {
+    const char *name;
+    double takes;
+    double least;
+};
+
+/* The name that takes the least beside the fastest of its steps, of those names that
+ * serve half of the time of all steps. The sum over many steps is less disturbed than
+ * the time of any: on the host, other variants are for steps where they gain more. */
+static void find_usual(struct maker *m)
+{
+    enum { MOST_NAMES = 64 };
+    struct usual of[MOST_NAMES];
+    int n_names = 0;
+    double all = 0;
+    for (int i = 0; i < m->plan->n_steps; i++) {
+        char key[LAB_TUNE_KEY];
+        int n;
+        lab_tune_key(m->plan, &m->plan->steps[i], key);
+        const struct lab_tune_time *t = lab_tuning_of(m->tuning, key, &n);
+        for (int k = 0; k < n && !isnan(t[k].ns); k++) {
+            int at = 0;
+            while (at < n_names && strcmp(of[at].name, t[k].variant) != 0)
+                at++;
+            if (at == MOST_NAMES)
+                continue;
+            if (at == n_names)
+                of[n_names++] = (struct usual){.name = t[k].variant};
+            of[at].takes += t[k].ns;
+            of[at].least += t->ns;
+        }
+        all += n > 0 && !isnan(t->ns) ? t->ns : 0;
+    }
+    double best = INFINITY;
+    for (int i = 0; i < n_names; i++) {
+        double share = of[i].takes / of[i].least;
+        if (2 * of[i].least < all || share >= best)
+            continue;
+        best = share;
+        m->usual = of[i].name;
+    }
+}
+
+/* The fastest variant of a step that has a time, or NULL; *ns gets its time. The usual
+ * one counts as the fastest where it may be, a preferred one where it is equal. */
 static const struct lab_variant *
 fastest(struct maker *m, const struct lab_step *step, double *ns)
 {
@@ -371,12 +418,15 @@ fastest(struct maker *m, const struct lab_step *step, double *ns)
     if (lacks_preferred(m, step, key))
         return NULL;
     for (int i = 0; i < n && !isnan(t[i].ns); i++) {
-        if (best && t[i].ns > equal * *ns)
+        if (best && t[i].ns > disturbed * *ns)
             break;
         const struct lab_variant *v = candidate(m, step, t[i].variant);
         if (v && !best)
             *ns = t[i].ns;
-        if (v && (!best || (v->preferred && !best->preferred)))
+        if (v && m->usual && strcmp(m->usual, t[i].variant) == 0)
+            return v;
+        if (v && (!best ||
+                  (v->preferred && !best->preferred && t[i].ns <= equal * *ns)))
             best = v;
     }
     return best;
@@ -801,8 +851,11 @@ enum lab_status lab_schedule_make(struct lab_schedule **out,
     m.out = schedule_alloc(plan->n_steps, plan->n_nodes);
     if (!m.large || !m.outcome || !m.out)
         st = lab_no_memory("the schedule");
-    else
+    else {
+        if (tuning && !be->ops->graph)
+            find_usual(&m);
         st = make_steps(&m);
+    }
     lab_free(m.large);
     lab_free(m.outcome);
     if (st) {

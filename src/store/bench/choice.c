@@ -7,7 +7,8 @@
 #include "base/format.h"
 
 /* Times of equal variants differ by this: there the fixed table's is taken
- * (engine/tune.h), and a group may cost time in one phase that it saves in another. */
+ * (engine/tune.h), or that of most steps, which the host takes where another gains
+ * little. A group may cost time in one phase that it saves in another. */
 static const double equal = 1.03;
 
 static const char *why_text(const void *row, char *out, size_t cap)
@@ -21,6 +22,11 @@ static const char *why_text(const void *row, char *out, size_t cap)
                  LAB_NS_TEXT(r->next_ns), times);
     else if (times * equal >= 1)
         snprintf(out, cap, "%.48s takes %s: equal, and this one is preferred",
+                 r->next, LAB_NS_TEXT(r->next_ns));
+    else if (r->steps == 1)
+        snprintf(out, cap,
+                 "%.48s takes %s: too near to decide, and this one is the best "
+                 "of most steps",
                  r->next, LAB_NS_TEXT(r->next_ns));
     else
         snprintf(out, cap,

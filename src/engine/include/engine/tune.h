@@ -2,7 +2,8 @@
  *
  * A tuning is a list of times: of a step, named by its op, phase and shapes
  * (lab_tune_key), as each variant did it. Where a schedule is made with one, a step
- * without a chosen variant runs the fastest of them, and a group runs where
+ * without a chosen variant runs the fastest of them, on the host that which is the best
+ * of most steps where the fastest gains less than 15 %, and a group runs where
  * it takes less time than the steps that it hides. Without one, the fixed table
  * holds (LAB_PREFERRED_FLOP, engine/plan.h).
  *

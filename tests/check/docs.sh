@@ -1,6 +1,7 @@
 #!/bin/sh
 # docs.sh ROOT -- docs/README.md names every page, and every path in backquotes in
-# README.md, CONTRIBUTING.md and docs/ is there. A path with <, *, or a word in
+# README.md, CONTRIBUTING.md and docs/ is there. CONTRIBUTING.md states how many files
+# each worked example touches. A path with <, *, or a word in
 # capitals stands for several and is not looked up. Each row of docs/terminal.md has a
 # test. The picture of the modules in
 # docs/architecture.md has the edges of tests/check/edges.sh.
@@ -44,6 +45,22 @@ missing=$(grep -oE '`src/[^`]*\.c`: `.*`' docs/architecture.md | tr -d '`:,' |
         done
     done)
 [ -z "$missing" ] || complain "docs/architecture.md: $missing"
+# The files of a worked example, those of its tests left out: "5", and of one with a
+# second part "2 4".
+for page in docs/add-*.md; do
+    touched=$(awk '
+    function part_end() { if (n) printf "%s%d", parts++ ? " " : "", n; n = 0; split("", seen) }
+    function touch(path) { if (path !~ /^tests\//) n += !seen[path]++ }
+    /^```/ { block = !block }
+    /^## / && !block { part_end() }
+    /^```[a-z]* file=/ { sub(/.* file=/, ""); touch($0) }
+    /^\+\+\+ b\// && block { touch(substr($2, 3)) }
+    END { part_end() }' "$page")
+    stated=$(sed -n "s#.*($page) *| \(.*\) |\$#\1#p" CONTRIBUTING.md |
+        grep -oE '[0-9]+' | tr '\n' ' ' | sed 's/ $//')
+    [ "${touched:-none}" = "$stated" ] ||
+        complain "CONTRIBUTING.md: $page touches '$touched' files, not '$stated'"
+done
 # Each convention of the screens has a test that is there.
 conventions=$(sed -n 's/^| [0-9]* | .* | \(.*\) |$/\1/p' docs/terminal.md)
 [ "$(echo "$conventions" | wc -l)" -eq 28 ] ||

@@ -28,24 +28,7 @@ LOOK_S = 0.1
 MOST_KIB = 1024
 MOST_BYTES = 110  # of the file, an iteration
 LOG_BYTES = 68 << 20
-LESSON = """---
-format: 1
-title: A soak
-seed: 7
-data:
-  source: inline
-  x: [[1, 2], [0.5, 3], [-1, 0.25]]
-  y: [0, 1, 1]
-network:
-  - {id: fc1, op: dense, units: 3}
-  - {op: relu}
-  - {id: fc2, op: dense, units: 2}
-loss: {op: softmax_cross_entropy}
-optimizer: {op: sgd, lr: 0.0001}
-run: {iterations: 5}
----
-Text.
-"""
+SMALL = ROOT / "tests/cli/inline.md"
 
 
 def size(path):
@@ -89,7 +72,8 @@ def main():
     place = sys.argv[3] if len(sys.argv) > 3 else None
     with tempfile.TemporaryDirectory(dir=place) as temporary:
         folder = pathlib.Path(temporary)
-        (folder / "soak.md").write_text(LESSON)
+        (folder / "soak.md").write_text(
+            SMALL.read_text().replace("lr: 0.1", "lr: 0.0001"))
         rows, seconds, db = watch(program, folder, n)
         c = sqlite3.connect(db)
         losses = c.execute("SELECT count(*), max(iteration) FROM loss").fetchone()

@@ -4,7 +4,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-cp "$here"/lib.sh "$here"/run_cli.sh "$here"/json_lines.py "$work"
+cp "$here"/lib.sh "$here"/inline.md "$here"/run_cli.sh "$here"/json_lines.py "$work"
 cat >"$work/program" <<'END'
 #!/bin/sh
 printf "$1"

@@ -21,7 +21,7 @@
 #   expect_no_escape         no ESC byte on either
 #   expect_file FILE         FILE is there and not empty
 #   lesson NAME <<END        writes $work/NAME.md from standard input
-#   inline_lesson NAME       writes a small lesson with inline data
+#   inline_lesson NAME       writes a small lesson with inline data: inline.md
 #   sql DB STATEMENTS        runs them on a database, and prints what they find:
 #                            a row a line, its values between bars
 #
@@ -150,23 +150,5 @@ for statement in sys.argv[2].split(";"):
 }
 
 inline_lesson() {
-    lesson "$1" <<'END'
----
-format: 1
-title: Two dense layers
-seed: 7
-data:
-  source: inline
-  x: [[1, 2], [0.5, 3], [-1, 0.25]]
-  y: [0, 1, 1]
-network:
-  - {id: fc1, op: dense, units: 3}
-  - {op: relu}
-  - {id: fc2, op: dense, units: 2}
-loss: {op: softmax_cross_entropy}
-optimizer: {op: sgd, lr: 0.1}
-run: {iterations: 5}
----
-The introduction.
-END
+    cat "$LAB_CLI_DIR/inline.md" >"$work/$1.md"
 }

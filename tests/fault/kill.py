@@ -25,24 +25,7 @@ import tempfile
 import time
 
 ROUNDS = 50
-LESSON = """---
-format: 1
-title: Two dense layers
-seed: 7
-data:
-  source: inline
-  x: [[1, 2], [0.5, 3], [-1, 0.25]]
-  y: [0, 1, 1]
-network:
-  - {id: fc1, op: dense, units: 3}
-  - {op: relu}
-  - {id: fc2, op: dense, units: 2}
-loss: {op: softmax_cross_entropy}
-optimizer: {op: sgd, lr: 0.1}
-run: {iterations: 5}
----
-Text.
-"""
+SMALL = pathlib.Path(__file__).resolve().parent.parent / "cli/inline.md"
 COMMANDS = {
     "run": "run small.md --backend cpu --iterations 20000 --json --db old.db",
     "merge": "profile merge other.db --db old.db",
@@ -196,7 +179,7 @@ def main():
         folder = pathlib.Path(temporary)
         template = folder / "template"
         template.mkdir()
-        (template / "small.md").write_text(LESSON)
+        shutil.copy(SMALL, template / "small.md")
         for db, times in (("old.db", 2), ("other.db", 2), ("holes.db", 3)):
             for _ in range(times):
                 finish(program, template, "run small.md --backend cpu "

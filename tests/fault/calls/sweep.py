@@ -55,24 +55,10 @@ FOREIGN = {
 # What they read is stated as unknown when it cannot be read.
 UNKNOWN = {"read_cpu_name", "lab_process_start"}
 
-LESSON = """---
-format: 1
-title: Two dense layers
-summary: Three rows, two layers.
-seed: 7
-data:
-  source: inline
-  x: [[1, 2], [0.5, 3], [-1, 0.25]]
-  y: [0, 1, 1]
-network:
-  - {id: fc1, op: dense, units: 3}
-  - {op: relu}
-  - {id: fc2, op: dense, units: 2}
-loss: {op: softmax_cross_entropy}
-optimizer: {op: sgd, lr: 0.1}
-run: {iterations: 3}
----
-The introduction, with $\\frac{a}{b}$ and a table.
+SMALL = pathlib.Path(__file__).resolve().parents[2] / "cli/inline.md"
+LESSON = SMALL.read_text().replace(
+    "seed:", "summary: Three rows, two layers.\nseed:").replace(
+    "iterations: 5", "iterations: 3").replace("The introduction.\n", """The introduction, with $\\frac{a}{b}$ and a table.
 
 | a | b |
 |-|-|
@@ -93,7 +79,7 @@ How to be less so.
 ## phase: update
 
 The step.
-"""
+""")
 CSV = """---
 format: 1
 title: Rows of a file

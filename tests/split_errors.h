@@ -1,9 +1,7 @@
 /* tests/split_errors.h -- the errors of the precision lab's rungs on a backend,
- * and what must hold for them on every one. Include after cmocka.h. */
+ * and what must hold for them on every one. */
 #pragma once
-#include <string.h>
-
-#include "engine/ladder.h"
+#include "climb.h"
 
 struct split_errors {
     int rows;
@@ -36,28 +34,13 @@ static enum lab_status split_errors_see(void *user,
 static void split_errors_measure(struct lab_backend *be, const char *text,
                                  struct split_errors *out)
 {
-    enum { MOST = 96 };
-    const struct lab_operation *l = NULL;
-    const struct lab_variant *rungs[MOST];
-    struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
-    struct lab_ladder_size size;
-    assert_ok(lab_ladder_find("precision", &l));
-    assert_ok(lab_ladder_size(l, text, strlen(text), &size));
-    lab_backend_info(be, &m.info);
-    struct lab_ladder_run c = {.backend = be,
-                               .ladder = l,
-                               .machine = &m,
-                               .rungs = rungs,
-                               .n_rungs =
-                                   lab_ladder_rungs(be, l, NULL, rungs, MOST),
-                               .sizes = &size,
-                               .n_sizes = 1,
-                               .repeats = 1,
-                               .seed = 3,
-                               .row = split_errors_see,
-                               .user = out};
     *out = (struct split_errors){0};
-    assert_ok(lab_ladder_run(&c));
+    climb_at((struct lab_ladder_run){.backend = be,
+                                     .ladder = operation_of("precision"),
+                                     .repeats = 1,
+                                     .row = split_errors_see,
+                                     .user = out},
+             text);
 }
 
 /* Two products mend one of the two factors; three leave the rests' product,

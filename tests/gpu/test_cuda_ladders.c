@@ -2,9 +2,6 @@
  *
  *     test_cuda_ladders [OPERATION...]: the rungs of these alone, for
  *     compute-sanitizer, which takes minutes for an operation. */
-#include "test.h"
-
-#include "engine/ladder.h"
 #include "split_errors.h"
 
 #ifdef LAB_GPU_SIMULATED /* tests/sim */
@@ -89,12 +86,11 @@ TEST_CASE(every_cuda_rung_is_right)
 TEST_CASE(without_its_barrier_the_race_is_found)
 {
     struct lab_backend *be = NULL;
-    const struct lab_operation *stencil = NULL;
+    const struct lab_operation *stencil = operation_of("stencil");
     const struct lab_variant *rungs[32];
     double error;
     int wrong = 0;
     assert_ok(lab_backend_open(&be, LAB_GPU_BACKEND, 0));
-    assert_ok(lab_ladder_find("stencil", &stencil));
     int n = lab_ladder_rungs(be, stencil, NULL, rungs, 32);
     for (int i = 0; i < n; i++) {
         if (!rungs[i]->wrong_on_purpose)
@@ -113,6 +109,7 @@ TEST_CASE(without_its_barrier_the_race_is_found)
 enum { TRIES = 8 }; /* a race may be won by luck */
 
 struct seen {
+    int rows;
     int right;
     int64_t wrong;
 };
@@ -120,6 +117,7 @@ struct seen {
 static enum lab_status see(void *user, const struct lab_ladder_row *row)
 {
     struct seen *s = user;
+    s->rows++;
     if (!row->rung->wrong_on_purpose) {
         if (row->status)
             fail_msg("%s: %s", row->rung->name, row->reason);
@@ -136,34 +134,19 @@ static enum lab_status see(void *user, const struct lab_ladder_row *row)
 TEST_CASE(without_its_barrier_the_stencil_is_wrong)
 {
     struct lab_backend *be = NULL;
-    const struct lab_operation *l = NULL;
-    const struct lab_variant *rungs[32];
-    struct lab_ladder_size size;
-    struct lab_ladder_machine m = {.copy_bytes_s = 1, .flush_bytes = 1 << 20};
     struct seen seen = {0};
     if (lab_backend_open(&be, LAB_GPU_BACKEND, 0)) {
         print_message("%s\n", lab_error());
         skip();
     }
-    assert_ok(lab_ladder_find("stencil", &l));
-    assert_ok(lab_ladder_size(l, "1000003", 7, &size));
-    lab_backend_info(be, &m.info);
-    struct lab_ladder_run c = {.backend = be,
-                               .ladder = l,
-                               .machine = &m,
-                               .rungs = rungs,
-                               .n_rungs =
-                                   lab_ladder_rungs(be, l, NULL, rungs, 32),
-                               .sizes = &size,
-                               .n_sizes = 1,
-                               .repeats = LAB_LADDER_REPEATS_MIN,
-                               .seed = 1,
-                               .row = see,
-                               .user = &seen};
     for (int i = 0; i < TRIES && seen.wrong == 0; i++) {
-        seen.right = 0;
-        assert_ok(lab_ladder_run(&c));
-        assert_int_equal(seen.right, c.n_rungs - 1);
+        seen = (struct seen){0};
+        climb_at((struct lab_ladder_run){.backend = be,
+                                         .ladder = operation_of("stencil"),
+                                         .row = see,
+                                         .user = &seen},
+                 "1000003");
+        assert_int_equal(seen.right, seen.rows - 1);
     }
     lab_backend_close(be);
     if (seen.wrong == 0) {
@@ -187,37 +170,27 @@ static enum lab_status see_note(void *user, const struct lab_ladder_row *row)
 TEST_CASE(notes_have_the_device)
 {
     struct lab_backend *be = NULL;
-    const struct lab_operation *conv = NULL;
+    const struct lab_operation *conv = operation_of("conv");
     const struct lab_variant *all[64];
     const struct lab_variant *noted[64];
-    struct lab_ladder_machine machine = {.copy_bytes_s = 1e12,
-                                         .flush_bytes = 1 << 20};
-    struct lab_ladder_size size;
     int told = 0;
     int n = 0;
     if (lab_backend_open(&be, LAB_GPU_BACKEND, 0)) {
         print_message("%s\n", lab_error());
         skip();
     }
-    assert_ok(lab_ladder_find("conv", &conv));
-    assert_ok(lab_ladder_size(conv, "1x4x8x8x4x3", 11, &size));
     int count = lab_ladder_rungs(be, conv, NULL, all, 64);
     for (int i = 0; i < count; i++) {
         if (all[i]->note)
             noted[n++] = all[i];
     }
-    struct lab_ladder_run climb = {.backend = be,
-                                   .ladder = conv,
-                                   .machine = &machine,
-                                   .rungs = noted,
-                                   .n_rungs = n,
-                                   .sizes = &size,
-                                   .n_sizes = 1,
-                                   .repeats = LAB_LADDER_REPEATS_MIN,
-                                   .seed = 3,
-                                   .row = see_note,
-                                   .user = &told};
-    assert_ok(lab_ladder_run(&climb));
+    climb_at((struct lab_ladder_run){.backend = be,
+                                     .ladder = conv,
+                                     .rungs = noted,
+                                     .n_rungs = n,
+                                     .row = see_note,
+                                     .user = &told},
+             "1x4x8x8x4x3");
     assert_true(told >= 1); /* im2col needs no library */
     lab_backend_close(be);
 }
@@ -254,34 +227,18 @@ TEST_CASE(products_take_many_rows)
                                               {"gemm_int8", ROWS "x1x1"},
                                               {"gemm_sparse", ROWS "x1x32"}};
     struct lab_backend *be = NULL;
-    struct lab_ladder_machine machine = {.copy_bytes_s = 1e12,
-                                         .flush_bytes = 1 << 20};
     if (lab_backend_open(&be, LAB_GPU_BACKEND, 0)) {
         print_message("%s\n", lab_error());
         skip();
     }
-    lab_backend_info(be, &machine.info);
     for (int i = 0; i < 3; i++) {
-        const struct lab_operation *of = NULL;
-        const struct lab_variant *rungs[RUNGS];
-        struct lab_ladder_size size;
         int right = 0;
-        assert_ok(lab_ladder_find(products[i][0], &of));
-        assert_ok(
-            lab_ladder_size(of, products[i][1], strlen(products[i][1]), &size));
-        struct lab_ladder_run climb = {
-            .backend = be,
-            .ladder = of,
-            .machine = &machine,
-            .rungs = rungs,
-            .n_rungs = lab_ladder_rungs(be, of, NULL, rungs, RUNGS),
-            .sizes = &size,
-            .n_sizes = 1,
-            .repeats = LAB_LADDER_REPEATS_MIN,
-            .seed = 3,
-            .row = see_rows,
-            .user = &right};
-        assert_ok(lab_ladder_run(&climb));
+        climb_at((struct lab_ladder_run){.backend = be,
+                                         .ladder = operation_of(products[i][0]),
+                                         .n_rungs = RUNGS,
+                                         .row = see_rows,
+                                         .user = &right},
+                 products[i][1]);
         assert_true(right >= 1);
     }
     lab_backend_close(be);

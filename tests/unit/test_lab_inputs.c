@@ -1,16 +1,8 @@
 /* What the labs' fill() makes: numbers with all the bits of their dtype, so that
  * a kernel which drops some of them is seen. */
-#include "test.h"
+#include "climb.h"
 
 #include "base/mem.h"
-#include "engine/ladder.h"
-
-static const struct lab_operation *find(const char *name)
-{
-    const struct lab_operation *op = NULL;
-    assert_ok(lab_ladder_find(name, &op));
-    return op;
-}
 
 /* Tensor k, a matrix, of a size, as fill() makes it. */
 static void *filled(const struct lab_operation *op, const int64_t *dim, int k,
@@ -29,7 +21,7 @@ static void *filled(const struct lab_operation *op, const int64_t *dim, int k,
 static void doubles_are_no_floats(const char *name, const int64_t *dim, int k)
 {
     int64_t count = 0;
-    double *x = filled(find(name), dim, k, &count);
+    double *x = filled(operation_of(name), dim, k, &count);
     int64_t more = 0;
     for (int64_t i = 0; i < count; i++)
         more += (double)(float)x[i] < x[i] || (double)(float)x[i] > x[i];
@@ -52,7 +44,7 @@ TEST_CASE(softmax_is_of_no_grid)
 {
     const int64_t dim[] = {100, 400};
     int64_t count = 0;
-    float *x = filled(find("softmax"), dim, 0, &count);
+    float *x = filled(operation_of("softmax"), dim, 0, &count);
     int near = 0;
     int apart = 0;
     double most = 0;

@@ -1,29 +1,13 @@
 /* Ladders: sizes as people write them, costs, rungs that are right and rungs
  * that are not, and a climb that goes on when one of them fails. */
-#include "test.h"
+#include "climb.h"
 #include "file.h"
 
 #include <stdatomic.h>
 
 #include "base/mem.h"
-#include "engine/ladder.h"
 #include "saxpy/saxpy.h"
 #include "common/number.h"
-
-static const struct lab_operation *find(const char *name)
-{
-    const struct lab_operation *l = NULL;
-    assert_ok(lab_ladder_find(name, &l));
-    return l;
-}
-
-static struct lab_ladder_size size_of(const struct lab_operation *l,
-                                      const char *text)
-{
-    struct lab_ladder_size s;
-    assert_ok(lab_ladder_size(l, text, strlen(text), &s));
-    return s;
-}
 
 static struct lab_backend *cpu(void)
 {
@@ -38,7 +22,7 @@ TEST_CASE(sizes)
         "",    "0",       "-1",  "x",      "4x",
         "4x4", "4a",      "4,4", " 4",     "0x4x4",
         "1e3", "4x4x4x4", "+4",  "4x-4x4", "99999999999999999999"};
-    const struct lab_operation *gemm = find("gemm");
+    const struct lab_operation *gemm = operation_of("gemm");
     struct lab_ladder_size s = size_of(gemm, "30x20x10");
     assert_int_equal(s.dim[0], 30);
     assert_int_equal(s.dim[1], 20);
@@ -50,12 +34,13 @@ TEST_CASE(sizes)
         if (lab_ladder_size(gemm, bad[i], strlen(bad[i]), &s) != LAB_E_USAGE)
             fail_msg("'%s' is taken", bad[i]);
     }
-    assert_int_equal(lab_ladder_size(find("saxpy"), "4x4", 3, &s), LAB_E_USAGE);
+    assert_int_equal(lab_ladder_size(operation_of("saxpy"), "4x4", 3, &s),
+                     LAB_E_USAGE);
 }
 
 TEST_CASE(costs)
 {
-    const struct lab_operation *gemm = find("gemm");
+    const struct lab_operation *gemm = operation_of("gemm");
     struct lab_ladder_size s = size_of(gemm, "30x20x10");
     assert_true(gemm->flop(s.dim) == 2.0 * 30 * 20 * 10);
     assert_true(gemm->bytes(s.dim, LAB_FP32) == 4.0 * (300 + 200 + 600));
@@ -67,17 +52,17 @@ TEST_CASE(costs)
                      8 * (300 + 200 + 600));
     assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32, true), 0);
     /* Inputs that the operation fills are kept on the host as well. */
-    const struct lab_operation *softmax = find("softmax");
+    const struct lab_operation *softmax = operation_of("softmax");
     s = size_of(softmax, "30x20");
     assert_int_equal(lab_ladder_memory(softmax, &s, LAB_FP32, false),
                      2 * 4 * 600);
     assert_int_equal(lab_ladder_memory(softmax, &s, LAB_FP32, true), 4 * 600);
-    const struct lab_operation *chase = find("pointer_chase");
+    const struct lab_operation *chase = operation_of("pointer_chase");
     s = size_of(chase, "4096");
     assert_int_equal(lab_ladder_memory(chase, &s, LAB_FP32, true), 4096);
     s = size_of(gemm, "100000000000"); /* 10^22 elements */
     assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32, false), 0);
-    const struct lab_operation *saxpy = find("saxpy");
+    const struct lab_operation *saxpy = operation_of("saxpy");
     s = size_of(saxpy, "50");
     assert_true(saxpy->flop(s.dim) == 100);
     assert_true(saxpy->bytes(s.dim, LAB_FP32) == 600);
@@ -91,13 +76,14 @@ TEST_CASE(names)
     assert_null(lab_operation_at(-1));
     assert_null(lab_operation_at(1000));
     for (int i = 0; lab_operation_at(i); i++)
-        assert_ptr_equal(find(lab_operation_at(i)->name), lab_operation_at(i));
+        assert_ptr_equal(operation_of(lab_operation_at(i)->name),
+                         lab_operation_at(i));
 }
 
 /* The model by hand: 8 bytes an element, 4.5 times that moved, at 10 B/s. */
 TEST_CASE(models)
 {
-    const struct lab_operation *l = find("transpose");
+    const struct lab_operation *l = operation_of("transpose");
     struct lab_ladder_size s = size_of(l, "10");
     struct lab_variant rung = {.model = {.traffic = 4.5}};
     struct lab_ladder_machine m = {.copy_bytes_s = 10};
@@ -105,7 +91,7 @@ TEST_CASE(models)
     rung.model.library = true;
     assert_true(isnan(lab_ladder_model(&m, l, &rung, &s)));
     /* 2 accesses a multiply-add: an eighth of the peak. */
-    l = find("gemm");
+    l = operation_of("gemm");
     s = size_of(l, "1000");
     m = (struct lab_ladder_machine){.copy_bytes_s = 1e30,
                                     .info = {.peak_fp32_flops = 800}};
@@ -219,7 +205,7 @@ TEST_CASE(a_wrong_rung_is_found)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         double error = -1;
         assert_int_equal(
-            lab_ladder_check(be, find("saxpy"), &wrong[i], 1, &error),
+            lab_ladder_check(be, operation_of("saxpy"), &wrong[i], 1, &error),
             LAB_E_CHECK);
         assert_non_null(strstr(lab_error(), wrong[i].name));
         assert_true(error == -1);
@@ -251,7 +237,7 @@ count_element(const struct lab_bench_numbers *n, const int64_t *dim, int out,
               int64_t i)
 {
     elements_asked++;
-    return find("softmax")->element(n, dim, out, i);
+    return operation_of("softmax")->element(n, dim, out, i);
 }
 
 /* An element of softmax reads its row twice: all of 40 rows are compared, of a
@@ -261,10 +247,11 @@ TEST_CASE(a_slow_reference_is_asked_less)
     static const char *const small[] = {"40x53", NULL};
     static const char *const wide[] = {"1x100000", NULL};
     struct lab_backend *be = cpu();
-    struct lab_operation op = *find("softmax");
+    struct lab_operation op = *operation_of("softmax");
     const struct lab_variant *rung = NULL;
     double error = -1;
-    assert_true(lab_ladder_rungs(be, find("softmax"), NULL, &rung, 1) >= 1);
+    assert_true(lab_ladder_rungs(be, operation_of("softmax"), NULL, &rung, 1) >=
+                1);
     op.element = count_element;
     op.checks = small;
     assert_ok(lab_ladder_check(be, &op, rung, 1, &error));
@@ -283,8 +270,9 @@ TEST_CASE(fp64_inputs_do_not_fit_into_fp32)
         .name = "rounds", .precision = LAB_FP64, .run = rounds_to_float};
     struct lab_backend *be = cpu();
     double error = -1;
-    assert_int_equal(lab_ladder_check(be, find("dgemm"), &rounds, 1, &error),
-                     LAB_E_CHECK);
+    assert_int_equal(
+        lab_ladder_check(be, operation_of("dgemm"), &rounds, 1, &error),
+        LAB_E_CHECK);
     lab_backend_close(be);
 }
 
@@ -308,7 +296,7 @@ TEST_CASE(fp32_inputs_do_not_fit_into_two_fp16)
     struct lab_backend *be = cpu();
     double error = -1;
     assert_int_equal(
-        lab_ladder_check(be, find("warps_copy"), &parts, 1, &error),
+        lab_ladder_check(be, operation_of("warps_copy"), &parts, 1, &error),
         LAB_E_CHECK);
     lab_backend_close(be);
 }
@@ -361,7 +349,7 @@ static enum lab_status climb_of(struct lab_backend *be, struct seen *seen,
                                 const struct lab_variant *const *rungs,
                                 int n_rungs, int n_sizes)
 {
-    const struct lab_operation *l = find("saxpy");
+    const struct lab_operation *l = operation_of("saxpy");
     struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     lab_backend_info(be, &m.info);
     struct lab_ladder_size s[] = {size_of(l, "1001"), size_of(l, "99999999999"),

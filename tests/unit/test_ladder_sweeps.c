@@ -1,26 +1,10 @@
 /* Labs whose sizes hold a parameter: sizes that have no meaning, models by
  * hand, the cycle of the pointer chase, rungs that skip work or are wrong on
  * purpose. */
-#include "test.h"
+#include "climb.h"
 
-#include "engine/ladder.h"
 #include "pointer_chase/chase.h"
 #include "read_levels/levels.h"
-
-static const struct lab_operation *find(const char *name)
-{
-    const struct lab_operation *l = NULL;
-    assert_ok(lab_ladder_find(name, &l));
-    return l;
-}
-
-static struct lab_ladder_size size_of(const struct lab_operation *l,
-                                      const char *text)
-{
-    struct lab_ladder_size s;
-    assert_ok(lab_ladder_size(l, text, strlen(text), &s));
-    return s;
-}
 
 TEST_CASE(sizes_without_a_meaning)
 {
@@ -54,8 +38,8 @@ TEST_CASE(sizes_without_a_meaning)
         {"stride", "4000000000x4000000000", "[lab.size] STRIDE"}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct lab_ladder_size s;
-        enum lab_status st = lab_ladder_size(find(bad[i].lab), bad[i].size,
-                                             strlen(bad[i].size), &s);
+        enum lab_status st = lab_ladder_size(
+            operation_of(bad[i].lab), bad[i].size, strlen(bad[i].size), &s);
         if (st != LAB_E_USAGE || !error_is(bad[i].says))
             fail_msg("%s %s: %s", bad[i].lab, bad[i].size, lab_error());
     }
@@ -85,7 +69,7 @@ TEST_CASE(rounds_that_are_skipped_are_seen)
     double error = -1;
     assert_ok(lab_backend_open(&be, "cpu", 0));
     assert_int_equal(
-        lab_ladder_check(be, find("read_levels"), &rung, 1, &error),
+        lab_ladder_check(be, operation_of("read_levels"), &rung, 1, &error),
         LAB_E_CHECK);
     lab_backend_close(be);
 }
@@ -93,7 +77,7 @@ TEST_CASE(rounds_that_are_skipped_are_seen)
 /* One of N numbers, S apart: a burst of 64 bytes holds 16 of them. */
 TEST_CASE(strides_move_bursts)
 {
-    const struct lab_operation *l = find("stride");
+    const struct lab_operation *l = operation_of("stride");
     const struct lab_variant gather = {.name = "gather",
                                        .model = {.traffic = 1}};
     const struct lab_variant whole = {.name = "whole", .model = {.traffic = 2}};
@@ -173,28 +157,15 @@ static enum lab_status see(void *user, const struct lab_ladder_row *row)
 TEST_CASE(what_lacks_a_barrier_is_counted)
 {
     struct lab_backend *be = NULL;
-    const struct lab_operation *l = find("stencil");
-    const struct lab_variant *rungs[8];
-    struct lab_ladder_size size = size_of(l, "1024");
-    struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     struct seen seen = {0};
     assert_ok(lab_backend_open(&be, "cpu", 0));
-    lab_backend_info(be, &m.info);
-    struct lab_ladder_run c = {.backend = be,
-                               .ladder = l,
-                               .machine = &m,
-                               .rungs = rungs,
-                               .n_rungs =
-                                   lab_ladder_rungs(be, l, NULL, rungs, 8),
-                               .sizes = &size,
-                               .n_sizes = 1,
-                               .repeats = LAB_LADDER_REPEATS_MIN,
-                               .seed = 3,
-                               .row = see,
-                               .user = &seen};
-    assert_ok(lab_ladder_run(&c));
-    assert_int_equal(seen.rows, c.n_rungs);
-    assert_int_equal(seen.timed, c.n_rungs - 1);
+    climb_at((struct lab_ladder_run){.backend = be,
+                                     .ladder = operation_of("stencil"),
+                                     .row = see,
+                                     .user = &seen},
+             "1024");
+    assert_true(seen.rows > 1);
+    assert_int_equal(seen.timed, seen.rows - 1);
     assert_int_equal(seen.compared, 1024);
     assert_int_equal(seen.wrong, 4 * 7 * 6);
     lab_backend_close(be);

@@ -52,8 +52,8 @@ struct sim_operand {
     uint64_t value; /* immediate; of an address: what is added */
 };
 
-/* Whose FLOP count: of all lanes; of none, it is part of another instruction; of those
- * that were chosen (struct sim_tally). */
+/* The lanes that are counted: all; none, the FLOPs are part of another instruction;
+ * those that were chosen (struct sim_tally). */
 enum sim_flop { SIM_FLOP_ALL, SIM_FLOP_NONE, SIM_FLOP_CHOSEN };
 
 enum { SIM_NOT_WIDE = 255 };

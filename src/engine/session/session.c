@@ -1627,8 +1627,8 @@ static enum lab_status session_train(struct lab_session *s,
     int64_t made = lab_walk_iteration(s->walk) + 1;
     /* A break is there to look at the network as it is. */
     s->now.train_whole = !st && !s->now.stop_reason[0];
-    /* Where the patience is over it is the best of all trainings that is kept. One
-     * whose iterations end first keeps its own: trained on bit by bit a network
+    /* Where the patience is over it is the best of all trainings that is kept. A
+     * training that ends before its patience keeps its own: trained on bit by bit a network
      * would not come past its first epoch without a gain. */
     const struct lab_patience *best = ends ? &s->patience : &own;
     bool back = s->now.train_whole && best->most > 0 && !isnan(best->best) &&

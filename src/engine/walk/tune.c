@@ -201,7 +201,7 @@ static double fastest_of(const struct tuner *u, const struct lab_step *step)
 }
 
 /* Of the first step, which has none before it: where nothing is known of it, what is
- * known of the steps that it stands for, as a group does. Where that is nothing either,
+ * known of the steps that it does, as a group. Where that is nothing either,
  * and another iteration was cut, it is taken to be as long as that one's. */
 static double first_takes(const struct tuner *u,
                           const struct lab_schedule_step *s)

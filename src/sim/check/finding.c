@@ -122,7 +122,7 @@ static void neighbours(const struct sim_alloc *a, size_t offset,
     }
 }
 
-/* Between two tensors: the one whose end or beginning is nearer, and the other. It may
+/* Between two tensors: the one with the nearer end or beginning, and the other. It may
  * be that of the next pointer, off by much. */
 static const struct sim_named *nearer_name(const struct sim_alloc *a,
                                            size_t offset,

@@ -236,7 +236,7 @@ static sqlite3_file *raw_open(const char *path)
     return NULL;
 }
 
-/* How many bytes there are; 0: it cannot be told. */
+/* How many bytes there are; 0: unknown. */
 static long long raw_bytes(sqlite3_file *f)
 {
     sqlite3_int64 bytes;

@@ -832,7 +832,7 @@ static void draw_slides(struct lab_bench_state *st, struct lab_canvas *c,
     lab_canvas_heading(c, &head, title, st->scrolling == SLIDES);
 }
 
-/* ---- what stands in for rows that have not run ---- */
+/* ---- recorded rows, in place of those that have not run ---- */
 
 /* The ladder as it was recorded, at its largest size, while no row of what is
  * shown has a result: -1, there is none, or the rows have their own. */
@@ -1310,7 +1310,7 @@ static enum lab_status renew(struct lab_screen *s)
         lab_str_release(&visible);
         lab_pager_renew(&st->output_pager);
     }
-    first = first || has_picture(st); /* whose sets come and go */
+    first = first || has_picture(st); /* its sets come and go */
     if (first && fresh.sets[st->set].badge[0])
         lab_ui_badge(s->ui, fresh.sets[st->set].badge);
     return show_rows(st);

@@ -1343,7 +1343,7 @@ static bool is_weight(const struct lab_stepper *v)
     return t->role == LAB_TENSOR_PARAM || t->role == LAB_TENSOR_STATE;
 }
 
-/* The axis whose slices are seen first: that which [ and ] change, but of feature maps
+/* The axis along which slices come first: the one that [ and ] change, but of feature maps
  * and of attention the channels and the heads: the samples are one key away. */
 static int axis_of_slices(const struct lab_stepper *v)
 {
@@ -1424,7 +1424,7 @@ static enum lab_status turn_picture(struct lab_screen *s)
     return LAB_OK;
 }
 
-/* ---- what is said of the plane ---- */
+/* ---- the lines about the plane ---- */
 
 static void draw_cursor_labels(const struct lab_stepper *v,
                                struct lab_canvas *c, struct lab_rect *row)

@@ -39,7 +39,7 @@ bool lab_ring_push(struct lab_ring *ring, const void *record);
 size_t lab_ring_pop(struct lab_ring *ring, void *records, size_t max,
                     int64_t timeout_ns);
 /* The consumer lets records come together: returns after `ns`, or earlier when the
- * ring is half full, closed or hurried. A push in between wakes nobody, and so
+ * ring is half full, closed or hurried. A push in between wakes no thread, and so
  * costs its producer no call of the system. */
 void lab_ring_rest(struct lab_ring *ring, int64_t ns);
 /* Ends the rest of the consumer, or else its next one. */

@@ -71,8 +71,8 @@ struct lab_bench {
     struct lab_ladder_size sizes[LAB_BENCH_SIZES];
     int n_sizes;
     bool small_sizes; /* the lab's own are too large to be simulated */
-    /* From this one on the sizes are those of the course's figures that a CPU stands
-     * beside: only the rungs that they name, and as many as fit into a minute. */
+    /* From this one on the sizes are those of the course's figures that have a CPU's
+     * time: only the rungs that they name, and as many as fit into a minute. */
     int course_from;
     bool however_long; /* --sizes all: a minute is no limit */
     double

@@ -86,9 +86,8 @@ struct lab_sim_value {
     const char *name; /* in the PTX */
     enum lab_ptx_type type;
     uint64_t bits;
-    int32_t place; /* -1: not known */
-    int32_t
-        parameter; /* whose value it is, or that as an address; -1: none's */
+    int32_t place;     /* -1: not known */
+    int32_t parameter; /* that has this value, or this address; -1: none */
 };
 
 /* A tensor that the walk has written to, and who wrote each element of it last. */

@@ -111,7 +111,7 @@ enum lab_status lab_fact_select(const struct lab_fact_table *t,
 enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
                                        const char *path, struct lab_str *note);
 
-/* The run of a lesson in the database at `path` that stands for it: one that trained
+/* The run that a lesson is shown by, in the database at `path`: one that trained
  * before a sweep over it, with its own variants before chosen ones, with a trace before
  * one without, of a lab the one with most rows, then the newest. *run is left alone
  * where there is none. LAB_E_DB. */

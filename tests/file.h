@@ -1,5 +1,6 @@
 /* file.h -- whole files, for tests. Include after test.h. */
 #pragma once
+#include <unistd.h>
 
 static inline void test_write_bytes(const char *path, const void *bytes,
                                     size_t n)
@@ -36,3 +37,17 @@ static inline char *test_read(const char *path)
     size_t n;
     return test_read_bytes(path, &n);
 }
+
+/* The `path` of a new empty file: RUN_TESTS_IN(make_path, remove_path). */
+#define TEST_PATH                                                              \
+    static char path[] = "/tmp/lapenna-lab-test-XXXXXX";                       \
+    static int make_path(void **state __attribute__((unused)))                 \
+    {                                                                          \
+        int fd = mkstemp(path);                                                \
+        return fd < 0 ? -1 : close(fd);                                        \
+    }                                                                          \
+    static int remove_path(void **state __attribute__((unused)))               \
+    {                                                                          \
+        (void)unlink(path);                                                    \
+        return 0;                                                              \
+    }

@@ -51,6 +51,16 @@ static inline int test_run_all(CMFixtureFunction setup,
             fail_msg("%s", lab_error());                                       \
     } while (0)
 
+/* They differ by `tolerance` at most, or both are NaN; else both are printed. */
+#define assert_near(got, want, tolerance)                                      \
+    do {                                                                       \
+        const double near_got = (got);                                         \
+        const double near_want = (want);                                       \
+        if (isnan(near_got) != isnan(near_want) ||                             \
+            fabs(near_got - near_want) > (tolerance))                          \
+            fail_msg("%.17g is not %.17g", near_got, near_want);               \
+    } while (0)
+
 /* The last error has this id, and its text this part: "[db.locked] run 3"; "[db.locked] "
  * for the id alone. Else what it is is printed. */
 static inline bool error_is(const char *expected)

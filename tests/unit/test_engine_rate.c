@@ -7,11 +7,8 @@
 #include "engine/plan.h"
 #include "unit/net.h"
 
-static void near(double got, double want)
-{
-    if (!(fabs(got - want) <= 1e-12 * (1 + fabs(want))))
-        fail_msg("%.17g is not %.17g", got, want);
-}
+#define near(got, want)                                                        \
+    assert_near(got, want, 1e-12 * (1 + fabs((double)(want))))
 
 TEST_CASE(each_schedule_follows_its_formula)
 {

@@ -3,11 +3,8 @@
 
 #include "engine/tensor.h"
 
-static void near(double got, double want)
-{
-    if (!(fabs(got - want) <= 1e-12 * (1 + fabs(want))))
-        fail_msg("%.17g, not %.17g", got, want);
-}
+#define near(got, want)                                                        \
+    assert_near(got, want, 1e-12 * (1 + fabs((double)(want))))
 
 static int64_t in_bins(const struct lab_stats *s)
 {

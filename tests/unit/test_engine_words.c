@@ -161,7 +161,7 @@ TEST_CASE(rows_of_one_length)
 
 /* ---- samples ---- */
 
-static char path[] = "/tmp/lab-words-XXXXXX";
+TEST_PATH
 
 static enum lab_status read_words(struct lab_data **d, bool skip_gram,
                                   int64_t context)
@@ -252,18 +252,4 @@ TEST_CASE(no_memory_anywhere)
     lab_data_free(d);
 }
 
-static int make_path(void **state)
-{
-    (void)state;
-    int fd = mkstemp(path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int drop_path(void **state)
-{
-    (void)state;
-    unlink(path);
-    return 0;
-}
-
-RUN_TESTS_IN(make_path, drop_path)
+RUN_TESTS_IN(make_path, remove_path)

@@ -1,6 +1,7 @@
 /* A network that is kept: training with a pause computes the bits of one
  * without, and no file that is damaged or of another network is used. */
 #include "test.h"
+#include "file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,20 +12,7 @@
 #include "debug/kept.h"
 #include "unit/net.h"
 
-static char path[] = "/tmp/test_kept.XXXXXX";
-
-static int make_path(void **state)
-{
-    (void)state;
-    int fd = mkstemp(path);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
+TEST_PATH
 
 /* Shuffled batches, a mask an iteration, state of a node and of the
  * optimizer. */

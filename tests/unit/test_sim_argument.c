@@ -183,7 +183,7 @@ TEST_CASE(memory_is_filled_as_asked)
 
 /* ---- .npy ---- */
 
-static char path[] = "/tmp/test_sim_argument_XXXXXX";
+TEST_PATH
 
 static void write_npy(const char *dictionary, const void *data, size_t bytes)
 {
@@ -208,19 +208,6 @@ static enum lab_status from_file(struct lab_sim_memory *m, const char *what,
     snprintf(spec, sizeof(spec), "in:%s=@%s", what, path);
     *a = read_word(spec);
     return lab_sim_argument_make(m, a, 0, 1, word);
-}
-
-static int make_path(void **state)
-{
-    (void)state;
-    int fd = mkstemp(path);
-    return fd < 0 || close(fd);
-}
-
-static int remove_path(void **state)
-{
-    (void)state;
-    return unlink(path);
 }
 
 TEST_CASE(numbers_come_from_npy_files)

@@ -87,12 +87,6 @@ find(const struct lab_comparison *c, enum lab_sum_level level, const char *name)
     return NULL;
 }
 
-static void near(double got, double wanted, double tolerance)
-{
-    if (!(fabs(got - wanted) <= tolerance))
-        fail_msg("%.12g instead of %.12g", got, wanted);
-}
-
 SAMPLE_CASE(half_the_time_is_faster)
 {
     struct kind fast = PLAIN;
@@ -105,20 +99,21 @@ SAMPLE_CASE(half_the_time_is_faster)
     assert_ok(lab_comparison_load(&c, db, 1, 2));
     const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
     assert_int_equal(r->verdict, LAB_VERDICT_FASTER);
-    near(r->difference_ns, -10000, 8);
-    near(r->share, -0.5, 0.001);
-    near(r->speed_up, 2, 0.002);
+    assert_near(r->difference_ns, -10000, 8);
+    assert_near(r->share, -0.5, 0.001);
+    assert_near(r->speed_up, 2, 0.002);
     assert_true(r->p < 1e-9);
     assert_int_equal(r->side[LAB_SIDE_A]->timed, 40);
     assert_string_equal(r->side[LAB_SIDE_B]->variant, "tiled");
-    near(lab_time_sum_flop_per_s(r->side[LAB_SIDE_B]), 4000 / 10.004e-6, 1e6);
+    assert_near(lab_time_sum_flop_per_s(r->side[LAB_SIDE_B]), 4000 / 10.004e-6,
+                1e6);
     r = find(&c, LAB_SUM_STEP, "fc2.matmul");
     assert_int_equal(r->verdict, LAB_VERDICT_SAME);
-    near(r->p, 1, 0);
+    assert_near(r->p, 1, 0);
     /* 100 us in all, 90 us afterwards */
     r = find(&c, LAB_SUM_ITERATION, NULL);
     assert_int_equal(r->verdict, LAB_VERDICT_FASTER);
-    near(r->speed_up, 10.0 / 9, 0.001);
+    assert_near(r->speed_up, 10.0 / 9, 0.001);
     assert_int_equal(c.tests[LAB_SUM_STEP], 4);
     assert_int_equal(c.tests[LAB_SUM_ITERATION], 1);
     assert_true(lab_comparison_differs(&c, LAB_FACT_VARIANTS));
@@ -129,7 +124,7 @@ SAMPLE_CASE(half_the_time_is_faster)
     assert_ok(lab_comparison_load(&c, db, 2, 1));
     r = find(&c, LAB_SUM_STEP, "fc1.matmul");
     assert_int_equal(r->verdict, LAB_VERDICT_SLOWER);
-    near(r->share, 1, 0.002);
+    assert_near(r->share, 1, 0.002);
     lab_comparison_release(&c);
 }
 
@@ -235,7 +230,7 @@ SAMPLE_CASE(kernels_by_name_and_step)
     assert_int_equal(s->launch.grid[0], LAB_UNKNOWN); /* launches differ */
     assert_int_equal(s->launch.grid[1], 2);
     assert_int_equal(s->launch.registers_per_thread, 40);
-    near(s->occupancy_pct, 62.5, 0);
+    assert_near(s->occupancy_pct, 62.5, 0);
     lab_comparison_release(&c);
     assert_ok(lab_comparison_load(&c, db, 1, 3));
     assert_int_equal(find(&c, LAB_SUM_KERNEL, "gemm<other>")->verdict,

@@ -14,12 +14,6 @@ static struct lab_times times_of(const int64_t *v, size_t n)
     return t;
 }
 
-static void near(double got, double wanted, double tolerance)
-{
-    if (isnan(got) != isnan(wanted) || fabs(got - wanted) > tolerance)
-        fail_msg("%.12g instead of %.12g", got, wanted);
-}
-
 TEST_CASE(statistics_of_known_lists)
 {
     static const struct {
@@ -38,10 +32,10 @@ TEST_CASE(statistics_of_known_lists)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct lab_times t = times_of(cases[i].v, cases[i].n);
         assert_int_equal(t.total, cases[i].n);
-        near(lab_times_quantile(&t, 0.25), cases[i].quarter, 0);
-        near(lab_times_quantile(&t, 0.5), cases[i].median, 0);
-        near(lab_times_quantile(&t, 0.75), cases[i].three, 0);
-        near(lab_times_mad(&t), cases[i].mad, 0);
+        assert_near(lab_times_quantile(&t, 0.25), cases[i].quarter, 0);
+        assert_near(lab_times_quantile(&t, 0.5), cases[i].median, 0);
+        assert_near(lab_times_quantile(&t, 0.75), cases[i].three, 0);
+        assert_near(lab_times_mad(&t), cases[i].mad, 0);
         lab_times_release(&t);
     }
     struct lab_times none = times_of(NULL, 0);
@@ -79,8 +73,8 @@ TEST_CASE(mad_is_that_of_a_sorted_list)
         double median = slow_median(d, n);
         for (size_t i = 0; i < n; i++)
             d[i] = fabs(d[i] - median);
-        near(lab_times_quantile(&t, 0.5), median, 0);
-        near(lab_times_mad(&t), slow_median(d, n), 0);
+        assert_near(lab_times_quantile(&t, 0.5), median, 0);
+        assert_near(lab_times_mad(&t), slow_median(d, n), 0);
         lab_times_release(&t);
     }
 }
@@ -109,15 +103,15 @@ TEST_CASE(rank_test_of_known_lists)
                                       138, 191, 164, 73,  146};
     static const int64_t early[] = {115, 88, 90, 74, 121};
     struct lab_rank_result r = test_of(females, 4, males, 5);
-    near(r.u, 17, 0);
-    near(r.p, 0.11134688653314041, 1e-12);
+    assert_near(r.u, 17, 0);
+    assert_near(r.p, 0.11134688653314041, 1e-12);
     r = test_of(males, 5, females, 4);
-    near(r.u, 3, 0);
-    near(r.p, 0.11134688653314041, 1e-12);
+    assert_near(r.u, 3, 0);
+    assert_near(r.p, 0.11134688653314041, 1e-12);
     r = test_of(early, 5, at_term, 10);
-    near(r.u, 35, 0);
-    near(r.p, erfc(9.5 / sqrt(10 * 5 * 16 / 12.0) / sqrt(2)), 1e-12);
-    near(r.p, 0.2446, 5e-5);
+    assert_near(r.u, 35, 0);
+    assert_near(r.p, erfc(9.5 / sqrt(10 * 5 * 16 / 12.0) / sqrt(2)), 1e-12);
+    assert_near(r.p, 0.2446, 5e-5);
 }
 
 /* Counts pairs and ties the long way. */
@@ -157,8 +151,8 @@ TEST_CASE(ties_count_half)
         }
         struct lab_rank_result got = test_of(v, na, v + na, nb);
         struct lab_rank_result wanted = slow_test(v, na, v + na, nb);
-        near(got.u, wanted.u, 1e-9);
-        near(got.p, wanted.p, 1e-12);
+        assert_near(got.u, wanted.u, 1e-9);
+        assert_near(got.p, wanted.p, 1e-12);
     }
 }
 
@@ -166,8 +160,8 @@ TEST_CASE(nothing_and_the_same_are_no_difference)
 {
     static const int64_t five[] = {5, 5, 5, 5, 5, 5};
     assert_true(isnan(test_of(NULL, 0, five, 6).p));
-    near(test_of(five, 6, five, 6).p, 1, 0);
-    near(test_of(five, 1, five + 1, 1).p, 1, 0);
+    assert_near(test_of(five, 6, five, 6).p, 1, 0);
+    assert_near(test_of(five, 1, five + 1, 1).p, 1, 0);
 }
 
 /* Of 2000 pairs of lists of the same kind about one in twenty is called
@@ -207,15 +201,15 @@ TEST_CASE(holm_is_step_down)
     /* R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") */
     double p[] = {0.01, NAN, 0.04, 0.03, 0.005};
     assert_ok(lab_rank_holm(p, 5));
-    near(p[0], 0.03, 1e-15);
+    assert_near(p[0], 0.03, 1e-15);
     assert_true(isnan(p[1]));
-    near(p[2], 0.06, 1e-15);
-    near(p[3], 0.06, 1e-15);
-    near(p[4], 0.02, 1e-15);
+    assert_near(p[2], 0.06, 1e-15);
+    assert_near(p[3], 0.06, 1e-15);
+    assert_near(p[4], 0.02, 1e-15);
     double large[] = {0.7, 0.6};
     assert_ok(lab_rank_holm(large, 2));
-    near(large[0], 1, 0);
-    near(large[1], 1, 0);
+    assert_near(large[0], 1, 0);
+    assert_near(large[1], 1, 0);
     assert_ok(lab_rank_holm(NULL, 0));
 }
 
@@ -234,7 +228,7 @@ TEST_CASE(many_values_are_rounded_a_little)
     assert_int_equal(t.total, N);
     for (size_t i = 1; i < t.n; i++)
         assert_true(t.value[i] > t.value[i - 1]);
-    near(lab_times_quantile(&t, 0.5) / median, 1, 0.02);
+    assert_near(lab_times_quantile(&t, 0.5) / median, 1, 0.02);
     lab_times_release(&t);
 }
 
@@ -253,10 +247,10 @@ TEST_CASE(rounded_is_compared_as_rounded)
     assert_ok(lab_times_from(&b, w, N));
     lab_times_coarsen(&b, 1024);
     assert_ok(lab_rank_test(&r, &a, &b));
-    near(r.u, (double)N * N / 2, 1e-3);
-    near(r.p, 1, 0);
+    assert_near(r.u, (double)N * N / 2, 1e-3);
+    assert_near(r.p, 1, 0);
     assert_ok(lab_rank_test(&r, &b, &a));
-    near(r.p, 1, 0);
+    assert_near(r.p, 1, 0);
     lab_times_release(&a);
     lab_times_release(&b);
 }

@@ -91,6 +91,27 @@ NET_CASE(every_op_at_once_passes)
     all_pass(n, true);
 }
 
+/* What one parameter's check leaves behind is not in the next one's slopes. */
+NET_CASE(all_at_once_are_as_one_by_one)
+{
+    int count;
+    int one;
+    net_every_op(n, "softmax_cross_entropy", "adamw lr=0.05");
+    net_walk(n, "cpu");
+    struct lab_check_result *all = check(n, NULL, &count);
+    assert_true(count > 10);
+    for (int i = 0; i < count; i++) {
+        struct lab_check_result *r = check(n, all[i].parameter, &one);
+        assert_int_equal(one, 1);
+        assert_true(r->numeric == all[i].numeric);
+        assert_true(r->analytic == all[i].analytic);
+        assert_int_equal(r->worst, all[i].worst);
+        assert_int_equal(r->corners, all[i].corners);
+        lab_free(r);
+    }
+    lab_free(all);
+}
+
 NET_CASE(a_corrupted_gradient_fails)
 {
     int count;

@@ -13,10 +13,12 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 static const double budget_flop = 1e8;
+enum { LEAST = 1 }; /* the same code for every element */
 #else
 static const double budget_flop = 2e9;
+enum { LEAST = 2 };
 #endif
-enum { LEAST = 2, MOST = 256, BATCH = 2 };
+enum { MOST = 256, BATCH = 2 };
 
 struct lesson_run {
     struct lab_lesson *lesson;

@@ -285,16 +285,20 @@ struct addition {
     int64_t cols;
 };
 
+/* Of elements, as they follow each other in the rows: one row has many threads, too. */
 LAB_VECTOR static void add_sums(const void *arg, int64_t from, int64_t to)
 {
     const struct addition *a = arg;
     for (int64_t i = 0; i < a->count; i++)
-        for (int64_t r = from; r < to; r++) {
-            const float *sum = a->sums + (i * a->rows + r) * a->cols;
-            float *row = a->c.data + r * a->c.ld;
+        for (int64_t at = from, n; at < to; at += n) {
+            int64_t r = at / a->cols;
+            int64_t k = at % a->cols;
+            const float *sum = a->sums + i * a->rows * a->cols + at;
+            float *row = a->c.data + r * a->c.ld + k;
+            n = a->cols - k < to - at ? a->cols - k : to - at;
 #pragma omp simd
-            for (int64_t k = 0; k < a->cols; k++)
-                row[k] += sum[k];
+            for (int64_t j = 0; j < n; j++)
+                row[j] += sum[j];
         }
 }
 
@@ -303,7 +307,7 @@ void lab_sums_add(struct lab_matrix c, const float *sums, int64_t count,
 {
     enum { ADDED = 8192 };
     struct addition a = {c, sums, count, rows, cols};
-    lab_parallel(rows, 1 + ADDED / (1 + cols), add_sums, &a);
+    lab_parallel(rows * cols, ADDED, add_sums, &a);
 }
 
 /* Is the sum long enough for each thread, and longer than what is added after it? In a

@@ -45,7 +45,8 @@ grep -q '^threads  *2$' "$out" || complain "not with 2 threads"
 # Why: each step that went by a time has it, the next one's, and ran that variant.
 grep -Eq '^chosen for  *phase  *variant  *its time  *why$' "$out" ||
     complain "no table of reasons"
-# By the times it is one of three reasons: the next takes longer, as long, or less in all.
+# By the times it is one of four reasons: the next takes longer, as long, too little less,
+# or less in all.
 grep -Eq '^fc1[^ ]*  *forward  .* takes [0-9.]+ [num]?s[,:]' "$out" ||
     complain "no reason for a step of fc1"
 run profile show 2 --db "$db" --json

@@ -466,10 +466,25 @@ static const struct lab_kernel_set alone_set = {"lstm", &forward_alone, 1};
 enum { TIME_STEPS = 5, SLOW_NS = 300000 };
 static lab_kernel_fn *plain_cell;
 static int cells;
+static int woken;     /* lab_threads_wake() was called so often, */
+static int woken_for; /* at the last iteration, */
+static int unwoken;   /* and not since the one before in so many */
+
+int __real_lab_threads_wake(void);
+int __wrap_lab_threads_wake(void);
+int __wrap_lab_threads_wake(void)
+{
+    woken++;
+    return __real_lab_threads_wake();
+}
 
 static enum lab_status uneven_cell(const struct lab_call *call)
 {
     int64_t end = lab_clock_monotonic_ns() + (int64_t)SLOW_NS * TIME_STEPS;
+    if (cells % TIME_STEPS == 0) {
+        unwoken += woken == woken_for;
+        woken_for = woken;
+    }
     while (cells % TIME_STEPS == 0 && lab_clock_monotonic_ns() < end)
         continue;
     cells++;
@@ -647,10 +662,11 @@ NET_CASE(time_steps_count_by_their_mean)
     plain_cell = lab_backend_variant(lab_walk_backend(n->walk), LAB_F32, "lstm",
                                      "cell", LAB_FORWARD, "naive")
                      ->run;
-    cells = 0;
+    cells = woken = woken_for = unwoken = 0;
     assert_true(add_group(n, t, "alone", LAB_FORWARD, 1e9));
     assert_ok(lab_tune(n->walk, t, &to));
     assert_true(cells > 0 && cells % TIME_STEPS == 0);
+    assert_int_equal(unwoken, 0); /* all threads are awake at each one */
     lab_tune_key(n->plan, net_step(n, "lstm1.cell.1", LAB_FORWARD), key);
     assert_true(time_by(t, key, "uneven") >= SLOW_NS);
     assert_in_range((int)time_by(t, key, "naive"), 1, SLOW_NS - 1);

@@ -672,8 +672,8 @@ static enum lab_status read_wins(struct wins *w, struct lab_database *db,
     return st;
 }
 
-/* "; the fastest in fp32 of dense: vector (12 steps, the next takes 1.8 times as long),
- * onednn (3 steps); of relu: vector (2 steps)" */
+/* "; the fastest in fp32 of dense: vector (12 shapes, the next takes 1.8 times as long),
+ * onednn (3 shapes); of relu: vector (2 shapes)" */
 static void add_wins(struct lab_str *out, const struct wins *w)
 {
     for (int i = 0; i < w->n; i++) {
@@ -689,7 +689,7 @@ static void add_wins(struct lab_str *out, const struct wins *w)
         for (int k = i; k < w->n; k++) {
             if (strcmp(w->list[k].op, w->list[i].op) != 0)
                 continue;
-            lab_str_addf(out, "%s%s (%lld step%s", before, w->list[k].variant,
+            lab_str_addf(out, "%s%s (%lld shape%s", before, w->list[k].variant,
                          (long long)w->list[k].n, w->list[k].n == 1 ? "" : "s");
             if (w->list[k].ns > 0)
                 lab_str_addf(out, ", the next takes %.3g times as long",
@@ -701,7 +701,7 @@ static void add_wins(struct lab_str *out, const struct wins *w)
 }
 
 /* How many times are kept for a device, and which variants they make the fastest of how
- * many steps. */
+ * many shapes: a time is of all steps of one op, phase and shapes. */
 static void report_kept(struct lab_doctor *d, struct lab_database *db,
                         const struct lab_variant_time_of *of)
 {
@@ -935,7 +935,7 @@ void lab_doctor_write_variants(struct lab_doc *out, const char *db)
                      info.name);
         lab_doc_para(out, 0, 0, true);
         lab_doc_add(out, LAB_ROLE_DIM,
-                    w->n ? "(9): the fastest of this op for 9 of the steps "
+                    w->n ? "(9): the fastest of this op for 9 of the shapes "
                            "that were measured here"
                          : "which is the fastest is measured when a lesson "
                            "opens, and kept with its run");

@@ -251,11 +251,12 @@ struct verdict {
 };
 
 /* The recorded run that a lesson is shown by; LAB_UNKNOWN. */
-static int64_t recorded_run(const struct course *c, const char *lesson)
+static int64_t recorded_run(const struct course *c, const char *lesson,
+                            const char *backend)
 {
     int64_t run = LAB_UNKNOWN;
-    if (!c->recorded.len ||
-        lab_fact_recorded_run(lab_str_text(&c->recorded), lesson, &run))
+    if (!c->recorded.len || lab_fact_recorded_run(lab_str_text(&c->recorded),
+                                                  lesson, backend, &run))
         return LAB_UNKNOWN;
     return run;
 }
@@ -272,30 +273,38 @@ static void append(char *out, size_t cap, const char *fmt, ...)
     va_end(args);
 }
 
-/* The run of each lesson of `gpu`, names with spaces between, that is shown for it. */
+static void name_run(struct verdict *v, const char *lesson, const char *where,
+                     int64_t run)
+{
+    append(v->why, sizeof(v->why), "%srecorded run %lld, %s%s",
+           v->why[0] ? "; " : "", (long long)run, lesson, where);
+    append(v->show, sizeof(v->show), "%sprofile show --recorded %lld",
+           v->show[0] ? " ; " : "", (long long)run);
+}
+
+/* The run of each lesson of `gpu`, names with spaces between, that is shown for it, and
+ * the CPU's where one ships. */
 static void find_recorded(const struct course *c, const char *gpu,
                           struct verdict *v)
 {
     char lesson[64];
-    bool first = true;
     v->state = NEEDS_GPU;
     while (*gpu) {
         size_t n = strcspn(gpu, " ");
         snprintf(lesson, sizeof(lesson), "%.*s", (int)n, gpu);
         gpu += n + strspn(gpu + n, " ");
-        int64_t run = recorded_run(c, lesson);
+        int64_t run = recorded_run(c, lesson, "cuda");
         if (run == LAB_UNKNOWN) {
             snprintf(v->why, sizeof(v->why), "no recorded run of %s", lesson);
             v->run = LAB_UNKNOWN;
             return;
         }
-        append(v->why, sizeof(v->why), "%srecorded run %lld, %s",
-               first ? "" : "; ", (long long)run, lesson);
-        append(v->show, sizeof(v->show), "%sprofile show --recorded %lld",
-               first ? "" : " ; ", (long long)run);
-        if (first)
+        if (!v->show[0])
             v->run = run;
-        first = false;
+        name_run(v, lesson, "", run);
+        run = recorded_run(c, lesson, "cpu");
+        if (run != LAB_UNKNOWN)
+            name_run(v, lesson, " on a CPU", run);
     }
 }
 

@@ -49,7 +49,11 @@ TEST_CASE(bad_files_name_their_line)
                    "[table.cells-fewer] t.csv:3: 3 cells where the head "
                    "has 4");
     expect_refusal(HEAD COLUMNS "A,1,2,s,x\n",
-                   "[table.cells-more] t.csv:3: more cells");
+                   "[table.cells-more] t.csv:3: 5 cells where the head "
+                   "has 4 columns: does it lack one,");
+    /* A name is missing in the head: not what its neighbour makes of the cell. */
+    expect_refusal(HEAD "gpu,boost [MHz],source\nA,B,1,2,s\n",
+                   "[table.cells-more] t.csv:3: 5 cells where the head has 3");
     expect_refusal(HEAD COLUMNS "A,1,2,s",
                    "[table.last-line] t.csv:3: the last line has no end");
     expect_refusal(HEAD COLUMNS "A,1,2,\"s\n",
@@ -114,21 +118,32 @@ TEST_CASE(bad_files_name_their_line)
                    "[table.directive-twice] t.csv:2: course");
     expect_refusal("#:title\n" COLUMNS "A,1,2,s\n",
                    "[table.directive-empty] t.csv:1: title has no text");
-    expect_refusal(HEAD "#:formula x [W] = sms\n"
+    /* A known unit, and another's: the column of a count has a rate. */
+    expect_refusal(HEAD "#:formula lanes [count] = sms * 2\n"
+                        "a,sms [GB/s],source\nA,1,s\n",
+                   "[table.formula-unit] t.csv:2: lanes = sms * 2 is not in "
+                   "count");
+    expect_refusal(HEAD "#:formula rate [GB/s] = work / time\n"
+                        "a,work [GFLOP/s],time [ms],source\nA,1,2,s\n",
+                   "[table.formula-unit] t.csv:2: rate = work / time");
+    expect_refusal(HEAD "#:formula all [ms] = time + sms\n"
+                        "a,sms [count],time [ms],source\nA,1,2,s\n",
+                   "[table.formula-unit] t.csv:2: all = time + sms");
+    expect_refusal(HEAD "#:formula x [J] = sms\n"
                         "a,sms [count],printed_x [MHz],source\nA,1,1,s\n",
                    "[table.printed-unit] t.csv:3: printed_x is in MHz, and x "
-                   "in W");
-    expect_refusal(HEAD "#:formula x [W] = sms\n"
-                        "a,sms [count],printed_x [W],source\nA,1,1.9,s\n"
+                   "in J");
+    expect_refusal(HEAD "#:formula x [J] = sms\n"
+                        "a,sms [count],printed_x [J],source\nA,1,1.9,s\n"
                         "B,1,2.1,s\n",
-                   "[table.printed] t.csv:5: printed_x is 2.1 W, and x is 1:");
+                   "[table.printed] t.csv:5: printed_x is 2.1 J, and x is 1:");
     expect_refusal(HEAD "#:formula x [1] = sms\n"
                         "a,sms [1],printed_x [1],source\nA,-5,-5,s\n"
                         "B,-5,-2,s\n",
                    "[table.printed] t.csv:5: printed_x is -2, and x is -5:");
-    expect_refusal(HEAD "#:formula x [W] = sms\n"
-                        "a,sms [1],printed_x [W],source\nA,-5,5,s\n",
-                   "[table.printed] t.csv:4: printed_x is 5 W, and x is -5:");
+    expect_refusal(HEAD "#:formula x [J] = sms\n"
+                        "a,sms [1],printed_x [J],source\nA,-5,5,s\n",
+                   "[table.printed] t.csv:4: printed_x is 5 J, and x is -5:");
 }
 
 TEST_CASE(what_a_spreadsheet_writes_is_read)
@@ -139,8 +154,8 @@ TEST_CASE(what_a_spreadsheet_writes_is_read)
     assert_string_equal("s", lab_fact_at(t, 0, 2)->text);
     assert_true(lab_fact_at(t, 0, 1)->value == 1);
     lab_fact_free(t);
-    t = parse(HEAD "#:formula x [W] = sms\n"
-                   "a,sms [count],printed_x [W],differs,source\n"
+    t = parse(HEAD "#:formula x [J] = sms\n"
+                   "a,sms [count],printed_x [J],differs,source\n"
                    "A,1,9,a reason,s\n");
     lab_fact_free(t);
 }
@@ -501,16 +516,16 @@ TEST_CASE(a_lesson_has_a_run_of_its_own_variants)
     assert_ok(lab_database_open(&db, path, &options));
     for (size_t i = 0; i < sizeof(lesson) / sizeof(lesson[0]); i++) {
         int64_t run = LAB_UNKNOWN;
-        assert_ok(lab_fact_recorded_run(path, lesson[i], &run));
+        assert_ok(lab_fact_recorded_run(path, lesson[i], "cuda", &run));
         assert_ok(lab_query_run(db, run, has_own_variants, (void *)lesson[i]));
     }
     /* Another is newer, of small sizes alone. */
     int64_t run = LAB_UNKNOWN;
-    assert_ok(lab_fact_recorded_run(path, "lab-batched", &run));
+    assert_ok(lab_fact_recorded_run(path, "lab-batched", "cuda", &run));
     assert_ok(lab_query_run(db, run, has_no_counters, NULL));
     lab_database_close(db);
     run = LAB_UNKNOWN;
-    assert_ok(lab_fact_recorded_run(path, "nothing", &run));
+    assert_ok(lab_fact_recorded_run(path, "nothing", "cuda", &run));
     assert_true(run == LAB_UNKNOWN);
 }
 

@@ -17,31 +17,48 @@
 
 enum { MOST_BYTES = 1 << 20, MOST_FORMULA = 400, UNIT_BYTES = 24 };
 
-/* What a number of a table may be counted in. */
-static const char *const units[] = {
-    "1",       "count",   "share", "%",     "bit",     "B",         "KB",
-    "KiB",     "MB",      "MiB",   "GB",    "GiB",     "TB",        "GB/s",
-    "Gb/s",    "TB/s",    "MT/s",  "MHz",   "GHz",     "s",         "ms",
-    "us",      "ns",      "min",   "h",     "d",       "cycles",    "W",
-    "kW",      "V",       "A",     "J",     "nF",      "GFLOP",     "GFLOP/s",
-    "TFLOP/s", "PFLOP/s", "FLOP",  "TOP/s", "FMA/clk", "FLOP/clk",  "FLOP/B",
-    "mm2",     "nm",      "kg",    "mm",    "USD",     "million",   "billion",
-    "x",       "points",  "year",  "B/clk", "MHz/V",   "GFLOP/s/W", "items/s",
-    "items",   "digits",  "level"};
+/* What a number of a table may be counted in, and the power of time in it: a clock is
+ * 1/s, and so are a rate and, of joules, a watt; cycles are a count. */
+static const struct {
+    const char *name;
+    int time;
+} units[] = {
+    {"1", 0},        {"count", 0},  {"share", 0},     {"%", 0},
+    {"bit", 0},      {"B", 0},      {"KB", 0},        {"KiB", 0},
+    {"MB", 0},       {"MiB", 0},    {"GB", 0},        {"GiB", 0},
+    {"TB", 0},       {"GB/s", -1},  {"Gb/s", -1},     {"TB/s", -1},
+    {"MT/s", -1},    {"MHz", -1},   {"GHz", -1},      {"s", 1},
+    {"ms", 1},       {"us", 1},     {"ns", 1},        {"min", 1},
+    {"h", 1},        {"d", 1},      {"cycles", 0},    {"W", -1},
+    {"kW", -1},      {"V", 0},      {"A", -1},        {"J", 0},
+    {"nF", 0},       {"GFLOP", 0},  {"GFLOP/s", -1},  {"TFLOP/s", -1},
+    {"PFLOP/s", -1}, {"FLOP", 0},   {"TOP/s", -1},    {"FMA/clk", 0},
+    {"FLOP/clk", 0}, {"FLOP/B", 0}, {"mm2", 0},       {"nm", 0},
+    {"kg", 0},       {"mm", 0},     {"USD", 0},       {"million", 0},
+    {"billion", 0},  {"x", 0},      {"points", 0},    {"year", 0},
+    {"B/clk", 0},    {"MHz/V", -1}, {"GFLOP/s/W", 0}, {"items/s", -1},
+    {"items", 0},    {"digits", 0}, {"level", 0},
+};
+enum { UNITS = sizeof(units) / sizeof(units[0]) };
 
-/* Is it a unit that tables may use? */
+/* UNITS: it is no unit that tables may use. */
+static size_t find_unit(const char *unit)
+{
+    size_t i = 0;
+    while (i < UNITS && strcmp(units[i].name, unit) != 0)
+        i++;
+    return i;
+}
+
 static bool is_known_unit(const char *unit)
 {
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-        if (strcmp(units[i], unit) == 0)
-            return true;
-    return false;
+    return find_unit(unit) < UNITS;
 }
 
 static void add_units(struct lab_str *out)
 {
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-        lab_str_addf(out, "%s%s", i ? ", " : "", units[i]);
+    for (size_t i = 0; i < UNITS; i++)
+        lab_str_addf(out, "%s%s", i ? ", " : "", units[i].name);
 }
 
 /* ---- the file ---- */
@@ -308,27 +325,44 @@ static enum lab_status add_row(struct reader *r)
     return LAB_OK;
 }
 
+/* Before any is read: where a name is missing in the head, each cell behind it would be
+ * refused as another column's. */
+static enum lab_status count_cells(struct reader *r)
+{
+    const char *start = r->at;
+    const int columns = r->t->columns;
+    enum lab_status st = LAB_OK;
+    int n = 0;
+    for (bool more = true; !st && more; n++)
+        st = read_cell(r, &more);
+    r->at = start;
+    if (st || n == columns)
+        return st;
+    return n > columns
+               ? wrong(r,
+                       "[table.cells-more] %d cells where the head has %d "
+                       "columns: does it lack one, or has a text a comma and "
+                       "no quotes?",
+                       n, columns)
+               : wrong(r,
+                       "[table.cells-fewer] %d cells where the head has %d "
+                       "columns: is the line cut off?",
+                       n, columns);
+}
+
 static enum lab_status read_row(struct reader *r)
 {
     struct lab_fact_table *t = r->t;
     enum lab_status st = add_row(r);
     int row = t->rows - 1;
-    int column = 0;
-    for (bool more = true; !st && more; column++) {
+    if (!st)
+        st = count_cells(r);
+    bool more = true;
+    for (int column = 0; !st && more; column++) {
         st = read_cell(r, &more);
-        if (!st && column == t->columns)
-            return wrong(r,
-                         "[table.cells-more] more cells than the head has "
-                         "columns (%d): a text with a comma needs quotes",
-                         t->columns);
         if (!st)
             st = take_cell(r, row, column);
     }
-    if (!st && column < t->columns)
-        return wrong(r,
-                     "[table.cells-fewer] %d cells where the head has %d "
-                     "columns: is the line cut off?",
-                     column, t->columns);
     for (int i = 0; !st && i < row; i++)
         if (strcasecmp(lab_fact_key(t, i), lab_fact_key(t, row)) == 0)
             return wrong(
@@ -468,6 +502,52 @@ static bool has_reason(const struct lab_fact_table *t, int row)
     return differs >= 0 && lab_fact_at(t, row, differs)->text;
 }
 
+/* A row's numbers, if a second were half as long. */
+struct shorter {
+    const struct lab_fact_table *t;
+    int row;
+};
+
+static bool find_shorter(void *user, const char *name, long double *out)
+{
+    const struct shorter *s = user;
+    int i = lab_fact_column(s->t, name);
+    const char *unit = i < 0 ? NULL : s->t->column[i].unit;
+    if (unit)
+        *out = ldexpl(lab_fact_at(s->t, s->row, i)->value,
+                      units[find_unit(unit)].time);
+    return unit != NULL;
+}
+
+/* The unit of a formula follows from those of its columns, as far as time is in them: a
+ * count that is in GB/s makes it another. 1 is no unit, and a price may be of anything. */
+static enum lab_status check_formulas(struct reader *r)
+{
+    const struct lab_fact_table *t = r->t;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < t->columns; i++) {
+        const struct lab_fact_column *c = &t->column[i];
+        if (!c->formula || strcmp(c->unit, "1") == 0 ||
+            strcmp(c->unit, "USD") == 0)
+            continue;
+        for (int row = 0; !st && row < t->rows; row++) {
+            struct shorter s = {t, row};
+            long double was = lab_fact_at(t, row, i)->value;
+            long double wanted = ldexpl(was, units[find_unit(c->unit)].time);
+            long double is = NAN;
+            st = lab_fact_expression(c->formula, find_shorter, &s, &is);
+            r->line = c->line;
+            if (!st && isfinite(was) &&
+                !(fabsl(is - wanted) <= 1e-9L * fabsl(wanted)))
+                st = wrong(r,
+                           "[table.formula-unit] %s = %s is not in %s: by the "
+                           "units of its columns it has another power of time",
+                           c->name, c->formula, c->unit);
+        }
+    }
+    return st;
+}
+
 /* A factor of two either way, or another sign; NaN is far from nothing. */
 static bool is_far(long double a, long double b)
 {
@@ -555,6 +635,8 @@ static enum lab_status parse(struct lab_fact_table **out, const char *path,
         st = read_lines(&r, text, true);
     if (!st)
         st = lab_fact_compute(t);
+    if (!st)
+        st = check_formulas(&r);
     if (!st)
         st = check_printed(&r);
     lab_str_release(&r.cell);

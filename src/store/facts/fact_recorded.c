@@ -192,13 +192,14 @@ enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
 }
 
 enum lab_status lab_fact_recorded_run(const char *path, const char *lesson,
-                                      int64_t *run)
+                                      const char *backend, int64_t *run)
 {
     /* A lesson's name is also that of the sweeps over it. Variants that a user chose
      * are beside those of the lesson, and a run without a trace has times alone. A lab
      * may have a run of some sizes beside one of all. */
     static const char usual[] =
-        "SELECT id FROM run WHERE lesson = ?1 ORDER BY kind IS 'lab', "
+        "SELECT id FROM run WHERE lesson = ?1 AND backend = ?2 ORDER BY kind "
+        "IS 'lab', "
         "variantsFrom IS 'chosen', traceState IS 'never', (SELECT count(*) "
         "FROM lab_row WHERE runId = id) + (SELECT count(*) FROM sweep_row "
         "WHERE runId = id) DESC," LAB_SQL_NEWEST " LIMIT 1";
@@ -208,8 +209,10 @@ enum lab_status lab_fact_recorded_run(const char *path, const char *lesson,
     if (st)
         return st;
     struct lab_stmt s = lab_stmt_new(db, usual);
-    if (!s.st)
+    if (!s.st) {
         lab_bind_text(s.sql, 1, lesson);
+        lab_bind_text(s.sql, 2, backend);
+    }
     if (lab_stmt_next(&s))
         *run = lab_column_int(&s);
     st = lab_stmt_end(&s);

@@ -111,12 +111,12 @@ enum lab_status lab_fact_select(const struct lab_fact_table *t,
 enum lab_status lab_fact_take_recorded(struct lab_fact_table *t,
                                        const char *path, struct lab_str *note);
 
-/* The run that a lesson is shown by, in the database at `path`: one that trained
- * before a sweep over it, with its own variants before chosen ones, with a trace before
- * one without, of a lab the one with most rows, then the newest. *run is left alone
- * where there is none. LAB_E_DB. */
+/* The run that a lesson is shown by on a backend, in the database at `path`: one that
+ * trained before a sweep over it, with its own variants before chosen ones, with a trace
+ * before one without, of a lab the one with most rows, then the newest. *run is left
+ * alone where there is none. LAB_E_DB. */
 enum lab_status lab_fact_recorded_run(const char *path, const char *lesson,
-                                      int64_t *run);
+                                      const char *backend, int64_t *run);
 
 /* ---- formulas ---- */
 

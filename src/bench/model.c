@@ -4,6 +4,7 @@
 #include "bench/model.h"
 
 #include <ctype.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -618,7 +619,59 @@ static void stored_ceiling(struct lab_bench_data *data, int set,
         find_bound(data, from->ceiling_copy, flops, to);
 }
 
-/* kernels/gemm/tile.cu, or kernels/saxpy/saxpy.cu for small rungs. */
+static bool is_data_file(const char *file)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    bool there =
+        !lab_data_path(file, &path) && access(lab_str_text(&path), R_OK) == 0;
+    lab_str_release(&path);
+    return there;
+}
+
+/* Whether a file of rungs has one of this name: its table has "NAME". */
+static bool names_rung(const char *path, const char *rung)
+{
+    char word[64];
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    FILE *f = fopen(path, "r");
+    snprintf(word, sizeof(word), "\"%s\"", rung);
+    while (f && !found && getline(&line, &room, f) >= 0)
+        found = strstr(line, word) != NULL;
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* The first CUDA file of a folder, by name, that has the rung in its table. */
+static void search_folder(struct lab_bench_result *to, const char *folder)
+{
+    struct lab_str path;
+    glob_t files = {.gl_pathc = 0};
+    lab_str_init(&path);
+    bool any = !lab_data_path("kernels", &path);
+    lab_str_addf(&path, "/%s/*.cu", folder);
+    any = any && !lab_str_check(&path, "a folder of kernels") &&
+          glob(lab_str_text(&path), 0, NULL, &files) == 0;
+    for (size_t i = 0; any && i < files.gl_pathc; i++) {
+        char file[128];
+        if (!names_rung(files.gl_pathv[i], to->variant))
+            continue;
+        snprintf(file, sizeof(file), "kernels/%.28s/%.80s", folder,
+                 strrchr(files.gl_pathv[i], '/') + 1);
+        to->source = visible(file);
+        break;
+    }
+    if (any)
+        globfree(&files);
+    lab_str_release(&path);
+}
+
+/* kernels/gemm/tile.cu, kernels/saxpy/saxpy.cu for small rungs, or the file that names
+ * the rung. */
 static void guess_source(struct lab_bench_result *to,
                          const struct lab_operation *op)
 {
@@ -626,18 +679,14 @@ static void guess_source(struct lab_bench_result *to,
     const char *folder = op->folder ? op->folder : op->name;
     for (int i = 0; i < 2; i++) {
         char file[96];
-        struct lab_str path;
-        lab_str_init(&path);
         snprintf(file, sizeof(file), "kernels/%.28s/%.31s.cu", folder,
                  names[i]);
-        bool there = !lab_data_path(file, &path) &&
-                     access(lab_str_text(&path), R_OK) == 0;
-        lab_str_release(&path);
-        if (there) {
+        if (is_data_file(file)) {
             to->source = visible(file);
             return;
         }
     }
+    search_folder(to, folder);
 }
 
 /* The source is in the tables of the CUDA module, and the idea of a row that was

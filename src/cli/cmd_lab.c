@@ -231,6 +231,11 @@ static enum lab_status run(struct lab_bench *lab)
         st = lab_bench_tune_recorded(lab); /* before what takes a minute */
     if (st || (tune && !lab->to_tune))
         return st;
+    if (lab->however_long && lab->course_from == lab->n_sizes)
+        lab_warn("--sizes all: these are the lab's own sizes: %s",
+                 lab->backend->host_memory
+                     ? "it has no figures of the course's CPU"
+                     : "those of the course's CPU are a CPU's (--backend cpu)");
     lab_bench_measure_ceilings(lab);
     if (lab->options->predict) /* those that were asked for */
         lab_bench_model_predict(&lab->data, 0, lab->predictions,

@@ -454,22 +454,28 @@ static bool is_finite(enum lab_dtype dtype, const void *data, int64_t i)
     return (((const uint16_t *)data)[i] & exponent) != exponent;
 }
 
-/* The first tensors are named, with how many of their values. */
+/* The first tensors are named, with how many of their values and where the first is. */
 static void count_wrong(struct taking *how, const struct lab_tensor *t,
                         const void *data)
 {
     enum { NAMED = 4 };
     int64_t n = 0;
+    int64_t first = 0;
     for (int64_t i = 0; i < t->count && t->dtype != LAB_I32; i++)
-        n += !is_finite(t->dtype, data, i);
+        if (!is_finite(t->dtype, data, i) && n++ == 0)
+            first = i;
     if (n == 0 || how->n_wrong++ > NAMED)
         return;
-    if (how->n_wrong > NAMED)
-        lab_str_add(how->wrong, ", and more");
-    else
-        lab_str_addf(how->wrong, "%s%lld of %lld in %s",
-                     how->n_wrong > 1 ? ", " : "", (long long)n,
-                     (long long)t->count, t->name);
+    if (how->n_wrong > NAMED) {
+        lab_str_add(how->wrong, "; and more");
+        return;
+    }
+    char at[LAB_SHAPE_TEXT];
+    struct lab_shape place = t->shape;
+    lab_shape_unravel(&t->shape, first, place.dim);
+    lab_str_addf(how->wrong, "%s%lld of %lld in %s, the first at %s",
+                 how->n_wrong > 1 ? "; " : "", (long long)n,
+                 (long long)t->count, t->name, lab_shape_text(&place, at));
 }
 
 static enum lab_status fill(void *user, const struct lab_tensor *t, void *out)

@@ -65,12 +65,9 @@ DERIVED = "follows from figures of the paragraph or of the text's own sizes"
 SHEET = "the data sheet's figure"
 ALLOWED = [
     ("230", r"trains 2\.5 times", COURSE),
-    ("257", r"132 multiprocessors 16,896|half of 92 GB/s, the|a way of 367 nanoseconds",
-     DERIVED),
-    ("257", r"352 nanoseconds|5\.6 kB", DERIVED),
     ("258", r"67 TFLOP/s", SHEET),
     ("258", r"132 x 128 multiply-adds", DERIVED),
-    ("290", r"shape 64 x 64, 32 deep|with 64 x 64 a warp", "what the search chose"),
+    ("290", r"shape 64 x 64, 32 deep", "what the search chose"),
     ("258", r"an occupancy of 6 %", DERIVED),
     ("202", r"half of a multiprocessor that waits", DERIVED),
     ("210", r"arithmetic is sixteen times as fast", SHEET),
@@ -84,7 +81,7 @@ ALLOWED = [
     ("233", r"less than a third", DERIVED),
     ("254", r"91 % of 128 bytes a cycle", DERIVED),
     ("242", r"half of the fp32 rate", SHEET),
-    ("202", r"a block of 256 is an eighth", DERIVED),
+    ("202", r"is an eighth", DERIVED),
     ("202", r"a quarter of the instructions|writes it twice", DERIVED),
     ("204", r"more than a third full", DERIVED),
     ("210", r"eight rounds and a half", DERIVED),
@@ -93,11 +90,10 @@ ALLOWED = [
     ("252", r"six of every 32|19 in a hundred", DERIVED),
     ("256", r"one thread of 32", DERIVED),
     ("255", r"occupancy doubles|12\.5 a multiprocessor a microsecond", DERIVED),
-    ("257", r"half of it reads", DERIVED),
+    ("257", r"half of it reads|half of 92 GB/s, the", DERIVED),
     ("257", r"half that is read", DERIVED),
     ("280", r"with half of the exponentials", "what was tried, and no figure"),
     ("211", r"above 65504 is infinite", DERIVED),
-    ("280", r"there are 384 for 132", DERIVED),
 ]
 
 # Figures that follow from others: the lesson, its words, and what they are computed
@@ -249,6 +245,187 @@ RELATIONS = [
          "bf16_gflop_per_s") // 1e3),
     ("280", "of an H200 does {=} operations of the tensor cores a cycle", lambda n:
      n == h200("tensor_flop_per_clock") / sms()),
+    ("200", "An addition moves {=} bytes", lambda n: n == 3 * 4),
+    ("200", "At {=} elements these are {=} kB", lambda n, k: k == 12 * n / 1e3),
+    ("201", "one block of {=} threads", lambda n: n == block_of(367, "one_block")),
+    ("202", "a block of {=} threads that waits at its barrier is half of a multiprocessor "
+     "that waits, and a block of {=} is", lambda a, b: [a, b] == [
+         block_of(368, "padded"), block_of(368, "rows")] and a == 4 * b == gpu(
+         "maxWarpsPerSm") * gpu("threadsPerWarp") / 2),
+    ("203", "{} numbers, {=} MiB", lambda n, m: m == 4 * n / 2**20),
+    ("225", "{} x {}, {=} MiB", lambda a, b, m: m == 4 * a * b / 2**20),
+    ("226", "{} x {}, {=} MiB", lambda a, b, m: m == 4 * a * b / 2**20),
+    ("227", "{} x {}, {=} MiB in all", lambda a, b, m: m == 3 * 4 * a * b / 2**20),
+    ("225", "{} x {}, where a row is {=} KiB", lambda _, n, k: k == 4 * n / 1024),
+    ("226", "{} x {}, where a row is {=} KiB", lambda _, n, k: k == 4 * n / 1024),
+    ("225", "rows of {=} KiB stay in the cache", lambda k: k == 4 * 1024 / 1024),
+    ("225", "a block of {=} threads that does four", lambda n: n == block_of(371, "block") ==
+     1024 / 4),
+    ("225", "no row starts on {=} bytes", lambda n: n == 4 * 4),
+    ("226", "No row starts on {=} bytes, and $\\gamma$ and $\\beta$ come {=} bytes at a time",
+     lambda n, one: n == 4 * one == 4 * 4),
+    ("227", "{=} blocks leave", lambda n: n == grid_of(373, "vector", "128x768")),
+    ("204", "reads the same numbers {=} bytes at a time", lambda n: n == 4 * 4),
+    ("204", "at {} there are {=} tiles for {=} places", lambda n, tiles, places:
+     tiles == math.ceil(n / 128)**2 and
+     places == 2 * sms() == grid_of(377, "even", f"{n:.0f}")),
+    ("204", "1023x1025x1027, has {=} tiles for", lambda tiles: tiles == math.ceil(
+        1023 / 128) * math.ceil(1025 / 128)),
+    ("204", "GFLOP/s for its GPU and about {=} for its CPU", lambda n: n == round(
+        slide("204", "LAB 2, np.dot", 6000), -1)),
+    ("210", "They make {=}, so", lambda n: n == round(
+        rate_of(364, "persistent", "4096", "bf16") / 1e12)),
+    ("211", "adds up {=} terms at a time, where `fp32` has one sum of {=}.", lambda n, k:
+     n == math.prod(int(v) for v in re.search(r"DEPTH = (\d+), PROMOTE = (\d+),", source(
+         "kernels/tf32x3/tf32x3_sm90.cuh")).groups()) and k == 1024),
+    ("213", "instruction alone promises {=}", lambda n: n == 4 / 2),
+    ("231", "says $2^{-{=}} \\cdot {=} \\cdot \\sqrt{{=}} \\approx {=}$", lambda bits, v, n, e:
+     bits == fact("formats", "TF32", "precision") and n == 128 * 9 and
+     e == round(2**-bits * v * math.sqrt(n), 3)),
+    ("231", "milliseconds and {=} MiB, no less", lambda m: m.is_(next(
+        r["workspace_bytes"] / 2**20 for r in run_of(374).rows
+        if r["rung"] == "nonfused_tensor_op"))),
+    ("232", "a warp's access is {=} bytes then", lambda n: n == 32 * 2),
+    ("233", "the model has for {=} accesses a multiply-add", lambda n: n == 32 + 1),
+    ("234", "the convolution of {=} results", lambda n: n == math.prod(
+        int(run_of(35).rows[0]["size"].split("x")[k]) for k in (0, 2, 3, 4))),
+    ("234", "PRECOMP with {=} bytes", lambda n: n == next(
+        r["workspace_bytes"] for r in run_of(35).rows if r["rung"] == "cudnn_precomp_gemm")),
+    ("241", "At {} x {} all but `plain` ({} microseconds) take {=} to {=}:",
+     lambda n, m, _, least, most: n == m and [least, most] == [round(end(
+         r["median_ns"] / 1e3 for r in run_of(385).rows
+         if r["size"] == f"{n:.0f}" and r["rung"] != "plain")) for end in (min, max)]),
+    ("241", "`warp` has {=} warps for {=} multiprocessors", lambda n, m: m == sms() and
+     f"{n:.0f}x262144" in run_of(385).sizes),
+    ("245", "{=} streams 4.74", lambda n: [n] == numbers_in_idea("batched_gemm", "streams")),
+    ("245", "that writes {=} addresses", lambda n: n == 3 * 1000),
+    ("250", "At S = {} the model is met: {=} bytes move for {=}", lambda s, moved, n:
+     n == 4 + 4 and moved == 32 + 4 and s * 4 == 32),
+    ("250", "in bursts of {=} bytes, two sectors", lambda n: n == 2 * 32),
+    ("251", "loads of {=} bytes must be aligned, and four loads of {=} bytes", lambda a, b:
+     a == 4 * b == 4 * 4),
+    ("252", "three loads of {=} bytes for four results", lambda n: n == 4 * 4),
+    ("253", "The slide's {=} cycles", lambda n: f"The slides give {n:.0f} cycles" in source(
+        "lessons/253-lab-pointer-chase.md")),
+    ("255", "{=} million blocks in {} ms are {} a multiprocessor a microsecond",
+     lambda n, ms, each: n == round(67108864 / 32 / 1e6) and
+     each.is_(67108864 / 32 / ms / 1e3 / sms())),
+    ("255", "before all {=} warps of the last", lambda n: n == 1024 / 32),
+    ("255", "So {=} to {=} threads it is", lambda a, b: {
+        f"67108864x{n:.0f}x1" for n in (a, b)} == {
+            r["size"] for r in sorted((r for r in run_of(401).rows if r["rung"] == "fours"),
+                                      key=lambda r: -r["rate"])[:2]}),
+    ("257", "One warp has {=} bytes on their way, {=} multiprocessors {=}; at half of {} GB/s, "
+     "the half that is read, that is a way of {=} nanoseconds", lambda one, m, b, rate, ns:
+     one == 32 * 4 and m == sms() and b == m * one and rate.is_(copied("one", 1)) and
+     ns.is_(2 * b / rate)),
+    ("257", "Two warps make {=} times the rate of one, {=} warps {=} times that of {=}:",
+     lambda two, more, times, less: two.is_(copied("one", 2) / copied("one", 1)) and
+     times.is_(copied("one", more) / copied("one", less))),
+    ("257", "even {=} are not enough with one load of {=} bytes: {=} KiB on their way a "
+     "multiprocessor, and {} GB/s times {=} nanoseconds over {=} of them, half of it reads, "
+     "are {=} kB", lambda warps, one, k, rate, ns, m, kb: one == 4 and
+     k == warps * 32 * one / 1024 and m == sms() and kb.is_(rate * ns / m / 2 / 1e3) and
+     ns.is_(next(r["median_ns"] / int(r["size"].split("x")[1]) for r in run_of(388).rows
+                 if r["rung"] == "global" and r["size"].startswith(f"{2**30}x")))),
+    ("257", "With up to {=} warps two loads in each thread are {=} to {=} times as fast as "
+     "one, not {=}:", lambda most, a, b, two: two == 2 and most == 4 and [a.is_(end(
+         copied("two", w) / copied("one", w) for w in (1, 2, 4))) for a, end in
+         ((a, min), (b, max))] == [True, True]),
+    ("258", "{=} warps of one chain, {=} of two and {=} of four give {}, {} and {}",
+     lambda a, b, c, *told: all(r.is_(rate_of(390, rung, f"1081344x{w:.0f}") / 1e12)
+                                for r, rung, w in zip(told, ("one", "two", "four"),
+                                                      (a, b, c)))),
+    ("262", "far from a factor of {=}", lambda n: n == gpu("threadsPerWarp")),
+    ("280", "at T = {} there are {=} for {=} multiprocessors", lambda t, n, m: m == sms() and
+     n == 4 * 16 * math.ceil(t / 192)),
+    ("290", "it is the slowest but one ({}), and the shape of `wide` wins", lambda r: r.is_(
+        sorted(v["rate"] for v in run_of(491).rows if v["size"] == "4096")[1] / 1e9)),
+    ("225", "gets {=} % less: rows of", lambda p: p.is_(100 - 100 * rate_of(
+        371, "online", "65536x1024") / rate_of(371, "block", "65536x1024"))),
+    ("225", "`registers` {=} %, `vector`, whose loads are a quarter as many, {=} %",
+     lambda *told: all(p.is_(of_copy(371, rung, "2048x32768"))
+                       for p, rung in zip(told, ("registers", "vector")))),
+    ("226", "saves a walk and loses {=} % of the rate", lambda p: p.is_(100 - 100 * rate_of(
+        372, "welford", "65536x1024") / rate_of(372, "block", "65536x1024"))),
+    ("231", "one image, {} channels and kernels, {} x {}, {} x {}: fp32 {} milliseconds, "
+     "and {}, {} and {} with the default", lambda c, h, w, r, s, _, *told: r == s and
+     all(v.is_(time_of(374, rung, f"1x{c:.0f}x{h:.0f}x{w:.0f}x{c:.0f}x{r:.0f}") / 1e6)
+         for v, rung in zip(told, ("default_math", "tensor_op", "conversion")))),
+    ("241", "MB. {} rows of {} numbers: `warp`", lambda a, b:
+     f"{a:.0f}x{b:.0f}" in run_of(385).sizes),
+    ("241", "splits rows, {}. {} rows of {}: `block`", lambda _, a, b:
+     f"{a:.0f}x{b:.0f}" in run_of(385).sizes),
+    ("243", "`unblocked` {} GFLOP/s at n = {}, {=} at {}", lambda a, n, b, m:
+     b.is_(rate_of(248, "unblocked", f"{m:.0f}") / 1e9)),
+    ("243", "at n = {=} our `blocked` is {=} % faster than MAGMA", lambda n, p: p.is_(
+        rate_of(248, "blocked", f"{n:.0f}") / 1e7 / slide("243", "MAGMA", n) - 100)),
+    ("243", "GFLOP/s at n = {} and {} at n = {}, {=} and {=} times the course's MAGMA",
+     lambda n, rate, m, a, b: all(v.is_(rate_of(246, "cusolver", f"{k:.0f}") / 1e9 / slide(
+         "243", "MAGMA", k)) for v, k in ((a, n), (b, m)))),
+    ("245", "cuBLAS in a loop takes {=}, batched {=}, strided {=}:", lambda *told: all(
+        v.is_(time_of(380, f"cublas_{way}", "1000x16") / 1e6)
+        for v, way in zip(told, ("looped", "batched", "strided")))),
+    ("245", "needs {=} microseconds for each of {} products of {} x {}, and {=} for each of "
+     "{} products of {} x {}", lambda a, n, k, _, b, m, j, __: all(
+         v.is_(time_of(380, "streams", f"{c:.0f}x{s:.0f}") / c / 1e3)
+         for v, c, s in ((a, n, k), (b, m, j)))),
+    ("251", "`plain` {=} GB/s at O = {=} and {=} at O = {=}; `single` {=} and {=}; `shifted` "
+     "{=} and {=}", lambda p, o, q, one, *told: all(v.is_(rate_of(
+         387, rung, f"67108864x{at:.0f}") / 1e9) for v, rung, at in zip(
+             (p, q, *told), ("plain", "plain", "single", "single", "shifted", "shifted"),
+             (o, one) * 3))),
+    ("251", "touches {=} sectors at O = {} and {=} sectors at O = {}", lambda a, o, b, one: all(
+        f"{n:.0f} sectors" in next(r["note"] for r in run_of(387).rows if (
+            r["rung"], r["size"]) == ("plain", f"67108864x{at:.0f}"))
+        for n, at in ((a, o), (b, one)))),
+    ("252", "{} % of its elements at {}, and at {} {} % of the {} that are checked",
+     lambda a, n, m, b, checked: [a.is_(wrong_of(n)[0]), b.is_(wrong_of(m)[0]),
+                                  wrong_of(m)[1]] == [True, True, checked]),
+    ("253", "L2 {} ({}) up to {} KiB, {=} at {=} MiB, {=} at {=} MiB and {=} at {=} MiB; DRAM {=} "
+     "at {=} MiB and {=} ({}) at {=} GiB", lambda _, __, ___, a, am, b, bm, c, cm, d, dm, e,
+     ____, em: all(v.is_(time_of(388, "global", f"{m * unit:.0f}x16384") / 16384)
+                   for v, m, unit in ((a, am, 2**20), (b, bm, 2**20), (c, cm, 2**20),
+                                      (d, dm, 2**20), (e, em, 2**30)))),
+    ("255", "From {=} to {=} threads occupancy doubles, and from {=} to {=} it does not",
+     lambda a, b, c, d: [occupied(n) for n in (a, b, c, d)] == [50, 100, 100, 100] and
+     b == 2 * a == c and d == 2 * c),
+    ("256", "with {=}, {=}, {=}, {=}, {=} and {=} branches:", lambda *n: sorted(
+        int(s.split("x")[1]) for s in run_of(389).sizes) == list(n)),
+    ("259", "page-locked memory takes {=} ms", lambda ms: ms == float(
+        alone(403, "pinned", "in")[0])),
+    ("281", "`mma` {=} milliseconds, {=} TFLOP/s; `wgmma` {=}, {=}; cuDNN {=}, {=}.",
+     lambda *told: all(v.is_(time_of(362, rung, "4x16x4096x64", "bf16") / 1e6) and r.is_(
+         rate_of(362, rung, "4x16x4096x64", "bf16") / 1e12) for v, r, rung in zip(
+             told[::2], told[1::2], ("mma", "wgmma", "cudnn")))),
+    ("281", "are left, of the time {=} %", lambda p: p.is_(100 * time_of(
+        362, "wgmma", "4x16x4096x64", "bf16") / time_of(378, "wgmma", "4x16x4096x64", "bf16"))),
+    ("291", "batch {=} has the lowest loss ({=}, batch {=} has {=}), after as many samples batch "
+     "{=} ({=}), and batch {=} has hardly begun ({=})", lambda a, la, b, lb, c, lc, d, ld:
+     a == min(swept(391), key=lambda r: r["lossIterations"])["x"] and
+     c == min(swept(391), key=lambda r: r["loss"])["x"] and all(
+         v.is_(next(r[of] for r in swept(391) if r["x"] == x)) for v, x, of in (
+             (la, a, "lossIterations"), (lb, b, "lossIterations"), (lc, c, "loss"),
+             (ld, d, "loss")))),
+    ("291", "takes {=} microseconds at batch {=} and {=} at batch {=}", lambda a, b, c, d: all(
+        v.is_(next(r["median_ns"] / 1e3 for r in swept(391) if r["x"] == x))
+        for v, x in ((a, b), (c, d)))),
+    ("292", "takes {=} microseconds an iteration at width {=}, {=} at width {=}, {=} at {=} and {=} "
+     "at {=} ({=} parameters)", lambda *told: all(v.is_(next(
+         r["median_ns"] / 1e3 for r in swept(392) if r["x"] == x))
+         for v, x in zip(told[:8:2], told[1:8:2])) and told[8] == next(
+             r["parameters"] for r in swept(392) if r["x"] == told[7])),
+    ("211", "unit of its last bit: $2^{-{=}}$ of it for bf16, which keeps {=} bits, $2^{-{=}}$ "
+     "for fp16 and tf32, which keep {=}", lambda a, b, c, d: a == b == fact(
+         "formats", "bfloat16", "precision") and c == d == fact(
+             "formats", "half", "precision") == fact("formats", "TF32", "precision")),
+    ("211", "which is at most $2^{-{=}}$ (fp16: $2^{-{=}}$) of the whole", lambda a, b:
+     a == 2 * fact("formats", "bfloat16", "precision") and
+     b == 2 * fact("formats", "half", "precision")),
+    ("211", "fp16 has {=} bits of exponent", lambda n: n == fact(
+        "formats", "half", "exponent")),
+    ("211", "an $A_2$ below $2^{-{=}}$", lambda n: n == 2 ** (fact(
+        "formats", "half", "exponent") - 1) - 2),
     ("292", "than on a GPU with {=} lanes", lambda n: n == h200("lanes")),
 ]
 
@@ -300,6 +477,9 @@ COUNTED = re.compile(
     r"threads?|blocks?|warps?|tiles?|multiprocessors?|places?|results?|parameters?|"
     r"launches|products|addresses|channels|kernels|rows|cycles|rounds?|queries|"
     r"accesses|branches|operations|registers|keys|bits|streams|multiply-adds)\b)")
+
+# Behind these a number is a part of a size, as the runs of the ladder have it.
+SIZED = re.compile(LIST + r"\s+(?:branches|products|warps|threads|parameters)\b")
 
 root = sys.argv[1]
 db = sqlite3.connect(f"file:{root}/profiles/recorded/h200.db?mode=ro", uri=True)
@@ -353,6 +533,8 @@ class Run:
             self.add("ratio", r["share"],
                      {"rung": r["lesson"], "precision": "", "size": ""})
             self.rungs.add(r["lesson"])
+            if r["x"] is not None:  # of a sweep over sizes
+                self.sizes |= {f"{r['x']:.0f}", f"{r['parameters'] or 0:.0f}"}
             for column in ("samples_per_s", "parameters", "x", "loss",
                            "lossIterations"):
                 self.add("count", r[column])
@@ -390,7 +572,7 @@ class Run:
                 self.add("blocks", grid, r)
                 self.add("theory", occupancy / 100, r)
                 for ns, *_ in kernels[r["tracedExec"]]:
-                    self.add("ns", ns, r)
+                    self.add("kernel ns", ns, r)
             of = counted.get(r["tracedExec"], {}).values()
             if not of:
                 continue
@@ -721,6 +903,61 @@ def note_of(run, rung):
     return [float(n) for n in re.findall(r"(?<![\w.])\d+\.\d+", note)]
 
 
+def rate_of(run, rung, size, precision=None):
+    return next((r["rate"] for r in run_of(run).rows if (r["rung"], r["size"]) == (rung, size)
+                 and precision in (None, r["precision"])), math.nan)
+
+
+def time_of(run, rung, size, precision=None):
+    return next((r["median_ns"] for r in run_of(run).rows
+                 if (r["rung"], r["size"]) == (rung, size) and
+                 precision in (None, r["precision"])), math.nan)
+
+
+def of_copy(run, rung, size):
+    return 100 * rate_of(run, rung, size) / run_of(run).rows[0]["ceilingCopy_B_s"]
+
+
+def wrong_of(elements):
+    """Percent of the elements that lab-stencil checks, and how many these are."""
+    reason = next((r for r, in db.execute(
+        "SELECT reason FROM lab_row WHERE runId = 399 AND rung = 'no_barrier' AND size = ?",
+        (f"{elements:.0f}",))), "0 of 1 elements")
+    bad, of = map(int, re.search(r"(\d+) of (\d+) elements", reason).groups())
+    return 100 * bad / of, of
+
+
+def occupied(threads):
+    """The theoretical occupancy of lab-launch, by its run's kernels."""
+    return round(kernel_of(401, "plain", "o.occupancy_pct", f"67108864x{threads:.0f}x1") or 0)
+
+
+def swept(run):
+    return db.execute("SELECT * FROM sweep_row WHERE runId = ? AND status = 'done'",
+                      (run,)).fetchall()
+
+
+def copied(rung, warps):
+    """GB/s of lab-warps-copy."""
+    return rate_of(402, rung, f"33554432x{warps:.0f}") / 1e9
+
+
+def kernel_of(run, rung, what, size=""):
+    """Of a rung's longest kernel."""
+    return max(map(tuple, db.execute(
+        f"SELECT k.end - k.start, {what} FROM lab_row l JOIN op_kernel o ON o.runId = l.runId "
+        "AND o.stepExec = l.tracedExec JOIN CUPTI_ACTIVITY_KIND_KERNEL k USING (kernelRow) "
+        "WHERE l.runId = ? AND l.rung = ? AND ? IN ('', l.size)", (run, rung, size))), default=(0, None))[1]
+
+
+def block_of(run, rung):
+    return kernel_of(run, rung, "k.blockX * k.blockY * k.blockZ")
+
+
+def grid_of(run, rung, size):
+    return kernel_of(run, rung, "k.gridX * k.gridY * k.gridZ", size)
+
+
 def numbers_in_idea(lab, rung):
     idea, = db.execute("SELECT idea FROM lab_row WHERE lab = ? AND rung = ? AND idea NOT NULL",
                        (lab, rung)).fetchone()
@@ -850,7 +1087,7 @@ def form_of(text, m):
 def names_size(text, m):
     """Whether a number is a size by the words before it: "n = 6000", "for 3 x 3"."""
     before, after = text[:m.start()], text[m.end():]
-    if re.search(r"(?:\b[A-Za-z]\s*=|\bat)\s*$", before):
+    if re.search(r"(?:\b[A-Za-z]\s*=|\b[Aa]t|\bbatch|\bwidth)\s*$", before):
         return not COUNTED.match(after) and not re.match(r"\s*(?:[KMG]iB\b|x\s)", after)
     return (re.search(r"\bfor\s+$", before) and
             re.match(r"\s+x\s+\d+\b(?!\s+x)", after) or
@@ -862,7 +1099,7 @@ def size_part(text, m):
     before, after = text[:m.start()], text[m.end():]
     digits = m.group(1).replace(",", "")
     unit = re.match(r"\s+([KMG])iB\b", after)
-    if unit and re.search(r"\b(?:at|to|from)\s+$", before):
+    if unit and re.search(r"\b(?:[Aa]t|to|[Ff]rom)\s+$", before):
         return str(int(digits) << {"K": 10, "M": 20, "G": 30}[unit.group(1)])
     if re.search(r"(?:^|\s|\()\d+\s+x\s+$", before) or re.match(r"\s+x\s+\d", after):
         return digits
@@ -914,6 +1151,13 @@ def check_number(name, text, m, named, where, always, near=(), said=(), cell=Non
             str(r.number) for r in named) + ": " + re.sub(
             r"\s+", " ", text[max(0, m.start() - 30):m.end() + 10]))
         return
+    if cell is None and any(r.sizes for r in named) and SIZED.match(text[m.end():]) and \
+            digits not in {n for r in named for s in r.sizes for n in re.findall(r"\d+", s)} | \
+            set(re.findall(r"\d+", own_sizes[lesson])):
+        complain(name, f"{m.group(0)} is of no size of run " + " or ".join(
+            str(r.number) for r in named) + ": " + re.sub(
+            r"\s+", " ", text[max(0, m.start() - 30):m.end() + 30]))
+        return
     part = size_part(text, m)
     if cell is None and not fraction and part and any(r.sizes for r in named) and \
             part not in {n for r in named for s in r.sizes for n in re.findall(r"\d+", s)} | \
@@ -947,6 +1191,8 @@ def check_number(name, text, m, named, where, always, near=(), said=(), cell=Non
         [u for u in UNITS if u[0] not in ("ratio", "top")]
     units += [] if unit else [u for u in [listed, *UNITS] if u and (
         u is listed or u[0] == "count")]
+    if cell is None and re.search(r"\bkernels?\b", sentence_of(text, m)):
+        units += [("kernel ns", u[1], "") for u in units if u[0] == "ns"]
     if cell is None:  # a row's note has times of parts, which no table's column is of
         units += [({"ns": "note"}.get(u[0], "noted"), u[1], "") for u in units
                   if u[0] in ("ns", "count")]
@@ -1203,7 +1449,8 @@ def check_table(name, text, named, near, said):
         at = place(cells[1], at, ("precisions", "sizes"))
         for column, cell in enumerate(cells):
             if lines[0][column] in COURSE_COLUMNS:
-                rung, _, of = place(lines[0][column - 1], at)
+                _, _, of = place(lines[0][column - 1], at)
+                rung = IN_TABLES.get(cells[0], "")
                 for m in NUMBER.finditer(cell):
                     digits, fraction = m.group(1).replace(",", ""), m.group(2) or ""
                     unit = "MiB" if "@" in cell[:m.start()] else "ms"

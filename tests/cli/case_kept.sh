@@ -66,7 +66,7 @@ EOF
 for option in --load --continue; do
     exits 0 run mlp-digits --backend cpu --no-tune --db "$db" --iterations 1 \
         $option nan.st
-    expect_stderr 'nan.st has NaN or infinite values: 1 of '
+    expect_stderr 'nan.st has NaN or infinite values: 1 of 10 in fc2.b, the first at [9]'
     [ "$(grep -c 'NaN or infinite' "$err")" = 1 ] || complain 'not one warning'
 done
 exits 3 run mlp-digits --backend cpu --no-tune --db "$db" --continue far.st

@@ -91,6 +91,9 @@ expect_stdout 'a minute had no room for their sizes (--sizes all: however long)'
 exits 0 lab ./all-lu.md --backend cpu --repeat 20 --sizes all --db beside.db
 grep -Eq '^CPU at 2400: .* GFLOP/s \(lapack\)$' "$out" || complain '--sizes all leaves 2400 out'
 grep -q 'have none of this CPU' "$out" && complain '--sizes all and a figure without ours'
+grep -q 'sizes all' "$err" && complain 'all sizes, and a warning that they are not'
+exits 0 lab lab-offset --backend cpu --repeat 20 --sizes all --variants plain --db beside.db
+expect_stderr "--sizes all: these are the lab's own sizes: it has no figures of the course's CPU"
 run lab ./own-lu.md --backend cpu --repeat 20 --sizes 60 --db beside.db
 grep -Eq "^CPU at 90: .*; this machine: not measured at 90 \(about [0-9.e+]+ [a-z]+ a call\)$" "$out" ||
     complain 'how long a call of 90 takes'

@@ -10,6 +10,7 @@ those of the simulator (lesson_inside.py).
 usage: lesson_counts.py PROGRAM LESSONS_DIR
 """
 import bisect
+import collections
 import functools
 import glob
 import gzip
@@ -347,7 +348,10 @@ def counting():
                           timeout=300)
     bits = json.loads(done.stdout.splitlines()[-1])["bits_per_char_order3"]
     with open(f"{root}/data/course.txt", encoding="utf-8") as f:
-        kinds = len(set(f.read()))
+        count = collections.Counter(f.read())
+    kinds = len(count)
+    whole = sum(count.values())
+    often = -sum(n / whole * math.log(n / whole) for n in count.values())
     for lesson in ("lstm-text", "gpt"):
         path, = glob.glob(f"{root}/*-{lesson}.md")
         with open(path, encoding="utf-8") as f:
@@ -358,6 +362,8 @@ def counting():
         if lesson == "lstm-text" and \
                 f"\\log_2 {kinds} = {math.log2(kinds):.2f}$ bits" not in text:
             yield f"{path}: {kinds} characters need {math.log2(kinds):.2f} bits"
+        if lesson == "lstm-text" and f"= {math.log(kinds):.2f}$ to about {often:.1f}," not in text:
+            yield f"{path}: from {math.log(kinds):.2f} to {often:.3f} by how often each is"
 
 
 def text_of(lesson):

@@ -314,7 +314,7 @@ TEST_CASE(wrong_values_are_noted)
     keep(&a, 0);
     snprintf(want, sizeof(want),
              "%s has NaN or infinite values: 2 of 10 in "
-             "fc2.b\n",
+             "fc2.b, the first at [0]\n",
              path);
     const struct lab_plan *plan = lab_walk_plan(a.walk);
     long after = 0; /* bytes of the tensors that come after it */

@@ -13,6 +13,9 @@
 # long and without a trace, for joules an iteration. With more than one GPU each takes
 # the next job, alone on its GPU, and their files are merged. The file is then made small: one journal, no free pages, no run that did not end.
 #
+# Two labs have figures of the course's CPU: of them all sizes are measured on the CPU, too,
+# by the library on all cores.
+#
 #     LAB_RECORD_KIND=labs      labs alone, or lessons (all)
 #     LAB_RECORD_ONLY="gpt lab-lu"  these alone
 #     LAB_RECORD_SECONDS=240    a job's time
@@ -95,6 +98,9 @@ lab_jobs() {
             ;;
         *) echo "$lab_job --counters basic" ;;
         esac
+    done
+    [ "$backend" = cpu ] || for lab in lab-dgemm lab-lu; do
+        echo "lab $lab --backend cpu --variants threads --sizes all"
     done
     # A ladder without a lesson, the third of the course's testers.
     echo "lab gesv --backend $backend --repeat 20 --counters basic"

@@ -358,6 +358,18 @@ expect ; Tab moves
 key q
 STEPS
 
+# Without the CUDA module a rung's source is the file of its folder that names it.
+mkdir -p no-modules
+LAPENNA_LAB_MODULE_DIR=$PWD/no-modules play lab-overlap --backend cpu --db overlap.db <<'END'
+resize 120 40
+await 300000 P recorded
+key P
+expect >pageable
+key v
+expect Kernel: kernels/overlap/streams.cu
+quit
+END
+
 # Of a tuning the candidates that were recorded are a key away, before it runs.
 play lab-autotune --backend cpu --db tune.db <<'END'
 resize 80 24

@@ -382,8 +382,8 @@ RELATIONS = [
     ("252", "{} % of its elements at {}, and at {} {} % of the {} that are checked",
      lambda a, n, m, b, checked: [a.is_(wrong_of(n)[0]), b.is_(wrong_of(m)[0]),
                                   wrong_of(m)[1]] == [True, True, checked]),
-    ("253", "L2 {} ({}) up to {} KiB, {=} at {=} MiB, {=} at {=} MiB and {=} at {=} MiB; DRAM {=} "
-     "at {=} MiB and {=} ({}) at {=} GiB", lambda _, __, ___, a, am, b, bm, c, cm, d, dm, e,
+    ("253", "L2 {} ({}) up to {} KiB, {=} at {} MiB, {=} at {} MiB and {=} at {} MiB; DRAM {=} "
+     "at {} MiB and {} ({}) at {} GiB", lambda _, __, ___, a, am, b, bm, c, cm, d, dm, e,
      ____, em: all(v.is_(time_of(388, "global", f"{m * unit:.0f}x16384") / 16384)
                    for v, m, unit in ((a, am, 2**20), (b, bm, 2**20), (c, cm, 2**20),
                                       (d, dm, 2**20), (e, em, 2**30)))),
@@ -426,6 +426,23 @@ RELATIONS = [
         "formats", "half", "exponent")),
     ("211", "an $A_2$ below $2^{-{=}}$", lambda n: n == 2 ** (fact(
         "formats", "half", "exponent") - 1) - 2),
+    ("245", "which is {=} microseconds a launch", lambda n: n.is_(time_of(
+        380, "looped", "1000x16") / 1000 / 1e3)),
+    ("250", "At S = {} the rate is {=} % of that at S = {}", lambda s, p, r: p.is_(
+        100 * rate_of(398, "plain", f"16777216x{s:.0f}") / rate_of(
+            398, "plain", f"16777216x{r:.0f}"))),
+    ("253", "L1 {=} ({}) at {} KiB and {=} at {} KiB", lambda a, _, k, b, m: all(v.is_(
+        time_of(388, "global", f"{n * 1024:.0f}x16384") / 16384) for v, n in ((a, k), (b, m)))),
+    ("254", "past L1 {=} at {} MiB and {=} at {} MiB", lambda a, m, b, n: all(any(
+        v.is_(r["rate"] / 1e9) for r in run_of(400).rows if r["size"].startswith(
+            f"{k * 2**20:.0f}")) for v, k in ((a, m), (b, n)))),
+    ("256", "issues {=} instructions a cycle of `by_lane` with {} branch, and with {} branches {=} "
+     "instructions", lambda a, n, m, b: [issued_by(389, "by_lane", f"4194304x{k:.0f}", v)
+                                         for v, k in ((a, n), (b, m))] == [True, True]),
+    ("235", "one image of {=} channels, 1x128x", lambda n: n == 128),
+    ("202", "at {=} x {=} (run", lambda a, b: a == b and f"{a:.0f}" in run_of(368).sizes),
+    ("202", "At {=} x {=} rows start anywhere", lambda a, b:
+     f"{a:.0f}x{b:.0f}" in run_of(368).sizes),
     ("292", "than on a GPU with {=} lanes", lambda n: n == h200("lanes")),
 ]
 
@@ -925,6 +942,12 @@ def wrong_of(elements):
         (f"{elements:.0f}",))), "0 of 1 elements")
     bad, of = map(int, re.search(r"(\d+) of (\d+) elements", reason).groups())
     return 100 * bad / of, of
+
+
+def issued_by(run, rung, size, told):
+    """Whether these are the instructions a cycle of the counters of a row."""
+    return any(told.is_(v) for kind, v, r, _, s, *_ in run_of(run).values
+               if (kind, r, s) == ("issued", rung, size))
 
 
 def occupied(threads):

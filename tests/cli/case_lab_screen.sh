@@ -365,7 +365,7 @@ resize 120 40
 await 300000 P recorded
 key P
 expect >pageable
-key v
+key v v
 expect Kernel: kernels/overlap/streams.cu
 quit
 END

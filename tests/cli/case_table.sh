@@ -205,13 +205,13 @@ db=$XDG_STATE_HOME/lapenna-lab/profiles.db
 peak=$(sqlite3 "$db" "SELECT round(fp32_tflop_s, 3) FROM course_gpus
     WHERE device = 'NVIDIA A100-SXM4-40GB'") || complain 'sqlite3 failed'
 [ "$peak" = 19.492 ] || complain "course_gpus has $peak"
-# ... with runs, by the driver's name of a GPU: each recorded run has a sheet.
+# ... with runs, by the driver's name of a GPU: each run recorded on one has a sheet.
 recorded=$LAB_SOURCE_DIR/profiles/recorded/h200.db
 run profile import --db joined.db "$recorded"
 run table sheets --db joined.db
 [ "$(sqlite3 joined.db "SELECT count(*) FROM run r JOIN course_sheets g
     ON r.device = g.device WHERE g.bandwidth_gb_s = 4800")" = \
-    "$(sqlite3 "$recorded" 'SELECT count(*) FROM run')" ] ||
+    "$(sqlite3 "$recorded" "SELECT count(*) FROM run WHERE backend = 'cuda'")" ] ||
     complain 'runs do not join with the data sheets'
 for device in 'NVIDIA H100 80GB HBM3' 'Tesla P100-PCIE-16GB' 'Tesla T4'; do
     [ "$(sqlite3 joined.db "SELECT count(*) FROM course_sheets

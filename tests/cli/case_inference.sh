@@ -66,6 +66,9 @@ expect_json "[r['form'] for r in of('inference_form')].count('fused, int8') == 1
     "sum(b['accuracy'] - a['accuracy'] >= -0.01 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == '2:4, trained again'])) >= 10" \
     "sum(b['accuracy'] - a['accuracy'] for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == '2:4, trained again'])) > 0" \
     "sum(b['accuracy'] - a['accuracy'] for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == '2:4, not trained again'])) / 11 > -0.06"
+# The means of a batch norm are those of images without noise: both were over a point short.
+of_seeds '9 10' inference
+expect_json "all(b['accuracy'] - a['accuracy'] >= -0.01 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == '2:4, trained again']))"
 of_seeds 2 cnn-digits --epochs 1
 expect_json "all(abs(b['accuracy'] - a['accuracy']) <= 0.005 for a, b in zip([r for r in of('inference_form') if r['form'] == 'fused, fp32'], [r for r in of('inference_form') if r['form'] == 'fused, int8']))"
 fi

@@ -217,14 +217,15 @@ static enum lab_status add_noise(struct inference *g, float *x)
     return st ? st : lab_walk_write(g->walk, g->plan->x, x);
 }
 
-static enum lab_status train_with_noise(struct inference *g, int64_t iterations)
+static enum lab_status train_with_zeros(struct inference *g, int64_t iterations,
+                                        bool noise)
 {
     float *x =
         lab_alloc_array((size_t)g->plan->tensors[g->plan->x].count, sizeof(*x));
     enum lab_status st = x ? LAB_OK : lab_no_memory("a batch with noise");
     for (int64_t i = 0; i < iterations && !st; i++) {
         st = lab_walk_begin(g->walk);
-        if (!st)
+        if (!st && noise)
             st = add_noise(g, x);
         while (!st && !lab_walk_at_end(g->walk))
             st = lab_walk_step(g->walk);
@@ -238,16 +239,32 @@ static enum lab_status train_with_noise(struct inference *g, int64_t iterations)
     return st;
 }
 
+static bool has_running_mean(const struct lab_plan *plan)
+{
+    static const char end[] = ".running_mean";
+    for (int t = 0; t < plan->n_tensors; t++) {
+        size_t n = strlen(plan->tensors[t].name);
+        if (n >= strlen(end) &&
+            strcmp(plan->tensors[t].name + n - strlen(end), end) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* As long as the first training. In its second half the learning rate is a tenth: at the
- * whole one accuracy goes up and down by several rows from one iteration to the next. */
+ * whole one accuracy goes up and down by several rows from one iteration to the next. A
+ * batch norm ends with the mean and variance of what it reads in that half, and answers
+ * by them: these have to be without noise. */
 static enum lab_status train_again(struct inference *g)
 {
     int64_t half = g->iterations / 2;
     double rate = lab_walk_lr(g->walk);
-    enum lab_status st = train_with_noise(g, half);
+    enum lab_status st = train_with_zeros(g, half, true);
     if (!st && rate > 0)
         st = lab_walk_set_lr(g->walk, rate / 10);
-    return st ? st : train_with_noise(g, g->iterations - half);
+    return st ? st
+              : train_with_zeros(g, g->iterations - half,
+                                 !has_running_mean(g->plan));
 }
 
 /* Masks of all weights that are large enough; those left out become 0 at once, and the
@@ -618,9 +635,12 @@ static void print_pruned(const struct inference *g)
                "2:4 leaves out %lld of %lld weights of %d layers; each kept "
                "one has 2 bits for its place\ntrained on, trained again: %lld "
                "iterations more, with noise on what the network reads, the "
-               "second half at a tenth of the learning rate\n",
+               "second half at a tenth of the learning rate%s\n",
                (long long)g->zeros, (long long)g->weights, g->pruned,
-               (long long)g->iterations);
+               (long long)g->iterations,
+               has_running_mean(g->plan)
+                   ? " and without noise, for the means of batch norm"
+                   : "");
 }
 
 static enum lab_status print_text(const struct inference *g, double engine)

@@ -443,6 +443,19 @@ RELATIONS = [
     ("202", "at {=} x {=} (run", lambda a, b: a == b and f"{a:.0f}" in run_of(368).sizes),
     ("202", "At {=} x {=} rows start anywhere", lambda a, b:
      f"{a:.0f}x{b:.0f}" in run_of(368).sizes),
+    ("234", "the one above, and {=} with IMPLICIT_GEMM", lambda v: v.is_(time_of(
+        35, "cudnn_implicit_gemm", run_of(35).rows[0]["size"]) / 1e3)),
+    ("236", "algorithms {=}, {=} and {=} take {=}, {=} and {=} us, its FFT {=} us, Winograd {=} us",
+     lambda a, b, c, *told: all(v.is_(time_of(396, f"cudnn_{way}", "32x64x56x56x64x3") / 1e3)
+                                for v, way in zip(told, (f"algo_{a:.0f}", f"algo_{b:.0f}",
+                                                         f"algo_{c:.0f}", "fft",
+                                                         "winograd_nonfused")))),
+    ("235", "algorithms {=} and {=} {} us and {} us, its FFT", lambda a, b, *told: all(v.is_(
+        time_of(395, f"cudnn_algo_{n:.0f}", "32x64x56x56x64x3") / 1e3)
+        for v, n in zip(told, (a, b)))),
+    ("241", "makes {} GFLOP/s: {=} % of what the same card's", lambda rate, p: p.is_(
+        1e11 * rate / run_of(385).rows[0]["ceilingFp32_FLOP_s"])),
+    ("243", "It was stopped after {=}.", lambda n: n == max(map(int, run_of(493).sizes))),
     ("292", "than on a GPU with {=} lanes", lambda n: n == h200("lanes")),
 ]
 

@@ -357,19 +357,20 @@ TEST_CASE(a_small_state_of_an_lstm_is_whole)
     "loss: {op: softmax_cross_entropy}\noptimizer: {op: sgd, lr: 0.1}\n"       \
     "run: {epochs: 1}\n---\nText.\n"
 
-/* The name of the cell's node is left out of titles, another node's is not. */
+/* The name of the cell's node is left out of titles, another node's is not. The cells
+ * before it, which the run passes, have the same lines. */
 TEST_CASE(a_state_of_another_node_has_its_title)
 {
     play_text(TWO_LSTMS("averylongname", "dec"),
               "resize 200 60\nawait 60000 step 0 of\nenter :run dec.cell.0\n"
               "await 60000 next: dec.cell.0\nkey s\nawait 60000 ▸(+)──\n"
-              "expect │averylongname.c…\nexpect   f.0 4x2  \n");
+              "await 60000 │averylongname.c…\nawait 60000   f.0 4x2  \n");
     play_text(TWO_LSTMS("enc", "averylongname"),
               "resize 200 60\nawait 60000 step 0 of\n"
               "text :run averylongname.cell.0\nkey Enter\n"
               "await 60000 next: averylongname.cell.0\nkey s\n"
-              "await 60000 ▸(+)──\nexpect │enc.c.1 4x2  \n"
-              "expect   f.0 4x2  \n");
+              "await 60000 ▸(+)──\nawait 60000 │enc.c.1 4x2  \n"
+              "await 60000   f.0 4x2  \n");
 }
 
 /* Of feature maps the channels come first, and what has no room is counted. */

@@ -120,6 +120,13 @@ play cnn-example-rows --backend cpu <typed
 } >typed
 play cnn-digits --backend cpu --batch 512 <typed
 
+# Where a place is left the element's neighbours are there as numbers, in lines.
+{
+    steps 2
+    printf 'await 60000 fc1.out, values around the cursor\nquit\n'
+} >typed
+play early-stop --backend cpu --color always <typed
+
 # What is not computed yet has a line, and what is there has the room.
 {
     printf 'resize 200 60\nawait 60000 step 0 of\n'

@@ -315,26 +315,63 @@ TEST_CASE(numbers_count_what_has_a_name)
     lab_free(text);
 }
 
+/* One count that leaves no row to the others is cut, and named. */
+TEST_CASE(a_bar_far_above_the_others_is_cut)
+{
+    struct lab_canvas c;
+    const double v[] = {90, 1, 2, 0, 1, 2, 0, 0, 0, 0, 0, 0};
+    const double w[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 1, 12};
+    const struct lab_rect r = {0, 0, 3, 12};
+    assert_ok(lab_canvas_init(&c, 3, 12, false));
+    lab_histogram_draw(&c, r, v, 12, LAB_ROLE_NORMAL);
+    char *dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "▲ 90, cut\n█ █  █\n███ ██\n");
+    lab_free(dump);
+    lab_canvas_clear(&c);
+    lab_histogram_draw(&c, r, w, 12, LAB_ROLE_NORMAL);
+    dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "   12, cut ▲\n         █ █\n         █▅█\n");
+    lab_free(dump);
+    lab_canvas_clear(&c);
+    /* A third of the highest has a row: nothing is cut. */
+    lab_histogram_draw(&c, r, (const double[]){9, 3}, 2, LAB_ROLE_NORMAL);
+    dump = lab_canvas_dump(&c);
+    assert_null(strstr(dump, "cut"));
+    lab_free(dump);
+    lab_canvas_release(&c);
+}
+
 /* Little is not nothing, and what is below zero goes to the other side. */
 TEST_CASE(bars_begin_at_zero)
 {
     static const struct {
-        double share;
-        bool sides;
+        double value;
+        double least;
+        double most;
         const char *text;
         const char *ascii;
-    } cases[] = {
-        {1, false, "█████\n", "#####\n"}, {0.5, false, "██▌\n", "##+\n"},
-        {1e-9, false, "▏\n", "-\n"},      {7, false, "█████\n", "#####\n"},
-        {-1, false, "\n", "\n"},          {NAN, false, "\n", "\n"},
-        {0, true, "  │\n", "  |\n"},      {1, true, "  │██\n", "  |##\n"},
-        {-0.75, true, "▐█│\n", "-#|\n"},  {-1e-9, true, " ▕│\n", " -|\n"}};
+    } cases[] = {{1, 0, 1, "█████\n", "#####\n"},
+                 {0.5, 0, 1, "██▌\n", "##+\n"},
+                 {1e-9, 0, 1, "▏\n", "-\n"},
+                 {7, 0, 1, "█████\n", "#####\n"},
+                 {-1, 0, 1, "\n", "\n"},
+                 {NAN, 0, 1, "\n", "\n"},
+                 {0, 0, 0, "\n", "\n"},
+                 {0, -1, 1, "  │\n", "  |\n"},
+                 {1, -1, 1, "  │██\n", "  |##\n"},
+                 {-0.75, -1, 1, "▐█│\n", "-#|\n"},
+                 {-1e-9, -1, 1, " ▕│\n", " -|\n"},
+                 /* The side with more has more columns, on one scale. */
+                 {3, -1, 3, " │███\n", " |###\n"},
+                 {-1, -1, 3, "█│\n", "#|\n"},
+                 {1, -1e-9, 1, " │███\n", " |###\n"},
+                 {-2, -4, 0, "  ██│\n", "  ##|\n"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         for (int ascii = 0; ascii < 2; ascii++) {
             struct lab_canvas c;
             assert_ok(lab_canvas_init(&c, 1, 5, ascii));
-            lab_bar_draw(&c, 0, 0, 5, cases[i].share, cases[i].sides,
-                         LAB_ROLE_GOOD);
+            lab_bar_draw(&c, 0, 0, 5, cases[i].value, cases[i].least,
+                         cases[i].most, LAB_ROLE_GOOD);
             char *text = lab_canvas_dump(&c);
             assert_string_equal(text, ascii ? cases[i].ascii : cases[i].text);
             lab_free(text);

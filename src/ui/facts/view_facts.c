@@ -314,16 +314,17 @@ static int column_of_bars(const struct lab_fact_table *t)
     return t->columns;
 }
 
-static double largest_of(const struct facts_state *st, int column, bool *below)
+/* The values between which bars are drawn; zero is among them. */
+static void range_of(const struct facts_state *st, int column, double *least,
+                     double *most)
 {
-    double most = 0;
-    *below = false;
+    *least = 0;
+    *most = 0;
     for (int i = 0; i < st->count; i++) {
         double v = (double)lab_fact_at(st->t, st->shown[i], column)->value;
-        most = fmax(most, isfinite(v) ? fabs(v) : 0);
-        *below = *below || v < 0;
+        *least = isfinite(v) ? fmin(*least, v) : *least;
+        *most = isfinite(v) ? fmax(*most, v) : *most;
     }
-    return most;
 }
 
 /* A bar a row, the longest as wide as the pane. */
@@ -333,15 +334,16 @@ static void draw_column(const struct facts_state *st, struct lab_canvas *c,
     enum { VALUE_W = 14 };
     int chosen = chosen_row(st);
     int name_w = key_width(st) + 2;
-    bool below;
-    double most = largest_of(st, column, &below);
+    double least;
+    double most;
+    range_of(st, column, &least, &most);
     char text[64];
     struct lab_str head;
     lab_str_init(&head);
     lab_fact_head(st->t, column, &head);
     lab_canvas_heading(c, &r, lab_str_text(&head), false);
     lab_str_release(&head);
-    for (int i = 0; i < st->count && r.h > 0 && most > 0; i++) {
+    for (int i = 0; i < st->count && r.h > 0 && least < most; i++) {
         struct lab_rect row = lab_rect_cut_top(&r, 1);
         double v = (double)lab_fact_at(st->t, st->shown[i], column)->value;
         bool here = st->shown[i] == chosen;
@@ -354,7 +356,7 @@ static void draw_column(const struct facts_state *st, struct lab_canvas *c,
         lab_canvas_textf(c, row.y, row.x, VALUE_W - 2, role, "%*s", VALUE_W - 2,
                          text);
         lab_rect_cut_left(&row, VALUE_W);
-        lab_bar_draw(c, row.y, row.x, row.w, v / most, below,
+        lab_bar_draw(c, row.y, row.x, row.w, v, least, most,
                      here ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1);
     }
 }
@@ -367,7 +369,8 @@ static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
 {
     const int each = st->count + 1; /* with its heading */
     int first = (int)lab_table_row(&st->columns);
-    bool below;
+    double least;
+    double most;
     if (first < 1 || !st->t->column[first].unit ||
         (st->pane != PANE_COLUMNS && !st->t->column[first].formula))
         first = column_of_bars(st->t);
@@ -377,8 +380,10 @@ static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
     for (int computed = 1; computed >= 0; computed--)
         for (int i = 1; i < st->t->columns && r.h > each; i++) {
             const struct lab_fact_column *of = &st->t->column[i];
-            if (i == first || !of->unit || (of->formula != NULL) != computed ||
-                largest_of(st, i, &below) <= 0)
+            if (i == first || !of->unit || (of->formula != NULL) != computed)
+                continue;
+            range_of(st, i, &least, &most);
+            if (least >= most)
                 continue;
             lab_rect_cut_top(&r, 1);
             draw_column(st, c, lab_rect_cut_top(&r, each), i);

@@ -512,7 +512,7 @@ static void draw_time_row(const struct flame_state *st, struct lab_canvas *c,
     lab_canvas_add(c, &row, here ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
                    "%9s  %6s  ", LAB_NS_TEXT(b->ns),
                    LAB_SHARE_TEXT(b->ns / st->blocks[0].ns));
-    lab_bar_draw(c, row.y, row.x, row.w, most > 0 ? b->ns / most : NAN, false,
+    lab_bar_draw(c, row.y, row.x, row.w, b->ns, 0, most,
                  p.role);
 }
 

@@ -1988,67 +1988,92 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
         lab_rect_cut_left(stats, APART + lab_heat_legend(c, *stats, &m));
 }
 
-/* Writes what fits whole, with a blank behind it. */
-static void put_whole(struct lab_canvas *c, struct lab_rect *row,
+/* Writes what fits whole, with a blank behind it; false: it does not. */
+static bool put_whole(struct lab_canvas *c, struct lab_rect *row,
                       enum lab_role role, const char *text)
 {
     if (lab_canvas_columns(c, text) > row->w)
-        return;
+        return false;
     lab_canvas_add(c, row, role, "%s", text);
     lab_rect_cut_left(row, 1);
+    return true;
 }
 
-static void put_stat(struct lab_canvas *c, struct lab_rect *row, int width,
+/* Figures: in a row as long as they fit, then one a line of `side`. */
+struct figures {
+    struct lab_rect row;
+    struct lab_rect side;
+};
+
+static void put_figure(struct lab_canvas *c, struct figures *f,
+                       enum lab_role role, const char *text)
+{
+    if (put_whole(c, &f->row, role, text) || lab_rect_empty(f->side))
+        return;
+    struct lab_rect line = lab_rect_cut_top(&f->side, 1);
+    put_whole(c, &line, role, text);
+}
+
+static void put_stat(struct lab_canvas *c, struct figures *f, int width,
                      const char *name, double v)
 {
     char both[64];
     snprintf(both, sizeof(both), "%s %s%s", name,
              isnan(v) ? LAB_NA : LAB_VALUE_TEXT(v, width),
              width > 6 ? " " : "");
-    put_whole(c, row, LAB_ROLE_NORMAL, both);
+    put_figure(c, f, LAB_ROLE_NORMAL, both);
 }
 
-static void put_count(struct lab_canvas *c, struct lab_rect *row,
-                      const char *name, int64_t n, enum lab_role role)
+static void put_count(struct lab_canvas *c, struct figures *f, const char *name,
+                      int64_t n, enum lab_role role)
 {
     char text[64];
     snprintf(text, sizeof(text), "%s %lld ", name, (long long)n);
-    put_whole(c, row, role, text);
+    put_figure(c, f, role, text);
 }
 
 static void draw_stats(const struct lab_stats *s, struct lab_canvas *c,
-                       struct lab_rect row)
+                       struct lab_rect row, struct lab_rect side)
 {
+    struct figures f = {row, side};
     int width = row.w < 80 ? 6 : 9;
     /* What is wrong comes first: there may be no room for all. */
     if (s->nan_count)
-        put_count(c, &row, "NaN", s->nan_count, LAB_ROLE_BAD);
+        put_count(c, &f, "NaN", s->nan_count, LAB_ROLE_BAD);
     if (s->inf_count)
-        put_count(c, &row, "Inf", s->inf_count, LAB_ROLE_BAD);
-    put_stat(c, &row, width, "min", s->min);
-    put_stat(c, &row, width, "max", s->max);
-    put_stat(c, &row, width, "mean", s->mean);
-    put_stat(c, &row, width, "std", s->std);
+        put_count(c, &f, "Inf", s->inf_count, LAB_ROLE_BAD);
+    put_stat(c, &f, width, "min", s->min);
+    put_stat(c, &f, width, "max", s->max);
+    put_stat(c, &f, width, "mean", s->mean);
+    put_stat(c, &f, width, "std", s->std);
     if (!s->nan_count)
-        put_count(c, &row, "NaN", 0, LAB_ROLE_DIM);
-    put_count(c, &row, "zeros", s->zero_count, LAB_ROLE_DIM);
+        put_count(c, &f, "NaN", 0, LAB_ROLE_DIM);
+    put_count(c, &f, "zeros", s->zero_count, LAB_ROLE_DIM);
+}
+
+/* The bins are all as wide as one another, or share columns. Returns the columns used. */
+static int draw_bins(const struct lab_stats *s, struct lab_canvas *c,
+                     struct lab_rect r)
+{
+    double bins[LAB_HISTOGRAM_BINS];
+    for (int i = 0; i < LAB_HISTOGRAM_BINS; i++)
+        bins[i] = (double)s->bin[i];
+    if (r.w > LAB_HISTOGRAM_BINS)
+        r.w -= r.w % LAB_HISTOGRAM_BINS;
+    lab_histogram_draw(c, r, bins, LAB_HISTOGRAM_BINS, LAB_ROLE_SERIES_1);
+    return r.w;
 }
 
 static void draw_histogram(const struct lab_stats *s, struct lab_canvas *c,
                            struct lab_rect r)
 {
-    double bins[LAB_HISTOGRAM_BINS];
     if (isnan(s->min) || lab_rect_empty(r))
         return;
-    for (int i = 0; i < LAB_HISTOGRAM_BINS; i++)
-        bins[i] = (double)s->bin[i];
     int y = r.y + r.h - 1;
     int used = 1 + lab_canvas_text(c, y, r.x, 8, LAB_ROLE_DIM,
                                    LAB_VALUE_TEXT(s->min, 7));
-    int w = r.w - used - 9;
-    w = w > LAB_HISTOGRAM_BINS ? w - w % LAB_HISTOGRAM_BINS : w;
-    lab_histogram_draw(c, (struct lab_rect){r.y, r.x + used, r.h, w}, bins,
-                       LAB_HISTOGRAM_BINS, LAB_ROLE_SERIES_1);
+    const int w = draw_bins(
+        s, c, (struct lab_rect){r.y, r.x + used, r.h, r.w - used - 9});
     lab_canvas_text(c, y, r.x + used + w + 1, 8, LAB_ROLE_DIM,
                     LAB_VALUE_TEXT(s->max, 7));
 }
@@ -2109,23 +2134,31 @@ struct named_value {
     double value;
 };
 
+/* So that a bar of the value has room between the two. */
+static void widen(double value, double *least, double *most)
+{
+    if (!isfinite(value))
+        return;
+    *least = fmin(*least, value);
+    *most = fmax(*most, value);
+}
+
 /* A row, or several where there is room, for each: name, value, and its bar beside
- * those of `all`. */
+ * those of `all`. `sizes`: bars of |value| from one side on, as what is in the order of
+ * size is compared; the sign is the number's and the colour's. */
 static void draw_named(struct lab_canvas *c, struct lab_rect r,
                        const struct named_value *of, int n,
-                       const struct named_value *all, int n_all)
+                       const struct named_value *all, int n_all, bool sizes)
 {
     enum { APART = 2, DIGITS = 8 };
     const int each = r.h / n;
     const int thick = each > 2 ? each - 1 : each;
     int name_w = 0;
+    double least = 0;
     double most = 0;
-    bool sides = false;
     for (int i = 0; i < n_all; i++) {
         name_w = largest(name_w, lab_canvas_columns(c, all[i].name));
-        sides = sides || all[i].value < 0;
-        if (isfinite(all[i].value))
-            most = fmax(most, fabs(all[i].value));
+        widen(sizes ? fabs(all[i].value) : all[i].value, &least, &most);
     }
     name_w = name_w < r.w / 3 ? name_w : r.w / 3;
     for (int i = 0; i < n; i++) {
@@ -2138,9 +2171,12 @@ static void draw_named(struct lab_canvas *c, struct lab_rect r,
                          isfinite(value) ? LAB_ROLE_NORMAL : LAB_ROLE_BAD,
                          "%*s", DIGITS, LAB_VALUE_TEXT(value, DIGITS));
         lab_rect_cut_left(&bar, DIGITS + APART);
-        for (int k = 0; most > 0 && k < thick; k++)
+        for (int k = 0; k < thick; k++)
             lab_bar_draw(c, bar.y + k, bar.x, bar.w,
-                         isfinite(value) ? value / most : NAN, sides,
+                         !isfinite(value) ? NAN
+                         : sizes          ? fabs(value)
+                                          : value,
+                         least, most,
                          value < 0 ? LAB_ROLE_NEGATIVE : LAB_ROLE_POSITIVE);
     }
 }
@@ -2164,37 +2200,52 @@ static void name_element(const struct lab_plane *p, int64_t row, int64_t col,
                  (long long)(p->cols > 1 ? col : row));
 }
 
-/* In columns where there are more than rows. */
-static void draw_values(struct lab_canvas *c, struct lab_rect r,
-                        const struct lab_plane *p)
+/* In columns where there are more than rows. Returns the rows used. */
+static int draw_in_columns(struct lab_canvas *c, struct lab_rect r,
+                           const struct named_value *of, int n, bool sizes)
 {
     enum { APART = 2 };
-    struct named_value of[NAMED_MOST];
-    const int n = (int)(p->rows * p->cols);
     const int across = (n + r.h - 1) / r.h;
     const int down = (n + across - 1) / across;
     const int w = (r.w + APART) / across;
-    for (int i = 0; i < n; i++)
-        name_element(p, i / p->cols, i % p->cols, &of[i]);
     for (int k = 0; k * down < n; k++)
         draw_named(c, (struct lab_rect){r.y, r.x + k * w, r.h, w - APART},
                    of + k * down, n - k * down < down ? n - k * down : down, of,
-                   n);
+                   n, sizes);
+    return r.h / down * down;
 }
 
-/* One tensor: name and statistics in a line, its values or their histogram below. */
+static void draw_values(struct lab_canvas *c, struct lab_rect r,
+                        const struct lab_plane *p)
+{
+    struct named_value of[NAMED_MOST];
+    const int n = (int)(p->rows * p->cols);
+    for (int i = 0; i < n; i++)
+        name_element(p, i / p->cols, i % p->cols, &of[i]);
+    draw_in_columns(c, r, of, n, false);
+}
+
+/* One tensor: name and statistics in a line, its values or their histogram, from least
+ * to most, below; beside it the figures that the line has no room for, or at its ends
+ * the least and the most. */
 static void draw_spread(const struct lab_stepper *v, struct lab_canvas *c,
                         struct lab_rect r, const struct lab_plane *p)
 {
+    enum { APART = 2, SIDE_W = APART + 9 };
     struct lab_rect row = lab_rect_cut_top(&r, 1);
     lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
                    v->snap.plan->tensors[p->tensor].name);
     lab_rect_cut_left(&row, 2);
-    draw_stats(&p->stats, c, row);
-    if (has_few_values(v, p, r.h, r.w))
+    struct lab_rect side = {0};
+    if (has_few_values(v, p, r.h, r.w)) {
         draw_values(c, r, p);
-    else
+    } else if (r.w < LAB_HISTOGRAM_BINS + SIDE_W) {
         draw_histogram(&p->stats, c, r);
+    } else {
+        side = r;
+        lab_rect_cut_left(&side, draw_bins(&p->stats, c, r) + APART);
+    }
+    draw_stats(&p->stats, c, row, side);
 }
 
 /* Columns that a picture or a table leaves at the right of `r` where these have room
@@ -2228,7 +2279,7 @@ static int left_by_plane(const struct lab_stepper *v,
 static bool draw_source(struct lab_stepper *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
-    enum { LEAST_H = 7, LEAST_W = 44 };
+    enum { LEAST_H = 5, LEAST_W = 44 };
     const struct lab_schedule_step *now = step_now(v);
     const struct lab_variant *variant = now ? now->variant : NULL;
     if (r.h < LEAST_H || r.w < LEAST_W || !v->model.source_for || !variant ||
@@ -2276,6 +2327,19 @@ static int64_t row_values_across(const struct lab_stepper *v, int w)
     return none ? 0 : (w - ROW_INDEX_W) / ROW_VALUE_W;
 }
 
+/* A value of the cursor's plane in a column of a table. */
+static void draw_table_value(const struct lab_stepper *v, struct lab_canvas *c,
+                             int y, int x, int64_t index)
+{
+    const double value = v->snap.plane.value[index];
+    lab_canvas_textf(c, y, x, ROW_VALUE_W,
+                     index == v->cursor ? LAB_ROLE_CURSOR
+                     : isfinite(value)  ? LAB_ROLE_NORMAL
+                                        : LAB_ROLE_BAD,
+                     "%*s", ROW_VALUE_W - 1,
+                     LAB_VALUE_TEXT(value, ROW_VALUE_W - 1));
+}
+
 /* The values with the index of the first of a line; where not all have room, those
  * around the cursor. */
 static void draw_row_values(const struct lab_stepper *v, struct lab_canvas *c,
@@ -2290,19 +2354,12 @@ static void draw_row_values(const struct lab_stepper *v, struct lab_canvas *c,
     for (int64_t i = first; i < p->cols && i < first + page; i++) {
         const int64_t at = i - first;
         const int y = r.y + (int)(at / across);
-        const bool here = i == v->cursor;
         if (at % across == 0)
             lab_canvas_textf(c, y, r.x, ROW_INDEX_W, LAB_ROLE_DIM, "%*lld",
                              ROW_INDEX_W - 1,
                              (long long)(p->show.col_first + i));
-        lab_canvas_textf(c, y,
-                         r.x + ROW_INDEX_W + (int)(at % across) * ROW_VALUE_W,
-                         ROW_VALUE_W,
-                         here                    ? LAB_ROLE_CURSOR
-                         : isfinite(p->value[i]) ? LAB_ROLE_NORMAL
-                                                 : LAB_ROLE_BAD,
-                         "%*s", ROW_VALUE_W - 1,
-                         LAB_VALUE_TEXT(p->value[i], ROW_VALUE_W - 1));
+        draw_table_value(
+            v, c, y, r.x + ROW_INDEX_W + (int)(at % across) * ROW_VALUE_W, i);
     }
 }
 
@@ -2339,19 +2396,22 @@ static const struct lab_plane *slices_plane(const struct lab_stepper *v)
 }
 
 /* The other channels, samples or heads of the cursor's tensor, with the chosen one's
- * number bright: as many as have room. `r` loses the rows. */
-static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
-                        struct lab_rect *r)
+ * number bright: as many as have room. `r` loses the rows. *next is the first one of the
+ * place, and then of the next place; -1: the first place, which has the chosen one.
+ * Returns the columns used. */
+static int draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect *r, int64_t *next)
 {
-    enum { LEAST_H = 4, TITLE_W = 4 };
+    enum { LEAST_H = 4, TITLE_W = 4, SHRUNK_LEAST = 12 /* rows of cells */ };
     char colours[40];
     const struct lab_plane *p = slices_plane(v);
     if (!p || r->h < LEAST_H || r->w < SLICES_W)
-        return;
+        return 0;
     const int64_t before = p->show.tile_first;
     const int64_t chosen = look_now(v)->show.fixed[p->show.sheet - 1] - before;
     if (chosen < 0 || chosen >= p->tiles) /* others are on their way */
-        return;
+        return 0;
+    const int64_t left = p->tiles - (*next > 0 ? *next : 0);
     struct lab_heat m = {
         .most = lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
         .diverging =
@@ -2360,32 +2420,42 @@ static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
     struct lab_heat_room room = {.halves = c->tints && !c->ascii,
                                  .square = is_picture(v)};
     room.mean = room.square && !m.diverging;
-    int64_t most = 1; /* one alone is there already */
+    const bool alone = *next >= 0; /* else one alone is there already */
+    int64_t most = alone ? 0 : 1;
     int64_t best = 0;
     int64_t across = 1;
     int64_t down = 1;
-    for (int64_t k = 1; k <= p->tiles && k <= r->w / (TITLE_W + 1); k++)
-        for (int64_t rows = 1;
-             rows <= (p->tiles + k - 1) / k && (r->h - 1) / rows > 1; rows++) {
-            room.h = (int)((r->h - 1) / rows) - 1;
-            room.w = (int)(r->w / k) - 1;
-            const struct lab_heat_grid g =
-                lab_heat_fit(p->rows, p->cols, 0, &room);
-            const int64_t all = rows * k < p->tiles ? rows * k : p->tiles;
-            const int64_t area = (int64_t)g.cell_h * g.cell_w;
-            if (lab_heat_is_shared(&g) || all < most ||
-                (all == most && area <= best))
-                continue;
-            most = all;
-            best = area;
-            across = k;
-            down = rows;
-            m.grid = g;
-        }
-    if (most < 2)
-        return;
+    /* As many as there are whole; else pictures up to half as large, which fill most. */
+    for (int shrunk = 0; best == 0 && shrunk <= room.square; shrunk++)
+        for (int64_t k = 1; k <= left && k <= r->w / (TITLE_W + 1); k++)
+            for (int64_t rows = 1;
+                 rows <= (left + k - 1) / k && (r->h - 1) / rows > 1; rows++) {
+                room.h = (int)((r->h - 1) / rows) - 1;
+                room.w = (int)(r->w / k) - 1;
+                const struct lab_heat_grid g =
+                    lab_heat_fit(p->rows, p->cols, 0, &room);
+                const int64_t all = rows * k < left ? rows * k : left;
+                const int64_t area =
+                    all * g.cells_h * g.cell_h * g.cells_w * g.cell_w;
+                const bool small =
+                    shrunk ? g.cells_h * 2 < g.rows || g.cells_h < SHRUNK_LEAST
+                           : lab_heat_is_shared(&g);
+                const bool more =
+                    shrunk ? area > best
+                           : all > most || (all == most && area > best);
+                if (small || all < (alone ? 1 : 2) || !more)
+                    continue;
+                most = all;
+                best = area;
+                across = k;
+                down = rows;
+                m.grid = g;
+            }
+    if (best == 0)
+        return 0;
     const int64_t page = across * down;
-    const int64_t first = chosen / page * page;
+    const int64_t first = *next < 0 ? chosen / page * page : *next;
+    *next = first + page;
     const int tile_h = lab_heat_height(&m.grid) + 1;
     const int tile_w = largest(m.grid.cells_w * m.grid.cell_w + 1, TITLE_W + 1);
     struct lab_rect head = lab_rect_cut_top(r, 1);
@@ -2428,6 +2498,7 @@ static void draw_slices(const struct lab_stepper *v, struct lab_canvas *c,
         used = y + tile_h - r->y;
     }
     lab_rect_cut_top(r, used + 1);
+    return (int)(across < left ? across : left) * tile_w;
 }
 
 /* Columns that a picture alone leaves at the right for two others of its tensor, whole
@@ -2484,7 +2555,8 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
         lab_rect_cut_bottom(&r, !larger && r.h >= 3 ? 1 : 0);
     struct lab_rect cursor = lab_rect_cut_bottom(&r, r.h >= 2 ? 1 : 0);
     struct lab_rect slices = lab_rect_cut_right(&r, slices_w);
-    draw_slices(v, c, &slices);
+    int64_t next = -1;
+    draw_slices(v, c, &slices, &next);
     if (v->numbers)
         draw_numbers(v, c, r);
     else if (look->show.sheet)
@@ -2495,7 +2567,7 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     if (!lab_rect_empty(cursor))
         draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))
-        draw_stats(&v->snap.plane.stats, c, stats);
+        draw_stats(&v->snap.plane.stats, c, stats, (struct lab_rect){0});
     draw_histogram(&v->snap.plane.stats, c, histogram);
     struct lab_rect spread =
         lab_rect_cut_top(&beside, beside.h > MOST_H ? MOST_H : beside.h);
@@ -2616,7 +2688,7 @@ static bool multiply(const struct lab_board_view *b, const struct pixels *a,
 static void draw_pixels(const struct lab_stepper *v, struct lab_canvas *c,
                         struct lab_rect *r)
 {
-    enum { IMAGES = 3, LEAST_H = 9, LEAST_W = 18, APART = 2 };
+    enum { IMAGES = 3, LEAST_H = 9, LEAST_W = 18, APART = 1 };
     const struct lab_board_view *b = &v->board.view;
     const int64_t side = side_of_images(v->snap.plan);
     struct pixels image[IMAGES];
@@ -2654,13 +2726,30 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Of a part, the row that belongs to the cursor's element, or the column where that
- * is what belongs to it: all its values, else as many of the largest as there are
- * rows. false: nothing of it is lit, a window is, or all are one number. */
-static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
-                          struct lab_rect r, int part)
+enum {
+    LIT_LEAST = 2
+}; /* values that are a line, and rows of a place for one */
+
+/* A row of a plane, or a column. */
+struct lit_line {
+    const struct lab_plane *plane;
+    int64_t at;
+    bool down;
+    int64_t n; /* values */
+};
+
+static double lit_value(const struct lit_line *l, int64_t i)
 {
-    enum { LEAST = 2 };
+    const int64_t cols = l->plane->cols;
+    return l->plane->value[l->down ? i * cols + l->at : l->at * cols + i];
+}
+
+/* Of a part, the row that belongs to the cursor's element, or the column where that
+ * is what belongs to it. false: nothing of it is lit, a window is, all are one number,
+ * or its tensor's few values are in sight. */
+static bool find_lit_line(const struct lab_stepper *v, int part,
+                          struct lit_line *out)
+{
     const struct lab_plane *p = lab_board_plane(&v->board.view, part);
     struct lab_reach rows;
     struct lab_reach cols;
@@ -2670,42 +2759,110 @@ static bool draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
     const int64_t row = rows.first - p->show.row_first;
     const int64_t col = cols.first - p->show.col_first;
     const bool down = rows.last > rows.first;
-    const int64_t n = down ? p->rows : p->cols;
+    *out = (struct lit_line){.plane = p,
+                             .at = down ? col : row,
+                             .down = down,
+                             .n = down ? p->rows : p->cols};
     if ((down && cols.last > cols.first) || row < 0 || row >= p->rows ||
-        col < 0 || col >= p->cols || n < LEAST || r.h <= LEAST ||
+        col < 0 || col >= p->cols || out->n < LIT_LEAST ||
         has_few_values(v, p, SPREAD_MOST, 0))
         return false;
+    bool differ = false;
+    for (int64_t i = 1; i < out->n && !differ; i++)
+        differ = lit_value(out, i) != lit_value(out, 0);
+    return differ;
+}
+
+/* All its values, else as many of the largest as there is room for. Returns the rows
+ * used, 0: there is none. */
+static int draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
+                         struct lab_rect r, int part)
+{
+    enum { COLUMN_W = 24 }; /* name, value and bar */
+    struct lit_line line;
+    if (r.h <= LIT_LEAST || !find_lit_line(v, part, &line))
+        return 0;
+    const struct lab_plane *p = line.plane;
+    const bool down = line.down;
+    const int64_t n = line.n;
     struct named_value *of = lab_alloc_array((size_t)n, sizeof(*of));
     if (!of)
-        return false;
+        return 0;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t y = down ? i : row;
-        const int64_t x = down ? col : i;
         const struct lab_label *symbol = down ? p->row_label : p->col_label;
-        of[i].value = p->value[y * p->cols + x];
+        of[i].value = lit_value(&line, i);
         snprintf(of[i].name, sizeof(of[i].name),
                  symbol ? "%lld:%.20s" : "[%lld]", (long long)i,
                  symbol ? symbol[i].text : "");
     }
-    bool differ = false;
-    for (int64_t i = 1; i < n; i++)
-        differ = differ || of[i].value != of[0].value;
-    if (!differ) {
-        lab_free(of);
-        return false;
-    }
     struct lab_rect head = lab_rect_cut_top(&r, 1);
-    int sight = n < r.h ? (int)n : r.h;
+    const int64_t room = (int64_t)r.h * largest(r.w / COLUMN_W, 1);
+    const int sight = (int)(n < room ? n : room);
     const char *const name = v->snap.plan->tensors[p->tensor].name;
     lab_canvas_add(c, &head, LAB_ROLE_HEADING,
                    down ? "%s, column %lld" : "%s, row %lld", name,
-                   (long long)(down ? col : row));
+                   (long long)line.at);
     if (sight < n) {
         qsort(of, (size_t)n, sizeof(*of), by_size);
         put_whole(c, &head, LAB_ROLE_DIM, ", the largest");
     }
-    draw_named(c, r, of, sight, of, sight);
+    const int used = draw_in_columns(c, r, of, sight, sight < n);
     lab_free(of);
+    return 1 + used;
+}
+
+/* ---- the values around the cursor ---- */
+
+/* Of n rows or columns the first of a page of `room` with `at` in its middle. */
+static int64_t page_around(int64_t at, int64_t n, int64_t room)
+{
+    const int64_t first = at - room / 2;
+    return n <= room || first < 0 ? 0 : first > n - room ? n - room : first;
+}
+
+/* The cursor's element and its neighbours as numbers, where the cells have none: of a
+ * vector in lines. `r` loses the rows; false: it has no room, or they are there. */
+static bool draw_table(const struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect *r)
+{
+    enum { LEAST_H = 4, LEAST_W = 5, FEW = 3 }; /* w in values */
+    const struct lab_plane *p = &v->snap.plane;
+    const int part = board_part_now(v);
+    const int64_t across = (r->w - ROW_INDEX_W) / ROW_VALUE_W;
+    const int64_t n = p->rows * p->cols;
+    if (part < 0 || !plane_ready(v) || !p->written || p->tiles > 1 ||
+        v->cursor < 0 || n < FEW || r->h < LEAST_H || across < LEAST_W ||
+        lab_heat_has_numbers(v->board.view.layout.at[part].cell_h,
+                             v->board.view.layout.at[part].cell_w))
+        return false;
+    const bool vector = p->rows == 1 || p->cols == 1;
+    const int64_t cols = vector ? across : p->cols;
+    const int64_t rows = (n + cols - 1) / cols;
+    const int64_t row = v->cursor / cols;
+    const int64_t left = page_around(v->cursor % cols, cols, across);
+    struct lab_rect head = lab_rect_cut_top(r, 1);
+    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", tensor_of(v)->name);
+    put_whole(c, &head, LAB_ROLE_DIM, ", values around the cursor");
+    head = lab_rect_cut_top(r, vector ? 0 : 1);
+    const int64_t top = page_around(row, rows, r->h);
+    for (int64_t j = 0; !vector && j < across && left + j < cols; j++)
+        lab_canvas_textf(c, head.y, head.x + ROW_INDEX_W + (int)j * ROW_VALUE_W,
+                         ROW_VALUE_W, LAB_ROLE_DIM, "%*lld", ROW_VALUE_W - 1,
+                         (long long)(p->show.col_first + left + j));
+    int used = 0;
+    for (; used < r->h && top + used < rows; used++) {
+        const int64_t first = (top + used) * cols + left;
+        const int64_t index = !vector       ? p->show.row_first + top + used
+                              : p->cols > 1 ? p->show.col_first + first
+                                            : p->show.row_first + first;
+        lab_canvas_textf(c, r->y + used, r->x, ROW_INDEX_W, LAB_ROLE_DIM,
+                         "%*lld", ROW_INDEX_W - 1, (long long)index);
+        for (int64_t j = 0; j < across && left + j < cols && first + j < n; j++)
+            draw_table_value(v, c, r->y + used,
+                             r->x + ROW_INDEX_W + (int)j * ROW_VALUE_W,
+                             first + j);
+    }
+    lab_rect_cut_top(r, used + 1 < r->h ? used + 1 : r->h);
     return true;
 }
 
@@ -2756,20 +2913,46 @@ static void draw_some_spreads(const struct lab_stepper *v, struct lab_canvas *c,
     lab_rect_cut_top(to, down * h);
 }
 
-/* Rows or columns of the parts from *part back that the cursor's element belongs to,
- * side by side where there is room; false: there is none. */
-static bool draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
-                            struct lab_rect to, int *part)
+/* Rows or columns of the parts from *part back that the cursor's element belongs to, one
+ * below the other: `halve`, each half of a tall place. false: there is none. */
+static bool draw_lines(const struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect *r, bool halve, int *part)
 {
-    enum { LEAST_H = 4, WIDE = 24, APART = 2 };
-    const int across = to.w / WIDE < 1 ? 1 : to.w / WIDE;
-    const int w = (to.w + APART) / across;
+    enum { LEAST_H = 4, TALL = 16 };
+    bool drawn = false;
+    while (r->h >= LEAST_H && *part >= 0) {
+        struct lab_rect one = *r;
+        if (halve && r->h >= TALL && *part > 0)
+            one.h /= 2;
+        const int used = draw_lit_line(v, c, one, (*part)--);
+        if (used > 0)
+            lab_rect_cut_top(r, used + 1 < r->h ? used + 1 : r->h);
+        drawn = drawn || used > 0;
+    }
+    return drawn;
+}
+
+/* The same, side by side where there is room. */
+static void draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect *to, int *part)
+{
+    enum { WIDE = 24, APART = 2 };
+    struct lit_line line;
+    int all = 0;
+    for (int i = *part; i >= 0; i--)
+        all += find_lit_line(v, i, &line);
+    const int most = largest(to->w / WIDE, 1);
+    const int across = all < 1 ? 1 : all < most ? all : most;
+    const int w = (to->w + APART) / across;
+    int left = to->h;
     int drawn = 0;
-    for (; to.h >= LEAST_H && drawn < across && *part >= 0; (*part)--)
-        drawn += draw_lit_line(
-            v, c, (struct lab_rect){to.y, to.x + drawn * w, to.h, w - APART},
-            *part);
-    return drawn > 0;
+    for (; drawn < across; drawn++) {
+        struct lab_rect r = {to->y, to->x + drawn * w, to->h, w - APART};
+        if (!draw_lines(v, c, &r, false, part))
+            break;
+        left = r.h < left ? r.h : left;
+    }
+    lab_rect_cut_top(to, to->h - left);
 }
 
 /* At the right of `to`, which loses these columns, rows or columns as above, one beside
@@ -2777,60 +2960,57 @@ static bool draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
 static void draw_lines_beside(const struct lab_stepper *v, struct lab_canvas *c,
                               struct lab_rect *to, int n, int *part)
 {
-    enum { LEAST_H = 4, LEAST_W = 24, MOST_W = 36, LEFT_W = 38, APART = 2 };
-    for (; to->h >= LEAST_H && *part >= 0; (*part)--) {
+    enum { LEAST_W = 24, MOST_W = 36, LEFT_W = 38, APART = 2 };
+    for (;;) {
         const int room = to->w - APART - SPREAD_W;
         const int w = room > MOST_W ? MOST_W : largest(room, LEAST_W);
         const int left = to->w - APART - w;
         const int had = spreads_in(to->h, to->w);
         if (left < LEFT_W || spreads_in(to->h, left) < (had < n ? had : n))
             return;
-        if (draw_lit_line(
-                v, c, (struct lab_rect){to->y, to->x + left + APART, to->h, w},
-                *part))
-            to->w = left;
-    }
-}
-
-/* In a narrow place: rows or columns as above, two of them one below the other where
- * they have room. */
-static void draw_lines_below(const struct lab_stepper *v, struct lab_canvas *c,
-                             struct lab_rect *to, int *part)
-{
-    enum { LEAST_H = 4, TALL = 16 };
-    while (to->h >= LEAST_H && *part >= 0) {
-        struct lab_rect r = *to;
-        r.h = to->h >= TALL && *part > 0 ? to->h / 2 : to->h;
-        if (draw_lit_line(v, c, r, (*part)--))
-            lab_rect_cut_top(to, r.h + (r.h < to->h));
+        struct lab_rect r = {to->y, to->x + left + APART, to->h, w};
+        if (!draw_lines(v, c, &r, false, part))
+            return;
+        to->w = left;
     }
 }
 
 /* In what the pictures leave: images, the other slices of the tensor, how the values
  * of the step's tensors spread, those beside the element's, or the source. What is
- * narrow has lists. */
+ * narrow has lists. Last, the numbers around the cursor, and the source. */
 static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect r)
 {
-    enum { LIST_W = 16, LEAST_W = 24, WIDE = 44, TALL = 16 };
+    enum { LIST_W = 16, LEAST_W = 24, WIDE = 44, TALL = 16, APART = 2 };
     bool source = false;
+    bool table = false;
     const struct lab_plane *plane[LAB_BOARD_PARTS];
-    struct lab_rect place[LAB_BOARD_FREE];
+    struct lab_rect
+        place[2 * LAB_BOARD_FREE]; /* the second half beside slices */
     int n = spread_planes(v, plane);
-    int places = lab_board_free(&v->board.view, r, place);
+    const int boards = lab_board_free(&v->board.view, r, place);
+    int places = boards;
     int at = 0;
     int line = v->board.view.board.n - 1;
-    for (int i = 0; i < places; i++) {
+    int64_t slice = -1;
+    for (int i = 0; i < boards; i++) {
         struct lab_rect *to = &place[i];
-        if (i == 0 && to->w >= LEAST_W) {
+        if (i == 0 && to->w >= LEAST_W)
             draw_pixels(v, c, to);
+        if (i > 0 && to->w >= LIST_W && to->w < WIDE)
+            draw_lines(v, c, to, true, &line);
+        if (to->w >= LEAST_W && (i == 0 || is_picture(v))) {
             struct lab_rect slices = *to;
-            slices.h = to->h >= TALL && n > 0 ? to->h * 2 / 3 : to->h;
-            draw_slices(v, c, &slices);
-            lab_rect_cut_top(to, slices.y - to->y);
+            slices.h = i == 0 && to->h >= TALL && n > 0 ? to->h * 2 / 3 : to->h;
+            const int w = draw_slices(v, c, &slices, &slice);
+            struct lab_rect beside = lab_rect_cut_top(to, slices.y - to->y);
+            lab_rect_cut_left(&beside, w + APART);
+            lab_rect_cut_bottom(&beside, 1);
+            if (w > 0 && beside.w >= LEAST_W)
+                place[places++] = beside;
         }
-        if (to->w >= LIST_W && to->w < WIDE)
-            draw_lines_below(v, c, to, &line);
+        if (i == 0 && to->w >= LIST_W && to->w < WIDE)
+            draw_lines(v, c, to, true, &line);
     }
     for (int i = 0; i < places; i++) {
         struct lab_rect to = place[i];
@@ -2843,8 +3023,8 @@ static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
             spreads.h = to.h / 2;
         draw_some_spreads(v, c, &spreads, plane, n, &at);
         lab_rect_cut_top(&to, spreads.y - to.y);
-        if (draw_some_lines(v, c, to, &line))
-            continue;
+        draw_some_lines(v, c, &to, &line);
+        table = table || draw_table(v, c, &to);
         if (!source && draw_source(v, c, to))
             source = true;
         else
@@ -2874,7 +3054,7 @@ static bool draw_board(struct lab_stepper *v, struct lab_canvas *c,
         v->cursor = in_plane(v, look_now(v)->row, look_now(v)->col);
         draw_cursor_line(v, c, cursor, &stats);
         if (!lab_rect_empty(stats))
-            draw_stats(&v->snap.plane.stats, c, stats);
+            draw_stats(&v->snap.plane.stats, c, stats, (struct lab_rect){0});
     }
     draw_rest(v, c, r);
     return true;
@@ -3814,7 +3994,7 @@ static void draw_share(struct lab_canvas *c, struct lab_rect row,
     enum { NAME_W = 17, TEXT_W = 8 };
     lab_canvas_text_cut(c, row.y, row.x + 1, NAME_W, LAB_ROLE_NORMAL, name);
     lab_bar_draw(c, row.y, row.x + NAME_W + 2, row.w - NAME_W - 3 - TEXT_W,
-                 share, false, role);
+                 share, 0, 1, role);
     lab_canvas_text(c, row.y, row.x + row.w - lab_canvas_columns(c, text),
                     TEXT_W, LAB_ROLE_DIM, text);
 }
@@ -4263,29 +4443,28 @@ static int terms_width(const struct lab_stepper *v, bool ascii)
     return most;
 }
 
-/* Beside the terms that are in sight, where the pane has room: a bar of each
- * product's share of the largest, to the left below zero. */
+/* Beside the terms that are in sight, where the pane has room: a bar for each. */
 static void draw_term_bars(const struct lab_stepper *v, struct lab_canvas *c,
                            struct lab_rect r)
 {
     const struct lab_explanation *e = &v->snap.explanation;
+    double least = 0;
     double most = 0;
     int text_w = terms_width(v, c->ascii);
     if (text_w == 0)
         return;
     for (int64_t k = 0; k < e->n_terms; k++)
-        if (isfinite(e->terms[k].value))
-            most = fmax(most, fabs(e->terms[k].value));
+        widen(e->terms[k].value, &least, &most);
     int w = r.w - 2 - text_w - BARS_APART; /* without the column of "more" */
     w = w > BARS_MOST ? BARS_MOST : w;
-    for (int y = 0; w >= BARS_LEAST && most > 0 && y < r.h; y++) {
+    for (int y = 0; w >= BARS_LEAST && y < r.h; y++) {
         size_t para = lab_pager_para(&v->pager[LAB_PANE_EXPLAIN], y);
         if (para == SIZE_MAX || para < v->first_term ||
             para - v->first_term >= (size_t)e->n_terms)
             continue;
         double value = e->terms[para - v->first_term].value;
         lab_bar_draw(c, r.y + y, r.x + text_w + BARS_APART, w,
-                     isfinite(value) ? value / most : NAN, true,
+                     isfinite(value) ? value : NAN, least, most,
                      value < 0 ? LAB_ROLE_NEGATIVE : LAB_ROLE_POSITIVE);
     }
 }

@@ -944,7 +944,7 @@ static void time_row(const struct lab_timeline_state *st, struct lab_canvas *c,
     lab_rect_cut_left(&row, NAME_W + APART);
     lab_canvas_add(c, &row, role, "%10s  %9s  %6s  ", begins, LAB_NS_TEXT(ns),
                    LAB_SHARE_TEXT(ns / (double)(w->most - w->least)));
-    lab_bar_draw(c, row.y, row.x, row.w, most > 0 ? ns / most : NAN, false,
+    lab_bar_draw(c, row.y, row.x, row.w, ns, 0, most,
                  span_paint(st, span).role);
 }
 

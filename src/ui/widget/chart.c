@@ -2,6 +2,7 @@
 #include "ui/chart.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "term/dots.h"
@@ -517,17 +518,45 @@ static double bar_value(const double *values, int64_t n, int w, int k)
     return sum;
 }
 
+/* The top of a bar that is cut: its columns, and its value at the side with more room. */
+static void name_cut(struct lab_canvas *c, struct lab_rect top, int from,
+                     int to, double v, enum lab_role role)
+{
+    char text[48];
+    snprintf(text, sizeof(text), "%.15g, cut", v);
+    const int w = lab_canvas_columns(c, text);
+    const bool right = top.w - to >= from;
+    const int x = right ? to + 1 : from - 1 - w;
+    lab_canvas_fill(c, (struct lab_rect){top.y, top.x + from, 1, to - from},
+                    c->ascii ? "^" : "▲", role);
+    lab_canvas_text_cut(c, top.y, top.x + (x > 0 ? x : 0),
+                        right ? top.w - x : w, LAB_ROLE_DIM, text);
+}
+
 void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
                         const double *values, int64_t n, enum lab_role role)
 {
+    enum { CUT_H = 3 };
     int bars = n < r.w ? (int)n : r.w;
     double most = 0;
+    double next = 0; /* the largest but one */
+    int at = 0;
     if (lab_rect_empty(r) || n < 1)
         return;
-    for (int k = 0; k < bars; k++)
-        most = fmax(most, bar_value(values, n, bars, k));
+    for (int k = 0; k < bars; k++) {
+        const double v = bar_value(values, n, bars, k);
+        next = fmax(next, fmin(v, most));
+        at = v > most ? k : at;
+        most = fmax(most, v);
+    }
+    if (next > 0 && most > next * r.h && r.h >= CUT_H) {
+        const struct lab_rect top = lab_rect_cut_top(&r, 1);
+        name_cut(c, top, (int)((int64_t)r.w * at / bars),
+                 (int)((int64_t)r.w * (at + 1) / bars), most, role);
+        most = next;
+    }
     for (int k = 0; k < bars && most > 0; k++) {
-        double v = bar_value(values, n, bars, k);
+        double v = fmin(bar_value(values, n, bars, k), most);
         int eighths = (int)lround(v / most * r.h * 8);
         if (v > 0 && eighths == 0)
             eighths = 1; /* few is not none */
@@ -568,21 +597,32 @@ static void bar_left(struct lab_canvas *c, int y, int x, int eighths,
                                            : "▕");
 }
 
-void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double share,
-                  bool sides, enum lab_role role)
+void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double value,
+                  double least, double most, enum lab_role role)
 {
-    if (sides) {
-        w = (w - 1) / 2;
-        x += w;
-        if (w > 0)
-            lab_canvas_text(c, y, x, 1, LAB_ROLE_BORDER, "│");
+    enum { LEAST_W = 3 };
+    const double range = most - least;
+    int left = 0;
+    if (least < 0) {
+        if (w-- < LEAST_W)
+            return;
+        left = (int)fmax(1, floor(w * (-least / range)));
+        if (left == w && most > 0)
+            left--;
+        lab_canvas_text(c, y, x + left, 1, LAB_ROLE_BORDER, "│");
+        x += left;
+        w -= left;
     }
-    if (w < 1 || isnan(share) || share == 0 || (share < 0 && !sides))
+    const double side = value < 0 ? -least : most;
+    if (isnan(value) || value == 0 || !(side > 0) || (value < 0 ? left : w) < 1)
         return;
-    double most = fmin(fabs(share), 1);
-    int eighths = (int)fmax(1, round(most * w * 8));
-    if (share > 0)
-        bar_right(c, y, x + (sides ? 1 : 0), eighths, role);
+    /* One scale at both sides: the one that has fewer columns than its share. */
+    double unit = most > 0 ? w / most : left / -least;
+    if (left > 0)
+        unit = fmin(unit, left / -least);
+    const int eighths = (int)fmax(1, round(fmin(fabs(value), side) * unit * 8));
+    if (value > 0)
+        bar_right(c, y, x + (least < 0 ? 1 : 0), eighths, role);
     else
         bar_left(c, y, x, eighths, role);
 }

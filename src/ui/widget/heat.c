@@ -120,11 +120,16 @@ struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
         return g;
     g.mean = room->mean;
     if (room->square) { /* a picture keeps its shape */
-        const int64_t down = up(g.rows, h);
-        const int64_t across = up(g.cols, w);
-        const int64_t block = down > across ? down : across;
-        g.cells_h = (int)up(g.rows, block);
-        g.cells_w = (int)up(g.cols, block);
+        const bool tall = g.rows * w > g.cols * h;
+        const int64_t longer = tall ? g.rows : g.cols;
+        const int64_t cells = lab_heat_cells(longer, tall ? h : w);
+        const int64_t block = up(longer, cells);
+        const bool even = cells == up(longer, block);
+        const int64_t other = tall ? g.cols : g.rows;
+        const int64_t short_cells =
+            even ? up(other, block) : up(other * cells, longer);
+        g.cells_h = (int)(tall ? cells : short_cells);
+        g.cells_w = (int)(tall ? short_cells : cells);
     } else {
         g.cells_h = lab_heat_cells(g.rows, h);
         g.cells_w = lab_heat_cells(g.cols, w);

@@ -62,15 +62,17 @@ bool lab_chart_find(struct lab_rect r, const struct lab_chart *chart, int y,
 char lab_chart_sign(int k);
 
 /* Vertical bars side by side from n counts or values >= 0, one column each
- * when they fit (else neighbours are summed), as high as the rectangle. */
+ * when they fit (else neighbours are summed), as high as the rectangle. Where
+ * one leaves less than a row to all others it is cut, which a row at the top says: they
+ * have the other rows. */
 void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
                         const double *values, int64_t n, enum lab_role role);
 
-/* One row: a bar of `share` from the left (0..1); with `sides` from the middle,
- * which has a line, to the left below zero (-1..1). Little is not nothing: more than
- * zero shows. NaN: empty. */
-void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double share,
-                  bool sides, enum lab_role role);
+/* One row: a bar from zero to a value, in columns for `least` (0 or below) to `most` (0
+ * or above). Where least is below zero a line shows where zero is. Little is not nothing:
+ * what is not zero shows. NaN: empty. */
+void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double value,
+                  double least, double most, enum lab_role role);
 
 /* A cell of a column of blocks, filled to so many eighths; below 0 and above 8 as
  * these. */

@@ -320,7 +320,7 @@ TEST_CASE_WITH(zoom_and_pan, NULL, cleanup)
     plays("resize 80 24\ntext /add_bias\nkey Enter Z\nexpect {add_bias\n"
           "expect |50 us\nscreen timeline_zoom_80x24.txt\nkey l l l l l\n"
           "absent {add_bias\nkey z\nexpect *\nkey Esc\nabsent *\nkey z\n"
-          "expect [sgd===\nkey -\nexpect [sgd===\nkey + + +\n"
+          "expect ▏sgd \nkey -\nexpect ▏sgd \nkey + + +\n"
           "expect add_bias\nkey h PgUp PgUp PgUp\nexpect |0\n");
     screen_is_golden("timeline_zoom_80x24.txt", false);
 }
@@ -366,10 +366,10 @@ TEST_CASE_WITH(what_is_left_out_comes_when_it_is_looked_at, NULL, cleanup)
     make(sample_timeline_run);
     source.most = 3;
     plays("resize 80 24\n"
-          "expect short spans are left out\nabsent [add_bias\n");
+          "expect short spans are left out\nabsent ▏add_bias\n");
     assert_int_equal(source.loads, 1);
     plays("resize 80 24\nabsent add_bias\n"
-          "key Z\nexpect GPU busy 31.8 %\nexpect [add_bias\n"
+          "key Z\nexpect GPU busy 31.8 %\nexpect ▏add_bias\n"
           "key z\nabsent add_bias\nexpect short spans are left out\n"
           "key Enter\nexpect What relu launched (1)\n"
           "expect kernel relu\nkey Esc\nexpect step relu\n");

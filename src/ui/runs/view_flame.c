@@ -512,8 +512,7 @@ static void draw_time_row(const struct flame_state *st, struct lab_canvas *c,
     lab_canvas_add(c, &row, here ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
                    "%9s  %6s  ", LAB_NS_TEXT(b->ns),
                    LAB_SHARE_TEXT(b->ns / st->blocks[0].ns));
-    lab_bar_draw(c, row.y, row.x, row.w, b->ns, 0, most,
-                 p.role);
+    lab_bar_draw(c, row.y, row.x, row.w, b->ns, 0, most, p.role);
 }
 
 /* The steps that are in sight, or where a kernel is chosen the kernels, the longest
@@ -748,8 +747,7 @@ static enum lab_status subject(struct lab_screen *s, enum lab_subject of,
 static void title(struct lab_screen *s, char *out, size_t cap)
 {
     const struct flame_state *st = s->state;
-    snprintf(out, cap, "Flame graph, colours by %s",
-             st->by_bound ? "bound" : "phase");
+    snprintf(out, cap, "Flame graph by %s", st->by_bound ? "bound" : "phase");
 }
 
 static const struct lab_binding BINDINGS[] = {

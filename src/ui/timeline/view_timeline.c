@@ -619,8 +619,9 @@ static void draw_second(const struct lane_row *row, int32_t span,
     lab_canvas_text(row->c, row->y + 1, inside.x, inside.w, role, text + skip);
 }
 
-/* [name===], with < and > where it goes on out of sight, and ~ for a node of a
- * CUDA graph; a match is {name===}. With tints a block of colour. */
+/* [name  ], with < and > where it goes on out of sight, and ~ for a node of a
+ * CUDA graph; a match is {name  }. With tints a block of colour, else edges alone: rows of
+ * a sign would hide the words. */
 static void draw_wide(const struct lane_row *row, int32_t span, int first,
                       int last)
 {
@@ -631,11 +632,9 @@ static void draw_wide(const struct lane_row *row, int32_t span, int first,
     bool match = p.role == LAB_ROLE_MARK;
     struct lab_rect all = {row->y, row->x + first, row->h, last - first + 1};
     struct lab_rect inside = {row->y, all.x + 1, row->h, all.w - 2};
-    const char *begin = match ? "{" : c->tints && !c->ascii ? "▏" : "[";
-    const char *end = match ? "}" : c->tints ? " " : "]";
-    const char *body = s->graph_node != LAB_UNKNOWN ? "~"
-                       : c->tints                   ? " "
-                                                    : "=";
+    const char *begin = match ? "{" : !c->ascii ? "▏" : "[";
+    const char *end = match ? "}" : c->tints ? " " : !c->ascii ? "▕" : "]";
+    const char *body = s->graph_node != LAB_UNKNOWN ? "~" : " ";
     lab_canvas_fill(c, all, body, p.role);
     lab_canvas_paper(c, all, p.tint);
     for (int y = row->y; y < row->y + row->h; y++) {
@@ -1693,7 +1692,7 @@ static const struct lab_binding BINDINGS[] = {
     {NULL}};
 
 static const struct lab_sign SIGNS[] = {
-    {"[name===]", "one span, from its begin to its end"},
+    {"▏name ▕  [name ]", "one span, from its begin to its end"},
     {"[name~~~]", "the same of a node of a CUDA graph"},
     {"<  >", "it goes on out of sight"},
     {"░ ▒ ▓ █", "several spans, or one too short for its name: how much of the "
@@ -1702,7 +1701,7 @@ static const struct lab_sign SIGNS[] = {
     {"v---v", "over the lanes: where the chosen span is"},
     {"A····B", "the ruler between two marks (m, or drag)"},
     {"≈", "a pause of a walk, shortened"},
-    {"{name===}  *", "what a search has found"},
+    {"{name }  *", "what a search has found"},
     {"a b c ...",
      "the names of kernels that take most, below the lanes; the same "
      "sign and colour in the lanes"},

@@ -702,10 +702,15 @@ struct legend {
     char note[48];
 };
 
-/* Rows or columns of a cell: three digits, and all of a whole number. */
+/* Rows or columns of a cell: three digits, all of a whole number, and of a little more
+ * than one so many that it does not read as one. */
 static void each_text(double n, char *out, size_t cap)
 {
+    enum { DIGITS = 3, MOST = 9 };
     snprintf(out, cap, n < 999.5 ? "%.3g" : "%.0f", n);
+    for (int digits = DIGITS + 1;
+         n > 1 && strcmp(out, "1") == 0 && digits <= MOST; digits++)
+        snprintf(out, cap, "%.*g", digits, n);
 }
 
 static struct legend legend_of(const struct lab_canvas *c,

@@ -269,8 +269,7 @@ static void draw_bar(struct lab_canvas *c, int y, int x, int w,
         lab_canvas_textf(c, y, x++, 1, bar->role, "%c", bar->letter);
         w--;
     }
-    lab_bar_draw(c, y, x, w, bar->share, bar->sides ? -1 : 0, 1,
-                 bar->role);
+    lab_bar_draw(c, y, x, w, bar->share, bar->sides ? -1 : 0, 1, bar->role);
 }
 
 static void draw_heading(struct lab_table *t, struct lab_canvas *c,

@@ -456,6 +456,22 @@ RELATIONS = [
     ("241", "makes {} GFLOP/s: {=} % of what the same card's", lambda rate, p: p.is_(
         1e11 * rate / run_of(385).rows[0]["ceilingFp32_FLOP_s"])),
     ("243", "It was stopped after {=}.", lambda n: n == max(map(int, run_of(493).sizes))),
+    ("253", "shared memory {=} ({}); L1", lambda ns, _: any(ns.is_(r["median_ns"] / 16384)
+                                                             for r in run_of(388).rows
+                                                             if r["rung"] == "shared")),
+    ("253", "L2 {=} ({}) up to {} KiB", lambda ns, _, k: ns.is_(time_of(
+        388, "l2", f"{k * 1024:.0f}x16384") / 16384)),
+    ("255", "by {=} % from {} to {} threads and by {=} % from {} to {}", lambda p, a, b, q, c, d:
+     all(v.is_(100 * rate_of(401, "plain", f"67108864x{y:.0f}x1") / rate_of(
+         401, "plain", f"67108864x{x:.0f}x1") - 100) for v, x, y in ((p, a, b), (q, c, d)))),
+    ("256", "`by_lane` {=}, {=}, {=}, {=}, {=} and {=}. The rate falls with each doubling, to {=} %",
+     lambda *told: all(v.is_(rate_of(389, "by_lane", f"4194304x{2**k}") / 1e12)
+                       for k, v in enumerate(told[:6])) and told[6].is_(
+                           100 * rate_of(389, "by_lane", "4194304x32") / rate_of(
+                               389, "by_lane", "4194304x1"))),
+    ("281", "at T = {} `wgmma` {=} and cuDNN {=}", lambda n, *told: all(v.is_(rate_of(
+        362, rung, f"4x16x{n:.0f}x64", "bf16") / 1e12)
+        for v, rung in zip(told, ("wgmma", "cudnn")))),
     ("292", "than on a GPU with {=} lanes", lambda n: n == h200("lanes")),
 ]
 

@@ -10,9 +10,15 @@ part=${COURSE_PART:?a letter}
 run course --json
 ids=$(grep -o '"id": *"[^"]*"' "$out" | sed 's/.*"\([^"]*\)"$/\1/' |
     grep "^$part")
+count=$(echo "$ids" | wc -l)
+# Sanitizers see the same in case_lab.sh, whose product is smaller.
+if [ "${LAB_SANITIZE:-OFF}" != OFF ]; then
+    ids=$(echo "$ids" | grep -vx B23)
+fi
+left_out=$((count - $(echo "$ids" | wc -l)))
 # shellcheck disable=SC2086 # words
 exits 0 course --check $ids --json
-expect_json "len(of('row')) == {'A': 29, 'B': 36, 'C': 24, 'D': 34, 'E': 14}['$part']" \
+expect_json "len(of('row')) + $left_out == {'A': 29, 'B': 36, 'C': 24, 'D': 34, 'E': 14}['$part']" \
     'all(r["checked"] for r in of("row"))' \
     'all(r["state"] in ("works", "needs a GPU", "later") for r in of("row"))' \
     '[r["id"] for r in of("row") if r["state"] == "later"] ==

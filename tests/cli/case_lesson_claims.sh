@@ -34,6 +34,12 @@ holds 'one number is too few' "$(loss ./one.md)" '>' 0.0005
 
 # The hidden layer is worth nothing on this data: less than two points on the
 # average of five seeds, either way.
+# Sanitizers see in one seed what they see in five.
+if [ "${LAB_SANITIZE:-OFF}" != OFF ]; then
+    for name in softmax-regression mlp-digits; do
+        holds $name "$(last $name --seed 1 | cut -d ' ' -f 2)" '>' 0.94
+    done
+else
 for name in softmax-regression mlp-digits; do
     for seed in 1 2 3 4 5; do
         last $name --seed $seed | cut -d ' ' -f 2
@@ -51,6 +57,7 @@ for name in softmax-regression mlp-digits; do
 done
 holds 'the difference' "$(paste softmax-regression.mean mlp-digits.mean |
     awk '{ d = $1 - $2; print d < 0 ? -d : d }')" '<' 0.01
+fi
 
 # Counts that the texts print.
 run step cnn-codelab --backend cpu --json

@@ -2,9 +2,10 @@
 # contributing.sh ROOT CMAKE -- follows the worked examples of docs/add-*.md.
 #
 # Copies the tree, and for each page in the order of the list below makes the files
-# of its blocks "file=PATH", applies its "diff" blocks and runs its "sh" blocks in
-# the copy, where build/cpu is configured. A page may not touch a file of the tree
-# other than by a diff. New CUDA files are compiled where nvcc is.
+# of its blocks "file=PATH" and applies its "diff" blocks. Then it runs the "sh"
+# blocks of all pages in the copy, where build/cpu is configured: each page changes a
+# table that much is compiled from, and so it is compiled once. A page may not touch a
+# file of the tree other than by a diff. New CUDA files are compiled where nvcc is.
 # Exit 77: no compiler.
 set -eu
 root=$1
@@ -31,28 +32,27 @@ export CCACHE_BASEDIR="$copy" CCACHE_NOHASHDIR=1
 if command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache
 fi
-# Each page changes a table that much is compiled from: as fast as a compiler can.
+# As fast as a compiler can.
 "$cmake" -S . --preset cpu -G Ninja -DLAB_TESTS=ON -DCMAKE_BUILD_TYPE=Debug \
     -DCMAKE_C_FLAGS_DEBUG=-O0 >configure.log 2>&1 || {
     cat configure.log
     exit 1
 }
 
-# Writes each block of a page to blocks/NN.KIND; the first line of a "file" block
-# is its path.
+# Writes each block of a page to blocks/PAGE/NN.KIND; the first line of a "file"
+# block is its path.
 split() {
-    rm -rf blocks
-    mkdir blocks
-    awk '
+    mkdir -p "blocks/$1"
+    awk -v dir="blocks/$1" '
     /^```/ && open { open = 0; close(out); next }
     /^```/ {
         kind = $0 ~ / file=/ ? "file" : substr($1, 4)
-        out = sprintf("blocks/%02d.%s", ++n, kind)
+        out = sprintf("%s/%02d.%s", dir, ++n, kind)
         open = 1
         if (kind == "file") { sub(/.* file=/, ""); print > out }
         next
     }
-    open { print > out }' "$1"
+    open { print > out }' "docs/$1.md"
 }
 
 fail() {
@@ -61,9 +61,8 @@ fail() {
 }
 
 for page in $pages; do
-    split "docs/$page.md"
-    did=0
-    for block in blocks/*; do
+    split "$page"
+    for block in "blocks/$page"/*; do
         case $block in
         *.file)
             path=$(head -n 1 "$block")
@@ -82,14 +81,18 @@ for page in $pages; do
             ;;
         *.diff) patch -p1 -s -F1 --no-backup-if-mismatch <"$block" ||
             fail "a diff does not apply: $(grep '^+++' "$block")" ;;
-        *.sh)
-            did=1
-            sh -eux "$block" >out.log 2>&1 || {
-                tail -n 40 out.log
-                fail "its commands fail"
-            }
-            ;;
         esac
+    done
+done
+for page in $pages; do
+    did=0
+    for block in "blocks/$page"/*.sh; do
+        [ -e "$block" ] || continue
+        did=1
+        sh -eux "$block" >out.log 2>&1 || {
+            tail -n 40 out.log
+            fail "its commands fail"
+        }
     done
     [ "$did" = 1 ] || fail "no commands were run"
     echo "$page.md: followed"

@@ -366,7 +366,7 @@ RELATIONS = [
     ("245", "cuBLAS in a loop takes {=}, batched {=}, strided {=}:", lambda *told: all(
         v.is_(time_of(380, f"cublas_{way}", "1000x16") / 1e6)
         for v, way in zip(told, ("looped", "batched", "strided")))),
-    ("245", "needs {=} microseconds for each of {} products of {} x {}, and {=} for each of "
+    ("245", "needs {} microseconds for each of {} products of {} x {}, and {} for each of "
      "{} products of {} x {}", lambda a, n, k, _, b, m, j, __: all(
          v.is_(time_of(380, "streams", f"{c:.0f}x{s:.0f}") / c / 1e3)
          for v, c, s in ((a, n, k), (b, m, j)))),

@@ -98,6 +98,32 @@ TEST_CASE(every_side_and_order)
     lab_threads_set(1);
 }
 
+/* `inner` sums. Threads begin and end within a row, and in rows that lie apart. */
+TEST_CASE(sums_are_added_once_in_their_order)
+{
+    static const struct sides sides[] = {
+        {1, 40000, 2}, {3, 13001, 2}, {700, 37, 2}, {5, 9, 3}};
+    static float want[MOST * MOST];
+    lab_threads_set(3);
+    for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+        const struct sides *s = &sides[i];
+        struct lab_matrix c = matrix(c_room, s->rows, s->cols, false);
+        fill(b_room, 2);
+        fill(c_room, 3);
+        for (int k = 0; k < MOST * MOST;
+             k++) /* the order is in the last bits */
+            b_room[k] *= 0.37f;
+        memcpy(want, c_room, sizeof(want));
+        for (int64_t k = 0; k < s->inner * s->rows * s->cols; k++) {
+            int64_t at = k % (s->rows * s->cols);
+            want[GAP + at / s->cols * c.ld + at % s->cols] += b_room[k];
+        }
+        lab_sums_add(c, b_room, s->inner, s->rows, s->cols);
+        assert_memory_equal(want, c_room, sizeof(want));
+    }
+    lab_threads_set(1);
+}
+
 static void of_a_head(const void *arg, int64_t from, int64_t to)
 {
     const struct sides *s = arg;

@@ -20,8 +20,8 @@ static inline struct lab_ladder_size size_of(const struct lab_operation *l,
 }
 
 /* At one size, with the backend, the ladder and the function of the rows in `c`; where
- * it has none: all rungs, and the fewest repeats. */
-static inline void climb_at(struct lab_ladder_run c, const char *size)
+ * it has none: all rungs, and the fewest repeats. Returns how many rungs. */
+static inline int climb_at(struct lab_ladder_run c, const char *size)
 {
     enum { MOST = 96 };
     const struct lab_variant *rungs[MOST];
@@ -39,4 +39,5 @@ static inline void climb_at(struct lab_ladder_run c, const char *size)
                                      c.n_rungs ? c.n_rungs : MOST);
     }
     assert_ok(lab_ladder_run(&c));
+    return c.n_rungs;
 }

@@ -333,6 +333,15 @@ TEST_CASE(a_bar_far_above_the_others_is_cut)
     assert_string_equal(dump, "   12, cut ▲\n         █ █\n         █▅█\n");
     lab_free(dump);
     lab_canvas_clear(&c);
+    /* A count without room is cut, too, and writes over nothing. */
+    const double many[] = {1, 0, 0, 0, 0, 1234567, 0, 0};
+    lab_canvas_text(&c, 0, 10, 2, LAB_ROLE_NORMAL, "ab");
+    lab_histogram_draw(&c, (struct lab_rect){0, 2, 3, 8}, many, 8,
+                       LAB_ROLE_NORMAL);
+    dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "  123… ▲  ab\n  █    █\n  █    █\n");
+    lab_free(dump);
+    lab_canvas_clear(&c);
     /* A third of the highest has a row: nothing is cut. */
     lab_histogram_draw(&c, r, (const double[]){9, 3}, 2, LAB_ROLE_NORMAL);
     dump = lab_canvas_dump(&c);
@@ -356,6 +365,8 @@ TEST_CASE(bars_begin_at_zero)
                  {7, 0, 1, "█████\n", "#####\n"},
                  {-1, 0, 1, "\n", "\n"},
                  {NAN, 0, 1, "\n", "\n"},
+                 {1e-309, 0, 1e-309, "█████\n", "#####\n"},
+                 {-1e-309, -1e-309, 1e-309, "██│\n", "##|\n"},
                  {0, 0, 0, "\n", "\n"},
                  {0, -1, 1, "  │\n", "  |\n"},
                  {1, -1, 1, "  │██\n", "  |##\n"},

@@ -518,7 +518,8 @@ static double bar_value(const double *values, int64_t n, int w, int k)
     return sum;
 }
 
-/* The top of a bar that is cut: its columns, and its value at the side with more room. */
+/* The top of a bar that is cut: its columns, and its value at the side with more room, as
+ * much of it as has room. */
 static void name_cut(struct lab_canvas *c, struct lab_rect top, int from,
                      int to, double v, enum lab_role role)
 {
@@ -526,11 +527,12 @@ static void name_cut(struct lab_canvas *c, struct lab_rect top, int from,
     snprintf(text, sizeof(text), "%.15g, cut", v);
     const int w = lab_canvas_columns(c, text);
     const bool right = top.w - to >= from;
-    const int x = right ? to + 1 : from - 1 - w;
+    const int room = right ? top.w - to - 1 : from - 1; /* without a blank */
+    const int x = right ? to + 1 : room > w ? room - w : 0;
     lab_canvas_fill(c, (struct lab_rect){top.y, top.x + from, 1, to - from},
                     c->ascii ? "^" : "▲", role);
-    lab_canvas_text_cut(c, top.y, top.x + (x > 0 ? x : 0),
-                        right ? top.w - x : w, LAB_ROLE_DIM, text);
+    if (room > 0)
+        lab_canvas_text_cut(c, top.y, top.x + x, room, LAB_ROLE_DIM, text);
 }
 
 void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
@@ -614,13 +616,16 @@ void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double value,
         w -= left;
     }
     const double side = value < 0 ? -least : most;
-    if (isnan(value) || value == 0 || !(side > 0) || (value < 0 ? left : w) < 1)
+    const int room = value < 0 ? left : w;
+    if (isnan(value) || value == 0 || !(side > 0) || room < 1)
         return;
     /* One scale at both sides: the one that has fewer columns than its share. */
     double unit = most > 0 ? w / most : left / -least;
     if (left > 0)
         unit = fmin(unit, left / -least);
-    const int eighths = (int)fmax(1, round(fmin(fabs(value), side) * unit * 8));
+    /* The scale of what is next to nothing is infinite. */
+    const int eighths =
+        (int)fmin(8 * room, fmax(1, round(fmin(fabs(value), side) * unit * 8)));
     if (value > 0)
         bar_right(c, y, x + (least < 0 ? 1 : 0), eighths, role);
     else

@@ -246,12 +246,14 @@ if [ "$kind${LAB_RECORD_ONLY:-}" != all ] && [ -e "$file" ]; then
     [ $# -eq 0 ] ||
         "$program" profile delete "$@" --db "$parts/all.db" >/dev/null || exit 1
 fi
+# Of what comes only runs that ended; one that FILE has is there on purpose.
+for part in "$parts"/[0-9]*.db; do
+    # shellcheck disable=SC2046 # numbers are words
+    set -- $("$program" profile list --json --db "$part" |
+        sed -n '/"status":"done"/!s/.*"run":\([0-9]*\),.*/\1/p')
+    [ $# -eq 0 ] || "$program" profile delete "$@" --db "$part" >/dev/null || exit 1
+done
 "$program" profile merge "$parts"/[0-9]*.db --db "$parts/all.db" || exit 1
-# shellcheck disable=SC2046 # numbers are words
-set -- $("$program" profile list --json --db "$parts/all.db" |
-    sed -n '/"status":"done"/!s/.*"run":\([0-9]*\),.*/\1/p')
-[ $# -eq 0 ] ||
-    "$program" profile delete "$@" --db "$parts/all.db" >/dev/null || exit 1
 python3 "$here/finish.py" "$parts/all.db" || exit 1
 cp "$parts/all.db" "$file" || exit 1
 ls -l "$file"

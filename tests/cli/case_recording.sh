@@ -62,9 +62,13 @@ python3 -c "import sqlite3
 with sqlite3.connect('cut.db') as d: d.execute(\"UPDATE run SET status = 'interrupted'\")"
 script python3 "${make%/*}/runs_of.py" all.db /dev/null /dev/null cut.db
 [ "$(wc -w <"$out")" -eq 0 ] || complain "in the place of runs that are whole: $(cat "$out")"
-# The ladder without a lesson, twice.
+# The ladder without a lesson, twice. A run of another that was stopped is there on purpose.
+python3 -c "import sqlite3
+with sqlite3.connect('all.db') as d:
+    d.execute(\"UPDATE run SET status = 'cancelled' WHERE lesson = 'lab-stencil'\")"
 record gesv all.db
 expect_exit 0
+names all.db | grep -q 'lab-stencil' || complain "a run that was stopped is gone: $(names all.db)"
 record gesv all.db
 expect_exit 0
 [ "$(names all.db | tr ' ' '\n' | grep -c gesv)" -eq 1 ] ||

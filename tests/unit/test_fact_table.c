@@ -126,6 +126,12 @@ TEST_CASE(bad_files_name_their_line)
     expect_refusal(HEAD "#:formula rate [GB/s] = work / time\n"
                         "a,work [GFLOP/s],time [ms],source\nA,1,2,s\n",
                    "[table.formula-unit] t.csv:2: rate = work / time");
+    /* A number has no unit: of a time it needs a column, or the unit 1. */
+    expect_refusal(HEAD "#:formula all [ms] = time + 30\n"
+                        "a,time [ms],source\nA,2,s\n",
+                   "[table.formula-unit] t.csv:2: all = time + 30");
+    lab_fact_free(parse(HEAD "#:formula all [1] = time + 30\n"
+                             "a,time [ms],source\nA,2,s\n"));
     expect_refusal(HEAD "#:formula all [ms] = time + sms\n"
                         "a,sms [count],time [ms],source\nA,1,2,s\n",
                    "[table.formula-unit] t.csv:2: all = time + sms");

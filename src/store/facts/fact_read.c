@@ -541,7 +541,9 @@ static enum lab_status check_formulas(struct reader *r)
                 !(fabsl(is - wanted) <= 1e-9L * fabsl(wanted)))
                 st = wrong(r,
                            "[table.formula-unit] %s = %s is not in %s: by the "
-                           "units of its columns it has another power of time",
+                           "units of its columns it has another power of time "
+                           "(numbers in a formula have none: a time needs a "
+                           "column)",
                            c->name, c->formula, c->unit);
         }
     }

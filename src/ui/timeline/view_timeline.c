@@ -1693,7 +1693,7 @@ static const struct lab_binding BINDINGS[] = {
 
 static const struct lab_sign SIGNS[] = {
     {"▏name ▕  [name ]", "one span, from its begin to its end"},
-    {"[name~~~]", "the same of a node of a CUDA graph"},
+    {"▏name~▕  [name~]", "the same of a node of a CUDA graph"},
     {"<  >", "it goes on out of sight"},
     {"░ ▒ ▓ █", "several spans, or one too short for its name: how much of the "
                 "column's time they fill, up to 25, 50, 75 and 100 % (.:+# in "

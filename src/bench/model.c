@@ -1329,12 +1329,13 @@ void lab_bench_model_beside(struct lab_bench_data *data,
         if (!shown && s->recorded.state == LAB_BENCH_DONE)
             r = &s->recorded;
         s->recorded_on[0] = '\0';
+        /* A figure that ships is shown beside it, and is none of this machine. */
         const struct lab_bench_result *refused =
-            r ? NULL : find_refused(data, ladder, s->course);
+            shown ? NULL : find_refused(data, ladder, s->course);
         double far = 1;
         s->call_ns =
-            r || refused ? NAN : call_ns(data, ladder, s->course, &far);
-        if (refused) {
+            shown || refused ? NAN : call_ns(data, ladder, s->course, &far);
+        if (refused && !r) {
             const struct lab_bench_set *set = &data->sets[refused->set];
             snprintf(s->here, sizeof(s->here), "no time: %s", refused->reason);
             if (!set->runs)

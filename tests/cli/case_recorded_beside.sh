@@ -56,6 +56,9 @@ exits 0 lab lab-lu --backend cpu --sizes 64 --db beside.db
 expect_stdout 'MAGMA at 5000: slide, Tesla P100: 838.09 GFLOP/s; recorded on NVIDIA H200: 4569 GFLOP/s (cusolver)'
 expect_stdout 'MAGMA at 20000: slide, Tesla P100: 2821.48 GFLOP/s; recorded on NVIDIA H200: 25190 GFLOP/s (cusolver)'
 [ "$(grep -c '^MAGMA at .* on NVIDIA H200' "$out")" -eq 21 ] || complain 'sizes of LU'
+# What another CPU did is none of this one.
+[ "$(grep -c '^CPU, MKL, .* recorded on ' "$out")" -gt 0 ] || complain "LU on the CPU that ships"
+expect_stdout "21 of the course's figures have none of this CPU beside them: without --sizes"
 # On a CPU the course's sizes come behind the lab's own, as many as a minute has room for:
 # by the rungs that they name. For one with at most 100 times the work of what was
 # measured, the time of a call is printed.

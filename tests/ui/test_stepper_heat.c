@@ -564,6 +564,29 @@ TEST_CASE(a_cell_of_several_is_their_mean_or_the_largest)
     assert_true(lab_heat_cell_value(&g, v, 0, 0, &present) == 1);
 }
 
+/* It keeps its shape to a cell, also where cells have one element or two, and its room. */
+TEST_CASE(a_picture_keeps_its_shape)
+{
+    struct lab_heat_room room = {
+        .h = 13, .w = 40, .square = true, .halves = true};
+    struct lab_heat_grid g = lab_heat_fit(28, 28, 0, &room);
+    assert_int_equal(g.cells_h, 26);
+    assert_int_equal(g.cells_w, 26);
+    for (int i = 0; i < 39 * 39 * 8 * 8; i++) {
+        const int64_t rows = 2 + i % 39;
+        const int64_t cols = 2 + i / 39 % 39;
+        room.h = 2 + i / 1521 % 8 * 3;
+        room.w = 2 + i / 12168 * 5;
+        g = lab_heat_fit(rows, cols, 0, &room);
+        assert_in_range(g.cells_h, 1, rows);
+        assert_in_range(g.cells_w, 1, cols);
+        assert_true(lab_heat_height(&g) <= room.h);
+        assert_true(g.cells_w * g.cell_w <= room.w);
+        const int64_t off = g.cells_w * rows - g.cells_h * cols;
+        assert_true(llabs(off) <= (rows > cols ? rows : cols));
+    }
+}
+
 /* ---- the tree ---- */
 
 struct world {

@@ -235,7 +235,8 @@ static enum lab_status run(struct lab_bench *lab)
         lab_warn("--sizes all: these are the lab's own sizes: %s",
                  lab->backend->host_memory
                      ? "it has no figures of the course's CPU"
-                     : "those of the course's CPU are a CPU's (--backend cpu)");
+                     : "those of the course's CPU, where it has figures of it, "
+                       "need --backend cpu");
     lab_bench_measure_ceilings(lab);
     if (lab->options->predict) /* those that were asked for */
         lab_bench_model_predict(&lab->data, 0, lab->predictions,

@@ -390,7 +390,7 @@ RELATIONS = [
     ("255", "From {=} to {=} threads occupancy doubles, and from {=} to {=} it does not",
      lambda a, b, c, d: [occupied(n) for n in (a, b, c, d)] == [50, 100, 100, 100] and
      b == 2 * a == c and d == 2 * c),
-    ("256", "with {=}, {=}, {=}, {=}, {=} and {=} branches:", lambda *n: sorted(
+    ("256", "TFLOP/s with {=}, {=}, {=}, {=}, {=} and {=} branches:", lambda *n: sorted(
         int(s.split("x")[1]) for s in run_of(389).sizes) == list(n)),
     ("259", "page-locked memory takes {=} ms", lambda ms: ms == float(
         alone(403, "pinned", "in")[0])),

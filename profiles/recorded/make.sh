@@ -23,6 +23,7 @@
 #     LAB_RECORD_TIMES=FILE     seconds that a job took, and the job: labs begin with the
 #                               longest, and those of a job that is done are put in
 #                               (read alone: seconds.txt beside this script)
+#     LAB_RECORD_REHEARSE=1     without the jobs of a CPU, which no missing GPU ends
 #     LAB_RECORD_JOBS=1         prints the jobs and makes nothing
 #     LAB_RECORD_PLAN=1         prints the seconds that they take on GPUS, by these times
 #
@@ -99,7 +100,7 @@ lab_jobs() {
         *) echo "$lab_job --counters basic" ;;
         esac
     done
-    [ "$backend" = cpu ] || for lab in lab-dgemm lab-lu; do
+    [ "$backend" = cpu ] || [ -n "${LAB_RECORD_REHEARSE:-}" ] || for lab in lab-dgemm lab-lu; do
         echo "lab $lab --backend cpu --variants threads --sizes all"
     done
     # A ladder without a lesson, the third of the course's testers.

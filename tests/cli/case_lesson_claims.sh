@@ -40,23 +40,23 @@ if [ "${LAB_SANITIZE:-OFF}" != OFF ]; then
         holds $name "$(last $name --seed 1 | cut -d ' ' -f 2)" '>' 0.94
     done
 else
-for name in softmax-regression mlp-digits; do
-    for seed in 1 2 3 4 5; do
-        last $name --seed $seed | cut -d ' ' -f 2
-    done >"$name.seeds"
-    awk '{ s += $1 } END { print s / NR }' "$name.seeds" >"$name.mean"
-    # The table of the text, in percent; a digit or two may go the other way elsewhere.
-    sed -n "s/^ *| $name |\(.*\)|\$/\1/p" "$LAB_SOURCE_DIR/lessons/20-mlp-digits.md" |
-        tr '|' '\n' >said
-    { cat "$name.seeds" "$name.mean"; } | paste said - | awk '
-        { d = $1 - 100 * $2; if (d < -0.6 || d > 0.6) exit 1; n++ }
-        END { exit n != 6 }' ||
-        complain "$name: $(tr '\n' ' ' <"$name.seeds") is not the row of the text"
-    holds "$name" "$(cat $name.mean)" '>' 0.955
-    holds "$name" "$(cat $name.mean)" '<' 0.98
-done
-holds 'the difference' "$(paste softmax-regression.mean mlp-digits.mean |
-    awk '{ d = $1 - $2; print d < 0 ? -d : d }')" '<' 0.01
+    for name in softmax-regression mlp-digits; do
+        for seed in 1 2 3 4 5; do
+            last $name --seed $seed | cut -d ' ' -f 2
+        done >"$name.seeds"
+        awk '{ s += $1 } END { print s / NR }' "$name.seeds" >"$name.mean"
+        # The table of the text, in percent; a digit or two may go the other way elsewhere.
+        sed -n "s/^ *| $name |\(.*\)|\$/\1/p" "$LAB_SOURCE_DIR/lessons/20-mlp-digits.md" |
+            tr '|' '\n' >said
+        { cat "$name.seeds" "$name.mean"; } | paste said - | awk '
+            { d = $1 - 100 * $2; if (d < -0.6 || d > 0.6) exit 1; n++ }
+            END { exit n != 6 }' ||
+            complain "$name: $(tr '\n' ' ' <"$name.seeds") is not the row of the text"
+        holds "$name" "$(cat $name.mean)" '>' 0.955
+        holds "$name" "$(cat $name.mean)" '<' 0.98
+    done
+    holds 'the difference' "$(paste softmax-regression.mean mlp-digits.mean |
+        awk '{ d = $1 - $2; print d < 0 ? -d : d }')" '<' 0.01
 fi
 
 # Counts that the texts print.

@@ -362,8 +362,9 @@ def counting():
         if lesson == "lstm-text" and \
                 f"\\log_2 {kinds} = {math.log2(kinds):.2f}$ bits" not in text:
             yield f"{path}: {kinds} characters need {math.log2(kinds):.2f} bits"
-        if lesson == "lstm-text" and f"= {math.log(kinds):.2f}$ to about {often:.1f}," not in text:
-            yield f"{path}: from {math.log(kinds):.2f} to {often:.3f} by how often each is"
+        first = math.log(int(re.search(r"vocab: (\d+)", text)[1]))
+        if lesson == "lstm-text" and f"= {first:.2f}$ to about {often:.1f}," not in text:
+            yield f"{path}: from {first:.2f} to {often:.3f} by how often each is"
 
 
 def text_of(lesson):

@@ -239,15 +239,12 @@ static enum lab_status train_with_zeros(struct inference *g, int64_t iterations,
     return st;
 }
 
-static bool has_running_mean(const struct lab_plan *plan)
+static bool has_batch_norm(const struct lab_plan *plan)
 {
-    static const char end[] = ".running_mean";
-    for (int t = 0; t < plan->n_tensors; t++) {
-        size_t n = strlen(plan->tensors[t].name);
-        if (n >= strlen(end) &&
-            strcmp(plan->tensors[t].name + n - strlen(end), end) == 0)
+    for (int i = 0; i < plan->n_nodes; i++)
+        if (plan->nodes[i].op &&
+            strcmp(plan->nodes[i].op->name, "batch_norm") == 0)
             return true;
-    }
     return false;
 }
 
@@ -264,7 +261,7 @@ static enum lab_status train_again(struct inference *g)
         st = lab_walk_set_lr(g->walk, rate / 10);
     return st ? st
               : train_with_zeros(g, g->iterations - half,
-                                 !has_running_mean(g->plan));
+                                 !has_batch_norm(g->plan));
 }
 
 /* Masks of all weights that are large enough; those left out become 0 at once, and the
@@ -638,7 +635,7 @@ static void print_pruned(const struct inference *g)
                "second half at a tenth of the learning rate%s\n",
                (long long)g->zeros, (long long)g->weights, g->pruned,
                (long long)g->iterations,
-               has_running_mean(g->plan)
+               has_batch_norm(g->plan)
                    ? " and without noise, for the means of batch norm"
                    : "");
 }

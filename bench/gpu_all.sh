@@ -296,7 +296,7 @@ record() { # KIND LIMIT
     seconds=$((ends - $(date +%s)))
     [ "$seconds" -lt "$2" ] || seconds=$2
     part "recorded_$1" "$2" env LAB_RECORD_KIND="$1" LAB_RECORD_LIMIT="$((seconds - 30))" \
-        LAB_RECORD_TIMES="$recorded/seconds.txt" LAB_RECORD_REHEARSE="$rehearse" \
+        LAB_RECORD_TIMES="$recorded/seconds.txt" \
         "$recorded/make.sh" "$lab" "$out/recorded_$1.db" "$cards"
 }
 

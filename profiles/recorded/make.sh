@@ -13,26 +13,26 @@
 # long and without a trace, for joules an iteration. With more than one GPU each takes
 # the next job, alone on its GPU, and their files are merged. The file is then made small: one journal, no free pages, no run that did not end.
 #
-# Two labs have figures of the course's CPU: of them all sizes are measured on the CPU, too,
-# by the library on all cores.
+# Two labs have figures of the course's CPU. All of their sizes on this machine's, by the library
+# on all cores, are a kind of its own: a GPU is not kept waiting for it, and LU's take
+# ten minutes.
 #
-#     LAB_RECORD_KIND=labs      labs alone, or lessons (all)
+#     LAB_RECORD_KIND=labs      labs alone, lessons, or cpu (all: labs and lessons)
 #     LAB_RECORD_ONLY="gpt lab-lu"  these alone
-#     LAB_RECORD_SECONDS=240    a job's time
+#     LAB_RECORD_SECONDS=240    a job's time (1500 of the kind cpu)
 #     LAB_RECORD_LIMIT=500      seconds after which no job begins (none)
 #     LAB_RECORD_TIMES=FILE     seconds that a job took, and the job: labs begin with the
 #                               longest, and those of a job that is done are put in
 #                               (read alone: seconds.txt beside this script)
-#     LAB_RECORD_REHEARSE=1     without the jobs of a CPU, which no missing GPU ends
 #     LAB_RECORD_JOBS=1         prints the jobs and makes nothing
 #     LAB_RECORD_PLAN=1         prints the seconds that they take on GPUS, by these times
 #
 # With one of the first two and a FILE that is there, a run takes the place of the old one
 # of the same job: the same lab and sizes, or the same lesson, variants and trace, with or
 # without counters. Where no job of a lab or a lesson is left out, all old runs of it go:
-# FILE has what it would have if it were made from nothing. The old run of a job that is
-# left out stays, under its number; a new run has a new one.
-# Exit code: 0 every job is in FILE, 1 jobs are
+# FILE has what it would have if it were made from nothing, but for runs of a CPU beside
+# those of a GPU. The old run of a job that is left out stays, under its number; a new run
+# has a new one. Exit code: 0 every job is in FILE, 1 jobs are
 # left out (they are listed; FILE has the others, and is not made where there is none),
 # 2 wrong usage.
 set -u
@@ -46,13 +46,20 @@ gpus=${3:-1}
 here=$(dirname -- "$0")
 backend=${LAB_RECORD_ON:-cuda}
 kind=${LAB_RECORD_KIND:-all}
-case $kind in labs | lessons | all) ;; *)
-    echo "$0: LAB_RECORD_KIND is labs, lessons or all" >&2
+most=240
+case $kind in
+labs | lessons | all) ;;
+cpu)
+    backend=cpu
+    most=1500
+    ;;
+*)
+    echo "$0: LAB_RECORD_KIND is labs, lessons, cpu or all" >&2
     exit 2
     ;;
 esac
 begin=$(date +%s)
-most=${LAB_RECORD_SECONDS:-240}
+most=${LAB_RECORD_SECONDS:-$most}
 times=${LAB_RECORD_TIMES:-$here/seconds.txt}
 [ -e "$times" ] || times=/dev/null
 many="mlp-digits cnn-example cnn-digits cnn-codelab residual rnn-fibonacci \
@@ -100,11 +107,14 @@ lab_jobs() {
         *) echo "$lab_job --counters basic" ;;
         esac
     done
-    [ "$backend" = cpu ] || [ -n "${LAB_RECORD_REHEARSE:-}" ] || for lab in lab-dgemm lab-lu; do
-        echo "lab $lab --backend cpu --variants threads --sizes all"
-    done
     # A ladder without a lesson, the third of the course's testers.
     echo "lab gesv --backend $backend --repeat 20 --counters basic"
+}
+
+cpu_jobs() {
+    for lab in lab-dgemm lab-lu; do
+        echo "lab $lab --backend cpu --variants threads --sizes all"
+    done
 }
 
 # The CPU's list of variants has these where there are products.
@@ -207,8 +217,9 @@ work() {
 }
 
 {
-    [ "$kind" = lessons ] || lab_jobs | timed | sort -s -k1,1nr
-    [ "$kind" = labs ] || lesson_jobs | timed
+    case $kind in labs | all) lab_jobs | timed | sort -s -k1,1nr ;; esac
+    case $kind in lessons | all) lesson_jobs | timed ;; esac
+    case $kind in cpu) cpu_jobs | timed ;; esac
 } >"$parts/all"
 cut -d' ' -f2- "$parts/all" | chosen >"$parts/jobs"
 if [ -n "${LAB_RECORD_JOBS:-}" ]; then

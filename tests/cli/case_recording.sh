@@ -73,6 +73,16 @@ record gesv all.db
 expect_exit 0
 [ "$(names all.db | tr ' ' '\n' | grep -c gesv)" -eq 1 ] ||
     complain "gesv was not replaced: $(names all.db)"
+# A GPU's run has a place of its own; the one that was stopped goes when it is made anew.
+python3 -c "import sqlite3
+with sqlite3.connect('all.db') as d:
+    d.execute(\"UPDATE run SET backend = 'cuda' WHERE lesson = 'gesv'\")"
+record 'gesv lab-stencil' all.db
+expect_exit 0
+[ "$(names all.db | tr ' ' '\n' | grep -c gesv)" -eq 2 ] ||
+    complain "a CPU's run in the place of a GPU's: $(names all.db)"
+[ "$(names all.db | tr ' ' '\n' | grep -c lab-stencil)" -eq 1 ] ||
+    complain "beside a run that was stopped: $(names all.db)"
 # Nothing is made where nothing was recorded.
 LAB_RECORD_LIMIT=0
 export LAB_RECORD_LIMIT
@@ -97,6 +107,12 @@ expect_stdout 'run mlp-digits --backend cpu --iterations 24 --counters basic --t
 expect_stdout 'run mlp-digits --backend cpu --iterations 30000 --trace off'
 expect_stdout 'run cnn-mnist --backend cpu --iterations 24 --trace kernels --variant *=cublas'
 ! grep -q 'gelu.*variant' "$out" || complain "a lesson without products"
+# All sizes of the course's figures of a CPU are a kind of their own.
+LAB_RECORD_KIND=cpu
+record 'lab-dgemm lab-lu lab-saxpy' none.db
+[ "$(cut -d' ' -f2- "$out" | sort | tr '\n' '.')" = "$(printf \
+    'lab-%s --backend cpu --variants threads --sizes all.' dgemm lu)" ] ||
+    complain "not the two of a CPU: $(cat "$out")"
 unset LAB_RECORD_JOBS
 # Seconds: of a job that is known those, else as many as one may take; on two GPUs the first
 # that is free takes the next. A recording puts its own in.

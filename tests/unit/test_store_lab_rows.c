@@ -399,8 +399,8 @@ TEST_CASE(choices_there_and_back)
         "naive takes 500 ns, but this one saves more in the other phase",
         "no other has a time",
         "naive takes 1.00 us: equal, and this one is preferred",
-        "blas takes 900 ns: too near to decide, and this one is the best of "
-        "most steps"};
+        ("blas takes 900 ns: too near to decide, and this one is the best of "
+         "most steps")};
     const char *path = sample_path("chosen.db");
     struct lab_run_info info;
     struct lab_run_summary summary;

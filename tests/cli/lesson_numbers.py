@@ -3,7 +3,9 @@ each phrase is made from what the program computes, and has to be in the text.
 
 usage: lesson_numbers.py PROGRAM LESSONS_DIR
 """
+import functools
 import glob
+import itertools
 import json
 import math
 import re
@@ -17,7 +19,8 @@ class Walk:
     """One iteration of a lesson: tensors by name, of each phase's steps."""
 
     def __init__(self, lesson, *options):
-        name, = glob.glob(f"{root}/*[0-9]-{lesson}.md")
+        name, = [lesson] if lesson.endswith(".md") else \
+            glob.glob(f"{root}/*[0-9]-{lesson}.md")
         with open(name, encoding="utf-8") as f:
             self.text = re.sub(r"\s+", " ", f.read())
         done = subprocess.run(
@@ -59,6 +62,7 @@ class Walk:
         return f"{self.steps[name, phase][what]:,.0f}"
 
 
+@functools.lru_cache(maxsize=None)
 def trained(lesson, *options):
     """The losses of all iterations of a training, and its summary."""
     done = subprocess.run(
@@ -67,6 +71,23 @@ def trained(lesson, *options):
         capture_output=True, text=True, check=True, timeout=600)
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     return [r["loss"] for r in rows if r["type"] == "iteration"], rows[-1]
+
+
+def copy(lesson, *changes):
+    """A copy of a lesson with words changed, as its text asks for."""
+    name, = glob.glob(f"{root}/*[0-9]-{lesson}.md")
+    with open(name, encoding="utf-8") as f:
+        text = f.read()
+    for old, new in changes:
+        assert old in text, (lesson, old)
+        text = text.replace(old, new)
+    path = f"./copy{next(copies)}.md"
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+copies = itertools.count()
 
 
 def count(w, *names):
@@ -84,6 +105,25 @@ def close(w, before, value, after, part=.02):
     return before
 
 
+def percent(w, before, value, after, rows=360):
+    """A part of the held-back images in percent: two of them may go the other way elsewhere,
+    but the number is one that so many images can give."""
+    found = re.search(re.escape(before) + r" ([\d.]+)" + re.escape(after), w.text)
+    if not found or abs(float(found[1]) - 100 * value) > .6 or \
+            f"{100 * round(float(found[1]) * rows / 100) / rows:.1f}" != found[1]:
+        return f"{before} {100 * value:.1f}{after}"
+    return found[0]
+
+
+def honest(w, lesson, before, after):
+    """Tested by the hands of other writers."""
+    s = trained(copy(lesson, ("shuffle: true", "shuffle: false")))[1]
+    yield percent(w, before, s["accuracy"], after)
+    yield f"the {s['test_rows']} held-back images counts for {100 / s['test_rows']:.2f} percent" \
+        if lesson == "mlp-digits" else \
+        f"Of {s['test_rows']} images each one counts for {100 / s['test_rows']:.2f} percent"
+
+
 def figures(v, n):
     """n significant digits, without an exponent"""
     return f"{v:.{max(0, n - 1 - math.floor(math.log10(abs(v))))}f}"
@@ -95,9 +135,17 @@ def softmax_regression(w):
     yield f"between {min(p):.2f} and {max(p):.2f}, around"
     yield w.work("fc1.matmul", "forward", "flop") + " FLOPs"
     yield w.work("fc1.matmul", "forward", "bytes") + " bytes for the forward"
-    row = re.search(r"\| softmax-regression \| ([\d. |]+\d) \|", Walk("mlp-digits").text)[1]
-    *seeds, mean = map(float, row.split(" | "))  # those of a training: case_lesson_claims.sh
+    table = Walk("mlp-digits")
+    for name in ("mlp-digits", "softmax-regression"):
+        row = re.search(rf"\| {name} \| ([\d. |]+\d) \|", table.text)[1]
+        *seeds, mean = map(float, row.split(" | "))  # of a training: case_lesson_claims.sh
+        for seed in seeds:
+            assert percent(table, "|", seed / 100, " |") in table.text, (name, seed)
+        assert abs(sum(seeds) / len(seeds) - mean) < .06, (name, mean)
+    yield f"{seeds[0]} percent of the held-back images are named correctly"
     yield f"to 5 it is {min(seeds)} to {max(seeds)}, {mean} on average"
+    yield f"results of {math.floor(min(seeds))} to {math.floor(max(seeds))} percent are common"
+    yield from honest(w, "softmax-regression", "the accuracy falls to", " percent with the lesson")
 
 
 def mlp_digits(w):
@@ -114,6 +162,7 @@ def mlp_digits(w):
     deep, plain = (trained(name)[0][-1] for name in ("mlp-digits", "softmax-regression"))
     yield close(w, "(with seed 1,", deep, " against", .1)
     yield close(w, f"{deep:.2f} against", plain, " in the last batch", .05)
+    yield from honest(w, "mlp-digits", "The accuracy falls to", " percent, and")
 
 
 def training_loop(w):
@@ -129,6 +178,8 @@ def training_loop(w):
     losses, _ = trained("training-loop")
     yield f"In the {len(losses)}th iteration the loss is {losses[-1]:.3f}"
     yield f"`loss.probs[0,6]` is {math.exp(-losses[-1]):.3f}"
+    small = Walk(copy("training-loop", ("-120", "-80"))).flat("loss.probs")[int(label)]
+    yield f"about $10^{{{math.floor(math.log10(small))}}}$ instead of 0"
 
 
 def sigmoid_gradient(w):
@@ -138,6 +189,13 @@ def sigmoid_gradient(w):
     losses, _ = trained("sigmoid-gradient")
     yield close(w, "0.4720 to about", losses[50], ".", .002)
     yield close(w, "it falls quickly, to", losses[-1], f" after {len(losses) - 1} updates")
+    fast, slow = re.search(r"negative after (\d+) updates instead of (\d+)\.", w.text).groups()
+    for lesson, said in ((copy("sigmoid-gradient", ("half_sum_per_sample", "half_sum")), fast),
+                         ("sigmoid-gradient", slow)):
+        before, after = (Walk(lesson, "--iterations", str(int(said) - n)).flat("fc1.W")[0]
+                         for n in (1, 0))
+        if before < 0 or after >= 0:
+            yield f"{lesson}: the weight is {before}, then {after}, and not after {said} updates"
 
 
 def softmax_overflow(w):
@@ -208,6 +266,45 @@ PER_WEIGHT = {
 }
 
 
+def furthest(lesson):
+    """The largest weight of the first iterations, as far as a training goes beyond 1."""
+    return max(max(Walk(lesson, "--iterations", str(n)).flat("fc1.W")) for n in range(1, 25))
+
+
+def momentum(w):
+    after = trained(copy("optimizer-momentum", ("momentum: 0.8", "momentum: 0.9")))[0][60]
+    yield f"It goes as far as {furthest('optimizer-momentum'):.2f}, and the loss"
+    yield f"After 60 updates the loss is {after:.4f} with 0.9"
+
+
+def nesterov(w):
+    yield (f"It gets no further than {furthest('optimizer-nesterov'):.4f}, where momentum went "
+           f"to {furthest('optimizer-momentum'):.2f}; and after 60 updates the loss is "
+           f"{trained('optimizer-nesterov')[0][60]:.10f}, which")
+
+
+def adam(w):
+    losses = trained("optimizer-adam")[0]
+    yield f"both weights run on to {furthest('optimizer-adam'):.2f}, turn"
+    yield (f"After 10 updates the loss is {losses[10]:.4f}, after 20 it is {losses[20]:.3f} "
+           f"again, after 60 it is {losses[60]:.4f}")
+    slow, fast = (trained("optimizer-adam", "--lr", lr)[0][60] for lr in ("0.05", "0.2"))
+    yield f"losses after 60 updates: {slow:.4f} and {fast:.4f}"
+
+
+def adamw(w):
+    yield f"The {trained('optimizer-adamw')[0][60]:.6f} after 60 updates"
+    late = Walk("optimizer-adamw", "--iterations", "1000").flat("fc1.W")[0]
+    yield f"creeps towards 1, to {late:.3f} after 1,000 updates"
+    a, b = Walk(copy("optimizer-adamw", ("op: adamw", "op: adam")), "--iterations",
+                "200").flat("fc1.W")
+    yield f"After 200 updates the weights are at {a:.3f} and {b:.3f}"
+
+
+OPTIMIZERS = {"optimizer-momentum": momentum, "optimizer-nesterov": nesterov,
+              "optimizer-adam": adam, "optimizer-adamw": adamw}
+
+
 def optimizer(name, phrase, after=0, other=None):
     """The weights after one update and after more, and the row of the losses."""
     def claims(w):
@@ -222,6 +319,7 @@ def optimizer(name, phrase, after=0, other=None):
             yield close(w, f"In a copy set `lr` to 0.07: after {after} updates the loss is",
                         slow, ". Then 0.081")
             yield close(w, "0.081: it is", wild, " and rising")
+        yield from OPTIMIZERS.get(name, lambda w: ())(w)
         if other:
             a, b = Walk(name, "--iterations", str(after)).flat("fc1.W")
             plain = Walk("optimizer-sgd", "--iterations", str(after)).flat("fc1.W")[0]
@@ -230,10 +328,10 @@ def optimizer(name, phrase, after=0, other=None):
         table = Walk("optimizer-sgd")
         row = re.search(rf"\| {name[len('optimizer-'):]} \| (.*?) \|\s\| \w|"
                         rf"\| {name[len('optimizer-'):]} \| (.*?) \| Do not", table.text)
-        said = [float(v) for v in (row[1] or row[2]).split(" | ")]
         ran = [losses[i] for i in (0, 1, 10, 30, 60)]
-        for a, b in zip(said, ran):
-            assert abs(a - b) < .01 * b, (name, said, ran)
+        for a, b in zip((row[1] or row[2]).split(" | "), ran):  # of two weights: to the digit
+            digits = len(a.partition(".")[2])
+            assert abs(float(a) - b) < .51 * 10.0**-digits, (name, a, b)
     return name, claims
 
 
@@ -251,12 +349,24 @@ def schedules(w):
 def vanishing_gradient(w):
     losses, _ = trained("vanishing-gradient")
     yield f"after {len(losses)} iterations the loss is {losses[-1]:.3f}"
+    kept = trained("kept-gradient")[0][-1]
+    yield f"and ends at {figures(kept, 1)}"
+    last = [trained("vanishing-gradient", "--seed", str(s))[0][-1] for s in range(1, 9)]
+    stuck = [s for s, loss in enumerate(last, 1) if f"{loss:.2f}" == "0.64"]
+    assert all(loss < .001 for s, loss in enumerate(last, 1) if s not in stuck), last
+    yield f"Of the seeds 1 to 8 only {' and '.join(map(str, stuck))} end at 0.64"
     for t in (23, 20, 15, 10, 5, 0):
         v = w.length(f"rnn1.h.{t}.grad")
         yield f"| {t} | {figures(v, 3).rstrip('0')} |"
 
 
 def kept_gradient(w):
+    losses, _ = trained("kept-gradient")
+    yield f"after {len(losses)} iterations the loss is about {figures(losses[-1], 1)}."
+    plain, _ = trained("vanishing-gradient")
+    yield f"*vanishing-gradient* is at {plain[len(losses) - 1]:.3f} by then"
+    most = max(trained("kept-gradient", "--seed", str(s))[0][-1] for s in range(1, 9))
+    yield f"With the seeds 1 to 8 the loss is {figures(most, 1)} or less each time"
     for t in (23, 20, 15, 10, 5, 0):
         v = w.length(f"lstm1.c.{t}.grad")
         yield f"| {t} | {figures(v, 3).rstrip('0')} |"
@@ -310,6 +420,12 @@ def lenet(w):
     yield (f"{w.parameters:,} parameters: {count(w, 'conv1')} and {count(w, 'conv2'):,} "
            f"in the convolutions, {count(w, 'fc1'):,}, {count(w, 'fc2'):,} and "
            f"{count(w, 'fc3')} in the dense layers")
+    images = w.tensors["loss.probs"]["shape"][0]
+    whole = sum(s["flop"] for (_, phase), s in w.steps.items() if phase == "forward")
+    second = w.steps["conv2.conv", "forward"]["flop"]
+    assert second > whole / 2, (second, whole)
+    yield f"{second / images / 1e6:.2f} million FLOPs an image: more than half"
+    yield f"nothing: {whole / images / 1e6:.1f} million FLOPs an image"
 
 
 def cnn_digits(w):
@@ -349,7 +465,7 @@ def embedding_product(w):
 
 
 def rnn_fibonacci(w):
-    losses, _ = trained("rnn-fibonacci")
+    losses, _ = trained("rnn-fibonacci", "--seed", re.search(r" seed: (\d)", w.text)[1])
     yield f"Run it to the end, {len(losses):,} iterations"
     yield close(w, "The loss of the last batch is", losses[-1], " with this seed", .2)
     last = [trained("rnn-fibonacci", "--seed", str(s))[0][-1] for s in range(1, 6)]
@@ -358,6 +474,24 @@ def rnn_fibonacci(w):
     unit = 10 ** math.floor(math.log10(high))
     high = unit * math.ceil(high / unit)
     yield f"with seeds 1 to 5 the loss is between {low:.7f} and {high:.6f}"
+    golden = (1 + math.sqrt(5)) / 2
+    yield f"soon have the ratio {golden:.3f}, the *golden"
+    yield (f"\"The last term times {golden:.3f}\" needs no network. After three terms $a$, $b$, "
+           f"$a + b$ it is wrong by ${2 - golden:.3f} b - {golden - 1:.3f} a$")
+    for terms, words in (3, "$: a loss of {}, some"), (8, "the same guess has a loss of {}, as"):
+        whole = Walk(copy("rnn-fibonacci", ("context: 3", f"context: {terms}"),
+                          ("batch: 64", "batch: 409")))  # all that train
+        x = whole.flat("rnn1.x")  # [terms, samples, 1]
+        assert len(x) == 409 * terms, len(x)
+        loss = sum((golden * a - (a + b))**2 for a, b in zip(x[-409:], x[-818:-409])) / 409
+        yield words.format(figures(loss, 2 if terms == 3 else 1))
+    one = ("hidden: 8", "hidden: 1")
+    for seed, before, after in (2, "The loss stays near", " ("), (3, "(", " with seed 3)"):
+        loss = trained(copy("rnn-fibonacci", one), "--seed", str(seed))[0][-1]
+        yield close(w, before, loss, after)
+    loss = trained(copy("rnn-fibonacci", one, ("context: 3", "context: 2"),
+                        ("rnn1.h.2, ", "")))[0][-1]
+    yield f"the loss falls to {figures(loss, 1)}. Which"
 
 
 def cnn_mnist(w):
@@ -379,6 +513,8 @@ def mlp_mnist(w):
     with open(f"{root}/../src/engine/data/data.c", encoding="utf-8") as f:
         small, large, inner = re.search(
             r"SMALL = (\d+), LARGE = (\d+), INNER = (\d+)", f.read()).groups()
+    part = w.steps["fc2.matmul", "forward"]["flop"] / w.steps["fc1.matmul", "forward"]["flop"]
+    yield f"exactly as before: {100 * part:.1f} percent of the first layer's"
     yield f"of {small} by {small}, made {inner} by {inner} by interpolation and set into " \
           f"the middle of {large} by {large},"
 
@@ -411,9 +547,12 @@ def word2vec_cbow(w):
 
 def word2vec_skipgram(w):
     yield from word2vec(w)
+    each = []
     for lesson, name in (("word2vec-cbow", "bag of words"), ("word2vec-skipgram", "skip-gram")):
         _, s = trained(lesson, "--iterations", "1")
-        yield f"| {name} | {s['train_rows']:,} | {s['iterations_per_epoch']} |"
+        each.append(s["iterations_per_epoch"])
+        yield f"| {name} | {s['train_rows']:,} | {each[-1]} |"
+    yield f"skip-gram has {each[1] / each[0]:.1f} iterations for each of the other's"
 
 
 def tokenise(w):

@@ -193,5 +193,5 @@ key q Down T
 expect Timeline of run 1
 expect of pauses not drawn)
 expect ≈
-expect [fc1
+expect ▏fc1
 END

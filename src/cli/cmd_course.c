@@ -246,7 +246,7 @@ struct verdict {
     enum state state;
     bool recorded; /* recorded runs are looked at, for want of a GPU */
     int64_t run;   /* the first of them; LAB_UNKNOWN: one is not there */
-    char why[320];
+    char why[1024];
     char show[512]; /* the commands that show them */
 };
 

@@ -11,6 +11,17 @@ expect_json 'len(rows) == 137' 'len({r["id"] for r in rows}) == 137' \
     'all(r["what"] for r in rows)' \
     'all(r["command"] or r["state"] in ("missing", "later") for r in rows)' \
     'all(r["run"] for r in rows if r["state"] == "needs a GPU")'
+# What is missing is there to its end.
+python3 - "$LAB_SOURCE_DIR/profiles/course.csv" "$out" <<'P' || complain 'a text that is cut off'
+import csv, json, sys
+with open(sys.argv[1], encoding="utf-8", newline="") as f:
+    missing = {r["row"]: r["missing"]
+               for r in csv.DictReader(line for line in f if line[0] != "#")}
+rows = [r for r in map(json.loads, open(sys.argv[2])) if r["type"] == "row" and r["detail"]]
+assert any(missing[r["id"]] for r in rows)
+for r in rows:
+    assert r["detail"].endswith(missing[r["id"]]), (r["detail"], missing[r["id"]])
+P
 grep -o '"command": *"[^"]*"' "$out" | sed 's/.*: *"//; s/"$//' |
     sed 's/ ; /\n/g' | sort -u >commands
 [ "$(wc -l <commands)" -gt 60 ] || complain 'few commands'

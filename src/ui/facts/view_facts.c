@@ -320,11 +320,9 @@ static void range_of(const struct facts_state *st, int column, double *least,
 {
     *least = 0;
     *most = 0;
-    for (int i = 0; i < st->count; i++) {
-        double v = (double)lab_fact_at(st->t, st->shown[i], column)->value;
-        *least = isfinite(v) ? fmin(*least, v) : *least;
-        *most = isfinite(v) ? fmax(*most, v) : *most;
-    }
+    for (int i = 0; i < st->count; i++)
+        lab_bar_widen((double)lab_fact_at(st->t, st->shown[i], column)->value,
+                      least, most);
 }
 
 /* A bar a row, the longest as wide as the pane. */

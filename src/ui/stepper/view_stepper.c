@@ -2134,15 +2134,6 @@ struct named_value {
     double value;
 };
 
-/* So that a bar of the value has room between the two. */
-static void widen(double value, double *least, double *most)
-{
-    if (!isfinite(value))
-        return;
-    *least = fmin(*least, value);
-    *most = fmax(*most, value);
-}
-
 /* A row, or several where there is room, for each: name, value, and its bar beside
  * those of `all`. `sizes`: bars of |value| from one side on, as what is in the order of
  * size is compared; the sign is the number's and the colour's. */
@@ -2158,7 +2149,7 @@ static void draw_named(struct lab_canvas *c, struct lab_rect r,
     double most = 0;
     for (int i = 0; i < n_all; i++) {
         name_w = largest(name_w, lab_canvas_columns(c, all[i].name));
-        widen(sizes ? fabs(all[i].value) : all[i].value, &least, &most);
+        lab_bar_widen(sizes ? fabs(all[i].value) : all[i].value, &least, &most);
     }
     name_w = name_w < r.w / 3 ? name_w : r.w / 3;
     for (int i = 0; i < n; i++) {
@@ -4454,7 +4445,7 @@ static void draw_term_bars(const struct lab_stepper *v, struct lab_canvas *c,
     if (text_w == 0)
         return;
     for (int64_t k = 0; k < e->n_terms; k++)
-        widen(e->terms[k].value, &least, &most);
+        lab_bar_widen(e->terms[k].value, &least, &most);
     int w = r.w - 2 - text_w - BARS_APART; /* without the column of "more" */
     w = w > BARS_MOST ? BARS_MOST : w;
     for (int y = 0; w >= BARS_LEAST && y < r.h; y++) {

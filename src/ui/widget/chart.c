@@ -632,6 +632,14 @@ void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double value,
         bar_left(c, y, x, eighths, role);
 }
 
+void lab_bar_widen(double value, double *least, double *most)
+{
+    if (!isfinite(value))
+        return;
+    *least = fmin(*least, value);
+    *most = fmax(*most, value);
+}
+
 void lab_gauge_draw(struct lab_canvas *c, int y, int x, int w, double share,
                     enum lab_role role, const char *text)
 {

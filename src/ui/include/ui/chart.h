@@ -73,6 +73,8 @@ void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
  * what is not zero shows. NaN: empty. */
 void lab_bar_draw(struct lab_canvas *c, int y, int x, int w, double value,
                   double least, double most, enum lab_role role);
+/* So that a bar of the value has room between the two. NaN and infinity have none. */
+void lab_bar_widen(double value, double *least, double *most);
 
 /* A cell of a column of blocks, filled to so many eighths; below 0 and above 8 as
  * these. */

@@ -6,11 +6,18 @@
  * thread. */
 #include "screens/lab_screen.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -22,7 +29,6 @@
 #include "report/exit.h"
 #include "lesson/catalog.h"
 #include "lesson/lesson.h"
-#include "screens/lab_output.h"
 #include "screens/lesson_doc.h"
 #include "report/suggest.h"
 #include "trace/intern.h"
@@ -477,17 +483,16 @@ static void run_into(struct lab_bench_screen *s, int set,
     pthread_mutex_unlock(&s->lock);
 }
 
-/* ---- a lab that is a command ---- */
+/* ---- a lab that is a command: this program as a process of its own, so that
+ * what it prints is not written over the screen ---- */
 
-static bool output_stopped(void *user)
-{
-    struct lab_bench_screen *s = user;
-    return atomic_load(&s->stop);
-}
+extern char **environ;
 
-static void add_output(void *user, const char *bytes, size_t n)
+enum { MOMENT_MS = 50 };
+static const int64_t PATIENCE_NS = 5000000000;
+
+static void add_output(struct lab_bench_screen *s, const char *bytes, size_t n)
 {
-    struct lab_bench_screen *s = user;
     pthread_mutex_lock(&s->lock);
     if (!s->output_full && s->data.output.len + n <= MOST_OUTPUT) {
         lab_str_add_bytes(&s->data.output, bytes, n);
@@ -500,6 +505,115 @@ static void add_output(void *user, const char *bytes, size_t n)
         changed(s);
     }
     pthread_mutex_unlock(&s->lock);
+}
+
+/* The environment with COLUMNS; NULL: no memory. The strings stay where they are. */
+static char **environment(char *columns)
+{
+    size_t n = 0;
+    size_t k = 0;
+    while (environ[n])
+        n++;
+    char **out = lab_alloc_array(n + 2, sizeof(*out));
+    for (size_t i = 0; i < n && out; i++)
+        if (strncmp(environ[i], "COLUMNS=", 8) != 0)
+            out[k++] = environ[i];
+    if (out)
+        out[k] = columns;
+    return out;
+}
+
+static int spawn(const char *const command[COMMAND_WORDS], int to, char **env,
+                 pid_t *pid)
+{
+    const char *words[COMMAND_WORDS + 1] = {"lapenna-lab"};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t none;
+    for (int i = 0; command[i]; i++)
+        words[i + 1] = command[i];
+    int wrong = posix_spawn_file_actions_init(&files);
+    if (wrong)
+        return wrong;
+    wrong = posix_spawnattr_init(&how);
+    if (wrong) {
+        posix_spawn_file_actions_destroy(&files);
+        return wrong;
+    }
+    sigemptyset(&none);
+    wrong =
+        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    for (int fd = 1; fd <= 2 && !wrong; fd++)
+        wrong = posix_spawn_file_actions_adddup2(&files, to, fd);
+    if (!wrong)
+        wrong = posix_spawnattr_setsigmask(&how, &none);
+    if (!wrong)
+        wrong = posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+    if (!wrong)
+        wrong = posix_spawn(pid, "/proc/self/exe", &files, &how,
+                            (char **)(uintptr_t)words, env);
+    posix_spawnattr_destroy(&how);
+    posix_spawn_file_actions_destroy(&files);
+    return wrong;
+}
+
+/* True: it was stopped; one that does not end by itself then is killed. */
+static bool read_all(struct lab_bench_screen *s, int from, pid_t pid)
+{
+    char chunk[4096];
+    struct pollfd p = {.fd = from, .events = POLLIN};
+    int64_t stopped = 0; /* when */
+    for (;;) {
+        int ready = poll(&p, 1, MOMENT_MS);
+        if (!stopped && atomic_load(&s->stop)) {
+            stopped = lab_clock_monotonic_ns();
+            kill(pid, SIGTERM);
+        } else if (stopped &&
+                   lab_clock_monotonic_ns() - stopped > PATIENCE_NS) {
+            kill(pid, SIGKILL);
+            return true;
+        }
+        if (ready == 0 || (ready < 0 && errno == EINTR))
+            continue;
+        ssize_t n = read(from, chunk, sizeof(chunk));
+        if (n > 0)
+            add_output(s, chunk, (size_t)n);
+        else if (n == 0 || errno != EINTR)
+            return stopped != 0;
+    }
+}
+
+/* Until it has ended: *code is its exit status, 128 and the signal's number where one
+ * ended it. LAB_E_CANCELLED: stopped. LAB_E_IO: it cannot be started. */
+static enum lab_status run_words(struct lab_bench_screen *s,
+                                 const char *const words[COMMAND_WORDS],
+                                 int *code)
+{
+    char columns[32];
+    int ends[2];
+    int state = 0;
+    pid_t pid = -1;
+    snprintf(columns, sizeof(columns), "COLUMNS=%d", OUTPUT_COLUMNS);
+    char **env = environment(columns);
+    if (!env)
+        return lab_no_memory("a lab's output");
+    if (pipe2(ends, O_CLOEXEC)) {
+        lab_free(env);
+        return lab_fail(LAB_E_IO, "[screen.lab-pipe] cannot make a pipe: %s",
+                        strerror(errno));
+    }
+    int wrong = spawn(words, ends[1], env, &pid);
+    lab_free(env);
+    close(ends[1]);
+    bool stopped = !wrong && read_all(s, ends[0], pid);
+    close(ends[0]);
+    if (wrong)
+        return lab_fail(LAB_E_IO, "[screen.lab-start] cannot start %s: %s",
+                        "the lab's command", strerror(wrong));
+    while (waitpid(pid, &state, 0) < 0 && errno == EINTR)
+        ;
+    *code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+    return stopped ? lab_fail(LAB_E_CANCELLED, "stopped") : LAB_OK;
 }
 
 /* Sweeps of a network, the calls of a convolution, candidates of a tuning. */
@@ -588,13 +702,8 @@ static void run_command(struct lab_bench_screen *s)
 {
     const char *words[COMMAND_WORDS];
     command_words(s, command_db(s), words);
-    const struct lab_output output = {.words = words,
-                                      .columns = OUTPUT_COLUMNS,
-                                      .stop = output_stopped,
-                                      .text = add_output,
-                                      .user = s};
     int code = 0;
-    enum lab_status st = lab_output_run(&output, &code);
+    enum lab_status st = run_words(s, words, &code);
     struct lab_kept_error why;
     lab_error_keep(&why);
     show_picture(s);

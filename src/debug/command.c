@@ -139,6 +139,12 @@ bool lab_ui_command_repeats(enum lab_ui_command_kind kind)
            kind == LAB_COMMAND_BACK;
 }
 
+bool lab_ui_command_everywhere(enum lab_ui_command_kind kind)
+{
+    return kind == LAB_COMMAND_EXPORT || kind == LAB_COMMAND_THEME ||
+           kind == LAB_COMMAND_HELP || kind == LAB_COMMAND_QUIT;
+}
+
 /* A line cut at blanks; what follows the word stays one text for `print`. */
 enum { TOKENS = 16, LINE_BYTES = 512 };
 

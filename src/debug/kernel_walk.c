@@ -933,23 +933,6 @@ static void walk_launch(void *user, const struct lab_sim_gpu_call *of)
     lab_sim_debug_close(w.debug);
 }
 
-enum lab_status lab_kernel_walk_pause(const struct lab_kernel_pause *pause,
-                                      bool (*read)(void *user, char *line,
-                                                   size_t cap),
-                                      void *user, bool prompts, bool *left)
-{
-    struct lab_kernel_walk w = {.debug = pause->debug,
-                                .ptx = pause->ptx,
-                                .name = pause->name,
-                                .launch = pause->launch,
-                                .prompts = prompts,
-                                .read = read,
-                                .read_user = user};
-    enum lab_status st = lab_kernel_walk(&w);
-    *left = w.left;
-    return st;
-}
-
 enum lab_status lab_kernel_walk_possible(const char *backend)
 {
     if (strcmp(backend, "sim") == 0)

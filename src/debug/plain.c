@@ -1145,7 +1145,15 @@ static enum lab_status walk_step(struct lab_plain *p)
         now = lab_kernel_pause_now();
         if (!now)
             continue;
-        st = lab_kernel_walk_pause(now, read_word, p, p->interactive, &left);
+        struct lab_kernel_walk w = {.debug = now->debug,
+                                    .ptx = now->ptx,
+                                    .name = now->name,
+                                    .launch = now->launch,
+                                    .prompts = p->interactive,
+                                    .read = read_word,
+                                    .read_user = p};
+        st = lab_kernel_walk(&w);
+        left = w.left;
         if (left)
             lab_kernel_pause_disarm();
         else

@@ -1056,25 +1056,6 @@ const char *lab_explain_row(const struct lab_shape *shape, int64_t index,
     return buf;
 }
 
-const char *lab_explain_letters(const struct lab_shape *shape, int64_t index,
-                                const char *letters, char buf[LAB_SHAPE_TEXT])
-{
-    int64_t at[LAB_MAX_RANK];
-    size_t n = 0;
-    int given = 1;
-    for (const char *p = letters; *p; p++)
-        given += *p == ',';
-    buf[0] = '\0';
-    lab_shape_unravel(shape, index, at);
-    for (int i = 0; i + given < shape->rank; i++)
-        n += (size_t)snprintf(buf + n, LAB_SHAPE_TEXT - n, "%lld,",
-                              (long long)at[i]);
-    for (; given > shape->rank; given--)
-        letters = strchr(letters, ',') + 1;
-    snprintf(buf + n, LAB_SHAPE_TEXT - n, "%s", letters);
-    return buf;
-}
-
 const char *lab_explain_axes(int axes)
 {
     static const char *const letters[] = {"", "n", "n,t", "n,h,t"};

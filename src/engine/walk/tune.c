@@ -528,7 +528,7 @@ static enum lab_status measure_and_restart(struct tuner *u, struct contender *c,
 {
     struct lab_kept_error why;
     const struct lab_stop both = {is_to_stop, u};
-    lab_walk_stop_when(u->w, &both);
+    u->own = lab_walk_stop_when(u->w, &both);
     enum lab_status st = measure(u, c, n);
     lab_walk_stop_when(u->w, &u->own);
     lab_error_keep(&why);
@@ -547,7 +547,6 @@ enum lab_status lab_tune(struct lab_walk *w, struct lab_tuning *t,
     struct tuner u = {.w = w,
                       .t = t,
                       .keeper = keeper,
-                      .own = lab_walk_stop(w),
                       .end_ns = now + keeper->budget_ns - reserve_ns,
                       .short_ns = now + keeper->budget_ns / 4,
                       .half_ns = now + keeper->budget_ns / 2,

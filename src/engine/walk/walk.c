@@ -2067,15 +2067,13 @@ void lab_walk_time_in_graph(struct lab_walk *w, bool on)
     w->time_in_graph = on;
 }
 
-void lab_walk_stop_when(struct lab_walk *w, const struct lab_stop *stop)
+struct lab_stop lab_walk_stop_when(struct lab_walk *w,
+                                   const struct lab_stop *stop)
 {
+    const struct lab_stop before = w->stop;
     w->stop = *stop;
     lab_backend_stop_when(w->be, stop);
-}
-
-struct lab_stop lab_walk_stop(const struct lab_walk *w)
-{
-    return w->stop;
+    return before;
 }
 
 enum lab_status lab_walk_look_for_stop(const struct lab_walk *w)

@@ -159,9 +159,10 @@ static inline bool sim_is_ended(const struct sim_block *b, uint32_t thread)
 }
 /* The block ends: whether one of its threads did by a finding is kept. */
 void sim_keep_broken(struct sim_launch_check *l, const struct sim_block *b);
-/* Whether a finding has ended a thread of a block that runs, or that has ended. */
-bool sim_is_breaking(const struct sim_block *b);
-bool sim_is_broken(const struct sim_launch_check *l, uint64_t block);
+/* Whether a finding has ended a thread of a block that runs, or of another one that
+ * has ended. */
+bool sim_is_cut(const struct sim_launch_check *l, const struct sim_block *b,
+                uint64_t other);
 /* Tells the launch's watcher, if there is one. */
 void sim_tell(const struct sim_grid *g, const struct lab_sim_finding *f);
 /* The place of an address for a finding: name, argument, index; and in words,

@@ -452,7 +452,7 @@ void sim_check_no_memory(struct sim_launch_check *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-bool sim_is_breaking(const struct sim_block *b)
+static bool is_breaking(const struct sim_block *b)
 {
     for (int w = 0; w < b->warp_count; w++)
         if (b->warps[w].faulted)
@@ -473,7 +473,7 @@ static bool is_follower(const struct sim_block *b,
     if (f->check != LAB_SIM_UNINITIALISED && f->check != LAB_SIM_RACE)
         return false;
     if (f->check == LAB_SIM_UNINITIALISED)
-        return is_space(f->name) && sim_is_breaking(b);
+        return is_space(f->name) && is_breaking(b);
     if (!f->has_other ||
         memcmp(f->other.block, f->at.block, sizeof(f->at.block)) != 0)
         return false;
@@ -490,7 +490,7 @@ static uint64_t kept_blocks(const struct sim_launch_check *l)
 
 void sim_keep_broken(struct sim_launch_check *l, const struct sim_block *b)
 {
-    if (!l->ordered || !sim_is_breaking(b) || b->number >= kept_blocks(l))
+    if (!l->ordered || !is_breaking(b) || b->number >= kept_blocks(l))
         return;
     pthread_mutex_lock(&l->lock);
     if (!l->broken)
@@ -502,10 +502,11 @@ void sim_keep_broken(struct sim_launch_check *l, const struct sim_block *b)
     pthread_mutex_unlock(&l->lock);
 }
 
-bool sim_is_broken(const struct sim_launch_check *l, uint64_t block)
+bool sim_is_cut(const struct sim_launch_check *l, const struct sim_block *b,
+                uint64_t other)
 {
-    return l->broken && block < kept_blocks(l) &&
-           l->broken[block / 8] >> block % 8 & 1;
+    return is_breaking(b) || (l->broken && other < kept_blocks(l) &&
+                              l->broken[other / 8] >> other % 8 & 1);
 }
 
 void sim_found(struct sim_check *c, const struct sim_found *found)

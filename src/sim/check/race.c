@@ -280,11 +280,10 @@ static void find_race(struct sim_check *c, struct sim_warp *w,
         .bytes = a->bytes,
         .write = a->kind != SIM_LOAD,
         .e = *e,
-        .late =
-            e->block == w->block->number
-                ? sim_is_ended(w->block, e->who & THREAD_MASK)
-                : c->launch->ordered && (sim_is_breaking(w->block) ||
-                                         sim_is_broken(c->launch, e->block)),
+        .late = e->block == w->block->number
+                    ? sim_is_ended(w->block, e->who & THREAD_MASK)
+                    : c->launch->ordered &&
+                          sim_is_cut(c->launch, w->block, e->block),
         .array = space == LAB_PTX_SHARED
                      ? sim_array_at(w->block->grid->kernel, i, addr)
                      : -1,

@@ -94,7 +94,7 @@ static enum lab_status lower_instr(struct sim_lowering *l,
     out->c.source = SIM_NONE;
     if (in->guard >= 0) {
         struct sim_operand guard;
-        enum lab_status st = sim_lower_reg(l, in, in->guard, &guard);
+        enum lab_status st = sim_lower_reg(l, in->guard, &guard);
         if (!st && guard.source != SIM_PREDICATE)
             st = lab_fail(LAB_E_UNSUPPORTED, "the guard is no predicate");
         if (st)

@@ -189,8 +189,7 @@ const struct sim_symbol *sim_lower_symbol(const struct sim_lowering *l,
 struct sim_part *sim_lower_part(const struct sim_lowering *l,
                                 const struct lab_ptx_function *f);
 /* The register of an operand, that another part of the program names. */
-enum lab_status sim_lower_reg(const struct sim_lowering *l,
-                              const struct lab_ptx_instr *in, int32_t reg,
+enum lab_status sim_lower_reg(const struct sim_lowering *l, int32_t reg,
                               struct sim_operand *out);
 
 /* ---- FLOP of a lane ---- */

@@ -183,12 +183,10 @@ int sim_lower_register_bytes(const struct sim_lowering *l,
     return r ? lab_ptx_type_bytes(r->type) : 0;
 }
 
-enum lab_status sim_lower_reg(const struct sim_lowering *l,
-                              const struct lab_ptx_instr *in, int32_t reg,
+enum lab_status sim_lower_reg(const struct sim_lowering *l, int32_t reg,
                               struct sim_operand *out)
 {
     const struct lab_ptx_reg *r = reg_of(l, reg);
-    (void)in;
     if (!r || l->part->homes[reg].slot < 0)
         return lab_fail(LAB_E_UNSUPPORTED, "a register that is not there");
     memset(out, 0, sizeof(*out));
@@ -219,7 +217,7 @@ enum lab_status sim_lower_operand(struct sim_lowering *l,
     memset(out, 0, sizeof(*out));
     switch (in->kind) {
     case LAB_PTX_OPERAND_REG: {
-        enum lab_status st = sim_lower_reg(l, NULL, in->reg, out);
+        enum lab_status st = sim_lower_reg(l, in->reg, out);
         out->negated = in->negated;
         return st;
     }

@@ -1127,12 +1127,6 @@ static void draw_upwards(struct lab_canvas *c, struct lab_rect row,
 
 enum { CANDIDATES_MOST = 10000 };
 
-bool lab_ui_command_everywhere(enum lab_ui_command_kind kind)
-{
-    return kind == LAB_COMMAND_EXPORT || kind == LAB_COMMAND_THEME ||
-           kind == LAB_COMMAND_HELP || kind == LAB_COMMAND_QUIT;
-}
-
 static bool has_command(const struct lab_ui *ui, enum lab_ui_command_kind kind)
 {
     return ui->stack[ui->depth - 1].screen.ops->command ||

@@ -106,4 +106,7 @@ const struct lab_ui_command_word *lab_ui_command_words(size_t *count);
 const char *lab_ui_command_name(enum lab_ui_command_kind kind);
 /* Whether an empty line after it means "again", as in gdb. */
 bool lab_ui_command_repeats(enum lab_ui_command_kind kind);
+/* Whether a screen without commands of its own has this one: its colours, a
+ * picture of it, help, the way out. */
+bool lab_ui_command_everywhere(enum lab_ui_command_kind kind);
 LAB_C_END

@@ -30,12 +30,6 @@ enum lab_status lab_kernel_walk(struct lab_kernel_walk *w);
 enum lab_status lab_kernel_walk_possible(const char *backend);
 /* The same for --into on a command line. LAB_E_USAGE: with --json, which it has not. */
 enum lab_status lab_kernel_walk_option(const char *backend, bool json);
-/* The launch that waits (kernel_pause.h), by words. `*left`: the step's other
- * launches are not to be walked. */
-enum lab_status lab_kernel_walk_pause(const struct lab_kernel_pause *pause,
-                                      bool (*read)(void *user, char *line,
-                                                   size_t cap),
-                                      void *user, bool prompts, bool *left);
 /* From now on the kernels that the backend launches are walked by words from
  * standard input before they run, up to a `quit`; `prompts` as above. `on` false: no
  * longer.

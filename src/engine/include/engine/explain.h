@@ -92,10 +92,6 @@ const char *lab_explain_at(const struct lab_shape *shape, int64_t index,
 /* The same of its row, before an index of your own: "3," or "". */
 const char *lab_explain_row(const struct lab_shape *shape, int64_t index,
                             char buf[LAB_SHAPE_TEXT]);
-/* The same of the element, with letters on its last axes: letters "j,4+e" give
- * "0,j,4+e" in a tensor of three axes. */
-const char *lab_explain_letters(const struct lab_shape *shape, int64_t index,
-                                const char *letters, char buf[LAB_SHAPE_TEXT]);
 
 /* The right-hand side in symbols. */
 void lab_explain_symbolic(struct lab_explainer *ex, const char *fmt, ...)

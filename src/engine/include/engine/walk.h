@@ -76,11 +76,11 @@ void lab_walk_time_with_events(struct lab_walk *w, bool on);
 /* Where the backend has graphs: each step has the device's time in one, and runs
  * several times for it, so that what it updates is no training. */
 void lab_walk_time_in_graph(struct lab_walk *w, bool on);
-/* Copied. iterate(), evaluate(), forward() and back() look at it before each
+/* Copied; returns the one before. iterate(), evaluate(), forward() and back() look at it before each
  * step and return LAB_E_CANCELLED; what each of them leaves is described
  * there. */
-void lab_walk_stop_when(struct lab_walk *w, const struct lab_stop *stop);
-struct lab_stop lab_walk_stop(const struct lab_walk *w);
+struct lab_stop lab_walk_stop_when(struct lab_walk *w,
+                                   const struct lab_stop *stop);
 /* LAB_E_CANCELLED when the walk is to stop. */
 enum lab_status lab_walk_look_for_stop(const struct lab_walk *w);
 

@@ -50,6 +50,27 @@ struct text {
     char text[200];
 };
 
+/* The coordinates of a flat index, with letters on the last axes: "j,4+e" gives
+ * "0,j,4+e" in a tensor of three axes. */
+static const char *lettered(const struct lab_shape *shape, int64_t index,
+                            const char *letters, char buf[LAB_SHAPE_TEXT])
+{
+    int64_t at[LAB_MAX_RANK];
+    size_t n = 0;
+    int given = 1;
+    for (const char *p = letters; *p; p++)
+        given += *p == ',';
+    buf[0] = '\0';
+    lab_shape_unravel(shape, index, at);
+    for (int i = 0; i + given < shape->rank; i++)
+        n += (size_t)snprintf(buf + n, LAB_SHAPE_TEXT - n, "%lld,",
+                              (long long)at[i]);
+    for (; given > shape->rank; given--)
+        letters = strchr(letters, ',') + 1;
+    snprintf(buf + n, LAB_SHAPE_TEXT - n, "%s", letters);
+    return buf;
+}
+
 /* "k[0,j,5]": an element of slot `slot`, with letters on its last axes. */
 static struct text element(const struct lab_explainer *ex, int slot,
                            int64_t index, const char *letters)
@@ -57,8 +78,7 @@ static struct text element(const struct lab_explainer *ex, int slot,
     struct text t;
     char at[LAB_SHAPE_TEXT];
     snprintf(t.text, sizeof(t.text), "%s[%s]", lab_explain_in_name(ex, slot),
-             lab_explain_letters(lab_explain_in_shape(ex, slot), index, letters,
-                                 at));
+             lettered(lab_explain_in_shape(ex, slot), index, letters, at));
     return t;
 }
 

@@ -39,9 +39,6 @@ void lab_ui_free(struct lab_ui *ui);
  * `expect` or `screen` failed. LAB_E_IO: the recording is not whole. */
 enum lab_status lab_ui_run(struct lab_ui *ui);
 int lab_ui_signal(const struct lab_ui *ui); /* 0 none */
-/* Whether a screen without commands of its own has this one: its colours, a
- * picture of it, help, the way out. */
-bool lab_ui_command_everywhere(enum lab_ui_command_kind kind);
 /* The keys of a screen now; NULL: it has none. */
 const struct lab_binding *lab_ui_keys(const struct lab_screen *s);
 

@@ -374,65 +374,91 @@ static void round_to_nearest(void)
     fesetround(FE_TONEAREST);
 }
 
+static inline float in_f32(float v, unsigned flags)
+{
+    return flags & SIM_F_FTZ ? flush(v) : v;
+}
+
+static inline float out_f32(float v, unsigned flags)
+{
+    v = one_nan(v);
+    v = flags & SIM_F_FTZ ? flush(v) : v;
+    return flags & SIM_F_SAT ? saturate(v) : v;
+}
+
+static inline double in_f64(double v, unsigned flags)
+{
+    (void)flags;
+    return v;
+}
+
+static inline double out_f64(double v, unsigned flags)
+{
+    return flags & SIM_F_SAT ? saturate64(v) : v;
+}
+
 /* name: to the nearest; name_flagged: any rounding, .ftz, .sat. Memory is written
  * between the changes of rounding, so the compiler keeps the order. */
-#define F32_OP(name, sources, expr)                                            \
+#define number_f32 float
+#define number_f64 double
+#define FLOAT_OP(T, name, sources, expr)                                       \
     static SIM_CLONES void name(struct sim_warp *w, const struct sim_instr *i, \
                                 uint32_t mask)                                 \
     {                                                                          \
-        SIM_FETCH(f32, a, &i->a);                                              \
-        SIM_FETCH(f32, b, (sources) > 1 ? &i->b : &i->a);                      \
-        SIM_FETCH(f32, c, (sources) > 2 ? &i->c : &i->a);                      \
-        uint32_t r[SIM_LANES];                                                 \
+        SIM_FETCH(T, a, &i->a);                                                \
+        SIM_FETCH(T, b, (sources) > 1 ? &i->b : &i->a);                        \
+        SIM_FETCH(T, c, (sources) > 2 ? &i->c : &i->a);                        \
+        raw_##T r[SIM_LANES];                                                  \
         for (int l = 0; l < SIM_LANES; l++) {                                  \
-            float a = sim_f32(a_lanes[l]);                                     \
-            float b = sim_f32(b_lanes[l]);                                     \
-            float c = sim_f32(c_lanes[l]);                                     \
+            number_##T a = get_##T(a_lanes[l]);                                \
+            number_##T b = get_##T(b_lanes[l]);                                \
+            number_##T c = get_##T(c_lanes[l]);                                \
             (void)b;                                                           \
             (void)c;                                                           \
-            r[l] = sim_bits32(one_nan(expr));                                  \
+            r[l] = put_##T(out_##T(expr, 0));                                  \
         }                                                                      \
-        sim_put32(w, &i->d, r, mask);                                          \
+        SIM_JOIN(sim_put, wide_##T)(w, &i->d, r, mask);                        \
     }                                                                          \
     static void name##_flagged(struct sim_warp *w, const struct sim_instr *i,  \
                                uint32_t mask)                                  \
     {                                                                          \
-        SIM_FETCH(f32, a, &i->a);                                              \
-        SIM_FETCH(f32, b, (sources) > 1 ? &i->b : &i->a);                      \
-        SIM_FETCH(f32, c, (sources) > 2 ? &i->c : &i->a);                      \
-        bool ftz = i->flags & SIM_F_FTZ;                                       \
-        volatile float v[SIM_LANES];                                           \
-        uint32_t r[SIM_LANES];                                                 \
+        SIM_FETCH(T, a, &i->a);                                                \
+        SIM_FETCH(T, b, (sources) > 1 ? &i->b : &i->a);                        \
+        SIM_FETCH(T, c, (sources) > 2 ? &i->c : &i->a);                        \
+        volatile number_##T v[SIM_LANES];                                      \
+        raw_##T r[SIM_LANES];                                                  \
         round_as(i->flags);                                                    \
         for (int l = 0; l < SIM_LANES; l++) {                                  \
-            float a = sim_f32(a_lanes[l]);                                     \
-            float b = sim_f32(b_lanes[l]);                                     \
-            float c = sim_f32(c_lanes[l]);                                     \
-            if (ftz) {                                                         \
-                a = flush(a);                                                  \
-                b = flush(b);                                                  \
-                c = flush(c);                                                  \
-            }                                                                  \
+            number_##T a = in_##T(get_##T(a_lanes[l]), i->flags);              \
+            number_##T b = in_##T(get_##T(b_lanes[l]), i->flags);              \
+            number_##T c = in_##T(get_##T(c_lanes[l]), i->flags);              \
+            (void)b;                                                           \
+            (void)c;                                                           \
             v[l] = expr;                                                       \
         }                                                                      \
         round_to_nearest();                                                    \
-        for (int l = 0; l < SIM_LANES; l++) {                                  \
-            float x = one_nan(v[l]);                                           \
-            x = ftz ? flush(x) : x;                                            \
-            x = i->flags & SIM_F_SAT ? saturate(x) : x;                        \
-            r[l] = sim_bits32(x);                                              \
-        }                                                                      \
-        sim_put32(w, &i->d, r, mask);                                          \
+        for (int l = 0; l < SIM_LANES; l++)                                    \
+            r[l] = put_##T(out_##T(v[l], i->flags));                           \
+        SIM_JOIN(sim_put, wide_##T)(w, &i->d, r, mask);                        \
     }
-F32_OP(add_f32, 2, a + b)
-F32_OP(sub_f32, 2, a - b)
-F32_OP(mul_f32, 2, a *b)
-F32_OP(fma_f32, 3, __builtin_fmaf(a, b, c))
-F32_OP(fma_minus_c_f32, 3, __builtin_fmaf(a, b, -c))
-F32_OP(fma_minus_ab_f32, 3, __builtin_fmaf(-a, b, c))
-F32_OP(div_f32, 2, a / b)
-F32_OP(rcp_f32, 1, 1.0f / a)
-F32_OP(sqrt_f32, 1, __builtin_sqrtf(a))
+FLOAT_OP(f32, add_f32, 2, a + b)
+FLOAT_OP(f32, sub_f32, 2, a - b)
+FLOAT_OP(f32, mul_f32, 2, a *b)
+FLOAT_OP(f32, fma_f32, 3, __builtin_fmaf(a, b, c))
+FLOAT_OP(f32, fma_minus_c_f32, 3, __builtin_fmaf(a, b, -c))
+FLOAT_OP(f32, fma_minus_ab_f32, 3, __builtin_fmaf(-a, b, c))
+FLOAT_OP(f32, div_f32, 2, a / b)
+FLOAT_OP(f32, rcp_f32, 1, 1.0f / a)
+FLOAT_OP(f32, sqrt_f32, 1, __builtin_sqrtf(a))
+FLOAT_OP(f64, add_f64, 2, a + b)
+FLOAT_OP(f64, sub_f64, 2, a - b)
+FLOAT_OP(f64, mul_f64, 2, a *b)
+FLOAT_OP(f64, fma_f64, 3, __builtin_fma(a, b, c))
+FLOAT_OP(f64, fma_minus_c_f64, 3, __builtin_fma(a, b, -c))
+FLOAT_OP(f64, fma_minus_ab_f64, 3, __builtin_fma(-a, b, c))
+FLOAT_OP(f64, div_f64, 2, a / b)
+FLOAT_OP(f64, rcp_f64, 1, 1.0 / a)
+FLOAT_OP(f64, sqrt_f64, 1, __builtin_sqrt(a))
 
 static bool is_root(const struct sim_instr *i)
 {
@@ -699,56 +725,6 @@ sim_run_fn *sim_math_counts(struct sim_instr *i)
     return run ? run : run_scaled(i);
 }
 
-#define F64_OP(name, sources, expr)                                            \
-    static SIM_CLONES void name(struct sim_warp *w, const struct sim_instr *i, \
-                                uint32_t mask)                                 \
-    {                                                                          \
-        SIM_FETCH(f64, a, &i->a);                                              \
-        SIM_FETCH(f64, b, (sources) > 1 ? &i->b : &i->a);                      \
-        SIM_FETCH(f64, c, (sources) > 2 ? &i->c : &i->a);                      \
-        uint64_t r[SIM_LANES];                                                 \
-        for (int l = 0; l < SIM_LANES; l++) {                                  \
-            double a = sim_f64(a_lanes[l]);                                    \
-            double b = sim_f64(b_lanes[l]);                                    \
-            double c = sim_f64(c_lanes[l]);                                    \
-            (void)b;                                                           \
-            (void)c;                                                           \
-            r[l] = sim_bits64(expr);                                           \
-        }                                                                      \
-        sim_put64(w, &i->d, r, mask);                                          \
-    }                                                                          \
-    static void name##_flagged(struct sim_warp *w, const struct sim_instr *i,  \
-                               uint32_t mask)                                  \
-    {                                                                          \
-        SIM_FETCH(f64, a, &i->a);                                              \
-        SIM_FETCH(f64, b, (sources) > 1 ? &i->b : &i->a);                      \
-        SIM_FETCH(f64, c, (sources) > 2 ? &i->c : &i->a);                      \
-        volatile double v[SIM_LANES];                                          \
-        uint64_t r[SIM_LANES];                                                 \
-        round_as(i->flags);                                                    \
-        for (int l = 0; l < SIM_LANES; l++) {                                  \
-            double a = sim_f64(a_lanes[l]);                                    \
-            double b = sim_f64(b_lanes[l]);                                    \
-            double c = sim_f64(c_lanes[l]);                                    \
-            (void)b;                                                           \
-            (void)c;                                                           \
-            v[l] = expr;                                                       \
-        }                                                                      \
-        round_to_nearest();                                                    \
-        for (int l = 0; l < SIM_LANES; l++)                                    \
-            r[l] = sim_bits64(i->flags & SIM_F_SAT ? saturate64(v[l]) : v[l]); \
-        sim_put64(w, &i->d, r, mask);                                          \
-    }
-F64_OP(add_f64, 2, a + b)
-F64_OP(sub_f64, 2, a - b)
-F64_OP(mul_f64, 2, a *b)
-F64_OP(fma_f64, 3, __builtin_fma(a, b, c))
-F64_OP(fma_minus_c_f64, 3, __builtin_fma(a, b, -c))
-F64_OP(fma_minus_ab_f64, 3, __builtin_fma(-a, b, c))
-F64_OP(div_f64, 2, a / b)
-F64_OP(rcp_f64, 1, 1.0 / a)
-F64_OP(sqrt_f64, 1, __builtin_sqrt(a))
-
 /* One NaN loses against a number; -0 is less than +0. */
 static inline float least(float a, float b)
 {
@@ -817,18 +793,6 @@ SIM_OP2(copysign_f64, u64, u64, u64, (a & F64_SIGN) | (b & ~F64_SIGN))
 
 /* ---- approximate ---- */
 
-static inline float in(float v, unsigned flags)
-{
-    return flags & SIM_F_FTZ ? flush(v) : v;
-}
-
-static inline float out(float v, unsigned flags)
-{
-    v = one_nan(v);
-    v = flags & SIM_F_FTZ ? flush(v) : v;
-    return flags & SIM_F_SAT ? saturate(v) : v;
-}
-
 /* Computed in double and rounded once: closer than the ISA asks for. div.approx
  * gives zero where the divisor is beyond 2^126. */
 static inline float div_fast(float a, float b)
@@ -844,8 +808,8 @@ static inline float div_fast(float a, float b)
         SIM_FETCH(f32, a, &i->a);                                              \
         uint32_t r[SIM_LANES];                                                 \
         for (int l = 0; l < SIM_LANES; l++) {                                  \
-            double a = (double)in(sim_f32(a_lanes[l]), i->flags);              \
-            r[l] = sim_bits32(out((float)(expr), i->flags));                   \
+            double a = (double)in_f32(sim_f32(a_lanes[l]), i->flags);          \
+            r[l] = sim_bits32(out_f32((float)(expr), i->flags));               \
         }                                                                      \
         sim_put32(w, &i->d, r, mask);                                          \
     }
@@ -883,10 +847,11 @@ static inline float exp2_lane(float x, bool ftz)
 SIM_OP1(ex2_f32, f32, f32, exp2_lane(a, false))
 SIM_OP1(ex2_ftz_f32, f32, f32, exp2_lane(a, true))
 SIM_OP2(div_fast_f32, f32, f32, f32,
-        out(div_fast(in(a, i->flags), in(b, i->flags)), i->flags))
+        out_f32(div_fast(in_f32(a, i->flags), in_f32(b, i->flags)), i->flags))
 SIM_OP2(div_full_f32, f32, f32, f32,
-        out((float)((double)in(a, i->flags) / (double)in(b, i->flags)),
-            i->flags))
+        out_f32((float)((double)in_f32(a, i->flags) /
+                        (double)in_f32(b, i->flags)),
+                i->flags))
 
 /* .f64 with .approx.ftz: the upper 32 bits of the result are good, the lower are
  * zero; subnormal numbers are zero. */

@@ -93,6 +93,12 @@ static inline bool error_is(const char *expected)
     static void name##_of(fixture __attribute__((unused)))
 
 #define RUN_TESTS() RUN_TESTS_IN(NULL, NULL)
+/* In that folder, which file names then begin from; needs unistd.h. */
+#define RUN_TESTS_FROM(folder)                                                 \
+    int main(void)                                                             \
+    {                                                                          \
+        return chdir(folder) ? 1 : test_run_all(NULL, NULL);                   \
+    }
 /* With fixtures around all of them. */
 #define RUN_TESTS_IN(setup, teardown)                                          \
     int main(void)                                                             \

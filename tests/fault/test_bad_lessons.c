@@ -187,7 +187,4 @@ TEST_CASE(every_cut_of_a_lesson)
     test_free(text);
 }
 
-int main(void)
-{
-    return test_run_all(make_lessons, NULL);
-}
+RUN_TESTS_IN(make_lessons, NULL)

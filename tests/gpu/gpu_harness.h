@@ -9,6 +9,7 @@
  * simulator with all checks on, where a finding fails the case, and the third run
  * has its warps in another order. Cases that would take minutes are left out. */
 #pragma once
+#include "base/mem.h"
 #include "common/cuda_exec.h"
 #include "common/kernel.h"
 #include "test.h"
@@ -56,6 +57,31 @@ static inline struct tensor vector(enum fill fill, int64_t n)
 static inline struct tensor matrix(enum fill fill, int64_t rows, int64_t cols)
 {
     return (struct tensor){.fill = fill, .rank = 2, .dim = {rows, cols}};
+}
+
+static inline struct tensor shaped(int rank, const int64_t *dim)
+{
+    struct tensor t = {.fill = FILL_UNIFORM, .rank = rank};
+    memcpy(t.dim, dim, (size_t)rank * sizeof(*dim));
+    return t;
+}
+#define T1(a) shaped(1, (const int64_t[]){a})
+#define T2(a, b) shaped(2, (const int64_t[]){a, b})
+#define T3(a, b, c) shaped(3, (const int64_t[]){a, b, c})
+#define T4(a, b, c, d) shaped(4, (const int64_t[]){a, b, c, d})
+
+/* The plan leaves it out. */
+static inline struct tensor absent(void)
+{
+    return (struct tensor){.fill = FILL_NULL, .rank = 1, .dim = {0}};
+}
+
+/* For lab_free(). */
+static inline double *zeros(int64_t n)
+{
+    double *p = lab_alloc_array((size_t)n, sizeof(*p));
+    assert_non_null(p);
+    return p;
 }
 
 struct gpu_case {

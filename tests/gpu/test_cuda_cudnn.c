@@ -7,28 +7,6 @@
 #include "gpu_harness.h"
 #include "pool/pool.h"
 
-static struct tensor shaped(int rank, const int64_t *dim)
-{
-    struct tensor t = {.fill = FILL_UNIFORM, .rank = rank};
-    memcpy(t.dim, dim, (size_t)rank * sizeof(*dim));
-    return t;
-}
-#define T1(a) shaped(1, (const int64_t[]){a})
-#define T2(a, b) shaped(2, (const int64_t[]){a, b})
-#define T4(a, b, c, d) shaped(4, (const int64_t[]){a, b, c, d})
-
-static struct tensor left_out(void)
-{
-    return (struct tensor){.fill = FILL_NULL, .rank = 1, .dim = {0}};
-}
-
-static double *zeros(int64_t n)
-{
-    double *p = lab_alloc_array((size_t)n, sizeof(*p));
-    assert_non_null(p);
-    return p;
-}
-
 /* ---- batch norm: its steps, one after the other ---- */
 
 static enum lab_status norm_forward(const struct lab_call *call)
@@ -123,7 +101,7 @@ static void check_norm(int64_t outer, int64_t C, int64_t inner)
         gpu_check_against(&(struct gpu_case){.op = "batch_norm",
                                              .phase = LAB_BACKWARD,
                                              .in = {x, x, c, c, positive},
-                                             .out = {k ? x : left_out(), c, c},
+                                             .out = {k ? x : absent(), c, c},
                                              .derive = derive_stats,
                                              .params = &p},
                           norm_backward);

@@ -3,21 +3,6 @@
 #include "base/mem.h"
 #include "gpu_harness.h"
 
-static struct tensor shaped(int rank, const int64_t *dim)
-{
-    struct tensor t = {.fill = FILL_UNIFORM, .rank = rank};
-    memcpy(t.dim, dim, (size_t)rank * sizeof(*dim));
-    return t;
-}
-#define T1(a) shaped(1, (const int64_t[]){a})
-#define T2(a, b) shaped(2, (const int64_t[]){a, b})
-#define T3(a, b, c) shaped(3, (const int64_t[]){a, b, c})
-
-static struct tensor left_out(void)
-{
-    return (struct tensor){.fill = FILL_NULL, .rank = 1, .dim = {0}};
-}
-
 static const double *in_of(const struct lab_call *call, int i)
 {
     return call->in[i].data;
@@ -35,13 +20,6 @@ struct layer {
     double *c;    /* (T+1, N, H) */
     double *h;    /* (T+1, N, H) */
 };
-
-static double *zeros(int64_t n)
-{
-    double *p = lab_alloc_array((size_t)n, sizeof(*p));
-    assert_non_null(p);
-    return p;
-}
 
 /* An rnn's weights stand turned: (D, H). */
 static double *weight(const struct layer *l, double *w, int64_t k, int64_t d,
@@ -249,9 +227,9 @@ static void check_layer(const char *op, const struct sizes *s, bool last,
     struct tensor x = T3(s->N, s->T, s->D);
     struct tensor W = lstm ? T2(K, s->D) : T2(s->D, K);
     struct tensor U = lstm ? T2(K, s->H) : T2(s->H, K);
-    struct tensor b = bias ? T1(K) : left_out();
+    struct tensor b = bias ? T1(K) : absent();
     struct tensor state = T2(s->N, s->H);
-    struct tensor c0 = lstm ? state : left_out();
+    struct tensor c0 = lstm ? state : absent();
     struct tensor h = T3(s->T, s->N, s->H);
     struct tensor out = last ? state : T3(s->N, s->T, s->H);
     /* Small weights: tanh is not to hide what goes wrong. */
@@ -274,7 +252,7 @@ static void check_layer(const char *op, const struct sizes *s, bool last,
         &(struct gpu_case){.op = op,
                            .phase = LAB_BACKWARD,
                            .in = {out, x, W, U, b, state, c0, h},
-                           .out = {dx ? x : left_out(), W, U, b, state, c0},
+                           .out = {dx ? x : absent(), W, U, b, state, c0},
                            .derive = derive_h},
         layer_backward);
 }

@@ -8,15 +8,7 @@
 #include "gpu_harness.h"
 #include "local_contrast_norm/local_contrast_norm.h"
 #include "local_response_norm/local_response_norm.h"
-#include "pool/pool.h"
-
-struct shape {
-    int64_t N, C, H, W, M;
-    int64_t size[2], stride[2], pad[2];
-    int64_t out[2];
-    int64_t dilation; /* 0 as 1 */
-    int64_t groups;   /* 0 as 1 */
-};
+#include "ops/image_shape.h"
 
 static const struct shape shapes[] = {
     {1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
@@ -33,17 +25,6 @@ static const struct shape shapes[] = {
     {2, 6, 9, 8, 4, {3, 2}, {2, 1}, {1, 0}, {5, 7}, 1, 2},
     {2, 3, 9, 8, 6, {3, 3}, {1, 1}, {2, 2}, {9, 8}, 2, 3},
 };
-
-static struct lab_window window_of(const struct shape *s, bool nhwc)
-{
-    struct lab_window w = {.nhwc = nhwc};
-    for (int i = 0; i < 2; i++) {
-        w.size[i] = s->size[i];
-        w.stride[i] = s->stride[i];
-        w.pad[i] = s->pad[i];
-    }
-    return w;
-}
 
 static struct tensor image(bool nhwc, int64_t N, int64_t C, int64_t H,
                            int64_t W)

@@ -22,12 +22,6 @@ static struct tensor block(int64_t a, int64_t b, int64_t c)
     return (struct tensor){.fill = FILL_UNIFORM, .rank = 3, .dim = {a, b, c}};
 }
 
-/* The plan leaves it out. */
-static struct tensor left_out(void)
-{
-    return (struct tensor){.fill = FILL_NULL, .rank = 1, .dim = {1}};
-}
-
 static void check_sequence(const char *op, const struct sizes *s)
 {
     gpu_check_step(op, "input", LAB_FORWARD, TENSORS(block(s->N, s->T, s->D)),
@@ -51,7 +45,7 @@ GPU_CASE(sequences_are_turned)
 
 static void check_rnn(const struct sizes *s, bool bias)
 {
-    struct tensor b = bias ? vector(FILL_UNIFORM, s->H) : left_out();
+    struct tensor b = bias ? vector(FILL_UNIFORM, s->H) : absent();
     struct tensor row = matrix(FILL_UNIFORM, s->N, s->H);
     struct tensor Wx = matrix(FILL_UNIFORM, s->D, s->H);
     struct tensor Wh = matrix(FILL_UNIFORM, s->H, s->H);
@@ -63,7 +57,7 @@ static void check_rnn(const struct sizes *s, bool bias)
     for (int k = 0; k < 3; k++)
         gpu_check_step(
             "rnn", "tanh", LAB_BACKWARD,
-            TENSORS(k == 1 ? left_out() : row, k == 2 ? left_out() : row, row),
+            TENSORS(k == 1 ? absent() : row, k == 2 ? absent() : row, row),
             TENSORS(row, row));
     gpu_check_step("rnn", "sum", LAB_BACKWARD, TENSORS(row, Wh), TENSORS(row));
     gpu_check_step("rnn", "weights", LAB_BACKWARD,
@@ -86,7 +80,7 @@ GPU_CASE(rnn_agrees)
 static void check_cell_backward(const struct sizes *s, int k)
 {
     struct tensor row = matrix(FILL_UNIFORM, s->N, s->H);
-    struct tensor none = left_out();
+    struct tensor none = absent();
     struct tensor later = k == 1 ? none : row;
     gpu_check_step("lstm", "cell", LAB_BACKWARD,
                    TENSORS(k == 2 ? none : row, later, later, later, row, row,

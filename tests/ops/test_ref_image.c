@@ -10,16 +10,8 @@
 #include "conv2d/conv2d.h"
 #include "cpu/product.h"
 #include "cpu/room.h"
+#include "ops/image_shape.h"
 #include "ops/kernel_rig.h"
-#include "pool/pool.h"
-
-struct shape {
-    int64_t N, C, H, W, M;
-    int64_t size[2], stride[2], pad[2];
-    int64_t out[2];
-    int64_t dilation; /* 0 as 1 */
-    int64_t groups;   /* 0 as 1 */
-};
 
 static const struct shape shapes[] = {
     {1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
@@ -35,17 +27,6 @@ static const struct shape shapes[] = {
     {9, 4, 12, 11, 5, {3, 3}, {1, 1}, {1, 1}, {12, 11}}, /* parts of images */
 };
 enum { N_SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
-
-static struct lab_window window_of(const struct shape *s, bool nhwc)
-{
-    struct lab_window w = {.nhwc = nhwc};
-    for (int i = 0; i < 2; i++) {
-        w.size[i] = s->size[i];
-        w.stride[i] = s->stride[i];
-        w.pad[i] = s->pad[i];
-    }
-    return w;
-}
 
 static void add_image(struct rig *r, const char *name, bool nhwc, int64_t N,
                       int64_t C, int64_t H, int64_t W)

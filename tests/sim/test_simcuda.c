@@ -197,7 +197,4 @@ TEST_CASE(an_sm_holds_as_many_blocks_as_its_registers_allow)
     __cudaUnregisterFatBinary(handle);
 }
 
-int main(void)
-{
-    return test_run_all(NULL, NULL);
-}
+RUN_TESTS()

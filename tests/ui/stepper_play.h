@@ -5,6 +5,19 @@
 #include "stepper_fixture.h"
 #include "ui/ui.h"
 
+/* Fixtures of a case: the small network. */
+static inline int play_setup(void **state)
+{
+    *state = stepper_fixture_new(0);
+    return 0;
+}
+
+static inline int play_teardown(void **state)
+{
+    stepper_fixture_free(*state);
+    return 0;
+}
+
 static inline enum lab_status play_keys(struct stepper_fixture *f,
                                         const char *keys, bool ascii)
 {

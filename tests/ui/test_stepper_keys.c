@@ -4,18 +4,6 @@
 
 #include "stepper_play.h"
 
-static int setup(void **state)
-{
-    *state = stepper_fixture_new(0);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    stepper_fixture_free(*state);
-    return 0;
-}
-
 static int tensor(const struct stepper_fixture *f, const char *name)
 {
     for (int i = 0; i < f->plan->n_tensors; i++)
@@ -26,7 +14,7 @@ static int tensor(const struct stepper_fixture *f, const char *name)
 }
 
 #define FIXTURE_CASE(name)                                                     \
-    TEST_CASE_OF(name, setup, teardown, struct stepper_fixture *f)
+    TEST_CASE_OF(name, play_setup, play_teardown, struct stepper_fixture *f)
 
 FIXTURE_CASE(walking_keys_post_walks)
 {
@@ -431,7 +419,7 @@ FIXTURE_CASE(training_starts_goes_on_and_stops)
     assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 44);
 }
 
-TEST_CASE_WITH(a_training_is_ended_only_when_asked, setup, teardown)
+TEST_CASE_WITH(a_training_is_ended_only_when_asked, play_setup, play_teardown)
 {
     static const char *const ways[] = {"enter :restart lr=0.5\n",
                                        "enter :seed 9\n", "enter :restart\n",
@@ -459,7 +447,7 @@ TEST_CASE_WITH(a_training_is_ended_only_when_asked, setup, teardown)
     }
 }
 
-TEST_CASE_WITH(what_waits_for_a_training_is_refused, setup, teardown)
+TEST_CASE_WITH(what_waits_for_a_training_is_refused, play_setup, play_teardown)
 {
     static const char *const keys[] = {"s", "n", "c", "f", "r", "u"};
     struct stepper_fixture *f = *state;
@@ -530,7 +518,7 @@ FIXTURE_CASE(before_the_session_is_there)
 }
 
 /* A picture that a small terminal has no room for takes no keys. */
-TEST_CASE_WITH(pictures_need_room, setup, teardown)
+TEST_CASE_WITH(pictures_need_room, play_setup, play_teardown)
 {
     play(*state, "resize 60 16\nkey D\nexpect no room for the picture\n"
                  "key a\nexpect no room for all tensors\n"
@@ -594,9 +582,4 @@ FIXTURE_CASE(a_nan_is_among_the_largest)
             "expect [50]      nan  \nexpect [44]     -1.5\n");
 }
 
-int main(void)
-{
-    if (chdir(LAB_BINARY_DIR) != 0)
-        return 1;
-    return test_run_all(NULL, NULL);
-}
+RUN_TESTS_FROM(LAB_BINARY_DIR)

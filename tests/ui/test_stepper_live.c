@@ -536,9 +536,4 @@ TEST_CASE(a_break_in_the_background_is_not_done)
     }
 }
 
-int main(void)
-{
-    if (chdir(LAB_BINARY_DIR) != 0)
-        return 1;
-    return test_run_all(NULL, NULL);
-}
+RUN_TESTS_FROM(LAB_BINARY_DIR)

@@ -3,18 +3,6 @@
 
 #include "stepper_play.h"
 
-static int setup(void **state)
-{
-    *state = stepper_fixture_new(0);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    stepper_fixture_free(*state);
-    return 0;
-}
-
 /* From a fresh lesson: keys, and the screen after them. */
 TEST_CASE(screens_after_keys)
 {
@@ -60,7 +48,7 @@ TEST_CASE(screens_after_keys)
 }
 
 #define FIXTURE_CASE(name)                                                     \
-    TEST_CASE_OF(name, setup, teardown, struct stepper_fixture *f)
+    TEST_CASE_OF(name, play_setup, play_teardown, struct stepper_fixture *f)
 
 FIXTURE_CASE(kernels_on_a_gpu)
 {
@@ -273,9 +261,4 @@ FIXTURE_CASE(a_gradient_that_is_wrong)
             "expect 1 of 3 gradients wrong, worst error nan, fc1.W\n");
 }
 
-int main(void)
-{
-    if (chdir(LAB_BINARY_DIR) != 0)
-        return 1;
-    return test_run_all(NULL, NULL);
-}
+RUN_TESTS_FROM(LAB_BINARY_DIR)

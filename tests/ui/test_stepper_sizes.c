@@ -500,9 +500,4 @@ TEST_CASE(what_a_board_leaves_is_free)
             }
 }
 
-int main(void)
-{
-    if (chdir(LAB_BINARY_DIR) != 0)
-        return 1;
-    return test_run_all(NULL, NULL);
-}
+RUN_TESTS_FROM(LAB_BINARY_DIR)

@@ -13,18 +13,12 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    stepper_fixture_free(*state);
-    return 0;
-}
-
-TEST_CASE_WITH(bits_and_the_line_to_beat, setup, teardown)
+TEST_CASE_WITH(bits_and_the_line_to_beat, setup, play_teardown)
 {
     check_screen(*state, "key t", "train_text_80x24.txt", false);
 }
 
-TEST_CASE_WITH(a_point_of_the_loss_is_named, setup, teardown)
+TEST_CASE_WITH(a_point_of_the_loss_is_named, setup, play_teardown)
 {
     play(*state, "resize 80 24\nkey t\nclick 6 9\n"
                  "expect iteration 0: loss 2.\n"
@@ -33,7 +27,7 @@ TEST_CASE_WITH(a_point_of_the_loss_is_named, setup, teardown)
 }
 
 #define FIXTURE_CASE(name)                                                     \
-    TEST_CASE_OF(name, setup, teardown, struct stepper_fixture *f)
+    TEST_CASE_OF(name, setup, play_teardown, struct stepper_fixture *f)
 
 /* The iteration that the walk went back to, with its own loss. */
 FIXTURE_CASE(the_loss_is_of_the_iteration_beside_it)
@@ -139,9 +133,4 @@ FIXTURE_CASE(other_lessons_say_so)
     assert_int_equal(fixture_count(f, LAB_DO_SAMPLE), 0);
 }
 
-int main(void)
-{
-    if (chdir(LAB_BINARY_DIR) != 0)
-        return 1;
-    return test_run_all(NULL, NULL);
-}
+RUN_TESTS_FROM(LAB_BINARY_DIR)

@@ -74,7 +74,4 @@ TEST_CASE(the_host_has_no_more_than_its_group)
     assert_true(limit <= 0 || (double)lab_host_memory() <= limit);
 }
 
-int main(void)
-{
-    return test_run_all(setup, place_remove);
-}
+RUN_TESTS_IN(setup, place_remove)

@@ -405,12 +405,14 @@ static void find_usual(struct maker *m)
     }
 }
 
-/* The fastest variant of a step that has a time, or NULL; *ns gets its time. The usual
- * one counts as the fastest where it may be, a preferred one where it is equal. */
+/* The fastest variant of a step that has a time, or NULL; *ns gets the time of the one
+ * that is returned. The usual one counts as the fastest where it may be, a preferred one
+ * where it is equal. */
 static const struct lab_variant *
 fastest(struct maker *m, const struct lab_step *step, double *ns)
 {
     const struct lab_variant *best = NULL;
+    double least = NAN;
     char key[LAB_TUNE_KEY];
     int n;
     lab_tune_key(m->plan, step, key);
@@ -418,16 +420,20 @@ fastest(struct maker *m, const struct lab_step *step, double *ns)
     if (lacks_preferred(m, step, key))
         return NULL;
     for (int i = 0; i < n && !isnan(t[i].ns); i++) {
-        if (best && t[i].ns > disturbed * *ns)
+        if (best && t[i].ns > disturbed * least)
             break;
         const struct lab_variant *v = candidate(m, step, t[i].variant);
+        bool is_usual = v && m->usual && strcmp(m->usual, t[i].variant) == 0;
+        bool is_equal = v && best && v->preferred && !best->preferred &&
+                        t[i].ns <= equal * least;
         if (v && !best)
+            least = t[i].ns;
+        if (v && (!best || is_usual || is_equal)) {
             *ns = t[i].ns;
-        if (v && m->usual && strcmp(m->usual, t[i].variant) == 0)
-            return v;
-        if (v && (!best ||
-                  (v->preferred && !best->preferred && t[i].ns <= equal * *ns)))
             best = v;
+        }
+        if (is_usual)
+            break;
     }
     return best;
 }

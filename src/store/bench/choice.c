@@ -8,8 +8,10 @@
 
 /* Times of equal variants differ by this: there the fixed table's is taken
  * (engine/tune.h), or that of most steps, which the host takes where another gains
- * little. A group may cost time in one phase that it saves in another. */
+ * little. A group, of one step or more, may cost time in one phase that it saves in
+ * another. */
 static const double equal = 1.03;
+static const double little = 1.15;
 
 static const char *why_text(const void *row, char *out, size_t cap)
 {
@@ -23,7 +25,7 @@ static const char *why_text(const void *row, char *out, size_t cap)
     else if (times * equal >= 1)
         snprintf(out, cap, "%.48s takes %s: equal, and this one is preferred",
                  r->next, LAB_NS_TEXT(r->next_ns));
-    else if (r->steps == 1)
+    else if (r->steps == 1 && times * little >= 1)
         snprintf(out, cap,
                  "%.48s takes %s: too near to decide, and this one is the best "
                  "of most steps",

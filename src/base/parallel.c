@@ -65,6 +65,7 @@ static struct {
     _Alignas(64) _Atomic uint64_t word;
     _Alignas(64) atomic_int asleep; /* workers; changes under the lock */
     atomic_bool caller_sleeps;
+    _Atomic int64_t shared; /* loops so far; changes under `caller` */
     pthread_mutex_t lock;
     pthread_cond_t begun;
     pthread_cond_t ended;
@@ -244,6 +245,7 @@ void lab_parallel(int64_t n, int64_t grain, lab_part_fn *run, const void *arg)
     parts = parts < most ? parts : most;
     if (parts > 1 && pthread_mutex_trylock(&pool.caller) == 0) {
         pool.loop = (struct loop){run, arg, n, parts};
+        atomic_fetch_add(&pool.shared, 1);
         share_out();
         pthread_mutex_unlock(&pool.caller);
         return;
@@ -279,4 +281,10 @@ int lab_threads_wake(void)
     struct meeting m = {0};
     lab_parallel(lab_threads(), 1, meet, &m);
     return atomic_load(&m.here);
+}
+
+int64_t lab_loops_shared(int *asleep)
+{
+    *asleep = atomic_load(&pool.asleep);
+    return atomic_load(&pool.shared);
 }

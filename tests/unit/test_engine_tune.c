@@ -2,9 +2,12 @@
  * times, and that neither changes a number. */
 #include "test.h"
 
+#include <time.h>
+
 #include "backend/variant_disabled.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "engine/tune.h"
 #include "unit/late_backend.h"
 #include "unit/net.h"
@@ -480,20 +483,54 @@ int __wrap_lab_threads_wake(void)
 
 static enum lab_status uneven_cell(const struct lab_call *call)
 {
-    int64_t end = lab_clock_monotonic_ns() + (int64_t)SLOW_NS * TIME_STEPS;
+    int64_t end = lab_clock_thread_ns() + (int64_t)SLOW_NS * TIME_STEPS;
     if (cells % TIME_STEPS == 0) {
         unwoken += woken == woken_for;
         woken_for = woken;
     }
-    while (cells % TIME_STEPS == 0 && lab_clock_monotonic_ns() < end)
+    while (cells % TIME_STEPS == 0 && lab_clock_thread_ns() < end)
         continue;
     cells++;
     return plain_cell(call);
 }
 
-static const struct lab_variant uneven = {
-    .name = "uneven", .step = "cell", .phase = LAB_FORWARD, .run = uneven_cell};
-static const struct lab_kernel_set uneven_set = {"lstm", &uneven, 1};
+/* Waits for so long, as for a core that another program has: the caller, or the thread
+ * that has the second part of a loop. */
+enum { HELD_UP_NS = 4000000 };
+
+static void hold_up(const void *arg, int64_t from, int64_t to)
+{
+    const struct timespec held = {.tv_nsec = HELD_UP_NS};
+    (void)arg;
+    (void)to;
+    if (from > 0)
+        nanosleep(&held, NULL);
+}
+
+static enum lab_status held_up_cell(const struct lab_call *call)
+{
+    hold_up(NULL, 1, 2);
+    return plain_cell(call);
+}
+
+static enum lab_status half_held_up_cell(const struct lab_call *call)
+{
+    lab_parallel(2, 1, hold_up, NULL);
+    return plain_cell(call);
+}
+
+static const struct lab_variant own_cells[] = {
+    {.name = "uneven",
+     .step = "cell",
+     .phase = LAB_FORWARD,
+     .run = uneven_cell},
+    {.name = "held", .step = "cell", .phase = LAB_FORWARD, .run = held_up_cell},
+    {.name = "half-held",
+     .step = "cell",
+     .phase = LAB_FORWARD,
+     .run = half_held_up_cell}};
+static const struct lab_kernel_set cells_set = {
+    "lstm", own_cells, sizeof(own_cells) / sizeof(own_cells[0])};
 static const struct lab_backend_ops *cpu_ops;
 
 /* The CPU's and these rows. */
@@ -506,7 +543,7 @@ sets_and_rows(struct lab_backend *be, enum lab_dtype real, int *count)
     assert_true(*count + 1 < MOST_SETS);
     memcpy(list, cpu, (size_t)*count * sizeof(*list));
     list[(*count)++] = &alone_set;
-    list[(*count)++] = &uneven_set;
+    list[(*count)++] = &cells_set;
     return list;
 }
 
@@ -642,6 +679,44 @@ TEST_CASE(a_group_equal_to_its_steps_is_left)
     }
 }
 
+/* Steps keep the variant that is the best of most of them where another is a little faster
+ * at one: the group is compared with what they take then. */
+TEST_CASE(a_group_is_compared_with_what_runs_without_it)
+{
+    const struct {
+        double share; /* of what the steps' fastest take */
+        const char *forward;
+    } cases[] = {{1.10, NULL}, {1.03, "alone"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct net n;
+        struct lab_backend_ops ops;
+        double fastest_ns = 0;
+        small_lstm(&n, &ops);
+        struct lab_tuning *t = new_tuning();
+        for (int k = 0; k < n.plan->n_steps; k++) {
+            const struct lab_step *s = &n.plan->steps[k];
+            bool forward =
+                strcmp(s->op->name, "lstm") == 0 && s->phase == LAB_FORWARD;
+            struct lab_tune_time times[] = {
+                {.variant = "vector", .ns = forward ? 1.12 : 1},
+                {.variant = "naive", .ns = forward ? 1 : 9},
+                {.variant = "blas", .ns = 9}};
+            for (size_t v = 0; v < sizeof(times) / sizeof(times[0]); v++) {
+                times[v].ns *= STEP_NS;
+                lab_tune_key(n.plan, s, times[v].step);
+                assert_ok(lab_tuning_add(t, &times[v]));
+            }
+            fastest_ns += forward ? STEP_NS : 0;
+        }
+        assert_true(add_group(&n, t, "alone", LAB_FORWARD,
+                              cases[i].share * fastest_ns));
+        choose_by(&n, t, NULL, 0);
+        const char *forward = group_of(&n, LAB_FORWARD);
+        assert_true(!forward == !cases[i].forward);
+        net_free(&n);
+    }
+}
+
 static double time_by(const struct lab_tuning *t, const char *key,
                       const char *variant)
 {
@@ -670,6 +745,9 @@ NET_CASE(time_steps_count_by_their_mean)
     lab_tune_key(n->plan, net_step(n, "lstm1.cell.1", LAB_FORWARD), key);
     assert_true(time_by(t, key, "uneven") >= SLOW_NS);
     assert_in_range((int)time_by(t, key, "naive"), 1, SLOW_NS - 1);
+    /* What a thread waits for is no time of the variant. */
+    assert_in_range((int)time_by(t, key, "held"), 1, HELD_UP_NS / 2);
+    assert_in_range((int)time_by(t, key, "half-held"), 1, HELD_UP_NS * 3 / 4);
     lab_tuning_free(t);
 }
 

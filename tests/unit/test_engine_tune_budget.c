@@ -1,6 +1,7 @@
 /* The budget of measuring is a bound: by a clock that only the work of a backend moves. */
 #include "test.h"
 
+#include "base/parallel.h"
 #include "engine/setup.h"
 #include "engine/tune.h"
 #include "unit/net.h"
@@ -9,6 +10,19 @@ static int64_t now_ns;
 
 int64_t __wrap_lab_clock_monotonic_ns(void);
 int64_t __wrap_lab_clock_monotonic_ns(void)
+{
+    return now_ns;
+}
+
+/* Nothing else has the processors. */
+int64_t __wrap_lab_clock_process_ns(void);
+int64_t __wrap_lab_clock_process_ns(void)
+{
+    return now_ns * lab_threads();
+}
+
+int64_t __wrap_lab_clock_thread_ns(void);
+int64_t __wrap_lab_clock_thread_ns(void)
 {
     return now_ns;
 }

@@ -177,6 +177,26 @@ TEST_CASE(sleeping_threads_are_woken)
     assert_int_equal(awake, THREADS);
 }
 
+/* A loop of one part is not shared out; workers fall asleep after the last one. */
+TEST_CASE(shared_loops_are_counted)
+{
+    enum { TRIES = 2000 };
+    const struct timespec idle = {.tv_nsec = 5000000};
+    int asleep;
+    lab_threads_set(3);
+    int64_t before = lab_loops_shared(&asleep);
+    lab_free(run(1, 1, 3));
+    assert_int_equal(lab_loops_shared(&asleep), before);
+    lab_free(run(64, 1, 3));
+    lab_free(run(64, 1, 3));
+    assert_int_equal(lab_loops_shared(&asleep), before + 2);
+    for (int i = 0; i < TRIES && asleep < 2; i++) {
+        nanosleep(&idle, NULL);
+        lab_loops_shared(&asleep);
+    }
+    assert_true(asleep >= 2);
+}
+
 /* A worker that has nothing to do looks for a millisecond and sleeps. */
 TEST_CASE(idle_threads_take_no_processor_time)
 {

@@ -273,6 +273,38 @@ static enum lab_status note_means(struct tuner *u, const char *name)
     return st;
 }
 
+/* What the process has had of the processors. */
+struct use {
+    int64_t process_ns; /* all threads */
+    int64_t thread_ns;  /* this one */
+    int64_t loops;      /* that the pool has shared out */
+    int asleep;         /* workers */
+};
+
+static struct use use_now(void)
+{
+    struct use now = {.process_ns = lab_clock_process_ns(),
+                      .thread_ns = lab_clock_thread_ns()};
+    now.loops = lab_loops_shared(&now.asleep);
+    return now;
+}
+
+/* A step's time without what another program had of the cores meanwhile: it would be held
+ * against variants that use several threads. Threads that have no work look for it, so
+ * that a step on all of them has all of their time; where one has gone to sleep that is
+ * not known. */
+static double undisturbed(const struct use *before, const struct use *after,
+                          double ns)
+{
+    enum { OF_TEN = 9 };
+    bool shared = after->loops > before->loops;
+    double had = shared ? (double)(after->process_ns - before->process_ns) /
+                              lab_threads()
+                        : (double)(after->thread_ns - before->thread_ns);
+    bool known = !shared || after->asleep <= before->asleep;
+    return known && had * 10 < ns * OF_TEN ? had : ns;
+}
+
 /* The next step, timed where `name` does it, or nothing else can: in a graph,
  * where there are any, once for all steps of its shapes. */
 static enum lab_status step_timed(struct tuner *u, const char *name)
@@ -285,8 +317,10 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
     int64_t ns;
     bool timed = (counts(s, name) || (has_graphs(u) && is_only(u, s))) &&
                  !(has_graphs(u) && known(u, i, by, key));
+    const struct use before = use_now();
     lab_walk_time_in_graph(u->w, timed);
     enum lab_status st = lab_walk_step(u->w);
+    const struct use after = use_now();
     lab_walk_time_in_graph(u->w, false);
     if (st || !timed)
         return st;
@@ -294,7 +328,7 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
     lab_tune_key(lab_walk_plan(u->w), s->step, key);
     if (has_graphs(u))
         return note(u, key, by, (double)ns);
-    u->timed[u->n_timed].ns = (double)ns;
+    u->timed[u->n_timed].ns = undisturbed(&before, &after, (double)ns);
     memcpy(u->timed[u->n_timed++].key, key, sizeof(key));
     return LAB_OK;
 }

@@ -14,4 +14,6 @@ int64_t lab_clock_coarse_ns(void);
 int64_t lab_clock_wall_ns(void);
 /* Processor time of all threads of the process. */
 int64_t lab_clock_process_ns(void);
+/* Processor time of the calling thread. */
+int64_t lab_clock_thread_ns(void);
 LAB_C_END

@@ -115,8 +115,9 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
  * and by the longest step before it in its iteration; such a step ends the measuring of
  * its name, others go on. What it ends before is kept as NaN, and the best of what was
  * measured is used. On the host a step's time is the least of its iterations', each the
- * mean of all steps of the same key: a group is compared with their sum. Where the restart needs more than half of
- * the budget, a name gets NaN only if it was begun and no new time was found; the next
+ * mean of all steps of the same key: a group is compared with their sum. What other
+ * programs had of the cores meanwhile is taken off. Where the restart needs more than half
+ * of the budget, a name gets NaN only if it was begun and no new time was found; the next
  * lab_tune() goes on with the others (lab_tuning_waiting). Where no step of the plan has
  * a time, no name gets NaN.
  * The walk, which has no observer yet, keeps its choices to be made. With nothing to

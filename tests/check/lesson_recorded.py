@@ -473,6 +473,15 @@ RELATIONS = [
         362, rung, f"4x16x{n:.0f}x64", "bf16") / 1e12)
         for v, rung in zip(told, ("wgmma", "cudnn")))),
     ("292", "than on a GPU with {=} lanes", lambda n: n == h200("lanes")),
+    ("234", "`cudnnCreate` takes {=} ms and `cudnnConvolutionForward` {=} ms; the list of "
+     "algorithms takes {=} ms, and making the descriptor of the convolution {=} ms. The wait "
+     "for the result is {=} ms", lambda *told: all(v.is_(called(376, name)) for v, name in zip(
+         told, ("cudnnCreate", "cudnnConvolutionForward",
+                "cudnnGetConvolutionForwardAlgorithm_v7", "cudnnCreateConvolutionDescriptor",
+                "cudaDeviceSynchronize")))),
+    ("250", "Of each sector a request uses {=} % at S = {=} and {=} % from S = {=} on",
+     lambda p, s, q, r: used_of_sectors(398, s) == [p] and
+     set(used_of_sectors(398, r, math.inf)) == {q} and q not in used_of_sectors(398, 0, r - 1)),
 ]
 
 # Of the GPU of the runs, wherever a lab says it: a pattern, and what its number must be.
@@ -987,6 +996,17 @@ def occupied(threads):
 def swept(run):
     return db.execute("SELECT * FROM sweep_row WHERE runId = ? AND status = 'done'",
                       (run,)).fetchall()
+
+
+def called(run, name):
+    """Milliseconds of a library's call."""
+    return next(r["median_ns"] / 1e6 for r in swept(run) if r["name"].startswith(name + "("))
+
+
+def used_of_sectors(run, first, last=None):
+    """Percent of each sector that `plain` uses, at the strides first to last."""
+    return [float(r["note"].split(" %")[0]) for r in run_of(run).rows if r["rung"] == "plain" and
+            first <= int(r["size"].split("x")[1]) <= (first if last is None else last)]
 
 
 def copied(rung, warps):

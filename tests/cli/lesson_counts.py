@@ -93,6 +93,18 @@ def gelu_by_tanh(x):
     return x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + CUBE * x**3)))
 
 
+def softplus(x):
+    return math.log(1 + math.exp(x))
+
+
+NEAR_GELU = 1.702  # a constant that is given; its difference needs it
+
+
+def smallest(x):
+    """As fp32 holds so small a number: by the step of all that are below 2^-126."""
+    return round(x / 2**-149) * 2**-149
+
+
 def slope(f):
     return lambda x: (f(x + 1e-5) - f(x - 1e-5)) / 2e-5
 
@@ -115,6 +127,14 @@ def inputs(lesson):
         r" x: \[(.*?)\] ", text_of(lesson))[1])]
 
 
+def positive(lesson):
+    return [x for x in inputs(lesson) if x > 0]
+
+
+def leak():
+    return float(re.search(r"slope: ([\d.]+)", text_of("leaky-relu"))[1])
+
+
 def slide_loss():
     p, truth = [0, .1, 0, .3, .1, .1, 0, 0, .4, 0], 6
     return sum((v - (i == truth)) ** 2 for i, v in enumerate(p)) / 2
@@ -132,21 +152,68 @@ def printed_difference():
 
 # What a text has of a function where its lesson has no number: words, and the numbers.
 FUNCTIONS = [
-    ("activations", "in the middle and {:.4f} at the ends", lambda: [slope(math.tanh)(-4)]),
+    ("activations", "layer by layer: ${:.2f}^{{10}}$", lambda: [highest(slope(sigmoid))]),
+    ("activations", "between 0 and 1, {:g} at $x = 0$", lambda: [sigmoid(0)]),
+    ("activations", "at most {:.2f}, in the middle, and {:.3f} at both ends", lambda: [
+        highest(slope(sigmoid)), slope(sigmoid)(4)]),
+    ("activations", "Its slope is {:.0f} in the middle and {:.4f} at the ends", lambda: [
+        slope(math.tanh)(0), slope(math.tanh)(-4)]),
+    ("activations", "$\\log 2 = {:.3f}$ above the ReLU, at $x = 4$ only {:.3f}", lambda: [
+        softplus(0), softplus(4) - 4]),
+    ("activations", "differ by less than {:.4f} everywhere", lambda: [math.ceil(1e4 * highest(
+        lambda x: abs(gelu(x) - gelu_by_tanh(x)))) / 1e4]),
     ("activations", "dips deeper, to {1:.3f} near $x = {0:.2f}$", lambda: lowest(swish)),
+    ("activations", "{:g} + {:g} + {:g} and so on up to {:g} gives {:g}", lambda: [
+        *positive("activations")[:3], positive("activations")[-1],
+        sum(positive("activations"))]),
+    ("activations", "reads {0} bytes and writes {0},", lambda: [
+        4 * len(inputs("activations"))]),
+    ("leaky-relu", "At $x = {:g}$ it is {:g}", lambda: [
+        inputs("leaky-relu")[0], leak() * inputs("leaky-relu")[0]]),
+    ("leaky-relu", "It is {:g} nine times (at $x = 0$ the slope of the left side is used) and "
+     "1 eight times", lambda: [leak()]),
+    ("leaky-relu", "The sum is $18 - {0:g} \\cdot 18", lambda: [leak()]),
+    ("tanh", "for $x = 1$, element {}, take the sigmoid of 2, element {}: $2 \\cdot {:.4f} - 1 "
+     "= {:.4f}$", lambda: [inputs("tanh").index(1), inputs("tanh").index(2), sigmoid(2),
+                           math.tanh(1)]),
+    ("tanh", "{:.4f} at $x = 0.5$, {:.4f} at 1, {:.4f} at 2, {:.4f} at 4: after 2", lambda: map(
+        math.tanh, (.5, 1, 2, 4))),
+    ("tanh", "slope is {:.0f} in the middle, {:.2f} at $x = 1$, {:.4f} at 2, and {:.4f} at the "
+     "end of our range. A unit that is driven so far learns about {:.0f} times", lambda: [
+         *map(slope(math.tanh), (0, 1, 2, 4)), round(1 / slope(math.tanh)(4), -1)]),
+    ("tanh", "Compute ${:.2f}^{{10}}$", lambda: [slope(math.tanh)(1)]),
+    ("softplus", "{:.4f} at $x = -4$, {:.1f} at 0, {:.4f} at 4.", lambda: map(
+        sigmoid, (-4, 0, 4))),
+    ("softplus", "{:.4f} at $x = -4$, {:.4f} at 0, {:.4f} at 4. Written", lambda: map(
+        softplus, (-4, 0, 4))),
+    ("softplus", "single precision beyond $x = {:.0f}$", lambda: [
+        math.floor(math.log(MOST))]),
+    ("softplus", "${:.1f} \\cdot 10^{{-44}}$ for ${:.2f} \\cdot 10^{{-44}}$", lambda: [
+        smallest(math.exp(-100)) * 1e44, math.exp(-100) * 1e44]),
     ("swish", "function is {1:.3f}, near $x = {0:.2f}$", lambda: lowest(swish)),
-    ("swish", "at most {:.4f} near $x = {:.1f}$", lambda: [
-        highest(slope(swish)), max(GRID, key=slope(swish))]),
-    ("gelu", "at $x = -2.5$ the two differ by {:.5f}", lambda: [
-        abs(gelu(-2.5) - gelu_by_tanh(-2.5))]),
+    ("swish", "The slope is {:g} at $x = 0$, at most {:.4f} near $x = {:.1f}$", lambda: [
+        slope(swish)(0), highest(slope(swish)), max(GRID, key=slope(swish))]),
+    ("swish", "alone: {:.3f} at $x = -4$, half open at 0, {:.3f} at 4", lambda: map(
+        sigmoid, (-4, 4))),
+    ("swish", "at $x = -4$ it lets {:.4f} through, swish {:.4f}", lambda: [
+        gelu(-4), swish(-4)]),
+    ("swish", "far left, {:.4f} at $x = -4$", lambda: [slope(swish)(-4)]),
+    ("swish", "\\sigma({0} x)$ differs from it by at most {1:.3f}", lambda: [
+        NEAR_GELU, math.ceil(1e3 * highest(
+            lambda x: abs(gelu(x) - x * sigmoid(NEAR_GELU * x)))) / 1e3]),
+    ("gelu", "at $x = -2.5$ the two differ by {:.5f}, at $x = {:.0f}$ not at all", lambda: [
+        abs(gelu(-2.5) - gelu_by_tanh(-2.5)), abs(gelu(0) - gelu_by_tanh(0))]),
     ("gelu", "never by more than {:.5f}", lambda: [math.ceil(1e5 * highest(
         lambda x: abs(gelu(x) - gelu_by_tanh(x)))) / 1e5]),
     ("gelu", "With the approximation it would be {:.4f}", lambda: [
         sum(map(gelu_by_tanh, inputs("gelu")))]),
+    ("gelu", "from the exact one by up to {:.5f}", lambda: [highest(
+        lambda x: abs(slope(gelu)(x) - slope(gelu_by_tanh)(x)))]),
     ("gelu", "(x + {:f} x^3)", lambda: [CUBE]), ("activations", "(x + {:f} x^3)",
                                                  lambda: [CUBE]),
-    ("gelu", "from about {:.2f} on", lambda: [
-        round(4 * next(x for x in GRID if slope(gelu)(x) > 1)) / 4]),
+    ("gelu", "The slope is {:g} at $x = 0$ and *larger than 1* from about {:.2f} on: {:.4f} at "
+     "$x = 1$", lambda: [slope(gelu)(0), round(4 * next(
+         x for x in GRID if slope(gelu)(x) > 1)) / 4, slope(gelu)(1)]),
     ("gelu", "at most {:.4f} at $x = \\sqrt{{2}}$", lambda: [slope(gelu)(math.sqrt(2))]),
     ("gelu", "negative below $x = {0:.2f}$, where the function has its lowest point, {1:.2f}",
      lambda: lowest(gelu)),
@@ -162,7 +229,7 @@ FUNCTIONS = [
      "${:.1f} \\cdot 10^{{43}}$", lambda: [math.exp(50) / 1e21, math.exp(100) / 1e43]),
     ("sigmoid-gradient", "$1 - {:.1f} \\cdot 10^{{-22}}$", lambda: [math.exp(-50) * 1e22]),
     ("sigmoid-gradient", "${:.1f} \\cdot 10^{{-44}}$ at the top", lambda: [
-        round(math.exp(-100) / 2**-149) * 2**-149 * 1e44]),
+        smallest(math.exp(-100)) * 1e44]),
     ("lstm-example", "the largest by {:.6f}. The tolerance shown here is {:.6f}",
      lambda: [printed_difference(), float(re.search(r"tolerance: (\S+?),", text_of(
          "lstm-example"))[1])]),
@@ -306,13 +373,14 @@ def decimals(path, head, text):
     """Numbers of a text that its steps do not have; formulas are lesson_arithmetic.py's,
     what is beside the course is in course_figures.csv."""
     lesson = path.rsplit("/", 1)[-1].split("-", 1)[1][:-3]
+    whole = re.sub(r"\s+", " ", text)
     text = re.split(r"^\*\*Beside the", text.split("## Try next")[0], flags=re.M)[0]
     text = re.sub(r"\s+", " ", text)
     for words in [w for of, w, _ in SAID if of == lesson]:
         text = text.replace(words, re.sub(r"\d", "_", words))
     for words, numbers in [(w, n) for of, w, n in FUNCTIONS if of == lesson]:
         words = words.format(*numbers())
-        if words not in text:
+        if words not in whole:
             yield f"the function has: {words}"
         text = text.replace(words, re.sub(r"\d", "_", words))
     text = re.sub(CLAIMED.get(lesson, "(?!)"), " ", text)

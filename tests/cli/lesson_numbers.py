@@ -572,6 +572,20 @@ def word2vec_cbow(w):
     yield from word2vec(w)
     _, s = trained("word2vec-cbow", "--iterations", "1")
     yield f"An epoch has {s['iterations_per_epoch']} iterations of {s['batch']} samples"
+    yield f"The text has {s['train_rows']:,} such places"
+    with open(f"{root}/data/kingdom.txt", encoding="utf-8") as f:
+        lines = f.read().lower().splitlines()
+    words = len({word for line in lines for word in re.findall(r"[\w']+", line)})
+    yield f"{len(lines)} short sentences"
+    yield f"animals and food, with {words} different words"
+    yield f"come out of {words} words"
+    vocabulary = w.tensors["fc1.W"]["shape"][1]
+    yield f"score all {vocabulary} entries"
+    yield f"with {vocabulary} words we can afford"
+    yield f"the loss is near $\\ln {vocabulary}$, {math.log(vocabulary):.2f}"
+    yield f"$2 \\cdot {w.tensors['mean1.out']['shape'][0]} \\cdot 16 \\cdot {vocabulary}$ FLOPs"
+    if round(50000 / vocabulary, -2) != 400:
+        complaints.append(f"{w.path}: four hundred times: 50,000 of {vocabulary}")
 
 
 def word2vec_skipgram(w):

@@ -67,6 +67,14 @@ expect_json 'abs(rows[2]["dynamic_w"] * 8 / rows[0]["dynamic_w"] - 1) < 1e-12' \
 run table amdahl --json --set 'a tenth serial:processors=10'
 expect_json 'abs(rows[0]["speedup_x"] - 1 / .19) < 1e-12' \
     'rows[3]["limit_x"] is None' '0 < rows[5]["implied_serial_share"] < .1'
+# The printed blocks are for the printed n: with another threads are idle, or elements are
+# left out, and no count is negative.
+run table launches --json
+expect_json "all(r['idle_count'] == r['printed_blocks_count'] * r['threads_count'] - r['n_count'] and r['left_out_count'] == 0 for r in rows)"
+run table launches --json --set n=1000000
+expect_json "rows[1]['left_out_count'] == 1000000 - 391 * 256 and rows[1]['idle_count'] == 0" \
+    "rows[0]['idle_count'] == 40960 * 512 - 1000000 and rows[0]['left_out_count'] == 0" \
+    "all(r[k] >= 0 for r in rows for k in ('idle_count', 'left_out_count', 'too_many_count'))"
 run table tile_model --json
 expect_json 'rows[0]["q"] == 512' 'rows[1]["best_q"] == rows[1]["q"]' \
     'rows[1]["largest_block"] == 64'

@@ -135,6 +135,15 @@ TEST_CASE(bad_files_name_their_line)
     expect_refusal(HEAD "#:formula all [ms] = time + sms\n"
                         "a,sms [count],time [ms],source\nA,1,2,s\n",
                    "[table.formula-unit] t.csv:2: all = time + sms");
+    /* A year is a date, and years are a time. */
+    expect_refusal(HEAD "#:formula age [year] = life * 2\n"
+                        "a,life [years],source\nA,1,s\n",
+                   "[table.formula-unit] t.csv:2: age = life * 2 is not in "
+                   "year: by the units of its columns it has another power of "
+                   "time (numbers in a formula have none: a time needs a "
+                   "column; a year is a date, a time is in years)");
+    lab_fact_free(parse(HEAD "#:formula age [years] = life * 2\n"
+                             "a,life [years],source\nA,1,s\n"));
     expect_refusal(HEAD "#:formula x [J] = sms\n"
                         "a,sms [count],printed_x [MHz],source\nA,1,1,s\n",
                    "[table.printed-unit] t.csv:3: printed_x is in MHz, and x "

@@ -18,7 +18,8 @@
 enum { MOST_BYTES = 1 << 20, MOST_FORMULA = 400, UNIT_BYTES = 24 };
 
 /* What a number of a table may be counted in, and the power of time in it: a clock is
- * 1/s, and so are a rate and, of joules, a watt; cycles are a count. */
+ * 1/s, and so are a rate and, of joules, a watt; cycles are a count. A year is a date,
+ * and years are a time. */
 static const struct {
     const char *name;
     int time;
@@ -37,7 +38,7 @@ static const struct {
     {"kg", 0},       {"mm", 0},     {"USD", 0},       {"million", 0},
     {"billion", 0},  {"x", 0},      {"points", 0},    {"year", 0},
     {"B/clk", 0},    {"MHz/V", -1}, {"GFLOP/s/W", 0}, {"items/s", -1},
-    {"items", 0},    {"digits", 0}, {"level", 0},
+    {"items", 0},    {"digits", 0}, {"level", 0},     {"years", 1},
 };
 enum { UNITS = sizeof(units) / sizeof(units[0]) };
 
@@ -543,8 +544,11 @@ static enum lab_status check_formulas(struct reader *r)
                            "[table.formula-unit] %s = %s is not in %s: by the "
                            "units of its columns it has another power of time "
                            "(numbers in a formula have none: a time needs a "
-                           "column)",
-                           c->name, c->formula, c->unit);
+                           "column%s)",
+                           c->name, c->formula, c->unit,
+                           strcmp(c->unit, "year") == 0
+                               ? "; a year is a date, a time is in years"
+                               : "");
         }
     }
     return st;

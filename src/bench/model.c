@@ -671,10 +671,16 @@ static void search_folder(struct lab_bench_result *to, const char *folder)
 }
 
 /* kernels/gemm/tile.cu, kernels/saxpy/saxpy.cu for small rungs, or the file that names
- * the rung. */
-static void guess_source(struct lab_bench_result *to,
+ * the rung: once for all rows of a rung. */
+static void guess_source(const struct lab_bench_data *data,
+                         struct lab_bench_result *to,
                          const struct lab_operation *op)
 {
+    for (const struct lab_bench_result *r = data->rows; r < to; r++)
+        if (strcmp(r->variant, to->variant) == 0) {
+            to->source = r->source;
+            return;
+        }
     const char *const names[] = {to->variant, op->name};
     const char *folder = op->folder ? op->folder : op->name;
     for (int i = 0; i < 2; i++) {
@@ -692,14 +698,15 @@ static void guess_source(struct lab_bench_result *to,
 /* The source is in the tables of the CUDA module, and the idea of a row that was
  * recorded without one. Where that cannot be loaded, the name shows whether a rung is
  * the library's and where its file may be. */
-static void describe_stored(struct lab_bench_result *to,
+static void describe_stored(const struct lab_bench_data *data,
+                            struct lab_bench_result *to,
                             const struct lab_operation *ladder)
 {
     const struct lab_cuda_module *module = NULL;
     const struct lab_variant *r;
     const char *idea = to->idea;
     to->library = lab_variant_is_library(to->variant);
-    guess_source(to, ladder);
+    guess_source(data, to, ladder);
     if (lab_cuda_load(&module))
         return;
     for (int i = 0; (r = module->backend->rung(NULL, ladder->name, i)); i++) {
@@ -763,7 +770,7 @@ static enum lab_status add_stored(struct taking *t,
     if (!to)
         return lab_no_memory("the rows of a lab");
     take_stored(to, row);
-    describe_stored(to, ladder);
+    describe_stored(data, to, ladder);
     stored_ceiling(data, t->set, t->roofs, row, to);
     lab_bench_relate(data, at);
     if (row->traced_exec != LAB_UNKNOWN && t->n_launches < LAUNCHES)

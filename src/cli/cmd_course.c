@@ -536,7 +536,7 @@ static enum lab_status open_course(struct course *c)
     lab_str_init(&path);
     enum lab_status st = lab_data_path("profiles/course.csv", &path);
     if (!st)
-        st = lab_fact_read(&c->t, lab_str_text(&path));
+        st = lab_fact_read(&c->t, lab_str_text(&path), NULL);
     lab_str_release(&path);
     if (!st)
         st = find_columns(c);

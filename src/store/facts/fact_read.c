@@ -728,31 +728,25 @@ static enum lab_status check_course(const struct lab_fact_table *t,
     return st;
 }
 
-enum lab_status lab_fact_read_next(struct lab_fact_table **out,
-                                   const char *path, struct lab_str *course)
+enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path,
+                              struct lab_str *course)
 {
     struct lab_fact_table *t = NULL;
+    struct lab_str own;
     char *text = NULL;
     size_t bytes = 0;
+    lab_str_init(&own);
     enum lab_status st = load(path, &text, &bytes);
     if (!st)
         st = lab_fact_parse(&t, path, text, bytes);
     lab_free(text);
     if (!st)
-        st = check_course(t, course);
+        st = check_course(t, course ? course : &own);
+    lab_str_release(&own);
     if (st)
         lab_fact_free(t);
     else
         *out = t;
-    return st;
-}
-
-enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path)
-{
-    struct lab_str course;
-    lab_str_init(&course);
-    enum lab_status st = lab_fact_read_next(out, path, &course);
-    lab_str_release(&course);
     return st;
 }
 

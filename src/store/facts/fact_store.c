@@ -48,7 +48,7 @@ static enum lab_status read_all(const char *dir, struct lab_fact_table **list,
         struct lab_fact_table *t = NULL;
         st = lab_str_check(&path, "a path");
         if (!st)
-            st = lab_fact_read_next(&t, lab_str_text(&path), &course);
+            st = lab_fact_read(&t, lab_str_text(&path), &course);
         if (st == LAB_E_PARSE) {
             if (!wrong)
                 lab_error_keep(&why);
@@ -169,7 +169,7 @@ static enum lab_status no_table(const char *name, const char *names)
 enum lab_status lab_fact_find(struct lab_fact_table **out, const char *name)
 {
     if (strchr(name, '/') || strstr(name, ".csv"))
-        return lab_fact_read(out, name);
+        return lab_fact_read(out, name, NULL);
     struct search s = {.name = name};
     lab_str_init(&s.names);
     enum lab_status st = lab_fact_all(compare_name, &s);

@@ -462,19 +462,19 @@ enum lab_status lab_index_add_kernel(struct lab_index *x,
     return x->zone.parts == LAB_ZONE_ROWS ? close_zone(x) : LAB_OK;
 }
 
-enum lab_status lab_index_store(struct lab_index *x, int64_t place)
+enum lab_status lab_index_end(struct lab_index *x, enum lab_status st,
+                              int64_t place)
 {
-    enum lab_status st = x->zone.parts ? close_zone(x) : LAB_OK;
+    if (st == LAB_OK && x->zone.parts)
+        st = close_zone(x);
     if (st == LAB_OK && x->group.parts) {
         store_zone(x, &x->group, LAB_ZONE_GROUP);
         st = x->add_zone.st;
     }
-    return st ? st : store_iterations(&x->iterations, x->db, x->run, place);
-}
-
-void lab_index_release(struct lab_index *x)
-{
+    if (st == LAB_OK)
+        st = store_iterations(&x->iterations, x->db, x->run, place);
     lab_stmt_end(&x->add_zone);
     lab_stmt_end(&x->add_name);
     release_iterations(&x->iterations);
+    return st;
 }

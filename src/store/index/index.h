@@ -97,9 +97,10 @@ enum lab_status lab_index_begin(struct lab_index *x, struct lab_database *db,
 /* In the order of the rows. */
 enum lab_status lab_index_add_kernel(struct lab_index *x,
                                      const struct lab_index_kernel *k);
-/* `place`: the first free one of the run's rows of time_sum. */
-enum lab_status lab_index_store(struct lab_index *x, int64_t place);
-void lab_index_release(struct lab_index *x);
+/* Stores it where `st` is LAB_OK, and gives back what it has taken; `place`: the first
+ * free one of the run's rows of time_sum. Returns `st`, or what went wrong then. */
+enum lab_status lab_index_end(struct lab_index *x, enum lab_status st,
+                              int64_t place);
 
 /* Steps in the order of their exec. */
 enum lab_status lab_iterations_add(struct lab_iterations *it,

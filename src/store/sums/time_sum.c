@@ -1221,9 +1221,7 @@ static enum lab_status keep(struct lab_database *db, int64_t run)
         st = sum_build(db, run, &table, &index);
     if (st == LAB_OK)
         st = insert_rows(db, run, &table);
-    if (st == LAB_OK)
-        st = lab_index_store(&index, (int64_t)table.count);
-    lab_index_release(&index);
+    st = lab_index_end(&index, st, (int64_t)table.count);
     if (st == LAB_OK)
         st = lab_database_exec_of(db, "UPDATE run SET summed = 1 WHERE id = ?1",
                                   run, "storing the times of a run");

@@ -56,12 +56,11 @@ struct lab_fact_change {
 };
 
 LAB_C_BEGIN
-/* Reads a file and computes its columns. *out is the caller's. */
-enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path);
-/* One of several files. `course` is empty before the first and takes the rows of the
- * course, which each table's own row is looked for in; the caller's. */
-enum lab_status lab_fact_read_next(struct lab_fact_table **out,
-                                   const char *path, struct lab_str *course);
+/* Reads a file and computes its columns. *out is the caller's. `course`: for several
+ * files, empty before the first; it takes the rows of the course, which each table's own
+ * row is looked for in. NULL: read for this file alone. */
+enum lab_status lab_fact_read(struct lab_fact_table **out, const char *path,
+                              struct lab_str *course);
 /* The same of the text of a file; `path` is for messages and the name. */
 enum lab_status lab_fact_parse(struct lab_fact_table **out, const char *path,
                                const char *text, size_t bytes);

@@ -165,13 +165,12 @@ void sim_end(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
 bool sim_repeats(struct sim_warp *w, const struct sim_instr *i, int lane,
                  enum lab_sim_check check, enum lab_ptx_space space,
                  uint64_t addr);
-/* A finding of block `block`, which may have ended, in one thread. No block runs. */
+/* A finding of block `block`, which may have ended, in one thread. No block runs.
+ * `last`: the launch ends there. How many of the blocks behind it have run depends on the
+ * number of host threads, unless blocks run in one order: their findings are dropped. */
 void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
                    const struct sim_instr *i, enum lab_sim_check check,
-                   const char *format, ...) LAB_PRINTF(6, 7);
-/* The budget ends in `block`. How many of the blocks behind it have run depends on the
- * number of host threads, unless blocks run in one order: their findings are dropped. */
-void sim_find_until(struct sim_grid *g, uint64_t block);
+                   bool last, const char *format, ...) LAB_PRINTF(7, 8);
 
 /* ---- what happened before what (race.c) ----
  *

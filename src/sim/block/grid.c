@@ -318,16 +318,16 @@ static void find_budget(struct launch *l)
     const struct budget *g = &l->budget;
     if (g->found && l->status == LAB_E_CANCELLED)
         sim_find_late(&l->grid, g->block, g->thread, g->at, LAB_SIM_BUDGET,
+                      false,
                       "the launch was stopped here, after %lld instructions of "
                       "warps",
                       (long long)executed(l));
-    else if (g->found) {
+    else if (g->found)
         sim_find_late(&l->grid, g->block, g->thread, g->at, LAB_SIM_BUDGET,
+                      true,
                       "the launch executes more than %lld instructions of "
                       "warps; does a loop end?",
                       (long long)g->all);
-        sim_find_until(&l->grid, g->block);
-    }
 }
 
 /* Runs up to `most` instructions. */

@@ -632,9 +632,11 @@ void sim_end(struct sim_warp *w, const struct sim_instr *i, uint32_t lanes,
 
 void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
                    const struct sim_instr *i, enum lab_sim_check check,
-                   const char *format, ...)
+                   bool last, const char *format, ...)
 {
     struct sim_launch_check *l = g->check;
+    if (last && !l->ordered)
+        l->last = block;
     struct lab_sim_finding one = {.argument = -1, .check = check};
     if (!(l->checks >> check & 1) || !l->all)
         return;
@@ -647,13 +649,6 @@ void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
     sim_found(l->all,
               &(struct sim_found){
                   .f = one, .block = block, .thread = thread, .array = -1});
-}
-
-void sim_find_until(struct sim_grid *g, uint64_t block)
-{
-    struct sim_launch_check *l = g->check;
-    if (!l->ordered)
-        l->last = block;
 }
 
 void sim_find_unset(struct sim_warp *w, const struct sim_instr *i,

@@ -25,7 +25,6 @@ struct lab_timed_row;
 
 enum {
     LAB_BENCH_SETS = 4,
-    LAB_BENCH_SLIDES = 64,
     LAB_BENCH_TEXT = 512,
     LAB_BENCH_COMMAND = 16384, /* two paths of any length, quoted */
     LAB_BENCH_NAME = 64,

@@ -28,8 +28,6 @@ struct lab_term {
     int n_sources;
 };
 
-enum { LAB_EXPLAIN_LINES = 4 };
-
 struct lab_explanation {
     int tensor;
     int64_t index;

@@ -99,42 +99,26 @@ int export_setup(void **state)
 static struct lab_bench_result rung(int64_t place, const char *name,
                                     double rate)
 {
-    return (struct lab_bench_result){.place = place,
-                                     .lab = "gemm",
-                                     .size = place < 2 ? "64" : "128",
-                                     .variant = name,
-                                     .precision = "fp32",
-                                     .status = isnan(rate) ? "refused" : "done",
-                                     .reason = isnan(rate) ? "no room" : NULL,
-                                     .unit = "FLOP/s",
-                                     .repeats = 20,
-                                     .flush_bytes = LAB_UNKNOWN,
-                                     .check_error = 0.25,
-                                     .sample_error = NAN,
-                                     .error = NAN,
-                                     .min_ns = NAN,
-                                     .quarter_ns = NAN,
-                                     .median_ns = isnan(rate) ? rate : 1500,
-                                     .three_quarters_ns = 1700,
-                                     .max_ns = NAN,
-                                     .flop = 524288,
-                                     .bytes = NAN,
-                                     .traffic_bytes = NAN,
-                                     .rate = rate,
-                                     .rate_model = NAN,
-                                     .rate_predicted = NAN,
-                                     .gain = place == 1 ? 2 : (double)NAN,
-                                     .gain_model = NAN,
-                                     .ceiling_copy = NAN,
-                                     .ceiling_fp32 = 8e12,
-                                     .sm_clock_before_hz = NAN,
-                                     .sm_clock_after_hz = NAN,
-                                     .memory_clock_hz = NAN,
-                                     .temperature_c = NAN,
-                                     .power_w = NAN,
-                                     .note = "=1+1,<b>",
-                                     .workspace_bytes = LAB_UNKNOWN,
-                                     .traced_exec = LAB_UNKNOWN};
+    struct lab_bench_result r;
+    lab_bench_result_init(&r);
+    r.place = place;
+    r.lab = "gemm";
+    r.size = place < 2 ? "64" : "128";
+    r.variant = name;
+    r.precision = "fp32";
+    r.status = isnan(rate) ? "refused" : "done";
+    r.reason = isnan(rate) ? "no room" : NULL;
+    r.unit = "FLOP/s";
+    r.repeats = 20;
+    r.check_error = 0.25;
+    r.median_ns = isnan(rate) ? rate : 1500;
+    r.three_quarters_ns = 1700;
+    r.flop = 524288;
+    r.rate = rate;
+    r.gain = place == 1 ? 2 : (double)NAN;
+    r.ceiling_fp32 = 8e12;
+    r.note = "=1+1,<b>";
+    return r;
 }
 
 void sample_ladder(const char *path)

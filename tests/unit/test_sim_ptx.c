@@ -916,30 +916,34 @@ TEST_CASE(sizes_that_the_text_claims_cost_nothing)
 
 TEST_CASE(deep_nesting_is_refused)
 {
-    char *text = repeated(HEAD ".entry k() {", "{", 100000, "");
-    check_error(text, "t.ptx:4: more than 62 nested scopes");
-    lab_free(text);
-    text = repeated(HEAD ".entry k() { x ", "{", 100000, "");
-    check_error(text, "t.ptx:4: operands nested more than 8 deep");
-    lab_free(text);
-    text = repeated(HEAD ".entry k() { x ", "[", 100000, "");
-    check_error(text, "t.ptx:4: expected a number, got '['");
-    lab_free(text);
-    text = repeated(HEAD ".entry k() { x ", "(", 100000, "");
-    check_error(text, "t.ptx:4: an expression of more than 64 nested terms");
-    lab_free(text);
-    text = repeated(HEAD ".entry k() { x ", "-", 100000, "");
-    check_error(text, "t.ptx:4: an expression of more than 64 nested terms");
-    lab_free(text);
-    text = repeated(HEAD ".entry k() { x 1", "?1", 100000, "");
-    check_error(text, "t.ptx:4: an expression of more than 64 nested terms");
-    lab_free(text);
-    text = repeated(HEAD ".global .b8 x[2] = ", "{", 100000, "");
-    check_error(text, "t.ptx:4: more braces than dimensions");
-    lab_free(text);
-    text = repeated(HEAD ".global .b8 x", "[2]", 100000, ";");
-    check_error(text, "t.ptx:4: an array of more than 8 dimensions");
-    lab_free(text);
+    static const struct {
+        const char *head;
+        const char *piece; /* 100,000 times */
+        const char *tail;
+        const char *error;
+    } cases[] = {
+        {HEAD ".entry k() {", "{", "", "t.ptx:4: more than 62 nested scopes"},
+        {HEAD ".entry k() { x ", "{", "",
+         "t.ptx:4: operands nested more than 8 deep"},
+        {HEAD ".entry k() { x ", "[", "",
+         "t.ptx:4: expected a number, got '['"},
+        {HEAD ".entry k() { x ", "(", "",
+         "t.ptx:4: an expression of more than 64 nested terms"},
+        {HEAD ".entry k() { x ", "-", "",
+         "t.ptx:4: an expression of more than 64 nested terms"},
+        {HEAD ".entry k() { x 1", "?1", "",
+         "t.ptx:4: an expression of more than 64 nested terms"},
+        {HEAD ".global .b8 x[2] = ", "{", "",
+         "t.ptx:4: more braces than dimensions"},
+        {HEAD ".global .b8 x", "[2]", ";",
+         "t.ptx:4: an array of more than 8 dimensions"},
+    };
+    char *text;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        text = repeated(cases[k].head, cases[k].piece, 100000, cases[k].tail);
+        check_error(text, cases[k].error);
+        lab_free(text);
+    }
     /* Side by side is as much as one wants. */
     text = repeated(HEAD ".entry k() {", "{ .reg .b32 x; mov x, L; L: }", 20000,
                     "}");

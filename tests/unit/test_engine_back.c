@@ -292,4 +292,98 @@ NET_CASE(every_mark_of_a_large_network_keeps_its_copy)
     net_moment_free(want);
 }
 
+/* What the walk keeps of an element is what the screen showed at the ends of its
+ * iterations: `want` from iteration `first` on. */
+static void same_past(struct net *n, const char *tensor, int64_t index,
+                      int first, int end, const double *want)
+{
+    int64_t iteration[LAB_WALK_PAST + 1];
+    double value[LAB_WALK_PAST + 1];
+    const int count =
+        lab_walk_past(n->walk, net_id(n, tensor), index, iteration, value);
+    const bool now = lab_walk_written(n->walk, net_id(n, tensor));
+    assert_int_equal(count, end - first + now);
+    for (int i = 0; i < end - first; i++) {
+        assert_int_equal(iteration[i], first + i);
+        assert_true(value[i] == want[first + i]);
+    }
+    if (now) {
+        assert_int_equal(iteration[count - 1], lab_walk_iteration(n->walk));
+        assert_true(value[count - 1] == net_get(n, tensor, index));
+    }
+}
+
+NET_CASE(an_element_has_a_past)
+{
+    enum { LONG = LAB_WALK_PAST + 9 };
+    static const char *const names[] = {"fc1.W", "fc1.W.grad", "act.out", "x"};
+    static const int64_t at_index[] = {103, 103, 3, 20}; /* a pixel with ink */
+    enum { NAMES = sizeof(names) / sizeof(names[0]) };
+    double want[NAMES][LONG];
+    describe(n, "adam lr=0.02");
+    const int steps = net_steps_of(n);
+    net_steps(n, steps);
+    same_past(n, names[0], at_index[0], 0, 0,
+              NULL); /* nobody has asked for it */
+    assert_ok(lab_walk_restart(n->walk));
+    lab_walk_keep_past(n->walk);
+    for (int i = 0; i < LONG; i++) {
+        const int first = i < LAB_WALK_PAST ? 0 : i - LAB_WALK_PAST;
+        net_steps(n, 1);
+        for (int k = 0; k < NAMES; k++)
+            same_past(n, names[k], at_index[k], first, i, want[k]);
+        net_steps(n, steps - 1);
+        for (int k = 0; k < NAMES; k++)
+            want[k][i] = net_get(n, names[k], at_index[k]);
+    }
+    for (int k = 0; k < NAMES; k++) {
+        int differ = 0;
+        for (int i = 1; i < LONG; i++)
+            differ += want[k][i] != want[k][0];
+        assert_true(differ > 0);
+    }
+    /* Back, and on with another rate: what was is the same, what follows is new. */
+    assert_ok(lab_walk_back(n->walk, 5 * steps));
+    const int at = (int)lab_walk_iteration(n->walk);
+    same_past(n, names[0], at_index[0], LONG - LAB_WALK_PAST, at, want[0]);
+    assert_ok(lab_walk_set_lr(n->walk, 0.5));
+    net_steps(n, 2 * steps - lab_walk_position(n->walk) + 1);
+    int64_t iteration[LAB_WALK_PAST + 1];
+    double value[LAB_WALK_PAST + 1];
+    const int count = lab_walk_past(n->walk, net_id(n, names[0]), at_index[0],
+                                    iteration, value);
+    assert_int_equal(iteration[count - 1], at + 2);
+    assert_int_equal(iteration[count - 2], at + 1);
+    assert_true(value[count - 2] == value[count - 1]); /* not updated since */
+    assert_true(value[count - 2] != want[0][at + 1]);
+    /* Anew: no step has written the gradient. */
+    assert_ok(lab_walk_restart(n->walk));
+    same_past(n, names[0], at_index[0], 0, 0, NULL);
+    same_past(n, names[1], at_index[1], 0, 0, NULL);
+}
+
+/* At speed those iterations are kept whose steps run one by one. */
+NET_CASE(a_past_of_training_at_speed)
+{
+    int64_t iteration[LAB_WALK_PAST + 1];
+    double value[LAB_WALK_PAST + 1];
+    describe(n, "adam lr=0.02");
+    lab_walk_keep_past(n->walk);
+    net_iterate(n, 100);
+    const int count =
+        lab_walk_past(n->walk, net_id(n, "fc1.W"), 103, iteration, value);
+    assert_true(value[0] != value[count - 1]);
+    int samples = 1; /* as it is now */
+    for (int i = 0; i < 99; i++)
+        samples += lab_walk_samples(i);
+    assert_int_equal(count, samples);
+    for (int i = 0; i < count; i += 7) {
+        struct net fresh;
+        describe(&fresh, "adam lr=0.02");
+        net_iterate(&fresh, iteration[i] + 1);
+        assert_true(value[i] == net_get(&fresh, "fc1.W", 103));
+        net_free(&fresh);
+    }
+}
+
 RUN_TESTS()

@@ -1170,4 +1170,43 @@ FIXTURE_CASE(an_ended_session_keeps_its_figures)
     assert_int_equal(lab_session_post(f->session, &step), LAB_E_STATE);
 }
 
+/* What the screens draw of an element's past: its own values and its gradient's, and of a
+ * gradient those of the parameter. */
+FIXTURE_CASE(an_explained_element_has_a_past)
+{
+    struct lab_command c = {.kind = LAB_DO_EXPLAIN, .phase = -1};
+    c.element.tensor = lab_plan_tensor(f->snap.plan, "fc1.W");
+    c.element.index = 161; /* of a pixel with ink */
+    assert_ok(lab_session_post(f->session, &c));
+    settle(f);
+    assert_int_equal(f->snap.past[0].values.n, 1); /* as it is now */
+    assert_int_equal(f->snap.past[1].values.n, 0);
+    for (int i = 0; i < 3 * f->snap.schedule->n_steps; i++)
+        post(f, LAB_DO_STEP, 1);
+    settle(f);
+    for (int turn = 0; turn < 2; turn++) {
+        const struct lab_past *own = &f->snap.past[turn];
+        const struct lab_past *other = &f->snap.past[!turn];
+        assert_string_equal(f->snap.plan->tensors[own->tensor].name, "fc1.W");
+        assert_string_equal(f->snap.plan->tensors[other->tensor].name,
+                            "fc1.W.grad");
+        assert_int_equal(own->values.n, 3);
+        assert_true(own->values.value[0] != own->values.value[2]);
+        assert_int_equal(other->values.n, 3);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(own->values.iteration[i], i);
+        assert_true(f->snap.past[0].values.value[2] ==
+                    f->snap.explanation.shown);
+        /* Plain gradient descent, as each iteration did it. */
+        for (int i = 1; i < 3; i++)
+            assert_float_equal(own->values.value[i],
+                               own->values.value[i - 1] -
+                                   f->snap.lr * other->values.value[i],
+                               1e-6);
+        c.element.tensor = other->tensor;
+        assert_ok(lab_session_post(f->session, &c));
+        settle(f);
+    }
+}
+
 RUN_TESTS()

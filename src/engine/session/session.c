@@ -697,6 +697,45 @@ static void fill_explanation(struct lab_session *s, struct lab_snapshot *out)
         keep_error(out, st);
 }
 
+/* The tensor whose elements are the gradients of this one's, or of which this one's are
+ * the gradients; -1: none. */
+static int partner_of(const struct lab_plan *plan, int tensor)
+{
+    if (plan->tensors[tensor].gradient_of >= 0)
+        return plan->tensors[tensor].gradient_of;
+    for (int i = 0; i < plan->n_tensors; i++)
+        if (plan->tensors[i].gradient_of == tensor)
+            return i;
+    return -1;
+}
+
+static void fill_past(struct lab_session *s, struct lab_snapshot *out)
+{
+    struct lab_arena *memory = &out->shared->memory;
+    int64_t iteration[LAB_WALK_PAST + 1];
+    double value[LAB_WALK_PAST + 1];
+    if (s->element.tensor < 0 || s->now.state == LAB_SESSION_TRAINING)
+        return;
+    for (int i = 0; i < 2; i++) {
+        const int tensor =
+            i ? partner_of(s->plan, s->element.tensor) : s->element.tensor;
+        const int n = tensor < 0
+                          ? 0
+                          : lab_walk_past(s->walk, tensor, s->element.index,
+                                          iteration, value);
+        struct lab_curve *c = &out->past[i].values;
+        c->iteration =
+            lab_arena_array(memory, (size_t)n, sizeof(*c->iteration));
+        c->value = lab_arena_array(memory, (size_t)n, sizeof(*c->value));
+        if (n < 1 || !c->iteration || !c->value)
+            continue;
+        memcpy(c->iteration, iteration, (size_t)n * sizeof(*iteration));
+        memcpy(c->value, value, (size_t)n * sizeof(*value));
+        c->n = n;
+        out->past[i].tensor = tensor;
+    }
+}
+
 static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
 {
     struct lab_data_facts facts;
@@ -728,6 +767,7 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     fill_board(s, out, &last);
     forget_reading(&last);
     fill_explanation(s, out);
+    fill_past(s, out);
 }
 
 static void fill_training(struct lab_session *s, struct lab_snapshot *out)
@@ -1277,6 +1317,7 @@ static enum lab_status session_explain(struct lab_session *s,
         e->index >= s->plan->tensors[e->tensor].count)
         return lab_fail(LAB_E_RANGE, "[session.element] no such element");
     s->element = *e;
+    lab_walk_keep_past(s->walk);
     return LAB_OK;
 }
 

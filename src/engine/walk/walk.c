@@ -23,6 +23,13 @@ struct lab_walk_copy {
 
 enum { LAB_WALK_COPIES = 64 };
 
+/* All tensors as an iteration left them. */
+struct past {
+    int64_t iteration; /* -1: empty */
+    void *memory;      /* arena_bytes on the device */
+    bool *written;     /* by tensor; in `tables` */
+};
+
 enum { LAB_WALK_NEWS = 64, LAB_WALK_REFUSAL = 256 };
 
 /* Iterations as graphs. */
@@ -137,6 +144,9 @@ struct lab_walk {
     int marked
         [LAB_WALK_MARKS]; /* index of the copy that it is reached from; -1 */
     struct lab_walk_place mark[LAB_WALK_MARKS]; /* iteration -1: none */
+    struct past past[LAB_WALK_PAST];
+    int n_past; /* slots in use; 0: none is kept */
+    int next_past;
     void *origin;  /* persistent_bytes that it began with; NULL: the seed's */
     int64_t first; /* the iteration that it began with */
     int64_t start_ns; /* that the last restart took */
@@ -221,6 +231,89 @@ static const struct lab_walk_copy *walk_copy_before(const struct lab_walk *w,
             best = c;
     }
     return best;
+}
+
+/* ---- past iterations ---- */
+
+/* The iteration has run its last step. Without memory for it, it is not kept. */
+static void keep_past(struct lab_walk *w)
+{
+    struct past *slot = NULL;
+    for (int i = 0; i < w->n_past; i++)
+        if (w->past[i].iteration == w->iteration)
+            slot = &w->past[i];
+    if (!slot) {
+        slot = &w->past[w->next_past];
+        w->next_past = (w->next_past + 1) % w->n_past;
+    }
+    slot->iteration = -1;
+    if (!slot->written)
+        slot->written = lab_arena_array(&w->tables, (size_t)w->plan->n_tensors,
+                                        sizeof(*slot->written));
+    if (!slot->written ||
+        (!slot->memory &&
+         lab_backend_alloc(w->be, w->plan->arena_bytes, &slot->memory)))
+        return;
+    for (int i = 0; i < w->plan->n_tensors; i++)
+        slot->written[i] = lab_walk_written(w, i);
+    if (lab_backend_copy(w->be, slot->memory, w->arena, w->plan->arena_bytes) ==
+        LAB_OK)
+        slot->iteration = w->iteration;
+}
+
+/* What an iteration left that runs again, and those after it, may be other numbers. */
+static void drop_past(struct lab_walk *w)
+{
+    for (int i = 0; i < w->n_past; i++)
+        if (w->past[i].iteration >= w->iteration)
+            w->past[i].iteration = -1;
+}
+
+void lab_walk_keep_past(struct lab_walk *w)
+{
+    const size_t budget = (size_t)64 << 20;
+    const size_t each = w->plan->arena_bytes ? w->plan->arena_bytes : 1;
+    const size_t fit = budget / each;
+    w->n_past = fit > LAB_WALK_PAST ? LAB_WALK_PAST : (int)fit;
+}
+
+static double element_of(struct lab_walk *w, const void *arena,
+                         const struct lab_tensor *t, int64_t index)
+{
+    double room; /* of any type's size, and aligned for it */
+    const size_t bytes = lab_dtype_bytes(t->dtype);
+    const char *from = (const char *)arena + t->offset + (size_t)index * bytes;
+    return lab_backend_download(w->be, &room, from, bytes)
+               ? NAN
+               : lab_number_at(&room, t->dtype, 0);
+}
+
+int lab_walk_past(struct lab_walk *w, int tensor, int64_t index,
+                  int64_t iteration[LAB_WALK_PAST + 1],
+                  double value[LAB_WALK_PAST + 1])
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    int n = 0;
+    for (;;) {
+        const struct past *next = NULL;
+        for (int i = 0; i < w->n_past; i++) {
+            const struct past *p = &w->past[i];
+            if (p->iteration >= 0 && p->iteration < w->iteration &&
+                p->written[tensor] &&
+                (n == 0 || p->iteration > iteration[n - 1]) &&
+                (!next || p->iteration < next->iteration))
+                next = p;
+        }
+        if (!next)
+            break;
+        iteration[n] = next->iteration;
+        value[n++] = element_of(w, next->memory, t, index);
+    }
+    if (lab_walk_written(w, tensor)) {
+        iteration[n] = w->iteration;
+        value[n++] = element_of(w, w->arena, t, index);
+    }
+    return n;
 }
 
 /* ---- schedules: a replay runs what ran then, and steps back are
@@ -762,6 +855,8 @@ static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
     if (st)
         return st;
     walk_mark_written(w, s, ns);
+    if (w->n_past > 0 && index == w->schedule->n_steps - 1)
+        keep_past(w);
     if (walking && writes(s->step, w->plan->loss))
         st = read_loss(w);
     if (walking && !st)
@@ -839,6 +934,7 @@ static void walk_begin_iteration(struct lab_walk *w, bool keep_copy)
     for (int i = 0; i < plan->n_tensors; i++)
         w->written[i] = plan->tensors[i].role == LAB_TENSOR_DATA ||
                         plan->tensors[i].persistent;
+    drop_past(w);
     if (keep_copy)
         walk_keep_copy(w);
     else /* one from before the learner went back, perhaps of other numbers */
@@ -1352,6 +1448,8 @@ static enum lab_status walk_start(struct lab_walk *w,
         w->copy[i].iteration = -1;
     for (int i = 0; i < LAB_WALK_MARKS; i++)
         w->marked[i] = (int)(w->mark[i].iteration = -1);
+    for (int i = 0; i < LAB_WALK_PAST; i++)
+        w->past[i].iteration = -1;
     walk_speed_forget(w); /* the seed may be another */
     enum lab_status st = walk_init_parameters(w, stop);
     w->iteration = w->first;
@@ -1994,6 +2092,8 @@ static void walk_release(struct lab_walk *w)
             graphs(w)->host_free(w->be, w->speed.slot[i]);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         lab_backend_free(w->be, w->copy[i].memory);
+    for (int i = 0; i < LAB_WALK_PAST; i++)
+        lab_backend_free(w->be, w->past[i].memory);
     lab_backend_free(w->be, w->arena);
     lab_backend_free(w->be, w->eval_arena);
     lab_free(w->origin);

@@ -108,6 +108,12 @@ struct lab_curve { /* of losses or accuracies; thinned when long */
     int n;
 };
 
+/* An element over the iterations that are kept (lab_walk_past()). */
+struct lab_past {
+    int tensor; /* n 0: any */
+    struct lab_curve values;
+};
+
 /* What the copies of one snapshot share; private. */
 struct lab_snapshot_shared;
 
@@ -146,7 +152,10 @@ struct lab_snapshot {
     struct lab_plane board[LAB_BOARD_PARTS];
     int n_board;
     struct lab_explanation explanation; /* tensor -1: none, as while TRAINING */
-    struct lab_check_result *checks;    /* of a LAB_DO_CHECK just now; gone
+    /* The explained element, and the same one of its gradient, or of what it is the
+     * gradient of; n 0: there is none. */
+    struct lab_past past[2];
+    struct lab_check_result *checks; /* of a LAB_DO_CHECK just now; gone
                                            when the walk moves on */
     int n_checks;
     /* The words that ids stand for, as long as the session lives; or NULL. */

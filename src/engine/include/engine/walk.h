@@ -270,6 +270,16 @@ enum lab_status lab_walk_read(struct lab_walk *w, int tensor, bool old,
 enum lab_status lab_walk_write(struct lab_walk *w, int tensor, const void *in);
 enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
                                  struct lab_explanation *out);
+
+/* From now on all tensors are kept as each iteration leaves them that runs step by step
+ * (walked, observed or run again), as many of the newest as have room in 64 MiB. */
+enum { LAB_WALK_PAST = 64 };
+void lab_walk_keep_past(struct lab_walk *w);
+/* An element at the end of the kept iterations before this one, in their order, then, if
+ * it is written, as it is now. Returns how many values there are. */
+int lab_walk_past(struct lab_walk *w, int tensor, int64_t index,
+                  int64_t iteration[LAB_WALK_PAST + 1],
+                  double value[LAB_WALK_PAST + 1]);
 /* Waits for the device and tells what is pending to have happened. */
 enum lab_status lab_walk_sync(struct lab_walk *w);
 /* run_begin and run_end for the observers. */

@@ -136,6 +136,33 @@ play early-stop --backend cpu --color always <typed
 } >typed
 play cnn-digits --backend cpu <typed
 
+# Of an element its values in the iterations that were walked; how the terms add up; two
+# tensors of one shape in one picture.
+{
+    steps 3
+    printf 'absent first 56\n'
+    for step in 4 5 6 1 2 3; do
+        printf 'key s\nawait 60000 step %s of\n' "$step"
+    done
+    printf 'await 60000 loss  first 56  last -22.4  least -22.4\n'
+    printf 'key r\nawait 60000 step 2 of\nabsent first 56\nquit\n'
+} >typed
+play forgotten-check --backend cpu <typed
+expect_exit 0
+{
+    steps 1
+    printf 'await 60000 twice.out by x, of each element\nquit\n'
+} >typed
+play forgotten-check --backend cpu <typed
+expect_exit 0
+
+{
+    steps 3
+    printf 'await 60000 loss, sum of the largest\nquit\n'
+} >typed
+play one-tile --backend cpu <typed
+expect_exit 0
+
 # Below the texts of the steps the introduction.
 {
     steps 3

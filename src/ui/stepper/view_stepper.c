@@ -350,6 +350,8 @@ static int lab_network_step(const struct lab_network *n,
 /* ---- the state ---- */
 
 enum { ASK_RESTART = 1, ASK_LEAVE, ASK_SAVE };
+/* What is drawn where room is left, the first that there is first. */
+enum filler { FILL_PAST, FILL_PAIR, FILL_TERMS, FILL_SUM, FILLERS };
 enum { TENSORS = LAB_STEP_IN + LAB_STEP_OUT, KERNELS = 64, NUMBER_W = 10 };
 enum {
     BOARD_H = 15, /* the least that a blackboard takes */
@@ -465,8 +467,9 @@ struct lab_stepper {
         const struct lab_variant *of; /* that `doc` is of; NULL: none */
         struct lab_doc doc;
         struct lab_pager pager;
-        bool shown; /* in this frame */
-    } source_text;  /* of the step, where a board leaves room */
+        bool shown;       /* in this frame */
+    } source_text;        /* of the step, where a board leaves room */
+    bool filled[FILLERS]; /* in this frame */
 
     struct lab_stepper_kernel *kernels;
     int n_kernels;      /* -1: not known */
@@ -1034,6 +1037,14 @@ static bool tensor_action(struct lab_stepper *v, int action)
     else
         return false;
     return true;
+}
+
+static bool reads(const struct lab_step *step, int tensor)
+{
+    for (int i = 0; i < step->n_in; i++)
+        if (step->in[i] == tensor)
+            return true;
+    return false;
 }
 
 static bool writes(const struct lab_step *step, int tensor)
@@ -2514,6 +2525,335 @@ static int left_for_slices(const struct lab_stepper *v,
     return lab_heat_is_shared(&one) ? 0 : left;
 }
 
+/* ---- what fills the holes: an element's past, two tensors in one picture, terms ---- */
+
+enum { HOLE_H = 5, HOLE_W = 26 }; /* the least that has something to show */
+
+/* The first, the last, the least and the largest, as many as have room. false: they are
+ * one number. */
+static bool draw_range(struct lab_canvas *c, struct lab_rect row,
+                       const struct lab_curve *of)
+{
+    enum { DIGITS = 8 };
+    struct figures f = {.row = row};
+    double least = NAN;
+    double most = NAN;
+    for (int i = 0; i < of->n; i++) {
+        least = fmin(least, of->value[i]);
+        most = fmax(most, of->value[i]);
+    }
+    if (least == most) {
+        put_stat(c, &f, DIGITS, "always", least);
+        return false;
+    }
+    put_stat(c, &f, DIGITS, "first", of->value[0]);
+    put_stat(c, &f, DIGITS, "last", of->value[of->n - 1]);
+    put_stat(c, &f, DIGITS, "least", least);
+    put_stat(c, &f, DIGITS, "largest", most);
+    return true;
+}
+
+/* The explained element over the iterations, and below it its gradient or what it is the
+ * gradient of. Returns the rows used. */
+static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
+                     struct lab_rect r)
+{
+    enum { MOST_H = 12, APART = 2 };
+    const int top = r.y;
+    for (int i = 0; i < 2; i++) {
+        const struct lab_curve *of = &v->snap.past[i].values;
+        const struct lab_element e = {v->snap.past[i].tensor,
+                                      v->snap.explanation.index};
+        const struct lab_series series = {.y = of->value,
+                                          .at = of->iteration,
+                                          .n = of->n,
+                                          .name = "",
+                                          .role = i ? LAB_ROLE_SERIES_2
+                                                    : LAB_ROLE_SERIES_1};
+        const struct lab_chart chart = {.x_name = "iteration",
+                                        .series = &series,
+                                        .count = 1,
+                                        .y_min = NAN,
+                                        .y_max = NAN,
+                                        .unlisted = true};
+        char name[256];
+        if (of->n < 2 || r.h < HOLE_H)
+            continue;
+        const int h = i == 0 && r.h > 2 * HOLE_H ? (r.h - 1) / 2 : r.h;
+        struct lab_rect row = lab_rect_cut_top(&r, 1);
+        lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
+                       element_name(v, &e, name, sizeof(name)));
+        lab_rect_cut_left(&row, APART);
+        if (draw_range(c, row, of))
+            lab_chart_draw(
+                c, lab_rect_cut_top(&r, (h < MOST_H ? h : MOST_H) - 1), &chart);
+        lab_rect_cut_top(&r, 1);
+    }
+    return r.y > top ? r.y - 1 - top : 0;
+}
+
+/* An input and an output of the step of the same shape, both whole: each element is a
+ * point, that of the cursor bright. false: the step has none that differ. */
+static bool find_pair(const struct lab_stepper *v,
+                      const struct lab_plane **from,
+                      const struct lab_plane **to)
+{
+    enum { MOST = 1 << 14 };
+    const struct lab_board_view *b = &v->board.view;
+    const struct lab_tensor *all = v->snap.plan->tensors;
+    const struct lab_schedule_step *now = step_now(v);
+    for (int k = 0; now && k < b->board.n * b->board.n; k++) {
+        const struct lab_plane *p = lab_board_plane(b, k % b->board.n);
+        const struct lab_plane *q = lab_board_plane(b, k / b->board.n);
+        if (p && q && p->value && q->value && p->written && q->written &&
+            reads(now->step, p->tensor) && writes(now->step, q->tensor) &&
+            p->tensor != q->tensor &&
+            lab_shape_equal(&all[p->tensor].shape, &all[q->tensor].shape) &&
+            p->tiles == 1 && q->tiles == 1 && p->rows == q->rows &&
+            p->cols == q->cols && p->show.row_axis == q->show.row_axis &&
+            p->show.col_axis == q->show.col_axis && p->rows * p->cols <= MOST &&
+            p->stats.min < p->stats.max && q->stats.min < q->stats.max) {
+            *from = p;
+            *to = q;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int draw_pair(const struct lab_stepper *v, struct lab_canvas *c,
+                     struct lab_rect r)
+{
+    enum { MOST_H = 20, FAR_W = 3 };
+    const struct lab_plane *x;
+    const struct lab_plane *y;
+    if (!find_pair(v, &x, &y))
+        return 0;
+    const int64_t n = x->rows * x->cols;
+    const bool one = v->cursor >= 0 && v->cursor < n &&
+                     (v->tensor == x->tensor || v->tensor == y->tensor);
+    const struct lab_series series[] = {{.x = x->value,
+                                         .y = y->value,
+                                         .n = n,
+                                         .role = LAB_ROLE_SERIES_1,
+                                         .points = true},
+                                        {.x = x->value + (one ? v->cursor : 0),
+                                         .y = y->value + (one ? v->cursor : 0),
+                                         .n = one ? 1 : 0,
+                                         .role = LAB_ROLE_MARK,
+                                         .points = true}};
+    const char *const x_name = v->snap.plan->tensors[x->tensor].name;
+    const struct lab_chart chart = {.x_name = x_name,
+                                    .series = series,
+                                    .count = 2,
+                                    .y_min = NAN,
+                                    .y_max = NAN,
+                                    .unlisted = true};
+    r.h = r.h < MOST_H ? r.h : MOST_H;
+    struct lab_rect plot = r;
+    struct lab_rect row = lab_rect_cut_top(&plot, 1);
+    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
+                   v->snap.plan->tensors[y->tensor].name);
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, " by %s, of each element", x_name);
+    lab_chart_draw(c, plot, &chart);
+    return r.h;
+}
+
+static bool is_sum(const struct lab_explanation *e, int64_t least_terms)
+{
+    return e->tensor >= 0 && !e->unwritten && e->n_terms_all >= least_terms &&
+           e->n_terms >= least_terms;
+}
+
+/* The sum of the largest term, of the largest two, and so on: how many matter, and what
+ * cancels. Returns the rows used; 0: no sum of several terms is explained. */
+static int draw_sum(const struct lab_stepper *v, struct lab_canvas *c,
+                    struct lab_rect r)
+{
+    enum { LEAST = 4, MOST_H = 14 };
+    const struct lab_explanation *e = &v->snap.explanation;
+    double *sum = is_sum(e, LEAST)
+                      ? lab_alloc_array((size_t)e->n_terms + 1, sizeof(*sum))
+                      : NULL;
+    if (!sum)
+        return 0;
+    sum[0] = 0;
+    for (int64_t k = 0; k < e->n_terms; k++)
+        sum[k + 1] = sum[k] + e->terms[k].value;
+    const struct lab_series series = {
+        .y = sum, .n = e->n_terms + 1, .name = "", .role = LAB_ROLE_SERIES_1};
+    const struct lab_chart chart = {.x_name = "terms",
+                                    .series = &series,
+                                    .count = 1,
+                                    .y_min = NAN,
+                                    .y_max = NAN,
+                                    .unlisted = true};
+    r.h = r.h < MOST_H ? r.h : MOST_H;
+    struct lab_rect plot = r;
+    struct lab_rect row = lab_rect_cut_top(&plot, 1);
+    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s", e->name ? e->name : "?");
+    put_whole(c, &row, LAB_ROLE_DIM, ", sum of the largest");
+    lab_chart_draw(c, plot, &chart);
+    lab_free(sum);
+    return r.h;
+}
+
+enum { BRIEF_TEXT = 2 * LAB_TERM_TEXT };
+
+/* "0.70375*-0.086874" with four digits a number; those in names stay. */
+static const char *brief_text(const char *text, char out[BRIEF_TEXT])
+{
+    size_t at = 0;
+    out[0] = '\0';
+    while (*text && at < BRIEF_TEXT) {
+        bool name = false;
+        size_t n = 0;
+        while (text[n] && (name || !isdigit((unsigned char)text[n]))) {
+            name = isalnum((unsigned char)text[n]) || text[n] == '_';
+            n++;
+        }
+        at += (size_t)snprintf(out + at, BRIEF_TEXT - at, "%.*s", (int)n, text);
+        text += n;
+        if (!*text || at >= BRIEF_TEXT)
+            break;
+        char *end = NULL;
+        const double number = strtod(text, &end);
+        at +=
+            (size_t)snprintf(out + at, BRIEF_TEXT - at,
+                             number == floor(number) ? "%.9g" : "%.4g", number);
+        text = end;
+    }
+    return out;
+}
+
+/* The terms of the explained element with their bars, the largest first, where its own
+ * pane has no room for all. Returns the rows used; 0: it is no such sum. */
+static int draw_terms(const struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    enum { COLUMN_W = 40, FORMULA_H = 4 }; /* that pane's title and head */
+    const struct lab_explanation *e = &v->snap.explanation;
+    struct named_value of[NAMED_MOST];
+    char text[BRIEF_TEXT];
+    char name[160];
+    if (!is_sum(e, 2) ||
+        e->n_terms_all + FORMULA_H <= v->layout.pane[LAB_PANE_EXPLAIN].h)
+        return 0;
+    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    int64_t n = (int64_t)r.h * largest(r.w / COLUMN_W, 1);
+    n = n < e->n_terms ? n : e->n_terms;
+    n = n < NAMED_MOST ? n : NAMED_MOST;
+    for (int64_t i = 0; i < n; i++) {
+        const struct lab_term *t = &e->terms[i];
+        const char *as = brief_text(t->text, text);
+        if (t->n_sources > 0 &&
+            strcmp(t->text, LAB_VALUE_TEXT(t->value, 9)) == 0)
+            as = element_name(v, &t->source[0], name, sizeof(name));
+        of[i].value = t->value;
+        snprintf(of[i].name, sizeof(of[i].name), "%.31s", as);
+    }
+    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s", e->name ? e->name : "?");
+    snprintf(text, sizeof(text),
+             n < e->n_terms_all ? ", the largest %lld of %lld terms"
+                                : ", its %lld terms",
+             (long long)n, (long long)e->n_terms_all);
+    put_whole(c, &row, LAB_ROLE_DIM, text);
+    return 1 + draw_in_columns(c, r, of, (int)n, false);
+}
+
+static bool is_free(const struct lab_canvas *c, int y, int x,
+                    const struct lab_rect *taken, int n)
+{
+    const struct lab_cell *cell = &c->cells[y * c->w + x];
+    bool blank = strcmp(cell->text, " ") == 0 && cell->paper == LAB_TINT_NONE &&
+                 cell->image == 0;
+    for (int i = 0; i < n && blank; i++)
+        blank = !lab_rect_has(taken[i], y, x);
+    return blank;
+}
+
+/* The largest rectangle of blank cells of `r` outside of n rectangles, with a line and
+ * some columns left to what is above and at its left; h 0: none is large enough. */
+static struct lab_rect find_hole(const struct lab_canvas *c, struct lab_rect r,
+                                 const struct lab_rect *taken, int n)
+{
+    enum { APART = 2, MOST_W = 512 };
+    struct lab_rect best = {r.y, r.x, 0, 0};
+    int free_h[MOST_W] = {0}; /* rows of a column from this one up */
+    const int w = r.w < MOST_W ? r.w : MOST_W;
+    for (int y = r.y; y < r.y + r.h; y++) {
+        for (int x = 0; x < w; x++)
+            free_h[x] = is_free(c, y, r.x + x, taken, n) ? free_h[x] + 1 : 0;
+        for (int x = 0; x < w; x++) {
+            int h = free_h[x];
+            for (int end = x; end < w && h >= HOLE_H; end++) {
+                h = free_h[end] < h ? free_h[end] : h;
+                struct lab_rect one = {y + 1 - h, r.x + x, h, end + 1 - x};
+                lab_rect_cut_top(&one, one.y > r.y ? 1 : 0);
+                lab_rect_cut_left(&one, x > 0 ? APART : 0);
+                if (one.h >= HOLE_H && one.w >= HOLE_W &&
+                    one.h * one.w > best.h * best.w)
+                    best = one;
+            }
+        }
+    }
+    return best;
+}
+
+/* Draws it, unless this frame has it. Returns the rows used. */
+static int fill(struct lab_stepper *v, struct lab_canvas *c, struct lab_rect r,
+                enum filler what)
+{
+    static int (*const draw[FILLERS])(const struct lab_stepper *,
+                                      struct lab_canvas *, struct lab_rect) = {
+        [FILL_PAST] = draw_past,
+        [FILL_PAIR] = draw_pair,
+        [FILL_TERMS] = draw_terms,
+        [FILL_SUM] = draw_sum};
+    const int used = v->filled[what] ? 0 : draw[what](v, c, r);
+    v->filled[what] = v->filled[what] || used > 0;
+    return used;
+}
+
+/* An element's past, in the right half of a wide place or the upper half of another, or
+ * in all of it; *r loses that part. */
+static void fill_side(struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect *r)
+{
+    enum { WIDE = 28, APART = 2 };
+    struct lab_rect rest = *r;
+    const bool wide = r->w >= 2 * WIDE + APART;
+    struct lab_rect at =
+        wide ? lab_rect_cut_right(&rest, (r->w - APART) / 2) : rest;
+    if (!wide && r->h > 2 * HOLE_H)
+        at.h = r->h / 2;
+    if (at.h < HOLE_H || at.w < HOLE_W)
+        return;
+    const int used = fill(v, c, at, FILL_PAST);
+    if (used > 0 && wide)
+        lab_rect_cut_right(&rest, APART);
+    if (used > 0 && !wide)
+        lab_rect_cut_top(&rest, used + 1);
+    if (used > 0)
+        *r = rest;
+}
+
+/* In what is left of `r`: what has not been drawn in this frame. */
+static void fill_holes(struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    struct lab_rect taken[FILLERS];
+    int n = 0;
+    for (enum filler i = 0; i < FILLERS; i++) {
+        struct lab_rect hole = find_hole(c, r, taken, n);
+        if (hole.h == 0)
+            return;
+        hole.h = fill(v, c, hole, i);
+        taken[n] = hole;
+        n += hole.h > 0;
+    }
+}
+
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
@@ -2554,7 +2894,10 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
         draw_sheet(v, c, r);
     else
         draw_heat(v, c, r);
-    bool source = !v->numbers && !look->show.sheet && draw_below(v, c, r);
+    const bool below = !v->numbers && !look->show.sheet;
+    bool source = below && draw_below(v, c, r);
+    if (below)
+        fill_holes(v, c, below_heat(v, r));
     if (!lab_rect_empty(cursor))
         draw_cursor_line(v, c, cursor, &stats);
     if (!lab_rect_empty(stats))
@@ -2567,6 +2910,7 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     lab_rect_cut_top(&beside, 1);
     if (!source)
         draw_source(v, c, beside);
+    fill_holes(v, c, beside);
 }
 
 /* The planes of the board whose values have a distribution: that of the cursor's
@@ -3007,6 +3351,7 @@ static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
         struct lab_rect to = place[i];
         if (to.w < LEAST_W)
             continue;
+        fill_side(v, c, &to);
         if (at < n)
             draw_lines_beside(v, c, &to, n - at, &line);
         struct lab_rect spreads = to;
@@ -3015,11 +3360,15 @@ static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
         draw_some_spreads(v, c, &spreads, plane, n, &at);
         lab_rect_cut_top(&to, spreads.y - to.y);
         draw_some_lines(v, c, &to, &line);
+        struct lab_rect open = to;
         table = table || draw_table(v, c, &to);
-        if (!source && draw_source(v, c, to))
+        if (!source && draw_source(v, c, to)) {
             source = true;
-        else
+        } else if (at < n) {
             draw_some_spreads(v, c, &to, plane, n, &at);
+            open = to;
+        }
+        fill_holes(v, c, open);
     }
 }
 
@@ -3060,6 +3409,7 @@ static void draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
         return;
     }
     struct lab_rect list = lab_rect_cut_top(&r, 1);
+    memset(v->filled, 0, sizeof(v->filled));
     draw_list(v, c, list);
     if (draw_gates(v, c, r) || draw_board(v, c, r))
         return;
@@ -4265,28 +4615,6 @@ static void add_printed(struct lab_doc *d, const struct lab_stepper *v)
                  p->note ? p->note : "");
 }
 
-/* "0.70375*-0.086874" with four digits a number; those in names stay. */
-static void add_brief(struct lab_doc *d, const char *text)
-{
-    while (*text) {
-        bool name = false;
-        size_t n = 0;
-        while (text[n] && (name || !isdigit((unsigned char)text[n]))) {
-            name = isalnum((unsigned char)text[n]) || text[n] == '_';
-            n++;
-        }
-        lab_doc_addf(d, LAB_ROLE_FORMULA, "%.*s", (int)n, text);
-        text += n;
-        char *end = NULL;
-        double number = *text ? strtod(text, &end) : 0;
-        if (!*text)
-            return;
-        lab_doc_addf(d, LAB_ROLE_FORMULA,
-                     number == floor(number) ? "%.9g" : "%.4g", number);
-        text = end;
-    }
-}
-
 enum { BRIEF_W = 7, TINY_W = 8, TERM_W = 9 };
 
 static bool has_exponent(double v)
@@ -4323,10 +4651,9 @@ static void add_term(struct lab_doc *d, const struct lab_stepper *v, int k,
                      w, value[0] == '-' ? value + 1 : value);
         if (strcmp(term->text, LAB_VALUE_TEXT(term->value, 9)) != 0) {
             lab_doc_add(d, LAB_ROLE_FORMULA, v->brief ? " = " : "  = ");
-            if (v->brief)
-                add_brief(d, term->text);
-            else
-                lab_doc_add(d, LAB_ROLE_FORMULA, term->text);
+            char text[BRIEF_TEXT];
+            lab_doc_add(d, LAB_ROLE_FORMULA,
+                        v->brief ? brief_text(term->text, text) : term->text);
         }
     }
     lab_doc_add(d, LAB_ROLE_DIM, silent ? "from " : v->brief ? " " : "  from ");
@@ -4489,14 +4816,6 @@ static void write_explain(struct lab_stepper *v, int columns, bool ascii)
 }
 
 /* ---- beside a short explanation: which steps write and read the tensor ---- */
-
-static bool reads(const struct lab_step *step, int tensor)
-{
-    for (int i = 0; i < step->n_in; i++)
-        if (step->in[i] == tensor)
-            return true;
-    return false;
-}
 
 /* Columns of a row of `r` up to the last that has something. */
 static int columns_used(const struct lab_canvas *c, struct lab_rect r, int y)

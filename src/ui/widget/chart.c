@@ -133,7 +133,7 @@ static void draw_series(struct lab_dots *g, const struct scale *sc,
             lab_dots_line(g, px, py, dx, dy, owner);
         else
             lab_dots_set(g, (int)lround(dx), dot_row(g, &sc->y, y), owner);
-        joined = true;
+        joined = !s->points;
         px = dx;
         py = dy;
     }

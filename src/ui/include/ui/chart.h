@@ -18,6 +18,7 @@ struct lab_series {
     const char *name; /* NULL: neither listed nor marked, as an envelope */
     enum lab_role role;
     const int64_t *at; /* x as whole numbers, where `x` is NULL */
+    bool points;       /* no lines between them, and x in any order */
 };
 
 /* A place on the x axis with a word beside it: "lr 0.02". */

@@ -369,6 +369,56 @@ TEST_CASE(small_pictures_have_the_lines_that_matter)
     lab_bench_data_release(&lab);
 }
 
+/* The role of the cell where a text of ASCII begins. */
+static int role_at(const struct lab_canvas *c, const char *text)
+{
+    const int n = (int)strlen(text);
+    for (int i = 0; i + n <= c->h * c->w; i++) {
+        int same = 0;
+        while (same < n && c->cells[i + same].text[0] == text[same])
+            same++;
+        if (same == n)
+            return c->cells[i].role;
+    }
+    fail_msg("'%s' is not there", text);
+    return -1;
+}
+
+/* A rung has one colour in bars and rates; a line that is no rung's has another. */
+TEST_CASE(colours_of_bars_are_those_of_their_lines)
+{
+    static const char *const rungs[] = {"1 tile", "2 wide", "3 cublas"};
+    struct lab_bench_data lab;
+    struct lab_bench_chart chart = recorded_chart(&lab);
+    struct lab_canvas rates;
+    struct lab_canvas bars;
+    assert_ok(lab_canvas_init(&rates, 16, 80, true));
+    assert_ok(lab_canvas_init(&bars, 30, 80, true));
+    lab_bench_rates_draw(&rates, (struct lab_rect){0, 0, 16, 80}, &chart);
+    lab_bench_bars_draw(&bars, (struct lab_rect){0, 0, 30, 80}, &chart);
+    const int other = role_at(&rates, "4 best of CPU");
+    for (int i = 0; i < 3; i++) {
+        const int role = role_at(&rates, rungs[i]);
+        bool drawn_so = false;
+        for (int y = 0; y < bars.h; y++) {
+            const struct lab_cell *row = &bars.cells[y * bars.w];
+            const char *name = rungs[i] + 2;
+            bool mine = true;
+            for (int x = 0; name[x] && mine; x++)
+                mine = row[1 + x].text[0] == name[x];
+            for (int x = 0; x < bars.w && mine; x++)
+                drawn_so = drawn_so || row[x].role == role;
+        }
+        assert_true(drawn_so);
+        assert_int_not_equal(role, other);
+        assert_int_not_equal(role, role_at(&rates, "5 slide"));
+    }
+    assert_int_not_equal(other, role_at(&rates, "5 slide"));
+    lab_canvas_release(&rates);
+    lab_canvas_release(&bars);
+    lab_bench_data_release(&lab);
+}
+
 /* ---- what runs beside what ---- */
 
 static struct lab_bench_result overlapped(const char *variant, const char *note)

@@ -2,6 +2,7 @@
  * has no rates, the instructions of warps. */
 #include "ui/lab_chart.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -450,13 +451,32 @@ static double place_of(const struct lab_bench_chart *chart, int size)
     return 0;
 }
 
+/* The colour that the fewest lines have: a line that is no rung's has that of a bar only
+ * where there are more lines than colours. */
+static enum lab_role rarest_role(const struct picture *p)
+{
+    enum lab_role best = LAB_ROLE_SERIES_1;
+    int fewest = INT_MAX;
+    for (int i = 0; i < COLOURS; i++) {
+        const enum lab_role role = (enum lab_role)(LAB_ROLE_SERIES_1 + i);
+        int uses = 0;
+        for (int k = 0; k < p->count; k++)
+            uses += p->lines[k].role == role;
+        if (uses < fewest) {
+            fewest = uses;
+            best = role;
+        }
+    }
+    return best;
+}
+
 static struct line *add_line(struct picture *p, const char *name)
 {
     if (p->count == p->most)
         return NULL;
     struct line *l = &p->lines[p->count];
     l->n = 0;
-    l->role = (enum lab_role)(LAB_ROLE_SERIES_1 + p->count % COLOURS);
+    l->role = rarest_role(p);
     snprintf(l->name, sizeof(l->name), "%s", name);
     return l;
 }

@@ -472,12 +472,14 @@ static enum lab_status show_rows(struct course *c)
     }
     if (st || c->o->json)
         return st;
+    lab_print_wrap(lab_print_columns(), 0);
     lab_printf(
         stdout, "%d %s, %d need a GPU, %d in part, %d come later, %d missing",
         c->counts[WORKS], c->o->check ? "work" : "served", c->counts[NEEDS_GPU],
         c->counts[IN_PART], c->counts[LATER], c->counts[MISSING]);
     lab_printf(stdout, c->o->check ? ", %d fail\n" : "; --check runs them\n",
                c->counts[FAILS]);
+    lab_print_wrap(0, 0);
     return lab_print_check();
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/command.h"
 #include "report/json_line.h"
+#include "report/print.h"
 #include "report/text_table.h"
 
 enum { LONG = 28, DEVICE = 18, CELL = 512, BETWEEN = 2 };
@@ -101,6 +102,7 @@ static enum lab_status add_block(const struct lab_fact_table *t,
         names[i] = lab_str_text(&heads[i]);
     }
     lab_text_table_init(&table, names);
+    table.bold_head = lab_print_is_styled();
     for (int i = 0; i < count; i++)
         for (int j = 0; j < n; j++)
             lab_text_table_add(&table, cell_text(t, shown[i], list[j], text));
@@ -124,6 +126,7 @@ static enum lab_status add_turned(const struct lab_fact_table *t,
         names[i + 1] = keys[i];
     }
     lab_text_table_init(&table, names);
+    table.bold_head = lab_print_is_styled();
     for (int j = 1; j < n; j++) {
         lab_str_init(&head);
         lab_fact_head(t, list[j], &head);

@@ -107,19 +107,44 @@ static size_t columns_of(const char *word)
     return wide;
 }
 
+/* A command that is wider than a line is continued as in a shell. Returns what is left
+ * of the word. */
+static const char *put_long_command(const char *word)
+{
+    enum { MARK_W = 2 }; /* " \\" */
+    while (columns_of(word) > wrap.columns) {
+        size_t cut = 0;
+        for (size_t i = 1; word[i] && i + MARK_W <= wrap.columns; i++)
+            if (word[i] == ' ')
+                cut = i;
+        if (cut == 0)
+            break;
+        printf("%.*s \\\n", (int)cut, word);
+        word += cut + 1;
+    }
+    return word;
+}
+
 static void put_word(void)
 {
+    const char *word = wrap.word;
     wrap.word[wrap.n] = '\0';
-    size_t wide = columns_of(wrap.word);
+    size_t wide = columns_of(word);
     if (!wrap.begun)
         wrap.indent = wrap.blanks;
     if (wrap.begun && wrap.blanks > 0 &&
         wrap.at + wrap.blanks + wide > wrap.columns) {
         wrap.blanks = wrap.hang > 0 ? wrap.hang : wrap.indent + 2;
+        if (word[0] == '`' && wrap.blanks + wide > wrap.columns)
+            wrap.blanks = wide < wrap.columns ? wrap.columns - wide : 0;
         wrap.at = 0;
         putchar('\n');
+        if (word[0] == '`') {
+            word = put_long_command(word);
+            wide = columns_of(word);
+        }
     }
-    printf("%*s%s", (int)wrap.blanks, "", wrap.word);
+    printf("%*s%s", (int)wrap.blanks, "", word);
     wrap.at += wrap.blanks + wide;
     wrap.begun = true;
     wrap.blanks = wrap.n = 0;

@@ -57,6 +57,11 @@ grep -q 'NVIDIA H200' "$out" || complain "show does not name the device"
 grep -q "$(printf '\033')" "$out" && complain 'a sequence in a pipe'
 "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" profile list --recorded >head.out
 grep -qF "$(printf '\033[1mrun ')" head.out || complain "no bold head: $(sed -n 1p head.out | cat -v)"
+# Of a table of facts too, whose rows are lines, or columns where there are few.
+"${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" table launches >head.out
+grep -qF "$(printf '\033[1mblock')" head.out || complain "no bold head: $(sed -n 3p head.out | cat -v)"
+"${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" table gpus >head.out
+grep -qF "$(printf '\033[1mgpu ')" head.out || complain "no bold head: $(sed -n 3p head.out | cat -v)"
 for option in '' --plain --color=never; do
     NO_COLOR=$([ "$option" ] || echo 1) "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" \
         "$LAB_EXE" profile list --recorded ${option:+"$option"} >head.out

@@ -832,13 +832,15 @@ static void cursor_moved(struct lab_stepper *v)
 }
 
 /* Where the cell begins that is `by` cells from one of the n rows or columns from `first`
- * on, those of a plane, which may be a piece of the `all` that there are. */
+ * on, those of a plane, which may be a piece of the `all` that there are. Where some cells
+ * have one and some two, each of these is a step. */
 static int64_t cells_from(int64_t at, int64_t by, int64_t first, int64_t n,
                           int cells, int64_t all)
 {
     const int64_t cell = lab_heat_cell(n, cells, at - first) + by;
-    return by == 0 ? at
-                   : clamp(first + lab_heat_first(n, cells, cell), all - 1);
+    return n < 2 * cells ? clamp(at + by, all - 1)
+           : by == 0     ? at
+                     : clamp(first + lab_heat_first(n, cells, cell), all - 1);
 }
 
 static void move(struct lab_stepper *v, int64_t down, int64_t right)
@@ -3113,7 +3115,7 @@ static bool find_lit_line(const struct lab_stepper *v, int part,
 static int draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r, int part)
 {
-    enum { COLUMN_W = 24 }; /* name, value and bar */
+    enum { COLUMN_W = 24 /* name, value and bar */, NAME_LEAST = 3 };
     struct lit_line line;
     if (r.h <= LIT_LEAST || !find_lit_line(v, part, &line))
         return 0;
@@ -3133,14 +3135,21 @@ static int draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     const int64_t room = (int64_t)r.h * largest(r.w / COLUMN_W, 1);
     const int sight = (int)(n < room ? n : room);
-    const char *const name = v->snap.plan->tensors[p->tensor].name;
-    lab_canvas_add(c, &head, LAB_ROLE_HEADING,
-                   down ? "%s, column %lld" : "%s, row %lld", name,
-                   (long long)line.at);
-    if (sight < n) {
+    const char *const sizes = sight < n ? ", the largest" : "";
+    char which[32];
+    snprintf(which, sizeof(which), down ? ", column %lld" : ", row %lld",
+             (long long)line.at);
+    /* Where there is no room for all, the name is cut. */
+    const int name_w =
+        head.w - lab_canvas_columns(c, which) - lab_canvas_columns(c, sizes);
+    lab_rect_cut_left(&head, lab_canvas_text_cut(
+                                 c, head.y, head.x, largest(name_w, NAME_LEAST),
+                                 LAB_ROLE_HEADING,
+                                 v->snap.plan->tensors[p->tensor].name));
+    lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", which);
+    lab_canvas_add(c, &head, LAB_ROLE_DIM, "%s", sizes);
+    if (sight < n)
         qsort(of, (size_t)n, sizeof(*of), by_size);
-        put_whole(c, &head, LAB_ROLE_DIM, ", the largest");
-    }
     const int used = draw_in_columns(c, r, of, sight, sight < n);
     lab_free(of);
     return 1 + used;

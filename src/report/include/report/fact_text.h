@@ -5,7 +5,8 @@
 
 LAB_C_BEGIN
 /* The rows as a grid of at most `width` columns: as it is; else turned, a line
- * a column; else in blocks, each with the key. Width 0: as long as they are. */
+ * a column; else in blocks, each with the key. Width 0: as long as they are. Heads are
+ * bold where standard output is a terminal that may have styles. */
 enum lab_status lab_fact_grid(const struct lab_fact_table *t, const int *shown,
                               int count, size_t width, struct lab_str *out);
 /* Below it: formulas, what was changed, long texts, sources; lines to be

@@ -25,7 +25,9 @@ void lab_print_lines(struct lab_str *text);
 /* From now on lines of standard output that come by lab_printf() and
  * lab_print_text() break between words where they are longer than this; what is
  * in backquotes is one word. 0: they stay whole. What follows a break is
- * indented two columns further than its line, or to `hang` where it is > 0. */
+ * indented two columns further than its line, or to `hang` where it is > 0; a
+ * command in backquotes as far as it has room, and one that is wider than a line
+ * is continued with "\\" as in a shell. */
 void lab_print_wrap(size_t columns, size_t hang);
 /* The columns of standard output: COLUMNS, else the terminal's; 0: it is none. */
 size_t lab_print_columns(void);

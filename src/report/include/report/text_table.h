@@ -25,7 +25,7 @@ struct lab_text_table {
     bool failed;
     struct lab_rate_unit unit;
     size_t most;    /* columns of a line; 0: those of lab_print_columns() */
-    bool bold_head; /* in ECMA-48; set by lab_text_table_put() */
+    bool bold_head; /* in ECMA-48, where lab_print_is_styled() */
 };
 
 /* `heads` ends with NULL; a head that begins with '>' is of a column of

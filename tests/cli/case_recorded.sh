@@ -59,7 +59,7 @@ grep -q "$(printf '\033')" "$out" && complain 'a sequence in a pipe'
 grep -qF "$(printf '\033[1mrun ')" head.out || complain "no bold head: $(sed -n 1p head.out | cat -v)"
 # Of a table of facts too, whose rows are lines, or columns where there are few.
 "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" table launches >head.out
-grep -qF "$(printf '\033[1mblock')" head.out || complain "no bold head: $(sed -n 3p head.out | cat -v)"
+grep -qF "$(printf '\033[1mlaunch ')" head.out || complain "no bold head: $(sed -n 3p head.out | cat -v)"
 "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" table gpus >head.out
 grep -qF "$(printf '\033[1mgpu ')" head.out || complain "no bold head: $(sed -n 3p head.out | cat -v)"
 for option in '' --plain --color=never; do

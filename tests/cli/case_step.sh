@@ -106,6 +106,14 @@ wraps 100 lab saxpy --sizes 1000 --repeat 20 --backend cpu --ascii \
 expect_stdout 'evict the'
 grep -q '^  .*first$' "$out" || complain "the sentence was not broken"
 
+# A command is one word, in lines of its own where it is wider than one.
+COLUMNS=60 exits 0 course B23 E01
+awk 'length($0) > 60 { print "wide: " $0; bad = 1 } END { exit bad }' "$out" ||
+    complain 'a line of course is wider than 60'
+sed -e ':more' -e '/ \\$/{' -e 'N' -e 's/ \\\n/ /' -e 'b more' -e '}' "$out" >joined
+grep -q '^`lapenna-lab lab precision .*--variants fp32,split_1,split_3`' joined ||
+    complain "the command is broken: $(cat "$out")"
+
 # A NaN has no sign.
 exits 0 step sigmoid-gradient --backend cpu --variant sigmoid1=direct
 expect_stdout '= sum_n fc1.out.grad[n,0] = nan + '

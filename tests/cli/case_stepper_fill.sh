@@ -43,6 +43,17 @@ play word2vec-cbow --backend cpu --color always <typed
 word2vec 3.56x2.38 1.6x4.96 5 >typed
 play word2vec-cbow --backend cpu <typed
 
+# The arrows reach each of the elements that share cells so.
+{
+    steps 4
+    printf 'await 60000 max of 1.68x1.18\nkey 2\n'
+    printf 'key Right\n%.0s' 1 2 3 4 5 6 7
+    printf 'key Down\n%.0s' 1 2 3 4 5
+    printf 'await 60000 loss.probs[5,7] = \nquit\n'
+} >typed
+play word2vec-cbow --backend cpu --color always <typed
+expect_exit 0
+
 {
     steps 2
     printf 'await 60000 [0,1]      3.2\nawait 60000 [0,3]      1.5\n'

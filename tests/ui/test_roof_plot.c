@@ -158,6 +158,20 @@ TEST_CASE(the_chosen_one_is_marked_without_colour)
     }
 }
 
+/* As wide as the points of that picture are. */
+TEST_CASE(sizes_have_a_legend)
+{
+    struct lab_roofline line = line_of(12);
+    assert_int_equal(rows_with(&line, false, 50, 110, -1,
+                               "▒▒▒▒▒▒▒▒▒ 30 % ▒▒▒▒▒ 10 % ▒▒▒ 3 % "
+                               "▒ less: share of the time"),
+                     1);
+    assert_int_equal(
+        rows_with(&line, true, 16, 110, -1, "::::::: 30 % ::::: 10 %"), 1);
+    assert_int_equal(rows_with(&line, false, 10, 110, -1, "30 %"), 0);
+    assert_int_equal(rows_with(&line, false, 50, 60, -1, "30 %"), 0);
+}
+
 /* No point is so near a name that it reads as a part of it. */
 TEST_CASE(names_and_points_keep_apart)
 {

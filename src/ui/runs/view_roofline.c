@@ -244,17 +244,19 @@ static void name_row(const struct drawing *d, int row, char out[LABEL_BYTES])
     }
 }
 
+/* Of a point, from this share of the time on; a high plot has room for rows. */
+static const struct {
+    double from;
+    int columns;
+    int rows;
+} sizes[] = {{0.3, 4, 2}, {0.1, 2, 1}, {0.03, 1, 0}};
+enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
 /* Rows of a point above its own, and columns to each side, in a plot of `h` rows. */
 static void mark_size(double time, int h, int *rows, int *columns)
 {
-    /* From this share of the time on; a high plot has room for rows. */
-    static const struct {
-        double from;
-        int columns;
-        int rows;
-    } sizes[] = {{0.3, 4, 2}, {0.1, 2, 1}, {0.03, 1, 0}};
     *rows = *columns = 0;
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+    for (size_t i = 0; i < SIZES; i++)
         if (time >= sizes[i].from) {
             *rows = h >= 8 * (sizes[i].rows + 1) ? sizes[i].rows : 0;
             *columns = *rows || sizes[i].columns < 2 ? sizes[i].columns
@@ -348,29 +350,6 @@ static enum lab_role color_of(const struct drawing *d, int64_t place)
                : LAB_ROLE_NORMAL;
 }
 
-/* About round: its first and last row are narrower. */
-static void draw_disc(const struct drawing *d, int64_t place, int y, int x)
-{
-    enum lab_role role = color_of(d, place);
-    enum lab_tint tint = lab_tint_of_role(role);
-    int rows;
-    int columns;
-    mark_size(row_at(d->list, place)->time, d->axes.plot.h, &rows, &columns);
-    struct lab_rect old = lab_canvas_clip(d->c, d->axes.plot);
-    for (int i = -rows; i <= rows; i++) {
-        int half =
-            rows > 0 && (i == rows || i == -rows) ? columns / 2 : columns;
-        struct lab_rect r = {y + i, x - half, 1, 2 * half + 1};
-        lab_canvas_fill(d->c, r,
-                        d->c->ascii   ? ":"
-                        : d->c->tints ? " "
-                                      : "▒",
-                        role);
-        lab_canvas_paper(d->c, r, tint ? tint : LAB_TINT_OTHER);
-    }
-    lab_canvas_unclip(d->c, old);
-}
-
 /* Nothing is there that is read: a word, or the sign of a point. */
 static bool is_free(const struct drawing *d, struct lab_rect at)
 {
@@ -382,6 +361,59 @@ static bool is_free(const struct drawing *d, struct lab_rect at)
             return false;
     }
     return true;
+}
+
+/* A row of a point. */
+static void draw_disc_row(const struct drawing *d, struct lab_rect r,
+                          enum lab_role role)
+{
+    const enum lab_tint tint = lab_tint_of_role(role);
+    lab_canvas_fill(d->c, r, d->c->ascii ? ":" : d->c->tints ? " " : "▒", role);
+    lab_canvas_paper(d->c, r, tint ? tint : LAB_TINT_OTHER);
+}
+
+/* Below the roofs at the right, where no point is: what the sizes of points mean. */
+static void name_sizes(struct drawing *d)
+{
+    enum { LEAST_H = 12, LEAST_W = 60 };
+    const struct lab_rect *plot = &d->axes.plot;
+    char text[SIZES + 1][32];
+    int half[SIZES + 1] = {0};
+    int rows;
+    int w = 0;
+    for (int i = 0; i <= SIZES; i++) {
+        if (i < SIZES)
+            mark_size(sizes[i].from, plot->h, &rows, &half[i]);
+        snprintf(text[i], sizeof(text[i]),
+                 i < SIZES ? " %.0f %% " : " less: share of the time",
+                 100 * sizes[i < SIZES ? i : 0].from);
+        w += 2 * half[i] + 1 + lab_canvas_columns(d->c, text[i]);
+    }
+    struct lab_rect at = {plot->y + plot->h - 1, plot->x + plot->w - w, 1, w};
+    if (plot->h < LEAST_H || plot->w < LEAST_W || !is_free(d, at) ||
+        point_in_text(d, at.y, at.x, w) >= 0)
+        return;
+    for (int i = 0; i <= SIZES; i++) {
+        draw_disc_row(d, lab_rect_cut_left(&at, 2 * half[i] + 1), LAB_ROLE_DIM);
+        lab_canvas_add(d->c, &at, LAB_ROLE_DIM, "%s", text[i]);
+    }
+}
+
+/* About round: its first and last row are narrower. */
+static void draw_disc(const struct drawing *d, int64_t place, int y, int x)
+{
+    enum lab_role role = color_of(d, place);
+    int rows;
+    int columns;
+    mark_size(row_at(d->list, place)->time, d->axes.plot.h, &rows, &columns);
+    struct lab_rect old = lab_canvas_clip(d->c, d->axes.plot);
+    for (int i = -rows; i <= rows; i++) {
+        int half =
+            rows > 0 && (i == rows || i == -rows) ? columns / 2 : columns;
+        draw_disc_row(d, (struct lab_rect){y + i, x - half, 1, 2 * half + 1},
+                      role);
+    }
+    lab_canvas_unclip(d->c, old);
 }
 
 /* "fc1.matmul 4.35 us, 31 %", beside the chosen point, over it or below it: where
@@ -561,6 +593,7 @@ void lab_roof_plot_draw(struct lab_canvas *c, struct lab_rect r,
         draw_y_axis(&d);
         draw_x_axis(&d);
         lab_canvas_text(c, r.y, r.x + 1, -1, LAB_ROLE_DIM, "FLOP/s");
+        name_sizes(&d);
         draw_discs(&d, chosen);
         name_memory(&d);
         name_roofs(&d);

@@ -3135,13 +3135,15 @@ static int draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     const int64_t room = (int64_t)r.h * largest(r.w / COLUMN_W, 1);
     const int sight = (int)(n < room ? n : room);
-    const char *const sizes = sight < n ? ", the largest" : "";
+    const char *sizes = sight < n ? ", the largest" : "";
     char which[32];
     snprintf(which, sizeof(which), down ? ", column %lld" : ", row %lld",
              (long long)line.at);
-    /* Where there is no room for all, the name is cut. */
-    const int name_w =
-        head.w - lab_canvas_columns(c, which) - lab_canvas_columns(c, sizes);
+    /* Where there is no room for all, the name is cut first. */
+    const int left = head.w - lab_canvas_columns(c, which);
+    if (left - lab_canvas_columns(c, sizes) < NAME_LEAST)
+        sizes = "";
+    const int name_w = left - lab_canvas_columns(c, sizes);
     lab_rect_cut_left(&head, lab_canvas_text_cut(
                                  c, head.y, head.x, largest(name_w, NAME_LEAST),
                                  LAB_ROLE_HEADING,

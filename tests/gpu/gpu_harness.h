@@ -6,8 +6,9 @@
  * is, again (the same bits), and captured into a CUDA graph (the same bits).
  *
  * tests/sim compiles the same tests with LAB_GPU_SIMULATED: the kernels run on the
- * simulator with all checks on, where a finding fails the case, and the third run
- * has its warps in another order. Cases that would take minutes are left out. */
+ * simulator with all checks on, where a finding fails the case. A variant runs twice
+ * there, the second time with its warps in another order. Cases that would take minutes
+ * are left out. */
 #pragma once
 #include "base/mem.h"
 #include "common/cuda_exec.h"

@@ -248,30 +248,46 @@ TEST_CASE(back_without_copies)
     net_free(&other);
 }
 
+/* All variants are checked, with memory for nth - 1 allocations; how many it asked for. */
+static int64_t check_variants(struct lab_backend *be, int64_t nth,
+                              enum lab_status *st)
+{
+    struct lab_str said;
+    lab_str_init(&said);
+    lab_mem_fail_from(nth);
+    *st = lab_backend_check(be, NULL, &said);
+    int64_t used = lab_mem_count();
+    lab_mem_fail_from(0);
+    assert_string_equal(lab_str_text(&said), "");
+    assert_false(said.failed);
+    assert_non_null(lab_backend_variant(be, LAB_F32, "dense", "matmul",
+                                        LAB_FORWARD, "blas"));
+    lab_str_release(&said);
+    return used;
+}
+
+/* What was not finished is not forgotten: the next check goes as far as its memory, and
+ * the first that has enough does all. */
 TEST_CASE(the_variant_check)
 {
-    for (int64_t nth = 1;; nth += nth < 12 ? 1 : 61) {
-        struct lab_backend *be;
-        struct lab_str said;
-        lab_str_init(&said);
-        lab_variant_withdraw(NULL);
-        assert_ok(lab_backend_open(&be, "cpu", 0));
-        lab_mem_fail_from(nth);
-        enum lab_status st = lab_backend_check(be, NULL, &said);
-        int64_t used = lab_mem_count();
-        lab_mem_fail_from(0);
-        assert_true(st == LAB_OK || st == LAB_E_NOMEM);
-        assert_string_equal(lab_str_text(&said), "");
-        assert_false(said.failed);
-        assert_non_null(lab_backend_variant(be, LAB_F32, "dense", "matmul",
-                                            LAB_FORWARD, "blas"));
-        if (st) /* not finished, not forgotten: it is done now */
-            assert_ok(lab_backend_check(be, NULL, &said));
-        lab_str_release(&said);
-        lab_backend_close(be);
-        if (used < nth)
-            return;
+    struct lab_backend *be;
+    enum lab_status st;
+    lab_variant_withdraw(NULL);
+    assert_ok(lab_backend_open(&be, "cpu", 0));
+    check_variants(be, INT64_MAX, &st); /* has first uses */
+    assert_ok(st);
+    assert_int_equal(check_variants(be, INT64_MAX, &st), 0); /* it is done */
+    lab_variant_withdraw(NULL);
+    const int64_t all = check_variants(be, INT64_MAX, &st);
+    assert_true(all > 1000);
+    lab_variant_withdraw(NULL);
+    for (int64_t nth = 1; nth <= all; nth += nth < 12 ? 1 : 61) {
+        assert_true(check_variants(be, nth, &st) >= nth);
+        assert_int_equal(st, LAB_E_NOMEM);
     }
+    assert_int_equal(check_variants(be, all + 1, &st), all);
+    assert_ok(st);
+    lab_backend_close(be);
 }
 
 RUN_TESTS_IN(make_place, place_remove)

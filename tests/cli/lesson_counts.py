@@ -280,39 +280,44 @@ def data_counts():
 
 
 def first_iteration(lesson):
-    """The steps of a lesson's first iteration."""
-    done = subprocess.run([exe, "step", lesson, "--backend", "cpu", "--trace", "off",
-                           "--json"], capture_output=True, text=True, check=True,
-                          timeout=300)
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    return rows[0], [r for r in rows if r["type"] == "step"]
+    """The first iteration of a lesson: batch, parameters, the tensors with their shapes,
+    and the steps as recorded. --json would print every number of every tensor."""
+    text = subprocess.run([exe, "step", lesson, "--backend", "cpu", "--trace", "off",
+                           "--db", "first.db"], capture_output=True, text=True, check=True,
+                          timeout=300).stdout
+    batch = re.search(r", batch (\d+),", text)
+    parameters = re.search(r", (\d+) parameters, \d+ steps an iteration", text)
+    tensors = [(name, [int(n) for n in shape.split(",") if n]) for name, shape in
+               re.findall(r"^    (\S+) \[([\d,]*)\]  ", text, re.M)]
+    show = subprocess.run([exe, "profile", "show", "last", "--db", "first.db", "--json"],
+                          capture_output=True, text=True, check=True, timeout=60).stdout
+    return int(batch[1]) if batch else 1, int(parameters[1]), tensors, [
+        row for row in map(json.loads, show.splitlines()) if row["type"] == "step"]
 
 
 def network(lesson, head):
     """What a count may be, by the kind of its unit: of a tensor the sides, and the
     products of sides that are beside each other."""
-    run, steps = first_iteration(lesson)
+    batch, count, tensors, steps = first_iteration(lesson)
     layers = [json.loads(line) for line in subprocess.run(
         [exe, "lab", "layers", lesson, "--json"], capture_output=True, text=True, check=True,
         timeout=60).stdout.splitlines()]
     keys = integers(" ".join(re.findall(
         r"^(?:data|network|run|parameters|optimizer|text|  ).*", head, re.M)))
     sizes = set(keys)
-    parameters = {run["parameters"]} | {r["parameters"] for r in layers}
+    parameters = {count} | {r["parameters"] for r in layers}
     work = {r["flop"] for r in steps} | {r["flop"] for r in layers}
     for phase in ("forward", "backward"):
         work.add(sum(r["flop"] for r in steps if r["phase"] == phase))
     moved = {r["bytes"] for r in steps}
-    for t in (t for r in steps for t in r["outputs"]):
-        shape = t["shape"]
+    for name, shape in tensors:
         within = {math.prod(shape[a:b]) for a in range(len(shape))
                   for b in range(a + 1, len(shape) + 1)}
         sizes |= within
         moved.add(4 * math.prod(shape))
-        if re.search(r"\.(?:[WUb]\w*|gamma|beta)$", t["name"]):
+        if re.search(r"\.(?:[WUb]\w*|gamma|beta)$", name):
             parameters |= within
     sizes |= {math.isqrt(n) for n in sizes if n > 0 and math.isqrt(n)**2 == n}  # an image
-    batch = run["batch"] or 1
     work |= {w / batch for w in work} | {w / 2 for w in work}
     return {"parameters": parameters, "weights": parameters, "biases": parameters,
             "FLOP": work, "FLOPs": work, "bytes": moved}, sizes | data

@@ -15,7 +15,7 @@
 #
 # Two labs have figures of the course's CPU. All of their sizes on this machine's, by the library
 # on all cores, are a kind of its own: a GPU is not kept waiting for it, and LU's take
-# ten minutes.
+# five minutes or more.
 #
 #     LAB_RECORD_KIND=labs      labs alone, lessons, or cpu (all: labs and lessons)
 #     LAB_RECORD_ONLY="gpt lab-lu"  these alone

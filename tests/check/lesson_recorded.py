@@ -455,7 +455,6 @@ RELATIONS = [
         for v, n in zip(told, (a, b)))),
     ("241", "makes {} GFLOP/s: {=} % of what the same card's", lambda rate, p: p.is_(
         1e11 * rate / run_of(385).rows[0]["ceilingFp32_FLOP_s"])),
-    ("243", "It was stopped after {=}.", lambda n: n == max(map(int, run_of(493).sizes))),
     ("253", "shared memory {=} ({}); L1", lambda ns, _: any(ns.is_(r["median_ns"] / 16384)
                                                              for r in run_of(388).rows
                                                              if r["rung"] == "shared")),
@@ -1490,8 +1489,23 @@ def check_occupancy(name, size, cell, named):
              " or ".join(str(r.number) for r in named))
 
 
-def check_table(name, text, named, near, said):
-    """`said`: the units of the paragraph above, of all cells that have none."""
+def check_error(name, cell, where, sizes, named):
+    """A column of its own: that of the row's rung and precision, at the row's size or at
+    those of the text above."""
+    rung, precisions, at = where
+    at = at or sizes
+    of = {v for r in named for _, v, one, p, s, *_ in r.of_kind("error")
+          if one == rung and (not precisions or p in precisions) and (not at or s in at)}
+    digits = re.fullmatch(r"\d(?:\.(\d+))?e-\d+", cell)
+    if not digits or {float(f"{v:.{len(digits[1] or '')}e}") for v in of} != {float(cell)}:
+        complain(name, f"the error of {' '.join([rung, *precisions])} at "
+                 f"{' or '.join(sorted(at))} is not {cell} in run " +
+                 " or ".join(str(r.number) for r in named))
+
+
+def check_table(name, text, named, near, said, sizes=frozenset()):
+    """`said`: the units of the paragraph above, of all cells that have none; `sizes`: its
+    sizes."""
     def place(cell, at, kinds=("rungs", "precisions", "sizes")):
         word = cell.strip("` ")
         word = NAMES.get(word, IN_TABLES.get(word, word))
@@ -1541,6 +1555,9 @@ def check_table(name, text, named, near, said):
             here = place(lines[0][column], at) if column else at
             if lines[0][column] == "occupancy":
                 check_occupancy(name, cells[0], cell, named)
+                continue
+            if lines[0][column] == "error" and any(r.of_kind("error") for r in named):
+                check_error(name, cell, here, sizes, named)
                 continue
             for m in NUMBER.finditer(cell):
                 if column or here == ("", "", ()):
@@ -1606,7 +1623,7 @@ def check_paragraph(name, paragraph, numbers, near, sizes, said):
                 r"\s+", " ", words[max(0, m.start() - 40):m.end() + 10]).strip())
     elif words.lstrip().startswith("|"):
         near |= table_rungs(words, named)
-        check_table(name, words, named, near, said)
+        check_table(name, words, named, near, said, sizes)
     else:
         sizes = frozenset(check_text(name, words, named, near, sizes))
         said = tuple(u for u in UNITS if u[0] not in ("ratio", "top") and

@@ -18,9 +18,7 @@ assert all(r["device"] == "NVIDIA H200" for r in runs if r["backend"] == "cuda")
 on_cpu = [r for r in runs if r["backend"] != "cuda"]
 assert all(r["backend"] == "cpu" for r in on_cpu)
 assert {r["lesson"] for r in on_cpu} == {"lab-dgemm", "lab-lu"}, on_cpu
-# One was stopped before its two largest sizes, which would have taken four minutes more.
-assert {(r["status"], r["lesson"], r["backend"]) for r in runs if r["status"] != "done"} <= {
-    ("cancelled", "lab-lu", "cpu")}
+assert {r["status"] for r in runs} == {"done"}
 P
 # No serial number of anybody's GPU ships.
 python3 - "$LAB_SOURCE_DIR/profiles/recorded/h200.db" <<'P' || complain "a serial number"

@@ -573,6 +573,7 @@ void lab_training_text(const struct lab_lesson_run *w,
     say_examples(w);
     if (!isnan(t->samples_per_s)) {
         double ns = t->step_ms_median * 1e6;
+        lab_print_wrap(lab_print_columns(), 0);
         lab_printf(stdout,
                    "%.0f samples/s on average, %s an iteration (median)",
                    t->samples_per_s, LAB_NS_TEXT(ns));
@@ -582,6 +583,7 @@ void lab_training_text(const struct lab_lesson_run *w,
                        (long long)facts.batches_per_epoch,
                        facts.batches_per_epoch == 1 ? "" : "s");
         lab_printf(stdout, "%s%s\n", *trace ? ", timed " : "", trace);
+        lab_print_wrap(0, 0);
     }
     say_trace_cost(w, t->seconds);
 }

@@ -250,6 +250,16 @@ static void add_last(const struct lines *l, const char *cell, size_t at,
     lab_str_add(out, cell);
 }
 
+/* A row that has none of a later part's columns is left out of it. */
+static bool has_cells(const struct lines *l, size_t row)
+{
+    const struct lab_text_table *t = l->t;
+    bool any = row == 0 || l->from == 0;
+    for (int c = l->from; c < l->to && !any; c++)
+        any = t->cells[row * (size_t)t->columns + (size_t)c][0] != '\0';
+    return any;
+}
+
 static void add_line(const struct lines *l, size_t row, struct lab_str *out)
 {
     const struct lab_text_table *t = l->t;
@@ -329,7 +339,8 @@ enum lab_status lab_text_table_format(struct lab_text_table *t,
     while (rows > 0 && l.to < t->columns) {
         take_columns(&l);
         for (size_t i = 0; i < rows; i++)
-            add_line(&l, i, out);
+            if (has_cells(&l, i))
+                add_line(&l, i, out);
         if (l.to == t->columns)
             break;
         lab_str_add_char(out, '\n');

@@ -27,7 +27,10 @@
 #define SWEEP "calls"
 #define LESSON "lab-cudnn-calls"
 
-enum { MAP_MOST = 16 /* a result larger than this a side is not printed */ };
+enum {
+    MAP_MOST = 16,  /* a result larger than this a side is not printed */
+    CALL_COLUMN = 7 /* of what a call gives, below it */
+};
 
 /* ---- numbers ---- */
 
@@ -162,10 +165,12 @@ static enum lab_status print_call(void *user, const struct lab_conv_call *call)
     }
     if (s->o->json)
         return call_json(call);
+    lab_print_wrap(lab_print_columns(), CALL_COLUMN);
     lab_printf(stdout, "%3d  %s\n", call->number, call->call);
     if (call->result[0])
         lab_printf(stdout, "       gives %s\n", call->result);
     lab_printf(stdout, "       %s, %s\n", call->status, LAB_NS_TEXT(call->ns));
+    lab_print_wrap(0, 0);
     return s->o->wait ? wait_for_enter() : LAB_OK;
 }
 
@@ -226,8 +231,10 @@ static void end_run(struct shown *s, enum lab_status st)
 static bool print_kept(void *user, const struct lab_sweep_row *row)
 {
     (void)user;
+    lab_print_wrap(lab_print_columns(), CALL_COLUMN);
     lab_printf(stdout, "%3lld  %s\n       %s\n", (long long)row->place + 1,
                row->name ? row->name : "", LAB_NS_TEXT(row->median_ns));
+    lab_print_wrap(0, 0);
     return true;
 }
 

@@ -199,8 +199,10 @@ static enum lab_status demo_head(const struct lab_demo *d)
         lab_str_add(&text, "no GPU is used: the launch is simulated on one "
                            "thread of the CPU\n");
     enum lab_status st = lab_str_check(&text, "a line");
+    lab_print_wrap(lab_print_columns(), 0);
     if (!st)
         lab_printf(stdout, "%s", lab_str_text(&text));
+    lab_print_wrap(0, 0);
     lab_str_release(&text);
     return st;
 }

@@ -29,8 +29,10 @@
 enum { MOST_ROWS = 2000, CALIBRATION_ROWS = 1024, PASSES = 5 };
 /* A simulation takes its time: so many rows are answered on one. */
 enum { SIMULATED_ROWS = 100 };
-/* Of the root mean square of what a batch reads, while it is trained again. */
-#define NOISE .2
+/* Trained again: so many times the iterations of the first training, with noise of so much
+ * of the root mean square of what a batch reads. */
+enum { AGAIN = 3 };
+#define NOISE .4
 
 struct form_row {
     char name[64];
@@ -193,7 +195,7 @@ static enum lab_status train(struct inference *g, int64_t iterations)
     return st ? st : lab_walk_drain(g->walk);
 }
 
-/* Noise on what the batch reads, of a fifth of its root mean square: a network that has
+/* Noise on what the batch reads, of NOISE times its root mean square: a network that has
  * learned all of its rows by heart has something to learn again. The sum of four numbers
  * of 0..1 is near enough to a normal one, of mean 2 and variance 1/3. */
 static enum lab_status add_noise(struct inference *g, float *x)
@@ -220,9 +222,10 @@ static enum lab_status add_noise(struct inference *g, float *x)
 static enum lab_status train_with_zeros(struct inference *g, int64_t iterations,
                                         bool noise)
 {
-    float *x =
-        lab_alloc_array((size_t)g->plan->tensors[g->plan->x].count, sizeof(*x));
-    enum lab_status st = x ? LAB_OK : lab_no_memory("a batch with noise");
+    const int64_t n = noise ? g->plan->tensors[g->plan->x].count : 0;
+    float *x = noise ? lab_alloc_array((size_t)n, sizeof(*x)) : NULL;
+    enum lab_status st =
+        x || !noise ? LAB_OK : lab_no_memory("a batch with noise");
     for (int64_t i = 0; i < iterations && !st; i++) {
         st = lab_walk_begin(g->walk);
         if (!st && noise)
@@ -248,20 +251,19 @@ static bool has_batch_norm(const struct lab_plan *plan)
     return false;
 }
 
-/* As long as the first training. In its second half the learning rate is a tenth: at the
- * whole one accuracy goes up and down by several rows from one iteration to the next. A
- * batch norm ends with the mean and variance of what it reads in that half, and answers
- * by them: these have to be without noise. */
+/* In the second half the learning rate is a tenth: at the whole one accuracy goes up and
+ * down by several rows from one iteration to the next. A batch norm ends with the mean and
+ * variance of what it reads in that half, and answers by them: these have to be without
+ * noise. */
 static enum lab_status train_again(struct inference *g)
 {
-    int64_t half = g->iterations / 2;
+    int64_t all = AGAIN * g->iterations;
     double rate = lab_walk_lr(g->walk);
-    enum lab_status st = train_with_zeros(g, half, true);
+    enum lab_status st = train_with_zeros(g, all / 2, true);
     if (!st && rate > 0)
         st = lab_walk_set_lr(g->walk, rate / 10);
     return st ? st
-              : train_with_zeros(g, g->iterations - half,
-                                 !has_batch_norm(g->plan));
+              : train_with_zeros(g, all - all / 2, !has_batch_norm(g->plan));
 }
 
 /* Masks of all weights that are large enough; those left out become 0 at once, and the
@@ -535,8 +537,8 @@ static enum lab_status measure_on_device(struct inference *g)
     return st;
 }
 
-/* Pruning comes with as long a training once more: what that alone is worth shows a
- * second network, which is trained so long and not pruned. */
+/* Pruning comes with AGAIN trainings more: what these alone are worth shows a second
+ * network, which is trained so long and not pruned. */
 static enum lab_status measure_trained_on(struct inference *g)
 {
     struct lab_walk *walk = g->walk;
@@ -634,7 +636,7 @@ static void print_pruned(const struct inference *g)
                "iterations more, with noise on what the network reads, the "
                "second half at a tenth of the learning rate%s\n",
                (long long)g->zeros, (long long)g->weights, g->pruned,
-               (long long)g->iterations,
+               (long long)(AGAIN * g->iterations),
                has_batch_norm(g->plan)
                    ? " and without noise, for the means of batch norm"
                    : "");
@@ -822,8 +824,8 @@ static int cmd_inference(int argc, char **argv)
         .doc = "A lesson's network trained, or loaded, and then run for "
                "inference: fused, in 8 bits, and with two of each four weights "
                "left out, before and after the others were trained again for "
-               "as long, beside the whole network trained on as long. On the "
-               "CPU, the 8-bit products besides by oneDNN where "
+               "three times as long, beside the whole network trained on as "
+               "long. On the CPU, the 8-bit products besides by oneDNN where "
                "it is; with --backend cuda or sim by each kernel of the lab "
                "gemm_int8. Nothing is recorded.",
         .check = take_lesson};

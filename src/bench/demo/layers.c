@@ -93,6 +93,7 @@ static enum lab_status print_text(const struct counted *c)
     enum lab_status st = print_layers(c);
     if (st)
         return st;
+    lab_print_wrap(lab_print_columns(), 7);
     lab_printf(
         stdout,
         "\n%lld parameter%s, %.4g GFLOP a sample forward\n\nin inference, "
@@ -111,6 +112,7 @@ static enum lab_status print_text(const struct counted *c)
     lab_printf(stdout, "  %4d fused horizontally: products of one input\n",
                f->horizontal);
     lab_printf(stdout, "  %4d %s left\n", f->left, f->left == 1 ? "is" : "are");
+    lab_print_wrap(0, 0);
     return lab_print_check();
 }
 

@@ -960,6 +960,7 @@ static enum lab_status print_against(const struct sweep *here,
                                      const struct sweep *gpu)
 {
     int lines = 0;
+    lab_print_wrap(lab_print_columns(), 2);
     for (int i = 0; i < here->n_rows; i++)
         for (int k = 0; k < gpu->n_rows; k++) {
             double cpu_ns = row_at(here, i)->median_ns;
@@ -978,6 +979,7 @@ static enum lab_status print_against(const struct sweep *here,
         }
     if (lines == 0)
         lab_printf(stdout, "%s", neither);
+    lab_print_wrap(0, 0);
     return lab_print_check();
 }
 
@@ -1024,7 +1026,6 @@ static void print_chosen(const struct lab_options *o)
 /* One lesson: a line for each choice of variants, with the sizes that ran it. */
 static void print_variants(const struct sweep *s)
 {
-    lab_print_wrap(lab_print_columns(), 2);
     for (int i = 0; i < s->n_rows; i++) {
         const struct lab_sweep_result *r = &s->rows[i];
         struct lab_str sizes;
@@ -1039,7 +1040,6 @@ static void print_variants(const struct sweep *s)
                    r->variants[0] ? r->variants : "naive");
         lab_str_release(&sizes);
     }
-    lab_print_wrap(0, 0);
 }
 
 /* Several lessons: how many of each. */
@@ -1128,10 +1128,13 @@ static enum lab_status print_sweep(const struct sweep *s)
         lesson_rows(s, &t);
     else
         part_rows(s, &t);
+    lab_print_wrap(lab_print_columns(), 2);
     print_head(s);
+    lab_print_wrap(0, 0);
     enum lab_status st = lab_text_table_put(&t, "");
     if (st)
         return st;
+    lab_print_wrap(lab_print_columns(), 2);
     if (!s->recorded)
         print_chosen(s->options);
     if (s->lesson_id) /* of a recorded one where its rows have them */
@@ -1143,6 +1146,7 @@ static enum lab_status print_sweep(const struct sweep *s)
     if (s->kind == LAB_SWEEP_BACKWARD && !all)
         print_backward(s);
     print_reasons(s);
+    lab_print_wrap(0, 0);
     return lab_print_check();
 }
 

@@ -420,18 +420,22 @@ static void add_point(struct picture *p, struct line *l, double x, double y)
     p->x1 = isnan(p->x1) || x > p->x1 ? x : p->x1;
 }
 
-/* Have two sizes of the set the same first side, as products that are transposed
- * or not? Then the axis is the order of the sizes. */
-static bool in_order(const struct lab_bench_chart *chart)
+/* Have two sizes of the set the same first side, as products that are transposed or
+ * not? */
+static bool repeats(const struct lab_bench_data *lab, int set)
 {
-    const struct lab_bench_data *lab = chart->lab;
     for (int i = 0; i < lab->size_count; i++)
         for (int k = 0; k < i; k++)
-            if (lab->sizes[i].set == chart->set &&
-                lab->sizes[k].set == chart->set &&
+            if (lab->sizes[i].set == set && lab->sizes[k].set == set &&
                 lab->sizes[i].x == lab->sizes[k].x)
                 return true;
     return false;
+}
+
+/* Then the axis is the order of the sizes. */
+static bool in_order(const struct lab_bench_chart *chart)
+{
+    return repeats(chart->lab, chart->set);
 }
 
 /* Along the axis: the first side, or 1, 2 ...; 0: it has no place there. */
@@ -687,8 +691,9 @@ static void fill_picture(struct picture *p, const struct lab_bench_chart *chart,
     add_own(p, chart, r.h >= ALL_H && r.w >= ALL_W);
     p->most = LINES - 1; /* the last is the ceiling's */
     for (int s = 0; others && s < chart->lab->set_count; s++)
-        if (s != chart->set && p->count < LINES - 2)
-            add_set(p, chart, s);
+        if (s != chart->set && p->count < LINES - 2 &&
+            (in_order(chart) || !repeats(chart->lab, s)))
+            add_set(p, chart, s); /* else it has several rates at one place */
     if (others && !in_order(chart))
         add_slides(p, chart->lab);
     p->most = LINES;

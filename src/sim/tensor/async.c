@@ -25,7 +25,7 @@ enum {
 
 /* A cp.async of a warp; or cp.async.mbarrier.arrive, which comes after those of the
  * same lane that are before it in the queue. */
-struct sim_copy {
+struct sim_async_copy {
     const struct sim_instr *i;
     bool arrival;
     uint32_t lanes; /* not arrived yet */
@@ -81,7 +81,7 @@ static int first_lane(uint32_t lanes)
 
 /* ---- cp.async ---- */
 
-static uint32_t copy_access(struct sim_warp *w, const struct sim_copy *c,
+static uint32_t copy_access(struct sim_warp *w, const struct sim_async_copy *c,
                             enum sim_access_kind kind, uint32_t lanes,
                             int bytes, bool issued, unsigned char **at)
 {
@@ -99,7 +99,7 @@ static uint32_t copy_access(struct sim_warp *w, const struct sim_copy *c,
 
 /* Both sides of the copy for `lanes`: checked when issued, made when not. Returns
  * the lanes that had no finding. */
-static uint32_t copy_do(struct sim_warp *w, const struct sim_copy *c,
+static uint32_t copy_do(struct sim_warp *w, const struct sim_async_copy *c,
                         uint32_t lanes, bool issued)
 {
     unsigned char data[SIM_LANES][16] = {{0}};
@@ -128,7 +128,8 @@ static uint32_t copy_do(struct sim_warp *w, const struct sim_copy *c,
     return ok;
 }
 
-static void copy_arrive(struct sim_warp *w, struct sim_copy *c, uint32_t lanes)
+static void copy_arrive(struct sim_warp *w, struct sim_async_copy *c,
+                        uint32_t lanes)
 {
     lanes &= c->lanes;
     c->lanes &= ~lanes;
@@ -154,7 +155,7 @@ static void copies_wait(struct sim_warp *w, uint32_t lanes, int64_t pending,
     if (!s || s->copy_count == 0)
         return;
     for (size_t k = 0; k < s->copy_count; k++) {
-        struct sim_copy *c = &s->copies[k];
+        struct sim_async_copy *c = &s->copies[k];
         uint32_t due = 0;
         for (int l = 0; l < SIM_LANES && !c->arrival; l++)
             if (lanes >> l & 1 &&
@@ -166,13 +167,13 @@ static void copies_wait(struct sim_warp *w, uint32_t lanes, int64_t pending,
 }
 
 /* Room for one more, or NULL: no memory. */
-static struct sim_copy *copy_new(struct sim_warp *w)
+static struct sim_async_copy *copy_new(struct sim_warp *w)
 {
     struct sim_async *s = sim_async_of(w);
     if (!s || lab_grow(&s->copies, s->copy_count, &s->copy_room,
                        sizeof *s->copies, "copies that are under way"))
         return NULL;
-    struct sim_copy *c = &s->copies[s->copy_count];
+    struct sim_async_copy *c = &s->copies[s->copy_count];
     memset(c, 0, sizeof *c);
     memcpy(c->group, s->copy_groups, sizeof c->group);
     return c;
@@ -184,8 +185,8 @@ enum { IGNORE_SOURCE = 1 };
 static void run_copy(struct sim_warp *w, const struct sim_instr *i,
                      uint32_t mask)
 {
-    struct sim_copy alone = {0};
-    struct sim_copy *c = copy_new(w);
+    struct sim_async_copy alone = {0};
+    struct sim_async_copy *c = copy_new(w);
     uint64_t size[SIM_LANES];
     bool queued = c != NULL;
     if (!queued)
@@ -859,7 +860,7 @@ static uint32_t copy_arrivals(struct sim_block *b, uint64_t offset, bool make)
         struct sim_warp *w = &b->warps[k];
         struct sim_async *s = w->async;
         for (size_t n = 0; s && n < s->copy_count; n++) {
-            struct sim_copy *c = &s->copies[n];
+            struct sim_async_copy *c = &s->copies[n];
             for (int l = 0; c->arrival && l < SIM_LANES; l++) {
                 uint64_t state;
                 if (!(c->lanes >> l & 1) || c->to[l] != offset)
@@ -957,7 +958,7 @@ static void run_copy_arrive(struct sim_warp *w, const struct sim_instr *i,
             mbarrier_put(at, &m);
         }
     }
-    struct sim_copy *c = ok ? copy_new(w) : NULL;
+    struct sim_async_copy *c = ok ? copy_new(w) : NULL;
     if (c) {
         c->i = i;
         c->arrival = true;
@@ -981,7 +982,7 @@ static void warp_arrive(struct sim_warp *w)
 {
     struct sim_async *s = w->async;
     for (size_t k = 0; k < s->copy_count; k++) {
-        struct sim_copy *c = &s->copies[k];
+        struct sim_async_copy *c = &s->copies[k];
         for (int l = 0; c->arrival && l < SIM_LANES; l++) {
             uint64_t state;
             if (!(c->lanes >> l & 1))

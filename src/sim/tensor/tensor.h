@@ -10,11 +10,11 @@ struct sim_product {
     int32_t group;
 };
 
-struct sim_copy;     /* async.c: a cp.async of some lanes */
-struct sim_transfer; /* async.c: a cp.async.bulk of one lane */
+struct sim_async_copy; /* async.c: a cp.async of some lanes */
+struct sim_transfer;   /* async.c: a cp.async.bulk of one lane */
 
 struct sim_async {
-    struct sim_copy *copies;
+    struct sim_async_copy *copies;
     size_t copy_count;
     size_t copy_room;
     int32_t copy_groups[SIM_LANES]; /* that each lane committed */

@@ -10,7 +10,7 @@
 /* The columns of every kind of row, in one table: a kind leaves those empty
  * that it has not. */
 enum { RUNGS, LABS = 5 };
-static const struct lab_table {
+static const struct csv_table {
     const struct lab_fields *fields;
     const char *type; /* in the first column */
     enum lab_export_table table;
@@ -244,7 +244,7 @@ static bool has_counted_rungs(const struct csv *c)
 static bool put_lab_row(void *user, const void *row)
 {
     struct csv *c = user;
-    const struct lab_table *t = &lab_tables[c->lab];
+    const struct csv_table *t = &lab_tables[c->lab];
     begin(c, t->type);
     if (c->table == LAB_EXPORT_ALL) {
         nothing_of(c, &lab_step_fields);

@@ -64,3 +64,11 @@ int64_t int_of(const json_t *o, const char *key)
         fail_msg("%s is not an integer", key);
     return json_integer_value(v);
 }
+
+double real_of(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    if (!json_is_number(v))
+        fail_msg("%s is not a number", key);
+    return json_number_value(v);
+}

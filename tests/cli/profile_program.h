@@ -13,3 +13,4 @@ int profile(const char *db, const char *args);
 json_t *line_object(int nth);
 const char *text_of(const json_t *o, const char *key); /* or "(none)" */
 int64_t int_of(const json_t *o, const char *key);
+double real_of(const json_t *o, const char *key); /* must be a number */

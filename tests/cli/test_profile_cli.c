@@ -8,14 +8,6 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static double real_of(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-    if (!json_is_number(v))
-        fail_msg("%s is not a number", key);
-    return json_number_value(v);
-}
-
 static bool is_null(const json_t *o, const char *key)
 {
     const json_t *v = json_object_get(o, key);

@@ -14,20 +14,12 @@ struct slice {
     double end;
 };
 
-static double number_of(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-    if (!json_is_number(v))
-        fail_msg("%s is not a number", key);
-    return json_number_value(v);
-}
-
 static void check_slice(const json_t *e, struct slice *s)
 {
     s->pid = int_of(e, "pid");
     s->tid = int_of(e, "tid");
-    s->start = number_of(e, "ts");
-    s->end = s->start + number_of(e, "dur");
+    s->start = real_of(e, "ts");
+    s->end = s->start + real_of(e, "dur");
     assert_true(s->start >= 0 && s->end >= s->start);
     assert_true(json_is_string(json_object_get(e, "name")));
     assert_true(json_is_string(json_object_get(e, "cat")));
@@ -38,7 +30,7 @@ static void check_slice(const json_t *e, struct slice *s)
 static const struct slice *slice_at(const struct slice *s, size_t n,
                                     const json_t *e)
 {
-    double at = number_of(e, "ts");
+    double at = real_of(e, "ts");
     for (size_t i = 0; i < n; i++)
         if (s[i].pid == int_of(e, "pid") && s[i].tid == int_of(e, "tid") &&
             s[i].start <= at && at <= s[i].end)
@@ -257,7 +249,7 @@ PROFILE_CASE(slices_have_the_names_of_pytorch)
         if (strcmp(text_of(e, "cat"), "cuda_runtime") == 0)
             assert_string_equal(text_of(e, "name"), "cudaLaunchKernel");
         if (strcmp(text_of(e, "cat"), "gpu_memcpy") == 0)
-            assert_true(fabs(number_of(args, "memory bandwidth (GB/s)") -
+            assert_true(fabs(real_of(args, "memory bandwidth (GB/s)") -
                              4096.0 / 100) < 1e-9);
         if (strcmp(text_of(e, "cat"), "kernel") != 0 &&
             strcmp(text_of(e, "cat"), "gpu_memcpy") != 0)

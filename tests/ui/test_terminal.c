@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "base/clock.h"
+#include "base/quantile.h"
 #include "pty_session.h"
 #include "report/print.h"
 
@@ -361,13 +362,6 @@ TEST_CASE(ctrl_l_sends_the_whole_screen_again)
     pty_end(&s, "q", 0);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* While a thread wakes the loop a thousand times a second. */
 TEST_CASE(a_key_shows_within_50_ms)
 {
@@ -383,7 +377,7 @@ TEST_CASE(a_key_shows_within_50_ms)
         while (pty_pump(&s, 150))
             continue;
     }
-    qsort(ms, TRIES, sizeof(ms[0]), compare_doubles);
+    lab_sort_reals(ms, TRIES);
     if (ms[TRIES / 2] >= 50)
         fail_msg("the median key took %.1f ms", ms[TRIES / 2]);
     pty_end(&s, "qq", 0);

@@ -172,12 +172,6 @@ static void decode_by_hand(struct net *n, const char *from, int length,
     out[length] = '\0';
 }
 
-static void train(struct net *n, int iterations)
-{
-    for (int i = 0; i < iterations; i++)
-        assert_ok(lab_walk_iterate(n->walk));
-}
-
 TEST_CASE(decoding_is_what_a_hand_would_do)
 {
     for (int attention = 0; attention < 2; attention++) {
@@ -189,7 +183,7 @@ TEST_CASE(decoding_is_what_a_hand_would_do)
         network(&n, 6, attention == 1);
         net_walk(&n, "cpu");
         net_choose(&n, "*", "blas");
-        train(&n, 25);
+        net_iterate(&n, 25);
         assert_ok(lab_walk_evaluate(n.walk, &accuracy, &loss));
         lab_str_init(&text);
         for (int i = 0; i < LAB_DECODED_EXAMPLES; i++) {
@@ -217,7 +211,7 @@ NET_CASE(decoding_changes_nothing_and_repeats)
     net_walk(n, "cpu");
     lab_walk_decoded(n->walk, &d[0]);
     assert_true(isnan(d[0].exact) && isnan(d[0].right));
-    train(n, 10);
+    net_iterate(n, 10);
     struct net_moment *before = net_keep(n);
     for (int i = 0; i < 3; i++) {
         if (i == 2)
@@ -245,7 +239,7 @@ NET_CASE(what_was_never_seen_is_reversed)
     net_choose(n, "*", "blas");
     assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
     lab_walk_decoded(n->walk, &first);
-    train(n, 1000);
+    net_iterate(n, 1000);
     assert_ok(lab_walk_evaluate(n->walk, &accuracy, &loss));
     lab_walk_decoded(n->walk, &last);
     print_message("exact %.2f, then %.2f\n", first.exact, last.exact);

@@ -23,12 +23,6 @@ static void describe(struct net *n, const char *optimizer)
     net_walk(n, "cpu");
 }
 
-static void train(struct net *n, int iterations)
-{
-    for (int i = 0; i < iterations; i++)
-        assert_ok(lab_walk_iterate(n->walk));
-}
-
 static void keep(struct net *n, int64_t want)
 {
     int64_t n_done = -1;
@@ -65,13 +59,13 @@ static void pause_with(const char *optimizer)
     describe(&whole, optimizer);
     describe(&first, optimizer);
     describe(&second, optimizer);
-    train(&whole, 100);
-    train(&first, 37);
+    net_iterate(&whole, 100);
+    net_iterate(&first, 37);
     keep(&first, 37);
     assert_ok(take(&second, LAB_KEPT_CONTINUE));
     assert_int_equal(lab_walk_iteration(second.walk), 37);
     assert_int_equal(lab_walk_first(second.walk), 37);
-    train(&second, 63);
+    net_iterate(&second, 63);
     struct net_moment *want = net_keep(&whole);
     struct net_moment *got = net_keep(&second);
     net_same(&second, optimizer, want, got);
@@ -79,7 +73,7 @@ static void pause_with(const char *optimizer)
     assert_ok(lab_walk_back(second.walk, 100000));
     assert_int_equal(lab_walk_iteration(second.walk), 37);
     assert_int_equal(lab_walk_position(second.walk), 0);
-    train(&second, 63);
+    net_iterate(&second, 63);
     net_moment_free(got);
     net_still(&second, "after going back", want);
     net_moment_free(want);
@@ -110,12 +104,12 @@ TEST_CASE(mid_iteration_is_its_start)
     struct net b;
     describe(&a, "adam lr=0.01");
     describe(&b, "adam lr=0.01");
-    train(&a, 3);
+    net_iterate(&a, 3);
     net_steps(&a, net_steps_of(&a) - 1); /* all but one update */
     keep(&a, 3);
     assert_ok(take(&b, LAB_KEPT_CONTINUE));
     assert_int_equal(lab_walk_iteration(b.walk), 3);
-    train(&b, 1);
+    net_iterate(&b, 1);
     net_steps(&a, 1);
     net_alike(&b, "the iteration again", &a);
     net_free(&a);
@@ -129,7 +123,7 @@ TEST_CASE(load_takes_parameters)
     struct net b;
     describe(&a, "adam lr=0.01");
     describe(&b, "adam lr=0.01");
-    train(&a, 5);
+    net_iterate(&a, 5);
     keep(&a, 5);
     assert_ok(take(&b, LAB_KEPT_LOAD));
     assert_int_equal(lab_walk_iteration(b.walk), 0);
@@ -137,7 +131,7 @@ TEST_CASE(load_takes_parameters)
     assert_true(net_get(&a, "fc1.W.m", 103) != 0);
     assert_true(net_get(&b, "fc1.W.m", 103) == 0);
     double trained = net_get(&b, "fc1.W", 103);
-    train(&b, 2);
+    net_iterate(&b, 2);
     assert_ok(lab_walk_restart(b.walk));
     assert_true(net_get(&b, "fc1.W", 103) == trained);
     assert_ok(lab_walk_start_from(b.walk, NULL));
@@ -157,7 +151,7 @@ TEST_CASE(misfits_are_named)
     net_digits_of(&b, 9, "sgd lr=0.1", "fc1 dense units=6",
                   "fc3 dense units=10");
     net_walk(&b, "cpu");
-    train(&b, 2);
+    net_iterate(&b, 2);
     struct net_moment *before = net_keep(&b);
     assert_int_equal(take(&b, LAB_KEPT_LOAD), LAB_E_SHAPE);
     assert_true(

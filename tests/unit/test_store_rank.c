@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "store/time_sum.h"
 
 static struct lab_times times_of(const int64_t *v, size_t n)
@@ -47,16 +48,9 @@ TEST_CASE(statistics_of_known_lists)
     lab_times_release(&none);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double slow_median(double *v, size_t n)
 {
-    qsort(v, n, sizeof(*v), compare_doubles);
+    lab_sort_reals(v, n);
     return (v[(n - 1) / 2] + v[n / 2]) / 2;
 }
 

@@ -440,14 +440,6 @@ static void fence_proxy(struct sim_warp *w, const struct sim_instr *i,
     sim_fence_proxy(w);
 }
 
-static void nothing(struct sim_warp *w, const struct sim_instr *i,
-                    uint32_t mask)
-{
-    (void)w;
-    (void)i;
-    (void)mask;
-}
-
 /* Others may change what it waits for. */
 static void nanosleep(struct sim_warp *w, const struct sim_instr *i,
                       uint32_t mask)
@@ -464,7 +456,7 @@ static enum lab_status lower_cluster_barrier(struct sim_lowering *l,
     bool wait = lab_ptx_has_modifier(in, "wait");
     if (in->operand_count != 0 || wait == lab_ptx_has_modifier(in, "arrive"))
         return sim_lower_refuse(l, in, NULL);
-    out->run = wait ? bar : nothing;
+    out->run = wait ? bar : sim_run_nothing;
     out->flags = SIM_BAR_SYNC;
     out->a =
         (struct sim_operand){.source = SIM_IMMEDIATE, .value = SIM_CLUSTER_BAR};
@@ -542,10 +534,11 @@ static void lower_fence(const struct lab_ptx_instr *in, struct sim_instr *out)
     out->flags = lab_ptx_has_modifier(in, "cta");
     out->run = fence;
     if (proxy)
-        out->run =
-            lab_ptx_has_modifier(in, "async") && shared ? fence_proxy : nothing;
+        out->run = lab_ptx_has_modifier(in, "async") && shared
+                       ? fence_proxy
+                       : sim_run_nothing;
     else if (lab_ptx_has_modifier(in, "mbarrier_init"))
-        out->run = nothing;
+        out->run = sim_run_nothing;
 }
 
 enum lab_status sim_lower_warp(struct sim_lowering *l,

@@ -894,14 +894,6 @@ static enum lab_status lower_cvta(struct sim_lowering *l,
 
 /* ---- what has no effect here ---- */
 
-static void nothing(struct sim_warp *w, const struct sim_instr *i,
-                    uint32_t mask)
-{
-    (void)w;
-    (void)i;
-    (void)mask;
-}
-
 static void createpolicy(struct sim_warp *w, const struct sim_instr *i,
                          uint32_t mask)
 {
@@ -931,7 +923,7 @@ enum lab_status sim_lower_move(struct sim_lowering *l,
     }
     for (size_t k = 0; k < sizeof(hints) / sizeof(hints[0]); k++)
         if (strcmp(in->opcode, hints[k]) == 0) {
-            out->run = nothing;
+            out->run = sim_run_nothing;
             return LAB_OK;
         }
     *known = false;

@@ -2560,7 +2560,7 @@ static bool draw_range(struct lab_canvas *c, struct lab_rect row,
 static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
                      struct lab_rect r)
 {
-    enum { MOST_H = 12, APART = 2 };
+    enum { MOST_H = 12, APART = 2, FIGURES_W = 30 };
     const int top = r.y;
     for (int i = 0; i < 2; i++) {
         const struct lab_curve *of = &v->snap.past[i].values;
@@ -2585,10 +2585,16 @@ static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
         struct lab_rect row = lab_rect_cut_top(&r, 1);
         lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
                        element_name(v, &e, name, sizeof(name)));
+        int used = 1;
         lab_rect_cut_left(&row, APART);
+        if (row.w < FIGURES_W && h > HOLE_H) { /* on a line of their own */
+            row = lab_rect_cut_top(&r, 1);
+            used++;
+        }
         if (draw_range(c, row, of))
             lab_chart_draw(
-                c, lab_rect_cut_top(&r, (h < MOST_H ? h : MOST_H) - 1), &chart);
+                c, lab_rect_cut_top(&r, (h < MOST_H ? h : MOST_H) - used),
+                &chart);
         lab_rect_cut_top(&r, 1);
     }
     return r.y > top ? r.y - 1 - top : 0;

@@ -2560,7 +2560,7 @@ static bool draw_range(struct lab_canvas *c, struct lab_rect row,
 static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
                      struct lab_rect r)
 {
-    enum { MOST_H = 12, APART = 2, FIGURES_W = 30 };
+    enum { MOST_H = 20, APART = 2, FIGURES_W = 30 };
     const int top = r.y;
     for (int i = 0; i < 2; i++) {
         const struct lab_curve *of = &v->snap.past[i].values;

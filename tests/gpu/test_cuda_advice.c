@@ -275,6 +275,30 @@ TEST_CASE(the_counters_are_right)
     assert_true(fabs(f->counters.tensor_flop - flop) <= 0.01 * flop);
 }
 
+/* No product does more than multiply-adds that touch no memory. Times are compared: nothing
+ * else may run on the GPU. */
+TEST_CASE(multiply_adds_are_the_roof_of_fp32)
+{
+    const struct lab_cuda_module *module;
+    struct lab_ceiling_times product = {.n = 0};
+    struct lab_ceiling_times fma = {.n = 0};
+    double best[2] = {0, 0};
+    if (!rig.be || lab_cuda_load(&module))
+        skip();
+    const struct lab_backend_ops *ops = module->backend;
+    if (ops->ceiling(rig.be, LAB_CEILING_FP32, &product))
+        skip(); /* no cuBLAS */
+    assert_ok(ops->ceiling(rig.be, LAB_CEILING_FMA, &fma));
+    assert_true(fma.n > 2 && fma.size > 0);
+    for (int i = 0; i < product.n; i++)
+        best[0] = fmax(best[0], product.work / product.seconds[i]);
+    for (int i = 0; i < fma.n; i++)
+        best[1] = fmax(best[1], fma.work / fma.seconds[i]);
+    print_message("fp32: %.3g FLOP/s a product, %.3g multiply-adds\n", best[0],
+                  best[1]);
+    assert_true(best[1] > best[0]);
+}
+
 int main(void)
 {
     setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);

@@ -69,27 +69,6 @@ TEST_CASE(a_device_that_is_not_there_is_refused)
         assert_non_null(strstr(ops->error(), "no CUDA device -1"));
 }
 
-/* No product does more than multiply-adds that touch no memory. */
-TEST_CASE(multiply_adds_are_the_roof_of_fp32)
-{
-    struct lab_ceiling_times product = {.n = 0};
-    struct lab_ceiling_times fma = {.n = 0};
-    double best[2] = {0, 0};
-    if (!shared)
-        skip();
-    if (ops->ceiling(shared, LAB_CEILING_FP32, &product))
-        skip(); /* no cuBLAS */
-    assert_ok(ops->ceiling(shared, LAB_CEILING_FMA, &fma));
-    assert_true(fma.n > 2 && fma.size > 0);
-    for (int i = 0; i < product.n; i++)
-        best[0] = fmax(best[0], product.work / product.seconds[i]);
-    for (int i = 0; i < fma.n; i++)
-        best[1] = fmax(best[1], fma.work / fma.seconds[i]);
-    print_message("fp32: %.3g FLOP/s a product, %.3g multiply-adds\n", best[0],
-                  best[1]);
-    assert_true(best[1] > best[0]);
-}
-
 TEST_CASE(closing_nothing_is_allowed)
 {
     ops->close(NULL);

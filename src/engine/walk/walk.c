@@ -158,6 +158,9 @@ struct lab_walk {
     int64_t evaluations;   /* since run_begin */
     struct execution *ran; /* by plan step */
     bool *written;         /* by tensor */
+    bool *there_first;     /* by tensor: written before the first step */
+    int *data_tensors;     /* their ids: the tensors of data */
+    int n_data_tensors;
     int64_t *generation;
     void *staging;           /* host memory for the largest data tensor */
     struct lab_arena tables; /* owns those before */
@@ -904,9 +907,8 @@ static enum lab_status load_data(struct lab_walk *w, void *base, int64_t held)
     bool there = held == TRAINED && w->speed.data_of >= 0 &&
                  lab_data_same(w->data, w->speed.data_of, w->iteration);
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < plan->n_tensors && !st; i++) {
-        if (plan->tensors[i].role != LAB_TENSOR_DATA)
-            continue;
+    for (int k = 0; k < w->n_data_tensors && !st; k++) {
+        int i = w->data_tensors[k];
         w->generation[i] += held == TRAINED;
         if (there)
             continue;
@@ -931,9 +933,8 @@ static void walk_begin_iteration(struct lab_walk *w, bool keep_copy)
     w->loss = NAN;
     for (int i = 0; i < plan->n_steps; i++)
         w->ran[i].exec = 0;
-    for (int i = 0; i < plan->n_tensors; i++)
-        w->written[i] = plan->tensors[i].role == LAB_TENSOR_DATA ||
-                        plan->tensors[i].persistent;
+    memcpy(w->written, w->there_first,
+           (size_t)plan->n_tensors * sizeof(*w->written));
     drop_past(w);
     if (keep_copy)
         walk_keep_copy(w);
@@ -2045,12 +2046,23 @@ static enum lab_status alloc_tables(struct lab_walk *w)
     }
     w->ran = lab_arena_array(&w->tables, steps, sizeof(*w->ran));
     w->written = lab_arena_array(&w->tables, tensors, sizeof(*w->written));
+    w->there_first =
+        lab_arena_array(&w->tables, tensors, sizeof(*w->there_first));
+    w->data_tensors =
+        lab_arena_array(&w->tables, tensors, sizeof(*w->data_tensors));
     w->generation =
         lab_arena_array(&w->tables, tensors, sizeof(*w->generation));
     w->staging = lab_arena_take(&w->tables, most);
-    return w->ran && w->written && w->generation && w->staging
-               ? LAB_OK
-               : lab_no_memory("the stepper");
+    if (!w->ran || !w->written || !w->there_first || !w->data_tensors ||
+        !w->generation || !w->staging)
+        return lab_no_memory("the stepper");
+    for (int i = 0; i < plan->n_tensors; i++) {
+        const struct lab_tensor *t = &plan->tensors[i];
+        w->there_first[i] = t->role == LAB_TENSOR_DATA || t->persistent;
+        if (t->role == LAB_TENSOR_DATA)
+            w->data_tensors[w->n_data_tensors++] = i;
+    }
+    return LAB_OK;
 }
 
 /* Before anything is taken: a machine that promises more memory than it has

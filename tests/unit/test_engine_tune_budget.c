@@ -27,6 +27,15 @@ int64_t __wrap_lab_clock_thread_ns(void)
     return now_ns;
 }
 
+static int turns; /* each begins with all threads awake */
+
+int __wrap_lab_threads_wake(void);
+int __wrap_lab_threads_wake(void)
+{
+    turns++;
+    return 1;
+}
+
 /* The null backend. A step takes call_ns(), a copied byte byte_ns. */
 static int64_t (*call_ns)(const struct lab_variant *v, int64_t count);
 static double byte_ns;
@@ -136,6 +145,30 @@ static int64_t same(const struct lab_variant *v, int64_t count)
     (void)v;
     (void)count;
     return step_ns;
+}
+
+/* A turn is one iteration, or as many short ones as take a fifth of a millisecond. */
+TEST_CASE(short_iterations_run_several_a_turn)
+{
+    static const int step_us[] = {1, 1000};
+    call_ns = same;
+    byte_ns = 0;
+    for (int i = 0; i < 2; i++) {
+        struct net n;
+        struct counted counted;
+        step_ns = (int64_t)step_us[i] * (MS / 1000);
+        large(&n);
+        struct lab_tuning *t = lab_tuning_new();
+        assert_non_null(t);
+        turns = 0;
+        tuning_ns(&n, t, &counted);
+        int fewest = 200 / step_us[i]; /* steps of a turn */
+        assert_true(turns > 0 && calls >= fewest * turns);
+        assert_true(calls < (fewest + 2 * net_steps_of(&n)) * turns);
+        assert_int_equal(counted.left_out, 0);
+        lab_tuning_free(t);
+        net_free(&n);
+    }
 }
 
 /* Steps from a ten-thousandth of the budget to the whole of it, and copies, so that the

@@ -99,6 +99,7 @@ struct tuner {
     bool walked;
     int64_t data_ns;    /* that the last iteration's data took */
     int64_t longest_ns; /* of the steps of the iteration that is walked */
+    int64_t steps_ns;   /* of all of them, 1 at least */
     int64_t cut_ns;     /* of those of the iterations that did not fit */
     struct timed_step *timed;
     int n_timed;
@@ -333,21 +334,23 @@ static enum lab_status step_timed(struct tuner *u, const char *name)
     return LAB_OK;
 }
 
-/* An iteration by `name`, or what the budget has of it; *whole: all of it. One that was
+/* An iteration by `name`, or what the budget has of it; *whole: all of it; again: the one
+ * before was whole, and by that name. One that was
  * cut before is given up first: a choice in the middle of it could undo steps. */
 static enum lab_status walk_once(struct tuner *u, const char *name, bool timed,
-                                 bool *whole)
+                                 bool again, bool *whole)
 {
     const struct lab_variant_choice choice = {"*", name};
     int64_t begin = lab_clock_monotonic_ns();
     enum lab_status st = lab_walk_begin_uncopied(u->w);
     u->data_ns = lab_clock_monotonic_ns() - begin;
     u->longest_ns = 0;
+    u->steps_ns = 1;
     u->walked = true;
-    if (!st)
+    if (!st && !again)
         st = lab_walk_choose(u->w, &choice, 1);
     /* The iteration before may have been one of a name that uses one thread. */
-    if (!has_graphs(u))
+    if (!has_graphs(u) && !again)
         lab_threads_wake();
     *whole = true;
     do {
@@ -364,6 +367,7 @@ static enum lab_status walk_once(struct tuner *u, const char *name, bool timed,
             st = timed ? step_timed(u, name) : lab_walk_step(u->w);
         int64_t took = lab_clock_monotonic_ns() - begin;
         u->longest_ns = took > u->longest_ns ? took : u->longest_ns;
+        u->steps_ns += took;
     } while (!st && !lab_walk_at_end(u->w));
     enum lab_status kept = note_means(u, name);
     *whole &= st == LAB_OK;
@@ -387,11 +391,14 @@ enum {
     MANY = 100,
     HOPELESS = 4,
     BY_DEVICE = 2,
-    MATTERS = 50
+    MATTERS = 50,
+    TURN_NS = 200000
 };
 
-/* One more iteration of c, the first of `left` that are to come in this round: the
- * first one always, later ones that fit into an even share of the time that is left.
+/* One more turn of c, the first of `left` that are to come in this round: an iteration, or
+ * of short ones as many as take TURN_NS. What comes before leaves other caches than training
+ * does: another name's iteration, the choice, the waking. The first turn always, later
+ * ones that fit into an even share of the time that is left.
  * Where one of its steps does not fit, others go on: theirs may take less.
  * In graphs the first is a warm-up. Elsewhere it finds cold caches, and counts where
  * it is the only one, as the smallest time does. */
@@ -405,13 +412,19 @@ static enum lab_status measure_once(struct tuner *u, struct contender *c,
         return LAB_OK;
     int known_before = u->added;
     bool is_first = !u->walked;
-    enum lab_status st =
-        walk_once(u, c->name, !has_graphs(u) || c->took_ns > 0, &whole);
+    bool timed = !has_graphs(u) || c->took_ns > 0;
+    int64_t last = begin;
+    enum lab_status st = walk_once(u, c->name, timed, false, &whole);
+    for (int64_t ns = u->steps_ns;
+         !st && whole && !has_graphs(u) && ns < TURN_NS; ns += u->steps_ns) {
+        last = lab_clock_monotonic_ns();
+        st = walk_once(u, c->name, timed, true, &whole);
+    }
     c->gained |= u->added > known_before;
     c->ended |= !whole;
     if (!whole && !is_first && lab_walk_position(u->w) == 0)
         return st; /* not begun: after a slow start it waits for the next one */
-    c->took_ns = 1 + lab_clock_monotonic_ns() - begin;
+    c->took_ns = 1 + lab_clock_monotonic_ns() - last;
     return st;
 }
 
@@ -450,7 +463,7 @@ static void end_round(struct tuner *u, const struct contender *c, int n,
     u->gained_ns = 0;
 }
 
-/* In turn, an iteration each: whatever slows the machine for a second would
+/* In turn: whatever slows the machine for a second would
  * otherwise be held against the one that is measured just then. In graphs one after
  * the other, as each is captured anew. */
 static enum lab_status measure(struct tuner *u, struct contender *c, int n)

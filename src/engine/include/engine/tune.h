@@ -107,9 +107,10 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
  * up to 100 within a quarter of the budget, or within half of it while times still become
  * smaller, in fp32 alone. Those come first that the fixed table prefers, then from the
  * last row of the tables to the first, the reference last. They take turns, an iteration
- * each, which begins with all threads awake; one whose iteration takes more than its share
- * of the time that is left runs no further one. On a backend with graphs one name after
- * the other is measured. The reference is left out of a network too large for it.
+ * each, or as many as take 0.2 ms, so that the caches are those of training; a turn begins
+ * with all threads awake. One whose iteration takes more than its share of the time that is
+ * left runs no further one. On a backend with graphs one name after the other is measured.
+ * The reference is left out of a network too large for it.
  * The budget is a bound, and holds the restart of the walk, too, by what the last one
  * took: no step begins that would end after it, by the fastest time that is known of it
  * and by the longest step before it in its iteration; such a step ends the measuring of

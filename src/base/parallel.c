@@ -63,10 +63,13 @@ static struct {
     struct loop loop;
     /* Read by every thread at all times: a line of the cache for each. */
     _Alignas(64) _Atomic uint64_t word;
-    _Alignas(64) atomic_int asleep; /* workers; changes under the lock */
+    /* Workers that sleep and were not woken since; changes under the lock. */
+    _Alignas(64) atomic_int asleep;
     atomic_bool caller_sleeps;
     _Atomic int64_t shared; /* loops so far; changes under `caller` */
     pthread_mutex_t lock;
+    int64_t asleep_ns;       /* of all workers, up to asleep_until_ns; */
+    int64_t asleep_until_ns; /* both change under the lock */
     pthread_cond_t begun;
     pthread_cond_t ended;
     int workers; /* changes under `caller` */
@@ -162,15 +165,27 @@ static bool looks_on(struct look *l)
     return now < l->end_ns;
 }
 
+/* With the lock. */
+static void set_asleep(int n)
+{
+    int64_t now = lab_clock_monotonic_ns();
+    pool.asleep_ns += atomic_load(&pool.asleep) * (now - pool.asleep_until_ns);
+    pool.asleep_until_ns = now;
+    atomic_store(&pool.asleep, n);
+}
+
 /* Either the worker counts as asleep before the caller looks whether one is, or the
  * caller's parts are there before the worker looks for them. */
 static void sleep_until_begun(void)
 {
     pthread_mutex_lock(&pool.lock);
-    atomic_fetch_add(&pool.asleep, 1);
-    while (!has_parts(atomic_load(&pool.word)))
-        pthread_cond_wait(&pool.begun, &pool.lock);
-    atomic_fetch_sub(&pool.asleep, 1);
+    do {
+        set_asleep(atomic_load(&pool.asleep) + 1);
+        if (has_parts(atomic_load(&pool.word)))
+            set_asleep(atomic_load(&pool.asleep) - 1);
+        else
+            pthread_cond_wait(&pool.begun, &pool.lock);
+    } while (!has_parts(atomic_load(&pool.word)));
     pthread_mutex_unlock(&pool.lock);
 }
 
@@ -227,6 +242,7 @@ static void share_out(void)
     atomic_store(&pool.word, (uint64_t)pool.loop.parts);
     if (atomic_load(&pool.asleep) > 0) {
         pthread_mutex_lock(&pool.lock);
+        set_asleep(0);
         pthread_cond_broadcast(&pool.begun);
         pthread_mutex_unlock(&pool.lock);
     }
@@ -283,8 +299,11 @@ int lab_threads_wake(void)
     return atomic_load(&m.here);
 }
 
-int64_t lab_loops_shared(int *asleep)
+int64_t lab_loops_shared(int64_t *asleep_ns)
 {
-    *asleep = atomic_load(&pool.asleep);
+    pthread_mutex_lock(&pool.lock);
+    set_asleep(atomic_load(&pool.asleep));
+    *asleep_ns = pool.asleep_ns;
+    pthread_mutex_unlock(&pool.lock);
     return atomic_load(&pool.shared);
 }

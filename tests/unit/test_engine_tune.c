@@ -519,6 +519,25 @@ static enum lab_status half_held_up_cell(const struct lab_call *call)
     return plain_cell(call);
 }
 
+/* So long on one thread, while the others fall asleep, and then a loop for all. */
+enum { ALONE_NS = 6000000 };
+
+static void look_at(const void *arg, int64_t from, int64_t to)
+{
+    (void)arg;
+    (void)from;
+    (void)to;
+}
+
+static enum lab_status mostly_alone_cell(const struct lab_call *call)
+{
+    int64_t end = lab_clock_thread_ns() + ALONE_NS;
+    while (lab_clock_thread_ns() < end)
+        continue;
+    lab_parallel(2, 1, look_at, NULL);
+    return plain_cell(call);
+}
+
 static const struct lab_variant own_cells[] = {
     {.name = "uneven",
      .step = "cell",
@@ -528,7 +547,11 @@ static const struct lab_variant own_cells[] = {
     {.name = "half-held",
      .step = "cell",
      .phase = LAB_FORWARD,
-     .run = half_held_up_cell}};
+     .run = half_held_up_cell},
+    {.name = "mostly-alone",
+     .step = "cell",
+     .phase = LAB_FORWARD,
+     .run = mostly_alone_cell}};
 static const struct lab_kernel_set cells_set = {
     "lstm", own_cells, sizeof(own_cells) / sizeof(own_cells[0])};
 static const struct lab_backend_ops *cpu_ops;
@@ -739,7 +762,9 @@ NET_CASE(time_steps_count_by_their_mean)
                      ->run;
     cells = woken = woken_for = unwoken = 0;
     assert_true(add_group(n, t, "alone", LAB_FORWARD, 1e9));
+    lab_threads_set(2);
     assert_ok(lab_tune(n->walk, t, &to));
+    lab_threads_set(lab_cores());
     assert_true(cells > 0 && cells % TIME_STEPS == 0);
     assert_int_equal(unwoken, 0); /* all threads are awake at each one */
     lab_tune_key(n->plan, net_step(n, "lstm1.cell.1", LAB_FORWARD), key);
@@ -748,6 +773,8 @@ NET_CASE(time_steps_count_by_their_mean)
     /* What a thread waits for is no time of the variant. */
     assert_in_range((int)time_by(t, key, "held"), 1, HELD_UP_NS / 2);
     assert_in_range((int)time_by(t, key, "half-held"), 1, HELD_UP_NS * 3 / 4);
+    /* What others sleep through meanwhile is. */
+    assert_true(time_by(t, key, "mostly-alone") >= ALONE_NS * 0.9);
     lab_tuning_free(t);
 }
 

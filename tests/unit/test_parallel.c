@@ -177,24 +177,47 @@ TEST_CASE(sleeping_threads_are_woken)
     assert_int_equal(awake, THREADS);
 }
 
-/* A loop of one part is not shared out; workers fall asleep after the last one. */
+/* A loop of one part is not shared out. Workers sleep after the last one, and their time
+ * asleep counts while they do. */
 TEST_CASE(shared_loops_are_counted)
 {
-    enum { TRIES = 2000 };
-    const struct timespec idle = {.tv_nsec = 5000000};
-    int asleep;
+    enum { TRIES = 2000, IDLE_NS = 5000000 };
+    const struct timespec idle = {.tv_nsec = IDLE_NS};
+    int64_t first;
+    int64_t last;
     lab_threads_set(3);
-    int64_t before = lab_loops_shared(&asleep);
+    int64_t before = lab_loops_shared(&first);
     lab_free(run(1, 1, 3));
-    assert_int_equal(lab_loops_shared(&asleep), before);
+    assert_int_equal(lab_loops_shared(&first), before);
     lab_free(run(64, 1, 3));
     lab_free(run(64, 1, 3));
-    assert_int_equal(lab_loops_shared(&asleep), before + 2);
-    for (int i = 0; i < TRIES && asleep < 2; i++) {
+    assert_int_equal(lab_loops_shared(&last), before + 2);
+    for (int i = 0; i < TRIES && last - first < 2 * IDLE_NS; i++) {
+        lab_loops_shared(&first);
         nanosleep(&idle, NULL);
-        lab_loops_shared(&asleep);
+        lab_loops_shared(&last);
     }
-    assert_true(asleep >= 2);
+    assert_true(last - first >= 2 * IDLE_NS);
+}
+
+/* Of a worker that was woken the time asleep has ended, whether it has run since or not. */
+TEST_CASE(woken_threads_are_not_asleep)
+{
+    enum { TRIES = 200 };
+    const struct timespec idle = {.tv_nsec = 5000000};
+    int64_t grown = -1;
+    lab_threads_set(2);
+    for (int i = 0; i < TRIES && grown != 0; i++) {
+        int64_t first;
+        int64_t last;
+        nanosleep(&idle, NULL);
+        lab_threads_wake();
+        lab_loops_shared(&first);
+        lab_loops_shared(&last);
+        grown = last - first;
+        assert_true(grown >= 0);
+    }
+    assert_int_equal(grown, 0);
 }
 
 /* A worker that has nothing to do looks for a millisecond and sleeps. */

@@ -463,7 +463,7 @@ static int hidden_steps(const struct maker *m, const struct lab_node *node,
     return -1;
 }
 
-/* The sum of the fastest times of steps; NaN: one has none. */
+/* What steps take by the variants that would run them; NaN: one has no time. */
 static double time_of(struct maker *m, int first, int count)
 {
     double sum = 0;

@@ -278,32 +278,31 @@ static enum lab_status note_means(struct tuner *u, const char *name)
 struct use {
     int64_t process_ns; /* all threads */
     int64_t thread_ns;  /* this one */
+    int64_t asleep_ns;  /* that workers had no work */
     int64_t loops;      /* that the pool has shared out */
-    int asleep;         /* workers */
 };
 
 static struct use use_now(void)
 {
     struct use now = {.process_ns = lab_clock_process_ns(),
                       .thread_ns = lab_clock_thread_ns()};
-    now.loops = lab_loops_shared(&now.asleep);
+    now.loops = lab_loops_shared(&now.asleep_ns);
     return now;
 }
 
 /* A step's time without what another program had of the cores meanwhile: it would be held
- * against variants that use several threads. Threads that have no work look for it, so
- * that a step on all of them has all of their time; where one has gone to sleep that is
- * not known. */
+ * against variants that use several threads. A worker of the pool runs, looks for work, or
+ * sleeps because there is none: what is left of all threads' time is the other program's. */
 static double undisturbed(const struct use *before, const struct use *after,
                           double ns)
 {
     enum { OF_TEN = 9 };
-    bool shared = after->loops > before->loops;
-    double had = shared ? (double)(after->process_ns - before->process_ns) /
-                              lab_threads()
-                        : (double)(after->thread_ns - before->thread_ns);
-    bool known = !shared || after->asleep <= before->asleep;
-    return known && had * 10 < ns * OF_TEN ? had : ns;
+    int64_t all = after->process_ns - before->process_ns + after->asleep_ns -
+                  before->asleep_ns;
+    double had = after->loops > before->loops
+                     ? (double)all / lab_threads()
+                     : (double)(after->thread_ns - before->thread_ns);
+    return had * 10 < ns * OF_TEN ? had : ns;
 }
 
 /* The next step, timed where `name` does it, or nothing else can: in a graph,

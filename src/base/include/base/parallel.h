@@ -34,8 +34,9 @@ void lab_parallel(int64_t n, int64_t grain, lab_part_fn *run, const void *arg);
  * many threads are awake after a millisecond at most, the caller's among them. What is
  * timed next does not wait for sleepers. */
 int lab_threads_wake(void);
-/* Loops that were shared out so far; *asleep: the workers that sleep now. */
-int64_t lab_loops_shared(int *asleep);
+/* Loops that were shared out so far; *asleep_ns: how long all workers together have slept
+ * so far because there was no work. */
+int64_t lab_loops_shared(int64_t *asleep_ns);
 /* Within a part of a loop that has several: the threads have work already. */
 bool lab_in_part(void);
 LAB_C_END

@@ -671,13 +671,13 @@ static void search_folder(struct lab_bench_result *to, const char *folder)
 }
 
 /* kernels/gemm/tile.cu, kernels/saxpy/saxpy.cu for small rungs, or the file that names
- * the rung: once for all rows of a rung. */
+ * the rung: once for all rows of a rung in a set; another set may be the CPU's. */
 static void guess_source(const struct lab_bench_data *data,
                          struct lab_bench_result *to,
                          const struct lab_operation *op)
 {
     for (const struct lab_bench_result *r = data->rows; r < to; r++)
-        if (strcmp(r->variant, to->variant) == 0) {
+        if (r->set == to->set && strcmp(r->variant, to->variant) == 0) {
             to->source = r->source;
             return;
         }

@@ -584,8 +584,8 @@ def word2vec_cbow(w):
     yield f"with {vocabulary} words we can afford"
     yield f"the loss is near $\\ln {vocabulary}$, {math.log(vocabulary):.2f}"
     yield f"$2 \\cdot {w.tensors['mean1.out']['shape'][0]} \\cdot 16 \\cdot {vocabulary}$ FLOPs"
-    if round(50000 / vocabulary, -2) != 400:
-        complaints.append(f"{w.path}: four hundred times: 50,000 of {vocabulary}")
+    times = {3: "three", 4: "four", 5: "five"}[round(50000 / vocabulary / 100)]
+    yield f"50,000 words it would be {times} hundred times as much"
 
 
 def word2vec_skipgram(w):

@@ -346,12 +346,20 @@ NET_CASE(an_element_has_a_past)
     assert_ok(lab_walk_back(n->walk, 5 * steps));
     const int at = (int)lab_walk_iteration(n->walk);
     same_past(n, names[0], at_index[0], LONG - LAB_WALK_PAST, at, want[0]);
+    /* To and fro loses no older one. */
+    for (int i = 0; i < LAB_WALK_PAST; i++) {
+        assert_ok(lab_walk_back(n->walk, 1));
+        net_steps(n, 2);
+        assert_ok(lab_walk_back(n->walk, 1));
+    }
+    same_past(n, names[0], at_index[0], LONG - LAB_WALK_PAST, at, want[0]);
     assert_ok(lab_walk_set_lr(n->walk, 0.5));
     net_steps(n, 2 * steps - lab_walk_position(n->walk) + 1);
     int64_t iteration[LAB_WALK_PAST + 1];
     double value[LAB_WALK_PAST + 1];
     const int count = lab_walk_past(n->walk, net_id(n, names[0]), at_index[0],
                                     iteration, value);
+    assert_int_equal(count, at + 2 - (LONG - LAB_WALK_PAST) + 1);
     assert_int_equal(iteration[count - 1], at + 2);
     assert_int_equal(iteration[count - 2], at + 1);
     assert_true(value[count - 2] == value[count - 1]); /* not updated since */

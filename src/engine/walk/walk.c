@@ -145,8 +145,7 @@ struct lab_walk {
         [LAB_WALK_MARKS]; /* index of the copy that it is reached from; -1 */
     struct lab_walk_place mark[LAB_WALK_MARKS]; /* iteration -1: none */
     struct past past[LAB_WALK_PAST];
-    int n_past; /* slots in use; 0: none is kept */
-    int next_past;
+    int n_past;    /* slots in use; 0: none is kept */
     void *origin;  /* persistent_bytes that it began with; NULL: the seed's */
     int64_t first; /* the iteration that it began with */
     int64_t start_ns; /* that the last restart took */
@@ -241,14 +240,12 @@ static const struct lab_walk_copy *walk_copy_before(const struct lab_walk *w,
 /* The iteration has run its last step. Without memory for it, it is not kept. */
 static void keep_past(struct lab_walk *w)
 {
-    struct past *slot = NULL;
-    for (int i = 0; i < w->n_past; i++)
-        if (w->past[i].iteration == w->iteration)
+    /* Its own, an empty one, or the oldest. */
+    struct past *slot = &w->past[0];
+    for (int i = 1; i < w->n_past && slot->iteration != w->iteration; i++)
+        if (w->past[i].iteration == w->iteration ||
+            w->past[i].iteration < slot->iteration)
             slot = &w->past[i];
-    if (!slot) {
-        slot = &w->past[w->next_past];
-        w->next_past = (w->next_past + 1) % w->n_past;
-    }
     slot->iteration = -1;
     if (!slot->written)
         slot->written = lab_arena_array(&w->tables, (size_t)w->plan->n_tensors,

@@ -114,9 +114,14 @@ static const char *put_long_command(const char *word)
     enum { MARK_W = 2 }; /* " \\" */
     while (columns_of(word) > wrap.columns) {
         size_t cut = 0;
-        for (size_t i = 1; word[i] && i + MARK_W <= wrap.columns; i++)
-            if (word[i] == ' ')
+        char quote = '\0'; /* within which a backslash may be one of the text */
+        for (size_t i = 0; word[i] && i + MARK_W <= wrap.columns; i++)
+            if (word[i] == ' ' && !quote)
                 cut = i;
+            else if (word[i] == quote)
+                quote = '\0';
+            else if (!quote && (word[i] == '\'' || word[i] == '"'))
+                quote = word[i];
         if (cut == 0)
             break;
         printf("%.*s \\\n", (int)cut, word);

@@ -197,6 +197,8 @@ figure 210 'At 4096 in bf16 ' 'At 4096 '
 catches "a ratio without its precision" '54 is of some sizes or precisions' recorded
 figure 243 '3,998 kernels' '3,999 kernels'
 catches "a count that does not follow" 'does not follow: launches 3,999' recorded
+figure 243 '\([0-9]*\) at 10000 and \([0-9]*\) at' '\2 at 10000 and \1 at'
+catches "the rate of another size" 'of threads 10000 is not in run' recorded
 figure 230 '5.13 ms @ 70 ' '5.13 ms @ 71 '
 catches "a column of the course" '71 MiB of cudnn_fft_tiling' recorded
 figure 170 'compare with' 'ten times faster with'

@@ -1419,6 +1419,9 @@ def check_text(name, text, named, near, sizes=frozenset()):
         else:
             number = NUMBER.match(text, m.start())
             of = sizes_in(sentence_of(text, number), named) or sizes
+            at = re.match(r"[^.;,\d]{0,30}?\bat\s+(?:n = )?(\d[\d,]*\d)\b", text[number.end():])
+            if at and any(at[1].replace(",", "") in r.sizes for r in named):
+                of = frozenset([at[1].replace(",", "")])  # "133 GFLOP/s at 10000"
             unit = unit_of(text, m.end())
             precision = precisions_in(clause_of(text, number), named)
             if unit and unit[0] == "ratio" and not precision:

@@ -113,6 +113,9 @@ awk 'length($0) > 60 { print "wide: " $0; bad = 1 } END { exit bad }' "$out" ||
 sed -e ':more' -e '/ \\$/{' -e 'N' -e 's/ \\\n/ /' -e 'b more' -e '}' "$out" >joined
 grep -q '^`lapenna-lab lab precision .*--variants fp32,split_1,split_3`' joined ||
     complain "the command is broken: $(cat "$out")"
+# It is not cut within quotes, where the backslash would be one of the text.
+COLUMNS=62 exits 0 course A16
+grep -qFx "'king - man + woman'\`" "$out" || complain "the command is broken: $(cat "$out")"
 
 # A NaN has no sign.
 exits 0 step sigmoid-gradient --backend cpu --variant sigmoid1=direct

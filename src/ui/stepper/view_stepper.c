@@ -2787,22 +2787,31 @@ static struct lab_rect find_hole(const struct lab_canvas *c, struct lab_rect r,
 {
     enum { APART = 2, MOST_W = 512 };
     struct lab_rect best = {r.y, r.x, 0, 0};
-    int free_h[MOST_W] = {0}; /* rows of a column from this one up */
+    int free_h[MOST_W + 1] = {0}; /* rows of a column from this one up */
+    struct {
+        int x;
+        int h;
+    } open[MOST_W + 1]; /* what goes on to the right, the lowest first */
     const int w = r.w < MOST_W ? r.w : MOST_W;
     for (int y = r.y; y < r.y + r.h; y++) {
-        for (int x = 0; x < w; x++)
-            free_h[x] = is_free(c, y, r.x + x, taken, n) ? free_h[x] + 1 : 0;
-        for (int x = 0; x < w; x++) {
-            int h = free_h[x];
-            for (int end = x; end < w && h >= HOLE_H; end++) {
-                h = free_h[end] < h ? free_h[end] : h;
-                struct lab_rect one = {y + 1 - h, r.x + x, h, end + 1 - x};
+        int n_open = 0;
+        for (int x = 0; x <= w; x++) {
+            if (x < w)
+                free_h[x] =
+                    is_free(c, y, r.x + x, taken, n) ? free_h[x] + 1 : 0;
+            int from = x;
+            while (n_open > 0 && open[n_open - 1].h >= free_h[x]) {
+                const int h = open[--n_open].h;
+                from = open[n_open].x;
+                struct lab_rect one = {y + 1 - h, r.x + from, h, x - from};
                 lab_rect_cut_top(&one, one.y > r.y ? 1 : 0);
-                lab_rect_cut_left(&one, x > 0 ? APART : 0);
+                lab_rect_cut_left(&one, from > 0 ? APART : 0);
                 if (one.h >= HOLE_H && one.w >= HOLE_W &&
                     one.h * one.w > best.h * best.w)
                     best = one;
             }
+            open[n_open].x = from;
+            open[n_open++].h = free_h[x];
         }
     }
     return best;
@@ -2850,15 +2859,14 @@ static void fill_side(struct lab_stepper *v, struct lab_canvas *c,
 static void fill_holes(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
-    struct lab_rect taken[FILLERS];
+    struct lab_rect taken[FILLERS] = {{0}};
     int n = 0;
-    for (enum filler i = 0; i < FILLERS; i++) {
-        struct lab_rect hole = find_hole(c, r, taken, n);
-        if (hole.h == 0)
-            return;
-        hole.h = fill(v, c, hole, i);
+    struct lab_rect hole = find_hole(c, r, taken, n);
+    for (enum filler i = 0; i < FILLERS && hole.h > 0; i++) {
         taken[n] = hole;
-        n += hole.h > 0;
+        taken[n].h = fill(v, c, hole, i);
+        if (taken[n].h > 0)
+            hole = find_hole(c, r, taken, ++n);
     }
 }
 

@@ -370,6 +370,29 @@ NET_CASE(an_element_has_a_past)
     same_past(n, names[1], at_index[1], 0, 0, NULL);
 }
 
+/* What is not kept when it runs again at speed is no longer there as it was walked. */
+NET_CASE(a_walked_past_ends_where_it_runs_at_speed)
+{
+    enum { WALKED = 50, AGAIN = 12 };
+    int64_t iteration[LAB_WALK_PAST + 1];
+    double value[LAB_WALK_PAST + 1];
+    describe(n, "adam lr=0.02");
+    lab_walk_keep_past(n->walk);
+    net_steps(n, WALKED * net_steps_of(n));
+    assert_ok(lab_walk_back(n->walk, AGAIN * net_steps_of(n)));
+    const int64_t at = lab_walk_iteration(n->walk);
+    assert_ok(lab_walk_set_lr(n->walk, 0.5));
+    net_iterate(n, WALKED);
+    const int count =
+        lab_walk_past(n->walk, net_id(n, "fc1.W"), 103, iteration, value);
+    int again = 0;
+    for (int i = 0; i < count - 1; i++) {
+        again += iteration[i] > at && iteration[i] < WALKED;
+        assert_true(iteration[i] <= at || lab_walk_samples(iteration[i]));
+    }
+    assert_true(again > 0 && again < AGAIN - 1);
+}
+
 /* At speed those iterations are kept whose steps run one by one. */
 NET_CASE(a_past_of_training_at_speed)
 {

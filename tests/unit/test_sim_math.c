@@ -237,7 +237,11 @@ static float limited(float v)
     X("sub.f32", "fff", "", b32(F(a) - F(b)))                                  \
     X("mul.f32", "fff", "", b32(F(a) * F(b)))                                  \
     X("mul.rp.f32", "fff", "", b32(rounded(FE_UPWARD, '*', F(a), F(b), 0)))    \
+    X("mul.ftz.f32", "fff", "", b32(flush(flush(F(a)) * flush(F(b)))))         \
+    X("mul.sat.f32", "fff", "", b32(limited(F(a) * F(b))))                     \
     X("fma.rn.f32", "ffff", "", b32(fmaf(F(a), F(b), F(c))))                   \
+    X("fma.rn.ftz.f32", "ffff", "",                                            \
+      b32(flush(fmaf(flush(F(a)), flush(F(b)), flush(F(c))))))                 \
     X("fma.rm.f32", "ffff", "",                                                \
       b32(rounded(FE_DOWNWARD, 'f', F(a), F(b), F(c))))                        \
     X("div.rn.f32", "fff", "", b32(F(a) / F(b)))                               \

@@ -76,8 +76,8 @@ void lab_walk_time_with_events(struct lab_walk *w, bool on);
 /* Where the backend has graphs: each step has the device's time in one, and runs
  * several times for it, so that what it updates is no training. */
 void lab_walk_time_in_graph(struct lab_walk *w, bool on);
-/* Copied; returns the one before. iterate(), evaluate(), forward() and back() look at it before each
- * step and return LAB_E_CANCELLED; what each of them leaves is described
+/* Copied; returns the one before. iterate(), evaluate(), forward() and back() look at it
+ * before each step and return LAB_E_CANCELLED; what each of them leaves is described
  * there. */
 struct lab_stop lab_walk_stop_when(struct lab_walk *w,
                                    const struct lab_stop *stop);

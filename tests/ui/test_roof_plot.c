@@ -164,7 +164,7 @@ TEST_CASE(sizes_have_a_legend)
     struct lab_roofline line = line_of(12);
     assert_int_equal(rows_with(&line, false, 50, 110, -1,
                                "▒▒▒▒▒▒▒▒▒ 30 % ▒▒▒▒▒ 10 % ▒▒▒ 3 % "
-                               "▒ less: share of the time"),
+                               "▒ less of the time"),
                      1);
     assert_int_equal(
         rows_with(&line, true, 16, 110, -1, "::::::: 30 % ::::: 10 %"), 1);

@@ -385,7 +385,7 @@ static void name_sizes(struct drawing *d)
         if (i < SIZES)
             mark_size(sizes[i].from, plot->h, &rows, &half[i]);
         snprintf(text[i], sizeof(text[i]),
-                 i < SIZES ? " %.0f %% " : " less: share of the time",
+                 i < SIZES ? " %.0f %% " : " less of the time",
                  100 * sizes[i < SIZES ? i : 0].from);
         w += 2 * half[i] + 1 + lab_canvas_columns(d->c, text[i]);
     }

@@ -199,6 +199,8 @@ figure 243 '3,998 kernels' '3,999 kernels'
 catches "a count that does not follow" 'does not follow: launches 3,999' recorded
 figure 243 '\([0-9]*\) at 10000 and \([0-9]*\) at' '\2 at 10000 and \1 at'
 catches "the rate of another size" 'of threads 10000 is not in run' recorded
+figure 292 'beside run 392' 'beside run 382'
+catches "a run of another lesson" 'run 382 is of lab-sparse' recorded
 figure 230 '5.13 ms @ 70 ' '5.13 ms @ 71 '
 catches "a column of the course" '71 MiB of cudnn_fft_tiling' recorded
 figure 170 'compare with' 'ten times faster with'

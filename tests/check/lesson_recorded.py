@@ -245,6 +245,18 @@ RELATIONS = [
          "bf16_gflop_per_s") // 1e3),
     ("280", "of an H200 does {=} operations of the tensor cores a cycle", lambda n:
      n == h200("tensor_flop_per_clock") / sms()),
+    # CUDA C++ Programming Guide, throughput of arithmetic instructions, 9.0.
+    ("280", "and {=} exponentials. A pair", lambda n: n == 16),
+    # Its lanes double with each generation; the copy needs more than the one before.
+    ("259", "behind PCI Express {=} (run", lambda n: 2 ** n * 2 > 64 * 2**20 / 1e6 / float(
+        alone(403, "pinned", "in")[0]) > 2 ** (n - 1) * 2),
+    ("245", "A launch takes {=} microseconds on", lambda us: us.is_(time_of(
+        380, "looped", "1000x16") / 1000 / 1e3)),
+    ("290", "A tile of {=} x {=} is the best at {=} in the recorded run of", lambda h, w, n:
+     {(r["precision"], f"gemm_shape<{h:.0f}, {w:.0f}," in source(
+         f"kernels/gemm/{r['rung']}.cu")) for r in sorted(
+             (r for r in run_of(377).rows if r["size"] == f"{n:.0f}" and
+              r["rung"] != "cublas"), key=lambda r: r["median_ns"])[:2]} == {("fp32", True)}),
     ("200", "An addition moves {=} bytes", lambda n: n == 3 * 4),
     ("200", "At {=} elements these are {=} kB", lambda n, k: k == 12 * n / 1e3),
     ("201", "one block of {=} threads", lambda n: n == block_of(367, "one_block")),
@@ -1584,8 +1596,20 @@ def paragraphs(text):
         begin += len(paragraph)
 
 
+def check_runs(name, text):
+    """A run that is named is one of the lesson, or of one that the text names."""
+    own = os.path.basename(name).split("-", 1)[1].removesuffix(".md")
+    for m in re.finditer(r"\bruns?\s+((?:\d+(?:,\s+|\s+and\s+|\s+to\s+)?)+)",
+                         re.sub(r"(?m)^    .*$", "", text)):
+        for n in re.findall(r"\d+", m[1]):
+            of = db.execute("SELECT lesson FROM run WHERE id = ?", (n,)).fetchone()
+            if of and of[0] != own and of[0] not in text:
+                complain(name, f"run {n} is of {of[0]}, which is not named")
+
+
 def check_lesson(name, text):
     lesson = lesson_of(name)
+    check_runs(name, text)
     text = relations(name, lesson, text)
     facts(name, text)
     ideas(name, text.split("\n---\n")[0], text)

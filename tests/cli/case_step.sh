@@ -111,6 +111,7 @@ COLUMNS=60 exits 0 course B23 E01
 awk 'length($0) > 60 { print "wide: " $0; bad = 1 } END { exit bad }' "$out" ||
     complain 'a line of course is wider than 60'
 sed -e ':more' -e '/ \\$/{' -e 'N' -e 's/ \\\n/ /' -e 'b more' -e '}' "$out" >joined
+# shellcheck disable=SC2016 # the backquotes are the text's
 grep -q '^`lapenna-lab lab precision .*--variants fp32,split_1,split_3`' joined ||
     complain "the command is broken: $(cat "$out")"
 # It is not cut within quotes, where the backslash would be one of the text.

@@ -252,7 +252,7 @@ RELATIONS = [
         alone(403, "pinned", "in")[0]) > 2 ** (n - 1) * 2),
     ("245", "A launch takes {=} microseconds on", lambda us: us.is_(time_of(
         380, "looped", "1000x16") / 1000 / 1e3)),
-    ("290", "A tile of {=} x {=} is the best at {=} in the recorded run of", lambda h, w, n:
+    ("290", "A tile of {=} x {=} was the best at {=} in the recorded run of", lambda h, w, n:
      {(r["precision"], f"gemm_shape<{h:.0f}, {w:.0f}," in source(
          f"kernels/gemm/{r['rung']}.cu")) for r in sorted(
              (r for r in run_of(377).rows if r["size"] == f"{n:.0f}" and

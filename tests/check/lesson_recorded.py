@@ -310,7 +310,9 @@ RELATIONS = [
     ("241", "`warp` has {=} warps for {=} multiprocessors", lambda n, m: m == sms() and
      f"{n:.0f}x262144" in run_of(385).sizes),
     ("245", "{=} streams 4.74", lambda n: [n] == numbers_in_idea("batched_gemm", "streams")),
-    ("245", "that writes {=} addresses", lambda n: n == 3 * 1000),
+    ("245", "that writes {=} addresses costs {=} microseconds", lambda n, us: n == 3 * 1000 and
+     us.is_((time_of(380, "cublas_batched", "1000x16") - time_of(
+         380, "cublas_strided", "1000x16")) / 1e3)),
     ("250", "At S = {} the model is met: {=} bytes move for {=}", lambda s, moved, n:
      n == 4 + 4 and moved == 32 + 4 and s * 4 == 32),
     ("250", "in bursts of {=} bytes, two sectors", lambda n: n == 2 * 32),
@@ -443,8 +445,9 @@ RELATIONS = [
     ("250", "At S = {} the rate is {=} % of that at S = {}", lambda s, p, r: p.is_(
         100 * rate_of(398, "plain", f"16777216x{s:.0f}") / rate_of(
             398, "plain", f"16777216x{r:.0f}"))),
-    ("253", "L1 {=} ({}) at {} KiB and {=} at {} KiB", lambda a, _, k, b, m: all(v.is_(
-        time_of(388, "global", f"{n * 1024:.0f}x16384") / 16384) for v, n in ((a, k), (b, m)))),
+    ("253", "L1 {=} ({=}) at {} KiB and {=} at {} KiB", lambda a, cycles, k, b, m: all(v.is_(
+        time_of(388, "global", f"{n * 1024:.0f}x16384") / 16384) for v, n in ((a, k), (b, m))) and
+     cycles.is_(cycles_of(388, "global", f"{k * 1024:.0f}x16384", 16384))),
     ("254", "past L1 {=} at {} MiB and {=} at {} MiB", lambda a, m, b, n: all(any(
         v.is_(r["rate"] / 1e9) for r in run_of(400).rows if r["size"].startswith(
             f"{k * 2**20:.0f}")) for v, k in ((a, m), (b, n)))),
@@ -467,11 +470,12 @@ RELATIONS = [
         for v, n in zip(told, (a, b)))),
     ("241", "makes {} GFLOP/s: {=} % of what the same card's", lambda rate, p: p.is_(
         1e11 * rate / run_of(385).rows[0]["ceilingFp32_FLOP_s"])),
-    ("253", "shared memory {=} ({}); L1", lambda ns, _: any(ns.is_(r["median_ns"] / 16384)
-                                                             for r in run_of(388).rows
-                                                             if r["rung"] == "shared")),
-    ("253", "L2 {=} ({}) up to {} KiB", lambda ns, _, k: ns.is_(time_of(
-        388, "l2", f"{k * 1024:.0f}x16384") / 16384)),
+    ("253", "shared memory {=} ({=}); L1", lambda ns, cycles: any(
+        ns.is_(r["median_ns"] / 16384) and cycles.is_(cycles_of(388, "shared", r["size"], 16384))
+        for r in run_of(388).rows if r["rung"] == "shared")),
+    ("253", "L2 {=} ({=}) up to {} KiB", lambda ns, cycles, k: ns.is_(time_of(
+        388, "l2", f"{k * 1024:.0f}x16384") / 16384) and cycles.is_(
+            cycles_of(388, "l2", f"{k * 1024:.0f}x16384", 16384))),
     ("255", "by {=} % from {} to {} threads and by {=} % from {} to {}", lambda p, a, b, q, c, d:
      all(v.is_(100 * rate_of(401, "plain", f"67108864x{y:.0f}x1") / rate_of(
          401, "plain", f"67108864x{x:.0f}x1") - 100) for v, x, y in ((p, a, b), (q, c, d)))),
@@ -978,6 +982,12 @@ def time_of(run, rung, size, precision=None):
     return next((r["median_ns"] for r in run_of(run).rows
                  if (r["rung"], r["size"]) == (rung, size) and
                  precision in (None, r["precision"])), math.nan)
+
+
+def cycles_of(run, rung, size, n):
+    """Of one of n accesses, at the clock that the row has."""
+    return next((r["median_ns"] / n * r["smClockAfter_hz"] / 1e9 for r in run_of(run).rows
+                 if (r["rung"], r["size"]) == (rung, size)), math.nan)
 
 
 def of_copy(run, rung, size):

@@ -447,7 +447,7 @@ RELATIONS = [
             398, "plain", f"16777216x{r:.0f}"))),
     ("253", "L1 {=} ({=}) at {} KiB and {=} at {} KiB", lambda a, cycles, k, b, m: all(v.is_(
         time_of(388, "global", f"{n * 1024:.0f}x16384") / 16384) for v, n in ((a, k), (b, m))) and
-     cycles.is_(cycles_of(388, "global", f"{k * 1024:.0f}x16384", 16384))),
+     cycles.is_(cycles_of(388, "global", f"{k * 1024:.0f}x16384"))),
     ("254", "past L1 {=} at {} MiB and {=} at {} MiB", lambda a, m, b, n: all(any(
         v.is_(r["rate"] / 1e9) for r in run_of(400).rows if r["size"].startswith(
             f"{k * 2**20:.0f}")) for v, k in ((a, m), (b, n)))),
@@ -471,11 +471,11 @@ RELATIONS = [
     ("241", "makes {} GFLOP/s: {=} % of what the same card's", lambda rate, p: p.is_(
         1e11 * rate / run_of(385).rows[0]["ceilingFp32_FLOP_s"])),
     ("253", "shared memory {=} ({=}); L1", lambda ns, cycles: any(
-        ns.is_(r["median_ns"] / 16384) and cycles.is_(cycles_of(388, "shared", r["size"], 16384))
+        ns.is_(r["median_ns"] / 16384) and cycles.is_(cycles_of(388, "shared", r["size"]))
         for r in run_of(388).rows if r["rung"] == "shared")),
     ("253", "L2 {=} ({=}) up to {} KiB", lambda ns, cycles, k: ns.is_(time_of(
         388, "l2", f"{k * 1024:.0f}x16384") / 16384) and cycles.is_(
-            cycles_of(388, "l2", f"{k * 1024:.0f}x16384", 16384))),
+            cycles_of(388, "l2", f"{k * 1024:.0f}x16384"))),
     ("255", "by {=} % from {} to {} threads and by {=} % from {} to {}", lambda p, a, b, q, c, d:
      all(v.is_(100 * rate_of(401, "plain", f"67108864x{y:.0f}x1") / rate_of(
          401, "plain", f"67108864x{x:.0f}x1") - 100) for v, x, y in ((p, a, b), (q, c, d)))),
@@ -984,10 +984,9 @@ def time_of(run, rung, size, precision=None):
                  precision in (None, r["precision"])), math.nan)
 
 
-def cycles_of(run, rung, size, n):
-    """Of one of n accesses, at the clock that the row has."""
-    return next((r["median_ns"] / n * r["smClockAfter_hz"] / 1e9 for r in run_of(run).rows
-                 if (r["rung"], r["size"]) == (rung, size)), math.nan)
+def cycles_of(run, rung, size):
+    return next((v for _, v, r, _, s, *_ in run_of(run).of_kind("cycles")
+                 if (r, s) == (rung, size)), math.nan)
 
 
 def of_copy(run, rung, size):
@@ -1454,21 +1453,32 @@ def check_text(name, text, named, near, sizes=frozenset()):
     return sizes_in(text[begin:], named) or sizes
 
 
+def check_error(name, told, rung, precisions, sizes, named):
+    """An error as it is told is that of the rows of a rung (empty: of all), precisions
+    (empty: of any) and sizes."""
+    number = re.fullmatch(r"\d(?:\.(\d+))?e-\d+", told)
+    of = {float(f"{v:.{len(number[1] or '')}e}") for r in named if number
+          for _, v, one, p, s, *_ in r.of_kind("error")
+          if rung in ("", one) and (not precisions or p in precisions) and s in sizes}
+    if not number or of != {float(told)}:
+        complain(name, f"the error of {' '.join([rung or 'all rungs', *precisions])} at "
+                 f"{' or '.join(sorted(sizes))} is not {told} in run " +
+                 " or ".join(str(r.number) for r in named))
+
+
 def check_errors(name, text, named):
     """"1.25e-18 at 1000" is the error of the rung before it, where the sentence names none of
     all rungs, at that size, else at those of the sentence."""
     text = re.sub(r"\s+", " ", text)
-    errors = [v for r in named for v in r.of_kind("error")]
-    for m in re.finditer(r"(?<![\w.])(\d(?:\.(\d+))?e-\d+)", text if errors else ""):
+    if not any(r.of_kind("error") for r in named):
+        return
+    for m in re.finditer(r"(?<![\w.])(\d(?:\.\d+)?e-\d+)", text):
         begin = max((b.end() for b in re.finditer(r"[.;]\s", text[:m.start()])), default=0)
         rung = ([""] + [a or NAMES[b] for a, b in re.findall(
             r"`(\w+)`|\b(" + "|".join(NAMES) + r")\b", text[begin:m.start()])])[-1]
         at = re.match(r" at ([\d,]+)", text[m.end():])
         sizes = {at[1].replace(",", "")} if at else sizes_in(sentence_of(text, m), named)
-        of = [v for _, v, r, _, s, *_ in errors if rung in ("", r) and s in sizes]
-        if not of or {f"{v:.{len(m[2] or '')}e}" for v in of} != {m[1]}:
-            complain(name, f"the error of {rung or 'all rungs'} at " + " or ".join(sizes) +
-                     f" is not {m[1]} in run " + " or ".join(str(r.number) for r in named))
+        check_error(name, m[1], rung, (), sizes, named)
 
 
 def check_course(name, text):
@@ -1512,20 +1522,6 @@ def check_occupancy(name, size, cell, named):
                 return
     complain(name, f"occupancy {cell} at {size} is not in run " +
              " or ".join(str(r.number) for r in named))
-
-
-def check_error(name, cell, where, sizes, named):
-    """A column of its own: that of the row's rung and precision, at the row's size or at
-    those of the text above."""
-    rung, precisions, at = where
-    at = at or sizes
-    of = {v for r in named for _, v, one, p, s, *_ in r.of_kind("error")
-          if one == rung and (not precisions or p in precisions) and (not at or s in at)}
-    digits = re.fullmatch(r"\d(?:\.(\d+))?e-\d+", cell)
-    if not digits or {float(f"{v:.{len(digits[1] or '')}e}") for v in of} != {float(cell)}:
-        complain(name, f"the error of {' '.join([rung, *precisions])} at "
-                 f"{' or '.join(sorted(at))} is not {cell} in run " +
-                 " or ".join(str(r.number) for r in named))
 
 
 def check_table(name, text, named, near, said, sizes=frozenset()):
@@ -1582,7 +1578,8 @@ def check_table(name, text, named, near, said, sizes=frozenset()):
                 check_occupancy(name, cells[0], cell, named)
                 continue
             if lines[0][column] == "error" and any(r.of_kind("error") for r in named):
-                check_error(name, cell, here, sizes, named)
+                rung, precisions, at = here
+                check_error(name, cell, rung or cells[0], precisions, at or sizes, named)
                 continue
             for m in NUMBER.finditer(cell):
                 if column or here == ("", "", ()):

@@ -134,7 +134,7 @@ void lab_unary_forward(struct lab_builder *b)
     struct lab_step_def def = {LAB_IN(x), .out = {lab_build_out(b, &shape)},
                                .explain = explain_forward};
     if (unary_of(lab_build_node(b))->activation != LAB_ACT_NONE)
-        lab_build_may_be_absorbed(b);
+        lab_build_node(b)->may_be_absorbed = true;
     build_step(b, &def, false);
 }
 

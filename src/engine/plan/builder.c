@@ -151,7 +151,7 @@ const struct lab_attr *lab_build_attr(const struct lab_builder *b,
     return k < 0 ? &none : &b->node_spec->attr[k];
 }
 
-const struct lab_node *lab_build_node(const struct lab_builder *b)
+struct lab_node *lab_build_node(const struct lab_builder *b)
 {
     return &b->plan->nodes[b->node];
 }
@@ -580,7 +580,7 @@ static enum lab_status fill_formula(struct lab_step *s,
         s->flop = before->flop;
     if (before)
         return LAB_OK;
-    enum lab_status st = lab_formula_parse(&f, s->source, &shapes);
+    enum lab_status st = lab_formula_of(&f, plan, s);
     if (s->flop == 0 && !st)
         s->flop = lab_formula_flop(&f);
     return st;
@@ -745,16 +745,6 @@ int lab_build_part_returned(const struct lab_builder *b, int part)
     return b->paths[part].id[0];
 }
 
-void lab_build_no_group(struct lab_builder *b, const char *why)
-{
-    b->plan->nodes[b->node].no_group = why;
-}
-
-void lab_build_may_be_absorbed(struct lab_builder *b)
-{
-    b->plan->nodes[b->node].may_be_absorbed = true;
-}
-
 /* ---- tensors that are parts of others ---- */
 
 /* Part of the memory of `of`; false: it has no such part. */
@@ -787,19 +777,13 @@ int lab_build_slice(struct lab_builder *b, const char *name,
     return cut(b, id, of, first) ? id : LAB_NO_TENSOR;
 }
 
-int lab_build_grad_path(struct lab_builder *b, int tensor, const char *path)
-{
-    char suffix[160];
-    snprintf(suffix, sizeof(suffix), ".%s", path);
-    return builder_grad(b, tensor, suffix);
-}
-
 int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
                          int of, int64_t first)
 {
-    int id =
-        path ? lab_build_grad_path(b, tensor, path) : lab_build_grad(b, tensor);
-    return cut(b, id, of, first) ? id : LAB_NO_TENSOR;
+    char suffix[160];
+    snprintf(suffix, sizeof(suffix), ".%s", path ? path : "");
+    int id = path ? builder_grad(b, tensor, suffix) : lab_build_grad(b, tensor);
+    return of == LAB_NO_TENSOR || cut(b, id, of, first) ? id : LAB_NO_TENSOR;
 }
 
 /* ---- the data tensors of a plan: what the lesson or its source brings, as its

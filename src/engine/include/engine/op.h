@@ -232,8 +232,8 @@ int lab_op_key(const struct lab_op_def *op, const char *name);
 const struct lab_attr *lab_build_attr(const struct lab_builder *b,
                                       const char *key);
 /* The node: its op, all keys in the order of the op's, how many inputs it has
- * (engine/plan.h). Not in update(). */
-const struct lab_node *lab_build_node(const struct lab_builder *b);
+ * (engine/plan.h). forward() sets no_group and may_be_absorbed. Not in update(). */
+struct lab_node *lab_build_node(const struct lab_builder *b);
 int lab_build_input(const struct lab_builder *b, int k); /* tensor id */
 int lab_build_target(const struct lab_builder *b);       /* losses: y */
 struct lab_shape lab_build_shape(const struct lab_builder *b, int tensor);
@@ -272,9 +272,8 @@ int lab_build_grad(struct lab_builder *b, int tensor); /* part or param */
 /* "<tensor>.grad" in the memory of `same_as`: a gradient that is a copy. */
 int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as);
 /* "<tensor>.grad.<path>": what comes back to a tensor along one of several
- * paths within the node; its gradient is their sum. */
-int lab_build_grad_path(struct lab_builder *b, int tensor, const char *path);
-/* The same, and with path NULL "<tensor>.grad" itself, as a slice of `of`. */
+ * paths within the node; its gradient is their sum. Path NULL: "<tensor>.grad"
+ * itself. A slice of `of`, unless that is LAB_NO_TENSOR. */
 int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
                          int of, int64_t first);
 
@@ -294,11 +293,6 @@ const struct lab_op_def *lab_build_producer_op(const struct lab_builder *b,
                                                int k);
 int lab_build_producer_find(const struct lab_builder *b, int k,
                             const char *name);
-/* In forward(): no group variant serves this node, because it ... ("has a
- * mask"); the text is static. */
-void lab_build_no_group(struct lab_builder *b, const char *why);
-/* In forward(): a group kernel of the node before may take this one in. */
-void lab_build_may_be_absorbed(struct lab_builder *b);
 /* In forward(): input k holds ids in 0 .. limit-1. */
 void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 

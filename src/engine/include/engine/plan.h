@@ -78,8 +78,9 @@ struct lab_node {
     /* Another node reads parts of it: a group that hides them serves it only
      * where its variant allows it (keeps_parts). */
     bool parts_read;
-    const char *no_group; /* why no group serves it, or NULL */
-    bool may_be_absorbed; /* an activation that group kernels know */
+    const char *no_group; /* why no group serves it ("has a mask"), or NULL */
+    bool
+        may_be_absorbed; /* an activation: a group of the node before knows it */
     struct lab_place place;
     /* The op's own steps, into plan->steps; a sum of gradients from several
      * readers comes before them and is not counted. */

@@ -52,7 +52,7 @@ static bool mask_fits(struct lab_builder *b)
             "[op.scaled-dot-attention.mask-shape] reads keys %s and the mask "
             "%s; it takes a mask of one number for each key, [N,Tk]",
             lab_shape_text(&k, text[0]), lab_shape_text(&mask, text[1]));
-    lab_build_no_group(b, "has a mask");
+    lab_build_node(b)->no_group = "has a mask";
     return fits;
 }
 

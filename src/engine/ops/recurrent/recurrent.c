@@ -65,9 +65,6 @@ int lab_recurrent_grad(struct lab_builder *b, const struct lab_recurrent *r,
 {
     int tensor = lab_recurrent_find(b, part, t);
     struct lab_shape shape = lab_build_shape(b, tensor);
-    if (of == LAB_NO_TENSOR)
-        return path ? lab_build_grad_path(b, tensor, path)
-                    : lab_build_grad(b, tensor);
     return lab_build_grad_slice(b, tensor, path, of, t * r->n * shape.dim[1]);
 }
 
@@ -109,7 +106,8 @@ int lab_recurrent_return_grad(struct lab_builder *b,
 {
     if (r->last || lab_build_out_grad(b) < 0)
         return LAB_NO_TENSOR;
-    int whole = lab_build_grad_path(b, lab_build_find(b, "h"), "return");
+    int whole = lab_build_grad_slice(b, lab_build_find(b, "h"), "return",
+                                     LAB_NO_TENSOR, 0);
     lab_build_step(b,
                    &(struct lab_step_def){.name = "return",
                                           LAB_IN(lab_build_out_grad(b)),

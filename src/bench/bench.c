@@ -36,6 +36,15 @@ bool lab_bench_is_one_kernel(const char *name)
     return false;
 }
 
+bool lab_bench_has_precisions(const struct lab_bench *lab)
+{
+    for (int i = 0; i < lab->n_rungs; i++) {
+        if (lab->rungs[i]->precision != LAB_FP32)
+            return true;
+    }
+    return false;
+}
+
 const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
                                  size_t size)
 {

@@ -94,15 +94,6 @@ static const struct lab_bench_result *next(const struct page *p,
     return NULL;
 }
 
-bool lab_bench_has_precisions(const struct lab_bench *lab)
-{
-    for (int i = 0; i < lab->n_rungs; i++) {
-        if (lab->rungs[i]->precision != LAB_FP32)
-            return true;
-    }
-    return false;
-}
-
 static bool has_errors(const struct page *p)
 {
     for (const struct lab_bench_result *r = NULL; (r = next(p, r));) {

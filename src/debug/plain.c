@@ -359,8 +359,8 @@ static void print_whole(struct lab_plain *p, int index)
     struct lab_schedule *schedule = lab_schedule_retain(p->snap.schedule);
     const struct lab_schedule_step *s = &schedule->steps[index];
     int64_t exec = p->snap.steps[index].exec;
-    lab_step_text_head(s, index, time_of(p, index));
-    lab_step_text_kernels(lab_recording_live(p->run.recording), exec);
+    lab_step_text_head(s, index, time_of(p, index),
+                       lab_recording_live(p->run.recording), exec);
     for (int i = 0; i < s->step->n_out; i++) {
         if (s->step->out[i] >= 0)
             print_stats(p, s->step->out[i]);

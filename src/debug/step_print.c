@@ -131,7 +131,7 @@ static double kernel_ns(const struct lab_kernel_record *k)
                                     : (double)(k->end_ns - k->start_ns);
 }
 
-void lab_step_text_kernels(struct lab_live *live, int64_t exec)
+static void print_kernels(struct lab_live *live, int64_t exec)
 {
     enum { MOST = 8 };
     struct lab_kernel_record k[MOST];
@@ -148,7 +148,7 @@ void lab_step_text_kernels(struct lab_live *live, int64_t exec)
 }
 
 void lab_step_text_head(const struct lab_schedule_step *s, int index,
-                        int64_t time_ns)
+                        int64_t time_ns, struct lab_live *live, int64_t exec)
 {
     lab_printf(stdout, "%d. %s  (%s, %s)\n", index + 1, s->step->name,
                lab_phase_name(s->step->phase), s->variant->name);
@@ -158,6 +158,7 @@ void lab_step_text_head(const struct lab_schedule_step *s, int index,
                    s->variant->name, s->variant->wrong_on_purpose);
     lab_printf(stdout, "    %s, %s, %s\n", LAB_NS_TEXT(lab_to_real(time_ns)),
                LAB_FLOP_TEXT(s->step->flop), LAB_BYTES_TEXT(s->step->bytes));
+    print_kernels(live, exec);
 }
 
 enum lab_status lab_step_text(struct lab_lesson_run *w, int index)
@@ -169,8 +170,7 @@ enum lab_status lab_step_text(struct lab_lesson_run *w, int index)
     enum lab_status st = LAB_OK;
     lab_walk_step_status(w->walk, index, &exec, &ns);
     lab_printf(stdout, "\n");
-    lab_step_text_head(s, index, ns);
-    lab_step_text_kernels(lab_recording_live(w->recording), exec);
+    lab_step_text_head(s, index, ns, lab_recording_live(w->recording), exec);
     for (int i = 0; i < s->step->n_out && !st; i++) {
         if (s->step->out[i] >= 0)
             st = print_tensor(w, s->step->out[i]);

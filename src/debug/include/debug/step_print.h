@@ -12,15 +12,14 @@ enum lab_status lab_step_text(struct lab_lesson_run *w, int index);
 enum lab_status lab_step_text_end(struct lab_lesson_run *w);
 
 /* The parts of it, where there is no walk: the machine and the network; name,
- * formula, time, work; the kernels of an execution; a tensor's shape and
+ * formula, time, work and the kernels of execution `exec`; a tensor's shape and
  * figures. */
 void lab_step_text_machine(const struct lab_options *o, const char *backend,
                            const char *device, const char *note,
                            const struct lab_plan *plan,
                            const struct lab_schedule *s);
 void lab_step_text_head(const struct lab_schedule_step *s, int index,
-                        int64_t time_ns);
-void lab_step_text_kernels(struct lab_live *live, int64_t exec);
+                        int64_t time_ns, struct lab_live *live, int64_t exec);
 void lab_step_text_stats(const struct lab_tensor *t,
                          const struct lab_stats *stats);
 /* What execution `exec` of step `index` took: by the profiler where its record has

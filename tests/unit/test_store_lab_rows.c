@@ -169,9 +169,10 @@ TEST_CASE(names_of_rungs)
     assert_false(lab_bench_name_is(lab_bench_name_find(&n, 1),
                                    lab_bench_name_find(&n, 8)));
     assert_string_equal(lab_bench_name_find(&n, 2)->precision, "");
-    assert_string_equal(lab_bench_name_or(&n, 8, "step"),
+    assert_string_equal(lab_bench_name_text(lab_bench_name_find(&n, 8), "step"),
                         "mma bf16 33x20x10, traced");
-    assert_string_equal(lab_bench_name_or(&n, 7, "step"), "step");
+    assert_string_equal(lab_bench_name_text(lab_bench_name_find(&n, 7), "step"),
+                        "step");
     lab_bench_names_release(&n);
     assert_int_equal(lab_bench_names_load(&n, db, run + 1), LAB_E_NOTFOUND);
     /* not a lab's */

@@ -207,9 +207,3 @@ const char *lab_bench_name_text(const struct lab_bench_name *rung,
 {
     return rung ? rung->name : name;
 }
-
-const char *lab_bench_name_or(const struct lab_bench_names *names,
-                              int64_t step_index, const char *name)
-{
-    return lab_bench_name_text(lab_bench_name_find(names, step_index), name);
-}

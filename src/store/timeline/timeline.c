@@ -965,7 +965,8 @@ static enum lab_status read_step(struct build *l, struct lab_stmt *c)
     s.exec = s.row;
     s.phase = lab_column_int(c);
     const char *name = lab_column_text(c);
-    s.name = safe_name(lab_bench_name_or(&l->rungs, lab_column_int(c), name));
+    s.name = safe_name(lab_bench_name_text(
+        lab_bench_name_find(&l->rungs, lab_column_int(c)), name));
     return take(l, &s, true);
 }
 

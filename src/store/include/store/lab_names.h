@@ -59,7 +59,4 @@ bool lab_variant_has_one_address(const char *rung);
  * lab's), else `name`; NULL where both are unknown. */
 const char *lab_bench_name_text(const struct lab_bench_name *rung,
                                 const char *name);
-/* The same by the step's place. */
-const char *lab_bench_name_or(const struct lab_bench_names *names,
-                              int64_t step_index, const char *name);
 LAB_C_END

@@ -48,48 +48,32 @@ static char *message_text(const char *fmt, va_list args)
     return visible(raw, strlen(raw));
 }
 
-static void add(struct lab_findings *f, struct lab_place at,
-                enum lab_status status, const char *fmt, va_list args)
+bool lab_findings_add(struct lab_findings *f, struct lab_place at,
+                      enum lab_status status, const char *fmt, ...)
 {
-    if (status == LAB_E_NOMEM)
-        f->failed = true;
+    f->errors += status != LAB_OK;
+    f->failed = f->failed || status == LAB_E_NOMEM;
     if (f->count >= LAB_FINDINGS_MAX) {
         f->skipped++;
-        return;
+        return false;
     }
+    va_list args;
     struct lab_finding item = {.at = at, .status = status};
     fmt = lab_error_wording(fmt, item.id);
     if (!item.id[0])
         snprintf(item.id, sizeof(item.id), "%s", lab_error_id());
     item.severity = status ? LAB_SEVERITY_ERROR : LAB_SEVERITY_WARNING;
+    va_start(args, fmt);
     item.message = message_text(fmt, args);
+    va_end(args);
     if (!item.message || lab_grow(&f->items, f->count, &f->cap,
                                   sizeof(*f->items), "a finding")) {
         lab_free(item.message);
         f->failed = true;
-        return;
+        return false;
     }
     f->items[f->count++] = item;
-}
-
-bool lab_findings_error(struct lab_findings *f, struct lab_place at,
-                        enum lab_status status, const char *fmt, ...)
-{
-    va_list args;
-    f->errors++;
-    va_start(args, fmt);
-    add(f, at, status, fmt, args);
-    va_end(args);
     return false;
-}
-
-void lab_findings_warn(struct lab_findings *f, struct lab_place at,
-                       const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    add(f, at, LAB_OK, fmt, args);
-    va_end(args);
 }
 
 static bool is_before(struct lab_place a, struct lab_place b)

@@ -76,7 +76,7 @@ static struct lab_place place_of(const struct builder *b,
 }
 
 #define yaml_fail_at(b, mark, ...)                                             \
-    lab_findings_error((b)->found, place_of(b, mark), LAB_E_PARSE, __VA_ARGS__)
+    lab_findings_add((b)->found, place_of(b, mark), LAB_E_PARSE, __VA_ARGS__)
 #define yaml_fail(b, ...) yaml_fail_at(b, &(b)->event.start_mark, __VA_ARGS__)
 
 static bool yaml_no_memory(struct builder *b)
@@ -788,7 +788,7 @@ static struct lab_place at_key(const struct yaml *node)
 }
 
 #define fail_at(f, place, st, ...)                                             \
-    lab_findings_error((f)->found, place, st, __VA_ARGS__)
+    lab_findings_add((f)->found, place, st, __VA_ARGS__)
 #define fail(f, node, st, ...) fail_at(f, (node)->at, st, __VA_ARGS__)
 #define fail_key(f, node, st, ...) fail_at(f, at_key(node), st, __VA_ARGS__)
 

@@ -24,7 +24,7 @@ static void report_hidden(struct lab_place at, unsigned code,
         what = "terminal escape sequence";
     else if (code < 0xA0)
         what = "control character";
-    lab_findings_error(
+    lab_findings_add(
         found, at, LAB_E_PARSE,
         "[lesson.text.character] %s (U+%04X) in the text: remove it", what,
         code);
@@ -45,10 +45,10 @@ static void check_text(const struct lab_source *src, struct lab_findings *found)
         }
         size_t len = lab_utf8_next(s, src->size - i, &code);
         if (len == 0) {
-            lab_findings_error(found, at, LAB_E_PARSE,
-                               "[lesson.text.utf8] not UTF-8: byte 0x%02X at "
-                               "offset %zu; save the file as UTF-8",
-                               (unsigned char)s[0], i);
+            lab_findings_add(found, at, LAB_E_PARSE,
+                             "[lesson.text.utf8] not UTF-8: byte 0x%02X at "
+                             "offset %zu; save the file as UTF-8",
+                             (unsigned char)s[0], i);
             break;
         }
         bool crlf = code == '\r' && i + 1 < src->size && s[1] == '\n';
@@ -94,9 +94,9 @@ static void split(struct lab_source *src, struct lab_findings *found)
     }
     size_t len = line_length(s, n, &next);
     if (!is_fence(s, len)) {
-        lab_findings_error(found, (struct lab_place){1, 1}, LAB_E_PARSE,
-                           "[lesson.front.missing] a lesson starts with a line "
-                           "--- and its front matter; this file does not");
+        lab_findings_add(found, (struct lab_place){1, 1}, LAB_E_PARSE,
+                         "[lesson.front.missing] a lesson starts with a line "
+                         "--- and its front matter; this file does not");
         return;
     }
     src->yaml = s + next;
@@ -114,16 +114,16 @@ static void split(struct lab_source *src, struct lab_findings *found)
         i += next;
     }
     src->yaml = NULL;
-    lab_findings_error(found, (struct lab_place){1, 1}, LAB_E_PARSE,
-                       "[lesson.front.end] the front matter has no end: add a "
-                       "line --- behind it");
+    lab_findings_add(found, (struct lab_place){1, 1}, LAB_E_PARSE,
+                     "[lesson.front.end] the front matter has no end: add a "
+                     "line --- behind it");
 }
 
 static const struct lab_place whole_file = {0, 0};
 
 static void too_large(struct lab_findings *found)
 {
-    lab_findings_error(
+    lab_findings_add(
         found, whole_file, LAB_E_RANGE,
         "[lesson.file.large] larger than %d MiB, the most that a lesson may "
         "have: put its data into a file of its own (data: source: csv)",
@@ -143,10 +143,9 @@ static FILE *open_file(const char *name, struct lab_findings *found)
             close(fd);
     }
     if (!f)
-        lab_findings_error(found, whole_file, LAB_E_IO,
-                           "[lesson.file.read] cannot read it: %s",
-                           errno ? strerror(errno)
-                                 : "it is not a regular file");
+        lab_findings_add(found, whole_file, LAB_E_IO,
+                         "[lesson.file.read] cannot read it: %s",
+                         errno ? strerror(errno) : "it is not a regular file");
     return f;
 }
 
@@ -164,9 +163,9 @@ static void read_file(struct lab_source *src, struct lab_findings *found)
         lab_str_add_bytes(&text, chunk, n);
     }
     if (f && ferror(f))
-        lab_findings_error(found, whole_file, LAB_E_IO,
-                           "[lesson.file.read] cannot read it: %s",
-                           strerror(errno));
+        lab_findings_add(found, whole_file, LAB_E_IO,
+                         "[lesson.file.read] cannot read it: %s",
+                         strerror(errno));
     else if (text.len > LAB_SOURCE_MAX_BYTES)
         too_large(found);
     if (f)
@@ -342,8 +341,8 @@ static void read_sections(struct lab_lesson *lesson,
     enum lab_status st = lab_md_read(arena, src->body, src->body_size,
                                      src->body_line, &all, &bad_line);
     if (st == LAB_E_RANGE)
-        lab_findings_error(found, (struct lab_place){bad_line, 1}, st, "%s",
-                           lab_error());
+        lab_findings_add(found, (struct lab_place){bad_line, 1}, st, "%s",
+                         lab_error());
     size_t count = 1;
     for (size_t i = 0; i < all.n_blocks; i++)
         count += begins_section(&all.blocks[i]);

@@ -18,8 +18,8 @@ struct linter {
 };
 
 #define error(l, at, ...)                                                      \
-    lab_findings_error((l)->found, at, LAB_E_PARSE, __VA_ARGS__)
-#define warn(l, at, ...) lab_findings_warn((l)->found, at, __VA_ARGS__)
+    lab_findings_add((l)->found, at, LAB_E_PARSE, __VA_ARGS__)
+#define warn(l, at, ...) lab_findings_add((l)->found, at, LAB_OK, __VA_ARGS__)
 
 /* "START WORD END; did you mean X?" */
 static void no_such(struct linter *l, struct lab_place at, const char *start,

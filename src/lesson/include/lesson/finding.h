@@ -38,14 +38,12 @@ void lab_findings_init(struct lab_findings *f);
 void lab_findings_release(struct lab_findings *f);
 /* The file that the next findings are about. */
 void lab_findings_of(struct lab_findings *f, const char *file);
-/* false, for the reader that found it to return. The format begins with the id of
- * the finding (base/error.h); without one the text is that of lab_error(), and
- * so is the id. */
-bool lab_findings_error(struct lab_findings *f, struct lab_place at,
-                        enum lab_status status, const char *fmt, ...)
+/* An error, or a warning where `status` is LAB_OK. Returns false, for the reader that
+ * found it to return. The format begins with the id of the finding (base/error.h);
+ * without one the text is that of lab_error(), and so is the id. */
+bool lab_findings_add(struct lab_findings *f, struct lab_place at,
+                      enum lab_status status, const char *fmt, ...)
     LAB_PRINTF(4, 5);
-void lab_findings_warn(struct lab_findings *f, struct lab_place at,
-                       const char *fmt, ...) LAB_PRINTF(3, 4);
 /* Puts the findings in the order of their place in the file. */
 void lab_findings_sort(struct lab_findings *f);
 /* "FILE:LINE:COLUMN: message", the form that editors jump to. */

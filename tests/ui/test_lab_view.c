@@ -309,10 +309,11 @@ TEST_CASE(pictures_at_every_size)
     lab_bench_data_release(&lab);
 }
 
+/* `h`: rows below the heading. */
 static void draws(const struct lab_bench_chart *chart, int h, int w,
                   const char *with, const char *without)
 {
-    char *text = drawn(chart, true, h, w, false);
+    char *text = drawn(chart, true, h + 1, w, false);
     if (!strstr(text, with) || strstr(text, without))
         fail_msg("%d x %d: '%s', without '%s', is not:\n%s", w, h, with,
                  without, text);
@@ -392,9 +393,9 @@ TEST_CASE(colours_of_bars_are_those_of_their_lines)
     struct lab_bench_chart chart = recorded_chart(&lab);
     struct lab_canvas rates;
     struct lab_canvas bars;
-    assert_ok(lab_canvas_init(&rates, 16, 80, true));
+    assert_ok(lab_canvas_init(&rates, 17, 80, true));
     assert_ok(lab_canvas_init(&bars, 30, 80, true));
-    lab_bench_rates_draw(&rates, (struct lab_rect){0, 0, 16, 80}, &chart);
+    lab_bench_rates_draw(&rates, (struct lab_rect){0, 0, 17, 80}, &chart);
     lab_bench_bars_draw(&bars, (struct lab_rect){0, 0, 30, 80}, &chart);
     const int other = role_at(&rates, "4 best of CPU");
     for (int i = 0; i < 3; i++) {

@@ -723,8 +723,12 @@ static int draw_names(struct lab_canvas *c, struct lab_rect r,
     return y + 1;
 }
 
-const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set,
-                                  char *out, size_t cap)
+enum { RATES_TITLE = 96 };
+
+/* "Rates: GFLOP/s against the size", or against what the lab's sizes are. Returns
+ * out. */
+static const char *rates_title(const struct lab_bench_data *lab, int set,
+                               char *out, size_t cap)
 {
     snprintf(out, cap, "%s against the %s",
              is_counted(lab, set)          ? "Instructions of warps"
@@ -775,8 +779,8 @@ static void make_rates(struct rates *t, struct lab_canvas *c, struct lab_rect r,
                                   .unlisted = true};
 }
 
-void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
-                          const struct lab_bench_chart *chart)
+static void draw_rates(struct lab_canvas *c, struct lab_rect r,
+                       const struct lab_bench_chart *chart)
 {
     struct rates t;
     if (lab_rect_empty(r))
@@ -785,6 +789,17 @@ void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
     lab_chart_draw(c, t.lines, &t.chart);
     if (t.picture.count > 0)
         draw_names(c, t.names, &t.picture, t.roles, true);
+}
+
+struct lab_rect lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
+                                     const struct lab_bench_chart *chart)
+{
+    char title[RATES_TITLE];
+    lab_canvas_heading(
+        c, &r, rates_title(chart->lab, chart->set, title, sizeof(title)),
+        false);
+    draw_rates(c, r, chart);
+    return r;
 }
 
 int64_t lab_bench_rates_find(struct lab_rect r,
@@ -848,13 +863,13 @@ enum lab_status lab_bench_chart_text(const struct lab_bench_data *lab, int set,
     lab_bench_bars_draw(&c, lab_rect_cut_top(&r, bars), &chart);
     lab_rect_cut_top(&r, 1);
     chart.log = true;
-    char words[LAB_RATES_TITLE];
+    char words[RATES_TITLE];
     struct lab_rect title = lab_rect_cut_top(&r, 1);
-    lab_canvas_text(
-        &c, title.y, title.x, title.w, LAB_ROLE_HEADING,
-        count > 1 ? lab_bench_rates_title(lab, set, words, sizeof(words)) : "");
+    lab_canvas_text(&c, title.y, title.x, title.w, LAB_ROLE_HEADING,
+                    count > 1 ? rates_title(lab, set, words, sizeof(words))
+                              : "");
     if (count > 1)
-        lab_bench_rates_draw(&c, r, &chart);
+        draw_rates(&c, r, &chart);
     char *text = lab_canvas_dump(&c);
     if (text)
         lab_str_add(out, text);

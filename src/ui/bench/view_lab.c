@@ -894,7 +894,6 @@ static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
                        struct lab_rect r, const struct lab_bench_chart *bars,
                        const struct lab_bench_chart *rates)
 {
-    char title[LAB_RATES_TITLE];
     if (lab_rect_empty(r))
         return;
     switch (st->lower) {
@@ -908,12 +907,7 @@ static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
         draw_slides(st, c, r);
         return;
     case LAB_LOWER_RATES:
-        lab_canvas_heading(
-            c, &r,
-            lab_bench_rates_title(&st->lab, st->set, title, sizeof(title)),
-            false);
-        st->rates_at = r;
-        lab_bench_rates_draw(c, r, rates);
+        st->rates_at = lab_bench_rates_draw(c, r, rates);
         return;
     default:
         draw_bars_pane(st, c, r, bars);
@@ -971,15 +965,9 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
                       const struct lab_bench_chart *rates)
 {
     bool texts = has_rates(st);
-    char title[LAB_RATES_TITLE];
     draw_bars_pane(st, c, l->bars, bars);
     if (texts) {
-        lab_canvas_heading(
-            c, &l->rates,
-            lab_bench_rates_title(&st->lab, st->set, title, sizeof(title)),
-            false);
-        st->rates_at = l->rates;
-        lab_bench_rates_draw(c, l->rates, rates);
+        st->rates_at = lab_bench_rates_draw(c, l->rates, rates);
     } else if (st->reading) {
         bench_kernel_draw(st, c, l->rates);
     } else { /* what to predict first */
@@ -1040,7 +1028,6 @@ static void draw_picture(struct lab_bench_state *st, struct lab_canvas *c,
     const struct lab_bench_set *set = set_of(st);
     const struct lab_bench_chart bars = chart_of(st, false);
     const struct lab_bench_chart rates = chart_of(st, true);
-    char title[LAB_RATES_TITLE];
     struct lab_rect row = lab_rect_cut_top(&r, 1);
     lab_canvas_textf(c, row.y, row.x, row.w, LAB_ROLE_NORMAL, "%s: %s, %s",
                      set->name, set->device, set->note);
@@ -1053,9 +1040,6 @@ static void draw_picture(struct lab_bench_state *st, struct lab_canvas *c,
     lab_bench_bars_draw(c, at, &bars);
     if (!st->lab.by_size || r.h < RATES_LEAST)
         return;
-    lab_canvas_heading(
-        c, &r, lab_bench_rates_title(&st->lab, st->set, title, sizeof(title)),
-        false);
     lab_bench_rates_draw(c, r, &rates);
 }
 

@@ -27,18 +27,14 @@ void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
 int lab_bench_bars_rows(const struct lab_bench_chart *chart);
 /* The rows that the lanes take below the bars; 0: the lab has none. */
 int lab_bench_lanes_rows(const struct lab_bench_chart *chart);
-/* "Rates: GFLOP/s against the size", or against what the lab's sizes are. Returns
- * out. */
-enum { LAB_RATES_TITLE = 96 };
-const char *lab_bench_rates_title(const struct lab_bench_data *lab, int set,
-                                  char *out, size_t cap);
-/* Lines of rates. A small picture has the chosen rung, the fastest, the
+/* Lines of rates below their heading; returns where the lines are. A small picture has the chosen rung, the fastest, the
  * library's and the ceiling; one of 14 rows or more the best of every other set
  * and the course's figures as points as well, and one that is wide too every
  * rung. */
-void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
-                          const struct lab_bench_chart *chart);
-/* The row of lab->rows at a cell of these pictures, drawn in `r`; -1: none. */
+struct lab_rect lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
+                                     const struct lab_bench_chart *chart);
+/* The row of lab->rows at a cell of bars drawn in `r`, and of rates with lines in
+ * `r`; -1: none. */
 int64_t lab_bench_bars_find(struct lab_rect r,
                             const struct lab_bench_chart *chart, int y);
 int64_t lab_bench_rates_find(struct lab_rect r,

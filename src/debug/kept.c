@@ -302,14 +302,10 @@ void lab_kept_free(struct lab_kept *k)
     lab_free(k);
 }
 
-void lab_kept_get_facts(const struct lab_kept *k, struct lab_kept_facts *out)
+enum lab_status lab_kept_facts(const struct lab_kept *k, const char *lesson,
+                               struct lab_kept_facts *out)
 {
     *out = k->facts;
-}
-
-enum lab_status lab_kept_check_lesson(const struct lab_kept *k,
-                                      const char *lesson)
-{
     if (!k->facts.lesson)
         return lab_fail(LAB_E_PARSE,
                         "[kept.foreign] %s: another program wrote it, and it "

@@ -436,9 +436,3 @@ void lab_choices_note(struct lab_choices *out, struct lab_walk *walk)
         out->n++;
     }
 }
-
-void lab_choices_release(struct lab_choices *c)
-{
-    lab_free(c->list);
-    *c = (struct lab_choices){0};
-}

@@ -428,7 +428,7 @@ static void recording_free(struct lab_recording *r)
     lab_free(r->early);
     lab_kept_times_free(r->times);
     ran_variants_clear(&r->ran);
-    lab_choices_release(&r->choices);
+    lab_free(r->choices.list);
     pthread_mutex_destroy(&r->lock);
     lab_machine_watch_free(r->use);
     pthread_cond_destroy(&r->changed);
@@ -1030,10 +1030,9 @@ static enum lab_status read_kept(struct lab_lesson_run *w)
     enum lab_status st = lab_kept_open(&w->kept, o->load ? o->load : o->resume);
     if (st || !o->resume)
         return st;
-    st = lab_kept_check_lesson(w->kept, w->lesson->id);
+    st = lab_kept_facts(w->kept, w->lesson->id, &facts);
     if (st)
         return st;
-    lab_kept_get_facts(w->kept, &facts);
     w->spec.seed = facts.seed;
     if (!isnan(facts.lr))
         lab_network_set_lr(&w->spec, facts.lr);

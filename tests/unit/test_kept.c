@@ -271,17 +271,18 @@ TEST_CASE(another_lesson_is_not_continued)
 {
     struct net a;
     struct lab_kept *k;
+    struct lab_kept_facts facts;
     describe(&a, "sgd lr=0.1");
     keep(&a, 0);
     assert_ok(lab_kept_open(&k, path));
-    assert_ok(lab_kept_check_lesson(k, "net"));
-    assert_int_equal(lab_kept_check_lesson(k, "other"), LAB_E_PARSE);
+    assert_ok(lab_kept_facts(k, "net", &facts));
+    assert_int_equal(lab_kept_facts(k, "other", &facts), LAB_E_PARSE);
     assert_true(error_is(
         "[kept.lesson] a network of the lesson net, and this is other"));
     lab_kept_free(k);
     put_file("{}", 2, 0);
     assert_ok(lab_kept_open(&k, path));
-    assert_int_equal(lab_kept_check_lesson(k, "net"), LAB_E_PARSE);
+    assert_int_equal(lab_kept_facts(k, "net", &facts), LAB_E_PARSE);
     assert_true(error_is("[kept.foreign] "));
     lab_kept_free(k);
     net_free(&a);

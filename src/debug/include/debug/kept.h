@@ -35,11 +35,10 @@ enum lab_kept_use {
 LAB_C_BEGIN
 enum lab_status lab_kept_open(struct lab_kept **out, const char *path);
 void lab_kept_free(struct lab_kept *k); /* NULL allowed */
-/* Texts are the file's. */
-void lab_kept_get_facts(const struct lab_kept *k, struct lab_kept_facts *out);
-/* Was it kept by this lesson and can it be continued? LAB_E_PARSE. */
-enum lab_status lab_kept_check_lesson(const struct lab_kept *k,
-                                      const char *lesson);
+/* What the file states; texts are the file's. LAB_E_PARSE, with *out as well: another
+ * lesson or program kept it, so that it cannot be continued. */
+enum lab_status lab_kept_facts(const struct lab_kept *k, const char *lesson,
+                               struct lab_kept_facts *out);
 /* The walk begins anew with it (lab_walk_start_from), after a call of `ready` (NULL:
  * none). LAB_E_SHAPE: what does not fit, by name; the walk is as it was then.
  * `notice` gets a line where values are NaN or infinite: how many, in which

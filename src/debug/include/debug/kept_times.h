@@ -67,7 +67,7 @@ const char *lab_variants_from_text(enum lab_variants_from from);
  * none. */
 void lab_variants_text(struct lab_walk *walk, char out[LAB_VARIANTS_TEXT]);
 /* The steps that run the fastest variant by measuring, with its time and the next one,
- * in the place of those in *out. Without memory for all of them there are fewer. */
+ * in the place of those in *out; lab_free() its list. Without memory for all of them
+ * there are fewer. */
 void lab_choices_note(struct lab_choices *out, struct lab_walk *walk);
-void lab_choices_release(struct lab_choices *c);
 LAB_C_END

@@ -500,8 +500,7 @@ TEST_CASE(every_column_is_a_member)
             set_field(row, f, i);
             columns += f->list[i].column != NULL;
         }
-        assert_ok(own ? lab_fields_add_row(db, f, row)
-                      : lab_fields_add(db, 1, f, row));
+        assert_ok(lab_fields_add(db, own ? LAB_UNKNOWN : 1, f, row));
         assert_ok(lab_fields_read(db, 1, f, see_fields, &e));
         assert_int_equal(e.n, 1);
         snprintf(sql, sizeof(sql),

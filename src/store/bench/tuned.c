@@ -42,7 +42,7 @@ enum lab_status lab_tuned_add(struct lab_database *db,
     struct lab_tuned_row with = *row;
     lab_utc_text(row->measured_ns, moment);
     with.measured = moment;
-    return lab_fields_add_row(db, &lab_tuned_row_fields, &with);
+    return lab_fields_add(db, LAB_UNKNOWN, &lab_tuned_row_fields, &with);
 }
 
 enum lab_status lab_tuned_find(struct lab_database *db,

@@ -82,20 +82,14 @@ int lab_fields_bind(struct lab_stmt *s, const struct lab_fields *fields,
 enum lab_status lab_fields_add(struct lab_database *db, int64_t run,
                                const struct lab_fields *fields, const void *row)
 {
-    enum lab_status st = lab_query_require_run(db, run);
+    const bool of_run = run != LAB_UNKNOWN;
+    enum lab_status st = of_run ? lab_query_require_run(db, run) : LAB_OK;
     if (st)
         return st;
-    struct lab_stmt s = lab_fields_insert(db, fields, ", runId");
-    sqlite3_bind_int64(s.sql, lab_fields_bind(&s, fields, row), run);
-    return lab_stmt_once(&s, "storing a row");
-}
-
-enum lab_status lab_fields_add_row(struct lab_database *db,
-                                   const struct lab_fields *fields,
-                                   const void *row)
-{
-    struct lab_stmt s = lab_fields_insert(db, fields, "");
-    lab_fields_bind(&s, fields, row);
+    struct lab_stmt s = lab_fields_insert(db, fields, of_run ? ", runId" : "");
+    int n = lab_fields_bind(&s, fields, row);
+    if (of_run)
+        sqlite3_bind_int64(s.sql, n, run);
     return lab_stmt_once(&s, "storing a row");
 }
 

@@ -126,7 +126,7 @@ enum lab_status lab_ceiling_add(struct lab_database *db,
     struct lab_ceiling_row with = *row;
     lab_utc_text(row->measured_ns, moment);
     with.measured = moment;
-    return lab_fields_add_row(db, &lab_ceiling_fields, &with);
+    return lab_fields_add(db, LAB_UNKNOWN, &lab_ceiling_fields, &with);
 }
 
 /* ---- one device ---- */

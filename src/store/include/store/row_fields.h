@@ -106,15 +106,11 @@ extern const struct lab_fields lab_tuned_row_fields; /* of the run that tuned */
 typedef bool lab_fields_row_fn(void *user, const void *row);
 
 LAB_C_BEGIN
-/* Adds a row of `run`. LAB_E_NOTFOUND: there is no such run. */
+/* Adds a row of `run`. LAB_E_NOTFOUND: there is no such run. LAB_UNKNOWN: of no run, or
+ * of the one that a member names, which need not be there. */
 enum lab_status lab_fields_add(struct lab_database *db, int64_t run,
                                const struct lab_fields *fields,
                                const void *row);
-/* Adds a row of no run, or of the one that a member names; it need not be
- * there. */
-enum lab_status lab_fields_add_row(struct lab_database *db,
-                                   const struct lab_fields *fields,
-                                   const void *row);
 /* The rows of `run`, until `each` returns false; a row and its texts are valid
  * during the call. LAB_E_NOTFOUND: there is no such run. */
 enum lab_status lab_fields_read(struct lab_database *db, int64_t run,

@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "base/unknown.h"
 
+__extension__ typedef unsigned __int128 u128;
+
 /* jansson refuses a member of an object that it has no memory for, and the
  * object goes on without it. */
 static _Thread_local bool lacks_memory; /* since the last line */
@@ -199,7 +201,7 @@ enum lab_status lab_json_write(FILE *to, json_t *object)
 
 /* As jansson writes it: 17 digits, a point or an exponent, and of that neither a
  * plus nor leading zeros. */
-static int put_real(char *out, size_t size, double v)
+static int print_real(char *out, size_t size, double v)
 {
     int n = strfromd(out, size, "%.17g", v);
     char *e = strchr(out, 'e');
@@ -213,6 +215,44 @@ static int put_real(char *out, size_t size, double v)
         from++;
     memmove(digits, from, strlen(from) + 1);
     return (int)strlen(out);
+}
+
+enum { DIGITS = 17 };
+
+/* The digits of "%.17g", half to even, without a point, and the power of ten of the
+ * first one. False: outside 1e-10 to 1e17 a product of 128 bits is not exact. */
+static bool digits_of(double v, uint64_t *digits, int *power)
+{
+    const uint64_t too_many = (uint64_t)1e17;
+    const uint64_t hidden = (uint64_t)1 << 52; /* the first bit of a mantissa */
+    uint64_t bits;
+    if (!(v >= 1e-10 && v < 1e17))
+        return false;
+    memcpy(&bits, &v, sizeof(bits));
+    const uint64_t mantissa = hidden | (bits & (hidden - 1));
+    const int exponent = (int)(bits >> 52) - 1023; /* of two */
+    /* log10 of the power of two below v, rounded down: right, or one too small */
+    *power = (exponent * 78913) >> 18;
+    for (;; ++*power) {
+        const int tens = DIGITS - 1 - *power; /* 0 to 27: 5^27 has 63 bits */
+        const int shift = exponent - 52 + tens;
+        uint64_t fives = 1;
+        for (uint64_t left = (uint64_t)tens, square = 5; left > 0; left >>= 1) {
+            fives *= left & 1 ? square : 1;
+            square *= square;
+        }
+        u128 product = (u128)mantissa * fives; /* v * 10^tens / 2^shift */
+        if (shift >= 0) {
+            *digits = (uint64_t)(product << shift);
+        } else {
+            u128 half = (u128)1 << (-shift - 1);
+            u128 rest = product & (2 * half - 1);
+            *digits = (uint64_t)(product >> -shift);
+            *digits += rest > half || (rest == half && *digits % 2 == 1);
+        }
+        if (*digits < too_many)
+            return true;
+    }
 }
 
 /* Every iteration has such a line: the rest of it is put together by hand. printf is
@@ -239,11 +279,49 @@ static char *put_whole(char *to, char *end, int64_t v)
     return put_text(to, end, at);
 }
 
+/* What print_real() writes, a loss in a quarter of its time. */
+static char *put_real(char *to, char *end, double v)
+{
+    char text[48];
+    char digit[DIGITS];
+    uint64_t digits = 0;
+    int power = 0;
+    int n = DIGITS;
+    char *at = text;
+    if (v != 0 && !digits_of(fabs(v), &digits, &power)) {
+        print_real(text, sizeof(text), v);
+        return put_text(to, end, text);
+    }
+    uint32_t high = (uint32_t)(digits / 1000000000); /* 8 digits */
+    uint32_t low = (uint32_t)(digits % 1000000000);  /* and 9 */
+    for (int i = 0; i < 9; i++, low /= 10, high /= 10) {
+        digit[DIGITS - 1 - i] = (char)('0' + low % 10);
+        if (i < 8)
+            digit[7 - i] = (char)('0' + high % 10);
+    }
+    while (n > 1 && digit[n - 1] == '0')
+        n--;
+    const bool scaled = power < -4;
+    const int whole = scaled ? 0 : power; /* the point is behind this digit */
+    if (signbit(v))
+        *at++ = '-';
+    for (int i = whole < 0 ? whole : 0; i < n || (!scaled && i <= whole + 1);
+         i++) {
+        *at++ = i < 0 || i >= n ? '0' : digit[i];
+        if (i == whole && (!scaled || n > 1))
+            *at++ = '.';
+    }
+    if (scaled)
+        *at++ = 'e';
+    *at = '\0';
+    to = put_text(to, end, text);
+    return scaled ? put_whole(to, end, power) : to;
+}
+
 enum lab_status lab_json_write_numbers(FILE *to, const char *type,
                                        const struct lab_json_member *m, int n)
 {
     char line[512];
-    char number[40];
     char *end = line + sizeof(line);
     char *at = put_text(line, end, "{\"type\":\"");
     at = put_text(at, end, type);
@@ -252,12 +330,8 @@ enum lab_status lab_json_write_numbers(FILE *to, const char *type,
         at = put_text(at, end, ",\"");
         at = put_text(at, end, m[i].key);
         at = put_text(at, end, "\":");
-        if (m[i].is_whole) {
-            at = put_whole(at, end, m[i].whole);
-        } else {
-            put_real(number, sizeof(number), m[i].value);
-            at = put_text(at, end, number);
-        }
+        at = m[i].is_whole ? put_whole(at, end, m[i].whole)
+                           : put_real(at, end, m[i].value);
     }
     at = put_text(at, end, ",\"format\":");
     at = put_whole(at, end, LAB_JSON_FORMAT);

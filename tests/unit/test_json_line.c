@@ -47,6 +47,21 @@ static void line_of(char text[256], json_t *object,
     assert_int_equal(fclose(to), 0);
 }
 
+static void same_without_object(double v, int64_t whole)
+{
+    char by_object[256];
+    char plain[256];
+    const struct lab_json_member m[] = {
+        {.key = "n", .whole = whole, .is_whole = true},
+        {.key = "v", .value = v}};
+    json_t *o = lab_json_new("t");
+    lab_json_int(o, "n", whole);
+    lab_json_value(o, "v", v);
+    line_of(by_object, o, NULL, 0);
+    line_of(plain, NULL, m, 2);
+    assert_string_equal(by_object, plain);
+}
+
 /* A line of numbers is the same with and without an object. */
 TEST_CASE(a_line_of_numbers)
 {
@@ -54,18 +69,31 @@ TEST_CASE(a_line_of_numbers)
         0,      -0.0,        1,       -17,    2.5,      1e15,    1e16,
         1e17,   123456789e8, 1e22,    1e-4,   1e-5,     1.25e-7, 3e-300,
         -1e300, 0.1,         2.0 / 3, 5e-324, -2.5e-10, 1e100,   65536.0};
-    char by_object[256];
-    char plain[256];
-    for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++) {
-        const struct lab_json_member m[] = {
-            {.key = "n", .whole = (int64_t)i - 3, .is_whole = true},
-            {.key = "v", .value = v[i]}};
-        json_t *o = lab_json_new("t");
-        lab_json_int(o, "n", (int64_t)i - 3);
-        lab_json_value(o, "v", v[i]);
-        line_of(by_object, o, NULL, 0);
-        line_of(plain, NULL, m, 2);
-        assert_string_equal(by_object, plain);
+    for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
+        same_without_object(v[i], (int64_t)i - 3);
+}
+
+/* Powers of ten and the numbers beside them, halfway cases, and numbers of all
+ * magnitudes, those of 32 bits too. */
+TEST_CASE(every_digit_of_a_line)
+{
+    uint64_t random = 1;
+    for (int power = -12; power <= 18; power++) {
+        char ten[8];
+        snprintf(ten, sizeof(ten), "1e%d", power);
+        double v = strtod(ten, NULL);
+        same_without_object(nextafter(v, 0), power);
+        same_without_object(v, power);
+        same_without_object(-nextafter(v, INFINITY), power);
+    }
+    for (int i = 1; i < 60; i++) { /* ends in 5 behind 17 digits */
+        same_without_object(ldexp(3, i) + ldexp(1, i - 51), i);
+        same_without_object(1 + ldexp(1, -i), i);
+    }
+    for (int i = 0; i < 20000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        double v = ldexp((double)(random >> 11), (int)(random % 97) - 97);
+        same_without_object(i % 2 ? (double)(float)v : v, i);
     }
 }
 

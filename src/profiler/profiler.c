@@ -241,6 +241,14 @@ static void close_to(struct lab_profiler *p, int level, int64_t now)
     }
 }
 
+/* A name lives as long as the process: none is made for each iteration. */
+static uint32_t iteration_text(struct lab_profiler *p)
+{
+    if (p->ranges && !p->iteration_text)
+        p->iteration_text = lab_intern("iteration");
+    return p->iteration_text;
+}
+
 static void open_range(struct lab_profiler *p, int level, const char *text,
                        int64_t value, int64_t now)
 {
@@ -248,12 +256,9 @@ static void open_range(struct lab_profiler *p, int level, const char *text,
     close_to(p, level, now);
     struct lab_open_range *open = &p->open[p->n_open++];
     open->level = level;
-    /* A name lives as long as the process: none is made for each iteration. */
-    if (level == LAB_RANGE_ITERATION && p->ranges && !p->iteration_text)
-        p->iteration_text = lab_intern("iteration");
-    open->text = !p->ranges                     ? 0
-                 : level == LAB_RANGE_ITERATION ? p->iteration_text
-                                                : lab_intern(text);
+    open->text = level == LAB_RANGE_ITERATION ? iteration_text(p)
+                 : p->ranges                  ? lab_intern(text)
+                                              : 0;
     open->number = value;
     open->start_ns = now;
     if (p->gpu) {
@@ -382,12 +387,11 @@ static void iteration_done(void *user, int64_t iteration, double loss,
                            int64_t start_ns, int64_t end_ns)
 {
     struct lab_profiler *p = user;
-    int64_t now = lab_clock_monotonic_ns();
+    int64_t now = p->tracing ? lab_clock_monotonic_ns() : end_ns;
     close_to(p, LAB_RANGE_ITERATION, now);
     profiler_moments_anchor(p, now);
     struct lab_open_range range = {.level = LAB_RANGE_ITERATION,
-                                   .text =
-                                       p->ranges ? lab_intern("iteration") : 0,
+                                   .text = iteration_text(p),
                                    .number = iteration,
                                    .start_ns = start_ns};
     if (p->ranges)

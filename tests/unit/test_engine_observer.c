@@ -16,6 +16,8 @@ struct watcher {
     int between;
     int unreported;
     bool unreported_open;
+    int64_t done; /* iterations reported whole */
+    int64_t end_ns;
     int failed;
 };
 
@@ -152,6 +154,17 @@ static void on_unreported_end(void *user)
     struct watcher *w = user;
     w->failed += !w->unreported_open;
     w->unreported_open = false;
+}
+
+static void on_done(void *user, int64_t iteration, double loss,
+                    int64_t start_ns, int64_t end_ns)
+{
+    struct watcher *w = user;
+    w->failed += w->depth != 1 || lab_walk_samples(iteration) ||
+                 start_ns < w->end_ns || end_ns < start_ns;
+    w->end_ns = end_ns;
+    w->last_loss = loss;
+    w->done++;
 }
 
 static struct lab_observer observer_of(struct watcher *w)
@@ -295,6 +308,65 @@ NET_CASE(evaluations_are_sampled_too)
         lab_walk_run_end(n->walk);
         good(&w, "evaluations");
         assert_false(w.unreported_open);
+    }
+}
+
+NET_CASE(an_unreported_iteration_comes_whole)
+{
+    enum { ITERATIONS = 66 }; /* of 64 on every fourth is sampled */
+    struct watcher w = {.last_loss = NAN};
+    struct lab_observer o = observer_of(&w);
+    int64_t sampled = 0;
+    o.iteration_done = on_done;
+    net_digits(n);
+    lab_walk_observe(n->walk, &o);
+    lab_walk_run_begin(n->walk, "test");
+    for (int i = 0; i < ITERATIONS; i++) {
+        assert_ok(lab_walk_iterate(n->walk));
+        sampled += lab_walk_samples(i);
+        assert_true(w.last_loss == lab_walk_loss(n->walk));
+    }
+    good(&w, "iterations");
+    assert_int_equal(w.iterations, sampled);
+    assert_int_equal(w.done, ITERATIONS - sampled);
+}
+
+/* What runs by ready calls leaves what steps leave: which tensors are written and how
+ * often, and that each step has run. */
+NET_CASE(an_unreported_iteration_leaves_what_steps_leave)
+{
+    enum { BEFORE = 65, MOST = 128 };
+    int64_t generation[MOST];
+    int64_t added[MOST];
+    bool written[MOST];
+    net_digits(n);
+    for (int i = 0; i < BEFORE; i++)
+        assert_ok(lab_walk_iterate(n->walk));
+    const int tensors = lab_walk_plan(n->walk)->n_tensors;
+    const int steps = net_steps_of(n);
+    assert_true(tensors <= MOST && !lab_walk_samples(BEFORE) &&
+                !lab_walk_samples(BEFORE + 1));
+    for (int i = 0; i < tensors; i++)
+        generation[i] = lab_walk_generation(n->walk, i);
+    assert_ok(lab_walk_iterate(n->walk));
+    for (int i = 0; i < tensors; i++) {
+        added[i] = lab_walk_generation(n->walk, i) - generation[i];
+        generation[i] += added[i];
+        written[i] = lab_walk_written(n->walk, i);
+    }
+    for (int i = 0; i < steps; i++) {
+        int64_t exec = 0;
+        int64_t ns = 0;
+        lab_walk_step_status(n->walk, i, &exec, &ns);
+        assert_int_equal(exec, LAB_EXEC_UNOBSERVED);
+        assert_int_equal(ns, LAB_EVENT_NO_TIME);
+    }
+    net_steps(n, steps);
+    assert_int_equal(lab_walk_iteration(n->walk), BEFORE + 1);
+    for (int i = 0; i < tensors; i++) {
+        assert_int_equal(lab_walk_generation(n->walk, i) - generation[i],
+                         added[i]);
+        assert_int_equal(lab_walk_written(n->walk, i), written[i]);
     }
 }
 

@@ -32,6 +32,13 @@ struct past {
 
 enum { LAB_WALK_NEWS = 64, LAB_WALK_REFUSAL = 256 };
 
+/* The last execution of a plan step. */
+struct execution {
+    int64_t exec; /* 0: not in this iteration */
+    int64_t ns;
+    const struct lab_variant *as;
+};
+
 /* Iterations as graphs. */
 struct lab_walk_speed {
     bool off;                /* asked for */
@@ -53,9 +60,11 @@ struct lab_walk_speed {
     int64_t clock_offset_ns; /* host's less device's */
     bool clock_known;
     int64_t data_of; /* the iteration of the arena's data; -1: none */
-    struct lab_ready_call *ready;  /* of the schedule's steps; NULL: not made */
-    struct lab_arena ready_memory; /* owns them */
-    int64_t clock_ns; /* a reading of the clock takes; 0: unknown */
+    struct lab_ready_call *ready; /* of the schedule's steps; NULL: not made */
+    struct execution *ready_ran;  /* by plan step: what they leave in `ran` */
+    int *ready_out;               /* the tensors that they write, in order */
+    int n_ready_out;
+    struct lab_arena ready_memory; /* owns these */
     int64_t quiet_ns; /* the last that ran by these calls took; 0: unknown */
     struct lab_iteration_progress news[LAB_WALK_NEWS]; /* a ring */
     int64_t news_first;
@@ -109,13 +118,6 @@ struct lab_decoder {
     int32_t *example; /* LAB_DECODED_EXAMPLES of x, output, y */
 };
 
-/* The last execution of a plan step. */
-struct execution {
-    int64_t exec; /* 0: not in this iteration */
-    int64_t ns;
-    const struct lab_variant *as;
-};
-
 struct lab_walk {
     const struct lab_plan *plan;
     struct lab_backend *be;
@@ -139,7 +141,8 @@ struct lab_walk {
     void *eval_arena;  /* activations of an evaluation; NULL until the first */
     size_t eval_bytes; /* of that: up to the last tensor of forward and loss */
     struct lab_walk_copy copy[LAB_WALK_COPIES];
-    int n_copies; /* slots in use: fewer when parameters are large */
+    int64_t newest_copy; /* no copy is of a later iteration */
+    int n_copies;        /* slots in use: fewer when parameters are large */
     int next_copy;
     int marked
         [LAB_WALK_MARKS]; /* index of the copy that it is reached from; -1 */
@@ -201,11 +204,13 @@ static void walk_keep_copy(struct lab_walk *w)
         return;
     if (lab_backend_copy(w->be, slot->memory, w->arena, bytes) == LAB_OK)
         slot->iteration = w->iteration;
+    if (w->newest_copy < w->iteration)
+        w->newest_copy = w->iteration;
 }
 
 static void walk_drop_copy(struct lab_walk *w, int64_t iteration)
 {
-    for (int i = 0; i < w->n_copies; i++) {
+    for (int i = 0; i < w->n_copies && iteration <= w->newest_copy; i++) {
         if (w->copy[i].iteration == iteration)
             w->copy[i].iteration = -1;
     }
@@ -776,22 +781,58 @@ static bool make_ready_call(struct lab_walk *w, const struct lab_step *step,
     return true;
 }
 
-/* The time that a reading of the clock takes, the least of some. */
-static int64_t clock_reading_ns(void)
+/* What walk_mark_written() writes of each step, for all of them. */
+static bool make_ready_marks(struct lab_walk *w)
 {
-    enum { TIMES = 8, READINGS = 64 };
-    int64_t least = INT64_MAX;
-    for (int i = 0; i < TIMES; i++) {
-        int64_t start = lab_clock_monotonic_ns();
-        int64_t now = start;
-        for (int k = 0; k < READINGS; k++)
-            now = lab_clock_monotonic_ns();
-        least = now - start < least ? now - start : least;
+    struct lab_walk_speed *s = &w->speed;
+    int n_out = 0;
+    for (int i = 0; i < w->schedule->n_steps; i++)
+        n_out += w->schedule->steps[i].step->n_out;
+    s->n_ready_out = 0;
+    s->ready_out = lab_arena_array(&s->ready_memory, (size_t)n_out + 1,
+                                   sizeof(*s->ready_out));
+    s->ready_ran = lab_arena_array(
+        &s->ready_memory, (size_t)w->plan->n_steps + 1, sizeof(*s->ready_ran));
+    for (int i = 0; i < w->schedule->n_steps && s->ready_out && s->ready_ran;
+         i++) {
+        const struct lab_schedule_step *of = &w->schedule->steps[i];
+        for (int k = 0; k < of->step->n_out; k++)
+            if (of->step->out[k] >= 0)
+                s->ready_out[s->n_ready_out++] = of->step->out[k];
+        for (int k = 0; k < of->hides_count; k++)
+            s->ready_ran[of->hides_from + k] = (struct execution){
+                LAB_EXEC_UNOBSERVED, LAB_EVENT_NO_TIME, of->variant};
     }
-    return least / READINGS;
+    return s->ready_out && s->ready_ran;
 }
 
-/* Makes the calls where there are none, and gives them this iteration. */
+/* Every step has run by its ready call. */
+static void mark_ready_written(struct lab_walk *w)
+{
+    const struct lab_walk_speed *s = &w->speed;
+    for (int i = 0; i < s->n_ready_out; i++) {
+        w->written[s->ready_out[i]] = true;
+        w->generation[s->ready_out[i]]++;
+    }
+    memcpy(w->ran, s->ready_ran, (size_t)w->plan->n_steps * sizeof(*w->ran));
+}
+
+/* The time that a reading of the clock takes now, the least of some: half as much
+ * again where another machine has the other half of the core. */
+enum { CLOCK_READINGS = 4 };
+static int64_t clock_reading_ns(void)
+{
+    int64_t least = INT64_MAX;
+    int64_t before = lab_clock_monotonic_ns();
+    for (int i = 1; i < CLOCK_READINGS; i++) {
+        int64_t now = lab_clock_monotonic_ns();
+        least = now - before < least ? now - before : least;
+        before = now;
+    }
+    return least;
+}
+
+/* Makes the calls where there are none. */
 static enum lab_status ready_calls(struct lab_walk *w)
 {
     struct lab_walk_speed *s = &w->speed;
@@ -803,28 +844,13 @@ static enum lab_status ready_calls(struct lab_walk *w)
     bool whole = s->ready != NULL;
     for (int i = 0; i < n && whole && !made; i++)
         whole = make_ready_call(w, w->schedule->steps[i].step, &s->ready[i]);
+    if (whole && !made)
+        whole = make_ready_marks(w);
     if (!whole) {
         forget_ready(s);
         return lab_no_memory("the calls of the steps");
     }
-    if (s->clock_ns == 0)
-        s->clock_ns = clock_reading_ns();
-    double lr = lab_rate_at(&w->plan->rate, w->lr, w->iteration);
-    for (int i = 0; i < n; i++) {
-        s->ready[i].call.iteration = (uint64_t)w->iteration;
-        s->ready[i].rated.lr = lr;
-    }
     return LAB_OK;
-}
-
-static enum lab_status run_ready(struct lab_walk *w, bool timed)
-{
-    const struct lab_schedule_step *s = &w->schedule->steps[w->position];
-    int64_t start = timed ? lab_clock_monotonic_ns() : 0;
-    enum lab_status st = run_call(w, s, &w->speed.ready[w->position].call);
-    if (timed)
-        w->steps_ns += lab_clock_monotonic_ns() - start;
-    return st;
 }
 
 static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
@@ -1364,10 +1390,10 @@ enum lab_status lab_walk_rerun(struct lab_walk *w, int from, int to,
 
 bool lab_walk_samples(int64_t iteration)
 {
-    int64_t stride = 1;
-    while (iteration / stride >= 32)
-        stride *= 2;
-    return iteration % stride == 0;
+    int shift = 0;
+    while (iteration >> shift >= 32)
+        shift++;
+    return (iteration & (((int64_t)1 << shift) - 1)) == 0;
 }
 
 void lab_walk_graph_nodes(struct lab_walk *w, bool on)
@@ -1904,6 +1930,56 @@ static enum lab_status look_for_cut(const struct lab_walk *w, int64_t *until)
     return st && now >= *until ? st : LAB_OK;
 }
 
+/* The steps by their ready calls. Between those of a short iteration, which comes to
+ * its end (look_for_cut()), nothing asks for a stop; as short as the last one. */
+static enum lab_status run_ready(struct lab_walk *w, bool timed)
+{
+    const int64_t short_ns = 5000000;
+    const bool looks = w->speed.quiet_ns == 0 || w->speed.quiet_ns > short_ns;
+    const double lr = lab_rate_at(&w->plan->rate, w->lr, w->iteration);
+    const struct lab_schedule_step *s = w->schedule->steps;
+    const int n = w->schedule->n_steps;
+    struct lab_ready_call *ready = w->speed.ready;
+    int64_t steps_ns = 0;
+    int64_t until = 0;
+    enum lab_status st = LAB_OK;
+    int i = 0;
+    while (!st && i < n) {
+        ready[i].call.iteration = (uint64_t)w->iteration;
+        ready[i].rated.lr = lr;
+        int64_t start = timed ? lab_clock_monotonic_ns() : 0;
+        st = run_call(w, &s[i], &ready[i].call);
+        if (timed)
+            steps_ns += lab_clock_monotonic_ns() - start;
+        i += st == LAB_OK;
+        if (looks && !st && i < n)
+            st = look_for_cut(w, &until);
+    }
+    w->position = i;
+    w->steps_ns = steps_ns;
+    if (st)
+        open_iteration(w); /* it goes on as a walk */
+    /* All at once: between kernels each would wait for memory. */
+    if (i == n)
+        mark_ready_written(w);
+    for (int k = 0; k < i && i < n; k++)
+        walk_mark_written(w, &s[k], LAB_EVENT_NO_TIME);
+    return st;
+}
+
+static enum lab_status run_observed(struct lab_walk *w)
+{
+    int64_t until = 0;
+    enum lab_status st = LAB_OK;
+    while (!st && !lab_walk_at_end(w)) {
+        st = walk_run_at(w, w->position, false);
+        w->position += st == LAB_OK;
+        if (!st && !lab_walk_at_end(w))
+            st = look_for_cut(w, &until);
+    }
+    return st;
+}
+
 /* A step at a time, as when walking, but without waiting after each. Of every
  * seventh iteration that is not observed the steps are timed: by that a copy for going
  * back, which every sixteenth makes, has its share. */
@@ -1911,14 +1987,12 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
 {
     enum { TIMED_EVERY = 7 };
     int64_t start = lab_clock_monotonic_ns();
-    int64_t until = 0;
     enum lab_status st = lab_walk_look_for_stop(w);
     if (!st && lab_walk_at_end(w))
         st = walk_next_iteration(w, keep);
     if (st)
         return st;
-    int first = w->position;
-    bool whole = first == 0;
+    bool whole = w->position == 0;
     w->steps_ns = 0;
     /* An iteration that began as a walk goes on as one. */
     w->quiet = whole && !lab_walk_samples(w->iteration - w->first);
@@ -1926,19 +2000,12 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     if (w->quiet) {
         st = ready_calls(w);
         walk_report_unobserved(w, true);
-        if (!st)
+        if (!st && graphs(w))
             open_iteration(w);
     }
-    while (!st && !lab_walk_at_end(w)) {
-        st =
-            w->quiet ? run_ready(w, timed) : walk_run_at(w, w->position, false);
-        w->position += st == LAB_OK;
-        if (!st && !lab_walk_at_end(w))
-            st = look_for_cut(w, &until);
-    }
-    /* All at once: between kernels each would wait for memory. */
-    for (int i = first; i < w->position && w->quiet; i++)
-        walk_mark_written(w, &w->schedule->steps[i], LAB_EVENT_NO_TIME);
+    if (!st)
+        st = w->quiet ? run_ready(w, timed) : run_observed(w);
+    bool opened = w->open_iteration;
     if (!st)
         st = walk_finish_iteration(w);
     bool observed = !w->quiet;
@@ -1952,16 +2019,19 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     if (st)
         return st;
     w->speed.warm |= whole;
-    int64_t readings_ns = w->schedule->n_steps * w->speed.clock_ns;
+    int64_t reading_ns = timed ? clock_reading_ns() : 0;
     struct lab_iteration_progress n = {.iteration = w->iteration,
                                        .loss = w->loss,
                                        .start_ns = start,
                                        .end_ns = lab_clock_monotonic_ns(),
                                        .steps_ns = -1};
     if (timed) { /* from the start of a reading to that of the next is its time, too */
-        n.steps_ns = w->steps_ns - readings_ns;
-        n.readings_ns = 2 * readings_ns;
+        n.steps_ns = w->steps_ns - w->schedule->n_steps * reading_ns;
+        n.readings_ns =
+            (2 * w->schedule->n_steps + CLOCK_READINGS) * reading_ns;
     }
+    if (!opened)
+        tell_done(w, &n);
     if (!observed)
         w->speed.quiet_ns = n.end_ns - start;
     w->speed.last_end_ns = n.end_ns;

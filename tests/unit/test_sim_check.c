@@ -1451,7 +1451,25 @@ static const char exchange[] =
 
 enum { BLOCKS = 24, ELEMENTS = BLOCKS * 64 };
 
-/* Runs it; each finding is a line of `text`. */
+/* Each finding is a line of `text`, which has `room`; the rest of it. */
+static char *add_findings(char *text, size_t room,
+                          const struct lab_sim_module *module,
+                          const struct lab_sim_result *r)
+{
+    const struct lab_ptx *source = lab_sim_module_ptx(module);
+    size_t n = 0;
+    text[0] = '\0';
+    for (int k = 0; k < r->finding_count; k++) {
+        const struct lab_sim_finding *f = &r->findings[k];
+        n += (size_t)snprintf(
+            text + n, room - n, "%s line %d block %u thread %u times %d: %s\n",
+            lab_sim_check_id(f->check), source->places[f->at.place].line,
+            f->at.block[0], f->at.thread[0], (int)f->times, f->message);
+    }
+    return text + n;
+}
+
+/* Runs it. */
 static int run_exchange(const char *barrier, uint32_t wrap, int elements,
                         int threads, uint64_t seed, char *text, size_t room)
 {
@@ -1478,16 +1496,7 @@ static int run_exchange(const char *barrier, uint32_t wrap, int elements,
     l.args = (const void *const[]){&px, &py, &wrap};
     l.arg_count = 3;
     assert_ok(lab_sim_run(m, &l, &o, &r));
-    size_t n = 0;
-    text[0] = '\0';
-    for (int k = 0; k < r.finding_count; k++) {
-        const struct lab_sim_finding *f = &r.findings[k];
-        const struct lab_ptx *source = lab_sim_module_ptx(module);
-        n += (size_t)snprintf(
-            text + n, room - n, "%s line %d block %u thread %u times %d: %s\n",
-            lab_sim_check_id(f->check), source->places[f->at.place].line,
-            f->at.block[0], f->at.thread[0], (int)f->times, f->message);
-    }
+    add_findings(text, room, module, &r);
     int found_count = r.finding_count;
     if (found_count == 0)
         for (int k = 0; k < ELEMENTS; k++)
@@ -1532,6 +1541,70 @@ TEST_CASE(findings_of_a_launch_are_the_same_on_any_number_of_threads)
                              threads, 3, more, sizeof(more));
                 assert_string_equal(one, more);
             }
+    }
+}
+
+/* y[2500 + t] = 3 y[2500 + t] + block, by every block: they race, so the launch is taken
+ * back and run again in the order of the blocks. */
+static const char together[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry k(.param .u64 y)\n{\n"
+    ".reg .b32 %r<9>; .reg .b64 %rd<5>;\n"
+    "ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x;\n"
+    "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;\n"
+    ".loc 1 5 1\nld.global.u32 %r3, [%rd3+10000];\n"
+    "mad.lo.u32 %r4, %r3, 3, %r2;\n"
+    ".loc 1 6 1\nst.global.u32 [%rd3+10000], %r4;\nret;\n}\n"
+    ".file 1 \"together.cu\"\n";
+
+/* Four launches on one memory, which the host changes in between; findings and values of
+ * all of them are in `text`. */
+static void run_together(int threads, char *text, size_t room)
+{
+    enum { COUNT = 3000, AT = 2500, LANES = 64 };
+    struct lab_sim_memory *m;
+    struct lab_sim_module *module;
+    struct lab_sim_options o = {
+        .checks = ALL, .threads = threads, .seed = 3, .lines = true};
+    struct lab_sim_launch l = {.grid = {BLOCKS, 1, 1}, .block = {LANES, 1, 1}};
+    void *py;
+    char *end = text + room;
+    assert_ok(lab_sim_memory_open(&m));
+    assert_ok(lab_sim_alloc(m, sizeof(uint32_t) * COUNT, &py));
+    assert_ok(
+        lab_sim_module_open(m, together, strlen(together), "t.ptx", &module));
+    assert_ok(lab_sim_kernel_find(module, "k", &l.kernel));
+    l.args = (const void *const[]){&py};
+    l.arg_count = 1;
+    uint32_t *y = py;
+    for (int launch = 0; launch < 4; launch++) {
+        struct lab_sim_result r = {0};
+        assert_ok(lab_sim_written(m, py, sizeof(uint32_t) * COUNT));
+        for (int k = 0; k < LANES; k++)
+            y[AT + k] = launch == 2 ? 0 : (uint32_t)(launch + k);
+        /* Other bytes each time, and none in the last. */
+        if (launch < 3)
+            assert_ok(lab_sim_unwritten(m, &y[AT + 7 * launch],
+                                        (size_t)(8 + launch) * sizeof(*y)));
+        assert_ok(lab_sim_run(m, &l, &o, &r));
+        text = add_findings(text, (size_t)(end - text), module, &r);
+        assert_true(r.finding_count == (launch < 3 ? 2 : 1));
+        for (int k = 0; k < LANES; k++)
+            text += snprintf(text, (size_t)(end - text), "%u ", y[AT + k]);
+        lab_sim_result_release(&r);
+    }
+    lab_sim_module_close(module);
+    lab_sim_memory_close(m);
+}
+
+TEST_CASE(a_launch_that_is_taken_back_finds_the_memory_of_its_beginning)
+{
+    static char one[16384];
+    static char more[16384];
+    run_together(1, one, sizeof(one));
+    for (int threads = 2; threads <= 5; threads++) {
+        run_together(threads, more, sizeof(more));
+        assert_string_equal(one, more);
     }
 }
 

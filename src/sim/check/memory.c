@@ -250,6 +250,7 @@ enum lab_status lab_sim_free(struct lab_sim_memory *m, void *p)
                         "%p is not the start of an allocation of the "
                         "simulator%s",
                         p, a && a->base == p ? ": it was freed" : "");
+    sim_copy_release(&a->before);
     a->freed = true;
     a->freed_when = ++m->frees;
     m->freed++;
@@ -373,15 +374,38 @@ static void settle(struct sim_alloc *a)
 
 /* ---- a launch that is taken back ---- */
 
+/* Makes `to` what `from` is, of which it has an earlier state, or zeros (`fresh`). Parts
+ * that are the same are left alone: of most of a network, and of a workspace, these are
+ * all, and memory that nothing was written to takes no room. */
+static void bring_up(unsigned char *to, const unsigned char *from, size_t bytes,
+                     bool fresh)
+{
+    enum { PART = 4096 };
+    static const unsigned char zeros[PART];
+    for (size_t at = 0; at < bytes; at += PART) {
+        const size_t n = bytes - at < PART ? bytes - at : PART;
+        if (memcmp(from + at, fresh ? zeros : to + at, n) != 0)
+            memcpy(to + at, from + at, n);
+    }
+}
+
 bool sim_copy_take(struct sim_copy *out, const struct sim_alloc *a)
 {
-    out->bytes = lab_alloc(a->bytes);
-    out->set = a->whole ? NULL : lab_alloc(set_bytes(a->bytes));
+    const bool fresh = !out->bytes;
+    const bool fresh_set = !out->set;
+    if (a->whole) {
+        lab_free(out->set);
+        out->set = NULL;
+    } else if (fresh_set) {
+        out->set = lab_alloc(set_bytes(a->bytes));
+    }
+    if (fresh)
+        out->bytes = lab_alloc(a->bytes);
     if (!out->bytes || (!a->whole && !out->set))
         return false;
-    memcpy(out->bytes, a->base, a->bytes);
+    bring_up(out->bytes, a->base, a->bytes, fresh);
     if (out->set)
-        memcpy(out->set, words_of(a, 0), set_bytes(a->bytes));
+        bring_up(out->set, words_of(a, 0), set_bytes(a->bytes), fresh_set);
     return true;
 }
 
@@ -400,6 +424,8 @@ bool sim_memory_keep(struct lab_sim_memory *m)
 {
     const double most = most_bytes();
     m->keeps = most <= 0 || 2 * (double)m->bytes <= most;
+    for (size_t i = 0; !m->keeps && i < m->count; i++)
+        sim_copy_release(&m->allocs[i]->before);
     return m->keeps;
 }
 
@@ -414,11 +440,10 @@ void sim_memory_restore(struct lab_sim_memory *m)
 {
     for (size_t i = 0; i < m->count; i++) {
         struct sim_alloc *a = m->allocs[i];
-        if (!a->before.bytes)
+        if (!atomic_load(&a->stored))
             continue;
         sim_copy_put_back(&a->before, a);
         atomic_store(&a->stored, false);
-        sim_copy_release(&a->before);
     }
     m->keeps = false;
 }
@@ -428,7 +453,6 @@ void sim_memory_settle(struct lab_sim_memory *m)
     m->keeps = false;
     for (size_t i = 0; i < m->count; i++) {
         struct sim_alloc *a = m->allocs[i];
-        sim_copy_release(&a->before);
         if (atomic_load_explicit(&a->stored, memory_order_relaxed))
             settle(a);
         atomic_store_explicit(&a->stored, false, memory_order_relaxed);

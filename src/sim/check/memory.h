@@ -44,8 +44,10 @@ struct sim_alloc {
     struct sim_named *names; /* the newest last */
     size_t name_count;
     size_t name_room;
-    atomic_bool stored;     /* by the launch that runs */
-    struct sim_copy before; /* that, where the launch may be taken back */
+    atomic_bool stored; /* by the launch that runs */
+    /* What it had before that, where the launch may be taken back; else an older copy, for
+     * the next one. */
+    struct sim_copy before;
     struct sim_races *_Atomic races;         /* their shadow; owned, NULL */
     void (*races_free)(struct sim_races *r); /* race.c's, set with it */
 };
@@ -83,8 +85,9 @@ void sim_memory_begin(struct lab_sim_memory *m);
 void sim_memory_set(struct sim_alloc *a, size_t offset, size_t bytes);
 /* The first byte of these that was not; `bytes`: all were. */
 size_t sim_memory_unset(const struct sim_alloc *a, size_t offset, size_t bytes);
-/* A copy of an allocation; false: no memory. Put it back as often as you like, also where
- * all was written meanwhile; release it in any case. */
+/* A copy of an allocation, which `out` may have an older one of; false: no memory. Put it
+ * back as often as you like, also where all was written meanwhile; release it in any
+ * case. */
 bool sim_copy_take(struct sim_copy *out, const struct sim_alloc *a);
 void sim_copy_put_back(const struct sim_copy *c, struct sim_alloc *a);
 void sim_copy_release(struct sim_copy *c);

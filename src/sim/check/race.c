@@ -636,6 +636,12 @@ static void meet(struct sim_check *c, struct sim_warp *w,
     }
 }
 
+/* Which granule a byte is in: 1, 2 or 4 bytes each, and no division. */
+static inline size_t granule_at(uint64_t offset, uint32_t granule)
+{
+    return (size_t)(offset >> __builtin_ctz(granule));
+}
+
 /* ---- shared memory ---- */
 
 /* Of a granule, in arrays side by side so that a row of them is one loop. */
@@ -675,10 +681,10 @@ void sim_shared_unset(struct sim_warp *w, const struct sim_instr *i,
     struct sim_check *c = sim_check_of(w);
     if (!c->shared_cells || c->granule == 0)
         return;
-    const uint64_t last = (addr + (uint64_t)bytes - 1) / c->granule;
-    for (uint64_t k = addr / c->granule; k <= last && k < c->shared_cells; k++)
-        put_stamp(c, WRITE_WHEN, (size_t)k, c->start,
-                  (uint32_t)sim_index(w, i));
+    const size_t last = granule_at(addr + (uint64_t)bytes - 1, c->granule);
+    for (size_t k = granule_at(addr, c->granule);
+         k <= last && k < c->shared_cells; k++)
+        put_stamp(c, WRITE_WHEN, k, c->start, (uint32_t)sim_index(w, i));
 }
 
 /* Cells of half the size: what was true of a word is true of its halves. */
@@ -742,7 +748,7 @@ static void find_never_written(const struct shared_access *s, int lane,
 static bool is_set_shared(const void *arg, size_t at)
 {
     const struct shared_access *s = arg;
-    return field(s->c, WRITE_WHEN)[at / s->c->granule] > s->start;
+    return field(s->c, WRITE_WHEN)[granule_at(at, s->c->granule)] > s->start;
 }
 
 /* Looks at the write before an access of a lane. */
@@ -1000,9 +1006,9 @@ void sim_race_shared(struct sim_check *c, struct sim_warp *w,
                                     a->async && !a->issued};
     if (s.me.who & STRONG && !a->async)
         meet(c, w, a, lanes, LAB_PTX_SHARED);
-    const uint32_t cells = (uint32_t)a->bytes / c->granule;
+    const uint32_t cells = (uint32_t)granule_at((uint64_t)a->bytes, c->granule);
     if (c->pattern == SIM_ROW && !a->async && a->kind != SIM_ATOMIC) {
-        const size_t cell = (size_t)a->addr[0] / c->granule;
+        const size_t cell = granule_at(a->addr[0], c->granule);
         const uint32_t n = cells * (uint32_t)sim_count_lanes(lanes);
         const int shift = __builtin_ctz(cells);
         if (a->kind == SIM_LOAD ? load_row(&s, cell, n, shift)
@@ -1011,7 +1017,7 @@ void sim_race_shared(struct sim_check *c, struct sim_warp *w,
     }
     for (uint32_t rest = lanes; rest;) {
         const int lane = __builtin_ctz(rest);
-        const size_t cell = (size_t)a->addr[lane] / c->granule;
+        const size_t cell = granule_at(a->addr[lane], c->granule);
         uint32_t group = 1u << lane;
         rest &= rest - 1;
         /* Lanes that follow and read the same. */
@@ -1193,13 +1199,13 @@ static void add_values(struct sim_check *c, const struct sim_access *a,
     for (uint32_t rest = c->valued & a->mask; rest; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
         const struct sim_alloc *g = c->valued_in[lane];
-        const size_t granule = atomic_load(&g->races)->granule;
+        const uint32_t granule = atomic_load(&g->races)->granule;
         struct value *v = values_of(l, g);
         size_t at = (size_t)(a->addr[lane] - (uint64_t)(uintptr_t)g->base);
         for (size_t k = 0; v && k < (size_t)a->bytes; k += granule) {
             uint32_t value = 0;
             memcpy(&value, data[lane] + k, granule);
-            add_value(&v[(at + k) / granule], l->base + 1, value);
+            add_value(&v[granule_at(at + k, granule)], l->base + 1, value);
         }
     }
 }
@@ -1314,7 +1320,7 @@ SIM_INLINE void cell_against(const struct global_access *s, int lane,
     struct sim_stamp old;
     uint64_t block;
     const struct mark *m = atomic_load(&s->r->cells[kind]);
-    if (m && earlier_of(s, &m[offset / s->r->granule], &old, &block))
+    if (m && earlier_of(s, &m[granule_at(offset, s->r->granule)], &old, &block))
         report(s, lane, offset, kind, old, block);
     m = atomic_load(&s->r->lines[kind]);
     if (m && earlier_of(s, &m[offset / LINE], &old, &block)) {
@@ -1361,7 +1367,8 @@ SIM_INLINE void touch_cell(const struct global_access *s, struct mark *cells,
 {
     if (s->kind == WRITE)
         cell_against(s, lane, offset, WRITE);
-    note(s, &cells[offset / s->r->granule], s->me.who + (uint32_t)lane);
+    note(s, &cells[granule_at(offset, s->r->granule)],
+         s->me.who + (uint32_t)lane);
     for (enum kind k = READ; k < KINDS; k++)
         if (conflicts[s->kind] >> k & 1 && k != s->kind)
             cell_against(s, lane, offset, k);
@@ -1562,7 +1569,8 @@ static int keys_of(const struct sim_launch_check *l, const struct sim_races *r,
     for (int k = 0; k < 2; k++) {
         if (!marks[k])
             continue;
-        const struct mark *m = &marks[k][offset / (k ? r->granule : LINE)];
+        const struct mark *m =
+            &marks[k][k ? granule_at(offset, r->granule) : offset / LINE];
         for (int second = 0; second < 2; second++) {
             uint64_t key = get(second ? &m->second : &m->first);
             if (block_of(key) <= l->base)
@@ -1586,7 +1594,7 @@ static bool same_value(const struct sim_launch_check *l,
     const struct mark *lines = atomic_load(&r->lines[WRITE]);
     if (!v || (lines && block_of(get(&lines[offset / LINE].first)) > l->base))
         return false;
-    v += offset / r->granule;
+    v += granule_at(offset, r->granule);
     return get(&v->value) >> 32 == l->base + 1 &&
            get(&v->differs) != l->base + 1;
 }

@@ -20,6 +20,8 @@ import re
 import subprocess
 import sys
 
+from lesson_step import first_iteration
+
 exe, root = sys.argv[1:3]
 OTHER = "another network's or the course's, beside which this one is put"
 FOLLOWS = "follows from the sentence itself"
@@ -279,26 +281,10 @@ def data_counts():
         yield len(text) * 9 // 10  # a tenth is held back
 
 
-def first_iteration(lesson):
-    """The first iteration of a lesson: batch, parameters, the tensors with their shapes,
-    and the steps as recorded. --json would print every number of every tensor."""
-    text = subprocess.run([exe, "step", lesson, "--backend", "cpu", "--trace", "off",
-                           "--db", "first.db"], capture_output=True, text=True, check=True,
-                          timeout=300).stdout
-    batch = re.search(r", batch (\d+),", text)
-    parameters = re.search(r", (\d+) parameters, \d+ steps an iteration", text)
-    tensors = [(name, [int(n) for n in shape.split(",") if n]) for name, shape in
-               re.findall(r"^    (\S+) \[([\d,]*)\]  ", text, re.M)]
-    show = subprocess.run([exe, "profile", "show", "last", "--db", "first.db", "--json"],
-                          capture_output=True, text=True, check=True, timeout=60).stdout
-    return int(batch[1]) if batch else 1, int(parameters[1]), tensors, [
-        row for row in map(json.loads, show.splitlines()) if row["type"] == "step"]
-
-
 def network(lesson, head):
     """What a count may be, by the kind of its unit: of a tensor the sides, and the
     products of sides that are beside each other."""
-    batch, count, tensors, steps = first_iteration(lesson)
+    batch, count, tensors, steps = first_iteration(exe, lesson)
     layers = [json.loads(line) for line in subprocess.run(
         [exe, "lab", "layers", lesson, "--json"], capture_output=True, text=True, check=True,
         timeout=60).stdout.splitlines()]

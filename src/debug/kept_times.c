@@ -396,8 +396,10 @@ static struct lab_choice_row choice_of(struct lab_walk *walk,
 {
     struct lab_candidate c[MOST_CANDIDATES];
     const struct lab_plan *plan = lab_walk_plan(walk);
-    struct lab_choice_row row = {.step = keep(at->step->name),
-                                 .node = keep(plan->nodes[at->step->node].id),
+    const char *node = keep(plan->nodes[at->step->node].id);
+    struct lab_choice_row row = {.step = at->step->group ? node
+                                                         : keep(at->step->name),
+                                 .node = node,
                                  .phase = lab_phase_name(at->step->phase),
                                  .variant = keep(at->variant->name),
                                  .steps = at->hides_count,

@@ -186,6 +186,17 @@ expect_no_stderr
 exits 2 run mlp-digits --backend cpu --db "$db" --tune --no-tune
 expect_stderr '--tune and --no-tune exclude each other'
 
+# A group that the times choose has its node's name in the table of reasons.
+group=$work/group.db
+attends() {
+    exits 0 run multi-head --iterations 1 --backend cpu --threads 2 --db "$group"
+}
+attends
+sql "$group" "UPDATE variant_time SET time_ns = 1 WHERE step LIKE 'attention.* %' AND variant = 'fused'"
+attends
+run profile show 2 --db "$group" --json
+expect_json '[c["step"] == c["node"] for c in of("choice") if c["variant"] == "fused"] == [True]'
+
 # So is what is kept for a variant that is not there any more.
 sql "$db" "UPDATE variant_time SET variant = 'gone' WHERE variant = 'vector' AND threads = 2"
 train --threads 2

@@ -3,12 +3,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/format.h"
 
 /* Times of equal variants differ by this: there the fixed table's is taken
  * (engine/tune.h), or that of most steps, which the host takes where another gains
- * little. A group, of one step or more, may cost time in one phase that it saves in
+ * little. A group, whose step is its node, may cost time in one phase that it saves in
  * another. */
 static const double equal = 1.03;
 static const double little = 1.15;
@@ -17,6 +18,8 @@ static const char *why_text(const void *row, char *out, size_t cap)
 {
     const struct lab_choice_row *r = row;
     double times = r->next_ns / r->time_ns;
+    bool group =
+        r->steps != 1 || (r->step && r->node && strcmp(r->step, r->node) == 0);
     if (!r->next || isnan(times))
         snprintf(out, cap, "no other has a time");
     else if (times * 1000 >= 1005) /* as %.3g has it, more than 1 */
@@ -25,7 +28,7 @@ static const char *why_text(const void *row, char *out, size_t cap)
     else if (times * equal >= 1)
         snprintf(out, cap, "%.48s takes %s: equal, and this one is preferred",
                  r->next, LAB_NS_TEXT(r->next_ns));
-    else if (r->steps == 1 && times * little >= 1)
+    else if (!group && times * little >= 1)
         snprintf(out, cap,
                  "%.48s takes %s: too near to decide, and this one is the best "
                  "of most steps",

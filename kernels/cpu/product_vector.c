@@ -15,8 +15,8 @@
 #include "cpu/vector.h"
 
 enum {
-    INNER = 256, /* a block: packed b takes 128 KiB, packed a 96 */
-    COLS = 128,
+    INNER = 256, /* a block: packed b takes 256 KiB, packed a 96 */
+    COLS = 256,
     ROWS = 96,
     EIGHT = 8,
     AHEAD = 16,     /* rows that are fetched before they are packed */

@@ -634,24 +634,21 @@ void lab_infer_get_facts(const struct lab_infer *f, struct lab_infer_facts *out)
 
 /* ---- running ---- */
 
-/* What the window at output o reads, in the order of W's rows. */
+/* What the window at `place` of the output reads, in the order of W's rows. */
 static void gather(const struct lab_conv2d *s, const float *x, int64_t place,
                    int64_t group, float *out)
 {
-    bool nhwc = s->win.nhwc;
-    int64_t C = s->C;
-    for (int64_t k = 0; k < s->KH * s->KW * C; k++) {
-        int64_t c = nhwc ? k % C : k / (s->KH * s->KW);
-        int64_t kw = nhwc ? k / C % s->KW : k % s->KW;
-        int64_t kh = nhwc ? k / C / s->KW : k / s->KW % s->KH;
+    const int64_t parts = s->KH * s->KW;
+    for (int64_t k = 0; k < parts; k++) {
         int64_t h = place / s->y.W * s->win.stride[0] - s->win.pad[0] +
-                    kh * s->dilation[0];
+                    k / s->KW * s->dilation[0];
         int64_t w = place % s->y.W * s->win.stride[1] - s->win.pad[1] +
-                    kw * s->dilation[1];
+                    k % s->KW * s->dilation[1];
         bool inside = h >= 0 && h < s->x.H && w >= 0 && w < s->x.W;
-        out[k] = inside
-                     ? x[(group * C + c) * s->x.sc + h * s->x.sh + w * s->x.sw]
-                     : 0;
+        int64_t from = group * s->C * s->x.sc + h * s->x.sh + w * s->x.sw;
+        for (int64_t c = 0; c < s->C; c++)
+            out[s->win.nhwc ? k * s->C + c : c * parts + k] =
+                inside ? x[from + c * s->x.sc] : 0;
     }
 }
 
@@ -704,7 +701,11 @@ static double dot_sparse(const struct product *p, int64_t m, const float *x)
 
 static int8_t to_byte(float x, float step, int zero)
 {
-    return (int8_t)lrintf(fmaxf(-127, fminf(127, x / step + (float)zero)));
+    const float whole =
+        3 << 22; /* a sum with it has no fraction: rounded to even */
+    const float v = x / step + (float)zero;
+    const float most = v < 127 ? v : 127; /* of NaN as well */
+    return (int8_t)((most > -127 ? most : -127) + whole - whole);
 }
 
 static void to_int8(struct lab_infer *f, const struct product *p,
@@ -1044,8 +1045,9 @@ static void see_window(struct product *p, const float *window)
     for (int64_t k = 0; k < p->K; k++) {
         double *row = p->moment + k * BLOCK;
         const float *block = window + k / BLOCK * BLOCK;
-        for (int64_t i = 0; i <= k % BLOCK && window[k] != 0; i++)
-            row[i] += (double)window[k] * block[i];
+        const double v = window[k];
+        for (int64_t i = 0; v != 0 && i <= k % BLOCK; i++)
+            row[i] += v * block[i];
     }
 }
 

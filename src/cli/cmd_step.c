@@ -32,32 +32,30 @@ static const struct lab_command_line usage = {
 
 /* ---- JSON ---- */
 
-static json_t *number_json(const void *data, enum lab_dtype dtype, int64_t i)
-{
-    double v = lab_number_at(data, dtype, i);
-    if (dtype == LAB_I32)
-        return json_integer((json_int_t)v);
-    return lab_json_number(v);
-}
-
-static json_t *tensor_json(const struct lab_tensor *t, const void *data)
+static void add_tensor(struct lab_str *line, const struct lab_tensor *t,
+                       const void *data)
 {
     json_t *object = json_object();
-    json_t *list = json_array();
-    for (int64_t i = 0; i < t->count; i++)
-        json_array_append_new(list, number_json(data, t->dtype, i));
     lab_json_text(object, "name", t->name);
     lab_json_ints(object, "shape", t->shape.dim, (size_t)t->shape.rank);
     lab_json_text(object, "dtype", lab_dtype_name(t->dtype));
-    json_object_set_new(object, "data", list);
-    return object;
+    lab_json_begin(line, object);
+    lab_str_add(line, ",\"data\":[");
+    for (int64_t i = 0; i < t->count; i++) {
+        lab_str_add(line, i > 0 ? "," : "");
+        lab_json_add_number(line, lab_number_at(data, t->dtype, i),
+                            t->dtype == LAB_I32);
+    }
+    lab_str_add(line, "]}");
 }
 
-static enum lab_status add_outputs(struct lab_lesson_run *w, json_t *line,
+static enum lab_status add_outputs(struct lab_lesson_run *w,
+                                   struct lab_str *line,
                                    const struct lab_step *step)
 {
-    json_t *outputs = json_array();
     enum lab_status st = LAB_OK;
+    const char *before = "";
+    lab_str_add(line, ",\"outputs\":[");
     for (int i = 0; i < step->n_out && !st; i++) {
         void *data;
         if (step->out[i] < 0)
@@ -65,11 +63,12 @@ static enum lab_status add_outputs(struct lab_lesson_run *w, json_t *line,
         st = lab_lesson_run_read(w, step->out[i], &data);
         if (st)
             break;
-        json_array_append_new(
-            outputs, tensor_json(&w->plan->tensors[step->out[i]], data));
+        lab_str_add(line, before);
+        before = ",";
+        add_tensor(line, &w->plan->tensors[step->out[i]], data);
         lab_free(data);
     }
-    json_object_set_new(line, "outputs", outputs);
+    lab_str_add(line, "]");
     return st;
 }
 
@@ -114,12 +113,14 @@ static enum lab_status print_step_json(struct lab_lesson_run *w, int index)
                  lab_step_text_time(lab_recording_live(w->recording), index,
                                     exec, wall_ns));
     lab_json_text(line, "formula", s->step->formula);
-    enum lab_status st = add_outputs(w, line, s->step);
-    if (st) {
-        json_decref(line);
-        return st;
-    }
-    return lab_json_print(line);
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_json_begin(&text, line);
+    enum lab_status st = add_outputs(w, &text, s->step);
+    if (!st)
+        st = lab_json_end(stdout, &text);
+    lab_str_release(&text);
+    return st ? st : lab_print_check();
 }
 
 static enum lab_status print_end_json(struct lab_lesson_run *w)

@@ -185,18 +185,32 @@ static enum lab_status cannot_write(void)
     return lab_fail(LAB_E_IO, "[output.line] cannot write the output");
 }
 
+void lab_json_begin(struct lab_str *line, json_t *object)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(object);
+    line->failed = take_lack() || line->failed || !text;
+    if (text)
+        lab_str_add_bytes(line, text, strlen(text) - 1);
+    free(text);
+}
+
+enum lab_status lab_json_end(FILE *to, struct lab_str *line)
+{
+    lab_str_addf(line, ",\"format\":%d}\n", LAB_JSON_FORMAT);
+    enum lab_status st = lab_str_check(line, "a line of JSON");
+    if (!st && fwrite(line->data, 1, line->len, to) != line->len)
+        st = cannot_write();
+    lab_str_release(line);
+    return st;
+}
+
 enum lab_status lab_json_write(FILE *to, json_t *object)
 {
-    lab_json_int(object, "format", LAB_JSON_FORMAT);
-    char *line = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
-    json_decref(object);
-    if (take_lack() || !line) {
-        free(line);
-        return lab_no_memory("a line of JSON");
-    }
-    bool written = fputs(line, to) >= 0 && putc('\n', to) != EOF;
-    free(line);
-    return written ? LAB_OK : cannot_write();
+    struct lab_str line;
+    lab_str_init(&line);
+    lab_json_begin(&line, object);
+    return lab_json_end(to, &line);
 }
 
 /* As jansson writes it: 17 digits, a point or an exponent, and of that neither a
@@ -316,6 +330,18 @@ static char *put_real(char *to, char *end, double v)
     *at = '\0';
     to = put_text(to, end, text);
     return scaled ? put_whole(to, end, power) : to;
+}
+
+void lab_json_add_number(struct lab_str *line, double v, bool whole)
+{
+    char number[48];
+    char *end = number + sizeof(number);
+    char *at = whole         ? put_whole(number, end, (int64_t)v)
+               : isfinite(v) ? put_real(number, end, v)
+               : isnan(v)
+                   ? put_text(number, end, "\"nan\"")
+                   : put_text(number, end, v > 0 ? "\"inf\"" : "\"-inf\"");
+    lab_str_add_bytes(line, number, (size_t)(at - number));
 }
 
 enum lab_status lab_json_write_numbers(FILE *to, const char *type,

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <jansson.h>
 #include "base/status.h"
+#include "base/str.h"
 #include "store/row_fields.h"
 
 /* One more when a key goes away or means something else; a new key or a new type
@@ -44,6 +45,13 @@ json_t *lab_json_fields(json_t *object, const struct lab_fields *fields,
 enum lab_status lab_json_print(json_t *object);
 /* The same into a file, not flushed. */
 enum lab_status lab_json_write(FILE *to, json_t *object);
+/* A line in pieces, of what is too much for an object: the text of one but for its
+ * closing brace, appended to `line` (lab_str_init()), and the object freed; numbers as
+ * lab_json_number() and integers have them; what closes the line, which is written and
+ * released. */
+void lab_json_begin(struct lab_str *line, json_t *object);
+void lab_json_add_number(struct lab_str *line, double v, bool whole);
+enum lab_status lab_json_end(FILE *to, struct lab_str *line);
 /* The line of lab_json_new(type), lab_json_int(key) and lab_json_value(key) in turn,
  * made without an object: of finite numbers, and less than 512 bytes. A line of two
  * numbers takes 0.33 us so, and 1.03 us by jansson (docs/measurements.md): training

@@ -1187,9 +1187,12 @@ FIXTURE_CASE(an_explained_element_has_a_past)
     for (int turn = 0; turn < 2; turn++) {
         const struct lab_past *own = &f->snap.past[turn];
         const struct lab_past *other = &f->snap.past[!turn];
-        assert_string_equal(f->snap.plan->tensors[own->tensor].name, "fc1.W");
-        assert_string_equal(f->snap.plan->tensors[other->tensor].name,
+        assert_string_equal(f->snap.plan->tensors[own->element.tensor].name,
+                            "fc1.W");
+        assert_string_equal(f->snap.plan->tensors[other->element.tensor].name,
                             "fc1.W.grad");
+        assert_int_equal(own->element.index, 161);
+        assert_int_equal(other->element.index, 161);
         assert_int_equal(own->values.n, 3);
         assert_true(own->values.value[0] != own->values.value[2]);
         assert_int_equal(other->values.n, 3);
@@ -1203,7 +1206,7 @@ FIXTURE_CASE(an_explained_element_has_a_past)
                                own->values.value[i - 1] -
                                    f->snap.lr * other->values.value[i],
                                1e-6);
-        c.element.tensor = other->tensor;
+        c.element.tensor = other->element.tensor;
         assert_ok(lab_session_post(f->session, &c));
         settle(f);
     }

@@ -732,7 +732,7 @@ static void fill_past(struct lab_session *s, struct lab_snapshot *out)
         memcpy(c->iteration, iteration, (size_t)n * sizeof(*iteration));
         memcpy(c->value, value, (size_t)n * sizeof(*value));
         c->n = n;
-        out->past[i].tensor = tensor;
+        out->past[i].element = (struct lab_element){tensor, s->element.index};
     }
 }
 

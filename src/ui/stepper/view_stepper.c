@@ -2564,8 +2564,6 @@ static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
     const int top = r.y;
     for (int i = 0; i < 2; i++) {
         const struct lab_curve *of = &v->snap.past[i].values;
-        const struct lab_element e = {v->snap.past[i].tensor,
-                                      v->snap.explanation.index};
         const struct lab_series series = {.y = of->value,
                                           .at = of->iteration,
                                           .n = of->n,
@@ -2583,8 +2581,9 @@ static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
             continue;
         const int h = i == 0 && r.h > 2 * HOLE_H ? (r.h - 1) / 2 : r.h;
         struct lab_rect row = lab_rect_cut_top(&r, 1);
-        lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
-                       element_name(v, &e, name, sizeof(name)));
+        lab_canvas_add(
+            c, &row, LAB_ROLE_HEADING, "%s",
+            element_name(v, &v->snap.past[i].element, name, sizeof(name)));
         int used = 1;
         lab_rect_cut_left(&row, APART);
         if (row.w < FIGURES_W && h > HOLE_H) { /* on a line of their own */
@@ -2619,8 +2618,10 @@ static bool find_pair(const struct lab_stepper *v,
             lab_shape_equal(&all[p->tensor].shape, &all[q->tensor].shape) &&
             p->tiles == 1 && q->tiles == 1 && p->rows == q->rows &&
             p->cols == q->cols && p->show.row_axis == q->show.row_axis &&
-            p->show.col_axis == q->show.col_axis && p->rows * p->cols <= MOST &&
-            p->stats.min < p->stats.max && q->stats.min < q->stats.max) {
+            p->show.col_axis == q->show.col_axis &&
+            memcmp(p->show.fixed, q->show.fixed, sizeof(p->show.fixed)) == 0 &&
+            p->rows * p->cols <= MOST && p->stats.min < p->stats.max &&
+            q->stats.min < q->stats.max) {
             *from = p;
             *to = q;
             return true;

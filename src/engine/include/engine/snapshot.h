@@ -110,7 +110,7 @@ struct lab_curve { /* of losses or accuracies; thinned when long */
 
 /* An element over the iterations that are kept (lab_walk_past()). */
 struct lab_past {
-    int tensor; /* n 0: any */
+    struct lab_element element; /* n 0: any */
     struct lab_curve values;
 };
 

@@ -5,6 +5,7 @@
 #include "plan_priv.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "base/str.h"
 #include "engine/tune.h"
 
@@ -356,11 +357,6 @@ static bool lacks_preferred(struct maker *m, const struct lab_step *step,
     return v && (!t || isnan(t->ns)) && candidate(m, step, v->name);
 }
 
-/* Times of equal variants differ by this; and so does, on the host, the least of a few
- * times by what else the machine does meanwhile. */
-static const double equal = 1.03;
-static const double disturbed = 1.15;
-
 /* What the steps of a name take together, and their fastest. */
 struct usual {
     const char *name;
@@ -420,12 +416,12 @@ fastest(struct maker *m, const struct lab_step *step, double *ns)
     if (lacks_preferred(m, step, key))
         return NULL;
     for (int i = 0; i < n && !isnan(t[i].ns); i++) {
-        if (best && t[i].ns > disturbed * least)
+        if (best && t[i].ns > LAB_DISTURBED_TIMES * least)
             break;
         const struct lab_variant *v = candidate(m, step, t[i].variant);
         bool is_usual = v && m->usual && strcmp(m->usual, t[i].variant) == 0;
         bool is_equal = v && best && v->preferred && !best->preferred &&
-                        t[i].ns <= equal * least;
+                        t[i].ns <= LAB_EQUAL_TIMES * least;
         if (v && !best)
             least = t[i].ns;
         if (v && (!best || is_usual || is_equal)) {
@@ -492,7 +488,7 @@ static double saved(struct maker *m, const struct lab_node *node,
     double steps = time_of(m, first, count);
     if (absorbed)
         steps += time_of(m, absorbed->first_step[v->phase], 1);
-    return timed ? steps - equal * group : NAN;
+    return timed ? steps - LAB_EQUAL_TIMES * group : NAN;
 }
 
 static bool has_choice(const struct maker *m, const struct lab_node *node)

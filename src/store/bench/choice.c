@@ -6,14 +6,11 @@
 #include <string.h>
 
 #include "base/format.h"
+#include "base/quantile.h"
 
-/* Times of equal variants differ by this: there the fixed table's is taken
- * (engine/tune.h), or that of most steps, which the host takes where another gains
- * little. A group, whose step is its node, may cost time in one phase that it saves in
- * another. */
-static const double equal = 1.03;
-static const double little = 1.15;
-
+/* Of equal variants the fixed table's is taken (engine/tune.h), or that of most steps,
+ * which the host takes where another gains little. A group, whose step is its node, may
+ * cost time in one phase that it saves in another. */
 static const char *why_text(const void *row, char *out, size_t cap)
 {
     const struct lab_choice_row *r = row;
@@ -25,10 +22,10 @@ static const char *why_text(const void *row, char *out, size_t cap)
     else if (times * 1000 >= 1005) /* as %.3g has it, more than 1 */
         snprintf(out, cap, "%.48s takes %s, %.3g times as long", r->next,
                  LAB_NS_TEXT(r->next_ns), times);
-    else if (times * equal >= 1)
+    else if (times * LAB_EQUAL_TIMES >= 1)
         snprintf(out, cap, "%.48s takes %s: equal, and this one is preferred",
                  r->next, LAB_NS_TEXT(r->next_ns));
-    else if (!group && times * little >= 1)
+    else if (!group && times * LAB_DISTURBED_TIMES >= 1)
         snprintf(out, cap,
                  "%.48s takes %s: too near to decide, and this one is the best "
                  "of most steps",

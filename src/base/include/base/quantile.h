@@ -1,9 +1,15 @@
-/* base/quantile.h -- sorting and quantiles of a few numbers.
+/* base/quantile.h -- sorting and quantiles of a few numbers, and what measured times
+ * differ by without a cause.
  *
  * Pure functions; the numbers are no NaN. Threads: any. */
 #pragma once
 #include <stddef.h>
 #include "base/status.h"
+
+/* Times of equal variants differ by this factor; and so does, on the host, the least of
+ * a few times by what else the machine does meanwhile. */
+#define LAB_EQUAL_TIMES 1.03
+#define LAB_DISTURBED_TIMES 1.15
 
 LAB_C_BEGIN
 /* The least first. */

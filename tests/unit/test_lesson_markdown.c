@@ -78,7 +78,15 @@ TEST_CASE(code_keeps_its_form)
 {
     check_wrapped("```c\nint  x;\n\n  y\n```\n", 40, "  int  x;\n\n    y\n");
     check_wrapped("    0123456789012345678901234\n", 20,
-                  "  012345678901234567\n  8901234\n");
+                  "  012345678901234567\n  … 8901234\n");
+    /* What goes on has the line's indentation and a mark. */
+    check_wrapped("```c\n  call(one, two, three);\n```\n", 20,
+                  "    call(one, two, \n    … three);\n");
+    /* A backslash that joins lines takes none of its own. */
+    check_wrapped("```c\n#define A(b)          \\\n    do(b)             \\\n"
+                  "    while (0)\n```\n",
+                  20, "  #define A(b) \\\n      do(b) \\\n      while (0)\n");
+    check_wrapped("```c\nx  \\\ny\n```\n", 20, "  x  \\\n  y\n");
 }
 
 TEST_CASE(tables_fit)

@@ -915,26 +915,70 @@ static size_t code_break(const struct glyphs *list, size_t at, size_t end)
     return end;
 }
 
-/* Code keeps its blanks; a line that is too long goes on in the next. */
+static int columns_of(const struct glyphs *list, size_t from, size_t end)
+{
+    int columns = 0;
+    while (from < end)
+        columns += list->items[from++].columns;
+    return columns;
+}
+
+/* The backslash that joins a line to the next is as far right as those of the lines
+ * around it: where that is too far, one blank before it is enough. Returns the end. */
+static size_t draw_in_backslash(struct glyphs *list, size_t from, size_t end)
+{
+    const struct glyph *last = end > from ? &list->items[end - 1] : NULL;
+    size_t text = end;
+    if (!last || last->len != 1 || *last->bytes != '\\')
+        return end;
+    for (text = end - 1; text > from && is_blank(&list->items[text - 1]);)
+        text--;
+    if (text + 2 > end) /* no blank, or one alone */
+        return end;
+    const size_t cut = end - 1 - (text + 1);
+    memmove(&list->items[text + 1], &list->items[end - 1],
+            (list->count - (end - 1)) * sizeof(*list->items));
+    list->count -= cut;
+    return end - cut;
+}
+
+/* Code keeps its blanks; a line that is too long goes on in the next, after a mark, with
+ * its indentation. */
 static void put_code(struct wrapper *w, const struct lab_md_block *b)
 {
-    int width = width_left(w) - CODE_INDENT;
-    collect(w, b->spans, b->n_spans, &w->glyphs);
-    const struct glyphs *list = &w->glyphs;
+    enum { MARK = 2 }; /* columns */
+    const int width = width_left(w) - CODE_INDENT;
+    struct glyphs *list = &w->glyphs;
+    collect(w, b->spans, b->n_spans, list);
     for (size_t i = 0; i < list->count && !w->out.failed;) {
-        struct piece piece = {i, i, 0};
-        while (piece.end < list->count && !is_break(&list->items[piece.end]) &&
-               piece.columns + list->items[piece.end].columns <= width)
-            piece.columns += list->items[piece.end++].columns;
-        if (piece.end < list->count && !is_break(&list->items[piece.end]))
-            piece.end = code_break(list, i, piece.end);
-        begin_line(w);
-        pad(w, LAB_SPAN_PLAIN, " ", CODE_INDENT);
-        put_piece(w, list, &piece);
-        end_line(w);
-        i = piece.end;
-        if (i < list->count && is_break(&list->items[i]))
-            i++;
+        size_t end = i;
+        int indent = 0;
+        while (end < list->count && !is_break(&list->items[end]))
+            end++;
+        while (i + (size_t)indent < end && is_blank(&list->items[i + indent]))
+            indent++;
+        indent = indent < width / 2 - MARK ? indent : width / 2 - MARK;
+        if (columns_of(list, i, end) > width)
+            end = draw_in_backslash(list, i, end);
+        bool more = false;
+        do {
+            const int room = more ? width - indent - MARK : width;
+            struct piece piece = {i, i, 0};
+            while (piece.end < end &&
+                   piece.columns + list->items[piece.end].columns <= room)
+                piece.columns += list->items[piece.end++].columns;
+            if (piece.end < end)
+                piece.end = code_break(list, i, piece.end);
+            begin_line(w);
+            pad(w, LAB_SPAN_PLAIN, " ", CODE_INDENT + (more ? indent : 0));
+            if (more)
+                pad(w, LAB_SPAN_FRAME, "… ", 1);
+            put_piece(w, list, &piece);
+            end_line(w);
+            i = piece.end;
+            more = true;
+        } while (i < end && !w->out.failed);
+        i = end + 1;
     }
 }
 

@@ -703,6 +703,14 @@ static bool newest_loss(const struct lab_snapshot *s, double *loss)
     return last >= 0 || !isnan(s->loss);
 }
 
+/* Whether the network is that of an earlier iteration than the curves end with, as after
+ * early stopping. */
+static bool went_back(const struct lab_snapshot *s)
+{
+    return s->state != LAB_SESSION_TRAINING && s->losses.n > 0 &&
+           s->losses.iteration[s->losses.n - 1] > s->iteration;
+}
+
 /* The parts of the line of facts, in its order. */
 enum fact {
     FACT_STATE,
@@ -772,7 +780,9 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
     const bool rate =
         (s->plan && lab_rate_changes(&s->plan->rate)) || s->n_lr_changes > 0;
     snprintf(f.text[FACT_STATE], sizeof(f.text[0]), "%s", state_text(v));
-    snprintf(f.text[FACT_ITERATION], sizeof(f.text[0]), "   iteration %lld",
+    snprintf(f.text[FACT_ITERATION], sizeof(f.text[0]),
+             went_back(s) ? "   network of iteration %lld"
+                          : "   iteration %lld",
              (long long)s->iteration);
     snprintf(f.text[FACT_LOSS], sizeof(f.text[0]), "   loss %s",
              known ? LAB_VALUE_TEXT(last, 8) : "not known yet");
@@ -874,10 +884,16 @@ static void make_beside(const struct lab_train_state *v, struct figure *f)
                                              LAB_ROLE_SERIES_3};
     }
     f->series[0] =
-        b->n > 0
-            ? curve_of(b, "bits a character, validation", LAB_ROLE_SERIES_2)
-            : curve_of(&v->snap.accuracies, "validation accuracy",
-                       LAB_ROLE_SERIES_2);
+        b->n > 0 ? curve_of(b,
+                            went_back(&v->snap)
+                                ? "bits a character, validation, last iteration"
+                                : "bits a character, validation",
+                            LAB_ROLE_SERIES_2)
+                 : curve_of(&v->snap.accuracies,
+                            went_back(&v->snap)
+                                ? "validation accuracy, last iteration"
+                                : "validation accuracy",
+                            LAB_ROLE_SERIES_2);
     f->chart = chart_of(v, f->series, n, NAN, false);
 }
 
@@ -979,11 +995,12 @@ struct losses {
     struct lab_series series[4 + LAB_PAST_RUNS];
     struct smooth past[LAB_PAST_RUNS];
     struct smooth own;
-    struct lab_chart_mark marks[LAB_LR_CHANGES];
+    struct lab_chart_mark marks[LAB_LR_CHANGES + 1];
     struct lab_chart chart;
 };
 
-/* Each change of the learning rate by hand, on the axis of the losses. */
+/* Each change of the learning rate by hand, on the axis of the losses, and the network
+ * that is there where it went back. */
 static int make_marks(const struct lab_snapshot *s,
                       struct lab_chart_mark *marks)
 {
@@ -992,7 +1009,11 @@ static int make_marks(const struct lab_snapshot *s,
         snprintf(marks[i].text, sizeof(marks[i].text), "lr %.4g",
                  s->lr_changes[i].lr);
     }
-    return s->n_lr_changes;
+    if (!went_back(s))
+        return s->n_lr_changes;
+    marks[s->n_lr_changes] =
+        (struct lab_chart_mark){.x = (double)s->iteration, .text = "network"};
+    return s->n_lr_changes + 1;
 }
 
 /* From 0 on, a third of the chart would be empty. */

@@ -112,6 +112,11 @@ TEST_CASE(a_block_shows_its_worst)
     assert_false(present);
     assert_true(lab_heat_scale(v, 12) == 5);
     assert_true(lab_heat_scale(v + 4, 1) == 0);
+    /* One number alone is not all of the brightest colour. */
+    const double same[3] = {-1.5, -1.5, -1.5};
+    assert_true(lab_heat_scale_alone(same, 3) == 3);
+    assert_true(lab_heat_scale_alone(same, 1) == 1.5);
+    assert_true(lab_heat_scale_alone(v, 12) == 5);
 }
 
 static const char *cell(struct lab_canvas *c, double v, double scale,

@@ -1178,11 +1178,11 @@ double lab_board_scale(const struct lab_board_view *b, int part)
     const struct lab_plan *plan = b->snap->plan;
     const struct lab_plane *p = lab_board_plane(b, part);
     const struct lab_tensor *mine = &plan->tensors[p->tensor];
-    double most = lab_heat_scale(p->value, p->rows * p->cols);
     if (mine->node < 0 || mine->role == LAB_TENSOR_DATA ||
         !is_in("lstm rnn", plan->nodes[mine->node].op->name,
                strlen(plan->nodes[mine->node].op->name)))
-        return most;
+        return lab_heat_scale_alone(p->value, p->rows * p->cols);
+    double most = lab_heat_scale(p->value, p->rows * p->cols);
     for (int k = 0; k < b->board.n; k++) {
         const struct lab_plane *other =
             k == part ? NULL : lab_board_plane(b, k);

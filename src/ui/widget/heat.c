@@ -252,6 +252,14 @@ double lab_heat_scale(const double *value, int64_t count)
     return most;
 }
 
+double lab_heat_scale_alone(const double *value, int64_t count)
+{
+    bool flat = count > 1;
+    for (int64_t i = 1; i < count && flat; i++)
+        flat = value[i] == value[0];
+    return (flat ? 2 : 1) * lab_heat_scale(value, count);
+}
+
 bool lab_heat_has_negative(const double *value, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)

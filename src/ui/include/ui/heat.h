@@ -91,6 +91,9 @@ double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
                            int y, int x, bool *present);
 /* Largest |v| of the finite values, 0 when there is none. */
 double lab_heat_scale(const double *value, int64_t count);
+/* The same of a picture with a scale of its own: twice that where all values are one
+ * number, which would else fill it with the brightest colour. */
+double lab_heat_scale_alone(const double *value, int64_t count);
 bool lab_heat_has_negative(const double *value, int64_t count);
 
 /* Draws it with its top left corner at (y, x); the cursor's cell has an outline or

@@ -180,3 +180,28 @@ expect_exit 0
     printf 'await 60000 the lesson\nawait 60000 A network that has seen\nquit\n'
 } >typed
 play early-stop --backend cpu <typed
+
+# What is left has what the step reads and writes, what the letters of its formula run
+# over, how often each of few values occurs, all values by size, a vector over its index.
+# STEP TEXT...: after so many steps; none of it at 80x24.
+has()
+{
+    left=$1
+    shift
+    {
+        steps "$left"
+        printf 'await 60000 %s\n' "$@"
+        printf 'resize 80 24\n'
+        printf 'absent %s\n' "$@"
+        printf 'quit\n'
+    } >typed
+}
+has 1 'n of 12   ' 'n of 96   ' 'by size, median'
+play model-sizes --backend cpu --no-tune --color always <typed
+has 5 'r: read, w: written' 'r loss.sample' 'w loss ' 'letters of the formula' 'n summed'
+play training-loop --backend cpu --no-tune --color always <typed
+has 1 ' over its index'
+play rnn-fibonacci --backend cpu --no-tune --color always <typed
+has 3 'row 0, the largest'
+play seq2seq --backend cpu --no-tune --color always <typed
+expect_exit 0

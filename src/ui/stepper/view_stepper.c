@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "base/format.h"
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "base/str.h"
+#include "engine/formula.h"
 #include "engine/board.h"
 #include "board.h"
 #include "engine/setup.h"
@@ -350,8 +352,20 @@ static int lab_network_step(const struct lab_network *n,
 /* ---- the state ---- */
 
 enum { ASK_RESTART = 1, ASK_LEAVE, ASK_SAVE };
-/* What is drawn where room is left, the first that there is first. */
-enum filler { FILL_PAST, FILL_PAIR, FILL_TERMS, FILL_SUM, FILLERS };
+/* What is drawn where room is left: see `fillers`. */
+enum filler {
+    FILL_PAST,
+    FILL_PAIR,
+    FILL_TERMS,
+    FILL_SUM,
+    FILL_CURVE,
+    FILL_TRAFFIC,
+    FILL_LETTERS,
+    FILL_ORDER,
+    FILL_LARGEST,
+    FILLERS
+};
+enum { TAKEN = 64 }; /* drawings of a frame with blanks that are theirs */
 enum { TENSORS = LAB_STEP_IN + LAB_STEP_OUT, KERNELS = 64, NUMBER_W = 10 };
 enum {
     BOARD_H = 15, /* the least that a blackboard takes */
@@ -467,9 +481,14 @@ struct lab_stepper {
         const struct lab_variant *of; /* that `doc` is of; NULL: none */
         struct lab_doc doc;
         struct lab_pager pager;
-        bool shown;       /* in this frame */
-    } source_text;        /* of the step, where a board leaves room */
-    bool filled[FILLERS]; /* in this frame */
+        bool shown;               /* in this frame */
+    } source_text;                /* of the step, where a board leaves room */
+    unsigned filled[FILLERS];     /* in this frame: a bit for each tensor */
+    struct lab_rect taken[TAKEN]; /* in this frame */
+    int n_taken;
+    const struct lab_plane
+        *listed[LAB_BOARD_PARTS]; /* a line of it is in sight */
+    int n_listed;
 
     struct lab_stepper_kernel *kernels;
     int n_kernels;      /* -1: not known */
@@ -1482,8 +1501,9 @@ static int list_columns(const struct lab_stepper *v, const struct lab_canvas *c,
     return w;
 }
 
-static void draw_list(struct lab_stepper *v, struct lab_canvas *c,
-                      struct lab_rect row)
+/* Returns what is left of the row. */
+static struct lab_rect draw_list(struct lab_stepper *v, struct lab_canvas *c,
+                                 struct lab_rect row)
 {
     int at;
     if (list_columns(v, c, &at) > row.w && at >= 0) {
@@ -1494,7 +1514,7 @@ static void draw_list(struct lab_stepper *v, struct lab_canvas *c,
         next->w =
             lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %d of %d, x the next",
                            at + 1, v->n_tensors);
-        return;
+        return (struct lab_rect){0};
     }
     for (int i = 0; i < v->n_tensors; i++) {
         bool shown = v->tensors[i] == v->tensor;
@@ -1509,6 +1529,7 @@ static void draw_list(struct lab_stepper *v, struct lab_canvas *c,
     }
     if (at < 0) /* not of this step: a source, or asked for by name */
         lab_canvas_add(c, &row, LAB_ROLE_TITLE, "  [%s]", tensor_of(v)->name);
+    return row;
 }
 
 /* "fc1.xW[2,v,>]": v runs down, > runs across, numbers are fixed; what [ and ]
@@ -1557,18 +1578,26 @@ static bool is_cut(const struct lab_stepper *v)
            (p->show.col_axis >= 0 && p->cols < s->dim[p->show.col_axis]);
 }
 
-static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
-                      struct lab_rect row)
+/* "activation [10,16] f32" */
+static const char *kind_text(const struct lab_tensor *t, char *out, size_t cap)
 {
     static const char *const roles[] = {"data", "parameter", "optimizer state",
                                         "activation", "gradient"};
-    const struct lab_tensor *t = tensor_of(v);
     char shape[LAB_SHAPE_TEXT] = "one number";
     if (t->shape.rank)
         lab_shape_text(&t->shape, shape);
+    snprintf(out, cap, "%s %s %s", roles[t->role], shape,
+             lab_dtype_name(t->dtype));
+    return out;
+}
+
+static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect row)
+{
+    char kind[LAB_SHAPE_TEXT + 64];
     add_slice(v, c, &row);
-    lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %s %s %s", roles[t->role], shape,
-                   lab_dtype_name(t->dtype));
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %s",
+                   kind_text(tensor_of(v), kind, sizeof(kind)));
     if (is_cut(v))
         lab_canvas_add(c, &row, LAB_ROLE_DIM, ", a part from [%lld,%lld] on",
                        (long long)v->snap.plane.show.row_first,
@@ -1683,7 +1712,8 @@ static struct lab_heat heat_now(const struct lab_stepper *v)
         .grid = grid_now(v),
         .value = values_now(v),
         .most = board ? lab_board_scale(&v->board.view, part)
-                      : lab_heat_scale(p->value, p->tiles * p->rows * p->cols),
+                      : lab_heat_scale_alone(p->value,
+                                             p->tiles * p->rows * p->cols),
         .diverging =
             lab_board_signed(v->snap.plan, v->tensor, !(p->stats.min >= 0)),
         .cursor = v->cursor};
@@ -2147,6 +2177,16 @@ struct named_value {
     double value;
 };
 
+/* A NaN goes first: it is what is looked for, and compares with nothing. */
+static int by_size(const void *a, const void *b)
+{
+    const double x = fabs(((const struct named_value *)a)->value);
+    const double y = fabs(((const struct named_value *)b)->value);
+    if (isnan(x) || isnan(y))
+        return (isnan(y) != 0) - (isnan(x) != 0);
+    return (x < y) - (x > y);
+}
+
 /* A row, or several where there is room, for each: name, value, and its bar beside
  * those of `all`. `sizes`: bars of |value| from one side on, as what is in the order of
  * size is compared; the sign is the number's and the colour's. */
@@ -2193,15 +2233,16 @@ static void name_element(const struct lab_plane *p, int64_t row, int64_t col,
                                      : p->cols > 1              ? p->col_label
                                                                 : p->row_label;
     out->value = p->value[row * p->cols + col];
+    const long long at_row = (long long)(p->show.row_first + row);
+    const long long at_col = (long long)(p->show.col_first + col);
     if (symbol)
         snprintf(out->name, sizeof(out->name), "%.31s",
                  symbol[p->cols > 1 ? col : row].text);
     else if (p->show.row_axis >= 0 && p->show.col_axis >= 0)
-        snprintf(out->name, sizeof(out->name), "[%lld,%lld]", (long long)row,
-                 (long long)col);
+        snprintf(out->name, sizeof(out->name), "[%lld,%lld]", at_row, at_col);
     else
         snprintf(out->name, sizeof(out->name), "[%lld]",
-                 (long long)(p->cols > 1 ? col : row));
+                 p->cols > 1 ? at_col : at_row);
 }
 
 /* In columns where there are more than rows. Returns the rows used. */
@@ -2229,25 +2270,79 @@ static void draw_values(struct lab_canvas *c, struct lab_rect r,
     draw_in_columns(c, r, of, n, false);
 }
 
+/* The blanks of what is drawn there are its own. */
+static void take(struct lab_stepper *v, struct lab_rect r)
+{
+    if (v->n_taken < TAKEN)
+        v->taken[v->n_taken++] = r;
+}
+
+enum { DISTINCT = 10 };
+
+/* How often each value of a whole tensor occurs. Returns how many values there are; 0:
+ * more than DISTINCT, or some are no numbers. */
+static int count_values(const struct lab_stepper *v, const struct lab_plane *p,
+                        struct named_value of[DISTINCT])
+{
+    enum { MOST = 1 << 12 };
+    double value[DISTINCT];
+    int n = 0;
+    const int64_t all = p->rows * p->cols;
+    if (p->tiles != 1 || all > MOST ||
+        all != v->snap.plan->tensors[p->tensor].count)
+        return 0;
+    for (int64_t i = 0; i < all; i++) {
+        int k = 0;
+        while (k < n && value[k] < p->value[i])
+            k++;
+        if (!isfinite(p->value[i]) ||
+            (n == DISTINCT && (k == n || value[k] != p->value[i])))
+            return 0;
+        if (k == n || value[k] != p->value[i]) {
+            memmove(value + k + 1, value + k, (size_t)(n - k) * sizeof(*value));
+            memmove(of + k + 1, of + k, (size_t)(n - k) * sizeof(*of));
+            value[k] = p->value[i];
+            of[k].value = 0;
+            n++;
+        }
+        of[k].value++;
+    }
+    for (int k = 0; k < n; k++)
+        snprintf(of[k].name, sizeof(of[k].name), "n of %s",
+                 LAB_VALUE_TEXT(value[k], 8));
+    return n;
+}
+
 /* One tensor: name and statistics in a line, its values or their histogram, from least
  * to most, below; beside it the figures that the line has no room for, or at its ends
  * the least and the most. */
-static void draw_spread(const struct lab_stepper *v, struct lab_canvas *c,
+static void draw_spread(struct lab_stepper *v, struct lab_canvas *c,
                         struct lab_rect r, const struct lab_plane *p)
 {
-    enum { APART = 2, SIDE_W = APART + 9 };
+    enum { APART = 2, SIDE_W = APART + 9, COUNT_W = 30 };
+    struct named_value counts[DISTINCT];
     struct lab_rect row = lab_rect_cut_top(&r, 1);
     lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
                    v->snap.plan->tensors[p->tensor].name);
     lab_rect_cut_left(&row, 2);
     struct lab_rect side = {0};
-    if (has_few_values(v, p, r.h, r.w)) {
+    const bool values = has_few_values(v, p, r.h, r.w);
+    const int n = values ? 0 : count_values(v, p, counts);
+    if (values) {
         draw_values(c, r, p);
+        take(v, r);
+    } else if (n > 0 && n <= r.h * largest(r.w / COUNT_W, 1)) {
+        draw_in_columns(c, r, counts, n, false);
+        take(v, r);
     } else if (r.w < LAB_HISTOGRAM_BINS + SIDE_W) {
         draw_histogram(&p->stats, c, r);
+        take(v, r);
     } else {
         side = r;
-        lab_rect_cut_left(&side, draw_bins(&p->stats, c, r) + APART);
+        struct lab_rect bins =
+            lab_rect_cut_left(&side, draw_bins(&p->stats, c, r));
+        take(v, bins);
+        lab_rect_cut_left(&side, APART);
     }
     draw_stats(&p->stats, c, row, side);
 }
@@ -2333,15 +2428,14 @@ static int64_t row_values_across(const struct lab_stepper *v, int w)
 
 /* A value of the cursor's plane in a column of a table. */
 static void draw_table_value(const struct lab_stepper *v, struct lab_canvas *c,
-                             int y, int x, int64_t index)
+                             int y, int x, int w, int64_t index)
 {
     const double value = v->snap.plane.value[index];
-    lab_canvas_textf(c, y, x, ROW_VALUE_W,
+    lab_canvas_textf(c, y, x, w,
                      index == v->cursor ? LAB_ROLE_CURSOR
                      : isfinite(value)  ? LAB_ROLE_NORMAL
                                         : LAB_ROLE_BAD,
-                     "%*s", ROW_VALUE_W - 1,
-                     LAB_VALUE_TEXT(value, ROW_VALUE_W - 1));
+                     "%*s", w - 1, LAB_VALUE_TEXT(value, w - 1));
 }
 
 /* The values with the index of the first of a line; where not all have room, those
@@ -2362,8 +2456,9 @@ static void draw_row_values(const struct lab_stepper *v, struct lab_canvas *c,
             lab_canvas_textf(c, y, r.x, ROW_INDEX_W, LAB_ROLE_DIM, "%*lld",
                              ROW_INDEX_W - 1,
                              (long long)(p->show.col_first + i));
-        draw_table_value(
-            v, c, y, r.x + ROW_INDEX_W + (int)(at % across) * ROW_VALUE_W, i);
+        draw_table_value(v, c, y,
+                         r.x + ROW_INDEX_W + (int)(at % across) * ROW_VALUE_W,
+                         ROW_VALUE_W, i);
     }
 }
 
@@ -2527,7 +2622,7 @@ static int left_for_slices(const struct lab_stepper *v,
     return lab_heat_is_shared(&one) ? 0 : left;
 }
 
-/* ---- what fills the holes: an element's past, two tensors in one picture, terms ---- */
+/* ---- what fills the holes ---- */
 
 enum { HOLE_H = 5, HOLE_W = 26 }; /* the least that has something to show */
 
@@ -2558,8 +2653,9 @@ static bool draw_range(struct lab_canvas *c, struct lab_rect row,
 /* The explained element over the iterations, and below it its gradient or what it is the
  * gradient of. Returns the rows used. */
 static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
-                     struct lab_rect r)
+                     struct lab_rect r, const struct lab_plane *p)
 {
+    (void)p;
     enum { MOST_H = 20, APART = 2, FIGURES_W = 30 };
     const int top = r.y;
     for (int i = 0; i < 2; i++) {
@@ -2631,8 +2727,9 @@ static bool find_pair(const struct lab_stepper *v,
 }
 
 static int draw_pair(const struct lab_stepper *v, struct lab_canvas *c,
-                     struct lab_rect r)
+                     struct lab_rect r, const struct lab_plane *p)
 {
+    (void)p;
     enum { MOST_H = 20, FAR_W = 3 };
     const struct lab_plane *x;
     const struct lab_plane *y;
@@ -2677,8 +2774,9 @@ static bool is_sum(const struct lab_explanation *e, int64_t least_terms)
 /* The sum of the largest term, of the largest two, and so on: how many matter, and what
  * cancels. Returns the rows used; 0: no sum of several terms is explained. */
 static int draw_sum(const struct lab_stepper *v, struct lab_canvas *c,
-                    struct lab_rect r)
+                    struct lab_rect r, const struct lab_plane *p)
 {
+    (void)p;
     enum { LEAST = 4, MOST_H = 14 };
     const struct lab_explanation *e = &v->snap.explanation;
     double *sum = is_sum(e, LEAST)
@@ -2738,8 +2836,9 @@ static const char *brief_text(const char *text, char out[BRIEF_TEXT])
 /* The terms of the explained element with their bars, the largest first, where its own
  * pane has no room for all. Returns the rows used; 0: it is no such sum. */
 static int draw_terms(const struct lab_stepper *v, struct lab_canvas *c,
-                      struct lab_rect r)
+                      struct lab_rect r, const struct lab_plane *p)
 {
+    (void)p;
     enum { COLUMN_W = 40, FORMULA_H = 4 }; /* that pane's title and head */
     const struct lab_explanation *e = &v->snap.explanation;
     struct named_value of[NAMED_MOST];
@@ -2770,6 +2869,238 @@ static int draw_terms(const struct lab_stepper *v, struct lab_canvas *c,
     return 1 + draw_in_columns(c, r, of, (int)n, false);
 }
 
+/* A name, a bar of `share`, and a text at the right. */
+static void draw_share(struct lab_canvas *c, struct lab_rect row,
+                       const char *name, double share, enum lab_role role,
+                       const char *text)
+{
+    enum { NAME_W = 17, TEXT_W = 8 };
+    lab_canvas_text_cut(c, row.y, row.x + 1, NAME_W, LAB_ROLE_NORMAL, name);
+    lab_bar_draw(c, row.y, row.x + NAME_W + 2, row.w - NAME_W - 3 - TEXT_W,
+                 share, 0, 1, role);
+    lab_canvas_text(c, row.y, row.x + row.w - lab_canvas_columns(c, text),
+                    TEXT_W, LAB_ROLE_DIM, text);
+}
+
+/* What a step reads and writes, and what it computes for each byte. */
+static int draw_traffic(const struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect r, const struct lab_plane *p)
+{
+    const struct lab_schedule_step *now = step_now(v);
+    const struct lab_step *step = now ? now->step : NULL;
+    const int n = step ? step->n_in + step->n_out : 0;
+    double most = 0;
+    int used = 1;
+    (void)p;
+    if (n < 2)
+        return 0;
+    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    lab_canvas_add(c, &row, LAB_ROLE_HEADING, "r: read, w: written");
+    if (step->flop > 0 && step->bytes > 0)
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %.3g FLOP a byte",
+                       step->flop / step->bytes);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < n && (pass == 0 || r.h > 0); i++) {
+            const bool out = i >= step->n_in;
+            const int id = out ? step->out[i - step->n_in] : step->in[i];
+            if (id == LAB_NO_TENSOR)
+                continue;
+            const struct lab_tensor *t = &v->snap.plan->tensors[id];
+            const double bytes = (double)lab_tensor_bytes(t);
+            char name[64];
+            most = fmax(most, bytes);
+            if (pass == 0)
+                continue;
+            snprintf(name, sizeof(name), "%s %.60s", out ? "w" : "r", t->name);
+            draw_share(c, lab_rect_cut_top(&r, 1), name,
+                       most > 0 ? bytes / most : 0,
+                       out ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1,
+                       LAB_BYTES_TEXT(bytes));
+            used++;
+        }
+    return used;
+}
+
+/* What the letters of the step's formula run over. */
+static int draw_letters(const struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect r, const struct lab_plane *p)
+{
+    const struct lab_schedule_step *now = step_now(v);
+    struct lab_formula f;
+    unsigned bound[LAB_FORMULA_REFS];
+    unsigned summed = 0;
+    int64_t most = 1;
+    int used = 0;
+    (void)p;
+    if (!now || now->step->group || !now->step->source ||
+        lab_formula_of(&f, v->snap.plan, now->step))
+        return 0;
+    for (int i = 0; i < f.n_statements; i++) {
+        lab_formula_bound(&f, i, bound);
+        for (int k = 0; k < f.n_refs; k++)
+            summed |= bound[k];
+    }
+    for (int i = 0; i < f.n_letters; i++)
+        most = f.letters[i].extent > most ? f.letters[i].extent : most;
+    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    for (int i = 0; i < f.n_letters && r.h > 0; i++) {
+        const int64_t n = f.letters[i].extent;
+        char name[64];
+        char text[24];
+        if (n < 1 || f.letters[i].name[0] == '\0')
+            continue;
+        snprintf(name, sizeof(name), "%s %s", f.letters[i].name,
+                 summed >> i & 1U ? "summed" : "each");
+        snprintf(text, sizeof(text), n > 1 ? "0..%lld" : "0", (long long)n - 1);
+        draw_share(c, lab_rect_cut_top(&r, 1), name, (double)n / (double)most,
+                   summed >> i & 1U ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1,
+                   text);
+        used++;
+    }
+    if (used > 0)
+        lab_canvas_add(c, &row, LAB_ROLE_HEADING, "letters of the formula");
+    return used > 0 ? used + 1 : 0;
+}
+
+/* The name of a plane's tensor, and in weak colour what is shown of it. */
+static void head_of(const struct lab_stepper *v, struct lab_canvas *c,
+                    struct lab_rect *r, const struct lab_plane *p,
+                    const char *what)
+{
+    struct lab_rect row = lab_rect_cut_top(r, 1);
+    const int room = largest(row.w - lab_canvas_columns(c, what), row.w / 2);
+    lab_rect_cut_left(
+        &row, lab_canvas_text_cut(c, row.y, row.x, room, LAB_ROLE_HEADING,
+                                  v->snap.plan->tensors[p->tensor].name));
+    put_whole(c, &row, LAB_ROLE_DIM, what);
+}
+
+/* A vector over its index. */
+static int draw_curve(const struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect r, const struct lab_plane *p)
+{
+    enum { LEAST = 16, MOST_H = 16 };
+    const int64_t n = p->rows * p->cols;
+    if ((p->rows != 1 && p->cols != 1) || n < LEAST || p->tiles != 1 ||
+        !(p->stats.min < p->stats.max))
+        return 0;
+    const struct lab_series series = {
+        .y = p->value, .n = n, .name = "", .role = LAB_ROLE_SERIES_2};
+    const struct lab_chart chart = {.x_name = "index",
+                                    .series = &series,
+                                    .count = 1,
+                                    .y_min = NAN,
+                                    .y_max = NAN,
+                                    .unlisted = true};
+    r.h = r.h < MOST_H ? r.h : MOST_H;
+    struct lab_rect plot = r;
+    head_of(v, c, &plot, p, " over its index");
+    lab_chart_draw(c, plot, &chart);
+    return r.h;
+}
+
+/* All values by size: where half of them lies, how far the ends reach. */
+static int draw_order(const struct lab_stepper *v, struct lab_canvas *c,
+                      struct lab_rect r, const struct lab_plane *p)
+{
+    enum { LEAST = 8, MOST = 1 << 12, POINTS = 64, MOST_H = 16 };
+    const int64_t all = p->rows * p->cols;
+    double share[POINTS];
+    double value[POINTS];
+    int64_t n = 0;
+    double *sorted = all >= LEAST && all <= MOST && p->tiles == 1
+                         ? lab_alloc_array((size_t)all, sizeof(*sorted))
+                         : NULL;
+    if (!sorted)
+        return 0;
+    for (int64_t i = 0; i < all; i++)
+        if (isfinite(p->value[i]))
+            sorted[n++] = p->value[i];
+    lab_sort_reals(sorted, (size_t)n);
+    for (int i = 0; i < POINTS; i++) {
+        const double q = (double)i / (POINTS - 1);
+        share[i] = 100 * q;
+        value[i] = lab_quantile(sorted, (size_t)n, q);
+    }
+    const double median = lab_quantile(sorted, (size_t)n, 0.5);
+    lab_free(sorted);
+    if (n < LEAST || value[0] == value[POINTS - 1])
+        return 0;
+    const struct lab_series series = {.x = share,
+                                      .y = value,
+                                      .n = POINTS,
+                                      .name = "",
+                                      .role = LAB_ROLE_SERIES_3};
+    const struct lab_chart chart = {.x_name = "% of the values",
+                                    .series = &series,
+                                    .count = 1,
+                                    .y_min = NAN,
+                                    .y_max = NAN,
+                                    .unlisted = true};
+    char what[64];
+    r.h = r.h < MOST_H ? r.h : MOST_H;
+    struct lab_rect plot = r;
+    snprintf(what, sizeof(what), " by size, median %s",
+             LAB_VALUE_TEXT(median, 7));
+    head_of(v, c, &plot, p, what);
+    lab_chart_draw(c, plot, &chart);
+    return r.h;
+}
+
+/* The elements that are furthest from zero. */
+static int draw_largest_elements(const struct lab_stepper *v,
+                                 struct lab_canvas *c, struct lab_rect r,
+                                 const struct lab_plane *p)
+{
+    enum { LEAST = 32, COLUMN_W = 28 };
+    const int64_t all = p->rows * p->cols;
+    struct named_value of[NAMED_MOST];
+    struct named_value one;
+    int n = 0;
+    bool listed = false;
+    for (int i = 0; i < v->n_listed; i++)
+        listed = listed || v->listed[i] == p;
+    if (all < LEAST || p->tiles != 1 ||
+        (listed && (p->rows == 1 || p->cols == 1)))
+        return 0;
+    head_of(v, c, &r, p, ", the largest");
+    int most = r.h * largest(r.w / COLUMN_W, 1);
+    most = most < NAMED_MOST ? most : NAMED_MOST;
+    for (int64_t i = 0; i < all; i++) {
+        one.value = p->value[i];
+        if (n == most && by_size(&one, &of[n - 1]) >= 0)
+            continue;
+        name_element(p, i / p->cols, i % p->cols, &one);
+        int at = n < most ? n++ : n - 1;
+        for (; at > 0 && by_size(&one, &of[at - 1]) < 0; at--)
+            of[at] = of[at - 1];
+        of[at] = one;
+    }
+    return 1 + draw_in_columns(c, r, of, n, true);
+}
+
+/* What fills holes, in this order, the largest hole first: what draws it (0 rows: there
+ * is nothing to show), its least place, the columns that it uses at most (0: all), and
+ * whether each tensor in sight has one. */
+static const struct {
+    int (*draw)(const struct lab_stepper *v, struct lab_canvas *c,
+                struct lab_rect r, const struct lab_plane *p);
+    int h;
+    int w;
+    int most_w;
+    bool each;
+} fillers[FILLERS] = {
+    [FILL_PAST] = {draw_past, HOLE_H, HOLE_W, 0, false},
+    [FILL_PAIR] = {draw_pair, HOLE_H, HOLE_W, 0, false},
+    [FILL_TERMS] = {draw_terms, HOLE_H, HOLE_W, 0, false},
+    [FILL_SUM] = {draw_sum, HOLE_H, HOLE_W, 0, false},
+    [FILL_CURVE] = {draw_curve, 6, HOLE_W, 0, true},
+    [FILL_TRAFFIC] = {draw_traffic, 3, 34, 48, false},
+    [FILL_LETTERS] = {draw_letters, 3, 30, 48, false},
+    [FILL_ORDER] = {draw_order, 6, HOLE_W, 60, true},
+    [FILL_LARGEST] = {draw_largest_elements, 4, 18, 60, true},
+};
+
 static bool is_free(const struct lab_canvas *c, int y, int x,
                     const struct lab_rect *taken, int n)
 {
@@ -2782,9 +3113,10 @@ static bool is_free(const struct lab_canvas *c, int y, int x,
 }
 
 /* The largest rectangle of blank cells of `r` outside of n rectangles, with a line and
- * some columns left to what is above and at its left; h 0: none is large enough. */
+ * some columns left to what is above and at its left; h 0: none has the least size. */
 static struct lab_rect find_hole(const struct lab_canvas *c, struct lab_rect r,
-                                 const struct lab_rect *taken, int n)
+                                 const struct lab_rect *taken, int n,
+                                 int least_h, int least_w)
 {
     enum { APART = 2, MOST_W = 512 };
     struct lab_rect best = {r.y, r.x, 0, 0};
@@ -2807,7 +3139,7 @@ static struct lab_rect find_hole(const struct lab_canvas *c, struct lab_rect r,
                 struct lab_rect one = {y + 1 - h, r.x + from, h, x - from};
                 lab_rect_cut_top(&one, one.y > r.y ? 1 : 0);
                 lab_rect_cut_left(&one, from > 0 ? APART : 0);
-                if (one.h >= HOLE_H && one.w >= HOLE_W &&
+                if (one.h >= least_h && one.w >= least_w &&
                     one.h * one.w > best.h * best.w)
                     best = one;
             }
@@ -2818,19 +3150,24 @@ static struct lab_rect find_hole(const struct lab_canvas *c, struct lab_rect r,
     return best;
 }
 
-/* Draws it, unless this frame has it. Returns the rows used. */
-static int fill(struct lab_stepper *v, struct lab_canvas *c, struct lab_rect r,
-                enum filler what)
+/* Draws it in the upper left of *r, unless this frame has it. `k`, p: the tensor. *r:
+ * what it takes. Returns whether it is there. */
+static bool fill(struct lab_stepper *v, struct lab_canvas *c,
+                 struct lab_rect *r, enum filler what, int k,
+                 const struct lab_plane *p)
 {
-    static int (*const draw[FILLERS])(const struct lab_stepper *,
-                                      struct lab_canvas *, struct lab_rect) = {
-        [FILL_PAST] = draw_past,
-        [FILL_PAIR] = draw_pair,
-        [FILL_TERMS] = draw_terms,
-        [FILL_SUM] = draw_sum};
-    const int used = v->filled[what] ? 0 : draw[what](v, c, r);
-    v->filled[what] = v->filled[what] || used > 0;
-    return used;
+    const unsigned bit = 1U << k;
+    const int most = fillers[what].most_w;
+    if (v->filled[what] & bit || r->h < fillers[what].h ||
+        r->w < fillers[what].w)
+        return false;
+    r->w = most > 0 && r->w > most ? most : r->w;
+    r->h = fillers[what].draw(v, c, *r, p);
+    if (r->h == 0)
+        return false;
+    v->filled[what] |= bit;
+    take(v, *r);
+    return true;
 }
 
 /* An element's past, in the right half of a wide place or the upper half of another, or
@@ -2847,28 +3184,75 @@ static void fill_side(struct lab_stepper *v, struct lab_canvas *c,
         at.h = r->h / 2;
     if (at.h < HOLE_H || at.w < HOLE_W)
         return;
-    const int used = fill(v, c, at, FILL_PAST);
-    if (used > 0 && wide)
+    if (!fill(v, c, &at, FILL_PAST, 0, NULL))
+        return;
+    if (wide)
         lab_rect_cut_right(&rest, APART);
-    if (used > 0 && !wide)
-        lab_rect_cut_top(&rest, used + 1);
-    if (used > 0)
-        *r = rest;
+    else
+        lab_rect_cut_top(&rest, at.h + 1);
+    *r = rest;
+}
+
+/* The planes of the board whose values have a distribution: that of the cursor's
+ * tensor, then from the result back. */
+static int spread_planes(const struct lab_stepper *v,
+                         const struct lab_plane *out[LAB_BOARD_PARTS])
+{
+    const struct lab_board_view *b = &v->board.view;
+    int n = 0;
+    for (int mine = 1; mine >= 0; mine--)
+        for (int i = b->board.n - 1; i >= 0; i--) {
+            const struct lab_plane *p = lab_board_plane(b, i);
+            if (p && p->written && !isnan(p->stats.min) &&
+                p->stats.min < p->stats.max &&
+                (p->tensor == v->tensor) == (mine == 1))
+                out[n++] = p;
+        }
+    return n;
+}
+
+/* The tensors that fillers are of. */
+static int planes_in_sight(const struct lab_stepper *v,
+                           const struct lab_plane *out[LAB_BOARD_PARTS])
+{
+    if (v->board.view.layout.fits)
+        return spread_planes(v, out);
+    out[0] = &v->snap.plane;
+    return 1;
 }
 
 /* In what is left of `r`: what has not been drawn in this frame. */
 static void fill_holes(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
-    struct lab_rect taken[FILLERS] = {{0}};
-    int n = 0;
-    struct lab_rect hole = find_hole(c, r, taken, n);
-    for (enum filler i = 0; i < FILLERS && hole.h > 0; i++) {
-        taken[n] = hole;
-        taken[n].h = fill(v, c, hole, i);
-        if (taken[n].h > 0)
-            hole = find_hole(c, r, taken, ++n);
-    }
+    const struct lab_plane *plane[LAB_BOARD_PARTS];
+    const int n = planes_in_sight(v, plane);
+    for (enum filler i = 0; i < FILLERS; i++)
+        for (int k = 0; k < (fillers[i].each ? n : 1); k++) {
+            struct lab_rect hole = find_hole(c, r, v->taken, v->n_taken,
+                                             fillers[i].h, fillers[i].w);
+            if (hole.h == 0)
+                break;
+            fill(v, c, &hole, i, k, n > 0 ? plane[k] : NULL);
+        }
+}
+
+/* Lists one below the other: of a column too narrow for charts. false: none. */
+static bool fill_column(struct lab_stepper *v, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    const struct lab_plane *plane[LAB_BOARD_PARTS];
+    const int n = planes_in_sight(v, plane);
+    bool any = false;
+    for (int k = 0; k < n; k++)
+        for (enum filler i = 0; i < FILLERS; i++) {
+            struct lab_rect one = r;
+            if (!fillers[i].each || !fill(v, c, &one, i, k, plane[k]))
+                continue;
+            any = true;
+            lab_rect_cut_top(&r, one.h + 1 < r.h ? one.h + 1 : r.h);
+        }
+    return any;
 }
 
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
@@ -2928,24 +3312,6 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     if (!source)
         draw_source(v, c, beside);
     fill_holes(v, c, beside);
-}
-
-/* The planes of the board whose values have a distribution: that of the cursor's
- * tensor, then from the result back. */
-static int spread_planes(const struct lab_stepper *v,
-                         const struct lab_plane *out[LAB_BOARD_PARTS])
-{
-    const struct lab_board_view *b = &v->board.view;
-    int n = 0;
-    for (int mine = 1; mine >= 0; mine--)
-        for (int i = b->board.n - 1; i >= 0; i--) {
-            const struct lab_plane *p = lab_board_plane(b, i);
-            if (p && p->written && !isnan(p->stats.min) &&
-                p->stats.min < p->stats.max &&
-                (p->tensor == v->tensor) == (mine == 1))
-                out[n++] = p;
-        }
-    return n;
 }
 
 /* ---- what a unit sees of an image ---- */
@@ -3068,16 +3434,6 @@ static void draw_pixels(const struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- the row of an element, and the slices beside the plane ---- */
 
-/* A NaN goes first: it is what is looked for, and compares with nothing. */
-static int by_size(const void *a, const void *b)
-{
-    const double x = fabs(((const struct named_value *)a)->value);
-    const double y = fabs(((const struct named_value *)b)->value);
-    if (isnan(x) || isnan(y))
-        return (isnan(y) != 0) - (isnan(x) != 0);
-    return (x < y) - (x > y);
-}
-
 enum {
     LIT_LEAST = 2
 }; /* values that are a line, and rows of a place for one */
@@ -3127,7 +3483,7 @@ static bool find_lit_line(const struct lab_stepper *v, int part,
 
 /* All its values, else as many of the largest as there is room for. Returns the rows
  * used, 0: there is none. */
-static int draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
+static int draw_lit_line(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r, int part)
 {
     enum { COLUMN_W = 24 /* name, value and bar */, NAME_LEAST = 3 };
@@ -3168,6 +3524,9 @@ static int draw_lit_line(const struct lab_stepper *v, struct lab_canvas *c,
     if (sight < n)
         qsort(of, (size_t)n, sizeof(*of), by_size);
     const int used = draw_in_columns(c, r, of, sight, sight < n);
+    take(v, (struct lab_rect){r.y, r.x, used, r.w});
+    if (v->n_listed < LAB_BOARD_PARTS)
+        v->listed[v->n_listed++] = p;
     lab_free(of);
     return 1 + used;
 }
@@ -3181,6 +3540,18 @@ static int64_t page_around(int64_t at, int64_t n, int64_t room)
     return n <= room || first < 0 ? 0 : first > n - room ? n - room : first;
 }
 
+/* Columns of a value in the table: fewer than usual where all are short. */
+static int table_value_width(const struct lab_plane *p)
+{
+    enum { MOST = 512, LEAST_W = 4, APART = 2 };
+    const int64_t n = p->rows * p->cols;
+    int w = n > MOST ? ROW_VALUE_W : LEAST_W;
+    for (int64_t i = 0; i < n && w < ROW_VALUE_W; i++)
+        w = largest(w, APART + (int)strlen(LAB_VALUE_TEXT(p->value[i],
+                                                          ROW_VALUE_W - 1)));
+    return w < ROW_VALUE_W ? w : ROW_VALUE_W;
+}
+
 /* The cursor's element and its neighbours as numbers, where the cells have none: of a
  * vector in lines. `r` loses the rows; false: it has no room, or they are there. */
 static bool draw_table(const struct lab_stepper *v, struct lab_canvas *c,
@@ -3189,7 +3560,9 @@ static bool draw_table(const struct lab_stepper *v, struct lab_canvas *c,
     enum { LEAST_H = 4, LEAST_W = 5, FEW = 3 }; /* w in values */
     const struct lab_plane *p = &v->snap.plane;
     const int part = board_part_now(v);
-    const int64_t across = (r->w - ROW_INDEX_W) / ROW_VALUE_W;
+    const int value_w =
+        plane_ready(v) && p->written ? table_value_width(p) : ROW_VALUE_W;
+    const int64_t across = (r->w - ROW_INDEX_W) / value_w;
     const int64_t n = p->rows * p->cols;
     if (part < 0 || !plane_ready(v) || !p->written || p->tiles > 1 ||
         v->cursor < 0 || n < FEW || r->h < LEAST_H || across < LEAST_W ||
@@ -3207,8 +3580,8 @@ static bool draw_table(const struct lab_stepper *v, struct lab_canvas *c,
     head = lab_rect_cut_top(r, vector ? 0 : 1);
     const int64_t top = page_around(row, rows, r->h);
     for (int64_t j = 0; !vector && j < across && left + j < cols; j++)
-        lab_canvas_textf(c, head.y, head.x + ROW_INDEX_W + (int)j * ROW_VALUE_W,
-                         ROW_VALUE_W, LAB_ROLE_DIM, "%*lld", ROW_VALUE_W - 1,
+        lab_canvas_textf(c, head.y, head.x + ROW_INDEX_W + (int)j * value_w,
+                         value_w, LAB_ROLE_DIM, "%*lld", value_w - 1,
                          (long long)(p->show.col_first + left + j));
     int used = 0;
     for (; used < r->h && top + used < rows; used++) {
@@ -3220,7 +3593,7 @@ static bool draw_table(const struct lab_stepper *v, struct lab_canvas *c,
                          "%*lld", ROW_INDEX_W - 1, (long long)index);
         for (int64_t j = 0; j < across && left + j < cols && first + j < n; j++)
             draw_table_value(v, c, r->y + used,
-                             r->x + ROW_INDEX_W + (int)j * ROW_VALUE_W,
+                             r->x + ROW_INDEX_W + (int)j * value_w, value_w,
                              first + j);
     }
     lab_rect_cut_top(r, used + 1 < r->h ? used + 1 : r->h);
@@ -3247,7 +3620,7 @@ static int rows_of_spreads(struct lab_rect to, int n)
 
 /* How the values of the planes from *at on spread, as many as the place has room
  * for; `to` loses the rows. */
-static void draw_some_spreads(const struct lab_stepper *v, struct lab_canvas *c,
+static void draw_some_spreads(struct lab_stepper *v, struct lab_canvas *c,
                               struct lab_rect *to,
                               const struct lab_plane *const *plane, int n,
                               int *at)
@@ -3276,7 +3649,7 @@ static void draw_some_spreads(const struct lab_stepper *v, struct lab_canvas *c,
 
 /* Rows or columns of the parts from *part back that the cursor's element belongs to, one
  * below the other: `halve`, each half of a tall place. false: there is none. */
-static bool draw_lines(const struct lab_stepper *v, struct lab_canvas *c,
+static bool draw_lines(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect *r, bool halve, int *part)
 {
     enum { LEAST_H = 4, TALL = 16 };
@@ -3294,7 +3667,7 @@ static bool draw_lines(const struct lab_stepper *v, struct lab_canvas *c,
 }
 
 /* The same, side by side where there is room. */
-static void draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
+static void draw_some_lines(struct lab_stepper *v, struct lab_canvas *c,
                             struct lab_rect *to, int *part)
 {
     enum { WIDE = 24, APART = 2 };
@@ -3318,10 +3691,10 @@ static void draw_some_lines(const struct lab_stepper *v, struct lab_canvas *c,
 
 /* At the right of `to`, which loses these columns, rows or columns as above, one beside
  * the other as long as the left has room for as many of n spreads as before. */
-static void draw_lines_beside(const struct lab_stepper *v, struct lab_canvas *c,
+static void draw_lines_beside(struct lab_stepper *v, struct lab_canvas *c,
                               struct lab_rect *to, int n, int *part)
 {
-    enum { LEAST_W = 24, MOST_W = 36, LEFT_W = 38, APART = 2 };
+    enum { LEAST_W = 24, MOST_W = 36, LEFT_W = 36, APART = 2 };
     for (;;) {
         const int room = to->w - APART - SPREAD_W;
         const int w = room > MOST_W ? MOST_W : largest(room, LEAST_W);
@@ -3330,7 +3703,10 @@ static void draw_lines_beside(const struct lab_stepper *v, struct lab_canvas *c,
         if (left < LEFT_W || spreads_in(to->h, left) < (had < n ? had : n))
             return;
         struct lab_rect r = {to->y, to->x + left + APART, to->h, w};
-        if (!draw_lines(v, c, &r, false, part))
+        /* Where the spreads need less the rows below are for what is wider. */
+        const bool tall = rows_of_spreads(*to, n) * 2 > to->h;
+        if (!draw_lines(v, c, &r, false, part) &&
+            !(tall && fill_column(v, c, r)))
             return;
         to->w = left;
     }
@@ -3350,6 +3726,8 @@ static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
         place[2 * LAB_BOARD_FREE]; /* the second half beside slices */
     int n = spread_planes(v, plane);
     const int boards = lab_board_free(&v->board.view, r, place);
+    struct lab_rect whole[LAB_BOARD_FREE];
+    memcpy(whole, place, sizeof(whole));
     int places = boards;
     int at = 0;
     int line = v->board.view.board.n - 1;
@@ -3386,16 +3764,15 @@ static void draw_rest(struct lab_stepper *v, struct lab_canvas *c,
         draw_some_spreads(v, c, &spreads, plane, n, &at);
         lab_rect_cut_top(&to, spreads.y - to.y);
         draw_some_lines(v, c, &to, &line);
-        struct lab_rect open = to;
         table = table || draw_table(v, c, &to);
         if (!source && draw_source(v, c, to)) {
             source = true;
         } else if (at < n) {
             draw_some_spreads(v, c, &to, plane, n, &at);
-            open = to;
         }
-        fill_holes(v, c, open);
     }
+    for (int i = 0; i < boards; i++)
+        fill_holes(v, c, whole[i]);
 }
 
 /* All tensors of the step, and the line of the cursor's element. false: they are
@@ -3436,9 +3813,19 @@ static void draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
     }
     struct lab_rect list = lab_rect_cut_top(&r, 1);
     memset(v->filled, 0, sizeof(v->filled));
-    draw_list(v, c, list);
-    if (draw_gates(v, c, r) || draw_board(v, c, r))
+    v->n_taken = 0;
+    v->n_listed = 0;
+    list = draw_list(v, c, list);
+    if (draw_gates(v, c, r))
         return;
+    if (draw_board(v, c, r)) {
+        enum { APART = 2 };
+        char kind[LAB_SHAPE_TEXT + 64];
+        lab_rect_cut_left(&list, APART);
+        put_whole(c, &list, LAB_ROLE_DIM,
+                  kind_text(tensor_of(v), kind, sizeof(kind)));
+        return;
+    }
     v->board.view.layout.fits = false;
     if (r.h >= 4 && !(v->zoom && look_now(v)->picture && r.h < 20))
         draw_head(v, c, lab_rect_cut_top(&r, 1));
@@ -4351,19 +4738,6 @@ static int largest_steps(const struct lab_snapshot *snap, bool work, int *out,
         out[at] = i;
     }
     return n;
-}
-
-/* A name, a bar of `share`, and a text at the right. */
-static void draw_share(struct lab_canvas *c, struct lab_rect row,
-                       const char *name, double share, enum lab_role role,
-                       const char *text)
-{
-    enum { NAME_W = 17, TEXT_W = 8 };
-    lab_canvas_text_cut(c, row.y, row.x + 1, NAME_W, LAB_ROLE_NORMAL, name);
-    lab_bar_draw(c, row.y, row.x + NAME_W + 2, row.w - NAME_W - 3 - TEXT_W,
-                 share, 0, 1, role);
-    lab_canvas_text(c, row.y, row.x + row.w - lab_canvas_columns(c, text),
-                    TEXT_W, LAB_ROLE_DIM, text);
 }
 
 static void draw_largest(const struct lab_stepper *v, struct lab_canvas *c,

@@ -392,7 +392,7 @@ PLANTS = (
      "└" + "─" * 9 + "┘", True),
     ("wires", "───┬────────────▸\n" + "   │             \n" * 2 +
      "   └────────────▸", True),
-    ("code", "  1  if (a)\n  2          x;", True),
+    ("code", " 1  if (a && b && c)\n 2          return;", True),
     ("no points", with_points(()), False),
     ("one point", with_points([(3, 20)]), False),
     ("one value", with_points((3, x) for x in range(WIDE)), False),

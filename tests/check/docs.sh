@@ -2,8 +2,8 @@
 # docs.sh ROOT -- docs/README.md names every page, and every path in backquotes in
 # README.md, CONTRIBUTING.md and docs/ is there. CONTRIBUTING.md states how many files
 # each worked example touches. A path with <, *, or a word in
-# capitals stands for several and is not looked up. Each row of docs/terminal.md has a
-# test. The picture of the modules in
+# capitals stands for several and is not looked up. A link within a page has its heading.
+# Each row of docs/terminal.md has a test. The picture of the modules in
 # docs/architecture.md has the edges of tests/check/edges.sh.
 set -eu
 cd "$1"
@@ -28,6 +28,16 @@ for page in README.md CONTRIBUTING.md docs/*.md; do
         count=$((count + 1))
         [ -e "${path%%:*}" ] || complain "$page: no such file: $path"
     done
+done
+# A link within a page has its heading.
+for page in README.md CONTRIBUTING.md docs/*.md; do
+    headings=$(sed -n 's/^##* //p' "$page" | tr '[:upper:]' '[:lower:]' |
+        sed 's/[^a-z0-9_ -]//g; s/ /-/g')
+    missing=$(grep -oE '\]\(#[^)]*\)' "$page" | sed 's/](#//; s/)$//' |
+        while read -r link; do
+            echo "$headings" | grep -qxF -- "$link" || echo "#$link"
+        done)
+    [ -z "$missing" ] || complain "$page has no heading for $missing"
 done
 # A header as the code includes it; a row "`FILE`: `NAME`, `NAME`" names functions.
 for page in README.md CONTRIBUTING.md docs/*.md; do

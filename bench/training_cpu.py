@@ -293,8 +293,8 @@ def ratio_of(turn):
 
 
 def over_one_thread(turn, kind, processes):
-    return (processes * turn["alone"].ms / turn[kind].ms if "alone" in turn
-            else float("nan"))
+    return (processes * turn["alone"].ms / turn[kind].ms
+            if "alone" in turn and kind in turn else float("nan"))
 
 
 def rows_of(name, threads, turns):

@@ -40,9 +40,23 @@ LAB_VECTOR static void pair_part(const void *arg, int64_t from, int64_t to)
         out[i] = a[i] + b[i];
 }
 
+LAB_VECTOR static void triple_part(const void *arg, int64_t from, int64_t to)
+{
+    const struct lab_call *call = arg;
+    const float *a = call->in[0].data;
+    const float *b = call->in[1].data;
+    const float *c = call->in[2].data;
+    float *out = call->out[0].data;
+#pragma omp simd
+    for (int64_t i = from; i < to; i++)
+        out[i] = (float)((double)a[i] + (double)b[i] + (double)c[i]);
+}
+
 static enum lab_status sum_all(const struct lab_call *call)
 {
-    return lab_each_element(call, call->n_in == 2 ? pair_part : sum_part);
+    return lab_each_element(call, call->n_in == 2   ? pair_part
+                                  : call->n_in == 3 ? triple_part
+                                                    : sum_part);
 }
 
 /* d = dy for each side that is wanted */

@@ -189,6 +189,7 @@ const struct step_case step_cases[] = {
      "dz:1NQ xs:1NK h:1NM h0:NM", NULL},
     {"lstm", "input", LAB_BACKWARD, "dx:N3K", "dz:3NQ W:QK", NULL},
     {"grad_sum", "sum", LAB_BACKWARD, "dx:NM", "a:NM b:NM c:NM", NULL},
+    {"grad_sum", "sum", LAB_BACKWARD, "dx:NM", "a:NM b:NM c:NM d:NM", NULL},
     {"grad_sum", "norm", LAB_UPDATE, "norm: all:", "g:KM -", NULL},
     {"grad_sum", "norm", LAB_UPDATE, "norm: all:", "g:KM before:>", NULL},
     {SCE, "softmax", LAB_LOSS, "probs:NM", "z:NM", NULL},

@@ -167,3 +167,13 @@ P
     exits 3 run all.md $few
     expect_stderr 'validation: 1 is not above 0 and below 1'
 }
+
+# On the screen too it says which network the numbers are of once it went back.
+{
+    printf 'resize 200 60\nawait 60000 step 0 of\nkey t\n'
+    printf 'await 120000 the network is that one again\n'
+    printf 'expect stopped   network of iteration \n'
+    printf 'expect validation accuracy, last iteration\nexpect  network \nquit\n'
+} >typed
+play early-stop --backend cpu --no-tune <typed
+expect_exit 0

@@ -3227,13 +3227,21 @@ static void fill_holes(struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_plane *plane[LAB_BOARD_PARTS];
     const int n = planes_in_sight(v, plane);
+    struct lab_rect largest_now = {0}; /* since the last that was drawn */
+    bool known = false;
     for (enum filler i = 0; i < FILLERS; i++)
         for (int k = 0; k < (fillers[i].each ? n : 1); k++) {
-            struct lab_rect hole = find_hole(c, r, v->taken, v->n_taken,
-                                             fillers[i].h, fillers[i].w);
-            if (hole.h == 0)
+            if (v->filled[i] >> k & 1U)
+                continue;
+            if (!known || largest_now.h < fillers[i].h ||
+                largest_now.w < fillers[i].w)
+                largest_now = find_hole(c, r, v->taken, v->n_taken,
+                                        fillers[i].h, fillers[i].w);
+            known = largest_now.h > 0;
+            if (!known)
                 break;
-            fill(v, c, &hole, i, k, n > 0 ? plane[k] : NULL);
+            struct lab_rect hole = largest_now;
+            known = !fill(v, c, &hole, i, k, n > 0 ? plane[k] : NULL);
         }
 }
 

@@ -202,6 +202,17 @@ has 5 'r: read, w: written' 'r loss.sample' 'w loss ' 'letters of the formula' '
 play training-loop --backend cpu --no-tune --color always <typed
 has 1 ' over its index'
 play rnn-fibonacci --backend cpu --no-tune --color always <typed
-has 3 'row 0, the largest'
+has 3 'enc.z.0, row 0, largest'
 play seq2seq --backend cpu --no-tune --color always <typed
+expect_exit 0
+
+# All tensors that a step moves or no list: here is no row for the one that it writes.
+{
+    steps 9
+    printf 'absent r: read, w: written\nquit\n'
+} >typed
+play activations --backend cpu --no-tune --color always <typed
+expect_exit 0
+has 10 'r fc1.W.grad' 'rw fc1.W'
+play sigmoid-gradient --backend cpu --no-tune --color always <typed
 expect_exit 0

@@ -94,11 +94,10 @@ void plan_add_step(struct lab_plan *p, const char *name, int node,
     s->n_out = ids(p, out, s->out);
     s->formula = copy(formula);
     s->flop = flop;
+    s->read = (1U << s->n_in) - 1;
     s->bytes = 0;
-    for (int i = 0; i < s->n_in; i++)
-        s->bytes += 4.0 * (double)p->tensors[s->in[i]].count;
-    for (int i = 0; i < s->n_out; i++)
-        s->bytes += 4.0 * (double)p->tensors[s->out[i]].count;
+    for (int i = 0; i < s->n_in + s->n_out; i++)
+        s->bytes += lab_step_tensor_bytes(p, s, i);
 }
 
 static struct lab_plan *plan_empty(int tensors, int steps, int nodes)

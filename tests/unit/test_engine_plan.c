@@ -138,6 +138,12 @@ TEST_CASE(bytes_are_of_what_a_step_reads)
         assert_float_equal(bytes_back(&n, "conv1.conv"),
                            4 * 54 + pair + (wanted ? pair : 0), 0);
         assert_float_equal(bytes_back(&n, "tanh1.tanh"), 3 * 4 * 54, 0);
+        /* Of dy, x and y the way back of tanh reads dy and y. */
+        const struct lab_step *tanh = net_step(&n, "tanh1.tanh", LAB_BACKWARD);
+        assert_int_equal(tanh->n_in, 3);
+        for (int i = 0; i < 3; i++)
+            assert_true(lab_step_tensor_bytes(n.plan, tanh, i) ==
+                        (i == 1 ? 0 : 4 * 54));
         net_free(&n);
     }
 }
@@ -172,6 +178,16 @@ TEST_CASE(every_formula_names_its_tensors)
             }
             assert_true(s->bytes > 0);
             assert_true(s->flop >= 0);
+            /* Its tensors have all bytes, but for a table of which it reads
+             * some rows. */
+            double bytes = 0;
+            for (int t = 0; t < s->n_in + s->n_out; t++)
+                bytes += lab_step_tensor_bytes(n.plan, s, t);
+            if (strcmp(s->op->name, "embedding") == 0 &&
+                s->phase == LAB_FORWARD)
+                assert_true(bytes > s->bytes);
+            else
+                assert_true(bytes == s->bytes);
         }
         net_free(&n);
     }

@@ -499,22 +499,27 @@ static bool reads(const char *formula, int slot, bool group)
     return group || slot > 9 || strstr(formula, name);
 }
 
+double lab_step_tensor_bytes(const struct lab_plan *plan,
+                             const struct lab_step *step, int i)
+{
+    const bool out = i >= step->n_in;
+    const int id = out ? step->out[i - step->n_in] : step->in[i];
+    if (id < 0 || (!out && !(step->read >> i & 1U)))
+        return 0;
+    const struct lab_tensor *t = &plan->tensors[id];
+    if (out && lab_tensor_is_alias(t))
+        return 0; /* written already, under its other name */
+    const double size = (double)t->count * (double)lab_dtype_bytes(t->dtype);
+    /* What a step updates in place is read and written. */
+    return out && t->persistent ? 2 * size : size;
+}
+
 static double bytes_touched(const struct lab_plan *plan,
-                            const struct lab_step_def *def, const char *formula,
-                            bool group)
+                            const struct lab_step *step)
 {
     double bytes = 0;
-    for (int i = 0; i < def->n_in + def->n_out; i++) {
-        int id = i < def->n_in ? def->in[i] : def->out[i - def->n_in];
-        if (id < 0 || (i < def->n_in && !reads(formula, i, group)))
-            continue;
-        const struct lab_tensor *t = &plan->tensors[id];
-        if (i >= def->n_in && lab_tensor_is_alias(t))
-            continue; /* written already, under its other name */
-        double size = (double)t->count * (double)lab_dtype_bytes(t->dtype);
-        /* What a step updates in place is read and written. */
-        bytes += i >= def->n_in && t->persistent ? 2 * size : size;
-    }
+    for (int i = 0; i < step->n_in + step->n_out; i++)
+        bytes += lab_step_tensor_bytes(plan, step, i);
     return bytes;
 }
 
@@ -563,9 +568,11 @@ static enum lab_status fill_formula(struct lab_step *s,
     s->source = before ? before->source : lab_strdup(def->formula);
     lab_formula_shapes(&shapes, plan, s);
     char *wanted = lab_formula_display(def->formula, &shapes);
+    s->read = 0;
+    for (int i = 0; i < s->n_in && wanted; i++)
+        s->read |= (unsigned)reads(wanted, i, group) << i;
     if (s->source && wanted)
-        s->bytes = def->bytes > 0 ? def->bytes
-                                  : bytes_touched(plan, def, wanted, group);
+        s->bytes = def->bytes > 0 ? def->bytes : bytes_touched(plan, s);
     if (def->display) {
         lab_free(wanted);
         wanted = lab_formula_display(def->display, &shapes);

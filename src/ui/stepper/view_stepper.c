@@ -2882,43 +2882,53 @@ static void draw_share(struct lab_canvas *c, struct lab_rect row,
                     TEXT_W, LAB_ROLE_DIM, text);
 }
 
-/* What a step reads and writes, and what it computes for each byte. */
+/* What a step reads and writes, and what it computes for each byte; 0: not all tensors have
+ * room, or it reads a part of one alone. */
 static int draw_traffic(const struct lab_stepper *v, struct lab_canvas *c,
                         struct lab_rect r, const struct lab_plane *p)
 {
+    enum { MOST = LAB_STEP_IN + LAB_STEP_OUT };
     const struct lab_schedule_step *now = step_now(v);
     const struct lab_step *step = now ? now->step : NULL;
     const int n = step ? step->n_in + step->n_out : 0;
+    double bytes[MOST];
     double most = 0;
-    int used = 1;
+    double all = 0;
+    int rows = 0;
     (void)p;
-    if (n < 2)
+    for (int i = 0; i < n; i++) {
+        bytes[i] = lab_step_tensor_bytes(v->snap.plan, step, i);
+        most = fmax(most, bytes[i]);
+        all += bytes[i];
+        rows += bytes[i] > 0;
+    }
+    if (rows < 2 || rows >= r.h || all != step->bytes)
         return 0;
     struct lab_rect row = lab_rect_cut_top(&r, 1);
     lab_canvas_add(c, &row, LAB_ROLE_HEADING, "r: read, w: written");
-    if (step->flop > 0 && step->bytes > 0)
-        lab_canvas_add(c, &row, LAB_ROLE_DIM, "  %.3g FLOP a byte",
-                       step->flop / step->bytes);
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < n && (pass == 0 || r.h > 0); i++) {
-            const bool out = i >= step->n_in;
-            const int id = out ? step->out[i - step->n_in] : step->in[i];
-            if (id == LAB_NO_TENSOR)
-                continue;
-            const struct lab_tensor *t = &v->snap.plan->tensors[id];
-            const double bytes = (double)lab_tensor_bytes(t);
-            char name[64];
-            most = fmax(most, bytes);
-            if (pass == 0)
-                continue;
-            snprintf(name, sizeof(name), "%s %.60s", out ? "w" : "r", t->name);
-            draw_share(c, lab_rect_cut_top(&r, 1), name,
-                       most > 0 ? bytes / most : 0,
-                       out ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1,
-                       LAB_BYTES_TEXT(bytes));
-            used++;
-        }
-    return used;
+    if (step->flop > 0) {
+        char text[32];
+        snprintf(text, sizeof(text), "  %.3g FLOP a byte", step->flop / all);
+        put_whole(c, &row, LAB_ROLE_DIM, text);
+    }
+    for (int i = 0; i < n; i++) {
+        if (!(bytes[i] > 0))
+            continue;
+        const bool out = i >= step->n_in;
+        const struct lab_tensor *t =
+            &v->snap.plan
+                 ->tensors[out ? step->out[i - step->n_in] : step->in[i]];
+        char name[64];
+        snprintf(name, sizeof(name), "%s %.60s",
+                 !out            ? "r"
+                 : t->persistent ? "rw"
+                                 : "w",
+                 t->name);
+        draw_share(c, lab_rect_cut_top(&r, 1), name, bytes[i] / most,
+                   out ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1,
+                   LAB_BYTES_TEXT(bytes[i]));
+    }
+    return 1 + rows;
 }
 
 /* What the letters of the step's formula run over. */
@@ -2962,17 +2972,21 @@ static int draw_letters(const struct lab_stepper *v, struct lab_canvas *c,
     return used > 0 ? used + 1 : 0;
 }
 
-/* The name of a plane's tensor, and in weak colour what is shown of it. */
+/* The name of a plane's tensor, and in weak colour what is shown of it, and whether the
+ * plane is not all of it. */
 static void head_of(const struct lab_stepper *v, struct lab_canvas *c,
                     struct lab_rect *r, const struct lab_plane *p,
                     const char *what)
 {
+    const struct lab_tensor *t = &v->snap.plan->tensors[p->tensor];
+    char text[96];
+    snprintf(text, sizeof(text), "%s%s",
+             p->rows * p->cols < t->count ? ", this slice" : "", what);
     struct lab_rect row = lab_rect_cut_top(r, 1);
-    const int room = largest(row.w - lab_canvas_columns(c, what), row.w / 2);
-    lab_rect_cut_left(
-        &row, lab_canvas_text_cut(c, row.y, row.x, room, LAB_ROLE_HEADING,
-                                  v->snap.plan->tensors[p->tensor].name));
-    put_whole(c, &row, LAB_ROLE_DIM, what);
+    const int room = largest(row.w - lab_canvas_columns(c, text), row.w / 2);
+    lab_rect_cut_left(&row, lab_canvas_text_cut(c, row.y, row.x, room,
+                                                LAB_ROLE_HEADING, t->name));
+    put_whole(c, &row, LAB_ROLE_DIM, text);
 }
 
 /* A vector over its index. */
@@ -3101,15 +3115,21 @@ static const struct {
     [FILL_LARGEST] = {draw_largest_elements, 4, 18, 60, true},
 };
 
-static bool is_free(const struct lab_canvas *c, int y, int x,
-                    const struct lab_rect *taken, int n)
+static bool is_blank(const struct lab_cell *cell)
 {
-    const struct lab_cell *cell = &c->cells[y * c->w + x];
-    bool blank = strcmp(cell->text, " ") == 0 && cell->paper == LAB_TINT_NONE &&
-                 cell->image == 0;
-    for (int i = 0; i < n && blank; i++)
-        blank = !lab_rect_has(taken[i], y, x);
-    return blank;
+    return strcmp(cell->text, " ") == 0 && cell->paper == LAB_TINT_NONE &&
+           cell->image == 0;
+}
+
+/* Which of the w cells from (y, x) on are in one of n rectangles. */
+static void find_taken(int y, int x, int w, const struct lab_rect *taken, int n,
+                       bool *out)
+{
+    memset(out, 0, (size_t)w * sizeof(*out));
+    for (int i = 0; i < n; i++)
+        for (int at = largest(taken[i].x, x);
+             lab_rect_has(taken[i], y, at) && at < x + w; at++)
+            out[at - x] = true;
 }
 
 /* The largest rectangle of blank cells of `r` outside of n rectangles, with a line and
@@ -3121,17 +3141,20 @@ static struct lab_rect find_hole(const struct lab_canvas *c, struct lab_rect r,
     enum { APART = 2, MOST_W = 512 };
     struct lab_rect best = {r.y, r.x, 0, 0};
     int free_h[MOST_W + 1] = {0}; /* rows of a column from this one up */
+    bool is_taken[MOST_W];
     struct {
         int x;
         int h;
     } open[MOST_W + 1]; /* what goes on to the right, the lowest first */
     const int w = r.w < MOST_W ? r.w : MOST_W;
     for (int y = r.y; y < r.y + r.h; y++) {
+        const struct lab_cell *cells = c->cells + y * c->w + r.x;
         int n_open = 0;
+        find_taken(y, r.x, w, taken, n, is_taken);
         for (int x = 0; x <= w; x++) {
             if (x < w)
                 free_h[x] =
-                    is_free(c, y, r.x + x, taken, n) ? free_h[x] + 1 : 0;
+                    !is_taken[x] && is_blank(&cells[x]) ? free_h[x] + 1 : 0;
             int from = x;
             while (n_open > 0 && open[n_open - 1].h >= free_h[x]) {
                 const int h = open[--n_open].h;
@@ -3514,19 +3537,22 @@ static int draw_lit_line(struct lab_stepper *v, struct lab_canvas *c,
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     const int64_t room = (int64_t)r.h * largest(r.w / COLUMN_W, 1);
     const int sight = (int)(n < room ? n : room);
+    const char *name = v->snap.plan->tensors[p->tensor].name;
     const char *sizes = sight < n ? ", the largest" : "";
     char which[32];
     snprintf(which, sizeof(which), down ? ", column %lld" : ", row %lld",
              (long long)line.at);
-    /* Where there is no room for all, the name is cut first. */
+    /* Where there is no room for all, fewer words, then the name is cut. */
     const int left = head.w - lab_canvas_columns(c, which);
+    if (sight < n &&
+        lab_canvas_columns(c, name) + lab_canvas_columns(c, sizes) > left)
+        sizes = ", largest";
     if (left - lab_canvas_columns(c, sizes) < NAME_LEAST)
         sizes = "";
     const int name_w = left - lab_canvas_columns(c, sizes);
-    lab_rect_cut_left(&head, lab_canvas_text_cut(
-                                 c, head.y, head.x, largest(name_w, NAME_LEAST),
-                                 LAB_ROLE_HEADING,
-                                 v->snap.plan->tensors[p->tensor].name));
+    lab_rect_cut_left(&head, lab_canvas_text_cut(c, head.y, head.x,
+                                                 largest(name_w, NAME_LEAST),
+                                                 LAB_ROLE_HEADING, name));
     lab_canvas_add(c, &head, LAB_ROLE_HEADING, "%s", which);
     lab_canvas_add(c, &head, LAB_ROLE_DIM, "%s", sizes);
     if (sight < n)

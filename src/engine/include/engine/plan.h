@@ -48,6 +48,7 @@ struct lab_step {
     enum lab_phase phase;
     int in[LAB_STEP_IN]; /* tensor ids or LAB_NO_TENSOR */
     int n_in;
+    unsigned read; /* a bit for each of `in` that the formula reads */
     int out[LAB_STEP_OUT];
     int n_out;
     void *params; /* NULL: none */
@@ -205,6 +206,11 @@ int lab_plan_tensor(const struct lab_plan *plan, const char *name);
 int lab_plan_node(const struct lab_plan *plan, const char *id);
 /* The first step of that name, in any phase. */
 int lab_plan_step(const struct lab_plan *plan, const char *name);
+/* The bytes that a step moves at least for one of its tensors, outputs after inputs: 0 for
+ * an input that it does not read, twice the tensor where it updates it in place. Their sum
+ * is the step's `bytes`, unless it reads a part alone, as an embedding does. */
+double lab_step_tensor_bytes(const struct lab_plan *plan,
+                             const struct lab_step *step, int i);
 /* The memory that a tensor uses in an arena that starts at `base`. */
 struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
                               void *base);

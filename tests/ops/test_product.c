@@ -82,12 +82,16 @@ static void check(const struct sides *s, bool flip_a, bool flip_b, float beta)
 TEST_CASE(every_side_and_order)
 {
     static const struct sides sides[] = {
-        {1, 1, 1},      {6, 16, 8},   {7, 17, 9},    {5, 3, 300},
-        {16, 64, 33},   {48, 32, 20}, {16, 130, 70}, {100, 32, 30},
-        {97, 129, 257}, {3, 100, 0},  {100, 10, 5},  {200, 140, 30},
-        {0, 4, 4},      {13, 31, 50}, {24, 48, 7},   {14, 100, FAR},
-        {31, 45, FAR},   /* of threads that share the sum */
-        {380, 16, 380}}; /* of threads that share the rows */
+        {1, 1, 1},      {6, 16, 8},
+        {7, 17, 9},     {5, 3, 300},
+        {16, 64, 33},   {48, 32, 20},
+        {16, 258, 70},  {100, 32, 30},
+        {97, 257, 257}, /* one more than a block, of each side */
+        {3, 100, 0},    {100, 10, 5},
+        {200, 270, 30}, {0, 4, 4},
+        {13, 31, 50},   {24, 48, 7},
+        {14, 100, FAR}, {31, 45, FAR}, /* of threads that share the sum */
+        {380, 16, 380}};               /* of threads that share the rows */
     for (int turn = 0; turn < 4; turn++) {
         lab_threads_set(turn & 1 ? 3 : 1);
         lab_vector_lanes_set(turn & 2 ? 16 : 8);

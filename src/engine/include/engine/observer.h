@@ -45,8 +45,8 @@ struct lab_observer {
      * has no loss. NULL: iteration_end, with NaN. */
     void (*iteration_cut)(void *user, int64_t iteration);
     /* An iteration at speed, or one whose steps are not reported, in whole when its
-     * loss has come; the moments are of the monotonic clock. NULL: iteration_begin and iteration_end, one
-     * after the other. */
+     * loss has come; the moments are of the monotonic clock. NULL: iteration_begin and
+     * iteration_end, one after the other. */
     void (*iteration_done)(void *user, int64_t iteration, double loss,
                            int64_t start_ns, int64_t end_ns);
     void (*phase_begin)(void *user, enum lab_phase phase);

@@ -80,8 +80,7 @@ struct lab_node {
      * where its variant allows it (keeps_parts). */
     bool parts_read;
     const char *no_group; /* why no group serves it ("has a mask"), or NULL */
-    bool
-        may_be_absorbed; /* an activation: a group of the node before knows it */
+    bool may_be_absorbed; /* an activation that the node before's groups know */
     struct lab_place place;
     /* The op's own steps, into plan->steps; a sum of gradients from several
      * readers comes before them and is not counted. */

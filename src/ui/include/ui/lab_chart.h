@@ -27,10 +27,10 @@ void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
 int lab_bench_bars_rows(const struct lab_bench_chart *chart);
 /* The rows that the lanes take below the bars; 0: the lab has none. */
 int lab_bench_lanes_rows(const struct lab_bench_chart *chart);
-/* Lines of rates below their heading; returns where the lines are. A small picture has the chosen rung, the fastest, the
- * library's and the ceiling; one of 14 rows or more the best of every other set
- * and the course's figures as points as well, and one that is wide too every
- * rung. */
+/* Lines of rates below their heading; returns where the lines are. A small picture has
+ * the chosen rung, the fastest, the library's and the ceiling; one of 14 rows or more the
+ * best of every other set and the course's figures as points as well, and one that is
+ * wide too every rung. */
 struct lab_rect lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
                                      const struct lab_bench_chart *chart);
 /* The row of lab->rows at a cell of bars drawn in `r`, and of rates with lines in

@@ -1557,40 +1557,44 @@ static const char together[] =
     ".loc 1 6 1\nst.global.u32 [%rd3+10000], %r4;\nret;\n}\n"
     ".file 1 \"together.cu\"\n";
 
-/* Four launches on one memory, which the host changes in between; findings and values of
- * all of them are in `text`. */
+/* Launches on two memories in turn, both of which the host changes in between; findings
+ * and values of all of them are in `text`. */
 static void run_together(int threads, char *text, size_t room)
 {
-    enum { COUNT = 3000, AT = 2500, LANES = 64 };
+    enum { COUNT = 3000, AT = 2500, LANES = 64, LAST = 4 };
     struct lab_sim_memory *m;
     struct lab_sim_module *module;
     struct lab_sim_options o = {
         .checks = ALL, .threads = threads, .seed = 3, .lines = true};
     struct lab_sim_launch l = {.grid = {BLOCKS, 1, 1}, .block = {LANES, 1, 1}};
-    void *py;
+    void *both[2];
     char *end = text + room;
     assert_ok(lab_sim_memory_open(&m));
-    assert_ok(lab_sim_alloc(m, sizeof(uint32_t) * COUNT, &py));
+    for (int i = 0; i < 2; i++)
+        assert_ok(lab_sim_alloc(m, sizeof(uint32_t) * COUNT, &both[i]));
     assert_ok(
         lab_sim_module_open(m, together, strlen(together), "t.ptx", &module));
     assert_ok(lab_sim_kernel_find(module, "k", &l.kernel));
-    l.args = (const void *const[]){&py};
     l.arg_count = 1;
-    uint32_t *y = py;
-    for (int launch = 0; launch < 4; launch++) {
+    for (int launch = 0; launch <= LAST; launch++) {
         struct lab_sim_result r = {0};
-        assert_ok(lab_sim_written(m, py, sizeof(uint32_t) * COUNT));
-        for (int k = 0; k < LANES; k++)
-            y[AT + k] = launch == 2 ? 0 : (uint32_t)(launch + k);
-        /* Other bytes each time, and none in the last. */
-        if (launch < 3)
-            assert_ok(lab_sim_unwritten(m, &y[AT + 7 * launch],
-                                        (size_t)(8 + launch) * sizeof(*y)));
+        l.args = (const void *const[]){&both[launch % 2]};
+        for (int i = 0; i < 2; i++) {
+            uint32_t *y = both[i];
+            assert_ok(lab_sim_written(m, y, sizeof(*y) * COUNT));
+            for (int k = 0; k < LANES; k++)
+                y[AT + k] = launch == 2 ? 0 : (uint32_t)(launch + k);
+            /* Other bytes each time, and none in the last. */
+            if (launch < LAST)
+                assert_ok(lab_sim_unwritten(m, &y[AT + 7 * launch],
+                                            (size_t)(8 + launch) * sizeof(*y)));
+        }
         assert_ok(lab_sim_run(m, &l, &o, &r));
         text = add_findings(text, (size_t)(end - text), module, &r);
-        assert_true(r.finding_count == (launch < 3 ? 2 : 1));
-        for (int k = 0; k < LANES; k++)
-            text += snprintf(text, (size_t)(end - text), "%u ", y[AT + k]);
+        assert_true(r.finding_count == (launch < LAST ? 2 : 1));
+        for (int k = 0; k < 2 * LANES; k++)
+            text += snprintf(text, (size_t)(end - text), "%u ",
+                             ((uint32_t *)both[k / LANES])[AT + k % LANES]);
         lab_sim_result_release(&r);
     }
     lab_sim_module_close(module);

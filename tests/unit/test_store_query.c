@@ -360,6 +360,16 @@ SAMPLE_CASE(losses_come_in_order)
     }
     assert_int_equal(lab_query_losses_thinned(db, 5, 9, see_loss, &s),
                      LAB_E_NOTFOUND);
+    /* Of those evaluated, the next ones from evenly spaced iterations on. */
+    for (int evaluated = 0; evaluated < 2; evaluated++) {
+        sample_sql(path, evaluated ? "UPDATE loss SET heldLoss = 2 WHERE "
+                                     "iteration = 3"
+                                   : "UPDATE loss SET heldLoss = NULL");
+        memset(&s, 0, sizeof(s));
+        assert_ok(lab_query_evaluations_thinned(db, 1, 2, see_loss, &s));
+        assert_int_equal(s.n, evaluated);
+        assert_int_equal(s.id[0], 3 * evaluated);
+    }
 }
 
 SAMPLE_CASE(deleting_leaves_no_trace)

@@ -447,7 +447,7 @@ LAB_FIELDS(lab_loss_row, loss_fields, lab_query_losses, "loss", "iteration",
  * reads all rows for a minimum and a maximum in one. */
 #define THINNED                                                                \
     "(WITH RECURSIVE mine AS NOT MATERIALIZED "                                \
-    "(SELECT * FROM loss WHERE runId = %lld), "                                \
+    "(SELECT * FROM loss WHERE runId = %lld%s), "                              \
     "ends(first, last) AS (SELECT (SELECT min(iteration) FROM mine), "         \
     "(SELECT max(iteration) FROM mine)), "                                     \
     "taken(at) AS (SELECT first FROM ends UNION ALL "                          \
@@ -456,17 +456,33 @@ LAB_FIELDS(lab_loss_row, loss_fields, lab_query_losses, "loss", "iteration",
     "SELECT mine.* FROM taken CROSS JOIN mine ON mine.iteration = at) "        \
     "ORDER BY iteration"
 
-enum lab_status lab_query_losses_thinned(struct lab_database *db, int64_t run,
-                                         int most, lab_loss_row_fn *each,
-                                         void *user)
+static enum lab_status thinned(struct lab_database *db, int64_t run, int most,
+                               const char *only, lab_loss_row_fn *each,
+                               void *user)
 {
     struct lab_loss_row_reader to = {each, user};
     char from[1024];
-    snprintf(from, sizeof(from), THINNED, (long long)run, most);
+    snprintf(from, sizeof(from), THINNED, (long long)run, only, most);
     enum lab_status st = lab_query_require_run(db, run);
     return st ? st
               : lab_fields_read_from(db, &lab_loss_row_fields, from,
                                      lab_loss_row_each, &to);
+}
+
+enum lab_status lab_query_losses_thinned(struct lab_database *db, int64_t run,
+                                         int most, lab_loss_row_fn *each,
+                                         void *user)
+{
+    return thinned(db, run, most, "", each, user);
+}
+
+enum lab_status lab_query_evaluations_thinned(struct lab_database *db,
+                                              int64_t run, int most,
+                                              lab_loss_row_fn *each, void *user)
+{
+    return thinned(db, run, most,
+                   " AND (heldLoss IS NOT NULL OR accuracy IS NOT NULL)", each,
+                   user);
 }
 
 static void read_run(struct lab_stmt *s, struct lab_run_row *r)

@@ -1110,6 +1110,16 @@ static enum lab_status is_summed(struct lab_database *db, int64_t run,
     return lab_stmt_end(&s);
 }
 
+enum lab_status lab_time_sums_are_kept(struct lab_database *db, int64_t run,
+                                       bool *kept)
+{
+    int64_t summed = 0;
+    bool running = false;
+    enum lab_status st = is_summed(db, run, &summed, &running);
+    *kept = st == LAB_OK && summed == 1;
+    return st;
+}
+
 /* Which rung each row is of. */
 static void take_rungs(struct lab_time_sums *sums,
                        struct lab_bench_names *rungs)

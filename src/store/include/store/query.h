@@ -157,4 +157,10 @@ enum lab_status lab_query_losses(struct lab_database *db, int64_t run,
 enum lab_status lab_query_losses_thinned(struct lab_database *db, int64_t run,
                                          int most, lab_loss_row_fn *each,
                                          void *user);
+/* The same of those with an accuracy or a validation loss: of a run that has none
+ * all losses are read. */
+enum lab_status lab_query_evaluations_thinned(struct lab_database *db,
+                                              int64_t run, int most,
+                                              lab_loss_row_fn *each,
+                                              void *user);
 LAB_C_END

@@ -147,6 +147,9 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
                                    struct lab_database *db, int64_t run,
                                    unsigned levels);
 void lab_time_sums_release(struct lab_time_sums *sums);
+/* Whether they are read as they were kept, not put together from the run's rows. */
+enum lab_status lab_time_sums_are_kept(struct lab_database *db, int64_t run,
+                                       bool *kept);
 /* The time of all its executions, by their median; NaN. */
 double lab_time_sum_ns(const struct lab_time_sum *sum);
 /* What share of the time of these rows each has: its median, as often as it ran.

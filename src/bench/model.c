@@ -725,7 +725,10 @@ enum { LAUNCHES = 1024 };
 
 struct taking {
     struct lab_bench_data *data;
-    const struct lab_bench *lab;
+    const struct lab_bench *lab; /* NULL: `brief` */
+    const struct lab_operation *ladder;
+    bool
+        brief; /* no kernels and no sources; `ladder` and `sweep` as its rows have */
     const char *name;  /* of the set; NULL: by its backend */
     const char *but;   /* not on this backend; NULL: on any */
     const char *sweep; /* a sweep, of `lesson` or all, and no ladder; or NULL */
@@ -757,7 +760,7 @@ static enum lab_status add_stored(struct taking *t,
                                   const struct lab_bench_result *row)
 {
     struct lab_bench_data *data = t->data;
-    const struct lab_operation *ladder = t->lab->ladder;
+    const struct lab_operation *ladder = t->ladder;
     struct lab_ladder_size size;
     const char *text = row->size ? row->size : "";
     take_unit(data, ladder);
@@ -770,7 +773,10 @@ static enum lab_status add_stored(struct taking *t,
     if (!to)
         return lab_no_memory("the rows of a lab");
     take_stored(to, row);
-    describe_stored(data, to, ladder);
+    if (t->brief)
+        to->library = lab_variant_is_library(to->variant);
+    else
+        describe_stored(data, to, ladder);
     stored_ceiling(data, t->set, t->roofs, row, to);
     lab_bench_relate(data, at);
     if (row->traced_exec != LAB_UNKNOWN && t->n_launches < LAUNCHES)
@@ -782,7 +788,10 @@ static enum lab_status add_stored(struct taking *t,
 static bool take_row(void *user, const struct lab_bench_result *row)
 {
     struct taking *t = user;
-    if (row->lab && strcmp(row->lab, t->lab->ladder->name) == 0)
+    if (t->brief && !t->ladder && row->lab &&
+        lab_ladder_find(row->lab, &t->ladder))
+        t->ladder = NULL; /* of another program: left out */
+    if (row->lab && t->ladder && strcmp(row->lab, t->ladder->name) == 0)
         t->status = add_stored(t, row);
     return t->status == LAB_OK;
 }
@@ -931,6 +940,10 @@ static bool take_point(void *user, const struct lab_sweep_row *row)
 {
     struct taking *t = user;
     const char *lesson = row->lesson ? row->lesson : "";
+    if (t->brief && !t->sweep) {
+        t->sweep = visible(row->sweep);
+        name_axes(t);
+    }
     if (!t->lesson || strcmp(lesson, t->lesson) == 0)
         t->status = add_point(t, row);
     return t->status == LAB_OK;
@@ -1012,8 +1025,10 @@ static enum lab_status read_file(struct taking *t, enum lab_status st,
 enum lab_status lab_bench_model_recorded(struct lab_bench_data *data,
                                          const struct lab_bench *lab)
 {
-    struct taking t = {
-        .data = data, .lab = lab, .name = "recorded"}; /* 17 KiB */
+    struct taking t = {.data = data,
+                       .lab = lab,
+                       .ladder = lab->ladder,
+                       .name = "recorded"}; /* 17 KiB */
     struct lab_str path;
     lab_str_init(&path);
     return read_file(&t, lab_data_path(LAB_RECORDED_RUNS, &path), &path);
@@ -1035,6 +1050,7 @@ enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
 {
     struct taking t = {.data = data,
                        .lab = lab,
+                       .ladder = lab->ladder,
                        .but = lab->backend ? lab->backend->ops->name : NULL};
     struct lab_str path;
     lab_str_init(&path);
@@ -1062,6 +1078,20 @@ enum lab_status lab_bench_model_sweep(struct lab_bench_data *data,
     for (int i = first; i < data->set_count; i++)
         data->sets[i].runs = !recorded;
     return st;
+}
+
+enum lab_status lab_bench_model_run(struct lab_bench_data *data,
+                                    struct lab_database *db, int64_t run)
+{
+    struct taking t = {.data = data, .brief = true, .set = -1};
+    enum lab_status st = lab_query_run(db, run, take_run, &t);
+    if (!st)
+        st = read_roofs(&t, db, run);
+    if (!st)
+        st = lab_bench_results_read(db, run, take_row, &t);
+    if (!st && !t.ladder)
+        st = lab_sweep_rows_read(db, run, take_point, &t);
+    return st ? st : t.status;
 }
 
 /* ---- the course's figures ---- */

@@ -219,6 +219,10 @@ enum lab_status lab_bench_model_earlier(struct lab_bench_data *data,
 /* Appends the database that --db names, or the usual one. */
 enum lab_status lab_bench_db_path(const struct lab_options *o,
                                   struct lab_str *out);
+/* A set with what run `run` measured, of a ladder or a sweep, without its kernels and
+ * sources; a run of neither has no rows. Errors: LAB_E_NOTFOUND, LAB_E_DB. */
+enum lab_status lab_bench_model_run(struct lab_bench_data *data,
+                                    struct lab_database *db, int64_t run);
 /* The lesson's figures of the course. Errors: LAB_E_NOMEM. */
 enum lab_status lab_bench_model_slides(struct lab_bench_data *data,
                                        const struct lab_bench *lab);

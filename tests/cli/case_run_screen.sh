@@ -3,6 +3,15 @@
 # machine without a GPU, and why there is none to ask about.
 command -v python3 >/dev/null || exit 77
 inline_lesson small
+
+# Without runs there is none to show small.
+play <<'END'
+resize 200 60
+key r
+expect No runs yet
+absent Facts
+END
+
 exits 0 run small.md --backend cpu --iterations 2
 
 # A run without kernels says why, and its timeline has steps.
@@ -30,7 +39,19 @@ END
 exits 0 run mlp-digits --backend cpu --iterations 2
 play <<'END'
 resize 200 60
-key r Enter
+key r
+expect Runs (2)
+expect Run 2 mlp-digits
+expect machine       cpu on
+await 5000 Steps that take longest
+expect Time by phase
+expect Nodes as they run
+screen list.txt
+key Down
+await 5000 Run 1 small
+key Enter
+expect Run 1
+key Esc Up Enter
 expect Run 2
 expect  n/a ── What bounds
 expect Where the time goes: nodes, steps, kernels

@@ -17,6 +17,7 @@
 #include "store/fact_table.h"
 #include "trace/record.h"
 #include "ui/chart.h"
+#include "ui/run_preview.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 #include "lab_fixture.h"
@@ -173,6 +174,36 @@ static enum lab_status load_runs(void *user, const struct lab_run_row **rows,
     return LAB_OK;
 }
 
+/* Of each run its own curves, so that what is drawn shows of which run it is; run 9
+ * was not added up, and run 4's file is damaged. */
+static enum lab_status load_preview(void *user, const struct lab_run_row *run,
+                                    struct lab_run_preview *out)
+{
+    enum { LOSSES = 200, EVALUATIONS = 10 };
+    (void)user;
+    if (run->id == 4)
+        return lab_fail(LAB_E_DB, "run 4: database disk image is malformed");
+    *out = (struct lab_run_preview){.run = run->id, .summed = run->id != 9};
+    if (!lab_run_preview_room(&out->loss, LOSSES) ||
+        !lab_run_preview_room(&out->held, EVALUATIONS) ||
+        !lab_run_preview_room(&out->accuracy, EVALUATIONS)) {
+        lab_run_preview_release(out);
+        return lab_no_memory("a preview");
+    }
+    for (int i = 0; i < LOSSES; i++) {
+        out->loss.iteration[i] = i * 20;
+        out->loss.value[i] = 2.3 / (1 + 0.1 * i * (double)run->id / 10);
+    }
+    for (int i = 0; i < EVALUATIONS && run->id != 9; i++) {
+        out->held.iteration[i] = out->accuracy.iteration[i] = i * 400;
+        out->held.value[i] = 2.2 / (1 + 1.5 * i);
+        out->accuracy.value[i] = 1 - 0.9 / (1 + i);
+    }
+    out->loss.n = LOSSES;
+    out->held.n = out->accuracy.n = run->id == 9 ? 0 : EVALUATIONS;
+    return LAB_OK;
+}
+
 static enum lab_status load_steps(void *user, int64_t run,
                                   const struct lab_time_sum **rows,
                                   int64_t *count)
@@ -294,6 +325,7 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
 static const struct lab_runs_model RUNS_MODEL = {
     .hint = fixture_hint,
     .load_runs = load_runs,
+    .load_preview = load_preview,
     .load_steps = load_steps,
     .load_kernels = load_kernels,
     .add_advice = add_advice,

@@ -37,6 +37,7 @@
 #include "store/query.h"
 #include "profiler/roofline.h"
 #include "ui/stepper.h"
+#include "ui/run_preview.h"
 #include "screens/whatif.h"
 #include "debug/lesson_run.h"
 #include "report/compare_label.h"
@@ -991,6 +992,18 @@ static enum lab_status runs_source_last(struct runs_source *s, int most,
     return read_runs(s, (struct taking){&s->last, most}, rows, count);
 }
 
+static enum lab_status load_preview(void *user, const struct lab_run_row *run,
+                                    struct lab_run_preview *out)
+{
+    struct runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = runs_source_open(s, false, &db);
+    if (!st && db)
+        st = lab_run_preview_load(out, db, run);
+    lab_database_close(db);
+    return st;
+}
+
 /* ---- steps and kernels ---- */
 
 /* The sums of some levels, a bit each, with what was counted. */
@@ -1266,6 +1279,7 @@ static enum lab_status runs_source_new(struct runs_source **out,
     s->model = (struct lab_runs_model){.user = s,
                                        .hint = hint,
                                        .load_runs = load_runs,
+                                       .load_preview = load_preview,
                                        .load_steps = load_steps,
                                        .load_kernels = load_kernels,
                                        .add_advice = add_advice,

@@ -17,6 +17,7 @@
 
 struct lab_occupancy_args;
 struct lab_roofline;
+struct lab_run_preview;
 
 struct lab_runs_model {
     void *user;
@@ -28,6 +29,10 @@ struct lab_runs_model {
     void (*hint)(void *user, const char *const *words, struct lab_str *out);
     enum lab_status (*load_runs)(void *user, const struct lab_run_row **rows,
                                  int64_t *count);
+    /* What the list shows of a run beside it, without a row for each launch; *out is
+     * zeros before. May be NULL: nothing. */
+    enum lab_status (*load_preview)(void *user, const struct lab_run_row *run,
+                                    struct lab_run_preview *out);
     enum lab_status (*load_steps)(void *user, int64_t run,
                                   const struct lab_time_sum **rows,
                                   int64_t *count);

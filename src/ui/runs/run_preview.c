@@ -155,7 +155,7 @@ static bool has_losses(const struct lab_preview_picture *p)
 
 /* ---- where the time goes ---- */
 
-enum { NAME_W = 24, SHARE_W = 7, TIME_W = 9 };
+enum { NAME_LEAST = 14, SHARE_W = 7, TIME_W = 9 };
 
 static void draw_bar(struct lab_canvas *c, struct lab_rect row,
                      const char *name, const char *time, double share,
@@ -163,7 +163,8 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
 {
     char text[LAB_FORMAT_BYTES];
     lab_format_share(share, text, sizeof(text));
-    struct lab_rect words = lab_rect_cut_left(&row, NAME_W);
+    int name_w = row.w / 3 > NAME_LEAST ? row.w / 3 : NAME_LEAST;
+    struct lab_rect words = lab_rect_cut_left(&row, name_w);
     struct lab_rect end = lab_rect_cut_right(&row, SHARE_W + TIME_W);
     lab_canvas_text_cut(c, words.y, words.x + 1, words.w - 2, LAB_ROLE_NORMAL,
                         name);

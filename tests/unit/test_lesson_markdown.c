@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include "base/glyph.h"
 #include "base/mem.h"
 #include "lesson/lesson.h"
 
@@ -22,12 +23,13 @@ static struct lab_lesson *parse(const char *body)
     return lesson;
 }
 
-static char *wrapped(const struct lab_md *doc, int columns)
+static char *wrapped(const struct lab_md *doc, int columns,
+                     lab_md_ascii_fn *ascii)
 {
     struct lab_md_lines lines;
     struct lab_str text;
     lab_str_init(&text);
-    assert_ok(lab_md_wrap(doc, columns, NULL, &lines));
+    assert_ok(lab_md_wrap(doc, columns, ascii, &lines));
     for (size_t i = 0; i < lines.count; i++) {
         for (size_t k = 0; k < lines.lines[i].n_spans; k++)
             lab_str_add(&text, lines.lines[i].spans[k].text);
@@ -37,13 +39,19 @@ static char *wrapped(const struct lab_md *doc, int columns)
     return lab_str_detach(&text);
 }
 
-static void check_wrapped(const char *body, int columns, const char *want)
+static void check_as(const char *body, int columns, lab_md_ascii_fn *ascii,
+                     const char *want)
 {
     struct lab_lesson *lesson = parse(body);
-    char *got = wrapped(&lesson->sections[0].doc, columns);
+    char *got = wrapped(&lesson->sections[0].doc, columns, ascii);
     assert_string_equal(got, want);
     lab_free(got);
     lab_lesson_free(lesson);
+}
+
+static void check_wrapped(const char *body, int columns, const char *want)
+{
+    check_as(body, columns, NULL, want);
 }
 
 TEST_CASE(paragraphs_are_filled)
@@ -79,6 +87,9 @@ TEST_CASE(code_keeps_its_form)
     check_wrapped("```c\nint  x;\n\n  y\n```\n", 40, "  int  x;\n\n    y\n");
     check_wrapped("    0123456789012345678901234\n", 20,
                   "  012345678901234567\n  … 8901234\n");
+    /* The mark has one column in ASCII too. */
+    check_as("    0123456789012345678901234567890123\n", 20, lab_glyph_ascii,
+             "  012345678901234567\n  ~ 8901234567890123\n");
     /* What goes on has the line's indentation and a mark. */
     check_wrapped("```c\n  call(one, two, three);\n```\n", 20,
                   "    call(one, two, \n    … three);\n");

@@ -947,6 +947,7 @@ static size_t draw_in_backslash(struct glyphs *list, size_t from, size_t end)
 static void put_code(struct wrapper *w, const struct lab_md_block *b)
 {
     enum { MARK = 2 }; /* columns */
+    const char *mark = w->ascii ? "~ " : "… ";
     const int width = width_left(w) - CODE_INDENT;
     struct glyphs *list = &w->glyphs;
     collect(w, b->spans, b->n_spans, list);
@@ -972,7 +973,7 @@ static void put_code(struct wrapper *w, const struct lab_md_block *b)
             begin_line(w);
             pad(w, LAB_SPAN_PLAIN, " ", CODE_INDENT + (more ? indent : 0));
             if (more)
-                pad(w, LAB_SPAN_FRAME, "… ", 1);
+                pad(w, LAB_SPAN_FRAME, mark, 1);
             put_piece(w, list, &piece);
             end_line(w);
             i = piece.end;

@@ -3,6 +3,7 @@
 # README.md, CONTRIBUTING.md and docs/ is there. CONTRIBUTING.md states how many files
 # each worked example touches. A path with <, *, or a word in
 # capitals stands for several and is not looked up. A link within a page has its heading.
+# README.md and CHANGELOG.md state how many lessons and labs there are.
 # Each row of docs/terminal.md has a test. The picture of the modules in
 # docs/architecture.md has the edges of tests/check/edges.sh.
 set -eu
@@ -29,6 +30,13 @@ for page in README.md CONTRIBUTING.md docs/*.md; do
         [ -e "${path%%:*}" ] || complain "$page: no such file: $path"
     done
 done
+# How many lessons ship; of the changelog the section that is not released.
+lessons=$(find lessons -maxdepth 1 -name '*.md' | wc -l)
+labs=$(grep -l '^kind: lab' lessons/*.md | wc -l)
+grep -qF "| $labs labs (" README.md || complain "README.md: there are $labs labs"
+stated=$(sed '/^## [0-9]/,$d' CHANGELOG.md | grep -oE '[0-9]+ lessons, [0-9]+ of them labs' || true)
+[ "${stated:-$lessons lessons, $labs of them labs}" = "$lessons lessons, $labs of them labs" ] ||
+    complain "CHANGELOG.md: $stated, not $lessons and $labs"
 # A link within a page has its heading.
 for page in README.md CONTRIBUTING.md docs/*.md; do
     headings=$(sed -n 's/^##* //p' "$page" | tr '[:upper:]' '[:lower:]' |

@@ -157,6 +157,23 @@ TEST_CASE(a_cut_unreported_iteration_goes_on_exactly)
     goes_on_exactly(before);
 }
 
+/* However short the last one by other variants was. */
+NET_CASE(an_unreported_iteration_by_new_variants_is_cut)
+{
+    struct asker a = {.after = 4, .slow = true};
+    int before = 0;
+    digits(n);
+    while (lab_walk_samples(before))
+        before++;
+    net_iterate(n, before + 1);
+    net_choose(n, "fc1", "blas");
+    while (lab_walk_samples(lab_walk_iteration(n->walk) + 1))
+        net_iterate(n, 1);
+    stop_after(n, &a);
+    assert_int_equal(lab_walk_iterate(n->walk), LAB_E_CANCELLED);
+    assert_int_equal(lab_walk_position(n->walk), a.after);
+}
+
 TEST_CASE(back_from_a_cut_is_exact)
 {
     struct net walked;

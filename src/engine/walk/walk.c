@@ -759,6 +759,7 @@ static void forget_ready(struct lab_walk_speed *s)
 {
     lab_arena_release(&s->ready_memory);
     s->ready = NULL;
+    s->quiet_ns = 0;
 }
 
 static bool make_ready_call(struct lab_walk *w, const struct lab_step *step,

@@ -17,16 +17,16 @@ static const char *unknown(char *out, size_t cap)
     return out;
 }
 
+const char *lab_format_digits(double v, int digits, char *out, size_t cap)
+{
+    snprintf(out, cap, "%.*g", digits, isnan(v) ? (double)NAN : v);
+    return out;
+}
+
 const char *lab_format_value(double v, int width, char *out, size_t cap)
 {
-    if (isnan(v)) {
-        snprintf(out, cap, "nan");
-        return out;
-    }
-    if (isinf(v)) {
-        snprintf(out, cap, v < 0 ? "-inf" : "inf");
-        return out;
-    }
+    if (!isfinite(v))
+        return lab_format_digits(v, 1, out, cap);
     width = width < 6 ? 6 : width;
     for (int digits = 9; digits > 0; digits--) {
         char text[40];

@@ -236,9 +236,9 @@ static void show_progress(struct printer *t, double loss)
     lab_format_span((int64_t)((double)(t->lines.target - p->done) / rate * 1e9),
                     left, sizeof(left));
     snprintf(line, sizeof(line),
-             "%lld of %lld iterations  loss %.4g  %.0f samples/s  %s left",
-             (long long)p->done, (long long)t->lines.target, loss,
-             rate * (double)t->w->plan->batch, left);
+             "%lld of %lld iterations  loss %s  %.0f samples/s  %s left",
+             (long long)p->done, (long long)t->lines.target,
+             LAB_DIGITS_TEXT(loss, 4), rate * (double)t->w->plan->batch, left);
     fprintf(stderr, "\r%.*s\033[K", size.ws_col > 1 ? size.ws_col - 1 : 79,
             line);
     p->shown = true;

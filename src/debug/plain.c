@@ -83,9 +83,9 @@ static bool print_ended(struct lab_plain *p, const struct lab_snapshot *s)
             (at + 1) / unit <= (p->trained_to + 1) / unit)
             continue;
         double right = accuracy_between(&s->accuracies, p->trained_to, at);
-        lab_printf(stdout, "%s %lld  loss %.6g", epochs ? "epoch" : "iteration",
+        lab_printf(stdout, "%s %lld  loss %s", epochs ? "epoch" : "iteration",
                    (long long)(epochs ? (at + 1) / unit : at + 1),
-                   s->losses.value[i]);
+                   LAB_DIGITS_TEXT(s->losses.value[i], 6));
         if (!isnan(right))
             lab_printf(stdout, "  validation accuracy %.2f %%", 100 * right);
         lab_printf(stdout, "\n");
@@ -223,9 +223,9 @@ static void plain_print_where(struct lab_plain *p)
     const struct lab_snapshot *s = &p->snap;
     if (s->position >= s->schedule->n_steps) {
         lab_printf(stdout,
-                   "Iteration %lld is done, loss %.9g. `step` begins the next "
+                   "Iteration %lld is done, loss %s. `step` begins the next "
                    "one.\n",
-                   (long long)s->iteration, s->loss);
+                   (long long)s->iteration, LAB_DIGITS_TEXT(s->loss, 9));
         return;
     }
     const struct lab_schedule_step *next = &s->schedule->steps[s->position];
@@ -300,9 +300,10 @@ static enum lab_status print_printed(struct lab_plain *p, int tensor,
             t = &p->snap.plan->tensors[tensor];
             double off = p->snap.plane.value[0] - spec->values[k];
             lab_printf(stdout,
-                       "    %s[%s] = %.9g  printed %.9g, difference %+.2g",
+                       "    %s[%s] = %s  printed %.9g, difference %+.2g",
                        t->name, lab_explain_at(&t->shape, first + k, text),
-                       p->snap.plane.value[0], spec->values[k], off);
+                       LAB_DIGITS_TEXT(p->snap.plane.value[0], 9),
+                       spec->values[k], off);
             if (!isnan(spec->tolerance))
                 lab_printf(stdout, "%s",
                            fabs(off) <= spec->tolerance
@@ -415,7 +416,7 @@ static void plain_print_trained(struct lab_plain *p)
     print_ended(p, s);
     lab_printf(stdout, "%s", s->stop_reason);
     if (ran)
-        lab_printf(stdout, ": loss %.6g", s->loss);
+        lab_printf(stdout, ": loss %s", LAB_DIGITS_TEXT(s->loss, 6));
     if (!isnan(s->accuracy))
         lab_printf(stdout, "%svalidation accuracy %.2f %% of %s",
                    ran ? ", " : ": ", 100 * s->accuracy,
@@ -598,8 +599,8 @@ static enum lab_status print_element(struct lab_plain *p,
         coordinates(&s->shape, s->at, at);
     if (st || say_unwritten(p, s->tensor))
         return st;
-    lab_printf(stdout, "%s%s = %.9g\n", p->snap.plan->tensors[s->tensor].name,
-               at, p->snap.plane.value[0]);
+    lab_printf(stdout, "%s%s = %s\n", p->snap.plan->tensors[s->tensor].name, at,
+               LAB_DIGITS_TEXT(p->snap.plane.value[0], 9));
     return print_printed(
         p, s->tensor,
         s->shape.rank ? lab_shape_ravel(&s->shape, s->at, s->shape.rank) : 0);
@@ -666,18 +667,19 @@ static enum lab_status print_explanation(struct lab_plain *p)
         lab_printf(stdout, "  from");
     for (int64_t i = 0; e->terms && i < e->n_terms && i < TERMS; i++) {
         if (sum)
-            lab_printf(stdout, "    %-28s = %.7g", e->terms[i].text,
-                       e->terms[i].value + 0.0);
+            lab_printf(stdout, "    %-28s = %s", e->terms[i].text,
+                       LAB_DIGITS_TEXT(e->terms[i].value + 0.0, 7));
         print_sources(p, &e->terms[i]);
     }
     if (e->unwritten)
         return st;
-    lab_printf(
-        stdout,
-        "  In double precision %.9g, the tensor holds %.9g: they %s, %.2g "
-        "apart; rounding allows %.2g.\n",
-        e->value, e->shown, e->agrees ? "agree" : "DO NOT AGREE",
-        e->value == e->shown ? 0 : fabs(e->value - e->shown), e->tolerance);
+    lab_printf(stdout,
+               "  In double precision %s, the tensor holds %s: they %s, %.2g "
+               "apart; rounding allows %.2g.\n",
+               LAB_DIGITS_TEXT(e->value, 9), LAB_DIGITS_TEXT(e->shown, 9),
+               e->agrees ? "agree" : "DO NOT AGREE",
+               e->value == e->shown ? 0 : fabs(e->value - e->shown),
+               e->tolerance);
     return st;
 }
 

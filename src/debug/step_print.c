@@ -71,9 +71,10 @@ void lab_step_text_stats(const struct lab_tensor *t,
                          const struct lab_stats *stats)
 {
     char shape[LAB_SHAPE_TEXT];
-    lab_printf(stdout, "    %s %s  min %.5g  max %.5g  mean %.5g  std %.5g",
-               t->name, lab_shape_text(&t->shape, shape), stats->min,
-               stats->max, stats->mean, stats->std);
+    lab_printf(stdout, "    %s %s  min %s  max %s  mean %s  std %s", t->name,
+               lab_shape_text(&t->shape, shape), LAB_DIGITS_TEXT(stats->min, 5),
+               LAB_DIGITS_TEXT(stats->max, 5), LAB_DIGITS_TEXT(stats->mean, 5),
+               LAB_DIGITS_TEXT(stats->std, 5));
     if (stats->nan_count || stats->inf_count)
         lab_printf(stdout, "  %lld NaN, %lld infinite",
                    (long long)stats->nan_count, (long long)stats->inf_count);
@@ -186,6 +187,7 @@ enum lab_status lab_step_text_end(struct lab_lesson_run *w)
         lab_printf(stdout, "\n");
         st = lab_course_values_print(w->walk, &w->spec);
     }
-    lab_printf(stdout, "\nloss %.9g\n", lab_walk_loss(w->walk));
+    lab_printf(stdout, "\nloss %s\n",
+               LAB_DIGITS_TEXT(lab_walk_loss(w->walk), 9));
     return st ? st : lab_print_check();
 }

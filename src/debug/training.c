@@ -464,13 +464,14 @@ static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
         snprintf(name, sizeof(name), "iteration %lld, in epoch %lld",
                  (long long)iteration + 1, (long long)epoch);
     lab_printf(stdout,
-               "%s%-8s  mean loss %-9.6g  validation: loss %-9.6g  "
+               "%s%-8s  mean loss %-9s  validation: loss %-9s  "
                "accuracy %.2f %%",
-               l->indent, name, l->loss_sum / (double)l->n_losses, loss,
-               100 * accuracy);
-    if (l->facts.text)
-        lab_printf(stdout, ", %.4f bits a character",
-                   lab_data_bits(&l->facts, loss));
+               l->indent, name,
+               LAB_DIGITS_TEXT(l->loss_sum / (double)l->n_losses, 6),
+               LAB_DIGITS_TEXT(loss, 6), 100 * accuracy);
+    double bits = lab_data_bits(&l->facts, loss);
+    if (!isnan(bits))
+        lab_printf(stdout, ", %.4f bits a character", bits);
     say_exact(l->w);
     say_rate(l, iteration);
 }
@@ -483,8 +484,8 @@ enum lab_status lab_training_line(void *lines, int64_t iteration, double loss,
     if (evaluation)
         say_epoch(l, iteration, loss, accuracy);
     else if (lab_training_has_line(l, iteration, accuracy)) {
-        lab_printf(stdout, "%siteration %lld  loss %.6g", l->indent,
-                   (long long)iteration + 1, loss);
+        lab_printf(stdout, "%siteration %lld  loss %s", l->indent,
+                   (long long)iteration + 1, LAB_DIGITS_TEXT(loss, 6));
         say_rate(l, iteration);
     }
     l->loss_sum = evaluation ? 0 : l->loss_sum + loss;
@@ -529,8 +530,8 @@ static void say_sets(const struct lab_lesson_run *w,
             (long long)f.train_rows, (long long)f.valid_rows,
             (long long)(f.held_rows - f.valid_rows));
     if (!isnan(t->test_accuracy))
-        lab_printf(stdout, "test: loss %.6g, accuracy %.2f %%\n", t->test_loss,
-                   100 * t->test_accuracy);
+        lab_printf(stdout, "test: loss %s, accuracy %.2f %%\n",
+                   LAB_DIGITS_TEXT(t->test_loss, 6), 100 * t->test_accuracy);
     else if (!isnan(t->test_loss))
         lab_printf(stdout, "test: loss %.6g\n", t->test_loss);
     if (w->spec.early_stop > 0 && !isnan(t->patience.best))
@@ -551,11 +552,12 @@ void lab_training_text(const struct lab_lesson_run *w,
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
     struct lab_decoded decoded;
     lab_walk_decoded(w->walk, &decoded);
-    lab_printf(stdout, "%s%lld iteration%s on %s (%s): loss %.6g -> %.6g",
+    lab_printf(stdout, "%s%lld iteration%s on %s (%s): loss %s -> %s",
                t->interrupted ? "stopped after " : "", (long long)t->iterations,
                t->iterations == 1 ? "" : "s",
                lab_walk_backend(w->walk)->ops->name, w->device.name,
-               t->loss_first, t->loss_last);
+               LAB_DIGITS_TEXT(t->loss_first, 6),
+               LAB_DIGITS_TEXT(t->loss_last, 6));
     if (!isnan(t->accuracy))
         lab_printf(stdout, ", validation accuracy %.2f %% of %s",
                    100 * t->accuracy,

@@ -122,3 +122,7 @@ grep -qFx "'king - man + woman'\`" "$out" || complain "the command is broken: $(
 exits 0 step sigmoid-gradient --backend cpu --variant sigmoid1=direct
 expect_stdout '= sum_n fc1.out.grad[n,0] = nan + '
 ! grep -q -e '-nan' "$out" || complain 'a NaN with a sign'
+exits 0 run sigmoid-gradient --backend cpu --variant sigmoid1=direct
+expect_stdout 'iteration 200  loss nan'
+expect_stdout '-> nan'
+! grep -q -e '-nan' "$out" || complain 'a loss with the sign of a NaN'

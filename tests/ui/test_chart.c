@@ -262,6 +262,10 @@ TEST_CASE(numbers_read_well)
     SAYS(lab_format_value(-1.0 / 3, 8, s, sizeof(s)), "-0.33333");
     SAYS(lab_format_value(NAN, 8, s, sizeof(s)), "nan");
     SAYS(lab_format_value(-INFINITY, 8, s, sizeof(s)), "-inf");
+    SAYS(lab_format_value(-NAN, 8, s, sizeof(s)), "nan");
+    SAYS(lab_format_digits(2.0 / 3, 6, s, sizeof(s)), "0.666667");
+    SAYS(lab_format_digits(-NAN, 6, s, sizeof(s)), "nan");
+    SAYS(lab_format_digits(-INFINITY, 6, s, sizeof(s)), "-inf");
     for (double v = 1e-300; v < 1e300; v *= 77.7)
         assert_true(strlen(lab_format_value(-v, 8, s, sizeof(s))) <= 8);
     SAYS(lab_format_value(-0.0009, 6, s, sizeof(s)), "-9e-04");

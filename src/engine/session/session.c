@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/format.h"
 #include "base/arena.h"
 #include "base/mem.h"
 #include "engine/text.h"
@@ -1064,8 +1065,8 @@ static bool stops_after(struct lab_session *s, const struct lab_step *step)
         } else if (b->kind == LAB_BREAK_LOSS_ABOVE) {
             double loss = lab_walk_loss(s->walk);
             stop = step_wrote(s, step, "loss") && !(loss <= b->value);
-            snprintf(what, sizeof(what), "the loss is %.6g, above %g", loss,
-                     b->value);
+            snprintf(what, sizeof(what), "the loss is %s, above %g",
+                     LAB_DIGITS_TEXT(loss, 6), b->value);
         }
         if (stop) {
             hit(s, b, what);
@@ -1086,7 +1087,8 @@ static const struct lab_break_info *session_loss_break(struct lab_session *s)
                     (b->kind == LAB_BREAK_LOSS_ABOVE && !(loss <= b->value));
         if (b->watch || !stop)
             continue;
-        snprintf(what, sizeof(what), "the loss is %.6g", loss);
+        snprintf(what, sizeof(what), "the loss is %s",
+                 LAB_DIGITS_TEXT(loss, 6));
         hit(s, b, what);
         return b;
     }

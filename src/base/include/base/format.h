@@ -14,6 +14,8 @@ LAB_C_BEGIN
  * with an exponent of three digits, which fp32 has not): as many digits as fit, "nan",
  * "inf", "-inf". */
 const char *lab_format_value(double v, int width, char *out, size_t cap);
+/* `digits` significant digits as %g has them; "nan" has no sign. */
+const char *lab_format_digits(double v, int digits, char *out, size_t cap);
 /* Three digits and a unit: "1.23 ms", "12.3 us", "412 ns". NaN: n/a. */
 const char *lab_format_ns(double ns, char *out, size_t cap);
 const char *lab_format_bytes(double bytes, char *out, size_t cap); /* KiB */
@@ -42,6 +44,8 @@ LAB_C_END
 /* The text in a buffer of the enclosing block. */
 #define LAB_VALUE_TEXT(v, width)                                               \
     lab_format_value(v, width, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
+#define LAB_DIGITS_TEXT(v, digits)                                             \
+    lab_format_digits(v, digits, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_NS_TEXT(ns)                                                        \
     lab_format_ns(ns, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_BYTES_TEXT(bytes)                                                  \

@@ -12,6 +12,7 @@
 #include "debug/sim_findings.h"
 #include "debug/kernel_walk.h"
 #include "debug/training.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "report/json_line.h"
 #include "report/print.h"
@@ -336,8 +337,8 @@ static enum lab_status walk_to_files(struct lab_lesson_run *w,
         st = npy_write(w, o->npy, o->tensors, false, &count);
     lab_walk_run_end(w->walk);
     if (!st)
-        lab_printf(stdout, "%lld files in %s; loss %.9g\n", (long long)count,
-                   o->npy, lab_walk_loss(w->walk));
+        lab_printf(stdout, "%lld files in %s; loss %s\n", (long long)count,
+                   o->npy, LAB_DIGITS_TEXT(lab_walk_loss(w->walk), 9));
     return st;
 }
 
@@ -359,11 +360,38 @@ static enum lab_status run_step(struct lab_lesson_run *w, int index,
     return st;
 }
 
+/* `c` names a node, or a step that a group computes: step `at` is the first that it
+ * stands for. */
+static enum lab_status fail_several(const struct lab_lesson_run *w,
+                                    const struct lab_ui_command *c, int at)
+{
+    const struct lab_schedule *s = lab_walk_schedule(w->walk);
+    struct lab_str names;
+    lab_str_init(&names);
+    for (int first = at; at >= 0;
+         at = lab_schedule_find(s, w->plan, c->arg, c->phase, at + 1)) {
+        const char *name = s->steps[at].step->name;
+        int same = first;
+        while (strcmp(s->steps[same].step->name, name) != 0)
+            same++;
+        if (same == at)
+            lab_str_addf(&names, "%s%s", names.len ? ", " : "", name);
+    }
+    enum lab_status st = lab_fail(LAB_E_USAGE,
+                                  "[usage.step-into] --into: '%s' is not a "
+                                  "step that runs; take one of %s",
+                                  c->arg, lab_str_text(&names));
+    lab_str_release(&names);
+    return st;
+}
+
 /* "STEP" or "STEP PHASE" of --into, as the stepper's word takes it. */
 static enum lab_status read_into(const struct lab_lesson_run *w,
                                  struct lab_ui_command *out)
 {
+    const struct lab_schedule *s = lab_walk_schedule(w->walk);
     char line[512];
+    char list[512];
     int at;
     *out = (struct lab_ui_command){.phase = -1};
     if (!w->options->into)
@@ -371,12 +399,15 @@ static enum lab_status read_into(const struct lab_lesson_run *w,
     if (w->options->json)
         return lab_kernel_walk_option("sim", true);
     snprintf(line, sizeof(line), "into %s", w->options->into);
+    snprintf(list, sizeof(list), "lapenna-lab step %s", w->options->lesson);
     enum lab_status st = lab_ui_command_parse(line, out);
     if (!st)
-        st = lab_debugger_find_step(lab_walk_schedule(w->walk), w->plan,
-                                    out->arg, out->phase, 0, &at);
+        st = lab_debugger_find_step(s, w->plan, out->arg, out->phase, 0, list,
+                                    &at);
     if (!st)
-        return LAB_OK;
+        return strcmp(s->steps[at].step->name, out->arg) == 0
+                   ? LAB_OK
+                   : fail_several(w, out, at);
     lab_fail_context(st, "--into");
     return LAB_E_USAGE;
 }

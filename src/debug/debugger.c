@@ -14,9 +14,11 @@
 
 /* ---- names ---- */
 
-/* LAB_E_NOTFOUND, with the nearest of `names`, which it frees; NULL: none. */
+/* LAB_E_NOTFOUND, with the nearest of `names`, which it frees; NULL: none. Where
+ * none is near: `list`, what lists them. */
 static enum lab_status fail_nearest(const char *what, const char *name,
-                                    int phase, const char **names, int n)
+                                    int phase, const char *list,
+                                    const char **names, int n)
 {
     const char *near = names ? lab_nearest(name, names, (size_t)n) : NULL;
     const char *where = phase >= 0 ? lab_phase_name((enum lab_phase)phase) : "";
@@ -27,14 +29,14 @@ static enum lab_status fail_nearest(const char *what, const char *name,
                         "[debugger.name] no %s '%s'%s%s; did you mean %s?",
                         what, name, in, where, near);
     return lab_fail(LAB_E_NOTFOUND,
-                    "[debugger.name] no %s '%s'%s%s; `list %ss` has them", what,
-                    name, in, where, what);
+                    "[debugger.name] no %s '%s'%s%s; `%s` shows them", what,
+                    name, in, where, list);
 }
 
 enum lab_status lab_debugger_find_step(const struct lab_schedule *s,
                                        const struct lab_plan *plan,
                                        const char *name, int phase, int from,
-                                       int *out)
+                                       const char *list, int *out)
 {
     int at = lab_schedule_find(s, plan, name, phase, from);
     if (at < 0)
@@ -46,14 +48,14 @@ enum lab_status lab_debugger_find_step(const struct lab_schedule *s,
     const char **names = lab_alloc_array((size_t)s->n_steps, sizeof(*names));
     for (int i = 0; names && i < s->n_steps; i++)
         names[i] = s->steps[i].step->name;
-    return fail_nearest("step", name, phase, names, s->n_steps);
+    return fail_nearest("step", name, phase, list, names, s->n_steps);
 }
 
 static enum lab_status debugger_step(const struct lab_snapshot *snap,
                                      const char *name, int phase, int *out)
 {
     return lab_debugger_find_step(snap->schedule, snap->plan, name, phase,
-                                  snap->position, out);
+                                  snap->position, "list steps", out);
 }
 
 static enum lab_status debugger_tensor(const struct lab_snapshot *snap,
@@ -67,7 +69,8 @@ static enum lab_status debugger_tensor(const struct lab_snapshot *snap,
         lab_alloc_array((size_t)plan->n_tensors, sizeof(*names));
     for (int i = 0; names && i < plan->n_tensors; i++)
         names[i] = plan->tensors[i].name;
-    return fail_nearest("tensor", name, -1, names, plan->n_tensors);
+    return fail_nearest("tensor", name, -1, "list tensors", names,
+                        plan->n_tensors);
 }
 
 enum lab_status lab_debugger_part(const struct lab_snapshot *snap,

@@ -101,9 +101,16 @@ enum lab_status lab_find_word(const char *what, const char *word,
     const char *near = lab_nearest(word, names, (size_t)n);
     if (near && near[0] != word[0])
         near = NULL; /* another word: `there` lists what exists */
-    return lab_fail(LAB_E_USAGE, "[usage.word] no %s '%s'%s%s%s %s", what, word,
-                    near ? ": did you mean " : "", near ? near : "",
-                    near ? "?" : ";", there);
+    struct lab_str all;
+    lab_str_init(&all);
+    for (int i = 0; i < n && !there; i++)
+        lab_str_addf(&all, "%s%s", i ? ", " : "there are ", names[i]);
+    enum lab_status st =
+        lab_fail(LAB_E_USAGE, "[usage.word] no %s '%s'%s%s%s %s", what, word,
+                 near ? ": did you mean " : "", near ? near : "",
+                 near ? "?" : ";", there ? there : lab_str_text(&all));
+    lab_str_release(&all);
+    return st;
 }
 
 void lab_print_recorded(const char *db, int64_t run, bool whole)

@@ -90,6 +90,23 @@ expect_error data.batch
 expect_stderr '20-mlp-digits.md: batch'
 run step
 expect_error usage.step-lesson
+run step mlp-digits --backend cpu --into fc1
+expect_exit 2
+expect_error usage.step-into
+expect_stderr 'take one of fc1.matmul, fc1.bias, fc1.W, fc1.b"'
+run step mlp-digits --backend cpu --into 'fc1 backward'
+expect_error usage.step-into
+expect_stderr 'take one of fc1.bias, fc1.matmul"'
+run step mlp-digits --backend cpu --into zz
+expect_error debugger.name
+# shellcheck disable=SC2016 # the backquotes are the text's
+expect_stderr '`lapenna-lab step mlp-digits` shows them'
+run step mlp-digits --backend cpu --data /nonexistent
+expect_error file.open
+expect_stderr 'without --data the data that the lesson names are read'
+run profile export --recorded last --format xml --output -
+expect_error usage.word
+expect_stderr 'there are csv, jsonl, trace, html, nsys'
 run lesson
 expect_error usage.lesson-command
 run profile export 1 --json

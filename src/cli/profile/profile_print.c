@@ -659,12 +659,11 @@ static enum lab_status read_words(const struct lab_options *o,
             LAB_E_USAGE,
             "[export.format] export needs --format csv, jsonl, trace, nsys or "
             "html, and --output FILE (- is the standard output)");
-    enum lab_status st =
-        lab_find_word("format", o->format, format_names, FORMATS,
-                      "--help lists them", &out->format);
+    enum lab_status st = lab_find_word("format", o->format, format_names,
+                                       FORMATS, NULL, &out->format);
     if (st == LAB_OK && o->table)
         st = lab_find_word("table", o->table, table_names, LAB_EXPORT_TABLES,
-                           "--help lists them", &out->table);
+                           NULL, &out->table);
     if (st == LAB_OK && o->table && out->format != CSV)
         st =
             lab_fail(LAB_E_USAGE, "[export.table] --table is for --format csv");

@@ -206,6 +206,11 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
                         LAB_MAX_CHOICES);
     enum lab_status st = lab_data_open(&data, setup->spec, setup->data,
                                        setup->batch, &setup->stop);
+    if (st == LAB_E_IO && setup->data)
+        lab_fail_id(st, lab_error_id(),
+                    "%s; without --data the data that the lesson names are "
+                    "read",
+                    lab_error());
     if (!st) {
         lab_data_get_shapes(data, &shapes);
         st = lab_plan_build(&built, setup->spec, &shapes, LAB_F32);

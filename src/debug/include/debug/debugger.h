@@ -44,11 +44,12 @@ enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
                                      const struct lab_ui_command *c, int here,
                                      struct lab_command *out);
 /* A step by its name, and the phase where it is not -1: from position `from` on, else
- * from the start. LAB_E_NOTFOUND with the nearest name. */
+ * from the start; a node's name: its first step. LAB_E_NOTFOUND with the nearest name, or with
+ * `list`, the command that lists them. */
 enum lab_status lab_debugger_find_step(const struct lab_schedule *s,
                                        const struct lab_plan *plan,
                                        const char *name, int phase, int from,
-                                       int *out);
+                                       const char *list, int *out);
 /* The session's command that goes to the step of `into`: the next step where it
  * names none. LAB_E_UNSUPPORTED: not on this backend. LAB_E_NOTFOUND. */
 enum lab_status lab_debugger_into(const struct lab_snapshot *snap,

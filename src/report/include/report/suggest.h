@@ -34,7 +34,7 @@ const char *lab_suggest_db(const struct lab_database *db);
 void lab_suggest_in_text(struct lab_str *out, const struct lab_database *db,
                          const char *text);
 /* The index of `word` among names[0..n). LAB_E_USAGE: "no WHAT 'word'", with the
- * nearest name, and what is `there`: "--help lists them". */
+ * nearest name, and what is `there`: "--help lists them"; NULL: every name. */
 enum lab_status lab_find_word(const char *what, const char *word,
                               const char *const *names, int n,
                               const char *there, int *out);

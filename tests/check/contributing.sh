@@ -4,8 +4,8 @@
 # Copies the tree, and for each page in the order of the list below makes the files
 # of its blocks "file=PATH" and applies its "diff" blocks. Then it runs the "sh"
 # blocks of all pages in the copy, where build/cpu is configured: each page changes a
-# table that much is compiled from, and so it is compiled once. A page may not touch a
-# file of the tree other than by a diff. New CUDA files are compiled where nvcc is.
+# table that much is compiled from, and so it is compiled once. The errors of the pages
+# have ids. A page may not touch a file of the tree other than by a diff. New CUDA files are compiled where nvcc is.
 # Exit 77: no compiler.
 set -eu
 root=$1
@@ -84,6 +84,11 @@ for page in $pages; do
         esac
     done
 done
+python3 tests/check/error_ids.py . >ids.log || {
+    cat ids.log
+    echo "an error of a page has no id"
+    exit 1
+}
 for page in $pages; do
     did=0
     for block in "blocks/$page"/*.sh; do

@@ -101,13 +101,12 @@ static void launched(void *user, const struct lab_sim_gpu_launched *of)
                        l->registers >= 0 ? l->registers : LAB_UNKNOWN,
                    .static_shared_bytes = of->facts->shared_bytes,
                    .dynamic_shared_bytes = l->shared_bytes},
-        .facts = {.shared_executed_bytes =
-                      of->facts->shared_bytes + l->shared_bytes,
-                  .local_per_thread_bytes = l->stack_bytes >= 0
-                                                ? l->stack_bytes
-                                                : of->facts->local_bytes},
+        .facts = lab_kernel_facts_unknown(),
         .local_total_bytes = LAB_UNKNOWN,
         .grid_id = (int64_t)sim.stats.records + 1};
+    k.facts.shared_executed_bytes = of->facts->shared_bytes + l->shared_bytes;
+    k.facts.local_per_thread_bytes =
+        l->stack_bytes >= 0 ? l->stack_bytes : of->facts->local_bytes;
     for (int d = 0; d < 3; d++) {
         k.launch.grid[d] = l->grid[d];
         k.launch.block[d] = l->block[d];

@@ -60,31 +60,21 @@ SAMPLE_CASE(failed_step_changes_nothing)
 
 SAMPLE_CASE(later_step_keeps_the_runs)
 {
-    enum { NOW = 12, NEXT };
-    const struct lab_migration steps[NEXT] = {
-        {"CREATE TABLE never_run_again (x)"},
-        {"CREATE TABLE nor_this (x)"},
-        {"CREATE TABLE nor_that (x)"},
-        {"CREATE TABLE nor_those (x)"},
-        {"CREATE TABLE nor_another (x)"},
-        {"CREATE TABLE nor_them (x)"},
-        {"CREATE TABLE nor_these (x)"},
-        {"CREATE TABLE nor_this_one (x)"},
-        {"CREATE TABLE nor_that_one (x)"},
-        {"CREATE TABLE nor_any_of_them (x)"},
-        {"CREATE TABLE nor_the_last_one (x)"},
-        {"CREATE TABLE nor_the_newest (x)"},
-        {"ALTER TABLE run ADD COLUMN mood TEXT;"
-         "UPDATE run SET mood = 'good'"},
-    };
+    enum { MOST = 64 };
+    struct lab_migration steps[MOST];
     struct lab_database *db;
-    assert_int_equal(lab_database_schema_version(), NOW);
+    int now = lab_database_schema_version();
+    assert_true(now > 0 && now < MOST);
+    for (int i = 0; i < now; i++)
+        steps[i] = (struct lab_migration){"CREATE TABLE never_run_again (x)"};
+    steps[now] = (struct lab_migration){"ALTER TABLE run ADD COLUMN mood TEXT;"
+                                        "UPDATE run SET mood = 'good'"};
     assert_ok(sample_run(path, 2, 2, NULL));
     assert_ok(lab_database_open(&db, path, NULL));
-    assert_ok(lab_database_migrate(db, steps, NEXT));
-    assert_ok(lab_database_migrate(db, steps, NEXT));
+    assert_ok(lab_database_migrate(db, steps, now + 1));
+    assert_ok(lab_database_migrate(db, steps, now + 1));
     lab_database_close(db);
-    assert_sql(path, NEXT, "PRAGMA user_version");
+    assert_sql(path, now + 1, "PRAGMA user_version");
     assert_rows(path, 1, "run WHERE mood = 'good'");
     assert_rows(path, 4, "step");
     assert_rows(path, 0, "sqlite_master WHERE name = 'never_run_again'");

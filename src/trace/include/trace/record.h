@@ -85,11 +85,21 @@ struct lab_launch {
 };
 
 /* What a profiler reports of a kernel beside its launch; in its record and its
- * row. Unknown: LAB_UNKNOWN. */
+ * row. Every member is an int64_t. Unknown: LAB_UNKNOWN. */
 struct lab_kernel_facts {
     int64_t shared_executed_bytes; /* of a block, as the device ran it */
     int64_t local_per_thread_bytes;
 };
+
+/* None is known: what a tracer begins with that cannot report all of them. */
+static inline struct lab_kernel_facts lab_kernel_facts_unknown(void)
+{
+    struct lab_kernel_facts facts;
+    int64_t *member = (int64_t *)(void *)&facts;
+    for (size_t i = 0; i < sizeof(facts) / sizeof(*member); i++)
+        member[i] = LAB_UNKNOWN;
+    return facts;
+}
 
 struct lab_kernel_record {
     int64_t exec; /* the step it belongs to; LAB_EXEC_BETWEEN: none;

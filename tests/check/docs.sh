@@ -91,6 +91,11 @@ for name in $conventions; do
     *) grep -rqE "(TEST_CASE(_WITH|_OF)?|FIXTURE_CASE)\(${name}[,)]" tests ;;
     esac || complain "docs/terminal.md: no such test: $name"
 done
+lessons=$(find lessons -maxdepth 1 -name '[0-9]*.md' | wc -l)
+labs=$(find lessons -maxdepth 1 -name '[0-9]*-lab-*.md' | wc -l)
+grep -q "^- $lessons lessons, $labs of them labs," CHANGELOG.md ||
+    complain "CHANGELOG.md: there are $lessons lessons, $labs of them labs"
+grep -q "^| $labs labs " README.md || complain "README.md: there are $labs labs"
 [ "$count" -gt 20 ] || complain "only $count paths were found"
 allowed=$(sed -n "/^edges='/,/'\$/p" tests/check/edges.sh | tr -d "'" |
     sed 's/^edges=//' | sort)

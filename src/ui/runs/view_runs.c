@@ -201,15 +201,16 @@ static enum lab_status reload(struct lab_screen *s)
     int64_t count = 0;
     enum lab_status status =
         st->model->load_runs(st->model->user, &rows, &count);
-    if (status)
-        return status;
+    /* What the model gave before is gone, also where it failed. */
     st->list.rows = st->rows = rows;
     for (int i = 0; i < LAB_PREVIEW_RUNS; i++) /* it may have gone on */
         lab_run_preview_release(&st->preview[i]);
     st->preview_of = st->steps_of = 0;
     st->steps = NULL;
+    st->n_steps = 0;
     read_at_rest(s);
-    return lab_table_set_count(&st->table, count);
+    const enum lab_status set = lab_table_set_count(&st->table, count);
+    return status ? status : set;
 }
 
 static void runs_release(struct lab_screen *s)

@@ -9,6 +9,7 @@
  * Moments are CLOCK_REALTIME nanoseconds, the clock of CUPTI's records;
  * durations are nanoseconds. */
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 #include "base/status.h"
 #include "base/unknown.h"

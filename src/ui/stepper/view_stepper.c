@@ -2650,6 +2650,20 @@ static bool draw_range(struct lab_canvas *c, struct lab_rect row,
     return true;
 }
 
+/* The series, without a legend, over all that they reach. */
+static void draw_series(struct lab_canvas *c, struct lab_rect r,
+                        const char *x_name, const struct lab_series *series,
+                        int count)
+{
+    const struct lab_chart chart = {.x_name = x_name,
+                                    .series = series,
+                                    .count = count,
+                                    .y_min = NAN,
+                                    .y_max = NAN,
+                                    .unlisted = true};
+    lab_chart_draw(c, r, &chart);
+}
+
 /* The explained element over the iterations, and below it its gradient or what it is the
  * gradient of. Returns the rows used. */
 static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
@@ -2666,12 +2680,6 @@ static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
                                           .name = "",
                                           .role = i ? LAB_ROLE_SERIES_2
                                                     : LAB_ROLE_SERIES_1};
-        const struct lab_chart chart = {.x_name = "iteration",
-                                        .series = &series,
-                                        .count = 1,
-                                        .y_min = NAN,
-                                        .y_max = NAN,
-                                        .unlisted = true};
         char name[256];
         if (of->n < 2 || r.h < HOLE_H)
             continue;
@@ -2687,9 +2695,9 @@ static int draw_past(const struct lab_stepper *v, struct lab_canvas *c,
             used++;
         }
         if (draw_range(c, row, of))
-            lab_chart_draw(
-                c, lab_rect_cut_top(&r, (h < MOST_H ? h : MOST_H) - used),
-                &chart);
+            draw_series(c,
+                        lab_rect_cut_top(&r, (h < MOST_H ? h : MOST_H) - used),
+                        "iteration", &series, 1);
         lab_rect_cut_top(&r, 1);
     }
     return r.y > top ? r.y - 1 - top : 0;
@@ -2749,19 +2757,13 @@ static int draw_pair(const struct lab_stepper *v, struct lab_canvas *c,
                                          .role = LAB_ROLE_MARK,
                                          .points = true}};
     const char *const x_name = v->snap.plan->tensors[x->tensor].name;
-    const struct lab_chart chart = {.x_name = x_name,
-                                    .series = series,
-                                    .count = 2,
-                                    .y_min = NAN,
-                                    .y_max = NAN,
-                                    .unlisted = true};
     r.h = r.h < MOST_H ? r.h : MOST_H;
     struct lab_rect plot = r;
     struct lab_rect row = lab_rect_cut_top(&plot, 1);
     lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s",
                    v->snap.plan->tensors[y->tensor].name);
     lab_canvas_add(c, &row, LAB_ROLE_DIM, " by %s, of each element", x_name);
-    lab_chart_draw(c, plot, &chart);
+    draw_series(c, plot, x_name, series, 2);
     return r.h;
 }
 
@@ -2789,18 +2791,12 @@ static int draw_sum(const struct lab_stepper *v, struct lab_canvas *c,
         sum[k + 1] = sum[k] + e->terms[k].value;
     const struct lab_series series = {
         .y = sum, .n = e->n_terms + 1, .name = "", .role = LAB_ROLE_SERIES_1};
-    const struct lab_chart chart = {.x_name = "terms",
-                                    .series = &series,
-                                    .count = 1,
-                                    .y_min = NAN,
-                                    .y_max = NAN,
-                                    .unlisted = true};
     r.h = r.h < MOST_H ? r.h : MOST_H;
     struct lab_rect plot = r;
     struct lab_rect row = lab_rect_cut_top(&plot, 1);
     lab_canvas_add(c, &row, LAB_ROLE_HEADING, "%s", e->name ? e->name : "?");
     put_whole(c, &row, LAB_ROLE_DIM, ", sum of the largest");
-    lab_chart_draw(c, plot, &chart);
+    draw_series(c, plot, "terms", &series, 1);
     lab_free(sum);
     return r.h;
 }
@@ -3000,16 +2996,10 @@ static int draw_curve(const struct lab_stepper *v, struct lab_canvas *c,
         return 0;
     const struct lab_series series = {
         .y = p->value, .n = n, .name = "", .role = LAB_ROLE_SERIES_2};
-    const struct lab_chart chart = {.x_name = "index",
-                                    .series = &series,
-                                    .count = 1,
-                                    .y_min = NAN,
-                                    .y_max = NAN,
-                                    .unlisted = true};
     r.h = r.h < MOST_H ? r.h : MOST_H;
     struct lab_rect plot = r;
     head_of(v, c, &plot, p, " over its index");
-    lab_chart_draw(c, plot, &chart);
+    draw_series(c, plot, "index", &series, 1);
     return r.h;
 }
 
@@ -3045,19 +3035,13 @@ static int draw_order(const struct lab_stepper *v, struct lab_canvas *c,
                                       .n = POINTS,
                                       .name = "",
                                       .role = LAB_ROLE_SERIES_3};
-    const struct lab_chart chart = {.x_name = "% of the values",
-                                    .series = &series,
-                                    .count = 1,
-                                    .y_min = NAN,
-                                    .y_max = NAN,
-                                    .unlisted = true};
     char what[64];
     r.h = r.h < MOST_H ? r.h : MOST_H;
     struct lab_rect plot = r;
     snprintf(what, sizeof(what), " by size, median %s",
              LAB_VALUE_TEXT(median, 7));
     head_of(v, c, &plot, p, what);
-    lab_chart_draw(c, plot, &chart);
+    draw_series(c, plot, "% of the values", &series, 1);
     return r.h;
 }
 

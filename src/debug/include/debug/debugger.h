@@ -44,8 +44,8 @@ enum lab_status lab_debugger_command(const struct lab_snapshot *snap,
                                      const struct lab_ui_command *c, int here,
                                      struct lab_command *out);
 /* A step by its name, and the phase where it is not -1: from position `from` on, else
- * from the start; a node's name: its first step. LAB_E_NOTFOUND with the nearest name, or with
- * `list`, the command that lists them. */
+ * from the start; a node's name: its first step. LAB_E_NOTFOUND with the nearest name,
+ * or with `list`, the command that lists them. */
 enum lab_status lab_debugger_find_step(const struct lab_schedule *s,
                                        const struct lab_plan *plan,
                                        const char *name, int phase, int from,

@@ -116,8 +116,32 @@ TEST_CASE(tables_fit)
                   "relu │     the larger of\n"
                   "     │        zero and x\n"
                   "tanh │             bends\n");
+    /* Narrow columns need only what is in them. */
     check_wrapped("| a | b | c | d | e |\n|-|-|-|-|-|\n| 1 | 2 | 3 | 4 | 5 |",
-                  20, "a:\n  1\nb:\n  2\nc:\n  3\nd:\n  4\ne:\n  5\n");
+                  20,
+                  "a │ b │ c │ d │ e\n"
+                  "──┼───┼───┼───┼──\n"
+                  "1 │ 2 │ 3 │ 4 │ 5\n");
+    check_wrapped("| a | words | c | d |\n|-|-|-|-|\n| 1 | 234567 | 3 | 4 |",
+                  20,
+                  "a │ words  │ c │ d\n"
+                  "──┼────────┼───┼──\n"
+                  "1 │ 234567 │ 3 │ 4\n");
+    /* Six of them are 21 wide. */
+    check_wrapped("| a | b | c | d | e | f |\n|-|-|-|-|-|-|\n"
+                  "| 1 | 2 | 3 | 4 | 5 | 6 |",
+                  20, "a:\n  1\nb:\n  2\nc:\n  3\nd:\n  4\ne:\n  5\nf:\n  6\n");
+    /* A wide one gives way down to four columns. */
+    check_wrapped("| abcdef | b | c | d | e |\n|-|-|-|-|-|\n"
+                  "| 1 | 2 | 3 | 4 | 5 |",
+                  20,
+                  "abcd │ b │ c │ d │ e\n"
+                  "ef   │   │   │   │ \n"
+                  "─────┼───┼───┼───┼──\n"
+                  "1    │ 2 │ 3 │ 4 │ 5\n");
+    check_wrapped("| abcdef | bc | c | d | e |\n|-|-|-|-|-|\n"
+                  "| 1 | 2 | 3 | 4 | 5 |",
+                  20, "abcdef:\n  1\nbc:\n  2\nc:\n  3\nd:\n  4\ne:\n  5\n");
 }
 
 TEST_CASE(quotes_headings_rules)

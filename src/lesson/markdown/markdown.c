@@ -1077,11 +1077,13 @@ struct column {
 };
 
 /* Every column as wide as its widest cell; while they do not fit together,
- * the widest one gives way. */
-static void choose_widths(struct wrapper *w, const struct lab_md_block *b,
+ * the widest one gives way. False: even with each at LEAST_CELL, or at its widest
+ * cell where that is less, they do not. */
+static bool choose_widths(struct wrapper *w, const struct lab_md_block *b,
                           int available, struct column *columns)
 {
     int total = 0;
+    int smallest = 0;
     for (size_t c = 0; c < b->columns; c++) {
         columns[c].width = 1;
         for (size_t r = 0; r < b->rows; r++) {
@@ -1089,7 +1091,10 @@ static void choose_widths(struct wrapper *w, const struct lab_md_block *b,
             columns[c].width = n > columns[c].width ? n : columns[c].width;
         }
         total += columns[c].width;
+        smallest += least(columns[c].width, LEAST_CELL);
     }
+    if (smallest > available)
+        return false;
     for (; total > available; total--) {
         struct column *widest = columns;
         for (size_t c = 1; c < b->columns; c++) {
@@ -1098,6 +1103,7 @@ static void choose_widths(struct wrapper *w, const struct lab_md_block *b,
         }
         widest->width--;
     }
+    return true;
 }
 
 static void put_cell_line(struct wrapper *w, struct column *c,
@@ -1169,7 +1175,7 @@ static void put_cell(struct wrapper *w, const struct lab_md_cell *cell,
     }
 }
 
-/* Too many columns for the screen: every cell under its head. */
+/* Too wide for the screen: every cell under its head. */
 static void put_as_list(struct wrapper *w, const struct lab_md_block *b)
 {
     for (size_t r = 1; r < b->rows; r++) {
@@ -1185,16 +1191,13 @@ static void put_table(struct wrapper *w, const struct lab_md_block *b)
     if (b->columns == 0 || b->rows == 0)
         return;
     int gaps = SEPARATOR_COLUMNS * ((int)b->columns - 1);
-    int available = width_left(w) - gaps;
-    if (available < LEAST_CELL * (int)b->columns) {
-        put_as_list(w, b);
-        return;
-    }
     struct column *columns = lab_alloc_array(b->columns, sizeof(*columns));
     if (!check(&w->out, columns != NULL))
         return;
-    choose_widths(w, b, available, columns);
-    for (size_t r = 0; r < b->rows && !w->out.failed; r++) {
+    bool fits = choose_widths(w, b, width_left(w) - gaps, columns);
+    if (!fits)
+        put_as_list(w, b);
+    for (size_t r = 0; fits && r < b->rows && !w->out.failed; r++) {
         put_row(w, b, r, columns);
         if (r == 0)
             put_head_rule(w, b, columns);

@@ -199,6 +199,26 @@ TEST_CASE(small_pictures_are_enlarged)
     lab_canvas_release(&c);
 }
 
+/* Without colours too, each row of a cell is filled; a sign is in the first. */
+TEST_CASE(a_cell_of_two_columns_has_all_of_its_rows)
+{
+    static const struct {
+        double v[2];
+        const char *want;
+    } cases[] = {{{0.5, 1}, "▓▓██\n▓▓██\n"},
+                 {{-0.5, 1}, "-▓ █\n ▓ █\n"},
+                 {{0, 1}, " ·██\n  ██\n"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct lab_canvas c;
+        assert_ok(lab_canvas_init(&c, 2, 4, false));
+        lab_heat_picture(&c, c.clip, cases[i].v, 1, 2, false);
+        char *dump = lab_canvas_dump(&c);
+        assert_string_equal(dump, cases[i].want);
+        lab_free(dump);
+        lab_canvas_release(&c);
+    }
+}
+
 /* A canvas with tints: an element is half a character, its colour the paper of its
  * half, or the ink. */
 TEST_CASE(pictures_of_colour_go_down_to_half_a_character)

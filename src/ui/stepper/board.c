@@ -1034,15 +1034,18 @@ struct lab_heat_grid lab_board_grid(const struct lab_board_view *b, int part,
                                     int64_t rows, int64_t cols)
 {
     const struct lab_board_at *at = &b->layout.at[part];
+    const struct lab_plane *p = lab_board_plane(b, part);
     const bool folded = at->fold > 0 && rows == 1;
-    return (struct lab_heat_grid){.count = rows * cols,
-                                  .rows = folded ? up(cols, at->fold) : rows,
-                                  .cols = folded ? at->fold : cols,
-                                  .folded = folded,
-                                  .cells_h = at->cells_h,
-                                  .cells_w = at->cells_w,
-                                  .cell_h = at->cell_h,
-                                  .cell_w = at->cell_w};
+    return (struct lab_heat_grid){
+        .count = rows * cols,
+        .mean = p && lab_board_mean(b->snap->plan, p->tensor, p->stats.min),
+        .rows = folded ? up(cols, at->fold) : rows,
+        .cols = folded ? at->fold : cols,
+        .folded = folded,
+        .cells_h = at->cells_h,
+        .cells_w = at->cells_w,
+        .cell_h = at->cell_h,
+        .cell_w = at->cell_w};
 }
 
 /* The row and column of the plane where the cursor is; false: it is not. */
@@ -1171,6 +1174,13 @@ bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative)
     return is_in(signed_parts(n->op->name), part, strcspn(part, "."));
 }
 
+bool lab_board_mean(const struct lab_plan *plan, int tensor, double least)
+{
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    return least >= 0 &&
+           (t->role == LAB_TENSOR_DATA || lab_holds_pictures(plan, t));
+}
+
 /* Parts of one kind (activations, weights, gradients) of one recurrent node have one
  * scale: they are added to and multiplied with each other. Every other part has its own. */
 double lab_board_scale(const struct lab_board_view *b, int part)
@@ -1238,6 +1248,21 @@ static bool is_unwritten(const struct lab_plane *p)
     return p && !p->written;
 }
 
+/* Behind a title, where it has room: what a cell shows. The legend has it of the
+ * cursor's tensor. */
+static void draw_shares(const struct lab_board_view *b, struct lab_canvas *c,
+                        int i, const struct lab_plane *p, int used)
+{
+    enum { BEFORE = 2 };
+    const struct lab_board_at *at = &b->layout.at[i];
+    const struct lab_heat_grid g = lab_board_grid(b, i, p->rows, p->cols);
+    char text[48];
+    if (lab_heat_shares(c, &g, text, sizeof(text)) &&
+        used + BEFORE + lab_canvas_columns(c, text) <= at->title.w)
+        lab_canvas_text(c, at->title.y, at->title.x + used + BEFORE, -1,
+                        LAB_ROLE_DIM, text);
+}
+
 static void draw_part(const struct lab_board_view *b, struct lab_canvas *c,
                       int i, const char *title)
 {
@@ -1255,6 +1280,8 @@ static void draw_part(const struct lab_board_view *b, struct lab_canvas *c,
         return;
     lab_canvas_text_cut(c, at->title.y, at->title.x, at->title.w,
                         mine ? LAB_ROLE_TITLE : LAB_ROLE_HEADING, title);
+    if (p && !mine)
+        draw_shares(b, c, i, p, lab_canvas_columns(c, title));
     draw_marks(b, c, i);
     if (!p)
         lab_canvas_text_cut(c, at->cells.y, at->cells.x, at->title.w,

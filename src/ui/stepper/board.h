@@ -109,6 +109,10 @@ bool lab_board_draw(struct lab_board_view *b, struct lab_canvas *c,
  * that its colours keep their meaning: weights, gradients, sums of products. Of other
  * kinds by its values: `negative`. */
 bool lab_board_signed(const struct lab_plan *plan, int tensor, bool negative);
+/* Whether elements that share a cell show their mean: those of data of which `least`
+ * is not below zero, as pixels, where the largest of some would make most cells bright.
+ * Others show the largest: a mean would cancel signs, and hide a peak. */
+bool lab_board_mean(const struct lab_plan *plan, int tensor, double least);
 /* The value of the strongest colour of a part that has a plane. */
 double lab_board_scale(const struct lab_board_view *b, int part);
 /* The cells of a part whose plane has these elements. */

@@ -1699,7 +1699,9 @@ static struct lab_heat_room room_of(const struct lab_stepper *v,
 {
     struct lab_heat_room room = lab_heat_room(c, r);
     room.square = is_picture(v);
-    room.mean = room.square && v->snap.plane.stats.min >= 0;
+    room.mean =
+        (room.square && v->snap.plane.stats.min >= 0) ||
+        lab_board_mean(v->snap.plan, v->tensor, v->snap.plane.stats.min);
     return room;
 }
 

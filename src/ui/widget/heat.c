@@ -393,7 +393,7 @@ void lab_heat_draw_cell(struct lab_canvas *c, struct lab_rect cell, double v,
     }
     if (large && isfinite(v) && (v > 0 || (v < 0 && cell.h == 1)))
         sign = body;
-    if (wide && v != 0)
+    if (v != 0 && (wide || cell.h > 1))
         lab_canvas_fill(
             c,
             large ? cell
@@ -641,10 +641,12 @@ void lab_heat_draw(struct lab_canvas *c, int y, int x, const struct lab_heat *m)
             r.h = lab_heat_top(g, cy + 1) - lab_heat_top(g, cy);
             lab_heat_draw_cell(c, r, v, m->most, cursor);
             /* Without negative values no column is kept for a sign. */
-            if (!m->diverging && v > 0 && isfinite(v) && !cursor &&
-                (r.w == 2 || r.h == 1))
-                lab_canvas_text(c, r.y, r.x, 1, LAB_ROLE_POSITIVE,
-                                shade(c, v, m->most));
+            if (!m->diverging && v > 0 && isfinite(v) &&
+                (r.w == 2 || r.h == 1)) {
+                lab_rect_cut_top(&r, cursor);
+                r.w = 1;
+                lab_canvas_fill(c, r, shade(c, v, m->most), LAB_ROLE_POSITIVE);
+            }
         }
     }
 }
@@ -721,14 +723,29 @@ static void each_text(double n, char *out, size_t cap)
         snprintf(out, cap, "%.*g", digits, n);
 }
 
+bool lab_heat_shares(const struct lab_canvas *c, const struct lab_heat_grid *g,
+                     char *out, size_t cap)
+{
+    char down[16];
+    char across[16];
+    double rows = g->cells_h > 0 ? (double)g->rows / g->cells_h : 1;
+    double cols = g->cells_w > 0 ? (double)g->cols / g->cells_w : 1;
+    if (c->px_h > 1 && g->cell_w < 2) { /* of a pixel, in the least cell */
+        rows = fmax(rows * 2 / (g->cell_h * c->px_h), 1);
+        cols = fmax(cols / (g->cell_w * c->px_w), 1);
+    }
+    each_text(rows, down, sizeof(down));
+    each_text(cols, across, sizeof(across));
+    snprintf(out, cap, "%s of %sx%s", g->mean ? "mean" : "max", down, across);
+    return rows * cols > 1;
+}
+
 static struct legend legend_of(const struct lab_canvas *c,
                                const struct lab_heat *m, bool brief)
 {
     enum { STRIP = 12 };
     const struct lab_heat_grid *g = &m->grid;
     const char *most = LAB_VALUE_TEXT(m->most, brief ? 6 : 7);
-    double rows = g->cells_h > 0 ? (double)g->rows / g->cells_h : 1;
-    double cols = g->cells_w > 0 ? (double)g->cols / g->cells_w : 1;
     struct legend l = {.strip = brief ? STRIP / 2 : STRIP};
     if (!c->tints) {
         snprintf(l.before, sizeof(l.before), "%s = %.3g", lab_heat_full(c),
@@ -742,17 +759,9 @@ static struct legend legend_of(const struct lab_canvas *c,
                  m->diverging ? LAB_VALUE_TEXT(-m->most, 7) : "0");
         snprintf(l.after, sizeof(l.after), " %.12s", most);
     }
-    if (c->px_h > 1 && g->cell_w < 2) { /* of a pixel, in the least cell */
-        rows = fmax(rows * 2 / (g->cell_h * c->px_h), 1);
-        cols = fmax(cols / (g->cell_w * c->px_w), 1);
-    }
-    char down[16];
-    char across[16];
-    each_text(rows, down, sizeof(down));
-    each_text(cols, across, sizeof(across));
-    if (rows * cols > 1)
-        snprintf(l.note, sizeof(l.note), "; %s of %sx%s",
-                 g->mean ? "mean" : "max", down, across);
+    char shares[sizeof(l.note) - 2];
+    if (lab_heat_shares(c, g, shares, sizeof(shares)))
+        snprintf(l.note, sizeof(l.note), "; %s", shares);
     return l;
 }
 

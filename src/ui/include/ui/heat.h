@@ -115,6 +115,9 @@ void lab_heat_outline(struct lab_canvas *c, int y, int x,
 int lab_heat_legend_least(const struct lab_canvas *c, const struct lab_heat *m);
 int lab_heat_legend(struct lab_canvas *c, struct lab_rect row,
                     const struct lab_heat *m);
+/* "mean of 2x1.28", rows and columns of the average cell; false: each element has one. */
+bool lab_heat_shares(const struct lab_canvas *c, const struct lab_heat_grid *g,
+                     char *out, size_t cap);
 /* The shade of the largest |v|, as cells are drawn here: for captions. */
 const char *lab_heat_full(const struct lab_canvas *c);
 

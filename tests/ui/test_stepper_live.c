@@ -140,7 +140,19 @@ TEST_CASE(a_gradient_is_checked)
 {
     assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
                         "text :check fc2.b\nkey Enter\n"
-                        "await 60000 gradient of fc2.b agrees, worst error\n"));
+                        "await 60000 gradient of fc2.b agrees, worst error\n"
+                        "expect   step 0 of 18\nabsent lo…\n"
+                        "resize 120 36\nexpect next: fc1.matmul\n"));
+}
+
+/* Pixels that share a cell show their mean: the largest would make all of it bright.
+ * It is said of each picture, below of the cursor's. */
+TEST_CASE(pixels_that_share_a_cell_show_their_mean)
+{
+    assert_ok(play(MLP, "resize 160 45\nawait 60000 step 0 of\n"
+                        "await 60000 ; mean of 1x4\n"
+                        "key x\nawait 60000 x 10x64  mean of 1x4\n"
+                        "await 60000 ; max of 2.91x1\n"));
 }
 
 TEST_CASE(errors_of_the_session_are_told)

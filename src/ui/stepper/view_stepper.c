@@ -4552,7 +4552,19 @@ static int checks_of(const struct lab_snapshot *snap, char *out, size_t cap)
     return bad;
 }
 
-/* What has changed goes first: a narrow line is cut at its end. */
+/* A part of a line, and three columns behind it. One that has no room is left out,
+ * but for the first, `whole` the line's width, which is cut. */
+static void add_part(struct lab_canvas *c, struct lab_rect *row, int whole,
+                     enum lab_role role, const char *text)
+{
+    enum { APART = 3 };
+    if (row->w < whole && lab_canvas_columns(c, text) > row->w)
+        return;
+    lab_canvas_add(c, row, role, "%s", text);
+    lab_rect_cut_left(row, APART);
+}
+
+/* What has changed goes first: a narrow line has no room for its end. */
 static void state_line(const struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect row)
 {
@@ -4560,34 +4572,40 @@ static void state_line(const struct lab_stepper *v, struct lab_canvas *c,
     const struct lab_schedule *s = snap->schedule;
     const char *busy = v->long_step ? "running ... Esc stops it" : doing(snap);
     bool known = loss_known(snap) || !isnan(snap->loss);
-    char text[160];
+    const int w = row.w;
+    char text[256];
     if (snap->state == LAB_SESSION_CHECKING && snap->check_of > 0) {
-        lab_canvas_add(c, &row, LAB_ROLE_WARN,
-                       "checking gradients: %lld of %lld (Esc stops)   ",
-                       (long long)snap->check_done, (long long)snap->check_of);
+        snprintf(text, sizeof(text),
+                 "checking gradients: %lld of %lld (Esc stops)",
+                 (long long)snap->check_done, (long long)snap->check_of);
+        add_part(c, &row, w, LAB_ROLE_WARN, text);
     } else if (v->long_step && v->launch.len > 0) {
-        lab_canvas_add(c, &row, LAB_ROLE_WARN, "running, Esc stops it: %s   ",
-                       lab_str_text(&v->launch));
+        snprintf(text, sizeof(text), "running, Esc stops it: %s",
+                 lab_str_text(&v->launch));
+        add_part(c, &row, w, LAB_ROLE_WARN, text);
     } else if (busy[0]) {
-        lab_canvas_add(c, &row, LAB_ROLE_WARN, "%s   ", busy);
+        add_part(c, &row, w, LAB_ROLE_WARN, busy);
     } else if (snap->n_checks) {
         int bad = checks_of(snap, text, sizeof(text));
-        lab_canvas_add(c, &row, bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s   ",
-                       text);
+        add_part(c, &row, w, bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, text);
     }
-    lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "iteration %lld   ",
-                   (long long)snap->iteration);
-    if (snap->state != LAB_SESSION_TRAINING) /* it flickers, and takes room */
-        lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "step %d of %d   ",
-                       snap->position, s->n_steps);
-    lab_canvas_add(c, &row, LAB_ROLE_NORMAL, "loss %s",
-                   known ? LAB_VALUE_TEXT(snap->loss, 8) : "not known yet");
-    lab_rect_cut_left(&row, 3);
-    if (!busy[0] && snap->position < s->n_steps)
-        lab_canvas_add(c, &row, LAB_ROLE_DIM, "next: %s",
-                       s->steps[snap->position].step->name);
-    else if (!busy[0])
-        lab_canvas_add(c, &row, LAB_ROLE_GOOD, "done: s goes on");
+    snprintf(text, sizeof(text), "iteration %lld", (long long)snap->iteration);
+    add_part(c, &row, w, LAB_ROLE_NORMAL, text);
+    if (snap->state != LAB_SESSION_TRAINING) { /* it flickers, and takes room */
+        snprintf(text, sizeof(text), "step %d of %d", snap->position,
+                 s->n_steps);
+        add_part(c, &row, w, LAB_ROLE_NORMAL, text);
+    }
+    snprintf(text, sizeof(text), "loss %s",
+             known ? LAB_VALUE_TEXT(snap->loss, 8) : "not known yet");
+    add_part(c, &row, w, LAB_ROLE_NORMAL, text);
+    if (!busy[0] && snap->position < s->n_steps) {
+        snprintf(text, sizeof(text), "next: %s",
+                 s->steps[snap->position].step->name);
+        add_part(c, &row, w, LAB_ROLE_DIM, text);
+    } else if (!busy[0]) {
+        add_part(c, &row, w, LAB_ROLE_GOOD, "done: s goes on");
+    }
 }
 
 /* ---- breakpoints ---- */

@@ -2,7 +2,7 @@
 """attention.py PROGRAM [SIZE...]: the labs attention and attention_causal beside
 PyTorch's attention, on the same GPU, in one run.
 
-A size is BxHxTxD (4x16x1024x64 and 4x16x4096x64). This program's rungs are those
+A size is BxHxTxD (4x16x1024x64 and 4x16x4096x64). This program's variants are those
 of `lapenna-lab lab`; PyTorch's are scaled_dot_product_attention with the backend
 that is named: FLASH_ATTENTION (FlashAttention-2) and CUDNN_ATTENTION in bf16,
 EFFICIENT_ATTENTION in fp32. Both sides: random inputs of variance 1, medians of 21
@@ -11,7 +11,7 @@ calls, and before each twice as many bytes as the L2 cache holds are read, in
 query and key that a query sees. Prints a JSON object for every figure and a table
 last.
 
-  --variants LIST   rungs of this program (all)
+  --variants LIST   variants of this program (all)
 """
 import argparse
 import json

@@ -6,7 +6,7 @@ kernels of one training iteration, on the same GPU:
 
   durations          ours: kernel records of the trace; ncu: gpu__time_duration
   achieved occupancy, DRAM bytes, FP32 operations
-  tensor-core operations: of the rungs of a lab, the product of 2048 cubed
+  tensor-core operations: of the variants of a lab, the product of 2048 cubed
 
 ncu runs the same program with `--clock-control none --cache-control none` and
 counts the kernels inside the NVTX range of iteration 0, in both of its ways:

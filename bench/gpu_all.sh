@@ -166,8 +166,8 @@ golden() { # NAME LIMIT VARIANTS...
 
 # Variants of the golden walks; every other name that the program lists is in the last.
 walks='naive,cublas,cudnn,tf32x3'
-walks_rungs='fused,tiled,blocked,warp,block,tile,split,vector,cublas_lt,cublas_seq'
-# Rungs that round to TF32.
+walks_variants='fused,tiled,blocked,warp,block,tile,split,vector,cublas_lt,cublas_seq'
+# Variants that round to TF32.
 walks_tensor='wmma_tf32,mma_tf32,wgmma_tf32,persistent_tf32'
 # cuDNN's ways by name.
 walks_cudnn='cudnn_implicit_gemm,cudnn_precomp_gemm,cudnn_gemm,cudnn_fft,cudnn_fft_tiling,cudnn_winograd,cudnn_winograd_nonfused'
@@ -192,7 +192,7 @@ lane_walks() {
     [ "$gpus" -lt 2 ] || export CUDA_VISIBLE_DEVICES=0 # a process starts faster
     part gpu_tests 150 "$here/gpu_tests.sh" "$build"
     golden golden 200 "$walks"
-    golden golden_rungs 180 "$walks_rungs"
+    golden golden_variants 180 "$walks_variants"
     golden golden_tensor 60 "$walks_tensor"
     golden golden_cudnn 90 "$walks_cudnn"
 }
@@ -248,7 +248,7 @@ lane_attention() {
         done
     done
     golden golden_rest 240 all \
-        --but "$walks,$walks_rungs,$walks_tensor,$walks_cudnn"
+        --but "$walks,$walks_variants,$walks_tensor,$walks_cudnn"
 }
 
 stage_correct() {

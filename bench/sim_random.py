@@ -32,7 +32,7 @@ LABS = {
     "gemm_full": [50, 50, 50, 2, 2, 5], "attention": [2, 2, 100, 128],
     "attention_causal": [2, 2, 100, 128], "dot": [5000], "trsv": [100],
 }
-# One of these at a time: all rungs of all of them take minutes.
+# One of these at a time: all variants of all of them take minutes.
 PRECISIONS = {name: ["fp32", "tf32", "bf16", "fp16"]
               for name in ("gemm", "attention", "attention_causal")}
 # Lessons with a batch that may be chosen, and its most.

@@ -243,8 +243,8 @@ def main():
         no = subprocess.run(base + ["?"], input="", capture_output=True, text=True,
                             check=False)
         m = re.search(r"there are (.*)", no.stderr)
-        for rung in m.group(1).split(", ") if m else []:
-            walks.append((f"{lab} {rung}", base + [rung]))
+        for variant in m.group(1).split(", ") if m else []:
+            walks.append((f"{lab} {variant}", base + [variant]))
     for lesson, steps in LESSONS.items():
         for step in steps if chosen(lesson) else []:
             walks.append((f"{lesson} {step}",

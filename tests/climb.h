@@ -20,11 +20,11 @@ static inline struct lab_ladder_size size_of(const struct lab_operation *l,
 }
 
 /* At one size, with the backend, the ladder and the function of the rows in `c`; where
- * it has none: all rungs, and the fewest repeats. Returns how many rungs. */
+ * it has none: all variants, and the fewest repeats. Returns how many variants. */
 static inline int climb_at(struct lab_ladder_run c, const char *size)
 {
     enum { MOST = 96 };
-    const struct lab_variant *rungs[MOST];
+    const struct lab_variant *variants[MOST];
     const struct lab_ladder_size s = size_of(c.ladder, size);
     struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     lab_backend_info(c.backend, &m.info);
@@ -33,11 +33,11 @@ static inline int climb_at(struct lab_ladder_run c, const char *size)
     c.n_sizes = 1;
     c.seed = 3;
     c.repeats = c.repeats ? c.repeats : LAB_LADDER_REPEATS_MIN;
-    if (!c.rungs) {
-        c.rungs = rungs;
-        c.n_rungs = lab_ladder_rungs(c.backend, c.ladder, NULL, rungs,
-                                     c.n_rungs ? c.n_rungs : MOST);
+    if (!c.variants) {
+        c.variants = variants;
+        c.n_variants = lab_ladder_variants(c.backend, c.ladder, NULL, variants,
+                                           c.n_variants ? c.n_variants : MOST);
     }
     assert_ok(lab_ladder_run(&c));
-    return c.n_rungs;
+    return c.n_variants;
 }

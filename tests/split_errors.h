@@ -1,4 +1,4 @@
-/* tests/split_errors.h -- the errors of the precision lab's rungs on a backend,
+/* tests/split_errors.h -- the errors of the precision lab's variants on a backend,
  * and what must hold for them on every one. */
 #pragma once
 #include "climb.h"
@@ -18,15 +18,15 @@ static enum lab_status split_errors_see(void *user,
     if (row->status == LAB_E_UNSUPPORTED)
         return LAB_OK;
     if (row->status)
-        fail_msg("%s: %s", row->rung->name, row->reason);
+        fail_msg("%s: %s", row->variant->name, row->reason);
     s->rows++;
-    if (strcmp(row->rung->name, "fp32") == 0)
+    if (strcmp(row->variant->name, "fp32") == 0)
         s->fp32 = row->error;
-    if (strcmp(row->rung->name, "tf32") == 0)
+    if (strcmp(row->variant->name, "tf32") == 0)
         s->tf32 = row->error;
-    if (strncmp(row->rung->name, "split_", 6) == 0) {
-        double *to = row->rung->precision == LAB_BF16 ? s->bf16 : s->fp16;
-        to[row->rung->name[6] - '1'] = row->error;
+    if (strncmp(row->variant->name, "split_", 6) == 0) {
+        double *to = row->variant->precision == LAB_BF16 ? s->bf16 : s->fp16;
+        to[row->variant->name[6] - '1'] = row->error;
     }
     return LAB_OK;
 }

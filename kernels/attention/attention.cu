@@ -1,6 +1,6 @@
 /* kernels/attention/attention.cu -- the projections of attention, x W + b, and the table.
  *
- * A projection is a dense layer, and the same kernels do it, a rung each: what
+ * A projection is a dense layer, and the same kernels do it, a variant each: what
  * is new is that product and bias are one step. `naive`, `fused` and `cublas` (by
  * cuBLASLt, where it can) add the bias in the product's kernel; `tiled` and
  * `blocked` add it in a second one, in place. Between the projections:
@@ -75,7 +75,7 @@ static enum lab_status project_forward(const struct lab_call *call)
     return lab_launched("attention_project_fwd");
 }
 
-/* The product by a rung of the dense layer, then the bias. */
+/* The product by a variant of the dense layer, then the bias. */
 template <lab_kernel_fn *PRODUCT>
 static enum lab_status project_forward_by(const struct lab_call *call)
 {
@@ -124,7 +124,7 @@ static enum lab_status project_backward(const struct lab_call *call)
     return st ? st : bias_gradient(call, true);
 }
 
-/* dW and dx by a rung of the dense layer, which has them side by side. */
+/* dW and dx by a variant of the dense layer, which has them side by side. */
 template <lab_kernel_fn *PRODUCTS>
 static enum lab_status project_backward_by(const struct lab_call *call)
 {

@@ -1,4 +1,4 @@
-/* kernels/attention/attention.cuh -- what the CUDA rungs share: the size of
+/* kernels/attention/attention.cuh -- what the CUDA variants share: the size of
  * a call, the order of the tiles, 2^x.
  *
  * Softmax is computed with powers of 2, which the hardware has:

@@ -1,4 +1,4 @@
-/* kernels/attention/attention_cuda.cuh -- attention, one file a rung:
+/* kernels/attention/attention_cuda.cuh -- attention, one file a variant:
  *   scaled_dot_attention.cu  scores, softmax, context: a thread an element
  *   attention_softmax.cu     softmax with a row in registers
  *   attention_cublas.cu      their products by NVIDIA's library

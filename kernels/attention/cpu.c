@@ -122,7 +122,7 @@ enum lab_status lab_attention_causal_cpu_online(const struct lab_call *call)
 }
 
 /* naive does 4 products where online does 2. */
-#define RUNGS(OP)                                                              \
+#define VARIANTS(OP)                                                           \
     {.name = "naive",                                                          \
      .idea = "largest score, sum, mixing: three passes over the keys",         \
      .run = OP##_cpu_naive,                                                    \
@@ -135,12 +135,12 @@ enum lab_status lab_attention_causal_cpu_online(const struct lab_call *call)
         .model = {.traffic = 1}, .gain = 2                                     \
     }
 
-const struct lab_variant lab_cpu_rungs_attention[] = {
-    RUNGS(lab_attention),
+const struct lab_variant lab_cpu_variants_attention[] = {
+    VARIANTS(lab_attention),
     {0},
 };
 
-const struct lab_variant lab_cpu_rungs_attention_causal[] = {
-    RUNGS(lab_attention_causal),
+const struct lab_variant lab_cpu_variants_attention_causal[] = {
+    VARIANTS(lab_attention_causal),
     {0},
 };

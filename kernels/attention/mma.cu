@@ -282,7 +282,7 @@ static __global__ void __launch_bounds__(C::THREADS, C::BLOCKS)
                   const typename C::type *k, const typename C::type *v,
                   attention_size s)
 {
-#if __CUDA_ARCH__ >= 800 /* older ones are refused before (rungs.cu) */
+#if __CUDA_ARCH__ >= 800 /* older ones are refused before (variants.cu) */
     extern __shared__ __align__(128) uint8_t attention_mma_memory[];
     uint32_t q_at = shared_address(attention_mma_memory);
     uint32_t k_at = q_at + C::Q_BYTES;

@@ -56,11 +56,11 @@ static double traffic(const int64_t *dim, enum lab_precision p,
  * softmax, read by the second product. cuDNN's attention keeps them on the chip.
  */
 static double library_traffic(const int64_t *dim, enum lab_precision p,
-                              const char *rung)
+                              const char *variant)
 {
     double scores = numbers_of(dim) / (double)dim[3] * (double)dim[2];
-    return strcmp(rung, "cublas") == 0 ? bytes(dim, p) + 4 * 4 * scores
-                                       : (double)NAN;
+    return strcmp(variant, "cublas") == 0 ? bytes(dim, p) + 4 * 4 * scores
+                                          : (double)NAN;
 }
 
 /* The softmax of a row so far, undivided, and what errors are judged by. */

@@ -1,5 +1,5 @@
 /* kernels/attention/operation.h -- attention forward, with and without a
- * causal mask: the launchers of the CUDA rungs, and what both operations share.
+ * causal mask: the launchers of the CUDA variants, and what both operations share.
  *
  * Q, K, V and O are (B, H, T, D), row-major: the T rows of a head follow each
  * other, so that a tile of queries or keys is one piece of memory and a matrix
@@ -17,18 +17,18 @@ struct lab_variant_note;
 
 LAB_C_BEGIN
 /* Launchers: in Q, K, V; out O. Each has a twin with the causal mask. */
-#define LAB_ATTENTION_RUNG(name)                                               \
+#define LAB_ATTENTION_VARIANT(name)                                            \
     lab_kernel_fn lab_attention_##name, lab_attention_causal_##name;
-LAB_ATTENTION_RUNG(unfused)
-LAB_ATTENTION_RUNG(cublas)
-LAB_ATTENTION_RUNG(online)
-LAB_ATTENTION_RUNG(fused)
-LAB_ATTENTION_RUNG(mma)
-LAB_ATTENTION_RUNG(wgmma)
-LAB_ATTENTION_RUNG(cudnn)
-#undef LAB_ATTENTION_RUNG
+LAB_ATTENTION_VARIANT(unfused)
+LAB_ATTENTION_VARIANT(cublas)
+LAB_ATTENTION_VARIANT(online)
+LAB_ATTENTION_VARIANT(fused)
+LAB_ATTENTION_VARIANT(mma)
+LAB_ATTENTION_VARIANT(wgmma)
+LAB_ATTENTION_VARIANT(cudnn)
+#undef LAB_ATTENTION_VARIANT
 
-/* Memory for the scores (B, H, T, T) of the rungs that write them down. */
+/* Memory for the scores (B, H, T, T) of the variants that write them down. */
 lab_kernel_fn lab_attention_scores_make, lab_attention_scores_free;
 void lab_attention_scores_note(const struct lab_call *call,
                                struct lab_variant_note *out);

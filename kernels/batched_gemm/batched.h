@@ -1,5 +1,5 @@
 /* kernels/batched_gemm/batched.h -- many small products: the launchers of
- * the CUDA rungs.
+ * the CUDA variants.
  *
  * A and B (batch, n, n) in, C (batch, n, n) out, C[b] = A[b] B[b], row-major,
  * fp32; scratch (3, batch) of 8 bytes: the matrices' addresses, for cuBLAS. */

@@ -18,7 +18,7 @@ static enum lab_status blas_batched(const struct lab_call *call)
     return st;
 }
 
-const struct lab_variant lab_blas_rungs_batched_gemm[] = {
+const struct lab_variant lab_blas_variants_batched_gemm[] = {
     {.name = "openblas",
      .idea = "the library, a product at a time",
      .run = blas_batched,

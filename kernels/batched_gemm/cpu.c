@@ -27,7 +27,7 @@ static enum lab_status batched_rows(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_batched_gemm[] = {
+const struct lab_variant lab_cpu_variants_batched_gemm[] = {
     {.name = "rows",
      .idea = "one product after the other",
      .run = batched_rows,

@@ -36,7 +36,7 @@ enum lab_dtype {
     LAB_DTYPE_COUNT
 };
 
-/* The arithmetic that a network or a rung is asked to do. TF32 reads fp32
+/* The arithmetic that a network or a variant is asked to do. TF32 reads fp32
  * tensors; BF16 and FP16 read tensors of theirs and add in fp32. */
 enum lab_precision {
     LAB_FP32,

@@ -1,4 +1,4 @@
-/* kernels/common/row.cuh -- what the rungs share that work on the rows of a
+/* kernels/common/row.cuh -- what the variants share that work on the rows of a
  * matrix: sums and maxima over the threads of a row, and a row in registers.
  *
  * A row has THREADS threads: up to a warp, several rows share a block of 256;

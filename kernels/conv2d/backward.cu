@@ -1,4 +1,4 @@
-/* kernels/conv2d/backward.cu -- our own rungs of the convolution's gradients.
+/* kernels/conv2d/backward.cu -- our own variants of the convolution's gradients.
  *
  * lab_conv_data_direct    a thread for each element of dx: the definition. As in
  *                         direct.cu neighbouring threads have neighbouring columns

@@ -1,4 +1,4 @@
-/* kernels/conv2d/conv.cuh -- the CUDA rungs of the convolution. */
+/* kernels/conv2d/conv.cuh -- the CUDA variants of the convolution. */
 #pragma once
 #include "conv2d/conv.h"
 #include "common/kernel.h"

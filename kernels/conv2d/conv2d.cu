@@ -1,4 +1,4 @@
-/* kernels/conv2d/conv2d.cu -- the convolution, the first rung: every thread computes
+/* kernels/conv2d/conv2d.cu -- the convolution, the first variant: every thread computes
  * one result, as the formula says.
  *
  * Thread -> element: forward a thread an output; backward a thread a weight

@@ -280,7 +280,7 @@ static enum lab_status blas_conv(const struct lab_call *call)
     return st;
 }
 
-const struct lab_variant lab_blas_rungs_conv[] = {
+const struct lab_variant lab_blas_variants_conv[] = {
     {.name = "openblas",
      .idea = "the windows laid out, then the library",
      .run = blas_conv,

@@ -1,4 +1,4 @@
-/* kernels/conv2d/conv2d_cuda.cuh -- the launchers of the convolution, one file a rung:
+/* kernels/conv2d/conv2d_cuda.cuh -- the launchers of the convolution, one file a variant:
  *   conv2d.cu         a thread a result, the bias, and the table of all of them
  *   conv2d_tile.cu    implicit GEMM: tiles of a product that is never laid out
  *   conv2d_im2col.cu  the windows laid out as a matrix, and NVIDIA's product or tf32x3

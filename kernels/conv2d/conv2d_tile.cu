@@ -1,4 +1,4 @@
-/* kernels/conv2d/conv2d_tile.cu -- the second rung: implicit GEMM.
+/* kernels/conv2d/conv2d_tile.cu -- the second variant: implicit GEMM.
  *
  * Lay every window out as a row of a matrix, and the convolution is a product
  * of matrices; so are its two gradients:

@@ -321,15 +321,15 @@ static enum lab_status conv_filter_rows(const struct lab_call *call)
     return LAB_OK;
 }
 
-#define RUNG(label, fn, text)                                                  \
+#define VARIANT(label, fn, text)                                               \
     {                                                                          \
         .name = label, .idea = text, .run = fn,                                \
         .source = "kernels/conv2d/cpu.c", .symbol = #fn                        \
     }
 
-const struct lab_variant lab_cpu_rungs_conv[] = {
-    RUNG("direct", conv_direct, "the definition, an element at a time"),
-    RUNG("rows", conv_rows, "a weight times a row of the image"),
+const struct lab_variant lab_cpu_variants_conv[] = {
+    VARIANT("direct", conv_direct, "the definition, an element at a time"),
+    VARIANT("rows", conv_rows, "a weight times a row of the image"),
     {.name = "im2col",
      .idea = "the windows laid out, then a product",
      .run = conv_im2col,
@@ -338,16 +338,17 @@ const struct lab_variant lab_cpu_rungs_conv[] = {
      .scratch = true},
     {0}};
 
-const struct lab_variant lab_cpu_rungs_conv_nhwc[] = {
-    RUNG("direct", conv_nhwc_direct, "the definition, channels innermost"),
+const struct lab_variant lab_cpu_variants_conv_nhwc[] = {
+    VARIANT("direct", conv_nhwc_direct, "the definition, channels innermost"),
     {0}};
 
-const struct lab_variant lab_cpu_rungs_conv_data[] = {
-    RUNG("direct", conv_data_direct, "the definition, an element at a time"),
-    RUNG("rows", conv_data_rows, "a weight times a row of dy"),
+const struct lab_variant lab_cpu_variants_conv_data[] = {
+    VARIANT("direct", conv_data_direct, "the definition, an element at a time"),
+    VARIANT("rows", conv_data_rows, "a weight times a row of dy"),
     {0}};
 
-const struct lab_variant lab_cpu_rungs_conv_filter[] = {
-    RUNG("direct", conv_filter_direct, "the definition, an element at a time"),
-    RUNG("rows", conv_filter_rows, "products of a row of x and one of dy"),
+const struct lab_variant lab_cpu_variants_conv_filter[] = {
+    VARIANT("direct", conv_filter_direct,
+            "the definition, an element at a time"),
+    VARIANT("rows", conv_filter_rows, "products of a row of x and one of dy"),
     {0}};

@@ -1,5 +1,5 @@
 /* kernels/conv2d/cudnn.cu -- cuDNN's algorithms of a convolution and of its
- * gradients, one a rung. Forward:
+ * gradients, one a variant. Forward:
  *
  *   cudnn_gemm               the windows laid out, then a product
  *   cudnn_implicit_gemm      the product without the matrix in memory
@@ -184,7 +184,7 @@ enum lab_status conv_cudnn_run(const struct lab_call *call,
     return cudnn_judge(call, status, f.name);
 }
 
-/* ---- the rungs: what they prepare, run and report ----
+/* ---- the variants: what they prepare, run and report ----
  *
  * The course's opt-in for tensor cores is the descriptor's math type:
  *   CUDNN_FMA_MATH                         fp32 stays fp32

@@ -73,7 +73,7 @@ enum lab_status conv_cudnn_run(const struct lab_call *call,
                                const struct conv_way &way, const void *a,
                                const void *b, void *c);
 
-/* A rung: the call's tensors as they are. */
+/* A variant: the call's tensors as they are. */
 enum lab_status conv_way_prepare(const struct lab_call *call,
                                  const struct conv_way &way);
 enum lab_status conv_way_run(const struct lab_call *call,
@@ -85,7 +85,7 @@ void conv_way_note(const struct lab_call *call, const struct conv_way &way,
 
 template <int ALGORITHM, int MATH = LAB_CUDNN_FMA, int LAYOUT = LAB_CUDNN_NCHW,
           int TYPE = LAB_CUDNN_FLOAT, enum conv_pass PASS = CONV_PASS_FORWARD>
-struct conv_rung {
+struct conv_variant {
     static enum lab_status prepare(const struct lab_call *call)
     {
         return conv_way_prepare(call, {ALGORITHM, MATH, LAYOUT, TYPE, PASS});
@@ -100,12 +100,13 @@ struct conv_rung {
     }
 };
 
-/* The row of a conv_rung<...>. */
+/* The row of a conv_variant<...>. */
 #define CONV_CUDNN(name_, idea_, precision_, ...)                              \
     {                                                                          \
         .name = name_, .idea = idea_, .needs = "cuDNN",                        \
-        .run = conv_rung<__VA_ARGS__>::run,                                    \
+        .run = conv_variant<__VA_ARGS__>::run,                                 \
         .source = "kernels/conv2d/cudnn.cu", .model = {.library = true},       \
-        .precision = precision_, .prepare = conv_rung<__VA_ARGS__>::prepare,   \
-        .note = conv_rung<__VA_ARGS__>::note,                                  \
+        .precision = precision_,                                               \
+        .prepare = conv_variant<__VA_ARGS__>::prepare,                         \
+        .note = conv_variant<__VA_ARGS__>::note,                               \
     }

@@ -65,7 +65,7 @@ judged(double terms, double value, enum lab_precision p, enum lab_dtype dtype)
 
 /* No padding at all, an even window, windows larger than the image, sizes that
  * are no multiple of anything, more kernels than a tile has; at the end a size
- * that every rung takes: the reason why one refuses it is the most telling. */
+ * that every variant takes: the reason why one refuses it is the most telling. */
 static const char *const checks[] = {"1x1x1x1x1x1",
                                      "1x3x5x7x2x3",
                                      "2x5x9x11x7x3",

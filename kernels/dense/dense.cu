@@ -1,4 +1,4 @@
-/* kernels/dense/dense.cu -- a dense layer, the first rung: one thread an element.
+/* kernels/dense/dense.cu -- a dense layer, the first variant: one thread an element.
  *
  * The naive products do what the formula says. A thread owns one element of the
  * result, walks the common dimension, and reads both factors from global memory

@@ -1,4 +1,4 @@
-/* kernels/dense/dense_blocked.cu -- the third rung: tiles in registers as well.
+/* kernels/dense/dense_blocked.cu -- the third variant: tiles in registers as well.
  *
  * The tiled kernel reads shared memory twice for every multiplication. Here a
  * thread makes 4 x 4 elements: it reads 4 numbers of A and 4 of B and uses each

@@ -1,4 +1,4 @@
-/* kernels/dense/dense_cublas.cu -- the top rung: NVIDIA's own library.
+/* kernels/dense/dense_cublas.cu -- the top variant: NVIDIA's own library.
  *
  * cuBLAS picks one of hundreds of kernels, each written for a chip and a range
  * of shapes; the profile shows its name. The precision is plain fp32: no TF32

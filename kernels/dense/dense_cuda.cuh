@@ -1,4 +1,4 @@
-/* kernels/dense/dense_cuda.cuh -- the launchers of the dense layer, one file a rung:
+/* kernels/dense/dense_cuda.cuh -- the launchers of the dense layer, one file a variant:
  *   dense.cu         naive products, bias, and the table of all of them
  *   dense_tiled.cu   tiles in shared memory
  *   dense_blocked.cu tiles in shared memory and in registers

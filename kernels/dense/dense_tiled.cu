@@ -1,4 +1,4 @@
-/* kernels/dense/dense_tiled.cu -- the second rung: tiles in shared memory.
+/* kernels/dense/dense_tiled.cu -- the second variant: tiles in shared memory.
  *
  * One kernel makes all three products of the layer; dense_tile.cuh has its
  * inner part and the picture.

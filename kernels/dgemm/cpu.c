@@ -28,7 +28,7 @@ static enum lab_status dgemm_rows(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_dgemm[] = {
+const struct lab_variant lab_cpu_variants_dgemm[] = {
     {.name = "rows",
      .idea = "whole rows of B are added to C",
      .run = dgemm_rows,

@@ -1,4 +1,4 @@
-/* kernels/dgemm/dgemm.cuh -- what the rungs in double precision share. */
+/* kernels/dgemm/dgemm.cuh -- what the variants in double precision share. */
 #pragma once
 #include "dgemm/dgemm.h"
 #include "common/launch.cuh"

@@ -1,5 +1,5 @@
 /* kernels/dgemm/dgemm.h -- C = A B in double precision: the launchers of
- * the CUDA rungs. A (M,K), B (K,N) in, C (M,N) out, row-major, fp64. */
+ * the CUDA variants. A (M,K), B (K,N) in, C (M,N) out, row-major, fp64. */
 #pragma once
 #include "common/kernel.h"
 

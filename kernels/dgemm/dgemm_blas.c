@@ -22,15 +22,15 @@ static enum lab_status blas_dgemm_threads(const struct lab_call *call)
     return lab_blas_all_cores(blas_dgemm, call);
 }
 
-#define RUNG(label, text, fn)                                                  \
+#define VARIANT(label, text, fn)                                               \
     {                                                                          \
         .name = label, .idea = text, .run = fn,                                \
         .source = "kernels/dgemm/dgemm_blas.c", .model = {.library = true},    \
         .precision = LAB_FP64                                                  \
     }
 
-const struct lab_variant lab_blas_rungs_dgemm[] = {
-    RUNG("openblas", "the library, one thread", blas_dgemm),
-    RUNG("threads", "the library, all cores", blas_dgemm_threads),
+const struct lab_variant lab_blas_variants_dgemm[] = {
+    VARIANT("openblas", "the library, one thread", blas_dgemm),
+    VARIANT("threads", "the library, all cores", blas_dgemm_threads),
     {0},
 };

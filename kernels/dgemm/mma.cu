@@ -24,7 +24,7 @@ static __device__ __forceinline__ void multiply(double (&c)[2], double a,
     (void)c;
     (void)a;
     (void)b;
-    __trap(); /* the rung asks for 8.0 */
+    __trap(); /* the variant asks for 8.0 */
 #endif
 }
 

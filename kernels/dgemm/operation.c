@@ -20,7 +20,7 @@ static double bytes(const int64_t *dim, enum lab_precision p)
     return 8 * lab_bench_product_numbers(dim);
 }
 
-/* A sum in double, in the order of a rung, would have that rung's own errors: this
+/* A sum in double, in the order of a variant, would have that variant's own errors: this
  * one has 11 bits more where long double has them. Over all elements the squares
  * of |row| |column| add up to those of |A| |B| (Frobenius). */
 static struct lab_ladder_element element(const struct lab_bench_numbers *n,

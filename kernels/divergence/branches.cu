@@ -142,7 +142,7 @@ static void diverge_chosen_note(const struct lab_call *call,
 
 #define SOURCE "kernels/divergence/branches.cu"
 
-extern const struct lab_variant lab_cuda_rungs_divergence[] = {
+extern const struct lab_variant lab_cuda_variants_divergence[] = {
     {.name = "by_lane",
      .idea = "neighbouring threads take different branches",
      .run = diverge_by_lane,

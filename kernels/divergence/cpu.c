@@ -57,7 +57,7 @@ static enum lab_status lanes(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_divergence[] = {
+const struct lab_variant lab_cpu_variants_divergence[] = {
     {.name = "plain",
      .idea = "one element after the other",
      .run = plain,

@@ -1,4 +1,4 @@
-/* kernels/divergence/divergence.h -- the recurrence of all its rungs,
+/* kernels/divergence/divergence.h -- the recurrence of all its variants,
  * v = A v + C(branch), STEPS times, and the launchers of the CUDA ones. */
 #pragma once
 #include "labs/sweep.h"

@@ -40,7 +40,7 @@ static enum lab_status dot_lanes(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_dot[] = {
+const struct lab_variant lab_cpu_variants_dot[] = {
     {.name = "plain",
      .idea = "one sum: every addition waits for the last",
      .run = dot_plain,

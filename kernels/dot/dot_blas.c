@@ -11,7 +11,7 @@ static enum lab_status blas_dot(const struct lab_call *call)
     return st;
 }
 
-const struct lab_variant lab_blas_rungs_dot[] = {
+const struct lab_variant lab_blas_variants_dot[] = {
     {.name = "openblas",
      .idea = "the library, one thread",
      .run = blas_dot,

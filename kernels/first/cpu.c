@@ -99,7 +99,7 @@ static enum lab_status index_hits(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_first[] = {
+const struct lab_variant lab_cpu_variants_first[] = {
     {.name = "hello",
      .idea = "a line from every thread",
      .run = hello,

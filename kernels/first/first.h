@@ -31,8 +31,8 @@ struct lab_first_limits {
 };
 
 LAB_C_BEGIN
-extern const struct lab_variant lab_cpu_rungs_first[];
-extern const struct lab_variant lab_cuda_rungs_first[]; /* the module's */
+extern const struct lab_variant lab_cpu_variants_first[];
+extern const struct lab_variant lab_cuda_variants_first[]; /* the module's */
 
 /* Blocks, or threads of a block. */
 static inline int64_t lab_first_count(const int64_t *dim)

@@ -75,7 +75,7 @@ static enum lab_status cpu_one(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_fusion[] = {
+const struct lab_variant lab_cpu_variants_fusion[] = {
     {.name = "three",
      .idea = "a loop for each operation, the step between in memory",
      .run = cpu_three,

@@ -197,7 +197,7 @@ static void note(const struct lab_call *call, struct lab_variant_note *out)
     out->workspace_bytes = LAUNCHES > 1 ? call->in[0].count * 4 : 0;
 }
 
-extern const struct lab_variant lab_cuda_rungs_fusion[] = {
+extern const struct lab_variant lab_cuda_variants_fusion[] = {
     {.name = "three",
      .idea = "a kernel for each operation",
      .run = three,

@@ -1,6 +1,6 @@
 /* y = residual + gelu(x + bias), x, residual and y of shape (R, C), the bias
  * one number for each column: 12 bytes an element. The scratch tensor is for
- * rungs that put a step's result into memory. */
+ * variants that put a step's result into memory. */
 #include "labs/operation.h"
 
 #include <math.h>

@@ -125,7 +125,7 @@ BLOCKS(BLOCK_KERNEL)
      .source = SOURCE,                                                         \
      .family = "tuned"},
 
-const struct lab_variant lab_cpu_rungs_gemm[] = {
+const struct lab_variant lab_cpu_variants_gemm[] = {
     {.name = "naive",
      .idea = "the definition: rows times columns",
      .run = cpu_gemm_naive,

@@ -9,7 +9,7 @@
 #include "gemm/gemm.h"
 #include "common/launch.cuh"
 
-/* Of the size that was prepared; one at a time, as rung.h has it. */
+/* Of the size that was prepared; one at a time, as variant.h has it. */
 static struct lab_lt_choice choice;
 
 /* Row-major C = A B is column-major C^T = B^T A^T. */

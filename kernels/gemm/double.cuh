@@ -1,5 +1,5 @@
 /* kernels/gemm/double.cuh -- two buffers for the stages of a tile: the
- * kernel of the rungs `double` and `wide`, which differ in the shape alone. */
+ * kernel of the variants `double` and `wide`, which differ in the shape alone. */
 #pragma once
 #include "gemm/warp.cuh"
 

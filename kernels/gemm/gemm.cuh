@@ -1,4 +1,4 @@
-/* kernels/gemm/gemm.cuh -- what the rungs of the matrix product share. */
+/* kernels/gemm/gemm.cuh -- what the variants of the matrix product share. */
 #pragma once
 #include "gemm/gemm.h"
 #include "common/launch.cuh"

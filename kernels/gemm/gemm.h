@@ -1,4 +1,4 @@
-/* kernels/gemm/gemm.h -- the matrix product: the launchers of the CUDA rungs, and
+/* kernels/gemm/gemm.h -- the matrix product: the launchers of the CUDA variants, and
  * the tile shapes of the tuned one. */
 #pragma once
 #include "common/kernel.h"
@@ -21,13 +21,13 @@ void lab_gemm_cublaslt_note(const struct lab_call *call,
                             struct lab_variant_note *out);
 /* fp32 by three products in tf32 (tf32x3_sm90.cuh). */
 lab_kernel_fn lab_gemm_tf32x3;
-/* For the rungs that the TMA unit feeds (operands.cuh). */
+/* For the variants that the TMA unit feeds (operands.cuh). */
 lab_kernel_fn lab_gemm_operands_prepare, lab_gemm_operands_release;
 void lab_gemm_operands_note(const struct lab_call *call,
                             struct lab_variant_note *out);
 LAB_C_END
 
-/* ---- the tuned rung ----
+/* ---- the tuned variant ----
  *
  * One kernel in several tile shapes: which is the fastest depends on the device
  * and on the size, so it is measured. A shape is that of warp.cuh: block
@@ -56,8 +56,8 @@ LAB_C_BEGIN
 LAB_GEMM_SHAPES(LAB_GEMM_SHAPE_LAUNCHER)
 LAB_C_END
 
-/* Rows of the table: the rung, and its candidates. Until a device was tuned the
- * rung runs the shape of wide.cu. A thread has WM/8 x WN/4 elements: it reads
+/* Rows of the table: the variant, and its candidates. Until a device was tuned the
+ * variant runs the shape of wide.cu. A thread has WM/8 x WN/4 elements: it reads
  * (WM + 2 WN) / 8 numbers of a stage, in fours, for WM WN / 32 multiply-adds. */
 #define LAB_GEMM_SHAPE_ROW(bm, bn, d, wm, wn)                                  \
     {.name = #bm "x" #bn "x" #d "_" #wm "x" #wn,                               \

@@ -20,7 +20,7 @@ static enum lab_status blas_gemm_threads(const struct lab_call *call)
     return lab_blas_all_cores(blas_gemm, call);
 }
 
-#define RUNG(label, text, fn)                                                  \
+#define VARIANT(label, text, fn)                                               \
     {                                                                          \
         .name = label, .idea = text, .run = fn,                                \
         .source = "kernels/gemm/gemm_blas.c", .model = {                       \
@@ -28,8 +28,8 @@ static enum lab_status blas_gemm_threads(const struct lab_call *call)
         }                                                                      \
     }
 
-const struct lab_variant lab_blas_rungs_gemm[] = {
-    RUNG("openblas", "the library, one thread", blas_gemm),
-    RUNG("threads", "the library, all cores", blas_gemm_threads),
+const struct lab_variant lab_blas_variants_gemm[] = {
+    VARIANT("openblas", "the library, one thread", blas_gemm),
+    VARIANT("threads", "the library, all cores", blas_gemm_threads),
     {0},
 };

@@ -25,7 +25,7 @@
  * as the stage and 128 bytes across. All rows are 128 bytes: 8 chunks of 16.
  * Chunk c of row r lies at c ^ (r % 8), so that neither eight rows of one chunk
  * nor eight chunks of one row meet in a bank ("swizzle"; the TMA unit of the
- * rung wgmma writes the same order). */
+ * variant wgmma writes the same order). */
 enum { MMA_THREADS = 256, MMA_BM = 128, MMA_BN = 256, MMA_ROW = 128 };
 enum { MMA_A_BYTES = MMA_BM * MMA_ROW, MMA_STAGE_BYTES = 3 * MMA_A_BYTES };
 

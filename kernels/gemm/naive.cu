@@ -1,4 +1,4 @@
-/* kernels/gemm/naive.cu -- the first rung: a thread for each element.
+/* kernels/gemm/naive.cu -- the first variant: a thread for each element.
  *
  * Thread -> element: thread x of a block has a row, thread y a column. It is
  * how one writes it down, and it is the wrong way round: the 32 threads of a

@@ -4,8 +4,8 @@
  * A tensor map wants rows that start on 16 bytes. Where they do (K and N are
  * multiples of 8 in 16 bits, of 4 in fp32) the tensors are taken as they lie;
  * else `prepare` makes room for copies with longer rows, and every `run` copies
- * first: the copy is part of the rung's time. One call at a time, as with all
- * rungs; the room belongs to the size that was prepared. */
+ * first: the copy is part of the variant's time. One call at a time, as with all
+ * variants; the room belongs to the size that was prepared. */
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

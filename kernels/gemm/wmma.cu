@@ -2,7 +2,7 @@
  *
  * The idea: a warp asks for a product of 16 x 16 matrices as one thing
  * (nvcuda::wmma): D = A B + C, sums in fp32. Which lane holds which number is
- * the compiler's affair. Everything around it is as in the rung `tile`: a stage
+ * the compiler's affair. Everything around it is as in the variant `tile`: a stage
  * of both matrices in shared memory, a barrier, the products, a barrier.
  * Thread -> element: 8 warps make 128 x 128, each 64 x 32 in 4 x 2 fragments.
  * Memory: 16 bytes a load, lines of 128 bytes of A. Rows in shared memory are 16

@@ -42,7 +42,7 @@ static enum lab_status full_rows(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_gemm_full[] = {
+const struct lab_variant lab_cpu_variants_gemm_full[] = {
     {.name = "plain",
      .idea = "a sum an element of C, through strides",
      .run = full_plain,

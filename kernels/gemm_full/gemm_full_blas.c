@@ -21,7 +21,7 @@ static enum lab_status blas_full(const struct lab_call *call)
     return st;
 }
 
-const struct lab_variant lab_blas_rungs_gemm_full[] = {
+const struct lab_variant lab_blas_variants_gemm_full[] = {
     {.name = "openblas",
      .idea = "the library, one thread",
      .run = blas_full,

@@ -38,7 +38,7 @@ static enum lab_status int8_integers(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_gemm_int8[] = {
+const struct lab_variant lab_cpu_variants_gemm_int8[] = {
     {.name = "floats",
      .idea = "each number becomes a float first",
      .run = int8_floats,

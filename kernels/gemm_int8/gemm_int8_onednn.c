@@ -1,6 +1,6 @@
 /* kernels/gemm_int8/gemm_int8_onednn.c -- the product of 8-bit numbers by oneDNN, a
- * rung of the lab and a way to do inference on the CPU. Its sums are whole numbers of
- * 32 bits, as in the other rungs; the scale is ours. Where the processor has VNNI (vpdpbusd),
+ * variant of the lab and a way to do inference on the CPU. Its sums are whole numbers of
+ * 32 bits, as in the other variants; the scale is ours. Where the processor has VNNI (vpdpbusd),
  * an instruction adds four products of bytes a lane. */
 #include "gemm_int8/gemm_int8.h"
 #include "library/onednn.h"

@@ -54,7 +54,7 @@ static enum lab_status skip(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_gemm_sparse[] = {
+const struct lab_variant lab_cpu_variants_gemm_sparse[] = {
     {.name = "dense",
      .idea = "the zeros are multiplied, too",
      .run = dense,

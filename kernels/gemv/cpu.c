@@ -49,7 +49,7 @@ static enum lab_status gemv_lanes(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_gemv[] = {
+const struct lab_variant lab_cpu_variants_gemv[] = {
     {.name = "plain",
      .idea = "one sum a row: every addition waits for the last",
      .run = gemv_plain,

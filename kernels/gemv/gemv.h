@@ -1,4 +1,4 @@
-/* kernels/gemv/gemv.h -- y = A x: the launchers of the CUDA rungs.
+/* kernels/gemv/gemv.h -- y = A x: the launchers of the CUDA variants.
  *
  * A (M,N) row-major and x (N) in, y (M) out, fp32. */
 #pragma once

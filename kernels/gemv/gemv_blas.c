@@ -14,7 +14,7 @@ static enum lab_status blas_gemv(const struct lab_call *call)
     return st;
 }
 
-const struct lab_variant lab_blas_rungs_gemv[] = {
+const struct lab_variant lab_blas_variants_gemv[] = {
     {.name = "openblas",
      .idea = "the library, one thread",
      .run = blas_gemv,

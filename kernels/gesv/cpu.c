@@ -38,7 +38,7 @@ static enum lab_status gesv_unblocked(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_gesv[] = {
+const struct lab_variant lab_cpu_variants_gesv[] = {
     {.name = "unblocked",
      .idea = "the factors of lu, then two triangles",
      .run = gesv_unblocked,

@@ -46,7 +46,7 @@ static enum lab_status cusolver(const struct lab_call *call)
     return st;
 }
 
-extern const struct lab_variant lab_cuda_rungs_gesv[] = {
+extern const struct lab_variant lab_cuda_variants_gesv[] = {
     {.name = "cusolver",
      .idea = "the vendor's library: getrf, then getrs",
      .needs = "cuSOLVER",

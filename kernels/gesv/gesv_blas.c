@@ -30,7 +30,7 @@ static enum lab_status lapack_gesv(const struct lab_call *call)
     return lab_lapack_judge(info, "dgetrs");
 }
 
-const struct lab_variant lab_blas_rungs_gesv[] = {
+const struct lab_variant lab_blas_variants_gesv[] = {
     {.name = "lapack",
      .idea = "the library's dgetrf and dgetrs",
      .run = lapack_gesv,

@@ -3,7 +3,7 @@
  *
  * An operation is files in the folder of its op, kernels/<folder>/: operation.c
  * holds `const struct lab_operation lab_operation_<name>`, cpu.c the CPU's
- * rungs, rungs.cu the table of the CUDA ones. The build makes the list of all
+ * variants, variants.cu the table of the CUDA ones. The build makes the list of all
  * operations, labs/labs.def, of what the operation.c define.
  *
  * Functions here are called by one thread at a time and keep nothing. */
@@ -17,7 +17,7 @@ enum {
                               that of the next */
 };
 
-/* The unit of a rung's speed. */
+/* The unit of a variant's speed. */
 enum lab_bench_unit {
     LAB_UNIT_FLOPS, /* FLOP a second */
     LAB_UNIT_BYTES, /* bytes that the problem needs, a second */
@@ -82,7 +82,7 @@ struct lab_operation {
     const char *shape;        /* how a size is written: "MxNxK" */
     int dims;                 /* 1 to LAB_BENCH_DIMS */
     enum lab_bench_unit unit; /* of its rates */
-    /* What its rungs multiply where that is no enum lab_precision: "int8". Their
+    /* What its variants multiply where that is no enum lab_precision: "int8". Their
      * precision is LAB_FP32 then, that of the result. NULL: as they state. */
     const char *arithmetic;
     const char *item;      /* LAB_UNIT_TIME: what is counted, "access" */
@@ -100,13 +100,13 @@ struct lab_operation {
     double (*flop)(const int64_t *dim);
     double (*bytes)(const int64_t *dim, enum lab_precision p); /* needed */
     double (*items)(const int64_t *dim); /* LAB_UNIT_TIME only */
-    /* Bytes that a rung asks of L2 and memory; NULL: model.traffic * bytes. */
+    /* Bytes that a variant asks of L2 and memory; NULL: model.traffic * bytes. */
     double (*traffic)(const int64_t *dim, enum lab_precision p,
                       const struct lab_kernel_model *model);
-    /* The same of a library's rung, by its name, where its kernels are known; NaN
+    /* The same of a library's variant, by its name, where its kernels are known; NaN
      * for the others. NULL: of none. */
     double (*library_traffic)(const int64_t *dim, enum lab_precision p,
-                              const char *rung);
+                              const char *variant);
     /* Element i of output `out` (0: the first that is no input). */
     struct lab_ladder_element (*element)(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out,

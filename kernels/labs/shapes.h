@@ -40,7 +40,7 @@ struct lab_bench_sum lab_bench_product_sum(const struct lab_bench_numbers *n,
 
 /* ---- each row of a matrix for itself; dim is R, C ---- */
 
-/* Around every shape that a rung keeps in registers (row.cuh), and longer than
+/* Around every shape that a variant keeps in registers (row.cuh), and longer than
  * all. An element costs a row: long rows are so many that only some are
  * compared. */
 extern const char *const lab_bench_row_checks[];

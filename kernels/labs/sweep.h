@@ -3,7 +3,7 @@
 #pragma once
 #include "common/kernel.h"
 
-/* Number `i` of the size that a rung is called with; a call's params are its
+/* Number `i` of the size that a variant is called with; a call's params are its
  * size (common/kernel.h). */
 static inline int64_t lab_bench_dim(const struct lab_call *call, int i)
 {

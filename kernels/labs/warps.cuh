@@ -1,4 +1,4 @@
-/* kernels/labs/warps.cuh -- rungs of labs with sizes of N, WARPS: a kernel on a
+/* kernels/labs/warps.cuh -- variants of labs with sizes of N, WARPS: a kernel on a
  * vector with so many warps on each multiprocessor and no more. */
 #pragma once
 #include "labs/lab.cuh"
@@ -6,7 +6,7 @@
 
 /* Defines the launcher NAME, NAME_prepare and NAME_note for KERNEL<EACH>(y, x,
  * n) with a note by NOTE<EACH>(call, out). */
-#define LAB_WARPS_RUNG(NAME, KERNEL, EACH, NOTE)                               \
+#define LAB_WARPS_VARIANT(NAME, KERNEL, EACH, NOTE)                            \
     static enum lab_status NAME##_prepare(const struct lab_call *call)         \
     {                                                                          \
         return lab_bench_take_warps(                                           \

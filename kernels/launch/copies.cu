@@ -91,7 +91,7 @@ static void fours_note(const struct lab_call *call,
 
 #define SOURCE "kernels/launch/copies.cu"
 
-extern const struct lab_variant lab_cuda_rungs_launch[] = {
+extern const struct lab_variant lab_cuda_variants_launch[] = {
     {.name = "plain",
      .idea = "a thread for each number",
      .run = plain,

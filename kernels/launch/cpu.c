@@ -22,7 +22,7 @@ static enum lab_status blocks(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_launch[] = {
+const struct lab_variant lab_cpu_variants_launch[] = {
     {.name = "blocks",
      .idea = "block after block, thread after thread",
      .run = blocks,

@@ -100,7 +100,7 @@ static enum lab_status cpu_lanes(const struct lab_call *call)
     return rows(call, lanes);
 }
 
-const struct lab_variant lab_cpu_rungs_layer_norm[] = {
+const struct lab_variant lab_cpu_variants_layer_norm[] = {
     {.name = "plain",
      .idea = "three walks over a row that is in the cache",
      .run = cpu_plain,

@@ -44,7 +44,7 @@ static enum lab_status layout_blocked(const struct lab_call *call)
     return turn_all(call, SQUARE);
 }
 
-const struct lab_variant lab_cpu_rungs_layout[] = {
+const struct lab_variant lab_cpu_variants_layout[] = {
     {.name = "plain",
      .idea = "reads along the image, writes C numbers apart",
      .run = layout_plain,

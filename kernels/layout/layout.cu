@@ -81,7 +81,7 @@ static enum lab_status tile_half(const struct lab_call *call)
 
 /* plain reads 32 bytes for 4 and
  * writes 4: 36 for 8. */
-extern const struct lab_variant lab_cuda_rungs_layout[] = {
+extern const struct lab_variant lab_cuda_variants_layout[] = {
     {.name = "plain",
      .idea = "a thread for each element of the result",
      .run = plain,

@@ -181,18 +181,18 @@ const struct lab_kernel_set *const *lab_blas_sets(int *count)
     return sets;
 }
 
-const struct lab_variant *lab_blas_rung(const char *operation, int i)
+const struct lab_variant *lab_blas_variant(const char *operation, int i)
 {
-#define LAB_BLAS_RUNG(operation) {#operation, lab_blas_rungs_##operation},
+#define LAB_BLAS_VARIANT(operation) {#operation, lab_blas_variants_##operation},
     static const struct {
         const char *operation;
-        const struct lab_variant *rungs;
-    } tables[] = {LAB_BLAS_RUNGS(LAB_BLAS_RUNG)};
+        const struct lab_variant *variants;
+    } tables[] = {LAB_BLAS_VARIANTS(LAB_BLAS_VARIANT)};
     for (size_t t = 0; lab_openblas() && t < sizeof(tables) / sizeof(tables[0]);
          t++) {
         if (strcmp(tables[t].operation, operation) != 0)
             continue;
-        for (const struct lab_variant *r = tables[t].rungs; r->name; r++) {
+        for (const struct lab_variant *r = tables[t].variants; r->name; r++) {
             if (i-- == 0)
                 return r;
         }

@@ -17,7 +17,7 @@
     F(lstm)                                                                    \
     F(attention)                                                               \
     F(scaled_dot_attention)
-#define LAB_BLAS_RUNGS(F)                                                      \
+#define LAB_BLAS_VARIANTS(F)                                                   \
     F(saxpy)                                                                   \
     F(transpose)                                                               \
     F(gemm)                                                                    \
@@ -33,12 +33,12 @@
 
 LAB_C_BEGIN
 #define LAB_BLAS_SET(op) extern const struct lab_kernel_set lab_blas_##op;
-#define LAB_BLAS_RUNG(operation)                                               \
-    extern const struct lab_variant lab_blas_rungs_##operation[];
+#define LAB_BLAS_VARIANT(operation)                                            \
+    extern const struct lab_variant lab_blas_variants_##operation[];
 LAB_BLAS_SETS(LAB_BLAS_SET)
-LAB_BLAS_RUNGS(LAB_BLAS_RUNG)
+LAB_BLAS_VARIANTS(LAB_BLAS_VARIANT)
 #undef LAB_BLAS_SET
-#undef LAB_BLAS_RUNG
+#undef LAB_BLAS_VARIANT
 
 /* All sets, an array of *count pointers: none where OpenBLAS is not installed. */
 const struct lab_kernel_set *const *lab_blas_sets(int *count);
@@ -46,7 +46,7 @@ const struct lab_kernel_set *const *lab_blas_sets(int *count);
 const char *lab_blas_version(void);
 /* Row i of an operation in the order of its table, NULL past the last; none where
  * OpenBLAS is not installed. */
-const struct lab_variant *lab_blas_rung(const char *operation, int i);
+const struct lab_variant *lab_blas_variant(const char *operation, int i);
 
 /* Refuses sides that BLAS's 32-bit sizes do not hold (LAB_E_RANGE). */
 enum lab_status lab_blas_check(int64_t N, int64_t K, int64_t M);

@@ -42,6 +42,6 @@ struct lab_cusparselt {
 
 LAB_C_BEGIN
 /* The table, which the CUDA module puts here before a device is opened. NULL: not
- * the CUDA module. gemm_sparse/rungs.cu has the variable. */
+ * the CUDA module. gemm_sparse/gemm_sparse.cu has the variable. */
 extern const struct lab_cusparselt *lab_cusparselt;
 LAB_C_END

@@ -8,7 +8,7 @@
 
 #define LAB_ONEDNN_MODULE "lapenna-lab-onednn.so"
 enum { LAB_ONEDNN_ABI = 5 };
-/* A set with this before its name has rungs of that lab, no rows of an op. */
+/* A set with this before its name has variants of that lab, no rows of an op. */
 #define LAB_ONEDNN_LAB "lab:"
 
 /* Called on the thread of the failing call, before it returns `st`. */

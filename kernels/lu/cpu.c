@@ -62,7 +62,7 @@ static enum lab_status lu_unblocked(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_lu[] = {
+const struct lab_variant lab_cpu_variants_lu[] = {
     {.name = "unblocked",
      .idea = "a column at a time, taken from all to its right",
      .run = lu_unblocked,

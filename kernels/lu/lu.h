@@ -1,5 +1,5 @@
 /* kernels/lu/lu.h -- P A = L U in double precision: the launchers of the
- * CUDA rungs.
+ * CUDA variants.
  *
  * A (n,n) in, columns first; LU (n,n) out, both factors in one matrix, and the
  * pivots (n) of LAPACK, from 1; scratch (1): an integer, LAPACK's info, 0 when

@@ -34,7 +34,7 @@ static enum lab_status lapack_lu_threads(const struct lab_call *call)
     return lab_blas_all_cores(lapack_lu, call);
 }
 
-const struct lab_variant lab_blas_rungs_lu[] = {
+const struct lab_variant lab_blas_variants_lu[] = {
     {.name = "lapack",
      .idea = "the library's dgetrf, one thread",
      .run = lapack_lu,

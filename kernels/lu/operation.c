@@ -94,7 +94,7 @@ struct residual {
     double *squares; /* of a column's difference, then of its numbers in A */
 };
 
-/* Columns of P A - L U, in more than double: subtracted in the order of a rung in
+/* Columns of P A - L U, in more than double: subtracted in the order of a variant in
  * double, its own errors would be gone. */
 static void residual_columns(const void *arg, int64_t from, int64_t to)
 {

@@ -17,7 +17,7 @@ static enum lab_status plain(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_offset[] = {
+const struct lab_variant lab_cpu_variants_offset[] = {
     {.name = "plain",
      .idea = "one loop",
      .run = plain,

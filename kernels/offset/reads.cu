@@ -155,7 +155,7 @@ static void shifted_note(const struct lab_call *call,
 
 #define SOURCE "kernels/offset/reads.cu"
 
-extern const struct lab_variant lab_cuda_rungs_offset[] = {
+extern const struct lab_variant lab_cuda_variants_offset[] = {
     {.name = "plain",
      .idea = "a thread for each number",
      .run = plain,

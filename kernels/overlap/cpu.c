@@ -58,7 +58,7 @@ static enum lab_status parts(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_overlap[] = {
+const struct lab_variant lab_cpu_variants_overlap[] = {
     {.name = "whole",
      .idea = "copy, compute, copy, each over everything",
      .run = whole,

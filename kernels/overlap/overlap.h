@@ -1,5 +1,5 @@
 /* kernels/overlap/overlap.h -- copy, compute, copy back: the recurrence of
- * all its rungs, v = A v + C, and the launchers of the CUDA ones. */
+ * all its variants, v = A v + C, and the launchers of the CUDA ones. */
 #pragma once
 #include "labs/sweep.h"
 
@@ -7,7 +7,7 @@
 #define LAB_OVERLAP_C 0.001f
 enum { LAB_OVERLAP_STEPS = 65536, LAB_OVERLAP_STREAMS = 8 /* at most */ };
 
-/* How the note of a rung begins: what each part takes alone. `number` is "%.3f" to
+/* How the note of a variant begins: what each part takes alone. `number` is "%.3f" to
  * write it, "%lf" to read it. */
 #define LAB_OVERLAP_ALONE(number)                                              \
     "alone: in " number " + kernel " number " + out " number " ms"

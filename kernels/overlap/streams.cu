@@ -286,7 +286,7 @@ NOTE(note_8, 8)
 
 #define SOURCE "kernels/overlap/streams.cu"
 
-extern const struct lab_variant lab_cuda_rungs_overlap[] = {
+extern const struct lab_variant lab_cuda_variants_overlap[] = {
     {.name = "pageable",
      .idea = "one after another, from memory as malloc gives it",
      .run = whole,

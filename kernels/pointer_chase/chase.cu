@@ -154,7 +154,7 @@ static enum lab_status chase_constant(const struct lab_call *call)
 
 #define SOURCE "kernels/pointer_chase/chase.cu"
 
-extern const struct lab_variant lab_cuda_rungs_pointer_chase[] = {
+extern const struct lab_variant lab_cuda_variants_pointer_chase[] = {
     {.name = "l2",
      .idea = "loads that pass L1 by",
      .run = chase_l2,

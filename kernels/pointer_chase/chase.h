@@ -1,4 +1,4 @@
-/* kernels/pointer_chase/chase.h -- what all rungs of the chase share, and
+/* kernels/pointer_chase/chase.h -- what all variants of the chase share, and
  * the launchers of the CUDA ones.
  *
  * The footprint is cut into lines of 128 bytes, and the first number of each

@@ -27,7 +27,7 @@ static enum lab_status plain(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_pointer_chase[] = {
+const struct lab_variant lab_cpu_variants_pointer_chase[] = {
     {.name = "plain",
      .idea = "each access waits for the one before",
      .run = plain,

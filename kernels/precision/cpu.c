@@ -88,23 +88,23 @@ SPLIT(2)
 SPLIT(3)
 SPLIT(4)
 
-#define RUNG(N, PRECISION, IDEA)                                               \
+#define VARIANT(N, PRECISION, IDEA)                                            \
     {                                                                          \
         .name = "split_" #N, .idea = IDEA, .run = split_##N, .source = SOURCE, \
         .precision = PRECISION                                                 \
     }
-#define RUNGS(PRECISION)                                                       \
-    RUNG(1, PRECISION, "A1 B1: both rounded to 16 bits"),                      \
-        RUNG(2, PRECISION, "+ A1 B2: the rest of B"),                          \
-        RUNG(3, PRECISION, "+ A2 B1: the rest of A"),                          \
-        RUNG(4, PRECISION, "+ A2 B2: the product of the rests")
+#define VARIANTS(PRECISION)                                                    \
+    VARIANT(1, PRECISION, "A1 B1: both rounded to 16 bits"),                   \
+        VARIANT(2, PRECISION, "+ A1 B2: the rest of B"),                       \
+        VARIANT(3, PRECISION, "+ A2 B1: the rest of A"),                       \
+        VARIANT(4, PRECISION, "+ A2 B2: the product of the rests")
 
-const struct lab_variant lab_cpu_rungs_precision[] = {
+const struct lab_variant lab_cpu_variants_precision[] = {
     {.name = "fp32",
      .idea = "fp32, a sum after the other",
      .run = plain,
      .source = SOURCE},
-    RUNGS(LAB_BF16),
-    RUNGS(LAB_FP16),
+    VARIANTS(LAB_BF16),
+    VARIANTS(LAB_FP16),
     {0},
 };

@@ -8,7 +8,7 @@
 
 #include "precision/precision.h"
 
-/* The parts of the 16-bit rungs: first and second of A, then of B. */
+/* The parts of the 16-bit variants: first and second of A, then of B. */
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out)
 {
@@ -34,7 +34,7 @@ static double bytes(const int64_t *dim, enum lab_precision p)
 
 /* Both factors of a term are rounded, to 8 bits behind the leading one at the
  * worst; the errors of the terms add up like a random walk. Eight times that is
- * what no correct rung reaches. How much better a split is, is for the tests. */
+ * what no correct variant reaches. How much better a split is, is for the tests. */
 static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {

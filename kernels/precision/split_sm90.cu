@@ -6,7 +6,7 @@
  * at the tensor core's full rate; the sum never leaves the registers, as if the
  * depth were 4 K. The fourth product is as small as what was cut off anyway.
  * Two kernels: `take_apart` writes the parts, rows starting on 16 bytes; then
- * the tiles of the rung wgmma of gemm (tile_sm90.cuh), once for each product.
+ * the tiles of the variant wgmma of gemm (tile_sm90.cuh), once for each product.
  * Its price: n products, and before them 8 bytes moved for each number. fp16 has
  * more bits than bf16 but less room: an A2 below 2^-14 loses bits again, and a
  * number above 65504 has no A1 at all. */

@@ -59,7 +59,7 @@ static enum lab_status lanes(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_read_levels[] = {
+const struct lab_variant lab_cpu_variants_read_levels[] = {
     {.name = "plain",
      .idea = "one largest number",
      .run = plain,

@@ -1,4 +1,4 @@
-/* kernels/read_levels/levels.h -- what its rungs share, and the launchers
+/* kernels/read_levels/levels.h -- what its variants share, and the launchers
  * of the CUDA ones. */
 #pragma once
 #include "labs/sweep.h"

@@ -16,7 +16,7 @@
  *         read there.
  *
  * The largest number does not depend on how often or in which order numbers are
- * read, so that every rung must give the same bits. The rounds of the loop are
+ * read, so that every variant must give the same bits. The rounds of the loop are
  * given beside it, in chunks: each block writes down how far its loop counter
  * has come, and the last kernel adds them up. That finds a wrong number of
  * rounds; loads that the compiler had moved out of the loop would not show in
@@ -210,7 +210,7 @@ static enum lab_status levels_shared(const struct lab_call *call)
 
 #define SOURCE "kernels/read_levels/reads.cu"
 
-extern const struct lab_variant lab_cuda_rungs_read_levels[] = {
+extern const struct lab_variant lab_cuda_variants_read_levels[] = {
     {.name = "l2",
      .idea = "loads that pass L1 by",
      .run = levels_l2,

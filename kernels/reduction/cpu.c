@@ -37,7 +37,7 @@ static enum lab_status cpu_sum_lanes(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_reduction[] = {
+const struct lab_variant lab_cpu_variants_reduction[] = {
     {.name = "plain",
      .idea = "one sum: every addition waits for the last",
      .run = cpu_sum,

@@ -1,5 +1,5 @@
 /* kernels/reduction/reduction.h -- the sum of a vector: the launchers of
- * the CUDA rungs. */
+ * the CUDA variants. */
 #pragma once
 #include "common/kernel.h"
 

@@ -18,7 +18,7 @@ static enum lab_status cpu_saxpy(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_saxpy[] = {
+const struct lab_variant lab_cpu_variants_saxpy[] = {
     {.name = "plain",
      .idea = "one loop",
      .run = cpu_saxpy,

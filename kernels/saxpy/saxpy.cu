@@ -76,7 +76,7 @@ static enum lab_status fours(const struct lab_call *call)
     return lab_launched("saxpy_fours");
 }
 
-extern const struct lab_variant lab_cuda_rungs_saxpy[] = {
+extern const struct lab_variant lab_cuda_variants_saxpy[] = {
     {.name = "one_block",
      .idea = "one block of 256 threads walks over everything",
      .run = one_block,

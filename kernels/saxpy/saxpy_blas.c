@@ -13,7 +13,7 @@ static enum lab_status blas_saxpy(const struct lab_call *call)
     return st;
 }
 
-const struct lab_variant lab_blas_rungs_saxpy[] = {
+const struct lab_variant lab_blas_variants_saxpy[] = {
     {.name = "openblas",
      .idea = "the library, one thread",
      .run = blas_saxpy,

@@ -2,7 +2,7 @@
  *
  * plain   three walks over a row: the largest, the sum of the exps, which are
  *         kept in the place of the result, the quotient.
- * online  the largest and the sum in one walk, as the GPU's rung does it: here
+ * online  the largest and the sum in one walk, as the GPU's variant does it: here
  *         a row is in the cache, a walk costs little and an exp much, and this
  *         takes two of them for each number. */
 #include <math.h>
@@ -58,7 +58,7 @@ static enum lab_status cpu_online(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_softmax[] = {
+const struct lab_variant lab_cpu_variants_softmax[] = {
     {.name = "plain",
      .idea = "three walks over a row that is in the cache",
      .run = cpu_plain,

@@ -87,7 +87,7 @@ static enum lab_status eights(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_stencil[] = {
+const struct lab_variant lab_cpu_variants_stencil[] = {
     {.name = "plain",
      .idea = "seven additions a result",
      .run = plain,

@@ -1,4 +1,4 @@
-/* kernels/stencil/stencil.h -- a sum of seven neighbours: what all rungs
+/* kernels/stencil/stencil.h -- a sum of seven neighbours: what all variants
  * share, and the launchers of the CUDA ones. */
 #pragma once
 #include "common/kernel.h"

@@ -116,7 +116,7 @@ static enum lab_status fours(const struct lab_call *call)
 
 #define SOURCE "kernels/stencil/sums.cu"
 
-extern const struct lab_variant lab_cuda_rungs_stencil[] = {
+extern const struct lab_variant lab_cuda_variants_stencil[] = {
     {.name = "global",
      .idea = "seven loads a result: L1 answers most",
      .run = global,

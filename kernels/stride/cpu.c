@@ -38,7 +38,7 @@ static enum lab_status whole(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_stride[] = {
+const struct lab_variant lab_cpu_variants_stride[] = {
     {.name = "plain",
      .idea = "one loop, S numbers apart",
      .run = plain,

@@ -121,7 +121,7 @@ static void note(const struct lab_call *call, struct lab_variant_note *out)
 /* c). */
 #define SOURCE "kernels/stride/reads.cu"
 
-extern const struct lab_variant lab_cuda_rungs_stride[] = {
+extern const struct lab_variant lab_cuda_variants_stride[] = {
     {.name = "plain",
      .idea = "a thread for each result",
      .run = plain,

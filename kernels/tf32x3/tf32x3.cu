@@ -1,5 +1,5 @@
 /* kernels/tf32x3/tf32x3.cu -- which devices have the product of tf32x3_sm90.cuh, and the
- * rung of lab precision. */
+ * variant of lab precision. */
 #include "gemm/gemm.cuh"
 #include "tf32x3/tf32x3.h"
 

@@ -42,7 +42,7 @@ static enum lab_status cpu_transpose_blocked(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_transpose[] = {
+const struct lab_variant lab_cpu_variants_transpose[] = {
     {.name = "plain",
      .idea = "reads along rows, writes down columns",
      .run = cpu_transpose,

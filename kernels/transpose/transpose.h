@@ -1,5 +1,5 @@
 /* kernels/transpose/transpose.h -- the transpose of a matrix: the launchers of the
- * CUDA rungs. */
+ * CUDA variants. */
 #pragma once
 #include "common/kernel.h"
 

@@ -15,7 +15,7 @@ static enum lab_status blas_transpose(const struct lab_call *call)
     return st;
 }
 
-const struct lab_variant lab_blas_rungs_transpose[] = {
+const struct lab_variant lab_blas_variants_transpose[] = {
     {.name = "openblas",
      .idea = "the library, one thread",
      .run = blas_transpose,

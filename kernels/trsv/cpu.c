@@ -39,7 +39,7 @@ static enum lab_status trsv_rows(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_trsv[] = {
+const struct lab_variant lab_cpu_variants_trsv[] = {
     {.name = "columns",
      .idea = "a column at a time: for matrices by columns",
      .run = trsv_columns,

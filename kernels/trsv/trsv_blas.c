@@ -18,7 +18,7 @@ static enum lab_status blas_trsv(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_blas_rungs_trsv[] = {
+const struct lab_variant lab_blas_variants_trsv[] = {
     {.name = "openblas",
      .idea = "the library, one thread",
      .run = blas_trsv,

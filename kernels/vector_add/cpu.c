@@ -19,7 +19,7 @@ static enum lab_status cpu_add(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_vector_add[] = {
+const struct lab_variant lab_cpu_variants_vector_add[] = {
     {.name = "plain",
      .idea = "one loop",
      .run = cpu_add,

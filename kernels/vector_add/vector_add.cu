@@ -47,7 +47,7 @@ static enum lab_status add_fours(const struct lab_call *call)
     return lab_launched("add_fours");
 }
 
-extern const struct lab_variant lab_cuda_rungs_vector_add[] = {
+extern const struct lab_variant lab_cuda_variants_vector_add[] = {
     {.name = "plain",
      .idea = "a thread for each element",
      .run = add_plain,

@@ -41,13 +41,13 @@ static void note(const struct lab_call *call, struct lab_variant_note *out)
              warps * 32 * 4 * EACH);
 }
 
-LAB_WARPS_RUNG(one, warps_copy, 1, note)
-LAB_WARPS_RUNG(two, warps_copy, 2, note)
-LAB_WARPS_RUNG(four, warps_copy, 4, note)
+LAB_WARPS_VARIANT(one, warps_copy, 1, note)
+LAB_WARPS_VARIANT(two, warps_copy, 2, note)
+LAB_WARPS_VARIANT(four, warps_copy, 4, note)
 
 #define SOURCE "kernels/warps_copy/copies.cu"
 
-extern const struct lab_variant lab_cuda_rungs_warps_copy[] = {
+extern const struct lab_variant lab_cuda_variants_warps_copy[] = {
     {.name = "one",
      .idea = "one load of 4 bytes a thread at a time",
      .run = one,

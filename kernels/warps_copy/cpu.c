@@ -15,7 +15,7 @@ static enum lab_status plain(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_warps_copy[] = {
+const struct lab_variant lab_cpu_variants_warps_copy[] = {
     {.name = "plain",
      .idea = "one loop; a CPU has no warps",
      .run = plain,

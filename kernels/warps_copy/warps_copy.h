@@ -1,4 +1,4 @@
-/* kernels/warps_copy/warps_copy.h -- the launchers of its rungs. */
+/* kernels/warps_copy/warps_copy.h -- the launchers of its variants. */
 #pragma once
 #include "labs/sweep.h"
 

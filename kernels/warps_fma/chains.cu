@@ -48,13 +48,13 @@ static void note(const struct lab_call *call, struct lab_variant_note *out)
     snprintf(out->text, sizeof(out->text), "%.4g chains a scheduler", chains);
 }
 
-LAB_WARPS_RUNG(one, warps_fma, 1, note)
-LAB_WARPS_RUNG(two, warps_fma, 2, note)
-LAB_WARPS_RUNG(four, warps_fma, 4, note)
+LAB_WARPS_VARIANT(one, warps_fma, 1, note)
+LAB_WARPS_VARIANT(two, warps_fma, 2, note)
+LAB_WARPS_VARIANT(four, warps_fma, 4, note)
 
 #define SOURCE "kernels/warps_fma/chains.cu"
 
-extern const struct lab_variant lab_cuda_rungs_warps_fma[] = {
+extern const struct lab_variant lab_cuda_variants_warps_fma[] = {
     {.name = "one",
      .idea = "one chain a thread: each step waits four cycles",
      .run = one,

@@ -53,7 +53,7 @@ static enum lab_status many(const struct lab_call *call)
     return LAB_OK;
 }
 
-const struct lab_variant lab_cpu_rungs_warps_fma[] = {
+const struct lab_variant lab_cpu_variants_warps_fma[] = {
     {.name = "one",
      .idea = "one chain: each step waits for the one before",
      .run = one,

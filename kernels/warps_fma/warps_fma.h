@@ -1,4 +1,4 @@
-/* kernels/warps_fma/warps_fma.h -- the recurrence of all its rungs, and
+/* kernels/warps_fma/warps_fma.h -- the recurrence of all its variants, and
  * their launchers: v = A v + C, STEPS times. */
 #pragma once
 #include "labs/sweep.h"

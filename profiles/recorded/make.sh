@@ -6,7 +6,7 @@
 #         profiles/recorded/h200.db
 #
 # Every lab is climbed once, at the sizes of its lesson, with hardware counters of
-# every rung. Three have too many kernels or too large ones for that: they are climbed
+# every variant. Three have too many kernels or too large ones for that: they are climbed
 # without, and again with counters at their small sizes. Every lesson runs once with the variants that
 # it runs by default; where it trains and has products also with `naive` and `cublas`,
 # without counters; those of `many` with all of `variants`, with counters, and three for
@@ -99,7 +99,7 @@ lab_jobs() {
             echo "$lab_job --counters basic --sizes 300x32,300x128,300x256,50x128,50x512"
             ;;
         # Counting takes 11 to 12 ps for each multiply-add of our kernels on an H200: at
-        # 12000 20 s a rung.
+        # 12000 20 s a variant.
         lab-gflops)
             echo "$lab_job"
             echo "$lab_job --counters basic --sizes 2000,4000,6000"

@@ -1,4 +1,4 @@
-/* What a lab is going to measure: names, sizes, rungs, predictions. */
+/* What a lab is going to measure: names, sizes, variants, predictions. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "report/suggest.h"
 #include "bench/bench.h"
 #include "engine/sim_backend.h"
-#include "labs/cpu_rungs.h"
+#include "labs/cpu_variants.h"
 #include "lesson/catalog.h"
 #include "profiler/roofline.h"
 #include "report/print.h"
@@ -30,7 +30,7 @@ void lab_bench_shown_unit(const struct lab_bench *lab, char *out, size_t size)
 bool lab_bench_is_one_kernel(const char *name)
 {
     const struct lab_variant *first;
-    for (int i = 0; name && (first = lab_cpu_rung("first", i)); i++)
+    for (int i = 0; name && (first = lab_cpu_variant("first", i)); i++)
         if (strcmp(first->name, name) == 0)
             return true;
     return false;
@@ -38,8 +38,8 @@ bool lab_bench_is_one_kernel(const char *name)
 
 bool lab_bench_has_precisions(const struct lab_bench *lab)
 {
-    for (int i = 0; i < lab->n_rungs; i++) {
-        if (lab->rungs[i]->precision != LAB_FP32)
+    for (int i = 0; i < lab->n_variants; i++) {
+        if (lab->variants[i]->precision != LAB_FP32)
             return true;
     }
     return false;
@@ -52,8 +52,9 @@ const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
     out[0] = '\0';
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
         bool there = false;
-        for (int i = 0; i < lab->n_rungs; i++)
-            there = there || lab->rungs[i]->precision == (enum lab_precision)p;
+        for (int i = 0; i < lab->n_variants; i++)
+            there =
+                there || lab->variants[i]->precision == (enum lab_precision)p;
         if (there && used < size)
             used += (size_t)snprintf(
                 out + used, size - used, "%s%s", used ? ", " : "",
@@ -212,8 +213,8 @@ static enum lab_status add_course_sizes(struct lab_bench *lab)
         const struct lab_lesson_slide *s = &from->slides[i];
         struct lab_ladder_size size;
         bool here = false;
-        for (int r = 0; r < lab->n_rungs && s->rung; r++)
-            here = here || strcmp(lab->rungs[r]->name, s->rung) == 0;
+        for (int r = 0; r < lab->n_variants && s->variant; r++)
+            here = here || strcmp(lab->variants[r]->name, s->variant) == 0;
         if (!here || lab->n_sizes == LAB_BENCH_SIZES)
             continue;
         enum lab_status st =
@@ -282,16 +283,17 @@ static enum lab_status read_sizes(struct lab_bench *lab)
 }
 
 /* A name that this backend has not: another's, or unknown. */
-static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
-                               const struct lab_variant *const *all, int count)
+static enum lab_status no_variant(const struct lab_bench *lab, const char *word,
+                                  const struct lab_variant *const *all,
+                                  int count)
 {
-    const char *names[LAB_BENCH_RUNGS];
+    const char *names[LAB_BENCH_VARIANTS];
     const struct lab_cuda_module *module = NULL;
     const char *op = lab->ladder->name;
     struct lab_str list;
     if (lab->backend->host_memory && !lab_cuda_load(&module)) {
         const struct lab_variant *r;
-        for (int i = 0; (r = module->backend->rung(NULL, op, i)); i++) {
+        for (int i = 0; (r = module->backend->variant(NULL, op, i)); i++) {
             if (strcmp(r->name, word) == 0)
                 return lab_fail(LAB_E_UNSUPPORTED,
                                 "[lab.variant-gpu] variant %s of %s is a CUDA "
@@ -321,39 +323,41 @@ static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
     return st;
 }
 
-static enum lab_status add_rung(struct lab_bench *lab, const char *word,
-                                const struct lab_variant *const *all, int count)
+static enum lab_status add_variant(struct lab_bench *lab, const char *word,
+                                   const struct lab_variant *const *all,
+                                   int count)
 {
-    for (int i = 0; i < lab->n_rungs; i++) {
-        if (strcmp(lab->rungs[i]->name, word) == 0)
+    for (int i = 0; i < lab->n_variants; i++) {
+        if (strcmp(lab->variants[i]->name, word) == 0)
             return lab_fail(LAB_E_USAGE,
                             "[lab.variant-twice] --variants names %s twice",
                             word);
     }
-    const int before = lab->n_rungs;
-    /* A name may stand for one rung of each precision. */
+    const int before = lab->n_variants;
+    /* A name may stand for one variant of each precision. */
     for (int i = 0; i < count; i++) {
         if (strcmp(all[i]->name, word) == 0)
-            lab->rungs[lab->n_rungs++] = all[i];
+            lab->variants[lab->n_variants++] = all[i];
     }
-    return lab->n_rungs > before ? LAB_OK : no_rung(lab, word, all, count);
+    return lab->n_variants > before ? LAB_OK
+                                    : no_variant(lab, word, all, count);
 }
 
-/* Only the rungs of the precisions that were asked for. */
+/* Only the variants of the precisions that were asked for. */
 static enum lab_status keep_precisions(struct lab_bench *lab)
 {
     unsigned wanted = lab->options->precisions;
-    /* A lesson's choice, too, is of the GPU's rungs. */
+    /* A lesson's choice, too, is of the GPU's variants. */
     if (!wanted && lab->lesson && !lab->backend->host_memory)
         wanted = lab->lesson->lab.precisions;
     struct lab_str asked;
     char there[64];
     int n = 0;
     lab_bench_precisions(lab, there, sizeof(there));
-    for (int i = 0; i < lab->n_rungs; i++)
-        if (!wanted || wanted >> lab->rungs[i]->precision & 1)
-            lab->rungs[n++] = lab->rungs[i];
-    lab->n_rungs = n;
+    for (int i = 0; i < lab->n_variants; i++)
+        if (!wanted || wanted >> lab->variants[i]->precision & 1)
+            lab->variants[n++] = lab->variants[i];
+    lab->n_variants = n;
     if (n > 0)
         return LAB_OK;
     lab_str_init(&asked);
@@ -363,7 +367,7 @@ static enum lab_status keep_precisions(struct lab_bench *lab)
                          lab_precision_name((enum lab_precision)p));
     enum lab_status st = lab_fail(
         LAB_E_NOT_BUILT,
-        "[lab.precision] --precision %s: the rungs of %s that are "
+        "[lab.precision] --precision %s: the variants of %s that are "
         "measured here compute in %s%s",
         lab_str_text(&asked), lab->ladder->name, there,
         lab->ladder->arithmetic ? ", which --precision calls fp32" : "");
@@ -374,30 +378,30 @@ static enum lab_status keep_precisions(struct lab_bench *lab)
 static void keep_tuned(struct lab_bench *lab)
 {
     int n = 0;
-    for (int i = 0; i < lab->n_rungs; i++) {
-        if (lab->rungs[i]->tuned)
-            lab->rungs[n++] = lab->rungs[i];
+    for (int i = 0; i < lab->n_variants; i++) {
+        if (lab->variants[i]->tuned)
+            lab->variants[n++] = lab->variants[i];
     }
-    lab->n_rungs = n;
+    lab->n_variants = n;
 }
 
-static enum lab_status read_rungs(struct lab_bench *lab)
+static enum lab_status read_variants(struct lab_bench *lab)
 {
-    const struct lab_variant *all[LAB_BENCH_RUNGS];
-    int count =
-        lab_ladder_rungs(lab->backend, lab->ladder, NULL, all, LAB_BENCH_RUNGS);
+    const struct lab_variant *all[LAB_BENCH_VARIANTS];
+    int count = lab_ladder_variants(lab->backend, lab->ladder, NULL, all,
+                                    LAB_BENCH_VARIANTS);
     const char *at = lab->options->variants;
     const char *word;
     size_t n = 0;
     enum lab_status st = LAB_OK;
-    /* A lesson's choice is of the GPU's rungs; the CPU has few. */
+    /* A lesson's choice is of the GPU's variants; the CPU has few. */
     if (!at && lab->lesson && !lab->backend->host_memory)
         at = lab->lesson->lab.variants;
     if (lab->options->into)
         at = lab->options->into;
     if (!at || lab->options->tune) {
-        memcpy(lab->rungs, all, sizeof(all));
-        lab->n_rungs = count;
+        memcpy(lab->variants, all, sizeof(all));
+        lab->n_variants = count;
         at = NULL;
     }
     if (lab->options->tune)
@@ -406,16 +410,17 @@ static enum lab_status read_rungs(struct lab_bench *lab)
     while (!st && (word = next_word(&at, &n))) {
         char name[64];
         snprintf(name, sizeof(name), "%.*s", (int)(n < 63 ? n : 63), word);
-        st =
-            n ? add_rung(lab, name, all, count) : empty_word("variants", whole);
+        st = n ? add_variant(lab, name, all, count)
+               : empty_word("variants", whole);
     }
-    if (!st && lab->n_rungs == 0 && lab->options->tune)
-        st = lab_fail(
-            LAB_E_UNSUPPORTED,
-            "[lab.no-tuned] %s has no rung of %s that is tuned; gemm has one",
-            lab->backend->ops->name, lab->ladder->name);
-    else if (!st && lab->n_rungs == 0)
-        st = lab_fail(LAB_E_UNSUPPORTED, "[lab.no-rung] %s has no rung of %s",
+    if (!st && lab->n_variants == 0 && lab->options->tune)
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "[lab.no-tuned] %s has no variant of %s that is tuned; "
+                      "gemm has one",
+                      lab->backend->ops->name, lab->ladder->name);
+    else if (!st && lab->n_variants == 0)
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "[lab.no-variant] %s has no variant of %s",
                       lab->backend->ops->name, lab->ladder->name);
     return st ? st : keep_precisions(lab);
 }
@@ -428,8 +433,8 @@ static enum lab_status fits(const struct lab_bench *lab,
 {
     bool known = strcmp(p->variant, "best") == 0;
     bool sized = !p->size;
-    for (int i = 0; i < lab->n_rungs; i++)
-        known = known || strcmp(lab->rungs[i]->name, p->variant) == 0;
+    for (int i = 0; i < lab->n_variants; i++)
+        known = known || strcmp(lab->variants[i]->name, p->variant) == 0;
     for (int i = 0; i < lab->n_sizes; i++)
         sized = sized || (p->size && strcmp(lab->sizes[i].text, p->size) == 0);
     if (!known)
@@ -553,17 +558,17 @@ enum lab_status lab_bench_ask(struct lab_bench *lab)
         "What do you expect? A number of %s, or a time; " LAB_ROOFLINE_WORDS
         "; an occupancy, 50%%. Empty: no idea.\n",
         unit);
-    for (int i = 0; i <= lab->n_rungs;) {
+    for (int i = 0; i <= lab->n_variants;) {
         char line[96];
-        bool best = i == lab->n_rungs;
-        const char *rung = best ? "best" : lab->rungs[i]->name;
-        lab_printf(stdout, "  %-10s %s: ", rung,
-                   best ? "the fastest of them" : lab->rungs[i]->idea);
+        bool best = i == lab->n_variants;
+        const char *variant = best ? "best" : lab->variants[i]->name;
+        lab_printf(stdout, "  %-10s %s: ", variant,
+                   best ? "the fastest of them" : lab->variants[i]->idea);
         fflush(stdout);
         if (!fgets(line, sizeof(line), stdin))
             return LAB_OK;
         line[strcspn(line, "\n")] = '\0';
-        if (take_line(lab, rung, line))
+        if (take_line(lab, variant, line))
             lab_printf(stdout, "  %s\n", lab_error());
         else
             i++;
@@ -590,7 +595,7 @@ enum lab_status lab_bench_open(struct lab_bench *lab,
     if (!st)
         st = read_sizes(lab);
     if (!st)
-        st = read_rungs(lab);
+        st = read_variants(lab);
     lab->however_long = wants_all(options);
     if (!st && lab->lesson && lab->backend->host_memory &&
         !given_sizes(options) && !options->tune && !options->into)

@@ -119,7 +119,7 @@ lab_bench_gain_over(const struct lab_bench_data *data,
     return over;
 }
 
-/* "streams_4" is 4; the rungs that are one part have other names. */
+/* "streams_4" is 4; the variants that are one part have other names. */
 static int parts_of(const char *variant)
 {
     int parts = 1;
@@ -263,24 +263,26 @@ const char *lab_bench_precision_text(const struct lab_bench_data *data,
     return data->arithmetic && fp32 ? data->arithmetic : r->precision;
 }
 
-static void describe(struct lab_bench_result *r, const struct lab_variant *rung)
+static void describe(struct lab_bench_result *r,
+                     const struct lab_variant *variant)
 {
-    r->variant = rung->name;
-    r->idea = rung->idea;
-    r->source = rung->source ? rung->source : "";
-    r->symbol = rung->symbol;
-    r->precision = lab_precision_name(rung->precision);
-    r->library = rung->model.library;
-    r->wrong_on_purpose = rung->wrong_on_purpose;
+    r->variant = variant->name;
+    r->idea = variant->idea;
+    r->source = variant->source ? variant->source : "";
+    r->symbol = variant->symbol;
+    r->precision = lab_precision_name(variant->precision);
+    r->library = variant->model.library;
+    r->wrong_on_purpose = variant->wrong_on_purpose;
 }
 
-bool lab_bench_measures(const struct lab_bench *lab, int rung, int size)
+bool lab_bench_measures(const struct lab_bench *lab, int variant, int size)
 {
     const struct lab_lesson_lab *from = lab->lesson ? &lab->lesson->lab : NULL;
     bool named = size < lab->course_from;
     for (int i = 0; from && i < from->n_slides && !named; i++)
-        named = from->slides[i].rung &&
-                strcmp(from->slides[i].rung, lab->rungs[rung]->name) == 0;
+        named =
+            from->slides[i].variant &&
+            strcmp(from->slides[i].variant, lab->variants[variant]->name) == 0;
     return named;
 }
 
@@ -292,13 +294,13 @@ enum lab_status lab_bench_model_plan(struct lab_bench_data *data, int set,
     for (int s = 0; s < lab->n_sizes; s++) {
         const struct lab_ladder_size *size = &lab->sizes[s];
         int at = add_size(data, set, size->text, (double)size->dim[0]);
-        for (int r = 0; r < lab->n_rungs && at >= 0; r++) {
+        for (int r = 0; r < lab->n_variants && at >= 0; r++) {
             if (!lab_bench_measures(lab, r, s))
                 continue;
             struct lab_bench_result *row = add_row(data, set, at);
             if (!row)
                 return lab_no_memory("the rows of a lab");
-            describe(row, lab->rungs[r]);
+            describe(row, lab->variants[r]);
         }
         if (at < 0)
             return lab_no_memory("the rows of a lab");
@@ -365,8 +367,8 @@ void lab_bench_model_ceilings(struct lab_bench_data *data, int set,
         name_ceiling(to, m->copy_bytes_s, "a copy");
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
         bool used = false;
-        for (int r = 0; r < lab->n_rungs; r++)
-            used = used || lab->rungs[r]->precision == (enum lab_precision)p;
+        for (int r = 0; r < lab->n_variants; r++)
+            used = used || lab->variants[r]->precision == (enum lab_precision)p;
         if (data->unit != LAB_UNIT_FLOPS || !used || !(m->flops[p] > 0) ||
             m->flops[p] <= to->ceiling)
             continue;
@@ -411,8 +413,8 @@ static double rate_predicted(const struct lab_bench *lab,
                              const struct lab_ladder_row *row)
 {
     const struct lab_prediction *p = find_prediction(
-        lab->predictions, lab->n_predictions, row->rung->name,
-        lab_precision_name(row->rung->precision), row->size.text);
+        lab->predictions, lab->n_predictions, row->variant->name,
+        lab_precision_name(row->variant->precision), row->size.text);
     if (!p || isnan(p->time_ns))
         return p ? p->rate : (double)NAN;
     if (lab->ladder->unit == LAB_UNIT_TIME)
@@ -431,7 +433,7 @@ void lab_bench_result_of(const struct lab_bench *lab,
                          struct lab_bench_result *out)
 {
     lab_bench_result_init(out);
-    describe(out, row->rung);
+    describe(out, row->variant);
     out->place = lab->place;
     out->lab = lab->ladder->name;
     out->size = visible(row->size.text);
@@ -536,21 +538,22 @@ void lab_bench_model_kernel(struct lab_bench_data *data, int set,
                             const struct lab_kernel_record *kernel,
                             const struct lab_counters *counters)
 {
-    struct lab_bench_result *to = find_row(
-        data, set, row->rung->name, lab_precision_name(row->rung->precision),
-        lab->sizes[row->size].text);
+    struct lab_bench_result *to =
+        find_row(data, set, row->variant->name,
+                 lab_precision_name(row->variant->precision),
+                 lab->sizes[row->size].text);
     if (to)
         put_record(to, kernel, counters);
 }
 
 void lab_bench_model_state(struct lab_bench_data *data, int set,
-                           const struct lab_variant *rung, const char *size,
+                           const struct lab_variant *variant, const char *size,
                            enum lab_bench_progress state)
 {
-    const char *precision = lab_precision_name(rung->precision);
+    const char *precision = lab_precision_name(variant->precision);
     for (int64_t i = 0; i < data->row_count; i++) {
         struct lab_bench_result *r = &data->rows[i];
-        if (r->set == set && strcmp(r->variant, rung->name) == 0 &&
+        if (r->set == set && strcmp(r->variant, variant->name) == 0 &&
             strcmp(r->precision, precision) == 0 &&
             (!size || strcmp(r->size, size) == 0) &&
             r->state != LAB_BENCH_DONE && r->state != LAB_BENCH_FAILED)
@@ -629,15 +632,15 @@ static bool is_data_file(const char *file)
     return there;
 }
 
-/* Whether a file of rungs has one of this name: its table has "NAME". */
-static bool names_rung(const char *path, const char *rung)
+/* Whether a file of variants has one of this name: its table has "NAME". */
+static bool names_variant(const char *path, const char *variant)
 {
     char word[64];
     char *line = NULL;
     size_t room = 0;
     bool found = false;
     FILE *f = fopen(path, "r");
-    snprintf(word, sizeof(word), "\"%s\"", rung);
+    snprintf(word, sizeof(word), "\"%s\"", variant);
     while (f && !found && getline(&line, &room, f) >= 0)
         found = strstr(line, word) != NULL;
     free(line);
@@ -646,7 +649,7 @@ static bool names_rung(const char *path, const char *rung)
     return found;
 }
 
-/* The first CUDA file of a folder, by name, that has the rung in its table. */
+/* The first CUDA file of a folder, by name, that has the variant in its table. */
 static void search_folder(struct lab_bench_result *to, const char *folder)
 {
     struct lab_str path;
@@ -658,7 +661,7 @@ static void search_folder(struct lab_bench_result *to, const char *folder)
           glob(lab_str_text(&path), 0, NULL, &files) == 0;
     for (size_t i = 0; any && i < files.gl_pathc; i++) {
         char file[128];
-        if (!names_rung(files.gl_pathv[i], to->variant))
+        if (!names_variant(files.gl_pathv[i], to->variant))
             continue;
         snprintf(file, sizeof(file), "kernels/%.28s/%.80s", folder,
                  strrchr(files.gl_pathv[i], '/') + 1);
@@ -670,8 +673,8 @@ static void search_folder(struct lab_bench_result *to, const char *folder)
     lab_str_release(&path);
 }
 
-/* kernels/gemm/tile.cu, kernels/saxpy/saxpy.cu for small rungs, or the file that names
- * the rung: once for all rows of a rung in a set; another set may be the CPU's. */
+/* kernels/gemm/tile.cu, kernels/saxpy/saxpy.cu for small variants, or the file that names
+ * the variant: once for all rows of a variant in a set; another set may be the CPU's. */
 static void guess_source(const struct lab_bench_data *data,
                          struct lab_bench_result *to,
                          const struct lab_operation *op)
@@ -696,7 +699,7 @@ static void guess_source(const struct lab_bench_data *data,
 }
 
 /* The source is in the tables of the CUDA module, and the idea of a row that was
- * recorded without one. Where that cannot be loaded, the name shows whether a rung is
+ * recorded without one. Where that cannot be loaded, the name shows whether a variant is
  * the library's and where its file may be. */
 static void describe_stored(const struct lab_bench_data *data,
                             struct lab_bench_result *to,
@@ -709,7 +712,8 @@ static void describe_stored(const struct lab_bench_data *data,
     guess_source(data, to, ladder);
     if (lab_cuda_load(&module))
         return;
-    for (int i = 0; (r = module->backend->rung(NULL, ladder->name, i)); i++) {
+    for (int i = 0; (r = module->backend->variant(NULL, ladder->name, i));
+         i++) {
         if (strcmp(r->name, to->variant) == 0 &&
             strcmp(lab_precision_name(r->precision), to->precision) == 0) {
             describe(to, r);
@@ -1169,7 +1173,7 @@ find_beside(const struct lab_bench_data *data,
         const struct lab_bench_result *r = &data->rows[i];
         if (r->state != LAB_BENCH_DONE || data->sets[r->set].runs != here ||
             strcmp(r->precision, precision) != 0 ||
-            (slide->rung && strcmp(r->variant, slide->rung) != 0) ||
+            (slide->variant && strcmp(r->variant, slide->variant) != 0) ||
             !same_size(ladder, slide->size, r->size))
             continue;
         if (!best || r->median_ns < best->median_ns)
@@ -1187,8 +1191,8 @@ find_refused(const struct lab_bench_data *data,
     const struct lab_bench_result *found = NULL;
     for (int64_t i = 0; i < data->row_count; i++) {
         const struct lab_bench_result *r = &data->rows[i];
-        if (slide->rung && r->state == LAB_BENCH_FAILED && r->reason &&
-            strcmp(r->variant, slide->rung) == 0 &&
+        if (slide->variant && r->state == LAB_BENCH_FAILED && r->reason &&
+            strcmp(r->variant, slide->variant) == 0 &&
             same_size(ladder, slide->size, r->size) &&
             (!found || data->sets[r->set].runs))
             found = r;
@@ -1207,12 +1211,12 @@ static bool take_slide(void *user, const struct lab_bench_result *row)
     struct taking_slide *t = user;
     struct lab_bench_result *to = &t->slide->recorded;
     if (!row->variant || !row->size || !row->precision || row->median_ns < 0 ||
-        strcmp(row->variant, t->slide->course->rung) != 0 ||
+        strcmp(row->variant, t->slide->course->variant) != 0 ||
         strcmp(row->size, t->size) != 0 ||
         strcmp(row->precision, t->precision) != 0)
         return true;
     to->state = LAB_BENCH_DONE;
-    to->variant = t->slide->course->rung;
+    to->variant = t->slide->course->variant;
     to->precision = t->precision;
     to->median_ns = row->median_ns;
     to->rate = row->rate;
@@ -1233,7 +1237,7 @@ static bool lacks_figure(const struct lab_bench_data *data,
                          const struct lab_operation *ladder,
                          const struct lab_bench_slide *s)
 {
-    return s->course->rung && !find_beside(data, ladder, s->course, true) &&
+    return s->course->variant && !find_beside(data, ladder, s->course, true) &&
            !find_beside(data, ladder, s->course, false);
 }
 
@@ -1252,8 +1256,8 @@ static enum lab_status read_slide(struct lab_bench_data *data,
                         &size))
         return LAB_OK;
     t.size = size.text;
-    enum lab_status st = lab_bench_run_with(db, ladder->name, s->course->rung,
-                                            size.text, t.precision, &run);
+    enum lab_status st = lab_bench_run_with(
+        db, ladder->name, s->course->variant, size.text, t.precision, &run);
     if (st)
         return st == LAB_E_NOTFOUND ? LAB_OK : st;
     st = lab_query_run(db, run, take_slide_device, s);
@@ -1320,7 +1324,7 @@ enum lab_status lab_bench_model_slides_recorded(struct lab_bench_data *data,
 
 enum { MOST_TIMES_WORK = 100 };
 
-/* A call of a figure's rung at its size, by the rate at the largest size that was
+/* A call of a figure's variant at its size, by the rate at the largest size that was
  * measured here; NaN: at none. Caches and blocks work otherwise at a size with `*far`
  * times the work, or at one with that part of it. */
 static double call_ns(const struct lab_bench_data *data,
@@ -1330,7 +1334,7 @@ static double call_ns(const struct lab_bench_data *data,
     struct lab_ladder_size size;
     double most = 0;
     double ns = NAN;
-    if (!slide->rung ||
+    if (!slide->variant ||
         lab_ladder_size(ladder, slide->size, strlen(slide->size), &size))
         return NAN;
     const double wanted = lab_ladder_work(ladder, &size);
@@ -1338,7 +1342,7 @@ static double call_ns(const struct lab_bench_data *data,
         const struct lab_bench_result *r = &data->rows[i];
         if (r->state != LAB_BENCH_DONE || !data->sets[r->set].runs ||
             data->sets[r->set].untimed ||
-            strcmp(r->variant, slide->rung) != 0 ||
+            strcmp(r->variant, slide->variant) != 0 ||
             lab_ladder_size(ladder, r->size, strlen(r->size), &size))
             continue;
         double work = lab_ladder_work(ladder, &size);

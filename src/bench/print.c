@@ -51,17 +51,17 @@ static void print_head(const struct lab_bench *lab)
     lab_printf(stdout, "\n");
     lab_printf(stdout,
                "%d repeats each; before each %.4g MiB are read, to evict the "
-               "inputs from the caches; rungs are compared with double "
+               "inputs from the caches; variants are compared with double "
                "first\n",
                lab->repeats, (double)lab_bench_flushed(lab) / 1048576);
     if (lab->course_from < lab->n_sizes)
         lab_printf(stdout,
                    "then sizes of the course's figures, each by its figure's "
-                   "rung: %sthe large ones once\n",
+                   "variant: %sthe large ones once\n",
                    lab->however_long ? "" : "as many as fit into a minute, ");
-    lab_printf(stdout, "gain is over the previous hand-written rung; "
+    lab_printf(stdout, "gain is over the previous hand-written variant; "
                        "the model counts a kernel's loads and stores "
-                       "without caches, so a rung can beat it\n");
+                       "without caches, so a variant can beat it\n");
 }
 
 /* ---- what a simulation counted ---- */
@@ -272,7 +272,7 @@ static enum lab_status print_size(const struct lab_bench *lab, int size)
 {
     const struct page p = {lab, &lab->data, size};
     char unit[LAB_BENCH_UNIT + 2] = ">";
-    const char *heads[LAB_TEXT_TABLE_COLUMNS] = {"rung"};
+    const char *heads[LAB_TEXT_TABLE_COLUMNS] = {"variant"};
     const bool errors = has_errors(&p);
     int n = 1;
     lab_bench_shown_unit(lab, unit + 1, sizeof(unit) - 1);
@@ -416,7 +416,7 @@ enum lab_status lab_bench_print_result(void *user,
 
 /* ---- recorded elsewhere ---- */
 
-/* The rates of a rung at the columns' sizes. */
+/* The rates of a variant at the columns' sizes. */
 static void add_rates(struct lab_text_table *t,
                       const struct lab_bench_data *data,
                       const struct lab_bench_result *of, const int *sizes,
@@ -437,8 +437,8 @@ static void add_rates(struct lab_text_table *t,
     }
 }
 
-/* Is row `i` the first of its rung and precision in its set? */
-static bool first_of_rung(const struct lab_bench_data *data, int64_t i)
+/* Is row `i` the first of its variant and precision in its set? */
+static bool first_of_variant(const struct lab_bench_data *data, int64_t i)
 {
     const struct lab_bench_result *r = &data->rows[i];
     for (int64_t k = 0; k < i; k++)
@@ -453,7 +453,7 @@ static bool first_of_rung(const struct lab_bench_data *data, int64_t i)
 static enum lab_status print_columns(const struct lab_bench_data *data, int set,
                                      int *at)
 {
-    const char *heads[RATE_COLUMNS + 3] = {"rung", "in"};
+    const char *heads[RATE_COLUMNS + 3] = {"variant", "in"};
     char names[RATE_COLUMNS][LAB_BENCH_NAME + 1];
     int sizes[RATE_COLUMNS];
     struct lab_text_table t;
@@ -469,7 +469,7 @@ static enum lab_status print_columns(const struct lab_bench_data *data, int set,
         return LAB_OK;
     lab_text_table_init(&t, heads);
     for (int64_t i = 0; i < data->row_count; i++)
-        if (data->rows[i].set == set && first_of_rung(data, i))
+        if (data->rows[i].set == set && first_of_variant(data, i))
             add_rates(&t, data, &data->rows[i], sizes, n);
     lab_printf(stdout, "\n");
     return lab_text_table_put(&t, "");
@@ -487,23 +487,23 @@ static enum lab_status print_set(const struct lab_bench_data *data, int set)
 
 static bool runs_here(const struct lab_bench *lab, const char *variant)
 {
-    for (int i = 0; i < lab->n_rungs; i++)
-        if (strcmp(lab->rungs[i]->name, variant) == 0)
+    for (int i = 0; i < lab->n_variants; i++)
+        if (strcmp(lab->variants[i]->name, variant) == 0)
             return true;
     return false;
 }
 
-static bool has_rung(const struct lab_backend_ops *backend, const char *op,
-                     const char *variant)
+static bool has_variant(const struct lab_backend_ops *backend, const char *op,
+                        const char *variant)
 {
     const struct lab_variant *r;
-    for (int i = 0; (r = backend->rung(NULL, op, i)); i++)
+    for (int i = 0; (r = backend->variant(NULL, op, i)); i++)
         if (strcmp(r->name, variant) == 0)
             return true;
     return false;
 }
 
-/* A CUDA rung that does not run here. Without the CUDA module: one that the CPU's
+/* A CUDA variant that does not run here. Without the CUDA module: one that the CPU's
  * table does not have. */
 static bool needs_gpu(const struct lab_bench *lab, const char *variant)
 {
@@ -511,11 +511,11 @@ static bool needs_gpu(const struct lab_bench *lab, const char *variant)
     const char *op = lab->ladder->name;
     if (runs_here(lab, variant))
         return false;
-    return lab_cuda_load(&module) ? !has_rung(&lab_backend_cpu, op, variant)
-                                  : has_rung(module->backend, op, variant);
+    return lab_cuda_load(&module) ? !has_variant(&lab_backend_cpu, op, variant)
+                                  : has_variant(module->backend, op, variant);
 }
 
-/* Is row `i` the first of a rung that this machine has not? */
+/* Is row `i` the first of a variant that this machine has not? */
 static bool first_of_missing(const struct lab_bench *lab, int64_t i)
 {
     const struct lab_bench_data *data = &lab->data;
@@ -535,11 +535,11 @@ static void print_one_missing(const char **before, const char *name)
     *before = ", ";
 }
 
-/* A lesson names the GPU's rungs too, and a recorded run has them: which of them
+/* A lesson names the GPU's variants too, and a recorded run has them: which of them
  * the table above lacks. */
 static void print_missing(const struct lab_bench *lab)
 {
-    const char *before = "\nThese rungs need a GPU: ";
+    const char *before = "\nThese variants need a GPU: ";
     const char *named = lab->lesson ? lab->lesson->lab.variants : NULL;
     char name[64];
     for (const char *at = named; at; at = strchr(at, ',')) {
@@ -634,7 +634,7 @@ static enum lab_status json_slides(const struct lab_bench *lab)
         lab_json_text(line, "unit", s->unit);
         lab_json_text(line, "machine", s->machine);
         lab_json_text(line, "source", s->source);
-        lab_json_text(line, "rung", s->rung);
+        lab_json_text(line, "rung", s->variant);
         bool there = ours->recorded_on[0];
         lab_json_text(line, "this_machine", there ? NULL : ours->here);
         lab_json_text(line, "recorded", there ? ours->here : NULL);

@@ -198,7 +198,7 @@ static void push_step(struct lab_bench *lab, const struct lab_ladder_row *row,
     s->name = lab_intern(node);
     s->node = s->name;
     s->op = lab_intern(lab->ladder->name);
-    s->variant = lab_intern(row->rung->name);
+    s->variant = lab_intern(row->variant->name);
     s->backend = lab_intern(lab->backend->ops->name);
     s->time_source =
         lab->backend->host_memory ? LAB_TIME_CPU_CLOCK : LAB_TIME_CUDA_EVENTS;
@@ -251,14 +251,14 @@ static void device_of(const struct lab_bench *lab,
     lab_ceiling_device_here(lab->backend->ops->name, info.name, info.uuid, out);
 }
 
-/* What the database knows of a tuned rung at a size, as long as this build
+/* What the database knows of a tuned variant at a size, as long as this build
  * still has the candidate; else NULL, and `found` has what is known. */
 static const struct lab_variant *kept(struct lab_bench *lab,
                                       const struct lab_variant *tuned,
                                       const struct lab_ladder_size *size,
                                       struct lab_tuned_found *found)
 {
-    const struct lab_variant *candidates[LAB_BENCH_RUNGS];
+    const struct lab_variant *candidates[LAB_BENCH_VARIANTS];
     struct lab_ceiling_device device;
     char size_class[CLASS];
     struct lab_tuned_key key = {.device = &device,
@@ -271,8 +271,8 @@ static const struct lab_variant *kept(struct lab_bench *lab,
     if (!lab->db || lab_tuned_find(lab->db, &key, found) ||
         !found->candidate[0])
         return NULL;
-    int n = lab_ladder_rungs(lab->backend, lab->ladder, tuned, candidates,
-                             LAB_BENCH_RUNGS);
+    int n = lab_ladder_variants(lab->backend, lab->ladder, tuned, candidates,
+                                LAB_BENCH_VARIANTS);
     for (int i = 0; i < n; i++) {
         if (strcmp(candidates[i]->name, found->candidate) == 0)
             return candidates[i];
@@ -306,14 +306,14 @@ static const struct lab_variant *resolve(void *user,
 {
     struct lab_bench *lab = user;
     struct lab_tuned_found found;
-    const struct lab_variant *rung = kept(lab, tuned, size, &found);
-    if (rung)
+    const struct lab_variant *variant = kept(lab, tuned, size, &found);
+    if (variant)
         snprintf(note->text, sizeof(note->text),
-                 "%s, the fastest of %lld here, measured %s", rung->name,
+                 "%s, the fastest of %lld here, measured %s", variant->name,
                  (long long)found.candidates, found.measured);
     else
         suggest_tuning(lab, size, note);
-    return rung;
+    return variant;
 }
 
 static bool stopped(void *user)
@@ -325,8 +325,8 @@ static bool stopped(void *user)
 void lab_bench_measure_ceilings(struct lab_bench *lab)
 {
     unsigned precisions = 0;
-    for (int i = 0; i < lab->n_rungs; i++)
-        precisions |= 1u << lab->rungs[i]->precision;
+    for (int i = 0; i < lab->n_variants; i++)
+        precisions |= 1u << lab->variants[i]->precision;
     lab_ladder_measure(lab->backend, lab->ladder, precisions, &lab->machine);
 }
 
@@ -349,7 +349,7 @@ struct tracing {
     int64_t exec;
     struct lab_text_table table; /* of the size at hand */
     int table_size;              /* -1: none is begun */
-    /* While a rung is launched again. */
+    /* While a variant is launched again. */
     lab_ladder_again_fn *again;
     void *launch;
 };
@@ -396,7 +396,7 @@ static enum lab_status count(struct tracing *t)
     if (st == LAB_E_CANCELLED)
         return st;
     if (st)
-        lab_warn("%s: %s", t->row->rung->name, lab_error());
+        lab_warn("%s: %s", t->row->variant->name, lab_error());
     return LAB_OK;
 }
 
@@ -413,7 +413,7 @@ static enum lab_status look(void *user, lab_ladder_again_fn *again,
         .name = name,
         .phase = LAB_FORWARD,
         .flop = lab->ladder->flop(size->dim),
-        .bytes = lab->ladder->bytes(size->dim, t->row->rung->precision)};
+        .bytes = lab->ladder->bytes(size->dim, t->row->variant->precision)};
     struct lab_step_event e = {
         .exec = t->exec,
         .iteration = lab->repeats,
@@ -421,7 +421,7 @@ static enum lab_status look(void *user, lab_ladder_again_fn *again,
         .step = &step,
         .node = name,
         .op = lab->ladder->name,
-        .variant = t->row->rung->name,
+        .variant = t->row->variant->name,
         .backend = lab->backend->ops->name,
         .device_ns = LAB_EVENT_NO_TIME};
     t->again = again;
@@ -455,10 +455,11 @@ static void add_kernel(struct tracing *t, const struct lab_kernel_record *k,
 {
     struct lab_text_table *table = &t->table;
     char limit[64];
-    lab_text_table_add(table, t->row->rung->name);
+    lab_text_table_add(table, t->row->variant->name);
     if (lab_bench_has_precisions(t->lab))
-        lab_text_table_add(table, lab_ladder_precision(
-                                      t->lab->ladder, t->row->rung->precision));
+        lab_text_table_add(
+            table,
+            lab_ladder_precision(t->lab->ladder, t->row->variant->precision));
     const char *name = lab_intern_text(k->short_name);
     lab_text_table_addf(table, "%.40s", name ? name : LAB_NA);
     lab_text_table_add(table, LAB_DIMS_TEXT(k->launch.grid));
@@ -488,7 +489,7 @@ static enum lab_status json_kernel(const struct tracing *t,
     json_t *o = lab_json_new("lab_kernel");
     lab_json_text(o, "lab", t->lab->ladder->name);
     lab_json_text(o, "size", t->lab->sizes[t->row->size].text);
-    lab_json_text(o, "variant", t->row->rung->name);
+    lab_json_text(o, "variant", t->row->variant->name);
     lab_json_int(o, "place", t->row->place);
     lab_json_text(o, "kernel", lab_intern_text(k->demangled_name));
     lab_json_text(o, "name", lab_intern_text(k->short_name));
@@ -534,7 +535,7 @@ static enum lab_status begin_table(struct tracing *t)
         ">shared B", ">occupancy %", "limited by", NULL};
     static const char *const measured[] = {
         ">achieved %", ">DRAM MB", ">fp32 GFLOP", ">tensor GFLOP", NULL};
-    const char *heads[LAB_TEXT_TABLE_COLUMNS + 1] = {"rung"};
+    const char *heads[LAB_TEXT_TABLE_COLUMNS + 1] = {"variant"};
     int n = 1;
     if (t->lab->options->json || t->table_size == t->row->size)
         return LAB_OK;
@@ -600,7 +601,7 @@ static enum lab_status trace_row(struct tracing *t)
         lab->backend, lab->ladder, t->row->ran, &lab->sizes[t->row->size],
         lab->options->seed, look, t);
     if (st && st != LAB_E_CANCELLED) {
-        lab_warn("%s at %s was not traced: %s", t->row->rung->name,
+        lab_warn("%s at %s was not traced: %s", t->row->variant->name,
                  lab->sizes[t->row->size].text, lab_error());
         return LAB_OK;
     }
@@ -690,7 +691,7 @@ static void note_worst(const struct lab_ladder_row *row, bool simulated,
                        enum lab_status *worst)
 {
     bool shown = row->compared > 0 || (simulated && row->status == LAB_E_CHECK);
-    bool on_purpose = row->rung->wrong_on_purpose && shown;
+    bool on_purpose = row->variant->wrong_on_purpose && shown;
     if (!on_purpose && (row->status == LAB_E_CHECK || !*worst))
         *worst = row->status;
 }
@@ -714,7 +715,7 @@ static enum lab_status trace_later(struct lab_bench *lab,
     if (!all)
         return lab_no_memory("a lab's rows");
     lab->to_trace = all;
-    all[n] = (struct lab_timed_row){.rung = row->rung,
+    all[n] = (struct lab_timed_row){.variant = row->variant,
                                     .ran = row->ran,
                                     .place = lab->place,
                                     .size = size_of(lab, &row->size)};
@@ -722,11 +723,11 @@ static enum lab_status trace_later(struct lab_bench *lab,
     return LAB_OK;
 }
 
-/* Of the course's rungs, for the sizes that come. */
+/* Of the course's variants, for the sizes that come. */
 static void note_speed(struct lab_bench *lab, const struct lab_ladder_row *row)
 {
-    for (int i = 0; i < lab->n_rungs && lab->course_from < lab->n_sizes; i++)
-        if (lab->rungs[i] == row->rung &&
+    for (int i = 0; i < lab->n_variants && lab->course_from < lab->n_sizes; i++)
+        if (lab->variants[i] == row->variant &&
             lab_bench_measures(lab, i, lab->course_from))
             lab->last_speed = row->median_ns * 1e-9 /
                               lab_ladder_work(lab->ladder, &row->size);
@@ -754,19 +755,21 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     return print_kernels(t);
 }
 
-static void doing(void *user, const struct lab_variant *rung,
+static void doing(void *user, const struct lab_variant *variant,
                   const struct lab_ladder_size *size)
 {
     struct lab_bench *lab = user;
     const struct lab_bench_observer *o = &lab->observer;
     if (lab->simulating && size)
-        lab->simulating->at = (struct lab_timed_row){
-            .rung = rung, .place = lab->place, .size = size_of(lab, size)};
+        lab->simulating->at =
+            (struct lab_timed_row){.variant = variant,
+                                   .place = lab->place,
+                                   .size = size_of(lab, size)};
     if (o->doing)
-        o->doing(o->user, rung, size);
+        o->doing(o->user, variant, size);
 }
 
-/* The one run of a rung at a size on the simulator. */
+/* The one run of a variant at a size on the simulator. */
 static enum lab_status watch(void *user, lab_ladder_again_fn *again,
                              void *launch)
 {
@@ -778,12 +781,12 @@ static enum lab_status watch(void *user, lab_ladder_again_fn *again,
 }
 
 /* What a simulation found in it, before the next launch forgets it. */
-static void failed(void *user, const struct lab_variant *rung,
+static void failed(void *user, const struct lab_variant *variant,
                    enum lab_status status)
 {
     struct lab_bench *lab = user;
     if (status == LAB_E_CHECK && lab->options->json && !lab->observer.traced)
-        lab_sim_findings_print(lab->backend, rung->wrong_on_purpose);
+        lab_sim_findings_print(lab->backend, variant->wrong_on_purpose);
 }
 
 /* Without it a simulation has values and no counts. */
@@ -808,10 +811,10 @@ static enum lab_status end_watching(struct tracing *t)
     return st;
 }
 
-/* Which rungs, and how often. */
+/* Which variants, and how often. */
 struct effort {
-    const struct lab_variant *rungs[LAB_BENCH_RUNGS];
-    int n_rungs;
+    const struct lab_variant *variants[LAB_BENCH_VARIANTS];
+    int n_variants;
     int repeats;
     bool once;
 };
@@ -822,8 +825,8 @@ static enum lab_status climb_sizes(struct lab_bench *lab, int first, int n,
     const struct lab_ladder_run run = {.backend = lab->backend,
                                        .ladder = lab->ladder,
                                        .machine = &lab->machine,
-                                       .rungs = effort->rungs,
-                                       .n_rungs = effort->n_rungs,
+                                       .variants = effort->variants,
+                                       .n_variants = effort->n_variants,
                                        .sizes = lab->sizes + first,
                                        .n_sizes = n,
                                        .repeats = effort->repeats,
@@ -837,7 +840,7 @@ static enum lab_status climb_sizes(struct lab_bench *lab, int first, int n,
                                        .failed = failed,
                                        .user = lab};
     struct tracing t = {.lab = lab, .table_size = -1, .row = &t.at};
-    lab->n_climbing = effort->n_rungs;
+    lab->n_climbing = effort->n_variants;
     if (lab->backend->untimed)
         begin_watching(lab, &t);
     struct lab_kept_error why;
@@ -849,13 +852,13 @@ static enum lab_status climb_sizes(struct lab_bench *lab, int first, int n,
 
 /* ---- the course's sizes on a CPU ---- */
 
-static void choose_rungs(const struct lab_bench *lab, int size,
-                         struct effort *effort)
+static void choose_variants(const struct lab_bench *lab, int size,
+                            struct effort *effort)
 {
-    effort->n_rungs = 0;
-    for (int i = 0; i < lab->n_rungs; i++)
+    effort->n_variants = 0;
+    for (int i = 0; i < lab->n_variants; i++)
         if (lab_bench_measures(lab, i, size))
-            effort->rungs[effort->n_rungs++] = lab->rungs[i];
+            effort->variants[effort->n_variants++] = lab->variants[i];
 }
 
 /* A size is measured if, by the rate at the one before it, it ends within the minute, or
@@ -873,8 +876,8 @@ static enum lab_status climb_course(struct lab_bench *lab, int first, int n)
         double most = EACH / fmax(run, 1e-9) - WARM_UP;
         effort.once = most < 1;
         effort.repeats = effort.once ? 1 : (int)fmin(lab->repeats, most);
-        choose_rungs(lab, i, &effort);
-        if (lab->however_long || spent + run * effort.n_rungs < MINUTE)
+        choose_variants(lab, i, &effort);
+        if (lab->however_long || spent + run * effort.n_variants < MINUTE)
             st = climb_sizes(lab, i, 1, &effort);
     }
     return st;
@@ -884,7 +887,7 @@ int64_t lab_bench_total(const struct lab_bench *lab)
 {
     int64_t n = 0;
     for (int s = 0; s < lab->n_sizes; s++)
-        for (int r = 0; r < lab->n_rungs; r++)
+        for (int r = 0; r < lab->n_variants; r++)
             n += lab_bench_measures(lab, r, s);
     return n;
 }
@@ -895,7 +898,7 @@ enum lab_status lab_bench_climb(struct lab_bench *lab, int first, int n)
     const int end = first + n;
     const int own = end < lab->course_from ? end : lab->course_from;
     enum lab_status st = LAB_OK;
-    choose_rungs(lab, first, &all);
+    choose_variants(lab, first, &all);
     lab->last_speed = 0;
     if (first < own)
         st = climb_sizes(lab, first, own - first, &all);
@@ -913,10 +916,11 @@ static enum lab_status look_no_more(void *user, lab_ladder_again_fn *again,
 }
 
 enum lab_status lab_bench_launch(struct lab_bench *lab,
-                                 const struct lab_variant *rung, int size)
+                                 const struct lab_variant *variant, int size)
 {
-    return lab_ladder_launch(lab->backend, lab->ladder, rung, &lab->sizes[size],
-                             lab->options->seed, look_no_more, NULL);
+    return lab_ladder_launch(lab->backend, lab->ladder, variant,
+                             &lab->sizes[size], lab->options->seed,
+                             look_no_more, NULL);
 }
 
 /* ---- what is to be measured ---- */
@@ -979,22 +983,23 @@ static bool seen_before(const struct lab_bench *lab, int size)
 static enum lab_status note_job(struct lab_bench *lab, int r, int s)
 {
     struct lab_tuned_found found;
-    const struct lab_variant *rung = lab->rungs[r];
-    bool there = kept(lab, rung, &lab->sizes[s], &found) != NULL;
+    const struct lab_variant *variant = lab->variants[r];
+    bool there = kept(lab, variant, &lab->sizes[s], &found) != NULL;
     if (there && !lab->options->retune)
-        return print_winner(lab, rung, &lab->sizes[s], &found, false, 0);
+        return print_winner(lab, variant, &lab->sizes[s], &found, false, 0);
     if (lab->to_tune == LAB_BENCH_JOBS)
-        return lab_fail(LAB_E_USAGE,
-                        "[lab.tune-count] more than %d sizes and rungs to tune",
-                        LAB_BENCH_JOBS);
-    lab->tune[lab->to_tune++] = (struct lab_tune_job){rung, s};
+        return lab_fail(
+            LAB_E_USAGE,
+            "[lab.tune-count] more than %d sizes and variants to tune",
+            LAB_BENCH_JOBS);
+    lab->tune[lab->to_tune++] = (struct lab_tune_job){variant, s};
     return LAB_OK;
 }
 
 enum lab_status lab_bench_tune_kept(struct lab_bench *lab)
 {
     enum lab_status st = open_db(lab->options, &lab->db);
-    for (int r = 0; r < lab->n_rungs && !st; r++) {
+    for (int r = 0; r < lab->n_variants && !st; r++) {
         for (int s = 0; s < lab->n_sizes && !st; s++) {
             if (!seen_before(lab, s))
                 st = note_job(lab, r, s);
@@ -1021,7 +1026,7 @@ static enum lab_status keep(struct lab_bench *lab,
         .hostname = device.hostname,
         .lab = lab->ladder->name,
         .size_class = class_of(lab, size, size_class),
-        .precision = lab_precision_name(job->rung->precision),
+        .precision = lab_precision_name(job->variant->precision),
         .candidate = best->variant,
         .size = size->text,
         .unit = lab->unit,
@@ -1046,12 +1051,12 @@ static enum lab_status keep(struct lab_bench *lab,
 
 /* What was measured of one tuned variant. */
 struct tuning_map {
-    const struct lab_variant *rung; /* NULL: nothing yet */
-    char candidate[LAB_BENCH_RUNGS][LAB_BENCH_NAME];
+    const struct lab_variant *variant; /* NULL: nothing yet */
+    char candidate[LAB_BENCH_VARIANTS][LAB_BENCH_NAME];
     int candidates;
     char size[LAB_TEXT_TABLE_COLUMNS - 1][CLASS];
     int sizes;
-    double rate[LAB_BENCH_RUNGS][LAB_TEXT_TABLE_COLUMNS - 1]; /* NaN: none */
+    double rate[LAB_BENCH_VARIANTS][LAB_TEXT_TABLE_COLUMNS - 1]; /* NaN: none */
 };
 
 /* The row of that name; a new one has no rates yet. -1: there is no room. */
@@ -1062,7 +1067,7 @@ static int map_row(struct tuning_map *m, const char *name)
         at++;
     if (at < m->candidates)
         return at;
-    if (at == LAB_BENCH_RUNGS)
+    if (at == LAB_BENCH_VARIANTS)
         return -1;
     snprintf(m->candidate[at], sizeof(m->candidate[at]), "%s", name);
     for (int s = 0; s < LAB_TEXT_TABLE_COLUMNS - 1; s++)
@@ -1075,7 +1080,7 @@ static void map_size(struct tuning_map *m, const struct lab_bench *lab,
 {
     if (m->sizes == LAB_TEXT_TABLE_COLUMNS - 1)
         return;
-    m->rung = job->rung;
+    m->variant = job->variant;
     class_of(lab, &lab->sizes[job->size], m->size[m->sizes]);
     for (int64_t i = 0; i < lab->data.row_count; i++) {
         const struct lab_bench_result *r = &lab->data.rows[i];
@@ -1131,8 +1136,8 @@ static enum lab_status print_map(const struct lab_bench *lab,
     }
     lab_printf(stdout,
                "\nthe tuning map of %s%s%s: %% of the fastest at a size (*)\n",
-               lab->ladder->name, m->rung ? " " : "",
-               m->rung ? lab_precision_name(m->rung->precision) : "");
+               lab->ladder->name, m->variant ? " " : "",
+               m->variant ? lab_precision_name(m->variant->precision) : "");
     if (where[0])
         lab_printf(stdout, "%s\n", where);
     return lab_text_table_put(&t, "");
@@ -1170,7 +1175,7 @@ enum lab_status lab_bench_tune_recorded(const struct lab_bench *lab)
     struct tuning_map *map = lab_alloc(sizeof(*map));
     struct lab_bench_data *recorded = lab_alloc(sizeof(*recorded));
     enum lab_status st = map && recorded ? LAB_OK : lab_no_memory("a map");
-    /* A ladder's run has rungs, no candidates. */
+    /* A ladder's run has variants, no candidates. */
     bool tunes = lab->lesson && lab->lesson->lab.measures == LAB_MEASURE_TUNE;
     if (!st && tunes && !lab->options->json &&
         strcmp(lab->backend->ops->name, "cuda") != 0) {
@@ -1192,8 +1197,9 @@ static enum lab_status measure(struct lab_bench *lab,
     struct lab_tuned_found found = {.candidate = ""};
     int64_t timed = 0;
     int64_t beside = 0;
-    lab->n_rungs = lab_ladder_rungs(lab->backend, lab->ladder, job->rung,
-                                    lab->rungs, LAB_BENCH_RUNGS);
+    lab->n_variants =
+        lab_ladder_variants(lab->backend, lab->ladder, job->variant,
+                            lab->variants, LAB_BENCH_VARIANTS);
     enum lab_status st = lab_bench_model_plan(&lab->data, 0, lab);
     if (!st)
         st = lab_bench_climb(lab, job->size, 1);
@@ -1214,7 +1220,7 @@ static enum lab_status measure(struct lab_bench *lab,
         beside += r != best && r->state == LAB_BENCH_DONE &&
                   r->quarter_ns <= best->three_quarters_ns;
     }
-    return print_winner(lab, job->rung, &lab->sizes[job->size], &found, true,
+    return print_winner(lab, job->variant, &lab->sizes[job->size], &found, true,
                         beside);
 }
 
@@ -1224,9 +1230,9 @@ enum lab_status lab_bench_tune(struct lab_bench *lab)
     enum lab_status st =
         map ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory for a tuning's map");
     for (int i = 0; i < lab->to_tune && !st; i++) {
-        if (map->rung && map->rung != lab->tune[i].rung) {
+        if (map->variant && map->variant != lab->tune[i].variant) {
             st = print_map(lab, map, "");
-            *map = (struct tuning_map){.rung = NULL};
+            *map = (struct tuning_map){.variant = NULL};
         }
         if (!st)
             st = measure(lab, &lab->tune[i], map);

@@ -13,7 +13,7 @@
 #include "bench/demo.h"
 #include "debug/kernel_walk.h"
 #include "debug/options.h"
-#include "labs/cpu_rungs.h"
+#include "labs/cpu_variants.h"
 #include "report/print.h"
 #include "base/signals.h"
 #include "lesson/catalog.h"
@@ -30,8 +30,8 @@ static void which_lab(struct argp_state *state)
     lab_str_init(&names);
     for (int i = 0; lab_operation_at(i); i++)
         lab_str_addf(&names, "%s%s", i ? ", " : "", lab_operation_at(i)->name);
-    for (int i = 0; lab_cpu_rung("first", i); i++)
-        lab_str_addf(&names, ", %s", lab_cpu_rung("first", i)->name);
+    for (int i = 0; lab_cpu_variant("first", i); i++)
+        lab_str_addf(&names, ", %s", lab_cpu_variant("first", i)->name);
     lab_usage_error(state, "[usage.lab] which lab? %s", lab_str_text(&names));
     lab_str_release(&names);
 }
@@ -135,10 +135,12 @@ static const struct lab_command_line usage = {
             "products|backward LESSON|all\nlayers|inference|mixing LESSON",
     .doc =
         "Climb a ladder of kernels: the same operation, from the first kernel "
-        "that works to the fastest. Every rung is compared with double on odd "
-        "shapes before it is timed, and everything is recorded. With tune the "
-        "candidates of a rung that is tuned are measured, and the fastest is "
-        "kept for the device and the size. batch-size, network-size, products "
+        "that works to the fastest. Every variant is compared with double on "
+        "odd shapes before it is timed, and everything is recorded. With tune "
+        "the candidates of a variant that is tuned are measured, and the "
+        "fastest "
+        "is kept for the device and the size. batch-size, network-size, "
+        "products "
         "and backward measure a lesson's network: several batches, several "
         "widths, the part of matrix products, and of the backward pass.\v"
         "NAME is an operation that has a ladder, as gemm or saxpy (a wrong "
@@ -150,8 +152,8 @@ static const struct lab_command_line usage = {
         "network "
         "in 8 bits, and pruned), mixing (of positions of a sequence, by "
         "layer). "
-        "Exit status: 0 done, 1 a rung is wrong, 2 wrong usage, 3 bad input, 4 "
-        "the machine lacks what was asked for.",
+        "Exit status: 0 done, 1 a variant is wrong, 2 wrong usage, 3 bad "
+        "input, 4 the machine lacks what was asked for.",
     .check = take_words};
 
 /* ---- a ladder ---- */
@@ -315,7 +317,7 @@ static enum lab_status follow_lesson(struct lab_options *o,
 /* --into VARIANT: its kernels by words, and no ladder. */
 static enum lab_status walk_into(struct lab_bench *lab)
 {
-    const struct lab_variant *rung = lab->rungs[0];
+    const struct lab_variant *variant = lab->variants[0];
     struct lab_device_info info;
     lab_backend_info(lab->backend, &info);
     enum lab_status st =
@@ -323,10 +325,10 @@ static enum lab_status walk_into(struct lab_bench *lab)
     if (st)
         return st;
     lab_printf(stdout, "%s, variant %s in %s, size %s, on %s\n",
-               lab->ladder->name, rung->name,
-               lab_precision_name(rung->precision), lab->sizes[0].text,
+               lab->ladder->name, variant->name,
+               lab_precision_name(variant->precision), lab->sizes[0].text,
                info.name);
-    st = lab_bench_launch(lab, rung, 0);
+    st = lab_bench_launch(lab, variant, 0);
     (void)lab_kernel_walk_launches(lab->backend, false, false);
     return st ? st : lab_print_check();
 }
@@ -359,15 +361,16 @@ static int climb_or_tune(const struct lab_options *o)
         }
         bool measured = !o->tune || lab->to_tune > 0;
         if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
-            st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
-                          lab->backend->untimed && lab->worst != LAB_E_CHECK
-                              ? "[lab.not-run] no rung ran: the rows have the "
-                                "reasons"
-                          : lab->backend->untimed
-                              ? "[lab.not-whole] not every rung is right: the "
-                                "rows have the reasons"
-                              : "[lab.untimed] not everything was timed: the "
-                                "rows have the reasons");
+            st = lab_fail(
+                lab->worst ? lab->worst : LAB_E_CHECK,
+                lab->backend->untimed && lab->worst != LAB_E_CHECK
+                    ? "[lab.not-run] no variant ran: the rows have the "
+                      "reasons"
+                : lab->backend->untimed
+                    ? "[lab.not-whole] not every variant is right: the "
+                      "rows have the reasons"
+                    : "[lab.untimed] not everything was timed: the "
+                      "rows have the reasons");
         lab_bench_close(lab);
     }
     lab_free(lab);

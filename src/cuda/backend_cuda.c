@@ -15,7 +15,7 @@
 #include "library/cudnn_exec.h"
 #include "library/cusolver_exec.h"
 #include "library/cusparselt_exec.h"
-#include "labs/cuda_rungs.h"
+#include "labs/cuda_variants.h"
 #include "common/cuda_sets.h"
 #include "library/cudnn_sets.h"
 
@@ -892,11 +892,11 @@ static enum lab_status cuda_ceiling(struct lab_backend *be, int ceiling,
     return st ? st : lab_cuda_ceiling(&of(be)->exec, ceiling, out);
 }
 
-static const struct lab_variant *cuda_rung(struct lab_backend *be,
-                                           const char *operation, int i)
+static const struct lab_variant *cuda_variant(struct lab_backend *be,
+                                              const char *operation, int i)
 {
     (void)be;
-    return lab_cuda_rung(operation, i);
+    return lab_cuda_variant(operation, i);
 }
 
 const struct lab_backend_ops lab_backend_cuda = {
@@ -918,5 +918,5 @@ const struct lab_backend_ops lab_backend_cuda = {
     .time_end = cuda_time_end,
     .graph = &graph_ops,
     .ceiling = cuda_ceiling,
-    .rung = cuda_rung,
+    .variant = cuda_variant,
 };

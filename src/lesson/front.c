@@ -23,7 +23,7 @@
 #include "base/str.h"
 #include "engine/ladder.h"
 #include "engine/vocabulary.h"
-#include "labs/cpu_rungs.h"
+#include "labs/cpu_variants.h"
 
 /* ---- the front matter as a tree that knows its places ----
  *
@@ -381,7 +381,7 @@ struct table {
 static read_fn read_format, keep_title, keep_precision, keep_order,
     read_prerequisites, read_run, read_data, read_network, read_single,
     read_parameter, read_variant, read_watch, read_break, read_printed,
-    read_ladder, read_sizes, read_rungs, read_slide, check_measures, read_of,
+    read_ladder, read_sizes, read_variants, read_slide, check_measures, read_of,
     read_precisions, join_path, read_split, read_validation, read_data_tensor,
     read_data_other, read_texts, check_name, read_when, read_at,
     read_printed_values, keep_updated, check_size;
@@ -495,11 +495,11 @@ static const struct key front_keys[] = {
      .later = true, .read = read_sizes, .expects = "a list",
      .fallback = "the ladder's", .doc = "Sizes on a CPU."},
     {"variants", VALUE_LIST, FIELD(lab_lesson, lab.variants), .in = MEASURED,
-     .later = true, .read = read_rungs, .expects = "a list", .fallback = "all",
-     .doc = "Rungs on a GPU."},
+     .later = true, .read = read_variants, .expects = "a list",
+     .fallback = "all", .doc = "Variants on a GPU."},
     {"repeat", VALUE_INT, FIELD(lab_lesson, lab.repeat), .in = MEASURED,
      .later = true, .min = LAB_LADDER_REPEATS_MIN,
-     .max = LAB_LADDER_REPEATS_MAX, .doc = "How often each rung is timed."},
+     .max = LAB_LADDER_REPEATS_MAX, .doc = "How often each variant is timed."},
     {"slide", VALUE_LIST, EACH(lab_lesson, lab.slides, lab.n_slides),
      .in = MEASURED, .later = true, .min = 1, .read = read_slide,
      .expects = "a list of rows", .doc = "Figures that the course prints."},
@@ -514,7 +514,7 @@ static const struct key front_keys[] = {
     {"precisions", VALUE_LIST, FIELD(lab_lesson, lab.precisions),
      .in = MEASURED, .later = true, .read = read_precisions,
      .expects = "a list", .fallback = "all",
-     .doc = "Precisions of the rungs on a GPU."},
+     .doc = "Precisions of the variants on a GPU."},
 };
 
 static const char *kind_name(unsigned bit)
@@ -769,12 +769,12 @@ static const struct key slide_keys[] = {
      .max = LABEL_BYTES, .doc = "Where it was measured."},
     {"source", VALUE_TEXT, FIELD(lab_lesson_slide, source), .required = LABS,
      .max = TEXT_BYTES, .doc = "Where it is printed."},
-    {"rung", VALUE_TEXT, FIELD(lab_lesson_slide, rung), .max = NAME_BYTES,
-     .fallback = "the fastest", .doc = "The rung to compare it with."},
+    {"rung", VALUE_TEXT, FIELD(lab_lesson_slide, variant), .max = NAME_BYTES,
+     .fallback = "the fastest", .doc = "The variant to compare it with."},
     {"precision", VALUE_WORD, FIELD(lab_lesson_slide, precision),
      .word = precision_word,
      .fallback = "fp32; fp64 where the ladder has no fp32",
-     .doc = "Compared only with rungs of this precision."},
+     .doc = "Compared only with variants of this precision."},
 };
 static const struct table slide_table = {
     .title = "A row of `slide`", .whole = "a row of slide", TABLE(slide_keys)};
@@ -2376,7 +2376,8 @@ static bool read_ladder(struct front *f, const struct yaml *node, void *field)
     for (; n < MOST_WORDS && lab_operation_at((int)n); n++)
         names[n] = lab_operation_at((int)n)->name;
     size_t ladders = n;
-    for (int i = 0; n < MOST_WORDS && (first = lab_cpu_rung("first", i)); i++)
+    for (int i = 0; n < MOST_WORDS && (first = lab_cpu_variant("first", i));
+         i++)
         names[n++] = first->name;
     if (f->kind == SWEEP && get(f->root, "of"))
         fail(f, node, LAB_E_PARSE,
@@ -2451,7 +2452,7 @@ static bool read_sizes(struct front *f, const struct yaml *node, void *field)
             read_items(f, node, true, field));
 }
 
-static bool read_rungs(struct front *f, const struct yaml *node, void *field)
+static bool read_variants(struct front *f, const struct yaml *node, void *field)
 {
     f->lesson->lab.variants_place = node->at;
     return read_items(f, node, false, field);

@@ -108,73 +108,74 @@ static void check_of(struct linter *l)
     }
 }
 
-/* ---- rungs ---- */
+/* ---- variants ---- */
 
-enum { RUNGS = 256 };
+enum { VARIANTS = 256 };
 
-static size_t add_rungs(struct lab_backend *cpu,
-                        const struct lab_cuda_module *gpu, const char *op,
-                        const char **names, size_t n)
+static size_t add_variants(struct lab_backend *cpu,
+                           const struct lab_cuda_module *gpu, const char *op,
+                           const char **names, size_t n)
 {
     const struct lab_variant *r;
-    for (int i = 0; n < RUNGS; i++) {
-        r = cpu ? lab_backend_rung(cpu, op, i)
-                : gpu->backend->rung(NULL, op, i);
+    for (int i = 0; n < VARIANTS; i++) {
+        r = cpu ? lab_backend_variant_at(cpu, op, i)
+                : gpu->backend->variant(NULL, op, i);
         if (!r)
             break;
-        if (!r->family) /* else a candidate of a tuned rung: not listed */
+        if (!r->family) /* else a candidate of a tuned variant: not listed */
             names[n++] = r->name;
     }
     return n;
 }
 
-/* The rungs of the ladder, a name as often as it has precisions. Those of a GPU
+/* The variants of the ladder, a name as often as it has precisions. Those of a GPU
  * are in the CUDA module: without it they are not known, and the answer is
  * 0. */
-static size_t find_rungs(const char *op, bool with_cpu, const char **names)
+static size_t find_variants(const char *op, bool with_cpu, const char **names)
 {
     const struct lab_cuda_module *module = NULL;
     struct lab_backend *cpu = NULL;
     if (lab_cuda_load(&module))
         return 0;
-    size_t n = add_rungs(NULL, module, op, names, 0);
+    size_t n = add_variants(NULL, module, op, names, 0);
     if (with_cpu && !lab_backend_open(&cpu, "cpu", 0))
-        n = add_rungs(cpu, NULL, op, names, n);
+        n = add_variants(cpu, NULL, op, names, n);
     lab_backend_close(cpu);
     return n;
 }
 
-static void check_rung(struct linter *l, struct lab_place at, const char *key,
-                       const char *word, const char *const *names, size_t n)
+static void check_variant(struct linter *l, struct lab_place at,
+                          const char *key, const char *word,
+                          const char *const *names, size_t n)
 {
     char start[96];
     for (size_t i = 0; i < n; i++) {
         if (strcmp(names[i], word) == 0)
             return;
     }
-    snprintf(start, sizeof(start), "%s: %s has no rung", key,
+    snprintf(start, sizeof(start), "%s: %s has no variant", key,
              l->lesson->lab.ladder);
     no_such(l, at, start, word, "", names, n);
 }
 
-static void check_rungs(struct linter *l)
+static void check_variants(struct linter *l)
 {
     const struct lab_lesson_lab *lab = &l->lesson->lab;
-    const char *names[RUNGS];
+    const char *names[VARIANTS];
     const char *at = lab->variants;
-    size_t n = find_rungs(lab->ladder, false, names);
+    size_t n = find_variants(lab->ladder, false, names);
     while (n > 0 && at) {
         char word[64];
         size_t len = strcspn(at, ",");
         snprintf(word, sizeof(word), "%.*s", (int)(len < 63 ? len : 63), at);
-        check_rung(l, lab->variants_place, "variants", word, names, n);
+        check_variant(l, lab->variants_place, "variants", word, names, n);
         at = at[len] ? at + len + 1 : NULL;
     }
-    n = find_rungs(lab->ladder, true, names);
+    n = find_variants(lab->ladder, true, names);
     for (int i = 0; n > 0 && i < lab->n_slides; i++) {
-        if (lab->slides[i].rung)
-            check_rung(l, lab->slides[i].place, "slide", lab->slides[i].rung,
-                       names, n);
+        if (lab->slides[i].variant)
+            check_variant(l, lab->slides[i].place, "slide",
+                          lab->slides[i].variant, names, n);
     }
 }
 
@@ -560,7 +561,7 @@ enum lab_status lab_lesson_lint(const char *path,
     if (lesson->kind == LAB_LESSON_LAB) { /* it has no nodes and steps */
         check_course(&l);
         if (lesson->lab.ladder)
-            check_rungs(&l);
+            check_variants(&l);
         if (lesson->lab.of)
             check_of(&l);
     } else {

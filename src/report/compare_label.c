@@ -43,11 +43,12 @@ void lab_compare_label(const struct lab_time_sum *s,
         snprintf(out, LAB_COMPARE_LABEL, "all steps");
     else if (s->level == LAB_SUM_PHASE)
         snprintf(out, LAB_COMPARE_LABEL, "%s", s->phase ? s->phase : LAB_NA);
-    else if (s->level == LAB_SUM_KERNEL && s->rung)
+    else if (s->level == LAB_SUM_KERNEL && s->bench_name)
         snprintf(out, LAB_COMPARE_LABEL, "%s: %s", step, name);
     else if (s->level == LAB_SUM_KERNEL && step)
         snprintf(out, LAB_COMPARE_LABEL, "%s %s: %s", phase, step, name);
-    else if (s->level == LAB_SUM_KERNEL || s->rung) /* a lab has no phases */
+    else if (s->level == LAB_SUM_KERNEL ||
+             s->bench_name) /* a lab has no phases */
         snprintf(out, LAB_COMPARE_LABEL, "%s", name);
     else
         snprintf(out, LAB_COMPARE_LABEL, "%s %s", phase, name);

@@ -561,7 +561,7 @@ static void put_roofs(struct page *r)
 
 /* ---- what is drawn ---- */
 
-/* "tf32, bf16" has the words of a lab's rungs. */
+/* "tf32, bf16" has the words of a lab's variants. */
 static bool has_word(const char *words, const char *word)
 {
     size_t n = strlen(word);
@@ -859,28 +859,28 @@ static const char *rate_text(double rate, const char *unit, char *out,
 static void note_bar(struct part *p, const char *name, const char *of,
                      double rate, double peak)
 {
-    enum { RUNG = 24, PRECISION = 8 }; /* characters of a bar's name */
-    char rung[4 * RUNG + 4];
+    enum { VARIANT = 24, PRECISION = 8 }; /* characters of a bar's name */
+    char variant[4 * VARIANT + 4];
     char precision[4 * PRECISION + 4];
     char text[80];
     char share[32] = "";
     if (!(rate > 0) || !isfinite(rate) || p->bars.n++ >= MOST_BARS)
         return;
     struct bar *bar = &p->bars.list[p->bars.n - 1];
-    clip(rung, sizeof(rung), name ? name : "", RUNG);
+    clip(variant, sizeof(variant), name ? name : "", VARIANT);
     clip(precision, sizeof(precision), of ? of : "", PRECISION);
     if (peak > 0)
         snprintf(share, sizeof(share), ", %.3g %%", 100 * rate / peak);
     *bar = (struct bar){.value = rate,
                         .low = peak > 0 ? peak : (double)NAN,
                         .high = peak > 0 ? peak : (double)NAN};
-    snprintf(bar->name, sizeof(bar->name), "%s%s%s", rung, of ? " " : "",
+    snprintf(bar->name, sizeof(bar->name), "%s%s%s", variant, of ? " " : "",
              precision);
     snprintf(bar->label, sizeof(bar->label), "%.60s%s",
              rate_text(rate, p->unit, text, sizeof(text)), share);
 }
 
-/* The roof that the rung's rate is held against; NaN: unknown. */
+/* The roof that the variant's rate is held against; NaN: unknown. */
 static double find_peak(const struct part *p, const struct lab_bench_result *r)
 {
     int roof = LAB_CEILING_COUNT;
@@ -892,7 +892,7 @@ static double find_peak(const struct part *p, const struct lab_bench_result *r)
                                     : (double)NAN;
 }
 
-static void add_rung(struct part *p, const struct lab_bench_result *r)
+static void add_variant(struct part *p, const struct lab_bench_result *r)
 {
     struct lab_text_table *t = &p->table;
     char text[80];
@@ -941,9 +941,9 @@ static void name_part(const struct part *p, const void *row, char *out,
 /* Another size begins another table. */
 static void begin_part(struct part *p, const char *head, const void *row)
 {
-    static const char *const rungs[] = {
-        "rung",  "in",        "status", ">median",  ">rate", ">of roof",
-        ">gain", ">promised", "note",   "its idea", NULL};
+    static const char *const variants[] = {
+        "variant", "in",        "status", ">median",  ">rate", ">of roof",
+        ">gain",   ">promised", "note",   "its idea", NULL};
     bool ladder = p->fields == &lab_bench_result_fields;
     if (ladder && !p->ladder)
         lab_str_add(&p->r->text,
@@ -958,7 +958,7 @@ static void begin_part(struct part *p, const char *head, const void *row)
     lab_text_table_begin(&p->table, p->fields, row, &p->scale);
     if (ladder) {
         lab_text_table_release(&p->table);
-        lab_text_table_init(&p->table, rungs);
+        lab_text_table_init(&p->table, variants);
     }
 }
 
@@ -972,7 +972,7 @@ static bool put_record(void *user, const void *row)
         begin_part(p, head, row);
     }
     if (p->fields == &lab_bench_result_fields)
-        add_rung(p, row);
+        add_variant(p, row);
     else if (p->fields == &lab_sweep_row_fields)
         add_place(p, row);
     else
@@ -1218,7 +1218,7 @@ static void put_body(struct page *r)
 {
     struct lab_str *s = &r->text;
     put_lab(r);
-    if (r->line.sums.rungs.count == 0) { /* a lab has none of these */
+    if (r->line.sums.bench_names.count == 0) { /* a lab has none of these */
         put_answer(r);
         lab_str_add(s, "<h2>Phases of an iteration</h2>\n");
         put_time_bars(r, LAB_SUM_PHASE, "median time of each phase");

@@ -86,7 +86,8 @@ static const struct {
     {LAB_HAS_LOSSES, "losses",
      "only a lesson that is walked or trained has one",
      "`lapenna-lab run LESSON` records it"},
-    {LAB_HAS_RUNGS, "rungs", "only a lab with a ladder of kernels has them",
+    {LAB_HAS_VARIANTS, "variants",
+     "only a lab with a ladder of kernels has them",
      "`lapenna-lab lab NAME` measures one"},
     {LAB_HAS_SWEEPS, "places of a sweep", "only a sweep has them",
      "`lapenna-lab lab batch-size LESSON` is one"},
@@ -113,8 +114,8 @@ static void give_ended(struct reason *r, const struct facts *f,
 
 static void why_no_steps(const struct facts *f, struct reason *r)
 {
-    if (f->has & LAB_HAS_RUNGS) {
-        give(r, "no rung of it was timed",
+    if (f->has & LAB_HAS_VARIANTS) {
+        give(r, "no variant of it was timed",
              f->below ? "the rows above have the reasons"
                       : "`lapenna-lab profile show` has the reasons");
     } else if (!f->own) {
@@ -136,7 +137,7 @@ static void why_no_kernels_of_a_lab(const struct facts *f, struct reason *r)
 {
     if (f->has & LAB_HAS_TUNED)
         give(r, "candidates of a tuning are timed, not traced",
-             "`lapenna-lab lab NAME` traces the rungs of a ladder");
+             "`lapenna-lab lab NAME` traces the variants of a ladder");
     else if (!is_status(f, LAB_RUN_DONE))
         give_ended(r, f, ", and a lab's kernels are traced after all times");
     else

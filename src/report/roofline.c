@@ -87,7 +87,7 @@ static enum lab_status find_roofs(struct lab_roofline *r,
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < LAB_CEILING_ROOFS && st == LAB_OK; i++) {
-        st = lab_roof_of_run(db, &r->device, &r->sums.rungs,
+        st = lab_roof_of_run(db, &r->device, &r->sums.bench_names,
                              lab_ceiling_name((enum lab_ceiling)i),
                              &r->roofs[i]);
         r->per_s[i] = r->roofs[i].per_s;
@@ -113,31 +113,32 @@ static bool is_of(const struct lab_time_sum *kernel,
            same(kernel->backend, step->backend);
 }
 
-/* A lab's run has a precision for each of its rungs; where it multiplies numbers
+/* A lab's run has a precision for each of its variants; where it multiplies numbers
  * of 8 bits they say fp32, and no roof here is its own. */
 static enum lab_ceiling arithmetic_of(const struct lab_roofline *r,
-                                      const struct lab_bench_name *rung)
+                                      const struct lab_bench_name *bench_name)
 {
-    bool of_rung =
-        rung && rung->precision[0] && strcmp(r->precision, "int8") != 0;
-    return lab_roofline_precision(of_rung ? rung->precision : r->precision);
+    bool of_variant = bench_name && bench_name->precision[0] &&
+                      strcmp(r->precision, "int8") != 0;
+    return lab_roofline_precision(of_variant ? bench_name->precision
+                                             : r->precision);
 }
 
-/* A library's rung of which the kernels are known; else what was stored. */
-static double bytes_moved(const struct lab_bench_name *rung)
+/* A library's variant of which the kernels are known; else what was stored. */
+static double bytes_moved(const struct lab_bench_name *bench_name)
 {
     const struct lab_operation *op;
     struct lab_ladder_size size;
-    if (!rung || !lab_variant_is_library(rung->rung))
-        return rung ? rung->bytes_moved : (double)NAN;
-    if (lab_ladder_find(rung->lab, &op) || !op->library_traffic ||
-        lab_ladder_size(op, rung->size, strlen(rung->size), &size))
+    if (!bench_name || !lab_variant_is_library(bench_name->variant))
+        return bench_name ? bench_name->bytes_moved : (double)NAN;
+    if (lab_ladder_find(bench_name->lab, &op) || !op->library_traffic ||
+        lab_ladder_size(op, bench_name->size, strlen(bench_name->size), &size))
         return NAN;
     for (int p = 0; p < LAB_PRECISION_COUNT; p++)
         if (strcmp(lab_precision_name((enum lab_precision)p),
-                   rung->precision) == 0)
+                   bench_name->precision) == 0)
             return op->library_traffic(size.dim, (enum lab_precision)p,
-                                       rung->rung);
+                                       bench_name->variant);
     return NAN;
 }
 
@@ -158,15 +159,15 @@ static void fill_work(struct lab_roofline *r, const struct lab_time_sum *s,
         .sm_count = r->sm_count,
         .max_warps_per_sm = r->max_warps_per_sm,
         .kernels = s == step ? s->kernels : 1,
-        .arithmetic = arithmetic_of(r, step->rung),
+        .arithmetic = arithmetic_of(r, step->bench_name),
         .floor_ns = r->floor_ns,
         .kernels_ns = NAN,
         .launch_ns = r->launch_ns,
-        .own_bytes = whole ? bytes_moved(step->rung) : (double)NAN,
+        .own_bytes = whole ? bytes_moved(step->bench_name) : (double)NAN,
         .library = lab_variant_is_library(step->variant),
         .other_algorithm = lab_variant_has_fewer_flop(step->variant),
-        .one_address = whole && step->rung &&
-                       lab_variant_has_one_address(step->rung->rung),
+        .one_address = whole && step->bench_name &&
+                       lab_variant_has_one_address(step->bench_name->variant),
         .fusable = lab_variant_can_fuse(step->backend, step->op, step->phase_id,
                                         step->name, step->variant),
     };
@@ -193,18 +194,18 @@ static void lend_launch(struct lab_roofline_work *step,
     step->threads_per_block = kernel->threads_per_block;
 }
 
-/* A rung's times are taken without a trace, and its launches are known of the
+/* A variant's times are taken without a trace, and its launches are known of the
  * one that was traced apart. */
 static void lend_traced(struct lab_roofline *r, struct lab_roofline_row *row)
 {
-    const struct lab_bench_name *rung = row->sum->rung;
-    for (size_t i = 0; rung && !rung->traced && i < r->count; i++) {
+    const struct lab_bench_name *bench_name = row->sum->bench_name;
+    for (size_t i = 0; bench_name && !bench_name->traced && i < r->count; i++) {
         const struct lab_roofline_row *t = &r->rows[i];
-        const struct lab_bench_name *of = t->sum->rung;
+        const struct lab_bench_name *of = t->sum->bench_name;
         if (!of || !of->traced || lab_roofline_is_kernel(t) ||
-            strcmp(of->rung, rung->rung) != 0 ||
-            strcmp(of->precision, rung->precision) != 0 ||
-            strcmp(of->size, rung->size) != 0)
+            strcmp(of->variant, bench_name->variant) != 0 ||
+            strcmp(of->precision, bench_name->precision) != 0 ||
+            strcmp(of->size, bench_name->size) != 0)
             continue;
         row->work.kernels = t->work.kernels;
         row->work.kernels_ns = t->work.time_ns;
@@ -217,17 +218,17 @@ static void lend_traced(struct lab_roofline *r, struct lab_roofline_row *row)
  * several precisions. */
 static enum lab_status label_row(struct lab_roofline_row *row)
 {
-    const struct lab_bench_name *rung = row->sum->rung;
+    const struct lab_bench_name *bench_name = row->sum->bench_name;
     struct lab_str s;
-    if (!rung)
+    if (!bench_name)
         return LAB_OK;
     lab_str_init(&s);
     if (lab_roofline_is_kernel(row))
-        lab_str_addf(&s, "%s %s", lab_roofline_name(row), rung->problem);
+        lab_str_addf(&s, "%s %s", lab_roofline_name(row), bench_name->problem);
     else
-        lab_str_add(&s, rung->name);
+        lab_str_add(&s, bench_name->name);
     row->label = lab_str_detach(&s);
-    return row->label ? LAB_OK : lab_no_memory("a rung's name");
+    return row->label ? LAB_OK : lab_no_memory("a variant's name");
 }
 
 static enum lab_status finish_row(struct lab_roofline *r,

@@ -63,10 +63,11 @@ static void what_a_lab_ran(struct lines *l,
                            const struct lab_timeline_sums *sums)
 {
     const struct lab_timeline *t = l->t;
-    lab_str_addf(
-        &l->text, "%lld launch%s of rungs traced: %s kernel%s, %s on the GPU",
-        (long long)t->of.steps, t->of.steps == 1 ? "" : "es",
-        COUNT(sums->kernels), plural(sums->kernels), TIME(sums->busy_ns));
+    lab_str_addf(&l->text,
+                 "%lld launch%s of variants traced: %s kernel%s, %s on the GPU",
+                 (long long)t->of.steps, t->of.steps == 1 ? "" : "es",
+                 COUNT(sums->kernels), plural(sums->kernels),
+                 TIME(sums->busy_ns));
     if (t->set_up)
         lab_str_addf(&l->text,
                      "; %s span%s of set-up and checks between them left out",

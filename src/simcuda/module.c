@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "simcuda_priv.h"
 #include "common/cuda_sets.h"
-#include "labs/cuda_rungs.h"
+#include "labs/cuda_variants.h"
 #include "library/cublas_exec.h"
 
 static const struct lab_kernel_set *const all[] = {
@@ -49,10 +49,10 @@ static const struct lab_kernel_set *const *sets(int *count)
     return offered;
 }
 
-static const struct lab_variant *rung(const char *operation, int i)
+static const struct lab_variant *variant(const char *operation, int i)
 {
     const struct lab_variant *v;
-    for (int k = 0; (v = lab_cuda_rung(operation, k)); k++)
+    for (int k = 0; (v = lab_cuda_variant(operation, k)); k++)
         if (!v->model.library && i-- == 0)
             return v;
     return NULL;
@@ -66,7 +66,7 @@ const struct lab_sim_kernels *lab_sim_kernels(const struct lab_sim_host *host)
         .abi = LAB_SIM_MODULE_ABI,
         .sets = sets,
         .begin = simcuda_begin,
-        .rung = rung,
+        .variant = variant,
         .kernel = simcuda_kernel,
         .registers_missing = simcuda_registers_missing,
         .error = lab_error,

@@ -158,7 +158,7 @@ for path in /usr/lib: ':/usr/lib' /usr/lib::/lib lib '$ORIGINAL/lib'; do
 done
 
 # A figure that is another: a ratio to its model, of two figures of its sentence, of
-# the two rungs that it names, a small number of one rung.
+# the two variants that it names, a small number of one variant.
 figure() {
     rm -rf "$work/figures"
     mkdir -p "$work/figures"
@@ -176,9 +176,9 @@ catches "another ratio to the model" '1.6 of block' recorded
 figure 231 'and [0-9.]* times as fast' 'and 2.0 times as fast'
 catches "another quotient of two figures" '2.0 of .*is not in run' recorded
 figure 227 'is [0-9.]* times' 'is 1.38 times'
-catches "another ratio of two rungs" '1.38 of one' recorded
+catches "another ratio of two variants" '1.38 of one' recorded
 figure 245 'needs [0-9.]*$' 'needs 6.37'
-catches "another time of a rung" '6.37 of streams' recorded
+catches "another time of a variant" '6.37 of streams' recorded
 figure 201 'reaches$' 'is half, and reaches'
 catches "a ratio in words" "'half': a ratio of run" recorded
 figure 251 '268 MB' '968 MB'

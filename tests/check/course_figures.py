@@ -118,7 +118,7 @@ def follows(text, m, row, formulas, rows):
 
 
 def numbers_of(words):
-    """The numbers in the names of recorded rows: "@lab-x/rung/4096x8/time"."""
+    """The numbers in the names of recorded rows: "@lab-x/variant/4096x8/time"."""
     return {float(n) for word in words for n in re.findall(r"(?<=[/x])\d+(?=[/x])", word)}
 
 

@@ -9,25 +9,25 @@ the check does not find is an error.
 A paragraph that prints figures names the run that they are of, "run 36 of what
 ships" or "runs 7 and 34"; it counts for the paragraphs and tables below it too, up
 to the next heading or the next run that is named. There each number with a unit,
-with a decimal point or a comma, or behind the name of a rung must be one of that run:
+with a decimal point or a comma, or behind the name of a variant must be one of that run:
 a time, a rate, a ceiling, a size, a workspace, a number of a row's note, or, with %
-or "times", a ratio of two that belong together (of one size, of one rung, of a row
-and its model or its ceiling). "1.3 times its model's" is of the rung's rate and model
+or "times", a ratio of two that belong together (of one size, of one variant, of a row
+and its model or its ceiling). "1.3 times its model's" is of the variant's rate and model
 alone, "by the model 1.7 times" of two models, "2.7 times as fast" the quotient of two
-figures of its sentence where that prints them and names no rungs, and "15 times worse"
-that of two errors of its sentence. An error ("1.25e-18 at 1000") is that of the run's rows. In a sentence that names two rungs or more the ratio
+figures of its sentence where that prints them and names no variants, and "15 times worse"
+that of two errors of its sentence. An error ("1.25e-18 at 1000") is that of the run's rows. In a sentence that names two variants or more the ratio
 is of two of those; where it names fewer, the others are of its paragraph, or, where
 that has fewer too, of the text and the tables above it with the same run. A number
-behind a rung's name must be that rung's, and in a table one of the rung, precision and
+behind a variant's name must be that variant's, and in a table one of the variant, precision and
 size that its row and its column name. A time, a rate or "N times faster" in a paragraph
 without a run is an error: what no run that ships has is said in words. A ratio in words ("half", "three
 times") below a run is an error: it is tied to nothing. A ratio in a sentence that names
-the course or its card may be one of a rung and a figure of the course: of those that the
+the course or its card may be one of a variant and a figure of the course: of those that the
 sentence prints, or of the lesson's `slide` list at the same size. The questions of
 "Predict first" give figures and claim none.
 
 The course's own figures are those of the `slide` lists, in a column of the course's
-machine at the row's rung and the size of the column before. In a lesson that has such a
+machine at the row's variant and the size of the column before. In a lesson that has such a
 list this goes for the paragraphs without a run too, if they name the course. What follows
 from other figures, or from a file of the tree, has a line in RELATIONS. What a text says
 of the GPU that made the runs, before it comes to them, is that of the run's own list
@@ -42,7 +42,7 @@ A figure is of the sizes that its sentence names ("at 4096", "S = 8", "64 KiB"),
 last sentence that named some; in a table of its row's. One without a unit has a unit
 that was said before it. Of hardware counters, kernels and notes the run has the bytes
 that "DRAM reads", the occupancy that is "*achieved*", the share of the cycles in which
-the "tensor cores work", "instructions a cycle", multiply-adds that a rung "executes",
+the "tensor cores work", "instructions a cycle", multiply-adds that a variant "executes",
 registers "a thread", bytes of "workspace" and "sectors".
 
 When a recording gives the runs other numbers, or other figures, this check has a
@@ -181,7 +181,7 @@ RELATIONS = [
     ("259", "{} times as fast as `pinned`, of {=} that could be",
      lambda _, n: n == len(("in", "kernel", "out"))),
     ("259", "which part, {=} to {=}, is", lambda first, last: first == 1 and last == max(
-        int(r.split("_")[1]) for r in run_of(403).rungs if "_" in r)),
+        int(r.split("_")[1]) for r in run_of(403).variants if "_" in r)),
     ("281", "a tile of {=} queries and {=} keys hides", lambda queries, keys:
      queries % 64 == 0 and f"wgmma_config<TYPE, 64, {queries / 64:.0f}, {keys:.0f}," in
      source("kernels/attention/wgmma_sm90.cu")),
@@ -195,7 +195,7 @@ RELATIONS = [
     ("227", "At {=} GB/s a GPU of {=} multiprocessors gets {=} numbers in a nanosecond",
      lambda rate, m, n: n == rate / 12 and m == sms() and rate == copy_about()),
     ("231", "off by {=} at most in results of up to {=}", lambda e, top: all(
-        note_of(374, rung) == [e, top] for rung in ("default_math", "tensor_op",
+        note_of(374, variant) == [e, top] for variant in ("default_math", "tensor_op",
                                                      "conversion"))),
     ("231", "it is off by {=} only", lambda e:
      note_of(374, "nonfused_tensor_op")[0] == e),
@@ -347,8 +347,8 @@ RELATIONS = [
          copied("two", w) / copied("one", w) for w in (1, 2, 4))) for a, end in
          ((a, min), (b, max))] == [True, True]),
     ("258", "{=} warps of one chain, {=} of two and {=} of four give {}, {} and {}",
-     lambda a, b, c, *told: all(r.is_(rate_of(390, rung, f"1081344x{w:.0f}") / 1e12)
-                                for r, rung, w in zip(told, ("one", "two", "four"),
+     lambda a, b, c, *told: all(r.is_(rate_of(390, variant, f"1081344x{w:.0f}") / 1e12)
+                                for r, variant, w in zip(told, ("one", "two", "four"),
                                                       (a, b, c)))),
     ("262", "far from a factor of {=}", lambda n: n == gpu("threadsPerWarp")),
     ("280", "at T = {} there are {=} for {=} multiprocessors", lambda t, n, m: m == sms() and
@@ -358,14 +358,14 @@ RELATIONS = [
     ("225", "gets {=} % less: rows of", lambda p: p.is_(100 - 100 * rate_of(
         371, "online", "65536x1024") / rate_of(371, "block", "65536x1024"))),
     ("225", "`registers` {=} %, `vector`, whose loads are a quarter as many, {=} %",
-     lambda *told: all(p.is_(of_copy(371, rung, "2048x32768"))
-                       for p, rung in zip(told, ("registers", "vector")))),
+     lambda *told: all(p.is_(of_copy(371, variant, "2048x32768"))
+                       for p, variant in zip(told, ("registers", "vector")))),
     ("226", "saves a walk and loses {=} % of the rate", lambda p: p.is_(100 - 100 * rate_of(
         372, "welford", "65536x1024") / rate_of(372, "block", "65536x1024"))),
     ("231", "one image, {} channels and kernels, {} x {}, {} x {}: fp32 {} milliseconds, "
      "and {}, {} and {} with the default", lambda c, h, w, r, s, _, *told: r == s and
-     all(v.is_(time_of(374, rung, f"1x{c:.0f}x{h:.0f}x{w:.0f}x{c:.0f}x{r:.0f}") / 1e6)
-         for v, rung in zip(told, ("default_math", "tensor_op", "conversion")))),
+     all(v.is_(time_of(374, variant, f"1x{c:.0f}x{h:.0f}x{w:.0f}x{c:.0f}x{r:.0f}") / 1e6)
+         for v, variant in zip(told, ("default_math", "tensor_op", "conversion")))),
     ("241", "MB. {} rows of {} numbers: `warp`", lambda a, b:
      f"{a:.0f}x{b:.0f}" in run_of(385).sizes),
     ("241", "splits rows, {}. {} rows of {}: `block`", lambda _, a, b:
@@ -386,7 +386,7 @@ RELATIONS = [
          for v, c, s in ((a, n, k), (b, m, j)))),
     ("251", "`plain` {=} GB/s at O = {=} and {=} at O = {=}; `single` {=} and {=}; `shifted` "
      "{=} and {=}", lambda p, o, q, one, *told: all(v.is_(rate_of(
-         387, rung, f"67108864x{at:.0f}") / 1e9) for v, rung, at in zip(
+         387, variant, f"67108864x{at:.0f}") / 1e9) for v, variant, at in zip(
              (p, q, *told), ("plain", "plain", "single", "single", "shifted", "shifted"),
              (o, one) * 3))),
     ("251", "touches {=} sectors at O = {} and {=} sectors at O = {}", lambda a, o, b, one: all(
@@ -409,8 +409,8 @@ RELATIONS = [
     ("259", "page-locked memory takes {=} ms", lambda ms: ms == float(
         alone(403, "pinned", "in")[0])),
     ("281", "`mma` {=} milliseconds, {=} TFLOP/s; `wgmma` {=}, {=}; cuDNN {=}, {=}.",
-     lambda *told: all(v.is_(time_of(362, rung, "4x16x4096x64", "bf16") / 1e6) and r.is_(
-         rate_of(362, rung, "4x16x4096x64", "bf16") / 1e12) for v, r, rung in zip(
+     lambda *told: all(v.is_(time_of(362, variant, "4x16x4096x64", "bf16") / 1e6) and r.is_(
+         rate_of(362, variant, "4x16x4096x64", "bf16") / 1e12) for v, r, variant in zip(
              told[::2], told[1::2], ("mma", "wgmma", "cudnn")))),
     ("281", "are left, of the time {=} %", lambda p: p.is_(100 * time_of(
         362, "wgmma", "4x16x4096x64", "bf16") / time_of(378, "wgmma", "4x16x4096x64", "bf16"))),
@@ -485,8 +485,8 @@ RELATIONS = [
                            100 * rate_of(389, "by_lane", "4194304x32") / rate_of(
                                389, "by_lane", "4194304x1"))),
     ("281", "at T = {} `wgmma` {=} and cuDNN {=}", lambda n, *told: all(v.is_(rate_of(
-        362, rung, f"4x16x{n:.0f}x64", "bf16") / 1e12)
-        for v, rung in zip(told, ("wgmma", "cudnn")))),
+        362, variant, f"4x16x{n:.0f}x64", "bf16") / 1e12)
+        for v, variant in zip(told, ("wgmma", "cudnn")))),
     ("292", "than on a GPU with {=} lanes", lambda n: n == h200("lanes")),
     ("234", "`cudnnCreate` takes {=} ms and `cudnnConvolutionForward` {=} ms; the list of "
      "algorithms takes {=} ms, and making the descriptor of the convolution {=} ms. The wait "
@@ -517,7 +517,7 @@ COLUMNS = {"achieved": [("occupied", .01, "")], "kernel": [("kernel", 1e6, "")],
 # Columns of a table that are of the course's machine, at the size of the column before.
 COURSE_COLUMNS = ("GV100",)
 
-# What the text calls a rung, and what the run calls it.
+# What the text calls a variant, and what the run calls it.
 NAMES = {"cuBLAS": "cublas", "cuSOLVER": "cusolver", "cuDNN": "cudnn"}
 IN_TABLES = {
     "GEMM": "cudnn_gemm", "IMPLICIT_GEMM": "cudnn_implicit_gemm",
@@ -566,7 +566,7 @@ def lesson_of(name):
 
 
 class Run:
-    """A run's values: kind, value, and the rung, precision and size of each, which
+    """A run's values: kind, value, and the variant, precision and size of each, which
     are empty where it is of the whole run."""
 
     def __init__(self, number):
@@ -581,19 +581,19 @@ class Run:
             self.add("ns", run["iterationMedian_ns"])
             self.steps(number)
         self.counters(number)
-        self.rungs = {r["rung"] for r in self.rows}
+        self.variants = {r["rung"] for r in self.rows}
         self.precisions = {r["precision"] for r in self.rows}
         self.sizes = {r["size"] for r in self.rows}
         for r in self.rows:
             self.row(r)
-        # How much of a rung is wrong that has to be.
+        # How much of a variant is wrong that has to be.
         for reason, in db.execute("SELECT reason FROM lab_row WHERE runId = ? AND "
                                   "status != 'done'", (number,)):
             for n in re.findall(r"\d+", reason or ""):
                 self.add("count", int(n))
         for r in db.execute("SELECT * FROM lab_row WHERE runId = ? AND reason LIKE "
                             "'%elements are wrong%'", (number,)):
-            self.rungs.add(r["rung"])
+            self.variants.add(r["rung"])
             bad, of = re.search(r"(\d+) of (\d+) elements", r["reason"]).groups()
             self.add("ratio", int(bad) / int(of), r)
         for r in db.execute("SELECT * FROM sweep_row WHERE runId = ? AND "
@@ -602,7 +602,7 @@ class Run:
             self.add("iterations", r["iterations"])
             self.add("ratio", r["share"],
                      {"rung": r["lesson"], "precision": "", "size": ""})
-            self.rungs.add(r["lesson"])
+            self.variants.add(r["lesson"])
             if r["x"] is not None:  # of a sweep over sizes
                 self.sizes |= {f"{r['x']:.0f}", f"{r['parameters'] or 0:.0f}"}
             for column in ("samples_per_s", "parameters", "x", "loss",
@@ -615,7 +615,7 @@ class Run:
             self.add("ratio", share, {"rung": lesson, "precision": "", "size": ""})
 
     def add(self, kind, value, row=None, other="", size=""):
-        """`other`, `size`: the rung and the size that a ratio is to."""
+        """`other`, `size`: the variant and the size that a ratio is to."""
         if value is not None:
             self.values.append((kind, value, row["rung"] if row else "",
                                 row["precision"] if row else "",
@@ -723,25 +723,25 @@ class Run:
             for ratio in ratios:
                 self.add("ratio", ratio, both, b["rung"], b["size"])
 
-    def has(self, number, slack, units, rung, precision, sizes, rungs=(), near=(),
+    def has(self, number, slack, units, variant, precision, sizes, variants=(), near=(),
             form=""):
         """Whether a figure is one of the run's: "no", "yes", or "loose", where it names
         no size or no precision and is another at others. `form`: of a percentage, as
         form_of has it. `sizes`, `precision`: those that will do, all where there is
-        none. `rungs`: those of the sentence; `near`: those of the text around it. A ratio
-        of two rungs is of the sentence's; where that names one, of it and one near;
+        none. `variants`: those of the sentence; `near`: those of the text around it. A ratio
+        of two variants is of the sentence's; where that names one, of it and one near;
         where it names none, of two near."""
         hits, others = set(), set()
         for kind, value, r, p, s, other, to in [
                 v for kind in {u[0] for u in units} for v in self.of_kind(kind)]:
-            if other and r == other and len(rungs) > 1 and kind != "top":
+            if other and r == other and len(variants) > 1 and kind != "top":
                 continue
             if other and r != other and (
-                    not {r, other} <= set(rungs) if len(rungs) > 1 else
-                    rungs and not {r, other} & set(rungs) or
-                    not {r, other} <= set(rungs) | set(near)):
+                    not {r, other} <= set(variants) if len(variants) > 1 else
+                    variants and not {r, other} & set(variants) or
+                    not {r, other} <= set(variants) | set(near)):
                 continue
-            if (rung and r != rung) or (precision and p and not set(
+            if (variant and r != variant) or (precision and p and not set(
                     p.split("/")) & set(precision)) or \
                     (sizes and s and s not in sizes) or (sizes and to and to not in sizes):
                 continue
@@ -765,10 +765,10 @@ class Run:
                 self.kinds.setdefault(v[0], []).append(v)
         return self.kinds.get(kind, [])
 
-    def apart(self, rungs, precision, sizes):
-        """How many times as fast the first of two rungs is, in each row."""
+    def apart(self, variants, precision, sizes):
+        """How many times as fast the first of two variants is, in each row."""
         return [b["median_ns"] / a["median_ns"] for a in self.rows for b in self.rows
-                if (a["rung"], b["rung"]) == rungs and
+                if (a["rung"], b["rung"]) == variants and
                 (a["size"], a["precision"]) == (b["size"], b["precision"]) and
                 (not precision or a["precision"] in precision) and
                 (not sizes or a["size"] in sizes)]
@@ -783,14 +783,14 @@ def run_of(number):
     return runs[number]
 
 
-def pairs(named, rungs, precision, sizes):
+def pairs(named, variants, precision, sizes):
     """The ratios of the same row in two runs."""
     return [a["median_ns"] / b["median_ns"]
             for x in named for y in named if x is not y
             for a in x.rows for b in y.rows
             if (a["rung"], a["size"], a["precision"]) ==
             (b["rung"], b["size"], b["precision"]) and
-            (not rungs or a["rung"] in rungs) and
+            (not variants or a["rung"] in variants) and
             (not precision or a["precision"] in precision) and
             (not sizes or a["size"] in sizes)]
 
@@ -804,7 +804,7 @@ def sentence_of(text, m):
 def printed_quotient(text, m, number, slack):
     """Whether "2.7 times as fast" is the quotient of two figures that its sentence
     prints, each as far off as it is rounded; None: it does not print two, or names
-    the rungs, whose ratios are the run's."""
+    the variants, whose ratios are the run's."""
     sentence = sentence_of(text, m)
     errors = [float(e) for e in re.findall(r"\d(?:\.\d+)?e-\d+", sentence)]
     if len(errors) > 1 and re.match(r"\s*times\s+(?:worse|better)", text[m.end():]):
@@ -824,10 +824,10 @@ def printed_quotient(text, m, number, slack):
                for a in figures for b in figures if a is not b and b[0] > 0)
 
 
-def rungs_in(text, named):
+def variants_in(text, named):
     words = re.findall(r"`([^`]*)`|\b(" + "|".join(NAMES) + r")\b", text)
     return ({a or NAMES[b] for a, b in words} &
-            set().union(*(r.rungs for r in named)))
+            set().union(*(r.variants for r in named)))
 
 
 SLIDE = re.compile(r"label: (\"[^\"]*\"|[^,]*), size: (\S+),\s+value: ([\d.]+),\s+"
@@ -836,13 +836,13 @@ SCALES = {"GFLOP/s": 1e9, "TFLOP/s": 1e12, "ms": 1e6, "MiB": 1}
 
 
 def slides_of(number):
-    """A lesson's `slide` list: label, size, value, unit and rung of each."""
+    """A lesson's `slide` list: label, size, value, unit and variant of each."""
     path, = glob.glob(f"{root}/lessons/{number}-*.md")
     with open(path, encoding="utf-8") as f:
         head = f.read().split("\n---\n")[0]
     own_sizes[number] = " ".join(re.findall(r"sizes: \[([^]]*)\]", head))
-    return [(label.strip('"'), size, float(v), unit, rung)
-            for label, size, v, unit, rung in SLIDE.findall(head)]
+    return [(label.strip('"'), size, float(v), unit, variant)
+            for label, size, v, unit, variant in SLIDE.findall(head)]
 
 
 own_sizes = {}  # of a lesson's labs, from its head
@@ -861,13 +861,13 @@ def best(lesson, label):
                default=math.nan)
 
 
-def in_course(lesson, number, slack, unit, sizes=(), rung=""):
+def in_course(lesson, number, slack, unit, sizes=(), variant=""):
     """Whether a figure is one of the lesson's slides, or else of those of any other."""
     of = slides.get(lesson) or sum(slides.values(), [])
-    for given in (of, sum(slides.values(), [])) if not rung else (of,):
+    for given in (of, sum(slides.values(), [])) if not variant else (of,):
         for _, size, value, u, r in given:
             scale = SCALES[unit] if unit in SCALES else SCALES[u]
-            if (not rung or r == rung) and (not sizes or size in sizes) and \
+            if (not variant or r == variant) and (not sizes or size in sizes) and \
                     (not unit or u == unit or {u, unit} <= {"GFLOP/s", "TFLOP/s"}) and \
                     abs(value * SCALES[u] / scale - number) <= slack * 1.000001:
                 return True
@@ -884,7 +884,7 @@ def course_rates(lesson, text, m):
 
 
 def beside_course(lesson, text, m, number, slack, scale, named, where):
-    """Whether a sentence that names the course has a ratio of a rung to a figure of the
+    """Whether a sentence that names the course has a ratio of a variant to a figure of the
     course, of one size: to those that it prints, or else to the lesson's slides."""
     sentence = sentence_of(text, m)
     if not COURSE_WORDS.search(sentence):
@@ -967,30 +967,30 @@ def fp32_over_copy():
     return values[len(values) // 2]
 
 
-def note_of(run, rung):
-    """The numbers of the note of a rung at a run's first size."""
-    note = next(r["note"] for r in run_of(run).rows if r["rung"] == rung)
+def note_of(run, variant):
+    """The numbers of the note of a variant at a run's first size."""
+    note = next(r["note"] for r in run_of(run).rows if r["rung"] == variant)
     return [float(n) for n in re.findall(r"(?<![\w.])\d+\.\d+", note)]
 
 
-def rate_of(run, rung, size, precision=None):
-    return next((r["rate"] for r in run_of(run).rows if (r["rung"], r["size"]) == (rung, size)
+def rate_of(run, variant, size, precision=None):
+    return next((r["rate"] for r in run_of(run).rows if (r["rung"], r["size"]) == (variant, size)
                  and precision in (None, r["precision"])), math.nan)
 
 
-def time_of(run, rung, size, precision=None):
+def time_of(run, variant, size, precision=None):
     return next((r["median_ns"] for r in run_of(run).rows
-                 if (r["rung"], r["size"]) == (rung, size) and
+                 if (r["rung"], r["size"]) == (variant, size) and
                  precision in (None, r["precision"])), math.nan)
 
 
-def cycles_of(run, rung, size):
+def cycles_of(run, variant, size):
     return next((v for _, v, r, _, s, *_ in run_of(run).of_kind("cycles")
-                 if (r, s) == (rung, size)), math.nan)
+                 if (r, s) == (variant, size)), math.nan)
 
 
-def of_copy(run, rung, size):
-    return 100 * rate_of(run, rung, size) / run_of(run).rows[0]["ceilingCopy_B_s"]
+def of_copy(run, variant, size):
+    return 100 * rate_of(run, variant, size) / run_of(run).rows[0]["ceilingCopy_B_s"]
 
 
 def wrong_of(elements):
@@ -1002,10 +1002,10 @@ def wrong_of(elements):
     return 100 * bad / of, of
 
 
-def issued_by(run, rung, size, told):
+def issued_by(run, variant, size, told):
     """Whether these are the instructions a cycle of the counters of a row."""
     return any(told.is_(v) for kind, v, r, _, s, *_ in run_of(run).values
-               if (kind, r, s) == ("issued", rung, size))
+               if (kind, r, s) == ("issued", variant, size))
 
 
 def occupied(threads):
@@ -1029,30 +1029,30 @@ def used_of_sectors(run, first, last=None):
             first <= int(r["size"].split("x")[1]) <= (first if last is None else last)]
 
 
-def copied(rung, warps):
+def copied(variant, warps):
     """GB/s of lab-warps-copy."""
-    return rate_of(402, rung, f"33554432x{warps:.0f}") / 1e9
+    return rate_of(402, variant, f"33554432x{warps:.0f}") / 1e9
 
 
-def kernel_of(run, rung, what, size=""):
-    """Of a rung's longest kernel."""
+def kernel_of(run, variant, what, size=""):
+    """Of a variant's longest kernel."""
     return max(map(tuple, db.execute(
         f"SELECT k.end - k.start, {what} FROM lab_row l JOIN op_kernel o ON o.runId = l.runId "
         "AND o.stepExec = l.tracedExec JOIN CUPTI_ACTIVITY_KIND_KERNEL k USING (kernelRow) "
-        "WHERE l.runId = ? AND l.rung = ? AND ? IN ('', l.size)", (run, rung, size))), default=(0, None))[1]
+        "WHERE l.runId = ? AND l.rung = ? AND ? IN ('', l.size)", (run, variant, size))), default=(0, None))[1]
 
 
-def block_of(run, rung):
-    return kernel_of(run, rung, "k.blockX * k.blockY * k.blockZ")
+def block_of(run, variant):
+    return kernel_of(run, variant, "k.blockX * k.blockY * k.blockZ")
 
 
-def grid_of(run, rung, size):
-    return kernel_of(run, rung, "k.gridX * k.gridY * k.gridZ", size)
+def grid_of(run, variant, size):
+    return kernel_of(run, variant, "k.gridX * k.gridY * k.gridZ", size)
 
 
-def numbers_in_idea(lab, rung):
+def numbers_in_idea(lab, variant):
     idea, = db.execute("SELECT idea FROM lab_row WHERE lab = ? AND rung = ? AND idea NOT NULL",
-                       (lab, rung)).fetchone()
+                       (lab, variant)).fetchone()
     return [float(n) for n in re.findall(r"\d+", idea)]
 
 
@@ -1067,27 +1067,27 @@ def facts(name, text):
 
 
 def ideas(name, head, text):
-    """A lab's table of rungs has the numbers of the rungs' own ideas."""
+    """A lab's table of variants has the numbers of the variants' own ideas."""
     lab = re.search(r"^lab: (\w+)", head, re.M)
     own = {}
-    for rung, idea in db.execute("SELECT DISTINCT rung, idea FROM lab_row WHERE lab = ? AND "
+    for variant, idea in db.execute("SELECT DISTINCT rung, idea FROM lab_row WHERE lab = ? AND "
                                  "idea NOT NULL", (lab[1] if lab else "",)):
-        own.setdefault(rung, []).append(re.findall(r"\d+", re.sub(r"^\w*\d: ", "", idea)))
+        own.setdefault(variant, []).append(re.findall(r"\d+", re.sub(r"^\w*\d: ", "", idea)))
     table = re.search(r"^\|[^\n]*idea[^\n]*\n((?:\|.*\n)+)", text, re.M)
     for row in table[1].splitlines() if table else []:
-        rung, *cells = [c.strip() for c in row.strip("|").split("|")]
+        variant, *cells = [c.strip() for c in row.strip("|").split("|")]
         numbers = re.findall(r"\d+", cells[-1])
-        if numbers and any(own.get(rung, [])) and numbers not in own[rung]:
-            complain(name, f"the idea of {rung} has {own[rung]}, not {numbers}")
+        if numbers and any(own.get(variant, [])) and numbers not in own[variant]:
+            complain(name, f"the idea of {variant} has {own[variant]}, not {numbers}")
 
 
 def rounds(n, high, wide):
     return math.ceil(math.ceil(n / high) * math.ceil(n / wide) / sms())
 
 
-def alone(run, rung, word):
+def alone(run, variant, word):
     return [re.search(word + r" ([\d.]+)", r["note"]).group(1)
-            for r in run_of(run).rows if r["rung"] == rung]
+            for r in run_of(run).rows if r["rung"] == variant]
 
 
 def relations(name, lesson, text):
@@ -1224,9 +1224,9 @@ def bounded(number, slack, bound, scale, values):
 
 
 def check_number(name, text, m, named, where, always, near=(), said=(), cell=None):
-    """`cell`: None, or the head of the column of a table. `where`: rung, precisions and
+    """`cell`: None, or the head of the column of a table. `where`: variant, precisions and
     sizes, each empty where any will do. `near`: the
-    rungs of the paragraphs and tables above, of the same run. `said`: the units of the
+    variants of the paragraphs and tables above, of the same run. `said`: the units of the
     numbers before, of which one without a unit is."""
     lesson = lesson_of(name)
     whole, fraction = m.group(1), m.group(2) or ""
@@ -1303,20 +1303,20 @@ def check_number(name, text, m, named, where, always, near=(), said=(), cell=Non
         units = [("model", 1, "")]
     elif re.search(r"\bby\s+(?:the|its)\s+models?\s*$", text[:m.start()]):
         units = [("models", 1, "")]
-    rungs = rungs_in(sentence_of(text, m), named)
-    own = rungs_in(text, named)
+    variants = variants_in(sentence_of(text, m), named)
+    own = variants_in(text, named)
     near = own if len(own) > 1 else own | set(near)
     of_all = bound_of(text, m) if unit or listed else ""
-    if of_all and len(rungs) == 2:
+    if of_all and len(variants) == 2:
         if not any(bounded(number, slack, of_all, (unit or listed)[1], r.apart(
                 pair, where[1], where[2])) for r in named
-                for pair in (tuple(sorted(rungs)), tuple(sorted(rungs, reverse=True)))):
+                for pair in (tuple(sorted(variants)), tuple(sorted(variants, reverse=True)))):
             complain(name, f"{m.group(0)} is not the bound of run " +
                      " or ".join(str(r.number) for r in named) + ": " + around)
         return
-    if unit and unit[0] == "ratio" and not rungs and course_rates(lesson, text, m):
+    if unit and unit[0] == "ratio" and not variants and course_rates(lesson, text, m):
         printed = False
-    found = {r.has(number, slack, units, *where, rungs, near, form_of(text, m))
+    found = {r.has(number, slack, units, *where, variants, near, form_of(text, m))
              for r in named} if printed is None else {"yes" if printed else "no"}
     if "yes" in found:
         return
@@ -1327,7 +1327,7 @@ def check_number(name, text, m, named, where, always, near=(), said=(), cell=Non
     if "loose" in found:
         return
     if unit and unit[0] == "ratio" and units[0] == unit and printed is None and any(
-            abs(v / unit[1] - number) <= slack for v in pairs(named, rungs, *where[1:])):
+            abs(v / unit[1] - number) <= slack for v in pairs(named, variants, *where[1:])):
         return
     if len(named) == 2 and unit and unit[0] == "ratio" and printed is None:
         sums = [v for r in named for k, v, g, *_ in r.values if k == "ns" and not g]
@@ -1426,17 +1426,17 @@ def unit_of(text, end):
 
 def check_text(name, text, named, near, sizes=frozenset()):
     """Returns the sizes that its last sentences name."""
-    rungs = set().union(*(r.rungs for r in named))
-    rung, said, begin = "", [], 0
+    variants = set().union(*(r.variants for r in named))
+    variant, said, begin = "", [], 0
     for m in re.finditer(r"`([^`]*)`|\b(" + "|".join(NAMES) + r")\b|([.;]\s|:\s)|" +
                          DIGITS, text):
         if m.group(3):
-            rung = ""
+            variant = ""
             if m.group(3)[0] != ":":
                 sizes, begin = sizes_in(text[begin:m.start()], named) or sizes, m.end()
         elif m.group(1) is not None or m.group(2):
             word = m.group(1) if m.group(1) is not None else NAMES[m.group(2)]
-            rung = word if word in rungs else ""
+            variant = word if word in variants else ""
         else:
             number = NUMBER.match(text, m.start())
             of = sizes_in(sentence_of(text, number), named) or sizes
@@ -1447,38 +1447,38 @@ def check_text(name, text, named, near, sizes=frozenset()):
             precision = precisions_in(clause_of(text, number), named)
             if unit and unit[0] == "ratio" and not precision:
                 precision = precisions_in(sentence_of(text, number), named)
-            check_number(name, text, number, named, (rung, precision, of), rung, near,
+            check_number(name, text, number, named, (variant, precision, of), variant, near,
                          said)
             said.append(unit_of(text, m.end()))
     return sizes_in(text[begin:], named) or sizes
 
 
-def check_error(name, told, rung, precisions, sizes, named):
-    """An error as it is told is that of the rows of a rung (empty: of all), precisions
+def check_error(name, told, variant, precisions, sizes, named):
+    """An error as it is told is that of the rows of a variant (empty: of all), precisions
     (empty: of any) and sizes."""
     number = re.fullmatch(r"\d(?:\.(\d+))?e-\d+", told)
     of = {float(f"{v:.{len(number[1] or '')}e}") for r in named if number
           for _, v, one, p, s, *_ in r.of_kind("error")
-          if rung in ("", one) and (not precisions or p in precisions) and s in sizes}
+          if variant in ("", one) and (not precisions or p in precisions) and s in sizes}
     if not number or of != {float(told)}:
-        complain(name, f"the error of {' '.join([rung or 'all rungs', *precisions])} at "
+        complain(name, f"the error of {' '.join([variant or 'all variants', *precisions])} at "
                  f"{' or '.join(sorted(sizes))} is not {told} in run " +
                  " or ".join(str(r.number) for r in named))
 
 
 def check_errors(name, text, named):
-    """"1.25e-18 at 1000" is the error of the rung before it, where the sentence names none of
-    all rungs, at that size, else at those of the sentence."""
+    """"1.25e-18 at 1000" is the error of the variant before it, where the sentence names none of
+    all variants, at that size, else at those of the sentence."""
     text = re.sub(r"\s+", " ", text)
     if not any(r.of_kind("error") for r in named):
         return
     for m in re.finditer(r"(?<![\w.])(\d(?:\.\d+)?e-\d+)", text):
         begin = max((b.end() for b in re.finditer(r"[.;]\s", text[:m.start()])), default=0)
-        rung = ([""] + [a or NAMES[b] for a, b in re.findall(
+        variant = ([""] + [a or NAMES[b] for a, b in re.findall(
             r"`(\w+)`|\b(" + "|".join(NAMES) + r")\b", text[begin:m.start()])])[-1]
         at = re.match(r" at ([\d,]+)", text[m.end():])
         sizes = {at[1].replace(",", "")} if at else sizes_in(sentence_of(text, m), named)
-        check_error(name, m[1], rung, (), sizes, named)
+        check_error(name, m[1], variant, (), sizes, named)
 
 
 def check_course(name, text):
@@ -1502,11 +1502,11 @@ def check_course(name, text):
                      re.sub(r"\s+", " ", text[max(0, m.start() - 40):m.end() + 10]))
 
 
-def table_rungs(text, named):
-    """The rungs that a table has, in its cells and its heads."""
+def table_variants(text, named):
+    """The variants that a table has, in its cells and its heads."""
     words = {c.strip("` \t") for c in re.split(r"[|\n]", text)}
     words |= {NAMES.get(w, IN_TABLES.get(w, w)) for w in words}
-    return words & set().union(*(r.rungs for r in named))
+    return words & set().union(*(r.variants for r in named))
 
 
 def check_occupancy(name, size, cell, named):
@@ -1527,10 +1527,10 @@ def check_occupancy(name, size, cell, named):
 def check_table(name, text, named, near, said, sizes=frozenset()):
     """`said`: the units of the paragraph above, of all cells that have none; `sizes`: its
     sizes."""
-    def place(cell, at, kinds=("rungs", "precisions", "sizes")):
+    def place(cell, at, kinds=("variants", "precisions", "sizes")):
         word = cell.strip("` ")
         word = NAMES.get(word, IN_TABLES.get(word, word))
-        for i, of in enumerate(("rungs", "precisions", "sizes")):
+        for i, of in enumerate(("variants", "precisions", "sizes")):
             have = set().union(*(getattr(r, of) for r in named))
             if of in kinds and of == "sizes":
                 key = re.sub(r",\s+", "x", word) if re.match(r"\d", word) else word
@@ -1556,19 +1556,19 @@ def check_table(name, text, named, near, said, sizes=frozenset()):
                          " or ".join(str(r.number) for r in named))
     for cells in lines[2:]:
         at = ("", "", ())
-        at = place(cells[0], at, ("rungs", "sizes"))
+        at = place(cells[0], at, ("variants", "sizes"))
         at = place(cells[1], at, ("precisions", "sizes"))
         for column, cell in enumerate(cells):
             if lines[0][column] in COURSE_COLUMNS:
                 _, _, of = place(lines[0][column - 1], at)
-                rung = IN_TABLES.get(cells[0], "")
+                variant = IN_TABLES.get(cells[0], "")
                 for m in NUMBER.finditer(cell):
                     digits, fraction = m.group(1).replace(",", ""), m.group(2) or ""
                     unit = "MiB" if "@" in cell[:m.start()] else "ms"
                     number = float(digits + fraction)
                     if not in_course(lesson_of(name), number, slack_of(
-                            digits, fraction, number), unit, of, rung):
-                        complain(name, f"{m.group(0)} {unit} of {rung} is none of the "
+                            digits, fraction, number), unit, of, variant):
+                        complain(name, f"{m.group(0)} {unit} of {variant} is none of the "
                                  "course's")
                 continue
             if place(cell, ("", "", ()))[:2] != ("", ""):
@@ -1578,8 +1578,8 @@ def check_table(name, text, named, near, said, sizes=frozenset()):
                 check_occupancy(name, cells[0], cell, named)
                 continue
             if lines[0][column] == "error" and any(r.of_kind("error") for r in named):
-                rung, precisions, at = here
-                check_error(name, cell, rung or cells[0], precisions, at or sizes, named)
+                variant, precisions, at = here
+                check_error(name, cell, variant or cells[0], precisions, at or sizes, named)
                 continue
             for m in NUMBER.finditer(cell):
                 if column or here == ("", "", ()):
@@ -1633,7 +1633,7 @@ def check_lesson(name, text):
 
 @functools.lru_cache(maxsize=None)  # of a lesson with one figure changed, most are as before
 def check_paragraph(name, paragraph, numbers, near, sizes, said):
-    """Returns the complaints, and then the rungs, the sizes and the units that the next
+    """Returns the complaints, and then the variants, the sizes and the units that the next
     one may be of."""
     if not paragraph:  # a heading
         return [], frozenset(), frozenset(), ()
@@ -1656,7 +1656,7 @@ def check_paragraph(name, paragraph, numbers, near, sizes, said):
             complain(name, f"{m.group(0)!r} is of no run that is named: " + re.sub(
                 r"\s+", " ", words[max(0, m.start() - 40):m.end() + 10]).strip())
     elif words.lstrip().startswith("|"):
-        near |= table_rungs(words, named)
+        near |= table_variants(words, named)
         check_table(name, words, named, near, said, sizes)
     else:
         sizes = frozenset(check_text(name, words, named, near, sizes))
@@ -1664,7 +1664,7 @@ def check_paragraph(name, paragraph, numbers, near, sizes, said):
                      re.search(r"(?:\b|(?<=\s))(?:" + u[2] + ")", words))
         check_words(name, words, named)
         check_errors(name, words, named)
-        near |= rungs_in(words, named)
+        near |= variants_in(words, named)
     found = complaints[begin:]
     del complaints[begin:]
     return found, near, sizes, said

@@ -5,7 +5,7 @@ for sizes in 300,700 700; do
         --variants plain
 done
 
-# From a rung of the comparison to the run's own list, at that rung.
+# From a variant of the comparison to the run's own list, at that variant.
 play <<'END'
 resize 100 30
 key r

@@ -76,11 +76,11 @@ python3 - "$LAB_SOURCE_DIR/profiles/recorded/h200.db" <<'P' || complain 'a claim
 import sqlite3
 import sys
 db = sqlite3.connect(sys.argv[1])
-def at(lesson, rung, size, precision="fp32", what="median_ns"):
+def at(lesson, variant, size, precision="fp32", what="median_ns"):
     row = db.execute(f"""SELECT l.{what} FROM lab_row l JOIN run r ON r.id = l.runId
         WHERE r.lesson = ? AND l.rung = ? AND l.size = ? AND l.precision = ?
         AND l.status = 'done' ORDER BY r.id DESC""",
-                     (lesson, rung, size, precision)).fetchone()
+                     (lesson, variant, size, precision)).fetchone()
     return row[0] if row else float("nan")
 def best(lesson, size):
     return db.execute("""SELECT l.rung FROM lab_row l JOIN run r ON r.id = l.runId

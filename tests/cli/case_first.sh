@@ -10,7 +10,7 @@ for launch in '1 10 10' '10 1 10' '10 10 100'; do
     [ "$(lines)" = "$3" ] || complain "$(lines) lines, not $3"
     expect_stdout "$3 threads, $3 lines"
 done
-# A rung that is wrong on purpose is shown, not timed, and is no failure.
+# A variant that is wrong on purpose is shown, not timed, and is no failure.
 exits 0 lab stencil --backend cpu --sizes 1024 --repeat 20 --json
 expect_json '[r["wrong_elements"] for r in of("lab_row") if "wrong_elements" in r] == [168]' \
     '[r["median_ns"] for r in of("lab_row") if "wrong_elements" in r] == [None]' \

@@ -28,7 +28,7 @@ exits 0 profile show last --json
 expect_json 'len(of("step")) >= 8' "[r['idea'] for r in of('lab_row')] == $ideas" \
     'all(r["idea"] for r in of("lab_row"))'
 
-# A rung's idea is beside what was recorded of it, in a table and on a page; of rows
+# A variant's idea is beside what was recorded of it, in a table and on a page; of rows
 # without any there is no such column.
 run profile show last
 grep -q 'its idea$' "$out" || complain 'no idea in the table'
@@ -79,7 +79,7 @@ expect_no_escape
 expect_ascii
 expect_stdout 'of ceiling'
 
-# A model knows no cache; a rung that is faster than its own is told why.
+# A model knows no cache; a variant that is faster than its own is told why.
 exits 0 lab transpose --backend cpu --variants plain --sizes 64 --repeat 20 \
     --db model.db
 python3 - "$out" <<'P' || complain 'what is said is not how the rate stands to its model'
@@ -91,12 +91,12 @@ assert rate > 0 and model > 0, (rate, model)
 assert said == (rate > 1.02 * model), (rate, model, said)
 P
 
-# So does a ceiling: of a rung that passes it, the share is of none.
+# So does a ceiling: of a variant that passes it, the share is of none.
 exits 0 lab saxpy --backend cpu --sizes 1000,20000 --repeat 20
 python3 - "$out" <<'P' || complain 'a share above 100 % is not explained'
 import re, sys
 text = open(sys.argv[1]).read()
-for size in re.split(r"\nN ", text.split("These rungs need")[0])[1:]:
+for size in re.split(r"\nN ", text.split("These variants need")[0])[1:]:
     rows = [l for l in size.splitlines() if re.match(r"(plain|openblas) ", l)]
     over = [float(re.findall(r"([\d.]+) %", l)[1]) for l in rows]
     said = "of ceiling: a copy is no ceiling" in size
@@ -142,7 +142,7 @@ grep -q '^candidate  ~32  *~64' "$out" || complain "no sizes over the map"
 # The lab's own command has the map of the run that ships, also where all is kept;
 # a ladder's run is no tuning.
 exits 0 lab tune gemm --backend cpu --sizes 40,80 --db map.db
-! grep -q 'recorded on NVIDIA' "$out" || complain "a ladder's rungs as a tuning map"
+! grep -q 'recorded on NVIDIA' "$out" || complain "a ladder's variants as a tuning map"
 exits 0 lab lab-autotune --backend cpu --sizes 40,80 --db map.db
 expect_stdout 'kept since'
 expect_stdout 'recorded on NVIDIA H200, run 491'
@@ -177,7 +177,7 @@ sql t.db "UPDATE lab_tuned SET hostname = 'elsewhere', candidate = '64x128'"
 exits 0 lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
 expect_no_stderr
 expect_json '"not tuned here" in of("lab_row")[0]["note"]'
-# A name stands for its rung in every precision; errors are a column.
+# A name stands for its variant in every precision; errors are a column.
 exits 0 lab precision --backend cpu --sizes 20 --variants split_1,split_3 --json
 expect_json '[r["precision"] for r in of("lab_row")] == \
     ["bf16", "fp16", "bf16", "fp16"]' \
@@ -191,7 +191,7 @@ for name in dgemm lu; do
         '"testing_d" in of("lab")[0]["error_is"]'
     stored=$(sql error.db "SELECT printf('%.3g', error) FROM lab_row
         WHERE lab = '$name' ORDER BY place LIMIT 1")
-    # The simulator's results are other rungs', and as near.
+    # The simulator's results are other variants', and as near.
     run lab $name --backend sim --sizes 20 --json
     if [ "$status" -eq 4 ]; then
         echo 'skipped: what needs the module of the simulator'
@@ -250,7 +250,7 @@ expect_json '[r["x"] for r in of("sweep_row")] == [5, 1000000, 10]' \
 rows=$(sql s.db 'SELECT count(*), sum(median_ns > 0), min(kind) FROM sweep_row
     JOIN run ON run.id = runId')
 [ "$rows" = '3|2|lab' ] || complain "s.db has $rows of the sweep"
-# Names of a GPU's rungs are in the CUDA module, where one is built.
+# Names of a GPU's variants are in the CUDA module, where one is built.
 if [ -e "${LAB_EXE%/bin/*}/lib/lapenna-lab-cuda.so" ]; then
     lesson bad <<'END'
 ---
@@ -266,8 +266,8 @@ slide:
 Text.
 END
     exits 3 lesson lint bad.md
-    expect_stderr 'bad.md:6:11: error: variants: gemm has no rung tiel; did you'
-    expect_stderr 'bad.md:8:5: error: slide: gemm has no rung opnblas; did you'
+    expect_stderr 'bad.md:6:11: error: variants: gemm has no variant tiel; did you'
+    expect_stderr 'bad.md:8:5: error: slide: gemm has no variant opnblas; did you'
 fi
 # Wider until no memory holds it; what can be measured is.
 exits 0 lab network-size mlp-digits --backend cpu --sizes 1,1000000000,3 --repeat 20 --json
@@ -341,7 +341,7 @@ exits 2 lab gemm_sparse --backend cpu --sizes 63 --db c.db
 # Of a run in which nothing was timed the rows of `profile show` have the reasons.
 run lab gemm --backend cpu --sizes 999999 --db untimed.db
 run profile show 1 --db untimed.db
-expect_stderr 'no rung of it was timed; the rows above have the reasons'
+expect_stderr 'no variant of it was timed; the rows above have the reasons'
 
 # A lab of whole numbers: no fp32 in its title, nor fp32's ceiling for its rates.
 exits 0 lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --db int8.db
@@ -364,7 +364,7 @@ exits 0 lab gemm_int8 --backend cpu --sizes 16 --repeat 20 --precision fp32 --db
 run lab gemm --backend cpu --sizes 16 --repeat 20 --variants naive --db int8.db --json
 expect_json '"arithmetic" not in one("lab_row")'
 
-# A library of the CPU that is not on this machine is not a rung that needs a GPU.
+# A library of the CPU that is not on this machine is not a variant that needs a GPU.
 modules=$(dirname "$LAB_EXE")/../lib
 if [ -f "$modules/lapenna-lab-cuda.so" ]; then
     lesson lab-bytes <<'END'
@@ -385,10 +385,10 @@ END
     run lab ./lab-bytes.md --backend cpu --db int8.db
     unset LAPENNA_LAB_MODULE_DIR
     expect_exit 0
-    expect_stdout 'These rungs need a GPU: dp4a.'
+    expect_stdout 'These variants need a GPU: dp4a.'
 fi
 
-# The heading is there while the first rung is measured, also in a pipe.
+# The heading is there while the first variant is measured, also in a pipe.
 "$LAB_EXE" lab gemm --backend cpu --sizes 4096 --db slow.db >slow 2>/dev/null &
 slow=$!
 for _ in $(seq 300); do

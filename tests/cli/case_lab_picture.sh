@@ -81,7 +81,7 @@ await 60000 22 cudaMemcpy
 expect cudaMemcpy(result, y, 768, cudaMemcpyDeviceToHost)
 END
 
-# A recorded rung is compared with the ceiling of its own precision, which the device has.
+# A recorded variant is compared with the ceiling of its own precision, which the device has.
 play lab-precision --backend cpu --ascii --db screen.db <<'END'
 resize 160 50
 await 60000 fewer bits

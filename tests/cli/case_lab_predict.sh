@@ -68,7 +68,7 @@ sql both.db "UPDATE run SET device = 'A GPU', backend = 'cuda';
     UPDATE lab_row SET rung = 'fours' WHERE rung = 'plain'" || complain "the earlier run could not be made"
 exits 0 lab saxpy --backend cpu --sizes 1000,4000 --repeat 20 --db both.db --chart
 expect_stdout 'measured on A GPU, run 1'
-grep -q '^fours  *fp32' "$out" || complain "the other run's rungs are not told"
+grep -q '^fours  *fp32' "$out" || complain "the other run's variants are not told"
 expect_stdout 'best of GPU'
 
 # A run whose predictions cannot be kept is none; without --db the lab goes on.

@@ -136,7 +136,7 @@ await 300000 No runs yet
 absent running
 END
 
-# A rung that has no room says so in its row, and the others go on.
+# A variant that has no room says so in its row, and the others go on.
 play small.md --backend cpu --db screen.db <<'END'
 resize 100 24
 wait 500
@@ -318,15 +318,15 @@ expect_json '[r["status"] for r in of("run")] == ["failed"]'
 ln -sfn "$LAB_SOURCE_DIR/lessons" data/lessons
 exits 0 lab gemm --backend cpu --sizes 33 --repeat 20
 expect_stdout 'recorded on NVIDIA H200, run 1'
-grep -q '^tile  *fp32' "$out" || complain "no recorded rung"
+grep -q '^tile  *fp32' "$out" || complain "no recorded variant"
 unset LAPENNA_LAB_DATA_DIR
 
-# The question is of the largest size of all rungs; sizes of the course come behind.
+# The question is of the largest size of all variants; sizes of the course come behind.
 play lab-lu --backend cpu --db screen.db <<'STEPS'
 resize 80 24
 await 300000 LU
 key t
-await 300000 rung
+await 300000 variant
 expect 300  500  1000  2000
 key r
 expect fastest, size 500, you expect
@@ -337,7 +337,7 @@ play lab-lu --backend cpu --db screen.db <<'STEPS'
 resize 80 24
 await 300000 LU
 key t
-await 300000 rung
+await 300000 variant
 key P
 await 300000 recorded on NVIDIA H200
 key v v v v
@@ -358,7 +358,7 @@ expect ; Tab moves
 key q
 STEPS
 
-# Without the CUDA module a rung's source is the file of its folder that names it.
+# Without the CUDA module a variant's source is the file of its folder that names it.
 mkdir -p no-modules
 LAPENNA_LAB_MODULE_DIR=$PWD/no-modules play lab-overlap --backend cpu --db overlap.db <<'END'
 resize 120 40

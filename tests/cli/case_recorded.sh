@@ -100,7 +100,7 @@ run profile roofline --recorded "$traced"
 expect_exit 0
 
 run profile list --recorded --json
-# Each rung of a lab of several precisions has its name, and its precision's roof.
+# Each variant of a lab of several precisions has its name, and its precision's roof.
 tensor=$(python3 -c 'import json, sys
 print([r["run"] for r in map(json.loads, open(sys.argv[1]))
        if r["lesson"] == "lab-gemm-tensor"][0])' "$out")
@@ -111,9 +111,9 @@ for precision in tf32 bf16 fp16; do
         complain "no roof of $precision"
 done
 grep -q 'What would bound it is not known' "$out" &&
-    complain "a rung has no roof"
+    complain "a variant has no roof"
 
-# On the screen the ceiling is that of the chosen rung, and the picture's the highest.
+# On the screen the ceiling is that of the chosen variant, and the picture's the highest.
 play lab-gemm-tensor --backend cpu <<'END'
 resize 200 60
 await 60000 The text
@@ -136,14 +136,14 @@ expect_exit 0
 # So have its steps and kernels wherever they are listed: no two are the same.
 run profile kernels --recorded "$tensor"
 expect_exit 0
-grep -q 'gemm 4096' "$out" && complain "a kernel without its rung"
+grep -q 'gemm 4096' "$out" && complain "a kernel without its variant"
 grep -Eq ' wgmma bf16 4096, traced .* gemm_wgmma$' "$out" ||
-    complain "no kernel of a rung"
+    complain "no kernel of a variant"
 [ "$(awk 'NR > 1 { print $2, $3, $4 }' "$out" | sort -u | wc -l)" -gt 20 ] ||
-    complain "rungs that cannot be told apart"
+    complain "variants that cannot be told apart"
 run profile compare --recorded "$tensor" "$tensor" --json
 expect_exit 0
-python3 - "$out" <<'P' || complain "a rung is not beside itself, and once"
+python3 - "$out" <<'P' || complain "a variant is not beside itself, and once"
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 rows = [r for r in rows if r["type"] == "comparison"]
@@ -227,11 +227,11 @@ grep -q 'more kernels' "$err" && complain "a short table is not cut"
 run lab lab-gemm --backend cpu --sizes 33 --repeat 20
 expect_exit 0
 expect_stdout 'recorded on NVIDIA H200, run '
-# And says once which of the lesson's rungs it cannot try here.
-expect_stdout 'These rungs need a GPU: coalesced, tile, '
+# And says once which of the lesson's variants it cannot try here.
+expect_stdout 'These variants need a GPU: coalesced, tile, '
 run lab lab-gemm --backend cpu --sizes 33 --repeat 20 --variants rows
 expect_exit 0
-grep -q 'need a GPU' "$out" && complain "a rung that was chosen needs no GPU"
+grep -q 'need a GPU' "$out" && complain "a variant that was chosen needs no GPU"
 
 run profile delete --recorded 1
 expect_exit 2

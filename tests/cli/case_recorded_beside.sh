@@ -60,7 +60,7 @@ expect_stdout 'MAGMA at 20000: slide, Tesla P100: 2821.48 GFLOP/s; recorded on N
 [ "$(grep -c '^CPU, MKL, .* recorded on ' "$out")" -gt 0 ] || complain "LU on the CPU that ships"
 expect_stdout "21 of the course's figures have none of this CPU beside them: without --sizes"
 # On a CPU the course's sizes come behind the lab's own, as many as a minute has room for:
-# by the rungs that they name. For one with at most 100 times the work of what was
+# by the variants that they name. For one with at most 100 times the work of what was
 # measured, the time of a call is printed.
 cat >own-lu.md <<'END'
 ---
@@ -79,7 +79,7 @@ END
 exits 0 lab ./own-lu.md --backend cpu --repeat 20 --db beside.db
 expect_stdout "then sizes of the course's figures"
 [ "$(grep -Ec '^unblocked +fp64 .* its right$' "$out")" -eq 1 ] ||
-    complain 'a slow rung at a size of the course'
+    complain 'a slow variant at a size of the course'
 [ "$(grep -Ec '^lapack +fp64 ' "$out")" -eq 2 ] || complain 'not 60 and 90'
 grep -Eq "^CPU at 90: slide, its CPU: 0.3 GFLOP/s; this machine: [0-9.]+ GFLOP/s \(lapack\)$" "$out" ||
     complain 'nothing beside the figure of 90'

@@ -153,7 +153,7 @@ if grep -q '^registers and occupancy n/a: ' "$out"; then
     expect_stdout 'registers and occupancy: n/a where no ptxas has counted'
 fi
 
-# What was found is reported of a rung, too, that gives something back at its end.
+# What was found is reported of a variant, too, that gives something back at its end.
 exits 1 lab attention --backend sim --variants unfused --budget 1000 --json
 expect_stdout '"type":"finding","check":"budget","kernel":"attention_product","launch":1,'
 

@@ -211,18 +211,18 @@ back
 print sums.out[0,0,0,0]
 WORDS
 expect_stdout 'nothing has written it'
-# From a lab's screen into the chosen rung, and back.
+# From a lab's screen into the chosen variant, and back.
 play lab-stencil --backend sim <<'KEYS'
 resize 80 24
 key t
-await 60000 i goes into the chosen rung's kernel
+await 60000 i goes into the chosen variant's kernel
 key i
 await 60000 before its first instruction
 expect stencil_global
 key n
 await 60000 instructions of warps in this block
 key q
-await 60000 i goes into the chosen rung's kernel
+await 60000 i goes into the chosen variant's kernel
 KEYS
 # A key that comes before the lab is opened waits for it.
 play lab-saxpy --backend sim <<'KEYS'
@@ -237,7 +237,7 @@ key i
 await 60000 before its first instruction
 expect __global__
 KEYS
-# A rung of a lab, whose race is found when it then runs.
+# A variant of a lab, whose race is found when it then runs.
 "$LAB_EXE" lab stencil --backend sim --into no_barrier --sizes 300 >"$out" 2>"$err" <<'WORDS'
 step
 shared

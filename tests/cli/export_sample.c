@@ -96,8 +96,8 @@ int export_setup(void **state)
     return failed;
 }
 
-static struct lab_bench_result rung(int64_t place, const char *name,
-                                    double rate)
+static struct lab_bench_result variant(int64_t place, const char *name,
+                                       double rate)
 {
     struct lab_bench_result r;
     lab_bench_result_init(&r);
@@ -124,9 +124,9 @@ static struct lab_bench_result rung(int64_t place, const char *name,
 void sample_ladder(const char *path)
 {
     struct lab_database *db;
-    const struct lab_bench_result rows[] = {rung(0, "naive", 1e12),
-                                            rung(1, "tile", 2e12),
-                                            rung(2, "tile", (double)NAN)};
+    const struct lab_bench_result rows[] = {variant(0, "naive", 1e12),
+                                            variant(1, "tile", 2e12),
+                                            variant(2, "tile", (double)NAN)};
     const struct lab_prediction said = {.place = 0,
                                         .variant = "best",
                                         .rate = 3.5e12,

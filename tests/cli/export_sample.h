@@ -4,7 +4,7 @@
 /* A GPU run of three iterations of four steps, with a call, a copy and a range
  * for each step, and names that mean something in every format. */
 void record_gpu_run(const char *path);
-/* Adds to run 1 a ladder of three rungs, with what was expected of it and a winner
+/* Adds to run 1 a ladder of three variants, with what was expected of it and a winner
  * of a tuning; and a sweep of one place. */
 void sample_ladder(const char *path);
 void sample_sweep(const char *path);

@@ -415,7 +415,7 @@ def errors():
             digits, power = f"{row['error']:.1e}".split("e")
             found[row["variant"], row["precision"]] = f"{digits}e{int(power)}"
     table = re.findall(r"\| (\w+) \| (\w+) \| (\d\.\de-\d+) (?=\|)", lesson.text)
-    if {(rung, bits): error for rung, bits, error in table} != found:
+    if {(variant, bits): error for variant, bits, error in table} != found:
         complain("lab-precision: the errors are", found)
     lesson.has(f"have an error of {found['split_3', 'bf16']}, where `fp32` has "
                f"{found['fp32', 'fp32']}. The error of `tf32x3` is smaller, "

@@ -9,13 +9,14 @@
 #include "timeline_samples.h"
 #include "trace/intern.h"
 
-static const struct sample_rung rung = {"mma", "tf32", "64", 30000};
+static const struct sample_variant variant = {"mma", "tf32", "64", 30000};
 
-static const struct sample_rung both[] = {{"mma", "tf32", "64", 30000},
-                                          {"mma", "bf16", "64", 15000},
-                                          {"wg\"<mma>", "bf16", "64", 10000}};
-static const struct sample_rung half[] = {{"wg\"<mma>", "bf16", "64", 10000},
-                                          {"mma", "bf16", "64", 7500}};
+static const struct sample_variant both[] = {
+    {"mma", "tf32", "64", 30000},
+    {"mma", "bf16", "64", 15000},
+    {"wg\"<mma>", "bf16", "64", 10000}};
+static const struct sample_variant half[] = {{"wg\"<mma>", "bf16", "64", 10000},
+                                             {"mma", "bf16", "64", 7500}};
 
 static void facts(const char *path)
 {
@@ -49,7 +50,7 @@ int main(int argc, char **argv)
     else if (strcmp(kind, "empty") == 0)
         st = sample_timeline_empty(path, NULL);
     else if (strcmp(kind, "lab") == 0 || strcmp(kind, "traced_lab") == 0)
-        st = sample_lab(path, &rung, 1, kind[0] == 't', NULL);
+        st = sample_lab(path, &variant, 1, kind[0] == 't', NULL);
     else if (strcmp(kind, "labs") == 0)
         st = sample_lab(path, both, 3, true, NULL)
                  ? LAB_E_DB

@@ -5,8 +5,8 @@
 #include "export_sample.h"
 #include "store_samples.h"
 
-/* Run 1, with `rungs` of one size; %d in `name` is a rung's number. */
-static const char *make_lab(int rungs, const char *name)
+/* Run 1, with `variants` of one size; %d in `name` is a variant's number. */
+static const char *make_lab(int variants, const char *name)
 {
     char sql[600];
     const char *path = sample_path("runs.db");
@@ -18,7 +18,7 @@ static const char *make_lab(int rungs, const char *name)
              "precision, status, unit, rate, ceilingCopy_B_s) SELECT 1, i, "
              "'copy', '64', printf('%s', i), 'fp32', 'done', 'B/s', 1e12 + i * "
              "1e9, 4e12 FROM n",
-             rungs, name);
+             variants, name);
     sample_sql(path, sql);
     return path;
 }
@@ -52,7 +52,7 @@ static void no_attribute_is_no_number(const char *html)
 
 TEST_CASE_WITH(a_peak_without_an_end_is_none, NULL, export_cleanup)
 {
-    const char *db = make_lab(2, "rung %d");
+    const char *db = make_lab(2, "variant %d");
     const char *end;
     sample_sql(db, "UPDATE lab_row SET ceilingCopy_B_s = 9e999;"
                    "UPDATE run SET device = 'a chip of my own';"
@@ -71,7 +71,7 @@ TEST_CASE_WITH(a_peak_without_an_end_is_none, NULL, export_cleanup)
 /* The axes of a roofline end where its points do. */
 TEST_CASE_WITH(a_rate_without_an_end_is_no_point, NULL, export_cleanup)
 {
-    const char *db = make_lab(2, "rung %d");
+    const char *db = make_lab(2, "variant %d");
     sample_sql(db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
                    "UPDATE step SET flop = 9e999, bytes = 64 WHERE stepIndex = "
                    "0;"
@@ -112,13 +112,13 @@ TEST_CASE_WITH(a_long_name_is_cut_between_characters, NULL, export_cleanup)
 TEST_CASE_WITH(what_is_left_out_is_said, NULL, export_cleanup)
 {
     const char *end;
-    char *html = export_as(make_lab(70, "rung %d"), "html", "x.html");
+    char *html = export_as(make_lab(70, "variant %d"), "html", "x.html");
     const char *svg = picture(html, &end);
     assert_int_equal(count(html, svg, "<p>The first 60 of 70, in the order "),
                      1);
     assert_int_equal(count(svg, end, "<rect"), 60);
     assert_int_equal(count(svg, end, "<line class=\"box\""), 60);
-    assert_int_equal(count(html, svg, "<td class=\"w\">rung "), 70);
+    assert_int_equal(count(html, svg, "<td class=\"w\">variant "), 70);
     test_free(html);
 }
 
@@ -183,7 +183,7 @@ PROFILE_CASE(roofs_are_those_of_roofline)
 /* Rates of 1 and 1.001 TB/s; the lab itself measured 4 TB/s. */
 TEST_CASE_WITH(a_ladder_stands_under_the_same_roof, NULL, export_cleanup)
 {
-    const char *db = make_lab(2, "rung %d");
+    const char *db = make_lab(2, "variant %d");
     const char *end;
     char *html = export_as(db, "html", "x.html");
     has(picture(html, &end), "1.00 TB/s, 25 %</text>");

@@ -140,9 +140,10 @@ TEST_CASE_WITH(page_has_the_ladder, NULL, export_cleanup)
 }
 
 /* The same kernels in two precisions, and a name that every format escapes. */
-static const struct sample_rung both[] = {{"mma", "tf32", "64", 30000},
-                                          {"mma", "bf16", "64", 15000},
-                                          {"wg\"<mma>", "bf16", "64", 10000}};
+static const struct sample_variant both[] = {
+    {"mma", "tf32", "64", 30000},
+    {"mma", "bf16", "64", 15000},
+    {"wg\"<mma>", "bf16", "64", 10000}};
 
 static const char *make_labs(void)
 {
@@ -151,7 +152,7 @@ static const char *make_labs(void)
     return db;
 }
 
-TEST_CASE_WITH(trace_has_slices_of_the_rung, NULL, export_cleanup)
+TEST_CASE_WITH(trace_has_slices_of_the_variant, NULL, export_cleanup)
 {
     const char *db = make_labs();
     int steps = 0;
@@ -185,7 +186,7 @@ TEST_CASE_WITH(trace_has_slices_of_the_rung, NULL, export_cleanup)
 }
 
 /* nsys has no column for it: the range of the launch says it. */
-TEST_CASE_WITH(nsys_has_ranges_of_the_rung, NULL, export_cleanup)
+TEST_CASE_WITH(nsys_has_ranges_of_the_variant, NULL, export_cleanup)
 {
     const char *db = make_labs();
     sample_sql(db, "UPDATE run SET pid = 77");

@@ -9,7 +9,7 @@ defaults and with each variant that is named (where the lesson's network has
 it), N walks at a time. `all` is every name that the program lists for these
 networks; --but leaves names out, which other calls take. --list prints the
 names, and walks nothing. The tolerance is 1e-5 * (1 + max|ref|); 500 times that
-of rungs that round to TF32, with names that end in _tf32.
+of variants that round to TF32, with names that end in _tf32.
 Prints what differs, in how many walks each variant was taken, then
 'N passed, N failed'; exit 1 when something failed, or when a variant that is
 named was taken in no walk; of `all` those are listed.

@@ -1,6 +1,6 @@
-/* Every CUDA rung of every ladder against the reference in double.
+/* Every CUDA variant of every ladder against the reference in double.
  *
- *     test_cuda_ladders [OPERATION...]: the rungs of these alone, for
+ *     test_cuda_ladders [OPERATION...]: the variants of these alone, for
  *     compute-sanitizer, which takes minutes for an operation. */
 #include "split_errors.h"
 
@@ -10,13 +10,13 @@
 #define LAB_GPU_BACKEND "cuda"
 #endif
 
-/* Without `needs` a rung serves every GPU of its capability. */
-static bool may_refuse(const struct lab_variant *rung,
+/* Without `needs` a variant serves every GPU of its capability. */
+static bool may_refuse(const struct lab_variant *variant,
                        const struct lab_device_info *info)
 {
     int has = info->compute_major * 10 + info->compute_minor;
-    return rung->needs || has < rung->capability ||
-           (rung->capability_only && has / 10 != rung->capability / 10);
+    return variant->needs || has < variant->capability ||
+           (variant->capability_only && has / 10 != variant->capability / 10);
 }
 
 static char **only; /* operations, NULL at the end; NULL: all */
@@ -32,20 +32,21 @@ static bool is_wanted(const char *operation)
     return false;
 }
 
-/* And what a tuned rung chooses from. */
-static int all_rungs(struct lab_backend *be, const struct lab_operation *of,
-                     const struct lab_variant **rungs, int most)
+/* And what a tuned variant chooses from. */
+static int all_variants(struct lab_backend *be, const struct lab_operation *of,
+                        const struct lab_variant **variants, int most)
 {
-    int own = lab_ladder_rungs(be, of, NULL, rungs, most);
+    int own = lab_ladder_variants(be, of, NULL, variants, most);
     int n = own;
     for (int r = 0; r < own; r++) {
-        if (rungs[r]->tuned)
-            n += lab_ladder_rungs(be, of, rungs[r], rungs + n, most - n);
+        if (variants[r]->tuned)
+            n += lab_ladder_variants(be, of, variants[r], variants + n,
+                                     most - n);
     }
     return n;
 }
 
-TEST_CASE(every_cuda_rung_is_right)
+TEST_CASE(every_cuda_variant_is_right)
 {
     struct lab_backend *be = NULL;
     struct lab_device_info info;
@@ -58,28 +59,30 @@ TEST_CASE(every_cuda_rung_is_right)
     }
     lab_backend_info(be, &info);
     for (int i = 0; (of = lab_operation_at(i)); i++) {
-        const struct lab_variant *rungs[96];
-        int n = is_wanted(of->name) ? all_rungs(be, of, rungs, 96) : 0;
+        const struct lab_variant *variants[96];
+        int n = is_wanted(of->name) ? all_variants(be, of, variants, 96) : 0;
         for (int r = 0; r < n; r++) {
             double error = -1;
-            enum lab_status st = lab_ladder_check(be, of, rungs[r], 7, &error);
-            if (rungs[r]->wrong_on_purpose)
+            enum lab_status st =
+                lab_ladder_check(be, of, variants[r], 7, &error);
+            if (variants[r]->wrong_on_purpose)
                 continue;
-            if (st && !(may_refuse(rungs[r], &info) && st == LAB_E_UNSUPPORTED))
-                fail_msg("%s: %s", rungs[r]->name, lab_error());
+            if (st &&
+                !(may_refuse(variants[r], &info) && st == LAB_E_UNSUPPORTED))
+                fail_msg("%s: %s", variants[r]->name, lab_error());
             if (st)
-                print_message("%s %s: %s\n", of->name, rungs[r]->name,
+                print_message("%s %s: %s\n", of->name, variants[r]->name,
                               lab_error());
             checked += st == LAB_OK;
             refused += st != LAB_OK;
         }
     }
-    print_message("%d rungs are right, %d refused\n", checked, refused);
+    print_message("%d variants are right, %d refused\n", checked, refused);
     assert_true(checked > 0);
     lab_backend_close(be);
 }
 
-/* ---- a rung that is wrong on purpose ---- */
+/* ---- a variant that is wrong on purpose ---- */
 
 #ifdef LAB_GPU_SIMULATED
 /* The simulator does not depend on luck: the race is found whatever was read. */
@@ -87,15 +90,15 @@ TEST_CASE(without_its_barrier_the_race_is_found)
 {
     struct lab_backend *be = NULL;
     const struct lab_operation *stencil = operation_of("stencil");
-    const struct lab_variant *rungs[32];
+    const struct lab_variant *variants[32];
     double error;
     int wrong = 0;
     assert_ok(lab_backend_open(&be, LAB_GPU_BACKEND, 0));
-    int n = lab_ladder_rungs(be, stencil, NULL, rungs, 32);
+    int n = lab_ladder_variants(be, stencil, NULL, variants, 32);
     for (int i = 0; i < n; i++) {
-        if (!rungs[i]->wrong_on_purpose)
+        if (!variants[i]->wrong_on_purpose)
             continue;
-        assert_int_equal(lab_ladder_check(be, stencil, rungs[i], 7, &error),
+        assert_int_equal(lab_ladder_check(be, stencil, variants[i], 7, &error),
                          LAB_E_CHECK);
         print_message("%s\n", lab_error());
         assert_non_null(strstr(lab_error(), "race in "));
@@ -116,9 +119,9 @@ struct seen {
 static enum lab_status see(void *user, const struct lab_ladder_row *row)
 {
     struct seen *s = user;
-    if (!row->rung->wrong_on_purpose) {
+    if (!row->variant->wrong_on_purpose) {
         if (row->status)
-            fail_msg("%s: %s", row->rung->name, row->reason);
+            fail_msg("%s: %s", row->variant->name, row->reason);
         s->right++;
         return LAB_OK;
     }
@@ -139,13 +142,13 @@ TEST_CASE(without_its_barrier_the_stencil_is_wrong)
     }
     for (int i = 0; i < TRIES && seen.wrong == 0; i++) {
         seen = (struct seen){0};
-        int rungs =
+        int variants =
             climb_at((struct lab_ladder_run){.backend = be,
                                              .ladder = operation_of("stencil"),
                                              .row = see,
                                              .user = &seen},
                      "1000003");
-        assert_int_equal(seen.right, rungs - 1);
+        assert_int_equal(seen.right, variants - 1);
     }
     lab_backend_close(be);
     if (seen.wrong == 0) {
@@ -154,7 +157,7 @@ TEST_CASE(without_its_barrier_the_stencil_is_wrong)
     }
 }
 
-/* What a rung says of itself needs the device: its call has one. */
+/* What a variant says of itself needs the device: its call has one. */
 static enum lab_status see_note(void *user, const struct lab_ladder_row *row)
 {
     int *told = user;
@@ -178,15 +181,15 @@ TEST_CASE(notes_have_the_device)
         print_message("%s\n", lab_error());
         skip();
     }
-    int count = lab_ladder_rungs(be, conv, NULL, all, 64);
+    int count = lab_ladder_variants(be, conv, NULL, all, 64);
     for (int i = 0; i < count; i++) {
         if (all[i]->note)
             noted[n++] = all[i];
     }
     climb_at((struct lab_ladder_run){.backend = be,
                                      .ladder = conv,
-                                     .rungs = noted,
-                                     .n_rungs = n,
+                                     .variants = noted,
+                                     .n_variants = n,
                                      .row = see_note,
                                      .user = &told},
              "1x4x8x8x4x3");
@@ -201,26 +204,26 @@ static enum lab_status see_rows(void *user, const struct lab_ladder_row *row)
 {
     int *right = user;
     struct lab_device_info any = {0};
-    if (row->status == LAB_E_UNSUPPORTED && may_refuse(row->rung, &any))
+    if (row->status == LAB_E_UNSUPPORTED && may_refuse(row->variant, &any))
         return LAB_OK;
     if (row->status)
-        fail_msg("%s: %s", row->rung->name, row->reason);
+        fail_msg("%s: %s", row->variant->name, row->reason);
     assert_true(row->sample_error <= 1);
     *right += 1;
     return LAB_OK;
 }
 
 /* In blocks of 16 rows more than the 65,535 that a grid may have in y: on the
- * simulator, which takes longer, for the first rung; on a GPU for all, in blocks of
+ * simulator, which takes longer, for the first variant; on a GPU for all, in blocks of
  * 64. */
 TEST_CASE(products_take_many_rows)
 {
 #ifdef LAB_GPU_SIMULATED
 #define ROWS "1048577"
-    enum { RUNGS = 1 };
+    enum { VARIANTS = 1 };
 #else
 #define ROWS "4194305"
-    enum { RUNGS = 64 };
+    enum { VARIANTS = 64 };
 #endif
     static const char *const products[][2] = {{"gemm_full", ROWS "x1x1x1x1x1"},
                                               {"gemm_int8", ROWS "x1x1"},
@@ -234,7 +237,7 @@ TEST_CASE(products_take_many_rows)
         int right = 0;
         climb_at((struct lab_ladder_run){.backend = be,
                                          .ladder = operation_of(products[i][0]),
-                                         .n_rungs = RUNGS,
+                                         .n_variants = VARIANTS,
                                          .row = see_rows,
                                          .user = &right},
                  products[i][1]);
@@ -275,7 +278,7 @@ int main(int argc, char **argv)
     setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);
     if (argc > 1) {
         only = argv + 1;
-        cmocka_set_test_filter("every_cuda_rung_is_right");
+        cmocka_set_test_filter("every_cuda_variant_is_right");
     }
     return test_run_all(NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "gemm_int8/gemm_int8.h"
 
-extern const struct lab_variant lab_cuda_rungs_gemm_int8[];
+extern const struct lab_variant lab_cuda_variants_gemm_int8[];
 
 /* ---- the stand-in ---- */
 
@@ -83,7 +83,7 @@ static int fake_find(const struct lab_exec *exec,
 
 static const struct lab_variant *row(void)
 {
-    const struct lab_variant *v = lab_cuda_rungs_gemm_int8;
+    const struct lab_variant *v = lab_cuda_variants_gemm_int8;
     while (v->name && strcmp(v->name, "cublaslt") != 0)
         v++;
     assert_non_null(v->name);

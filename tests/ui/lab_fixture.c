@@ -8,23 +8,23 @@
 #include "lesson/lesson.h"
 #include "ui_fixture.h"
 
-enum { CPU_RUNGS = 4, GPU_RUNGS = 10, SIZES = 3 };
+enum { CPU_VARIANTS = 4, GPU_VARIANTS = 10, SIZES = 3 };
 
-static const char *const CPU_NAMES[CPU_RUNGS] = {"naive", "rows", "blocked",
-                                                 "openblas"};
-static const double CPU_GFLOPS[CPU_RUNGS] = {0.9, 3.6, 7.4, 41.0};
-static const char *const CPU_IDEAS[CPU_RUNGS] = {
+static const char *const CPU_NAMES[CPU_VARIANTS] = {"naive", "rows", "blocked",
+                                                    "openblas"};
+static const double CPU_GFLOPS[CPU_VARIANTS] = {0.9, 3.6, 7.4, 41.0};
+static const char *const CPU_IDEAS[CPU_VARIANTS] = {
     "the definition", "the loops in another order",
     "blocks of B that stay in the cache", "the vendor's library"};
-static const char *const GPU_NAMES[GPU_RUNGS] = {
+static const char *const GPU_NAMES[GPU_VARIANTS] = {
     "naive",  "coalesced", "tile",   "thread_1d", "thread_2d",
     "vector", "warp",      "double", "wide",      "cublas"};
-static const char *const GPU_KERNELS[GPU_RUNGS] = {
+static const char *const GPU_KERNELS[GPU_VARIANTS] = {
     "gemm_naive",     "gemm_coalesced", "gemm_tile", "gemm_thread_1d",
     "gemm_thread_2d", "gemm_vector",    "gemm_warp", "gemm_double",
     "gemm_wide",      "gemm_cublas"};
-static const double GPU_GFLOPS[GPU_RUNGS] = {470,   5900,  8241,  15870, 18200,
-                                             35510, 41480, 45380, 46570, 51380};
+static const double GPU_GFLOPS[GPU_VARIANTS] = {
+    470, 5900, 8241, 15870, 18200, 35510, 41480, 45380, 46570, 51380};
 static const double SIDES[2][SIZES] = {{128, 256, 500}, {1024, 2048, 4096}};
 static const char *const SIDE_TEXTS[2][SIZES] = {{"128", "256", "500"},
                                                  {"1024", "2048", "4096"}};
@@ -64,10 +64,10 @@ static void add_row(int set, int size, int k)
     r->size_index = size;
     r->size = lab.sizes[size].text;
     r->variant = cpu ? CPU_NAMES[k] : GPU_NAMES[k];
-    r->idea = cpu ? CPU_IDEAS[k] : "one idea more than the rung before";
+    r->idea = cpu ? CPU_IDEAS[k] : "one idea more than the variant before";
     r->precision = "fp32";
     r->source = "kernels/scale.cu";
-    r->library = k == (cpu ? CPU_RUNGS : GPU_RUNGS) - 1;
+    r->library = k == (cpu ? CPU_VARIANTS : GPU_VARIANTS) - 1;
     if (cpu)
         return;
     r->sm_clock_after_hz = 1.755e9;
@@ -93,7 +93,7 @@ static void add_sizes(int set)
         size->x = SIDES[set][s];
         size->text = SIDE_TEXTS[set][s];
         lab_prediction_init(&size->best);
-        for (int k = 0; k < (set == 0 ? CPU_RUNGS : GPU_RUNGS); k++)
+        for (int k = 0; k < (set == 0 ? CPU_VARIANTS : GPU_VARIANTS); k++)
             add_row(set, lab.size_count - 1, k);
         lab_bench_relate(&lab, lab.size_count - 1);
     }
@@ -130,20 +130,20 @@ static enum lab_status snapshot(void *user, struct lab_bench_data *out)
     return lab_bench_data_copy(out, &lab);
 }
 
-/* Through the first size, and two rungs into the second. */
+/* Through the first size, and two variants into the second. */
 static enum lab_status run(void *user, int set)
 {
     (void)user;
     lab.running = set;
     lab.at_size = 1;
     lab.done = 6;
-    lab.total = CPU_RUNGS * SIZES;
+    lab.total = CPU_VARIANTS * SIZES;
     lab.elapsed_ns = 3000000000;
     lab.problem[0] = '\0';
     snprintf(lab.doing, sizeof(lab.doing), "timing blocked at 256, fp32");
-    for (int i = 0; i < CPU_RUNGS * SIZES; i++) {
+    for (int i = 0; i < CPU_VARIANTS * SIZES; i++) {
         struct lab_bench_result *r = &lab.rows[i];
-        int k = i % CPU_RUNGS;
+        int k = i % CPU_VARIANTS;
         if (i < 6)
             fill_row(r, CPU_GFLOPS[k],
                      k < 3 ? CPU_GFLOPS[k] * 1.4 : (double)NAN,
@@ -158,10 +158,10 @@ static enum lab_status run(void *user, int set)
 
 void fixture_lab_finish(void)
 {
-    for (int i = 6; i < CPU_RUNGS * SIZES; i++)
-        fill_row(&lab.rows[i], CPU_GFLOPS[i % CPU_RUNGS], NAN,
-                 i % CPU_RUNGS > 0 ? lab.rows[i - 1].rate : (double)NAN);
-    struct lab_bench_result *r = &lab.rows[CPU_RUNGS * SIZES - 1];
+    for (int i = 6; i < CPU_VARIANTS * SIZES; i++)
+        fill_row(&lab.rows[i], CPU_GFLOPS[i % CPU_VARIANTS], NAN,
+                 i % CPU_VARIANTS > 0 ? lab.rows[i - 1].rate : (double)NAN);
+    struct lab_bench_result *r = &lab.rows[CPU_VARIANTS * SIZES - 1];
     struct lab_bench_result planned = *r;
     lab_bench_result_init(r);
     r->size_index = planned.size_index;
@@ -190,7 +190,7 @@ static void stop(void *user)
     lab.version++;
 }
 
-/* A ceiling that some rungs pass. */
+/* A ceiling that some variants pass. */
 static void lower_ceiling(int set)
 {
     lab.sets[set].ceiling = 5e9;
@@ -294,7 +294,7 @@ const struct lab_bench_model *fixture_lab(void)
 {
     static struct lab_bench_slide slide_rows[2];
     static struct lab_bench_size size_rows[2 * SIZES];
-    static struct lab_bench_result rows[SIZES * (CPU_RUNGS + GPU_RUNGS)];
+    static struct lab_bench_result rows[SIZES * (CPU_VARIANTS + GPU_VARIANTS)];
     lab_bench_data_init(&lab);
     lab.slides = slide_rows;
     lab.sizes = size_rows;

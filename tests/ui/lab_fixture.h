@@ -1,4 +1,4 @@
-/* lab_fixture.h -- a lab for the screens: four rungs at three sizes on a CPU,
+/* lab_fixture.h -- a lab for the screens: four variants at three sizes on a CPU,
  * which "run" stops in the middle of, and ten recorded on an H200. */
 #pragma once
 #include "bench/model.h"

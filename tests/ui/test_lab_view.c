@@ -22,10 +22,10 @@ TEST_CASE(no_part_overlaps_another)
 {
     for (int h = 0; h < 70; h++) {
         for (int w = 0; w < 220; w += 7) {
-            for (int rungs = 0; rungs < 40; rungs += 13) {
+            for (int variants = 0; variants < 40; variants += 13) {
                 struct lab_rect body = {1, 0, h, w};
-                struct lab_bench_layout l =
-                    lab_bench_layout(body, rungs, rungs, w & 1, rungs % 6);
+                struct lab_bench_layout l = lab_bench_layout(
+                    body, variants, variants, w & 1, variants % 6);
                 const struct lab_rect parts[] = {l.facts, l.table,   l.words,
                                                  l.lower, l.bars,    l.rates,
                                                  l.slide, l.profile, l.kernel};
@@ -123,7 +123,7 @@ TEST_CASE(rates_in_their_unit)
     assert_string_equal(lab_bench_rate_text(&lab, NAN, text, 64), "n/a");
 }
 
-/* Of 424 rungs on an H200 21 are faster than their model. */
+/* Of 424 variants on an H200 21 are faster than their model. */
 TEST_CASE(why_a_model_can_be_passed)
 {
     const double bytes = 32;
@@ -181,7 +181,7 @@ TEST_CASE(a_ceiling_that_is_passed_is_none)
     assert_true(lab_bench_ceiling_beaten(&lab, 1, 1, fp32));
     assert_true(lab_bench_ceiling_beaten(&lab, 1, -1, fp32));
     assert_false(lab_bench_ceiling_beaten(&lab, 0, -1, fp32));
-    /* Of another precision: its own rung alone passes it. */
+    /* Of another precision: its own variant alone passes it. */
     assert_true(lab_bench_ceiling_beaten(&lab, 1, 0, tensor));
     assert_false(lab_bench_ceiling_beaten(&lab, 1, 1, tensor));
     rows[2].share = NAN;
@@ -189,8 +189,8 @@ TEST_CASE(a_ceiling_that_is_passed_is_none)
     assert_true(isnan(lab_bench_row_ceiling(&rows[2])));
 }
 
-/* A library is no rung to climb over. */
-TEST_CASE(gains_are_over_the_last_own_rung)
+/* A library is no variant to climb over. */
+TEST_CASE(gains_are_over_the_last_own_variant)
 {
     struct lab_bench_result rows[5];
     struct lab_bench_data lab = {.rows = rows, .row_count = 5};
@@ -207,7 +207,7 @@ TEST_CASE(gains_are_over_the_last_own_rung)
     assert_ptr_equal(lab_bench_gain_over(&lab, &rows[4]), &rows[0]);
 }
 
-TEST_CASE(the_kernel_of_a_rung_is_found)
+TEST_CASE(the_kernel_of_a_variant_is_found)
 {
     static const char text[] = "int first(int a)\n{\n    return a;\n}\n"
                                "__global__ void sum_tree(float *x)\n{\n}\n"
@@ -261,7 +261,7 @@ TEST_CASE(a_bar_is_found)
     assert_ok(fixture_lab_data(&lab));
     const struct lab_bench_chart chart = {
         .lab = &lab, .set = 1, .size = 5, .chosen = 36};
-    const struct lab_rect r = {0, 0, 5, 100}; /* fewer rows than rungs */
+    const struct lab_rect r = {0, 0, 5, 100}; /* fewer rows than variants */
     char *text = drawn(&chart, false, r.h, r.w, true);
     char *line = text;
     for (int y = 0; y < r.h; y++) {
@@ -296,11 +296,11 @@ TEST_CASE(pictures_at_every_size)
             }
         }
     }
-    /* The chosen rung stays in sight where not all fit. */
+    /* The chosen variant stays in sight where not all fit. */
     char *text = drawn(&chart, false, 4, 80, false);
     assert_non_null(strstr(text, lab.rows[36].variant));
     lab_free(text);
-    /* A refused rung has a word instead of a bar. */
+    /* A refused variant has a word instead of a bar. */
     chart = (struct lab_bench_chart){
         .lab = &lab, .set = 0, .size = 2, .chosen = -1};
     text = drawn(&chart, false, 8, 80, false);
@@ -364,7 +364,7 @@ TEST_CASE(small_pictures_have_the_lines_that_matter)
     /* in the table's order, so that a sign is the row's number there */
     draws(&chart, 20, 119, "1 naive  2 coalesced  3 tile  4 thread_1d", "none");
     draws(&chart, 20, 119, "9 wide  a cublas  b best of CPU", "none");
-    /* a rung of several precisions is several lines */
+    /* a variant of several precisions is several lines */
     lab.rows[33].precision = "bf16";
     draws(&chart, 12, 80, "1 tile fp32  2 wide fp32", "1 tile  2");
     lab_bench_data_release(&lab);
@@ -385,10 +385,10 @@ static int role_at(const struct lab_canvas *c, const char *text)
     return -1;
 }
 
-/* A rung has one colour in bars and rates; a line that is no rung's has another. */
+/* A variant has one colour in bars and rates; a line that is no variant's has another. */
 TEST_CASE(colours_of_bars_are_those_of_their_lines)
 {
-    static const char *const rungs[] = {"1 tile", "2 wide", "3 cublas"};
+    static const char *const variants[] = {"1 tile", "2 wide", "3 cublas"};
     struct lab_bench_data lab;
     struct lab_bench_chart chart = recorded_chart(&lab);
     struct lab_canvas rates;
@@ -399,11 +399,11 @@ TEST_CASE(colours_of_bars_are_those_of_their_lines)
     lab_bench_bars_draw(&bars, (struct lab_rect){0, 0, 30, 80}, &chart);
     const int other = role_at(&rates, "4 best of CPU");
     for (int i = 0; i < 3; i++) {
-        const int role = role_at(&rates, rungs[i]);
+        const int role = role_at(&rates, variants[i]);
         bool drawn_so = false;
         for (int y = 0; y < bars.h; y++) {
             const struct lab_cell *row = &bars.cells[y * bars.w];
-            const char *name = rungs[i] + 2;
+            const char *name = variants[i] + 2;
             bool mine = true;
             for (int x = 0; name[x] && mine; x++)
                 mine = row[1 + x].text[0] == name[x];

@@ -125,15 +125,16 @@ SAMPLE_CASE(a_damaged_run_leaves_nothing_behind)
     lab_database_close(db);
 }
 
-static const struct sample_rung RUNGS[] = {{"tile", "fp32", "512", 400000},
-                                           {"cublas", "fp32", "512", 100000},
-                                           {"tile", "fp32", "1024", 900000},
-                                           {"cublas", "fp32", "1024", 200000}};
+static const struct sample_variant VARIANTS[] = {
+    {"tile", "fp32", "512", 400000},
+    {"cublas", "fp32", "512", 100000},
+    {"tile", "fp32", "1024", 900000},
+    {"cublas", "fp32", "1024", 200000}};
 
 SAMPLE_CASE(a_lab_has_its_rates)
 {
     int64_t run;
-    assert_ok(sample_lab(path, RUNGS, 4, true, &run));
+    assert_ok(sample_lab(path, VARIANTS, 4, true, &run));
     struct lab_database *db = sample_database(path);
     struct lab_run_preview p = load(db, run);
     assert_non_null(p.lab);
@@ -155,7 +156,7 @@ SAMPLE_CASE(a_lab_has_its_rates)
 SAMPLE_CASE(a_lab_that_measured_nothing)
 {
     int64_t run;
-    assert_ok(sample_lab(path, RUNGS, 0, false, &run));
+    assert_ok(sample_lab(path, VARIANTS, 0, false, &run));
     struct lab_database *db = sample_database(path);
     struct lab_run_preview p = load(db, run);
     const struct lab_preview_picture picture = {
@@ -170,7 +171,7 @@ SAMPLE_CASE(a_lab_that_measured_nothing)
 SAMPLE_CASE(a_sweep_has_its_points)
 {
     int64_t run;
-    assert_ok(sample_lab(path, RUNGS, 0, false, &run));
+    assert_ok(sample_lab(path, VARIANTS, 0, false, &run));
     struct lab_database *db = NULL;
     assert_ok(lab_database_open(&db, path, NULL));
     for (int i = 0; i < 3; i++) {

@@ -4,12 +4,13 @@
 
 /* As the store would have them: by level, then as they run. */
 #define SIDE(level_, name_, phase_, kernel_, timed_, median_, mad_, flop_,     \
-             rung_)                                                            \
+             variant_)                                                         \
     &(const struct lab_time_sum)                                               \
     {                                                                          \
         .level = LAB_SUM_##level_, .name = name_, .node = name_,               \
         .phase = phase_, .kernel = kernel_, .timed = timed_,                   \
-        .median_ns = median_, .mad_ns = mad_, .flop = flop_, .rung = rung_     \
+        .median_ns = median_, .mad_ns = mad_, .flop = flop_,                   \
+        .bench_name = variant_                                                 \
     }
 /* A step of another name than its node. */
 #define PART(name_, node_, median_)                                            \

@@ -7,8 +7,9 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-static void push_step(const struct lab_sink *sink, const struct sample_rung *r,
-                      int32_t index, int64_t exec, int i, bool traced)
+static void push_step(const struct lab_sink *sink,
+                      const struct sample_variant *r, int32_t index,
+                      int64_t exec, int i, bool traced)
 {
     char name[64];
     snprintf(name, sizeof(name), "gemm %s%s", r->size,
@@ -26,7 +27,7 @@ static void push_step(const struct lab_sink *sink, const struct sample_rung *r,
 }
 
 static void push_launch(const struct lab_sink *sink,
-                        const struct sample_rung *r, int32_t index,
+                        const struct sample_variant *r, int32_t index,
                         int64_t exec)
 {
     push_step(sink, r, index, exec, 0, true);
@@ -36,7 +37,7 @@ static void push_launch(const struct lab_sink *sink,
     sink->push(sink->user, &k);
 }
 
-static struct lab_bench_result row_of(const struct sample_rung *r,
+static struct lab_bench_result row_of(const struct sample_variant *r,
                                       int64_t place)
 {
     struct lab_bench_result row = {.place = place,
@@ -56,33 +57,34 @@ static struct lab_bench_result row_of(const struct sample_rung *r,
     return row;
 }
 
-/* The rungs' rows are the lab's own; everything else is the writer's. */
-static enum lab_status record_rungs(struct lab_writer *writer,
-                                    struct lab_database *db,
-                                    const struct sample_rung *rungs, int n,
-                                    bool traced)
+/* The variants' rows are the lab's own; everything else is the writer's. */
+static enum lab_status record_variants(struct lab_writer *writer,
+                                       struct lab_database *db,
+                                       const struct sample_variant *variants,
+                                       int n, bool traced)
 {
     const struct lab_sink sink = lab_writer_sink(writer);
     int64_t run = lab_writer_run(writer);
     int64_t exec = 0;
     enum lab_status st = LAB_OK;
     for (int p = 0; p < n && !st; p++) {
-        const struct lab_bench_result row = row_of(&rungs[p], p);
+        const struct lab_bench_result row = row_of(&variants[p], p);
         for (int i = 0; i < SAMPLE_REPEATS; i++)
-            push_step(&sink, &rungs[p], p, ++exec, i, false);
+            push_step(&sink, &variants[p], p, ++exec, i, false);
         st = lab_writer_flush(writer);
         st = st ? st : lab_bench_result_add(db, run, &row);
     }
     for (int p = 0; p < n && traced && !st; p++) {
-        push_launch(&sink, &rungs[p], n + p, ++exec);
+        push_launch(&sink, &variants[p], n + p, ++exec);
         st = lab_writer_flush(writer);
         st = st ? st : lab_bench_result_traced(db, run, p, exec);
     }
     return st;
 }
 
-enum lab_status sample_lab(const char *path, const struct sample_rung *rungs,
-                           int n, bool traced, int64_t *run)
+enum lab_status sample_lab(const char *path,
+                           const struct sample_variant *variants, int n,
+                           bool traced, int64_t *run)
 {
     struct lab_writer *writer;
     struct lab_database *db = NULL;
@@ -101,7 +103,7 @@ enum lab_status sample_lab(const char *path, const struct sample_rung *rungs,
         *run = lab_writer_run(writer);
     st = lab_database_open(&db, path, NULL);
     if (!st)
-        st = record_rungs(writer, db, rungs, n, traced);
+        st = record_variants(writer, db, variants, n, traced);
     lab_database_close(db);
     summary.iterations = SAMPLE_REPEATS;
     enum lab_status ended = lab_writer_finish(writer, &summary);

@@ -6,7 +6,7 @@
 
 enum { SAMPLE_REPEATS = 12 };
 
-struct sample_rung {
+struct sample_variant {
     const char *name;
     const char *precision;
     const char *size;
@@ -14,7 +14,8 @@ struct sample_rung {
 };
 
 /* A run of the lab "lab-gemm", whose steps are named after their size alone.
- * `traced`: each rung is launched once more, and has a kernel. Every kernel is
+ * `traced`: each variant is launched once more, and has a kernel. Every kernel is
  * called gemm. */
-enum lab_status sample_lab(const char *path, const struct sample_rung *rungs,
-                           int n, bool traced, int64_t *run);
+enum lab_status sample_lab(const char *path,
+                           const struct sample_variant *variants, int n,
+                           bool traced, int64_t *run);

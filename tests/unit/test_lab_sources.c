@@ -1,5 +1,5 @@
-/* Where a recorded rung's source is, on a machine without the CUDA module: the names of a
- * ladder's rungs on the CPU and on a GPU are the same. */
+/* Where a recorded variant's source is, on a machine without the CUDA module: the names of a
+ * ladder's variants on the CPU and on a GPU are the same. */
 #include "test.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ enum lab_status __wrap_lab_cuda_load(const struct lab_cuda_module **out)
     return lab_fail(LAB_E_UNSUPPORTED, "there is no module");
 }
 
-TEST_CASE(a_recorded_rung_has_the_source_of_the_gpu)
+TEST_CASE(a_recorded_variant_has_the_source_of_the_gpu)
 {
     static const struct lab_variant here = {.name = "naive",
                                             .source = "kernels/gemm/cpu.c"};
@@ -24,8 +24,8 @@ TEST_CASE(a_recorded_rung_has_the_source_of_the_gpu)
     lab_bench_data_init(&lab->data);
     assert_ok(lab_ladder_find("gemm", &lab->ladder));
     assert_ok(lab_ladder_size(lab->ladder, "64", 2, &lab->sizes[0]));
-    lab->rungs[0] = &here;
-    lab->n_sizes = lab->n_rungs = lab->course_from = 1;
+    lab->variants[0] = &here;
+    lab->n_sizes = lab->n_variants = lab->course_from = 1;
     const int set = lab_bench_model_add_set(&lab->data, "CPU", "a CPU");
     assert_ok(lab_bench_model_plan(&lab->data, set, lab));
     assert_int_equal(lab->data.row_count, 1);

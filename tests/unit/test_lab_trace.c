@@ -34,20 +34,20 @@ static enum lab_status launch_once(void *launch)
 
 enum lab_status __wrap_lab_ladder_launch(struct lab_backend *be,
                                          const struct lab_operation *op,
-                                         const struct lab_variant *rung,
+                                         const struct lab_variant *variant,
                                          const struct lab_ladder_size *size,
                                          uint64_t seed,
                                          lab_ladder_look_fn *look, void *user);
 enum lab_status __wrap_lab_ladder_launch(struct lab_backend *be,
                                          const struct lab_operation *op,
-                                         const struct lab_variant *rung,
+                                         const struct lab_variant *variant,
                                          const struct lab_ladder_size *size,
                                          uint64_t seed,
                                          lab_ladder_look_fn *look, void *user)
 {
     (void)be;
     (void)op;
-    (void)rung;
+    (void)variant;
     (void)size;
     (void)seed;
     seen.rows++;
@@ -183,7 +183,7 @@ static enum lab_status trace(const char *counters, int stop_at)
 {
     static struct lab_bench lab;
     static struct lab_timed_row rows[ROWS];
-    const struct lab_variant rung = {.name = "naive"};
+    const struct lab_variant variant = {.name = "naive"};
     const struct lab_options options = {.counters = counters};
     memset(&seen, 0, sizeof(seen));
     seen.stop_at = stop_at;
@@ -200,7 +200,7 @@ static enum lab_status trace(const char *counters, int stop_at)
     assert_ok(lab_backend_open(&lab.backend, "cpu", 0));
     lab.backend->host_memory = false; /* as a GPU */
     for (int i = 0; i < ROWS; i++)
-        rows[i] = (struct lab_timed_row){&rung, &rung, 0, i};
+        rows[i] = (struct lab_timed_row){&variant, &variant, 0, i};
     enum lab_status st = lab_bench_trace(&lab);
     lab.backend->host_memory = true;
     lab_backend_close(lab.backend);

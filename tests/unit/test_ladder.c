@@ -1,4 +1,4 @@
-/* Ladders: sizes as people write them, costs, rungs that are right and rungs
+/* Ladders: sizes as people write them, costs, variants that are right and variants
  * that are not, and a climb that goes on when one of them fails. */
 #include "climb.h"
 #include "file.h"
@@ -85,64 +85,65 @@ TEST_CASE(models)
 {
     const struct lab_operation *l = operation_of("transpose");
     struct lab_ladder_size s = size_of(l, "10");
-    struct lab_variant rung = {.model = {.traffic = 4.5}};
+    struct lab_variant variant = {.model = {.traffic = 4.5}};
     struct lab_ladder_machine m = {.copy_bytes_s = 10};
-    assert_true(fabs(lab_ladder_model(&m, l, &rung, &s) - 10 / 4.5) < 1e-12);
-    rung.model.library = true;
-    assert_true(isnan(lab_ladder_model(&m, l, &rung, &s)));
+    assert_true(fabs(lab_ladder_model(&m, l, &variant, &s) - 10 / 4.5) < 1e-12);
+    variant.model.library = true;
+    assert_true(isnan(lab_ladder_model(&m, l, &variant, &s)));
     /* 2 accesses a multiply-add: an eighth of the peak. */
     l = operation_of("gemm");
     s = size_of(l, "1000");
     m = (struct lab_ladder_machine){.copy_bytes_s = 1e30,
                                     .info = {.peak_fp32_flops = 800}};
-    rung = (struct lab_variant){
+    variant = (struct lab_variant){
         .model = {
             .tile_m = 32, .tile_n = 32, .accesses = 2, .instructions = 3}};
-    assert_true(fabs(lab_ladder_model(&m, l, &rung, &s) - 100) < 1e-9);
+    assert_true(fabs(lab_ladder_model(&m, l, &variant, &s) - 100) < 1e-9);
     /* q: A and B once for each 32 columns or rows, C once. */
-    assert_true(lab_ladder_traffic(l, &rung, &s) == 4.0 * (2e6 * 32 + 1e6));
+    assert_true(lab_ladder_traffic(l, &variant, &s) == 4.0 * (2e6 * 32 + 1e6));
 }
 
-/* Where the lab's screen begins: a function of the rung's source. Without one it
- * looks for what is like the rung's name, and a file of several labs has two. */
-static void has_its_function(const struct lab_variant *rung)
+/* Where the lab's screen begins: a function of the variant's source. Without one it
+ * looks for what is like the variant's name, and a file of several labs has two. */
+static void has_its_function(const struct lab_variant *variant)
 {
     char path[512];
     char call[128];
-    if (!rung->symbol) {
-        assert_null(strstr(rung->source, "conv2d"));
+    if (!variant->symbol) {
+        assert_null(strstr(variant->source, "conv2d"));
         return;
     }
-    snprintf(path, sizeof(path), "%s/%s", LAB_SOURCE_DIR, rung->source);
-    snprintf(call, sizeof(call), "%s(", rung->symbol);
+    snprintf(path, sizeof(path), "%s/%s", LAB_SOURCE_DIR, variant->source);
+    snprintf(call, sizeof(call), "%s(", variant->symbol);
     char *text = test_read(path);
     assert_non_null(strstr(text, call));
     test_free(text);
 }
 
-TEST_CASE(every_rung_of_the_cpu_is_right)
+TEST_CASE(every_variant_of_the_cpu_is_right)
 {
     struct lab_backend *be = cpu();
     int checked = 0;
     for (int i = 0; lab_operation_at(i); i++) {
-        const struct lab_variant *rungs[96];
-        int n = lab_ladder_rungs(be, lab_operation_at(i), NULL, rungs, 96);
+        const struct lab_variant *variants[96];
+        int n =
+            lab_ladder_variants(be, lab_operation_at(i), NULL, variants, 96);
         assert_true(n >= 1);
         for (int r = 0, own = n; r < own; r++)
-            if (rungs[r]->tuned)
-                n += lab_ladder_rungs(be, lab_operation_at(i), rungs[r],
-                                      rungs + n, 96 - n);
+            if (variants[r]->tuned)
+                n += lab_ladder_variants(be, lab_operation_at(i), variants[r],
+                                         variants + n, 96 - n);
         for (int r = 0; r < n; r++) {
             double error = -1;
-            enum lab_status st =
-                lab_ladder_check(be, lab_operation_at(i), rungs[r], 7, &error);
-            if (rungs[r]->wrong_on_purpose) { /* see test_ladder_sweeps.c */
+            enum lab_status st = lab_ladder_check(be, lab_operation_at(i),
+                                                  variants[r], 7, &error);
+            if (variants[r]->wrong_on_purpose) { /* see test_ladder_sweeps.c */
                 assert_int_equal(st, LAB_E_CHECK);
                 continue;
             }
             assert_ok(st);
             assert_true(error >= 0 && error <= 1);
-            has_its_function(rungs[r]);
+            has_its_function(variants[r]);
             checked++;
         }
     }
@@ -150,7 +151,7 @@ TEST_CASE(every_rung_of_the_cpu_is_right)
     lab_backend_close(be);
 }
 
-/* ---- rungs with mistakes ---- */
+/* ---- variants with mistakes ---- */
 
 static enum lab_status forgets_last(const struct lab_call *call)
 {
@@ -199,7 +200,7 @@ static const struct lab_variant wrong[] = {
     {.name = "leaves", .run = leaves_it},
 };
 
-TEST_CASE(a_wrong_rung_is_found)
+TEST_CASE(a_wrong_variant_is_found)
 {
     struct lab_backend *be = cpu();
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -248,17 +249,17 @@ TEST_CASE(a_slow_reference_is_asked_less)
     static const char *const wide[] = {"1x100000", NULL};
     struct lab_backend *be = cpu();
     struct lab_operation op = *operation_of("softmax");
-    const struct lab_variant *rung = NULL;
+    const struct lab_variant *variant = NULL;
     double error = -1;
-    assert_true(lab_ladder_rungs(be, operation_of("softmax"), NULL, &rung, 1) >=
-                1);
+    assert_true(lab_ladder_variants(be, operation_of("softmax"), NULL, &variant,
+                                    1) >= 1);
     op.element = count_element;
     op.checks = small;
-    assert_ok(lab_ladder_check(be, &op, rung, 1, &error));
+    assert_ok(lab_ladder_check(be, &op, variant, 1, &error));
     assert_int_equal(elements_asked, 40 * 53 + 1);
     elements_asked = 0;
     op.checks = wide;
-    assert_ok(lab_ladder_check(be, &op, rung, 1, &error));
+    assert_ok(lab_ladder_check(be, &op, variant, 1, &error));
     assert_in_range(elements_asked, 64, 65);
     assert_true(error >= 0 && error <= 1);
     lab_backend_close(be);
@@ -346,8 +347,8 @@ static bool enough(void *user)
 }
 
 static enum lab_status climb_of(struct lab_backend *be, struct seen *seen,
-                                const struct lab_variant *const *rungs,
-                                int n_rungs, int n_sizes)
+                                const struct lab_variant *const *variants,
+                                int n_variants, int n_sizes)
 {
     const struct lab_operation *l = operation_of("saxpy");
     struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
@@ -357,8 +358,8 @@ static enum lab_status climb_of(struct lab_backend *be, struct seen *seen,
     struct lab_ladder_run c = {.backend = be,
                                .ladder = l,
                                .machine = &m,
-                               .rungs = rungs,
-                               .n_rungs = n_rungs,
+                               .variants = variants,
+                               .n_variants = n_variants,
                                .sizes = s,
                                .n_sizes = n_sizes,
                                .repeats = LAB_LADDER_REPEATS_MIN,
@@ -374,12 +375,12 @@ static enum lab_status climb(struct lab_backend *be, struct seen *seen)
     static const struct lab_variant good = {.name = "right", .run = right};
     static const struct lab_variant absent = {
         .name = "absent", .needs = "a unit", .run = refuses};
-    const struct lab_variant *rungs[] = {&good, &wrong[0], &absent, &good};
-    return climb_of(be, seen, rungs, 4, 3);
+    const struct lab_variant *variants[] = {&good, &wrong[0], &absent, &good};
+    return climb_of(be, seen, variants, 4, 3);
 }
 
-/* The kernel of another precision is not what a rung improves. */
-TEST_CASE(the_first_rung_of_a_precision_gains_over_none)
+/* The kernel of another precision is not what a variant improves. */
+TEST_CASE(the_first_variant_of_a_precision_gains_over_none)
 {
     static const struct lab_variant one = {
         .name = "one", .run = right, .gain = 2};
@@ -392,7 +393,7 @@ TEST_CASE(the_first_rung_of_a_precision_gains_over_none)
                                                .precision = LAB_TF32,
                                                .model.library = true};
     static const struct {
-        const struct lab_variant *rungs[2];
+        const struct lab_variant *variants[2];
         int n;
         bool gains;
     } cases[] = {{{&one}, 1, false},
@@ -402,10 +403,10 @@ TEST_CASE(the_first_rung_of_a_precision_gains_over_none)
     struct lab_backend *be = cpu();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct seen seen = {0};
-        assert_ok(climb_of(be, &seen, cases[i].rungs, cases[i].n, 1));
+        assert_ok(climb_of(be, &seen, cases[i].variants, cases[i].n, 1));
         assert_int_equal(seen.timed, cases[i].n);
         assert_int_equal(!isnan(seen.gain), cases[i].gains);
-        if (cases[i].gains && !cases[i].rungs[1]->model.library)
+        if (cases[i].gains && !cases[i].variants[1]->model.library)
             assert_true(seen.gain_model == 2);
         else if (!cases[i].gains)
             assert_true(isnan(seen.gain_model));

@@ -1,5 +1,5 @@
 /* Labs whose sizes hold a parameter: sizes that have no meaning, models by
- * hand, the cycle of the pointer chase, rungs that skip work or are wrong on
+ * hand, the cycle of the pointer chase, variants that skip work or are wrong on
  * purpose. */
 #include "climb.h"
 
@@ -63,13 +63,13 @@ static enum lab_status skips_rounds(const struct lab_call *call)
 
 TEST_CASE(rounds_that_are_skipped_are_seen)
 {
-    static const struct lab_variant rung = {.name = "skips",
-                                            .run = skips_rounds};
+    static const struct lab_variant variant = {.name = "skips",
+                                               .run = skips_rounds};
     struct lab_backend *be = NULL;
     double error = -1;
     assert_ok(lab_backend_open(&be, "cpu", 0));
     assert_int_equal(
-        lab_ladder_check(be, operation_of("read_levels"), &rung, 1, &error),
+        lab_ladder_check(be, operation_of("read_levels"), &variant, 1, &error),
         LAB_E_CHECK);
     lab_backend_close(be);
 }
@@ -138,7 +138,7 @@ static enum lab_status see(void *user, const struct lab_ladder_row *row)
     struct seen *s = user;
     s->rows++;
     s->timed += row->status == LAB_OK;
-    if (!row->rung->wrong_on_purpose) {
+    if (!row->variant->wrong_on_purpose) {
         assert_int_equal(row->wrong + row->compared, 0);
         return LAB_OK;
     }
@@ -146,7 +146,7 @@ static enum lab_status see(void *user, const struct lab_ladder_row *row)
     assert_true(isnan(row->median_ns) && isnan(row->rate) && isnan(row->gain));
     assert_int_equal(row->repeats, 0);
     assert_non_null(strstr(row->reason, "wrong on purpose"));
-    assert_non_null(strstr(row->reason, row->rung->wrong_on_purpose));
+    assert_non_null(strstr(row->reason, row->variant->wrong_on_purpose));
     s->wrong += row->wrong;
     s->compared += row->compared;
     return LAB_OK;
@@ -159,14 +159,14 @@ TEST_CASE(what_lacks_a_barrier_is_counted)
     struct lab_backend *be = NULL;
     struct seen seen = {0};
     assert_ok(lab_backend_open(&be, "cpu", 0));
-    int rungs =
+    int variants =
         climb_at((struct lab_ladder_run){.backend = be,
                                          .ladder = operation_of("stencil"),
                                          .row = see,
                                          .user = &seen},
                  "1024");
-    assert_int_equal(seen.rows, rungs);
-    assert_int_equal(seen.timed, rungs - 1);
+    assert_int_equal(seen.rows, variants);
+    assert_int_equal(seen.timed, variants - 1);
     assert_int_equal(seen.compared, 1024);
     assert_int_equal(seen.wrong, 4 * 7 * 6);
     lab_backend_close(be);

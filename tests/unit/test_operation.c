@@ -1,4 +1,4 @@
-/* What an operation and a rung may ask of the engine: precisions, integers,
+/* What an operation and a variant may ask of the engine: precisions, integers,
  * roles of tensors, times of an item, preparing, refusing, notes. */
 #include "test.h"
 
@@ -157,11 +157,12 @@ TEST_CASE(every_precision_is_compared)
 {
     struct lab_backend *be = cpu();
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
-        const struct lab_variant rung = {
+        const struct lab_variant variant = {
             .name = "right", .run = right, .precision = (enum lab_precision)p};
         double error = -1;
-        if (lab_ladder_check(be, &gather, &rung, 5, &error))
-            fail_msg("%s: %s", lab_precision_name(rung.precision), lab_error());
+        if (lab_ladder_check(be, &gather, &variant, 5, &error))
+            fail_msg("%s: %s", lab_precision_name(variant.precision),
+                     lab_error());
         assert_true(error >= 0 && error <= 1);
     }
     lab_backend_close(be);
@@ -184,7 +185,7 @@ TEST_CASE(mistakes_are_found)
 TEST_CASE(what_cannot_run_says_why)
 {
     const struct {
-        struct lab_variant rung;
+        struct lab_variant variant;
         const char *why;
     } cases[] = {
         {{.name = "never", .run = right, .prepare = never},
@@ -202,7 +203,7 @@ TEST_CASE(what_cannot_run_says_why)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         double error = -1;
         assert_int_equal(
-            lab_ladder_check(be, &gather, &cases[i].rung, 5, &error),
+            lab_ladder_check(be, &gather, &cases[i].variant, 5, &error),
             LAB_E_UNSUPPORTED);
         if (!error_is(cases[i].why))
             fail_msg("'%s' does not say '%s'", lab_error(), cases[i].why);
@@ -213,11 +214,11 @@ TEST_CASE(what_cannot_run_says_why)
 TEST_CASE(integers_have_to_be_filled)
 {
     struct lab_operation bare = gather;
-    const struct lab_variant rung = {.name = "right", .run = right};
+    const struct lab_variant variant = {.name = "right", .run = right};
     struct lab_backend *be = cpu();
     double error = -1;
     bare.fill = NULL;
-    assert_int_equal(lab_ladder_check(be, &bare, &rung, 5, &error),
+    assert_int_equal(lab_ladder_check(be, &bare, &variant, 5, &error),
                      LAB_E_STATE);
     lab_backend_close(be);
 }
@@ -242,7 +243,7 @@ static struct lab_ladder_size size_of(const char *text)
 }
 
 static void climb(struct lab_backend *be,
-                  const struct lab_variant *const *rungs, int n,
+                  const struct lab_variant *const *variants, int n,
                   struct seen *seen)
 {
     const struct lab_ladder_size sizes[] = {
@@ -252,8 +253,8 @@ static void climb(struct lab_backend *be,
     struct lab_ladder_run c = {.backend = be,
                                .ladder = &gather,
                                .machine = &m,
-                               .rungs = rungs,
-                               .n_rungs = n,
+                               .variants = variants,
+                               .n_variants = n,
                                .sizes = sizes,
                                .n_sizes = 3,
                                .repeats = LAB_LADDER_REPEATS_MIN,
@@ -264,7 +265,7 @@ static void climb(struct lab_backend *be,
     assert_int_equal(seen->n, 3 * n);
 }
 
-/* Four rungs at a size that one of them refuses, at one that no memory holds,
+/* Four variants at a size that one of them refuses, at one that no memory holds,
  * and at one that all serve. */
 TEST_CASE(rows_carry_it)
 {
@@ -283,11 +284,12 @@ TEST_CASE(rows_carry_it)
                                      .run = right,
                                      .precision = LAB_BF16,
                                      .model = {.item_ns = 1}};
-    const struct lab_variant *const rungs[] = {&plain, &half, &library, &last};
+    const struct lab_variant *const variants[] = {&plain, &half, &library,
+                                                  &last};
     struct lab_backend *be = cpu();
     struct seen s = {.n = 0};
     prepared = released = 0;
-    climb(be, rungs, 4, &s);
+    climb(be, variants, 4, &s);
     assert_int_equal(s.rows[1].status, LAB_E_UNSUPPORTED);
     assert_non_null(strstr(s.rows[1].reason, "multiple of 4"));
     assert_ok(s.rows[2].status);
@@ -336,11 +338,11 @@ static const struct lab_variant *stands(void *user,
     return size->dim[0] == 9 ? &wrong_one : &stand_in;
 }
 
-TEST_CASE(a_candidate_stands_for_the_tuned_rung)
+TEST_CASE(a_candidate_stands_for_the_tuned_variant)
 {
     const struct lab_variant tuned = {
         .name = "tuned", .run = right, .tuned = true, .model = {.item_ns = 7}};
-    const struct lab_variant *const rungs[] = {&tuned};
+    const struct lab_variant *const variants[] = {&tuned};
     const struct lab_ladder_size sizes[] = {size_of("8"), size_of("9"),
                                             size_of("10")};
     struct lab_backend *be = cpu();
@@ -350,8 +352,8 @@ TEST_CASE(a_candidate_stands_for_the_tuned_rung)
     struct lab_ladder_run c = {.backend = be,
                                .ladder = &gather,
                                .machine = &m,
-                               .rungs = rungs,
-                               .n_rungs = 1,
+                               .variants = variants,
+                               .n_variants = 1,
                                .sizes = sizes,
                                .n_sizes = 3,
                                .repeats = LAB_LADDER_REPEATS_MIN,
@@ -362,8 +364,9 @@ TEST_CASE(a_candidate_stands_for_the_tuned_rung)
     assert_ok(lab_ladder_run(&c));
     assert_ptr_equal(s.rows[0].ran, &tuned);
     assert_true(fabs(s.rows[0].rate_model - 7e-9) < 1e-18);
-    assert_int_equal(s.rows[1].status, LAB_E_CHECK); /* checked like any rung */
-    assert_ptr_equal(s.rows[2].rung, &tuned);
+    assert_int_equal(s.rows[1].status,
+                     LAB_E_CHECK); /* checked like any variant */
+    assert_ptr_equal(s.rows[2].variant, &tuned);
     assert_ptr_equal(s.rows[2].ran, &stand_in);
     assert_true(fabs(s.rows[2].rate_model - 4e-9) < 1e-18);
     assert_string_equal(s.rows[2].note.text, "as found");
@@ -392,25 +395,26 @@ static enum lab_status look_twice(void *user, lab_ladder_again_fn *again,
     return LAB_OK;
 }
 
-TEST_CASE(a_rung_is_launched_for_a_look)
+TEST_CASE(a_variant_is_launched_for_a_look)
 {
-    const struct lab_variant rung = {.name = "half",
-                                     .run = right,
-                                     .precision = LAB_FP16,
-                                     .prepare = fours_only,
-                                     .release = give_back};
+    const struct lab_variant variant = {.name = "half",
+                                        .run = right,
+                                        .precision = LAB_FP16,
+                                        .prepare = fours_only,
+                                        .release = give_back};
     struct lab_backend *be = cpu();
     struct lab_ladder_size good = size_of("8");
     struct lab_ladder_size bad = size_of("9");
     int n = 0;
     prepared = released = 0;
-    assert_ok(lab_ladder_launch(be, &gather, &rung, &good, 1, look_twice, &n));
+    assert_ok(
+        lab_ladder_launch(be, &gather, &variant, &good, 1, look_twice, &n));
     assert_int_equal(n, 2);
     assert_int_equal(prepared, 1);
     assert_int_equal(released, 1);
     n = 0;
     assert_int_equal(
-        lab_ladder_launch(be, &gather, &rung, &bad, 1, look_twice, &n),
+        lab_ladder_launch(be, &gather, &variant, &bad, 1, look_twice, &n),
         LAB_E_UNSUPPORTED);
     assert_int_equal(n, 0);
     lab_backend_close(be);

@@ -1,12 +1,12 @@
 /* The precision lab: how the error of a product falls with the parts that its
- * numbers are split into. The rungs' own check only knows a precision's bound,
+ * numbers are split into. The variants' own check only knows a precision's bound,
  * which all of its splits keep. */
 #include "test.h"
 
 #include "precision/precision.h"
 #include "split_errors.h"
 
-extern const struct lab_variant lab_cpu_rungs_precision[];
+extern const struct lab_variant lab_cpu_variants_precision[];
 
 static struct split_errors seen;
 
@@ -21,7 +21,7 @@ static int measure(void **state)
     return 0;
 }
 
-TEST_CASE(all_rungs_tell_their_error)
+TEST_CASE(all_variants_tell_their_error)
 {
     assert_int_equal(seen.rows, 9);
     assert_true(seen.fp32 > 0 && seen.fp32 < 1e-6);
@@ -59,7 +59,8 @@ TEST_CASE(nan_reaches_the_product)
     uint16_t parts_a[2 * M * PITCH];
     uint16_t parts_b[2 * K * PITCH];
     const uint32_t made_by_cuda = 0x7fffffff;
-    for (const struct lab_variant *r = lab_cpu_rungs_precision; r->name; r++) {
+    for (const struct lab_variant *r = lab_cpu_variants_precision; r->name;
+         r++) {
         enum lab_dtype half = r->precision == LAB_FP16 ? LAB_F16 : LAB_BFLOAT16;
         const struct lab_view in[2] = {
             {.data = a, .rank = 2, .dim = {M, K}, .count = M * K},

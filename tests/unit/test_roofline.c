@@ -258,8 +258,8 @@ TEST_CASE(many_launches_are_named)
     HAS(STARTS_AND_ENDS, 3, 2880);
 }
 
-/* A rung's time is between two events, and its kernels were traced apart. */
-TEST_CASE(kernels_of_a_rung_beside_its_time)
+/* A variant's time is between two events, and its kernels were traced apart. */
+TEST_CASE(kernels_of_a_variant_beside_its_time)
 {
     struct lab_roofline_work w = make_work(1e6, 6e5, 5472);
     w.floor_ns = 768;

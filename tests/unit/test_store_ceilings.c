@@ -119,36 +119,36 @@ TEST_CASE_WITH(multiply_adds_raise_fp32_alone, NULL, sample_cleanup)
     lab_database_close(db);
 }
 
-static void add_rung(const char *path, int place, const char *rung,
-                     const char *precision, const char *unit, double rate)
+static void add_variant(const char *path, int place, const char *variant,
+                        const char *precision, const char *unit, double rate)
 {
     char sql[400];
     snprintf(sql, sizeof(sql),
              "INSERT INTO lab_row (runId, place, lab, size, rung, precision, "
              "status, unit, rate) VALUES (1, %d, 'gemm', '4096', '%s', '%s', "
              "'done', '%s', %g)",
-             place, rung, precision, unit, rate);
+             place, variant, precision, unit, rate);
     sample_sql(path, sql);
 }
 
-/* The H200's rungs of lab-warps-fma beat its product of 51 TFLOP/s. */
-SAMPLE_CASE(a_rung_that_beats_a_roof_raises_it)
+/* The H200's variants of lab-warps-fma beat its product of 51 TFLOP/s. */
+SAMPLE_CASE(a_variant_that_beats_a_roof_raises_it)
 {
     struct lab_roof r;
     int64_t run;
     assert_ok(sample_run(path, 1, 1, &run));
     sample_sql(path, "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES "
                      "('GPU-1', 1)");
-    add_rung(path, 0, "four", "fp32", "FLOP/s", 56.7e12);
-    add_rung(path, 1, "two", "fp32", "FLOP/s", 54e12);
-    add_rung(path, 2, "cudnn_fft_tiling", "fp32", "FLOP/s", 59e12);
-    add_rung(path, 3, "threads", "fp32", "FLOP/s", 60e12);
-    add_rung(path, 4, "global", "fp32", "B/s", 14e12);
-    add_rung(path, 5, "slow", "bf16", "FLOP/s", 1e12);
-    add_rung(path, 6, "failed", "fp32", "FLOP/s", 70e12);
+    add_variant(path, 0, "four", "fp32", "FLOP/s", 56.7e12);
+    add_variant(path, 1, "two", "fp32", "FLOP/s", 54e12);
+    add_variant(path, 2, "cudnn_fft_tiling", "fp32", "FLOP/s", 59e12);
+    add_variant(path, 3, "threads", "fp32", "FLOP/s", 60e12);
+    add_variant(path, 4, "global", "fp32", "B/s", 14e12);
+    add_variant(path, 5, "slow", "bf16", "FLOP/s", 1e12);
+    add_variant(path, 6, "failed", "fp32", "FLOP/s", 70e12);
     sample_sql(path, "UPDATE lab_row SET status = 'wrong' WHERE place = 6");
     struct lab_database *db = open_db(path);
-    /* where nothing was measured beside it a rung is no roof */
+    /* where nothing was measured beside it a variant is no roof */
     r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
     assert_int_equal(r.origin, LAB_ROOF_DATASHEET);
     add(db, "GPU-1", "a", "fp32", 51e12, 1000000000);
@@ -156,7 +156,7 @@ SAMPLE_CASE(a_rung_that_beats_a_roof_raises_it)
     add(db, "GPU-1", "a", "bf16", 8e14, 1000000000);
     add(db, "GPU-2", "a", "fp32", 50e12, 1000000000);
     r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
-    assert_int_equal(r.origin, LAB_ROOF_RUNG);
+    assert_int_equal(r.origin, LAB_ROOF_VARIANT);
     assert_true(r.per_s == 56.7e12);
     assert_string_equal(r.source, "run 1: gemm four 4096");
     /* rows of products of 8 bits say fp32, too */
@@ -165,7 +165,7 @@ SAMPLE_CASE(a_rung_that_beats_a_roof_raises_it)
     assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 51e12);
     sample_sql(path, "UPDATE run SET precision = NULL");
     r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
-    assert_true(r.origin == LAB_ROOF_RUNG && r.per_s == 56.7e12);
+    assert_true(r.origin == LAB_ROOF_VARIANT && r.per_s == 56.7e12);
     /* of another precision, of a path through the caches, on another card */
     r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "bf16");
     assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 8e14);
@@ -196,26 +196,26 @@ SAMPLE_CASE(the_floor_of_a_device)
     struct lab_ceiling_device d = {
         .backend = "cuda", .device = "NVIDIA H200", .uuid = "GPU-1"};
     double kernel;
-    double rung;
+    double variant;
     for (int i = 0; i < 3; i++)
         assert_ok(sample_run(path, 1, 1, NULL));
     sample_sql(path, "DELETE FROM time_sum; INSERT INTO TARGET_INFO_GPU (uuid, "
                      "runId) VALUES ('GPU-1', 1), ('GPU-1', 2), ('GPU-2', 3)");
     struct lab_database *db = open_db(path);
-    assert_ok(lab_device_floor(db, &d, &kernel, &rung));
-    assert_true(isnan(kernel) && isnan(rung));
+    assert_ok(lab_device_floor(db, &d, &kernel, &variant));
+    assert_true(isnan(kernel) && isnan(variant));
     add_sum(path, 1, 100, LAB_SUM_KERNEL, "1250");
     add_sum(path, 2, 100, LAB_SUM_KERNEL, "768");
     add_sum(path, 2, 101, LAB_SUM_KERNEL, "0");
     add_sum(path, 2, 102, LAB_SUM_KERNEL, "NULL");
     add_sum(path, 1, 103, LAB_SUM_STEP, "60");
     add_sum(path, 3, 100, LAB_SUM_KERNEL, "500");
-    add_rung(path, 0, "plain", "fp32", "B/s", 1e11);
-    add_rung(path, 1, "failed", "fp32", "B/s", 1e11);
+    add_variant(path, 0, "plain", "fp32", "B/s", 1e11);
+    add_variant(path, 1, "failed", "fp32", "B/s", 1e11);
     sample_sql(path, "UPDATE lab_row SET median_ns = 5312 - 5000 * place; "
                      "UPDATE lab_row SET status = 'wrong' WHERE place = 1");
-    assert_ok(lab_device_floor(db, &d, &kernel, &rung));
-    assert_true(kernel == 768 && rung == 5312);
+    assert_ok(lab_device_floor(db, &d, &kernel, &variant));
+    assert_true(kernel == 768 && variant == 5312);
     /* a processor has no kernels: its steps */
     sample_sql(path,
                "UPDATE run SET backend = 'cpu', hostname = 'here'; DELETE "
@@ -223,12 +223,12 @@ SAMPLE_CASE(the_floor_of_a_device)
     snprintf(d.backend, sizeof(d.backend), "cpu");
     snprintf(d.hostname, sizeof(d.hostname), "here");
     d.uuid[0] = '\0';
-    assert_ok(lab_device_floor(db, &d, &kernel, &rung));
+    assert_ok(lab_device_floor(db, &d, &kernel, &variant));
     assert_true(kernel == 60);
     lab_database_close(db);
 }
 
-TEST_CASE(what_a_rungs_name_says)
+TEST_CASE(what_a_name_of_a_variant_means)
 {
     assert_true(lab_variant_has_fewer_flop("cudnn_fft_tiling"));
     assert_true(lab_variant_has_fewer_flop("cudnn_winograd_nonfused"));

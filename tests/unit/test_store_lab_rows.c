@@ -122,17 +122,17 @@ TEST_CASE(traced_rows)
 /* ---- names ---- */
 
 static void named(const struct lab_bench_names *n, int64_t index,
-                  const char *rung, const char *name)
+                  const char *variant, const char *name)
 {
     const struct lab_bench_name *found = lab_bench_name_find(n, index);
     if (!found)
         fail_msg("step %lld has no name", (long long)index);
-    assert_string_equal(found->rung, rung);
+    assert_string_equal(found->variant, variant);
     assert_string_equal(found->name, name);
 }
 
 /* Execution 4 is the second iteration's step 1: here a traced launch. */
-TEST_CASE(names_of_rungs)
+TEST_CASE(names_of_variants)
 {
     int64_t run = 0;
     struct lab_bench_names n;
@@ -185,7 +185,7 @@ TEST_CASE(names_of_rungs)
 }
 
 /* A name that is too long ends with a whole character. */
-TEST_CASE(long_names_of_rungs)
+TEST_CASE(long_names_of_variants)
 {
     int64_t run = 0;
     struct lab_bench_names n;
@@ -202,7 +202,7 @@ TEST_CASE(long_names_of_rungs)
         assert_ok(lab_bench_names_load(&n, db, run));
         const struct lab_bench_name *name = lab_bench_name_find(&n, 0);
         assert_non_null(name);
-        assert_int_equal(strlen(name->rung), i + 3 * ((63 - i) / 3));
+        assert_int_equal(strlen(name->variant), i + 3 * ((63 - i) / 3));
         assert_int_equal(strlen(name->precision), i + 3 * ((15 - i) / 3));
         assert_int_equal(lab_utf8_check(name->name, strlen(name->name)),
                          (size_t)-1);
@@ -227,7 +227,7 @@ TEST_CASE(names_of_what_is_not_there)
                      "WHERE place = 2");
     assert_ok(lab_bench_names_load(&n, db, run));
     assert_int_equal(n.count, 2);
-    named(&n, 0, "naive", "naive 33x20x10"); /* not the traced rung's */
+    named(&n, 0, "naive", "naive 33x20x10"); /* not the traced variant's */
     named(&n, 1, "mma", "mma 33x20x10");
     assert_null(lab_bench_name_find(&n, LAB_UNKNOWN));
     lab_bench_names_release(&n);

@@ -1,4 +1,4 @@
-/* Steps, kernels and comparisons of labs: each row says which rung it is of. */
+/* Steps, kernels and comparisons of labs: each row has the variant that it is of. */
 #include "test.h"
 
 #include "base/mem.h"
@@ -9,14 +9,14 @@
 #include "store_samples.h"
 
 /* As `lab gemm --precision tf32,bf16` climbs. */
-static const struct sample_rung both[] = {
+static const struct sample_variant both[] = {
     {"mma", "tf32", "64", 30000},   {"wgmma", "tf32", "64", 20000},
     {"mma", "bf16", "64", 15000},   {"wgmma", "bf16", "64", 10000},
     {"mma", "tf32", "128", 300000}, {"mma", "bf16", "128", 150000},
 };
 enum { BOTH = 6 };
-/* One precision, in another order, a rung more: bf16 "mma" is twice as fast. */
-static const struct sample_rung bf16[] = {
+/* One precision, in another order, a variant more: bf16 "mma" is twice as fast. */
+static const struct sample_variant bf16[] = {
     {"wgmma", "bf16", "64", 10000},
     {"cublas", "bf16", "64", 9000},
     {"mma", "bf16", "64", 7500},
@@ -31,28 +31,29 @@ struct seen {
     int n;
 };
 
-static void note(struct seen *s, const struct lab_bench_name *rung,
+static void note(struct seen *s, const struct lab_bench_name *bench_name,
                  const char *name)
 {
     assert_true(s->n < 64);
-    assert_non_null(rung);
-    snprintf(s->text[s->n++], sizeof(s->text[0]), "%s|%s|%s|%s|%s", rung->rung,
-             rung->precision, rung->size, rung->name, name);
+    assert_non_null(bench_name);
+    snprintf(s->text[s->n++], sizeof(s->text[0]), "%s|%s|%s|%s|%s",
+             bench_name->variant, bench_name->precision, bench_name->size,
+             bench_name->name, name);
 }
 
 static bool see_step(void *user, const struct lab_time_sum *r)
 {
-    note(user, r->rung, r->name);
+    note(user, r->bench_name, r->name);
     return true;
 }
 
 static bool see_kernel(void *user, const struct lab_kernel_row *r)
 {
-    note(user, r->rung, r->step);
+    note(user, r->bench_name, r->step);
     return true;
 }
 
-SAMPLE_CASE(steps_say_their_rung)
+SAMPLE_CASE(steps_have_their_variant)
 {
     struct seen s = {.n = 0};
     assert_ok(sample_lab(path, both, BOTH, true, NULL));
@@ -71,7 +72,7 @@ SAMPLE_CASE(steps_say_their_rung)
 }
 
 /* All of them, and the first of a sort. */
-SAMPLE_CASE(kernels_say_their_rung)
+SAMPLE_CASE(kernels_have_their_variant)
 {
     static const struct lab_kernel_filter filters[] = {
         {.limit = 0},
@@ -96,18 +97,18 @@ SAMPLE_CASE(kernels_say_their_rung)
 static bool see_lesson_step(void *user, const struct lab_time_sum *r)
 {
     ++*(int *)user;
-    assert_null(r->rung);
+    assert_null(r->bench_name);
     return true;
 }
 
 static bool see_lesson_kernel(void *user, const struct lab_kernel_row *r)
 {
     ++*(int *)user;
-    assert_null(r->rung);
+    assert_null(r->bench_name);
     return true;
 }
 
-SAMPLE_CASE(lessons_have_no_rungs)
+SAMPLE_CASE(lessons_have_no_variants)
 {
     const struct lab_kernel_filter all = {.limit = 0};
     int n = 0;
@@ -141,7 +142,7 @@ find(const struct lab_comparison *c, enum lab_sum_level level, const char *name)
 }
 
 /* By name alone bf16 would stand beside tf32, and "cublas" beside "mma". */
-SAMPLE_CASE(a_rung_is_compared_with_itself)
+SAMPLE_CASE(a_variant_is_compared_with_itself)
 {
     struct lab_comparison c;
     assert_ok(sample_lab(path, both, BOTH, true, NULL));
@@ -179,8 +180,8 @@ SAMPLE_CASE(a_rung_is_compared_with_itself)
 /* One precision each: names say it where the two differ. */
 SAMPLE_CASE(names_say_the_precision_that_differs)
 {
-    static const struct sample_rung tf32 = {"mma", "tf32", "64", 9000};
-    static const struct sample_rung half = {"mma", "bf16", "64", 5000};
+    static const struct sample_variant tf32 = {"mma", "tf32", "64", 9000};
+    static const struct sample_variant half = {"mma", "bf16", "64", 5000};
     struct lab_comparison c;
     assert_ok(sample_lab(path, &tf32, 1, false, NULL));
     assert_ok(sample_lab(path, &half, 1, false, NULL));
@@ -231,9 +232,9 @@ SAMPLE_CASE(contents_are_what_a_run_has)
                      " '64', 'fp32', '8x8', 3)");
     struct lab_database *db = sample_database(path);
     assert_ok(lab_query_contents(db, 1, &has));
-    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_RUNGS);
+    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_VARIANTS);
     assert_ok(lab_query_contents(db, 2, &has));
-    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_RUNGS);
+    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_VARIANTS);
     assert_ok(lab_query_contents(db, 3, &has));
     assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_LOSSES |
                               LAB_HAS_SWEEPS | LAB_HAS_PREDICTIONS |
@@ -244,7 +245,7 @@ SAMPLE_CASE(contents_are_what_a_run_has)
 /* A single figure may be of another run than the one that is shown. */
 SAMPLE_CASE(the_run_with_a_row_is_found)
 {
-    static const struct sample_rung one[] = {{"cublas", "fp32", "128", 9}};
+    static const struct sample_variant one[] = {{"cublas", "fp32", "128", 9}};
     int64_t run = 0;
     assert_ok(sample_lab(path, one, 1, false, NULL));
     assert_ok(sample_lab(path, one, 1, false, NULL));
@@ -281,13 +282,13 @@ SAMPLE_CASE(the_run_with_a_row_is_found)
 /* What is shown of a ladder is the run that has climbed most of it. */
 SAMPLE_CASE(the_fullest_run_is_found)
 {
-    static const struct sample_rung tuning[] = {
+    static const struct sample_variant tuning[] = {
         {"8x8", "fp32", "64", 9},
         {"8x16", "fp32", "64", 9},
         {"9x8", "fp32", "64", 9},
         {"9x16", "fp32", "64", 9},
     };
-    static const struct sample_rung small[] = {
+    static const struct sample_variant small[] = {
         {"mma", "bf16", "64", 9},
         {"wgmma", "bf16", "64", 9},
         {"cublas", "bf16", "64", 9},
@@ -298,7 +299,7 @@ SAMPLE_CASE(the_fullest_run_is_found)
     assert_ok(sample_lab(path, both, BOTH, false, NULL));
     assert_ok(sample_lab(path, tuning, 4, false, NULL));
     struct lab_database *db = sample_open(path);
-    /* three rungs before two in two precisions; then two sizes before one */
+    /* three variants before two in two precisions; then two sizes before one */
     assert_ok(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run));
     assert_int_equal(run, 1);
     assert_int_equal(lab_bench_run_fullest(db, "gemm", "other", NULL, &run),
@@ -308,7 +309,7 @@ SAMPLE_CASE(the_fullest_run_is_found)
     assert_int_equal(lab_bench_run_fullest(db, "saxpy", NULL, NULL, &run),
                      LAB_E_NOTFOUND);
     lab_database_close(db);
-    /* of equal ones the newest; what failed is no rung */
+    /* of equal ones the newest; what failed is no variant */
     assert_ok(sample_lab(path, bf16, BF16, false, NULL));
     db = sample_open(path);
     assert_ok(lab_bench_run_fullest(db, "gemm", "lab-gemm", "cpu", &run));

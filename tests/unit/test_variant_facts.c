@@ -1,4 +1,4 @@
-/* What names of variants and rungs say. */
+/* What names of variants mean. */
 #include "test.h"
 
 #include "engine/op.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "labs/cpu_rungs.h"
+#include "labs/cpu_variants.h"
 #include "lesson/catalog.h"
 #include "report/json_line.h"
 #include "report/print.h"
@@ -14,7 +14,7 @@
 static const struct lab_demo_row
     tune = {.word = "tune",
             .takes = "OPERATION",
-            .text = "keeps the fastest candidate of a tuned rung"},
+            .text = "keeps the fastest candidate of a tuned variant"},
     batch_size = {.word = "batch-size",
                   .takes = "LESSON",
                   .text = "a lesson at several batches"},
@@ -46,7 +46,7 @@ enum lab_status lab_demo_list(bool json)
 {
     const struct lab_variant *first;
     enum lab_status st = LAB_OK;
-    for (int i = 0; !st && (first = lab_cpu_rung("first", i)); i++) {
+    for (int i = 0; !st && (first = lab_cpu_variant("first", i)); i++) {
         if (!json) {
             lab_printf(stdout, LAB_BENCH_LINE, first->name, "one kernel",
                        first->idea);

@@ -20,7 +20,7 @@ struct lab_demo {
     const char *symbol; /* as the source has it */
     struct lab_backend *backend;
     struct lab_device_info info;
-    const struct lab_variant *rung;
+    const struct lab_variant *variant;
     struct lab_first_launch launch;
     int grid_rank; /* numbers that were written */
     int block_rank;
@@ -114,7 +114,7 @@ static enum lab_status demo_check(struct lab_demo *d, int64_t most,
                                   const char *things, const char *part)
 {
     struct lab_call call = {0};
-    enum lab_status st = run_as(d, d->rung->prepare, &call);
+    enum lab_status st = run_as(d, d->variant->prepare, &call);
     if (st)
         return st;
     bool over =
@@ -134,7 +134,7 @@ static enum lab_status demo_check(struct lab_demo *d, int64_t most,
 
 static enum lab_status demo_launch(struct lab_demo *d, struct lab_call *call)
 {
-    enum lab_status st = run_as(d, d->rung->run, call);
+    enum lab_status st = run_as(d, d->variant->run, call);
     return st ? st : lab_backend_sync(d->backend);
 }
 
@@ -168,7 +168,7 @@ static enum lab_status head_json(const struct lab_demo *d)
     json_t *line = lab_json_new("lab_launch");
     lab_json_text(line, "lab", d->name);
     lab_json_text(line, "kernel", d->symbol);
-    lab_json_text(line, "source", d->rung->source);
+    lab_json_text(line, "source", d->variant->source);
     lab_json_text(line, "backend", d->backend->ops->name);
     lab_json_text(line, "device", d->info.name);
     lab_json_bool(line, "emulated", d->backend->host_memory);
@@ -1133,10 +1133,11 @@ static enum lab_status read_launch(struct lab_demo *d, const struct kernel *k)
     return st;
 }
 
-static enum lab_status find_rung(struct lab_demo *d)
+static enum lab_status find_variant(struct lab_demo *d)
 {
-    for (int i = 0; (d->rung = lab_backend_rung(d->backend, "first", i)); i++) {
-        if (strcmp(d->rung->name, d->name) == 0)
+    for (int i = 0;
+         (d->variant = lab_backend_variant_at(d->backend, "first", i)); i++) {
+        if (strcmp(d->variant->name, d->name) == 0)
             return LAB_OK;
     }
     return lab_fail(LAB_E_NOT_BUILT,
@@ -1152,7 +1153,7 @@ enum lab_status lab_demo_run(const struct lab_options *o, const char *name)
     if (!st)
         st = lab_backend_open(&d.backend, o->backend, o->device);
     if (!st)
-        st = find_rung(&d);
+        st = find_variant(&d);
     if (!st) {
         lab_backend_info(d.backend, &d.info);
         st = k->run(&d);

@@ -124,7 +124,7 @@ static enum lab_status check_sizes(struct gflops *g, int machine)
 
 /* ---- measuring ---- */
 
-/* Each rung at each size: once to check it, once to warm up, then its repeats; by the
+/* Each variant at each size: once to check it, once to warm up, then its repeats; by the
  * rate that multiply-adds have here. */
 static void print_estimate(const struct gflops *g, const struct lab_bench *lab)
 {
@@ -132,7 +132,7 @@ static void print_estimate(const struct gflops *g, const struct lab_bench *lab)
     double flop = 0;
     for (int i = 0; i < lab->n_sizes; i++)
         flop += 2 * pow((double)lab->sizes[i].dim[0], 3);
-    double s = flop * (lab->repeats + 2) * lab->n_rungs / top;
+    double s = flop * (lab->repeats + 2) * lab->n_variants / top;
     if (s >= 5 && !g->o.json)
         lab_printf(stdout,
                    "  about %.0f s on one core; --cpu-sizes takes "
@@ -186,16 +186,16 @@ static bool stop(void *user)
 /* The libraries, and on a GPU our last variants, the last first. */
 static void choose(struct lab_bench *lab, int machine)
 {
-    const struct lab_variant *chosen[LAB_BENCH_RUNGS];
+    const struct lab_variant *chosen[LAB_BENCH_VARIANTS];
     int own = 0;
     int n = 0;
-    for (int i = lab->n_rungs - 1; i >= 0; i--) {
-        const struct lab_variant *r = lab->rungs[i];
+    for (int i = lab->n_variants - 1; i >= 0; i--) {
+        const struct lab_variant *r = lab->variants[i];
         if (!r->tuned && (r->model.library || (machine == GPU && own++ < OWN)))
             chosen[n++] = r;
     }
-    memcpy(lab->rungs, chosen, (size_t)n * sizeof(*chosen));
-    lab->n_rungs = n;
+    memcpy(lab->variants, chosen, (size_t)n * sizeof(*chosen));
+    lab->n_variants = n;
 }
 
 static enum lab_status open_machine(struct gflops *g, int machine)
@@ -281,7 +281,7 @@ static enum lab_status print_table(const struct gflops *g)
 static double rate_beside(const struct gflops *g,
                           const struct lab_lesson_slide *s)
 {
-    bool gpu = s->rung && strcmp(s->rung, "cublas") == 0;
+    bool gpu = s->variant && strcmp(s->variant, "cublas") == 0;
     for (int i = 0; i < g->n_sizes; i++) {
         const double *rate = g->rate[i];
         if (strcmp(g->size[i].text, s->size) == 0)

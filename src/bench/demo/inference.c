@@ -507,7 +507,7 @@ static enum lab_status measure_on_device(struct inference *g)
         st = measure_simulated_rows(g);
     for (int i = 0; d->be && !st && g->n_rows + 3 < MOST_FORMS; i++) {
         char name[64];
-        d->variant = lab_backend_rung(d->be, "gemm_int8", i);
+        d->variant = lab_backend_variant_at(d->be, "gemm_int8", i);
         if (!d->variant)
             break;
         if (d->be->host_memory && !d->variant->model.library)

@@ -35,6 +35,7 @@ extern const struct lab_profile_command lab_profile_list, lab_profile_show,
 enum lab_status lab_profile_losses(const struct lab_options *o,
                                    struct lab_database *db);
 
-/* Keys rung, precision and size of what is a lab's; NULL: it is not, and gets
+/* Keys variant, precision and size of what is a lab's; NULL: it is not, and gets
  * none. */
-void lab_profile_add_rung(json_t *o, const struct lab_bench_name *rung);
+void lab_profile_add_bench_name(json_t *o,
+                                const struct lab_bench_name *bench_name);

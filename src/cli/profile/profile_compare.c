@@ -482,7 +482,7 @@ static enum lab_status print_row(const struct lab_comparison *c,
     lab_json_text(o, "phase", s->phase);
     lab_json_text(o, "node", s->node);
     lab_json_text(o, "name", s->name);
-    lab_profile_add_rung(o, s->rung);
+    lab_profile_add_bench_name(o, s->bench_name);
     lab_json_text(o, "kernel", s->kernel);
     lab_json_real(o, "difference_ns", r->difference_ns);
     lab_json_real(o, "difference_share", r->share);

@@ -83,7 +83,7 @@ static enum lab_status end_query(enum lab_status query,
     return query ? query : p->st;
 }
 
-/* What a result's rung multiplies: its precision, or what its lab calls fp32. */
+/* What a result's variant multiplies: its precision, or what its lab calls fp32. */
 static const char *arithmetic_of(const struct lab_bench_result *r)
 {
     struct lab_bench_data data = {.arithmetic = NULL};
@@ -119,22 +119,24 @@ static bool put_line(struct printing *p, json_t *o)
     return p->st == LAB_OK;
 }
 
-void lab_profile_add_rung(json_t *o, const struct lab_bench_name *rung)
+void lab_profile_add_bench_name(json_t *o,
+                                const struct lab_bench_name *bench_name)
 {
-    if (!rung)
+    if (!bench_name)
         return;
-    lab_json_text(o, "rung", rung->rung);
-    lab_json_text(o, "precision", rung->precision[0] ? rung->precision : NULL);
-    lab_json_text(o, "size", rung->size);
+    lab_json_text(o, "rung", bench_name->variant);
+    lab_json_text(o, "precision",
+                  bench_name->precision[0] ? bench_name->precision : NULL);
+    lab_json_text(o, "size", bench_name->size);
 }
 
 static bool put_counted(struct printing *p, json_t *o,
-                        const struct lab_bench_name *rung,
+                        const struct lab_bench_name *bench_name,
                         const struct lab_counted_item *item, double formula)
 {
     const struct lab_counted_row row =
         lab_counted_row_of(&p->counted, item, formula);
-    lab_profile_add_rung(o, rung);
+    lab_profile_add_bench_name(o, bench_name);
     return put_line(p, lab_json_fields(o, &lab_counted_fields, &row));
 }
 
@@ -148,7 +150,7 @@ static bool run_line(void *user, const struct lab_run_row *r)
 static bool step_line(void *user, const struct lab_time_sum *r)
 {
     struct printing *p = user;
-    return put_counted(p, object_of(p, &step_record, r), r->rung,
+    return put_counted(p, object_of(p, &step_record, r), r->bench_name,
                        lab_counted_step(&p->counted, r->step_index, r->variant),
                        r->flop);
 }
@@ -162,7 +164,7 @@ static bool loss_line(void *user, const struct lab_loss_row *r)
 static bool kernel_line(void *user, const struct lab_kernel_row *r)
 {
     struct printing *p = user;
-    return put_counted(p, object_of(p, &kernel_record, r), r->rung,
+    return put_counted(p, object_of(p, &kernel_record, r), r->bench_name,
                        lab_counted_kernel(&p->counted, r->row), NAN);
 }
 
@@ -621,7 +623,7 @@ static const char *const format_names[FORMATS] = {"csv", "jsonl", "trace",
 static const char *const table_names[] = {
     [LAB_EXPORT_ALL] = "all",          [LAB_EXPORT_STEPS] = "steps",
     [LAB_EXPORT_KERNELS] = "kernels",  [LAB_EXPORT_LOSSES] = "losses",
-    [LAB_EXPORT_RUNGS] = "rungs",      [LAB_EXPORT_SWEEPS] = "sweeps",
+    [LAB_EXPORT_VARIANTS] = "rungs",   [LAB_EXPORT_SWEEPS] = "sweeps",
     [LAB_EXPORT_PREDICTIONS] = "said", [LAB_EXPORT_TUNED] = "tuned",
     [LAB_EXPORT_CHOICES] = "choices",
 };
@@ -696,7 +698,7 @@ static unsigned wanted_by(const struct export *e)
         [LAB_EXPORT_STEPS] = LAB_HAS_STEPS,
         [LAB_EXPORT_KERNELS] = LAB_HAS_KERNELS,
         [LAB_EXPORT_LOSSES] = LAB_HAS_LOSSES,
-        [LAB_EXPORT_RUNGS] = LAB_HAS_RUNGS,
+        [LAB_EXPORT_VARIANTS] = LAB_HAS_VARIANTS,
         [LAB_EXPORT_SWEEPS] = LAB_HAS_SWEEPS,
         [LAB_EXPORT_PREDICTIONS] = LAB_HAS_PREDICTIONS,
         [LAB_EXPORT_TUNED] = LAB_HAS_TUNED,

@@ -70,7 +70,7 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     lab_json_text(o, "phase", s->phase);
     lab_json_text(o, "variant", s->variant);
     lab_json_text(o, "precision", NULL); /* of a lab there is one */
-    lab_profile_add_rung(o, s->rung);
+    lab_profile_add_bench_name(o, s->bench_name);
     lab_json_text(o, "kernel", kernel ? s->kernel : NULL);
     lab_json_real(o, "median_ns", s->median_ns);
     lab_json_real(o, "formula_flop", row->work.flop);

@@ -271,10 +271,10 @@ static enum lab_status print_text(const struct listing *l)
     lab_str_addf(&out, "run %lld", (long long)t->run);
     if (t->of.iteration != LAB_UNKNOWN)
         lab_str_addf(&out, ", iteration %lld", (long long)t->of.iteration);
-    lab_str_add(&out, l->lab
-                          ? " of a lab: the times of a repeat, one rung after "
-                            "the other, not moments\n"
-                          : "\n");
+    lab_str_add(&out,
+                l->lab ? " of a lab: the times of a repeat, one variant after "
+                         "the other, not moments\n"
+                       : "\n");
     lab_timeline_summary(t, &t->sums, add_line, &out);
     if (l->left_out && l->most == 1)
         lab_str_add(&out, "The longest of each kind is listed (--limit); the "

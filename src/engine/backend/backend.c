@@ -84,8 +84,8 @@ static void collect(struct lab_backend *be, int t,
     const struct lab_variant *v;
     int link = tables[t].count;
     int n = 0;
-    for (int i = 0; n < MAX_ROWS && (v = be->ops->rung(be, operation->name, i));
-         i++) {
+    for (int i = 0;
+         n < MAX_ROWS && (v = be->ops->variant(be, operation->name, i)); i++) {
         char *name = tables[t].names[link][n];
         if (!fits(v))
             continue;
@@ -115,7 +115,7 @@ static const struct lab_kernel_set *const *step_rows(struct lab_backend *be,
     const struct lab_operation *operation;
     int t = 0;
     *count = 0;
-    if (!be->ops->rung)
+    if (!be->ops->variant)
         return NULL;
     pthread_mutex_lock(&lock);
     while (t < MAX_BACKENDS && tables[t].ops && tables[t].ops != be->ops)
@@ -432,8 +432,8 @@ int lab_backend_variant_names(struct lab_backend *be, enum lab_dtype real,
     return n;
 }
 
-const struct lab_variant *lab_backend_rung(struct lab_backend *be,
-                                           const char *operation, int i)
+const struct lab_variant *lab_backend_variant_at(struct lab_backend *be,
+                                                 const char *operation, int i)
 {
-    return be->ops->rung ? be->ops->rung(be, operation, i) : NULL;
+    return be->ops->variant ? be->ops->variant(be, operation, i) : NULL;
 }

@@ -623,11 +623,11 @@ static void sim_info(struct lab_backend *be, struct lab_device_info *out)
     out->max_shared_per_block_optin_bytes = d->shared_per_block;
 }
 
-static const struct lab_variant *sim_rung(struct lab_backend *be,
-                                          const char *operation, int i)
+static const struct lab_variant *sim_variant(struct lab_backend *be,
+                                             const char *operation, int i)
 {
     (void)be;
-    return kernels->rung(operation, i);
+    return kernels->variant(operation, i);
 }
 
 static void sim_stop_when(struct lab_backend *be, const struct lab_stop *stop)
@@ -649,7 +649,7 @@ const struct lab_backend_ops lab_backend_sim = {
     .info = sim_info,
     .error = lab_error,
     .error_id = lab_error_id,
-    .rung = sim_rung,
+    .variant = sim_variant,
     .label = sim_label,
     .stop_when = sim_stop_when,
 };

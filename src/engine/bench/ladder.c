@@ -1,8 +1,8 @@
-/* ladder.c -- the ladders: an operation's rungs checked on odd sizes, then
+/* ladder.c -- the ladders: an operation's variants checked on odd sizes, then
  * timed.
  *
  * * First names, sizes, costs and what a model promises; then the tensors of a
- * size with guards around them; the climb; last one launch, and a rung that is
+ * size with guards around them; the climb; last one launch, and a variant that is
  * wrong on purpose. */
 #include "engine/ladder.h"
 
@@ -41,7 +41,7 @@ struct lab_ladder_tensors {
     const struct lab_ladder_size *size;
     enum lab_precision precision;
     struct lab_ladder_numbers *numbers;
-    struct lab_exec *exec; /* of the last run, for the rung's note */
+    struct lab_exec *exec; /* of the last run, for the variant's note */
     struct lab_bench_tensor tensor[LAB_BENCH_TENSORS];
     void *memory[LAB_BENCH_TENSORS]; /* with a guard before and after */
     void *host[LAB_BENCH_TENSORS];   /* what the operation's fill() made */
@@ -250,20 +250,21 @@ size_t lab_ladder_memory(const struct lab_operation *l,
     return all;
 }
 
-/* ---- rungs and models ---- */
+/* ---- variants and models ---- */
 
-int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
-                     const struct lab_variant *tuned,
-                     const struct lab_variant **out, int max)
+int lab_ladder_variants(struct lab_backend *be, const struct lab_operation *l,
+                        const struct lab_variant *tuned,
+                        const struct lab_variant **out, int max)
 {
-    const struct lab_variant *rung;
+    const struct lab_variant *variant;
     int n = 0;
-    for (int i = 0; n < max && (rung = lab_backend_rung(be, l->name, i)); i++) {
-        bool candidate = tuned && rung->family &&
-                         strcmp(rung->family, tuned->name) == 0 &&
-                         rung->precision == tuned->precision;
-        if (tuned ? candidate : !rung->family)
-            out[n++] = rung;
+    for (int i = 0;
+         n < max && (variant = lab_backend_variant_at(be, l->name, i)); i++) {
+        bool candidate = tuned && variant->family &&
+                         strcmp(variant->family, tuned->name) == 0 &&
+                         variant->precision == tuned->precision;
+        if (tuned ? candidate : !variant->family)
+            out[n++] = variant;
     }
     return n;
 }
@@ -279,17 +280,18 @@ void lab_ladder_size_class(const struct lab_operation *l,
 }
 
 double lab_ladder_traffic(const struct lab_operation *l,
-                          const struct lab_variant *rung,
+                          const struct lab_variant *variant,
                           const struct lab_ladder_size *s)
 {
-    const struct lab_kernel_model *m = &rung->model;
+    const struct lab_kernel_model *m = &variant->model;
     if (m->library)
         return l->library_traffic
-                   ? l->library_traffic(s->dim, rung->precision, rung->name)
+                   ? l->library_traffic(s->dim, variant->precision,
+                                        variant->name)
                    : (double)NAN;
     if (l->traffic)
-        return l->traffic(s->dim, rung->precision, m);
-    return m->traffic > 0 ? m->traffic * l->bytes(s->dim, rung->precision)
+        return l->traffic(s->dim, variant->precision, m);
+    return m->traffic > 0 ? m->traffic * l->bytes(s->dim, variant->precision)
                           : NAN;
 }
 
@@ -298,11 +300,11 @@ double lab_ladder_traffic(const struct lab_operation *l,
  * counted from the peak of the data sheet: 4 * 32 * 2 operations each. Without
  * counted pipes the arithmetic is bounded by the product that was measured. */
 static double busy_seconds(const struct lab_ladder_machine *m,
-                           const struct lab_variant *rung, double flop)
+                           const struct lab_variant *variant, double flop)
 {
-    const struct lab_kernel_model *model = &rung->model;
+    const struct lab_kernel_model *model = &variant->model;
     if (model->accesses == 0) {
-        double best = m->flops[rung->precision];
+        double best = m->flops[variant->precision];
         return best > 0 ? flop / best : 0;
     }
     double cycles = fmax(fmax(1, model->instructions) / 4, model->accesses);
@@ -313,12 +315,12 @@ static double busy_seconds(const struct lab_ladder_machine *m,
 
 double lab_ladder_model(const struct lab_ladder_machine *m,
                         const struct lab_operation *l,
-                        const struct lab_variant *rung,
+                        const struct lab_variant *variant,
                         const struct lab_ladder_size *s)
 {
-    const struct lab_kernel_model *model = &rung->model;
-    double needed = l->bytes(s->dim, rung->precision);
-    double traffic = lab_ladder_traffic(l, rung, s);
+    const struct lab_kernel_model *model = &variant->model;
+    double needed = l->bytes(s->dim, variant->precision);
+    double traffic = lab_ladder_traffic(l, variant, s);
     if (l->unit == LAB_UNIT_TIME)
         return model->item_ns > 0 ? model->item_ns / 1e9 : NAN;
     if (model->library || isnan(traffic))
@@ -332,7 +334,7 @@ double lab_ladder_model(const struct lab_ladder_machine *m,
         seconds *= m->info.sm_count / model->share;
     if (!flops)
         return needed / seconds;
-    double busy = busy_seconds(m, rung, l->flop(s->dim));
+    double busy = busy_seconds(m, variant, l->flop(s->dim));
     return isnan(busy) ? NAN : l->flop(s->dim) / fmax(seconds, busy);
 }
 
@@ -691,39 +693,39 @@ static struct lab_call ladder_tensors_call(const struct lab_ladder_tensors *t)
 }
 
 static enum lab_status run_as(struct lab_ladder_tensors *t,
-                              const struct lab_variant *rung,
+                              const struct lab_variant *variant,
                               lab_kernel_fn *run)
 {
-    const struct lab_variant variant = {
-        .name = rung->name, .run = run, .release = rung->release};
+    const struct lab_variant stage = {
+        .name = variant->name, .run = run, .release = variant->release};
     struct lab_call call = ladder_tensors_call(t);
-    enum lab_status st = lab_backend_run(t->be, &variant, &call);
+    enum lab_status st = lab_backend_run(t->be, &stage, &call);
     t->exec = call.exec;
     return st;
 }
 
 static enum lab_status ladder_tensors_run(struct lab_ladder_tensors *t,
-                                          const struct lab_variant *rung)
+                                          const struct lab_variant *variant)
 {
-    return run_as(t, rung, rung->run);
+    return run_as(t, variant, variant->run);
 }
 
 /* Before the first run; ladder_tensors_done() comes after the last. */
 static enum lab_status ladder_tensors_ready(struct lab_ladder_tensors *t,
-                                            const struct lab_variant *rung)
+                                            const struct lab_variant *variant)
 {
     enum lab_status st = ladder_tensors_fill(t);
-    if (!st && rung->prepare)
-        st = run_as(t, rung, rung->prepare);
+    if (!st && variant->prepare)
+        st = run_as(t, variant, variant->prepare);
     return st;
 }
 
 static void ladder_tensors_done(struct lab_ladder_tensors *t,
-                                const struct lab_variant *rung)
+                                const struct lab_variant *variant)
 {
-    if (rung->prepare && rung->release) {
+    if (variant->prepare && variant->release) {
         (void)lab_backend_sync(t->be);
-        (void)run_as(t, rung, rung->release);
+        (void)run_as(t, variant, variant->release);
     }
 }
 
@@ -927,7 +929,7 @@ static double ladder_tensors_error(const struct lab_ladder_tensors *t)
                                 : (double)NAN;
 }
 
-/* Rungs that are wrong on purpose: run, counted, never timed. */
+/* Variants that are wrong on purpose: run, counted, never timed. */
 
 struct found {
     int64_t wrong;
@@ -954,23 +956,23 @@ static void count_wrong(const struct lab_ladder_tensors *t, const void *host,
     }
 }
 
-static enum lab_status say_found(const struct lab_variant *rung,
+static enum lab_status say_found(const struct lab_variant *variant,
                                  const struct found *f, int64_t count)
 {
     if (f->wrong == 0)
         return lab_fail(LAB_E_CHECK,
                         "[lab.wrong-by-luck] wrong on purpose (%s), and right "
                         "this time: none of %lld elements is wrong, by luck",
-                        rung->wrong_on_purpose, (long long)count);
+                        variant->wrong_on_purpose, (long long)count);
     return lab_fail(
         LAB_E_CHECK,
         "[lab.wrong-on-purpose] wrong on purpose (%s): %lld of %lld elements "
         "are wrong, the first is %lld: %.6g, and should be %.6g; not timed",
-        rung->wrong_on_purpose, (long long)f->wrong, (long long)count,
+        variant->wrong_on_purpose, (long long)f->wrong, (long long)count,
         (long long)f->first, f->got, f->wanted);
 }
 
-/* Runs a rung that is wrong on purpose once, and counts the elements of its
+/* Runs a variant that is wrong on purpose once, and counts the elements of its
  * first result that are wrong. Returns LAB_E_CHECK, with what was found in the
  * row and in the detail, also when nothing was; another status when it could
  * not be run. */
@@ -990,42 +992,42 @@ static enum lab_status ladder_show_wrong(struct lab_ladder_tensors *t,
         st = lab_backend_sync(t->be);
     if (st == LAB_E_CHECK)
         st = lab_fail_context(st, "wrong on purpose (%s), and found",
-                              row->rung->wrong_on_purpose);
+                              row->variant->wrong_on_purpose);
     if (!st)
         st = lab_backend_download(t->be, host, v->data, (size_t)count * each);
     if (!st) {
         count_wrong(t, host, count, &found);
         row->wrong = found.wrong;
         row->compared = count;
-        st = say_found(row->rung, &found, count);
+        st = say_found(row->variant, &found, count);
     }
     lab_free(host);
     return st;
 }
 
-/* Checking rungs, timing them, and going on when one cannot. */
+/* Checking variants, timing them, and going on when one cannot. */
 
 enum { FLUSH_PIECES = 8, WARM_UP = 3 };
 
 /* ---- checking ---- */
 
 enum lab_status lab_ladder_serves(const struct lab_device_info *info,
-                                  const struct lab_variant *rung)
+                                  const struct lab_variant *variant)
 {
-    int major = rung->capability / 10;
-    int minor = rung->capability % 10;
+    int major = variant->capability / 10;
+    int minor = variant->capability % 10;
     int has = info->compute_major * 10 + info->compute_minor;
-    bool fits = rung->capability_only ? info->compute_major == major
-                                      : has >= rung->capability;
-    bool hopper = major == 9 && rung->capability_only;
+    bool fits = variant->capability_only ? info->compute_major == major
+                                         : has >= variant->capability;
+    bool hopper = major == 9 && variant->capability_only;
     if (!fits)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "[lab.capability] it needs a %sGPU (compute capability "
                         "%d.%d%s); this is %s (%d.%d)",
                         hopper ? "Hopper " : "", major, minor,
-                        rung->capability_only ? "" : " or later", info->name,
+                        variant->capability_only ? "" : " or later", info->name,
                         has / 10, has % 10);
-    if (!rung->run)
+    if (!variant->run)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "[lab.no-code] this build has no code of it: it needs "
                         "a CUDA compiler of version 12 or later");
@@ -1033,22 +1035,22 @@ enum lab_status lab_ladder_serves(const struct lab_device_info *info,
 }
 
 static enum lab_status check_tensors(struct lab_ladder_tensors *t,
-                                     const struct lab_variant *rung,
+                                     const struct lab_variant *variant,
                                      double *error)
 {
-    enum lab_status st = ladder_tensors_ready(t, rung);
+    enum lab_status st = ladder_tensors_ready(t, variant);
     if (st)
         return st;
-    st = ladder_tensors_run(t, rung);
+    st = ladder_tensors_run(t, variant);
     if (!st)
         st = ladder_tensors_compare(t, error);
-    ladder_tensors_done(t, rung);
+    ladder_tensors_done(t, variant);
     return st;
 }
 
 static enum lab_status check_size(struct lab_backend *be,
                                   const struct lab_operation *l,
-                                  const struct lab_variant *rung,
+                                  const struct lab_variant *variant,
                                   struct lab_ladder_numbers *n,
                                   const char *text, double *worst)
 {
@@ -1057,10 +1059,10 @@ static enum lab_status check_size(struct lab_backend *be,
     double error = 0;
     enum lab_status st = lab_ladder_size(l, text, strlen(text), &size);
     if (!st)
-        st = ladder_tensors_make(&t, be, l, &size, rung->precision, n);
+        st = ladder_tensors_make(&t, be, l, &size, variant->precision, n);
     if (st)
         return st;
-    st = check_tensors(&t, rung, &error);
+    st = check_tensors(&t, variant, &error);
     ladder_tensors_release(&t);
     *worst = error > *worst ? error : *worst;
     return st;
@@ -1085,22 +1087,23 @@ static bool is_too_long(const struct lab_backend *be,
            l->flop(size.dim) > most_flop;
 }
 
-/* A size that the rung refuses is left out, as long as it serves another. */
-static enum lab_status check_rung(struct lab_backend *be,
-                                  const struct lab_operation *l,
-                                  const struct lab_variant *rung,
-                                  struct lab_ladder_numbers *n, double *error)
+/* A size that the variant refuses is left out, as long as it serves another. */
+static enum lab_status check_variant(struct lab_backend *be,
+                                     const struct lab_operation *l,
+                                     const struct lab_variant *variant,
+                                     struct lab_ladder_numbers *n,
+                                     double *error)
 {
     struct lab_device_info info;
     double worst = 0;
     int served = 0;
     lab_backend_info(be, &info);
-    enum lab_status st = lab_ladder_serves(&info, rung);
+    enum lab_status st = lab_ladder_serves(&info, variant);
     enum lab_status refused = LAB_OK;
     for (int i = 0; l->checks[i] && !st; i++) {
         if (is_too_long(be, l, l->checks[i]))
             continue;
-        st = check_size(be, l, rung, n, l->checks[i], &worst);
+        st = check_size(be, l, variant, n, l->checks[i], &worst);
         served += st == LAB_OK;
         if (st == LAB_E_UNSUPPORTED) {
             refused = st;
@@ -1117,27 +1120,27 @@ static enum lab_status check_rung(struct lab_backend *be,
         *error = worst;
     return st == LAB_E_CHECK
                ? lab_fail_context(st, "%s is wrong and is not timed",
-                                  rung->name)
+                                  variant->name)
                : st;
 }
 
 enum lab_status lab_ladder_check(struct lab_backend *be,
                                  const struct lab_operation *l,
-                                 const struct lab_variant *rung, uint64_t seed,
-                                 double *error)
+                                 const struct lab_variant *variant,
+                                 uint64_t seed, double *error)
 {
     struct lab_ladder_numbers n;
     enum lab_status st = ladder_numbers_make(&n, seed);
     if (st)
         return st;
-    st = check_rung(be, l, rung, &n, error);
+    st = check_variant(be, l, variant, &n, error);
     ladder_numbers_release(&n);
     return st;
 }
 
 /* ---- timing ---- */
 
-struct rung_check {
+struct variant_check {
     double error; /* NaN: wrong, or not to be had */
     enum lab_status status;
     char reason[LAB_LADDER_TEXT];
@@ -1150,14 +1153,15 @@ struct climb {
     struct lab_arena memory; /* owns what follows */
     double *ns;
     double *sorted;
-    struct rung_check *checks;
+    struct variant_check *checks;
 };
 
-static void tell(const struct lab_ladder_run *c, const struct lab_variant *rung,
+static void tell(const struct lab_ladder_run *c,
+                 const struct lab_variant *variant,
                  const struct lab_ladder_size *size)
 {
     if (c->doing)
-        c->doing(c->user, rung, size);
+        c->doing(c->user, variant, size);
 }
 
 static bool stopped(const struct lab_ladder_run *c)
@@ -1183,7 +1187,7 @@ static enum lab_status flush(const struct climb *w)
 /* One repeat. On a GPU the copies are still running when the kernel is queued,
  * so that the time between the two events holds no waiting for the host. */
 static enum lab_status time_once(struct climb *w, struct lab_ladder_tensors *t,
-                                 const struct lab_variant *rung, double *out)
+                                 const struct lab_variant *variant, double *out)
 {
     struct lab_backend *be = w->c->backend;
     int64_t ns = 0;
@@ -1193,7 +1197,7 @@ static enum lab_status time_once(struct climb *w, struct lab_ladder_tensors *t,
     enum lab_status events =
         be->host_memory ? LAB_E_UNSUPPORTED : lab_backend_time_begin(be);
     int64_t start = lab_clock_monotonic_ns();
-    st = ladder_tensors_run(t, rung);
+    st = ladder_tensors_run(t, variant);
     if (!st && !events)
         st = lab_backend_time_end(be, &ns);
     else if (!st)
@@ -1212,7 +1216,7 @@ static void set_rate(const struct lab_ladder_run *c, struct lab_ladder_row *row)
         return;
     }
     bool flops = op->unit == LAB_UNIT_FLOPS;
-    double best = flops ? c->machine->flops[row->rung->precision]
+    double best = flops ? c->machine->flops[row->variant->precision]
                         : c->machine->copy_bytes_s;
     row->rate = seconds > 0 ? (flops ? row->flop : row->bytes) / seconds : NAN;
     row->share = row->rate / best;
@@ -1232,22 +1236,22 @@ static void summarize(struct climb *w, struct lab_ladder_row *row)
     set_rate(w->c, row);
 }
 
-/* A rung with its tensors, for one who looks at it. */
+/* A variant with its tensors, for one who looks at it. */
 struct launch {
     struct lab_ladder_tensors *t;
-    const struct lab_variant *rung;
+    const struct lab_variant *variant;
 };
 
 static enum lab_status run_again(void *launch)
 {
     struct launch *l = launch;
-    return ladder_tensors_run(l->t, l->rung);
+    return ladder_tensors_run(l->t, l->variant);
 }
 
 static enum lab_status run_first(struct climb *w, struct lab_ladder_tensors *t,
-                                 const struct lab_variant *rung)
+                                 const struct lab_variant *variant)
 {
-    struct launch l = {t, rung};
+    struct launch l = {t, variant};
     return w->c->look && w->c->backend->untimed
                ? w->c->look(w->c->user, run_again, &l)
                : run_again(&l);
@@ -1295,8 +1299,9 @@ static enum lab_status time_repeats(struct climb *w,
     return LAB_OK;
 }
 
-static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
-                                 struct lab_ladder_row *row)
+static enum lab_status time_variant(struct climb *w,
+                                    struct lab_ladder_tensors *t,
+                                    struct lab_ladder_row *row)
 {
     enum lab_status st = ladder_tensors_ready(t, row->ran);
     if (st)
@@ -1318,8 +1323,8 @@ static void start_row(const struct climb *w, int r, int s,
 {
     const struct lab_ladder_run *c = w->c;
     const struct lab_device_state unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    *row = (struct lab_ladder_row){.rung = c->rungs[r],
-                                   .ran = c->rungs[r],
+    *row = (struct lab_ladder_row){.variant = c->variants[r],
+                                   .ran = c->variants[r],
                                    .size = c->sizes[s],
                                    .status = w->checks[r].status,
                                    .check_error = w->checks[r].error,
@@ -1338,32 +1343,32 @@ static void start_row(const struct climb *w, int r, int s,
                                    .before = unknown,
                                    .after = unknown};
     row->flop = c->ladder->flop(row->size.dim);
-    row->bytes = c->ladder->bytes(row->size.dim, row->rung->precision);
-    row->traffic = lab_ladder_traffic(c->ladder, row->rung, &row->size);
+    row->bytes = c->ladder->bytes(row->size.dim, row->variant->precision);
+    row->traffic = lab_ladder_traffic(c->ladder, row->variant, &row->size);
     row->rate_model =
-        lab_ladder_model(c->machine, c->ladder, row->rung, &row->size);
+        lab_ladder_model(c->machine, c->ladder, row->variant, &row->size);
     memcpy(row->reason, w->checks[r].reason, sizeof(row->reason));
 }
 
-/* What the rung gains over the one before it: measured, and promised. The first
+/* What the variant gains over the one before it: measured, and promised. The first
  * of a precision has none before it: the kernel of another precision computes
  * something else. A library's is set beside our last kernel in any case. */
 static void set_gain(const struct lab_operation *op, struct lab_ladder_row *row,
                      const struct lab_ladder_row *last)
 {
     bool less = op->unit == LAB_UNIT_TIME;
-    if (!last->rung || (!row->rung->model.library &&
-                        last->rung->precision != row->rung->precision))
+    if (!last->variant || (!row->variant->model.library &&
+                           last->variant->precision != row->variant->precision))
         return;
     row->gain = less ? last->rate / row->rate : row->rate / last->rate;
-    if (row->rung->gain > 0)
-        row->gain_model = row->rung->gain;
+    if (row->variant->gain > 0)
+        row->gain_model = row->variant->gain;
     else
         row->gain_model = less ? last->rate_model / row->rate_model
                                : row->rate_model / last->rate_model;
 }
 
-/* The tensors of a size, for rungs of one precision after the other. */
+/* The tensors of a size, for variants of one precision after the other. */
 struct room {
     struct lab_ladder_tensors t;
     enum lab_status status;
@@ -1389,52 +1394,52 @@ static void make_tensors(struct climb *w, int s, enum lab_precision p,
     room->made = true;
 }
 
-/* The row that is run for a tuned rung is checked too, and its model counts. */
+/* The row that is run for a tuned variant is checked too, and its model counts. */
 static enum lab_status find_stand_in(struct climb *w,
                                      struct lab_ladder_row *row)
 {
     const struct lab_ladder_run *c = w->c;
-    if (!row->rung->tuned || !c->resolve_tuned)
+    if (!row->variant->tuned || !c->resolve_tuned)
         return LAB_OK;
     const struct lab_variant *found =
-        c->resolve_tuned(c->user, row->rung, &row->size, &row->note);
+        c->resolve_tuned(c->user, row->variant, &row->size, &row->note);
     if (!found)
         return LAB_OK;
     row->ran = found;
     row->traffic = lab_ladder_traffic(c->ladder, found, &row->size);
     row->rate_model =
         lab_ladder_model(c->machine, c->ladder, found, &row->size);
-    return check_rung(c->backend, c->ladder, found, &w->numbers,
-                      &row->check_error);
+    return check_variant(c->backend, c->ladder, found, &w->numbers,
+                         &row->check_error);
 }
 
-/* The row of one rung; `last` is the one that it is compared with. */
-static enum lab_status climb_rung(struct climb *w, int r, int s,
-                                  struct room *room,
-                                  struct lab_ladder_row *last)
+/* The row of one variant; `last` is the one that it is compared with. */
+static enum lab_status climb_variant(struct climb *w, int r, int s,
+                                     struct room *room,
+                                     struct lab_ladder_row *last)
 {
     struct lab_ladder_row row;
     start_row(w, r, s, &row);
     if (!row.status) {
-        tell(w->c, row.rung, &row.size);
-        make_tensors(w, s, row.rung->precision, room);
+        tell(w->c, row.variant, &row.size);
+        make_tensors(w, s, row.variant->precision, room);
         row.status = room->status;
         snprintf(row.reason, sizeof(row.reason), "%s", room->why);
     }
     if (!row.status) {
         row.status = find_stand_in(w, &row);
         if (!row.status)
-            row.status = time_rung(w, &room->t, &row);
+            row.status = time_variant(w, &room->t, &row);
         if (row.status == LAB_E_CANCELLED)
             return row.status;
         if (row.status)
             snprintf(row.reason, sizeof(row.reason), "%s", lab_error());
         if (row.status && w->c->failed)
-            w->c->failed(w->c->user, row.rung, row.status);
+            w->c->failed(w->c->user, row.variant, row.status);
     }
     if (!row.status) {
         set_gain(w->c->ladder, &row, last);
-        if (!row.rung->model.library)
+        if (!row.variant->model.library)
             *last = row;
     }
     return w->c->row(w->c->user, &row);
@@ -1444,35 +1449,35 @@ static enum lab_status climb_size(struct climb *w, int s)
 {
     const struct lab_ladder_run *c = w->c;
     struct room room = {.t = {.be = c->backend}};
-    struct lab_ladder_row last = {.rung = NULL};
+    struct lab_ladder_row last = {.variant = NULL};
     enum lab_status st = LAB_OK;
-    for (int r = 0; r < c->n_rungs && !st; r++)
+    for (int r = 0; r < c->n_variants && !st; r++)
         st = stopped(c) ? lab_fail(LAB_E_CANCELLED, "stopped")
-                        : climb_rung(w, r, s, &room, &last);
+                        : climb_variant(w, r, s, &room, &last);
     ladder_tensors_release(&room.t);
     return st;
 }
 
-static enum lab_status check_rungs(struct climb *w)
+static enum lab_status check_variants(struct climb *w)
 {
     const struct lab_ladder_run *c = w->c;
-    for (int r = 0; r < c->n_rungs; r++) {
-        const struct lab_variant *rung = c->rungs[r];
-        struct rung_check *check = &w->checks[r];
+    for (int r = 0; r < c->n_variants; r++) {
+        const struct lab_variant *variant = c->variants[r];
+        struct variant_check *check = &w->checks[r];
         check->error = NAN;
         if (stopped(c))
             return lab_fail(LAB_E_CANCELLED, "stopped");
-        tell(c, rung, NULL);
-        check->status = rung->wrong_on_purpose
-                            ? lab_ladder_serves(&c->machine->info, rung)
-                            : check_rung(c->backend, c->ladder, rung,
-                                         &w->numbers, &check->error);
+        tell(c, variant, NULL);
+        check->status = variant->wrong_on_purpose
+                            ? lab_ladder_serves(&c->machine->info, variant)
+                            : check_variant(c->backend, c->ladder, variant,
+                                            &w->numbers, &check->error);
         if (check->status)
             snprintf(check->reason, sizeof(check->reason), "%s%s%s",
-                     lab_error(), rung->needs ? "; it needs " : "",
-                     rung->needs ? rung->needs : "");
+                     lab_error(), variant->needs ? "; it needs " : "",
+                     variant->needs ? variant->needs : "");
         if (check->status && c->failed)
-            c->failed(c->user, rung, check->status);
+            c->failed(c->user, variant, check->status);
     }
     return LAB_OK;
 }
@@ -1483,7 +1488,7 @@ static enum lab_status make_room(struct climb *w)
     struct lab_arena *m = &w->memory;
     w->ns = lab_arena_array(m, (size_t)c->repeats, sizeof(*w->ns));
     w->sorted = lab_arena_array(m, (size_t)c->repeats, sizeof(*w->sorted));
-    w->checks = lab_arena_array(m, (size_t)c->n_rungs, sizeof(*w->checks));
+    w->checks = lab_arena_array(m, (size_t)c->n_variants, sizeof(*w->checks));
     if (!w->ns || !w->sorted || !w->checks)
         return lab_fail(LAB_E_NOMEM, "no memory for a lab's times");
     enum lab_status st = ladder_numbers_make(&w->numbers, c->seed);
@@ -1500,7 +1505,7 @@ enum lab_status lab_ladder_run(const struct lab_ladder_run *climb)
     struct climb w = {.c = climb};
     enum lab_status st = make_room(&w);
     if (!st)
-        st = check_rungs(&w);
+        st = check_variants(&w);
     for (int s = 0; s < climb->n_sizes && !st; s++)
         st = climb_size(&w, s);
     if (w.flush)
@@ -1510,14 +1515,14 @@ enum lab_status lab_ladder_run(const struct lab_ladder_run *climb)
     return st;
 }
 
-/* A rung at one size, observed: traces it, counts it.
+/* A variant at one size, observed: traces it, counts it.
  *
  * Once before `look`: what a library does at its first call is not the
- * rung's work. */
+ * variant's work. */
 static enum lab_status with_tensors(struct launch *l, lab_ladder_look_fn *look,
                                     void *user)
 {
-    enum lab_status st = ladder_tensors_ready(l->t, l->rung);
+    enum lab_status st = ladder_tensors_ready(l->t, l->variant);
     if (st)
         return st;
     st = run_again(l);
@@ -1525,23 +1530,23 @@ static enum lab_status with_tensors(struct launch *l, lab_ladder_look_fn *look,
         st = lab_backend_sync(l->t->be);
     if (!st)
         st = look(user, run_again, l);
-    ladder_tensors_done(l->t, l->rung);
+    ladder_tensors_done(l->t, l->variant);
     return st;
 }
 
 enum lab_status lab_ladder_launch(struct lab_backend *be,
                                   const struct lab_operation *op,
-                                  const struct lab_variant *rung,
+                                  const struct lab_variant *variant,
                                   const struct lab_ladder_size *size,
                                   uint64_t seed, lab_ladder_look_fn *look,
                                   void *user)
 {
     struct lab_ladder_numbers n;
     struct lab_ladder_tensors t;
-    struct launch l = {&t, rung};
+    struct launch l = {&t, variant};
     enum lab_status st = ladder_numbers_make(&n, seed);
     if (!st)
-        st = ladder_tensors_make(&t, be, op, size, rung->precision, &n);
+        st = ladder_tensors_make(&t, be, op, size, variant->precision, &n);
     if (!st) {
         st = with_tensors(&l, look, user);
         ladder_tensors_release(&t);

@@ -382,7 +382,7 @@ static void state_cause(struct lab_sentences *out,
     /* Atomic additions to one address go one after the other. */
     if (w->one_address && w->flop > 0)
         STATE(out, LAB_SENTENCE_ONE_ADDRESS, {w->time_ns / w->flop});
-    /* A good part of a rung's time that its kernels do not take. */
+    /* A good part of a variant's time that its kernels do not take. */
     else if (w->gpu && w->kernels_ns < 0.75 * w->time_ns)
         STATE(out,
               w->kernels > 1 ? LAB_SENTENCE_ELSEWHERE_KERNELS

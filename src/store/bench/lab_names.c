@@ -69,7 +69,7 @@ static bool each_row(void *user, const struct lab_bench_result *row)
                                                           : (double)NAN};
     cut(name->lab, sizeof(name->lab), row->lab);
     cut(name->precision, sizeof(name->precision), row->precision);
-    cut(name->rung, sizeof(name->rung), row->variant);
+    cut(name->variant, sizeof(name->variant), row->variant);
     cut(name->size, sizeof(name->size), row->size);
     if (n->count == 0) {
         memcpy(l->precision, name->precision, sizeof(l->precision));
@@ -119,7 +119,7 @@ static void put_together(struct lab_bench_name *n, bool precision)
     snprintf(n->problem, sizeof(n->problem), "%s%s%s",
              has_precision ? n->precision : "", has_precision ? " " : "",
              n->size);
-    snprintf(n->name, sizeof(n->name), "%s %s%s", n->rung, n->problem,
+    snprintf(n->name, sizeof(n->name), "%s %s%s", n->variant, n->problem,
              n->traced ? ", traced" : "");
 }
 
@@ -139,7 +139,7 @@ enum lab_status lab_bench_names_load(struct lab_bench_names *out,
     if (!st && n->count > 0)
         st = find_traced(&l, db, run);
     if (l.failed)
-        st = lab_no_memory("the rungs of a lab");
+        st = lab_no_memory("the variants of a lab");
     lab_free(l.traced);
     if (st) {
         lab_free(n->items);
@@ -180,30 +180,30 @@ lab_bench_name_find(const struct lab_bench_names *names, int64_t step_index)
 bool lab_bench_name_is(const struct lab_bench_name *a,
                        const struct lab_bench_name *b)
 {
-    return a->traced == b->traced && strcmp(a->rung, b->rung) == 0 &&
+    return a->traced == b->traced && strcmp(a->variant, b->variant) == 0 &&
            strcmp(a->precision, b->precision) == 0 &&
            strcmp(a->size, b->size) == 0;
 }
 
-/* cuDNN's words for its algorithms, which its variants and rungs bear. */
-bool lab_variant_has_fewer_flop(const char *rung)
+/* cuDNN's words for its algorithms, which its variants have in their names. */
+bool lab_variant_has_fewer_flop(const char *variant)
 {
-    return rung && (strstr(rung, "winograd") || strstr(rung, "_fft"));
+    return variant && (strstr(variant, "winograd") || strstr(variant, "_fft"));
 }
 
 /* OpenBLAS on all of them. */
-bool lab_variant_has_all_cores(const char *rung)
+bool lab_variant_has_all_cores(const char *variant)
 {
-    return rung && strcmp(rung, "threads") == 0;
+    return variant && strcmp(variant, "threads") == 0;
 }
 
-bool lab_variant_has_one_address(const char *rung)
+bool lab_variant_has_one_address(const char *variant)
 {
-    return rung && strcmp(rung, "atomic") == 0;
+    return variant && strcmp(variant, "atomic") == 0;
 }
 
-const char *lab_bench_name_text(const struct lab_bench_name *rung,
+const char *lab_bench_name_text(const struct lab_bench_name *bench_name,
                                 const char *name)
 {
-    return rung ? rung->name : name;
+    return bench_name ? bench_name->name : name;
 }

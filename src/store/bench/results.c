@@ -16,7 +16,7 @@ static const struct lab_field result_list[] = {
     LAB_FIELD(lab_bench_result, "lab", TEXT, lab),
     LAB_FIELD(lab_bench_result, "size", TEXT, size, SHOWN("size", 1, PLAIN)),
     LAB_FIELD(lab_bench_result, "rung", TEXT, variant, .key = "variant",
-              SHOWN("rung", 2, PLAIN)),
+              SHOWN("variant", 2, PLAIN)),
     LAB_FIELD(lab_bench_result, "precision", TEXT, precision,
               SHOWN("in", 3, PLAIN)),
     LAB_FIELD(lab_bench_result, "status", TEXT, status,
@@ -167,8 +167,8 @@ static enum lab_status first_run(struct lab_database *db, const char *sql,
     return st;
 }
 
-/* Candidates of a tuned rung, which tuning alone climbs, are named by their
- * tiles (64x64x8): they are no rungs of the ladder. */
+/* Candidates of a tuned variant, which tuning alone climbs, are named by their
+ * tiles (64x64x8): they are no variants of the ladder. */
 enum lab_status lab_bench_run_fullest(struct lab_database *db, const char *lab,
                                       const char *lesson, const char *but,
                                       int64_t *run)

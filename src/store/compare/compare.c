@@ -167,8 +167,8 @@ static enum lab_status measured_same_lab(const struct lab_comparison *c,
                      (long long)c->run[LAB_SIDE_A].run,
                      (long long)c->run[LAB_SIDE_B].run);
     enum lab_status st = lab_database_int(db, sql, 0, &labs);
-    *out = st == LAB_OK && labs == 1 && c->sums[LAB_SIDE_A].rungs.count &&
-           c->sums[LAB_SIDE_B].rungs.count;
+    *out = st == LAB_OK && labs == 1 && c->sums[LAB_SIDE_A].bench_names.count &&
+           c->sums[LAB_SIDE_B].bench_names.count;
     return st;
 }
 
@@ -210,11 +210,12 @@ static enum lab_status check_lessons(const struct lab_comparison *c,
 
 /* ---- pairs ---- */
 
-/* A rung is its name, its precision and its size: the variant adds nothing. */
-static bool is_same_rung(const struct lab_time_sum *a,
-                         const struct lab_time_sum *b)
+/* A lab's step is the same by name, precision and size; its own variant adds nothing. */
+static bool is_same_bench_name(const struct lab_time_sum *a,
+                               const struct lab_time_sum *b)
 {
-    if (!a->rung || !b->rung || !lab_bench_name_is(a->rung, b->rung))
+    if (!a->bench_name || !b->bench_name ||
+        !lab_bench_name_is(a->bench_name, b->bench_name))
         return false;
     return a->level != LAB_SUM_KERNEL || same_text(a->kernel, b->kernel);
 }
@@ -224,8 +225,8 @@ static bool is_same(const struct lab_time_sum *a, const struct lab_time_sum *b,
 {
     if (a->level != b->level)
         return false;
-    if (a->rung || b->rung)
-        return is_same_rung(a, b);
+    if (a->bench_name || b->bench_name)
+        return is_same_bench_name(a, b);
     if (variant_too && !same_text(a->variant, b->variant))
         return false;
     switch (a->level) {
@@ -351,12 +352,12 @@ static enum lab_status judge_rows(struct lab_comparison *c)
     return st;
 }
 
-/* The one launch of a rung that was traced is not for timing: only its kernels
+/* The one launch of a variant that was traced is not for timing: only its kernels
  * are rows. */
 static bool is_row(const struct lab_time_sum *s, int level)
 {
     return (int)s->level == level &&
-           !(level == LAB_SUM_STEP && s->rung && s->rung->traced);
+           !(level == LAB_SUM_STEP && s->bench_name && s->bench_name->traced);
 }
 
 /* Rows of the first run, each with its match; then what only the second has,
@@ -455,11 +456,11 @@ static enum lab_status pair_up(struct lab_comparison *c)
     return st;
 }
 
-/* Both runs call the same rung the same. */
+/* Both runs call the same variant the same. */
 static void name_alike(struct lab_comparison *c)
 {
-    struct lab_bench_names *a = &c->sums[LAB_SIDE_A].rungs;
-    struct lab_bench_names *b = &c->sums[LAB_SIDE_B].rungs;
+    struct lab_bench_names *a = &c->sums[LAB_SIDE_A].bench_names;
+    struct lab_bench_names *b = &c->sums[LAB_SIDE_B].bench_names;
     bool differ = a->count && b->count &&
                   strcmp(a->items[0].precision, b->items[0].precision) != 0;
     if (!a->precisions && !b->precisions && !differ)

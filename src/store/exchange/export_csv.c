@@ -9,13 +9,13 @@
 
 /* The columns of every kind of row, in one table: a kind leaves those empty
  * that it has not. */
-enum { RUNGS, LABS = 5 };
+enum { VARIANTS, LABS = 5 };
 static const struct csv_table {
     const struct lab_fields *fields;
     const char *type; /* in the first column */
     enum lab_export_table table;
 } lab_tables[LABS] = {
-    [RUNGS] = {&lab_bench_result_fields, "rung", LAB_EXPORT_RUNGS},
+    [VARIANTS] = {&lab_bench_result_fields, "rung", LAB_EXPORT_VARIANTS},
     {&lab_sweep_row_fields, "sweep", LAB_EXPORT_SWEEPS},
     {&lab_prediction_fields, "said", LAB_EXPORT_PREDICTIONS},
     {&lab_tuned_row_fields, "tuned", LAB_EXPORT_TUNED},
@@ -29,7 +29,7 @@ struct csv {
     int64_t run;
     bool first;      /* on this line */
     bool labs[LABS]; /* has columns for them */
-    bool rungs;      /* a lab's steps or kernels alone say what they are of */
+    bool variants;   /* a lab's steps or kernels alone say what they are of */
     int lab;         /* the table that is written */
     struct lab_counted_run counted;
     enum lab_status st;
@@ -132,19 +132,19 @@ static void nothing_of(struct csv *c, const struct lab_fields *fields)
             nothing(c, fields->list[i].kind == LAB_FIELD_DIMS ? 3 : 1);
 }
 
-/* What steps and kernels of a lab are of: columns of its rungs. */
-static const char *const rung_columns[] = {"size", "rung", "precision"};
-enum { RUNG_COLUMNS = 3 };
+/* What steps and kernels of a lab are of: columns of its variants. */
+static const char *const variant_columns[] = {"size", "rung", "precision"};
+enum { VARIANT_COLUMNS = 3 };
 
-static const char *text_of(const struct lab_bench_name *rung,
+static const char *text_of(const struct lab_bench_name *bench_name,
                            const char *column)
 {
-    if (!rung)
+    if (!bench_name)
         return NULL;
-    const char *const texts[RUNG_COLUMNS] = {rung->size, rung->rung,
-                                             rung->precision};
-    for (int i = 0; i < RUNG_COLUMNS; i++)
-        if (strcmp(column, rung_columns[i]) == 0)
+    const char *const texts[VARIANT_COLUMNS] = {
+        bench_name->size, bench_name->variant, bench_name->precision};
+    for (int i = 0; i < VARIANT_COLUMNS; i++)
+        if (strcmp(column, variant_columns[i]) == 0)
             return texts[i];
     return NULL;
 }
@@ -167,14 +167,14 @@ static void put_counted(struct csv *c, const struct lab_counted_item *item,
 }
 
 /* The last columns of a step or kernel. */
-static void put_rung(struct csv *c, const struct lab_bench_name *rung)
+static void put_variant(struct csv *c, const struct lab_bench_name *bench_name)
 {
-    const struct lab_fields *f = lab_tables[RUNGS].fields;
-    for (int i = 0; c->rungs && i < RUNG_COLUMNS; i++)
-        text(c, text_of(rung, rung_columns[i]));
-    for (int i = 0; c->labs[RUNGS] && i < f->count; i++)
-        text(c, text_of(rung, f->list[i].column));
-    nothing_of_labs(c, RUNGS + 1, LABS);
+    const struct lab_fields *f = lab_tables[VARIANTS].fields;
+    for (int i = 0; c->variants && i < VARIANT_COLUMNS; i++)
+        text(c, text_of(bench_name, variant_columns[i]));
+    for (int i = 0; c->labs[VARIANTS] && i < f->count; i++)
+        text(c, text_of(bench_name, f->list[i].column));
+    nothing_of_labs(c, VARIANTS + 1, LABS);
 }
 
 /* The records of a run beside each other; `row` is of `mine`. */
@@ -198,7 +198,7 @@ static bool put_step(void *user, const struct lab_time_sum *r)
     put_row(c, "step", &lab_step_fields, r);
     put_counted(c, lab_counted_step(&c->counted, r->step_index, r->variant),
                 r->flop);
-    put_rung(c, r->rung);
+    put_variant(c, r->bench_name);
     return end(c);
 }
 
@@ -207,7 +207,7 @@ static bool put_kernel(void *user, const struct lab_kernel_row *r)
     struct csv *c = user;
     put_row(c, "kernel", &lab_kernel_fields, r);
     put_counted(c, lab_counted_kernel(&c->counted, r->row), NAN);
-    put_rung(c, r->rung);
+    put_variant(c, r->bench_name);
     return end(c);
 }
 
@@ -223,9 +223,9 @@ static bool put_loss(void *user, const struct lab_loss_row *r)
 
 /* ---- labs ---- */
 
-/* All kernels of a rung's traced launch. */
+/* All kernels of a variant's traced launch. */
 static const struct lab_counted_item *
-counted_rung(const struct lab_counted_run *counted, const void *row)
+counted_variant(const struct lab_counted_run *counted, const void *row)
 {
     const struct lab_bench_result *r = row;
     for (size_t i = 0; i < counted->count; i++)
@@ -235,10 +235,10 @@ counted_rung(const struct lab_counted_run *counted, const void *row)
     return NULL;
 }
 
-/* Rungs alone have columns of counts where there are any. */
-static bool has_counted_rungs(const struct csv *c)
+/* Variants alone have columns of counts where there are any. */
+static bool has_counted_variants(const struct csv *c)
 {
-    return c->table == LAB_EXPORT_RUNGS && c->counted.count > 0;
+    return c->table == LAB_EXPORT_VARIANTS && c->counted.count > 0;
 }
 
 static bool put_lab_row(void *user, const void *row)
@@ -250,15 +250,15 @@ static bool put_lab_row(void *user, const void *row)
         nothing_of(c, &lab_step_fields);
         nothing_of(c, &lab_kernel_fields);
         nothing_of(c, &lab_loss_row_fields);
-        if (c->lab == RUNGS)
-            put_counted(c, counted_rung(&c->counted, row), NAN);
+        if (c->lab == VARIANTS)
+            put_counted(c, counted_variant(&c->counted, row), NAN);
         else
             nothing_of(c, &lab_counted_fields);
         nothing_of_labs(c, 0, c->lab);
     }
     put_fields(c, t->fields, row);
-    if (has_counted_rungs(c))
-        put_counted(c, counted_rung(&c->counted, row), NAN);
+    if (has_counted_variants(c))
+        put_counted(c, counted_variant(&c->counted, row), NAN);
     nothing_of_labs(c, c->lab + 1, LABS);
     return end(c);
 }
@@ -281,8 +281,8 @@ static enum lab_status find_labs(struct csv *c, struct lab_database *db)
                                  &c->labs[i]);
     }
     if (st == LAB_OK && alone)
-        st = lab_fields_read(db, c->run, lab_tables[RUNGS].fields, note_row,
-                             &c->rungs);
+        st = lab_fields_read(db, c->run, lab_tables[VARIANTS].fields, note_row,
+                             &c->variants);
     return st;
 }
 
@@ -324,13 +324,13 @@ static enum lab_status put_head(struct csv *c)
     bool counts = all || t == LAB_EXPORT_STEPS || t == LAB_EXPORT_KERNELS;
     if (counts)
         put_fields_head(c, &lab_counted_fields);
-    for (int i = 0; c->rungs && i < RUNG_COLUMNS; i++)
-        lab_str_addf(&c->line, ",%s%s", lab_tables[RUNGS].fields->prefix,
-                     rung_columns[i]);
+    for (int i = 0; c->variants && i < VARIANT_COLUMNS; i++)
+        lab_str_addf(&c->line, ",%s%s", lab_tables[VARIANTS].fields->prefix,
+                     variant_columns[i]);
     for (int i = 0; i < LABS; i++)
         if (c->labs[i])
             put_lab_head(c, lab_tables[i].fields);
-    if (has_counted_rungs(c))
+    if (has_counted_variants(c))
         put_fields_head(c, &lab_counted_fields);
     end(c);
     return c->st;

@@ -98,22 +98,22 @@ static const char threads_sql[] =
     "FROM (SELECT tid & ~0xFFFFFF AS pid FROM temp.thread UNION SELECT "
     "globalPid FROM main.CUPTI_ACTIVITY_KIND_KERNEL) WHERE pid IS NOT NULL";
 
-/* The launch of a rung that was traced, as a range of the thread that made it. A
+/* The launch of a variant that was traced, as a range of the thread that made it. A
  * lab records none of its own, and of its kernels one is called like another. */
-static const char rung_range_sql[] =
+static const char variant_range_sql[] =
     "INSERT INTO main.NVTX_EVENTS (start, end, eventType, category, globalTid, "
     "domainId, textId, text) SELECT s.start_ns - ?2, s.end_ns - ?2, 59, 4, "
     "(r.pid & 0xFFFFFF) << 24 | (r.pid & 0xFFFFFF), 1, t.id, t.value FROM "
     "src.step AS s JOIN src.run AS r ON r.id = s.runId JOIN main.StringIds AS "
     "t ON t.value = ?4 WHERE s.runId = ?1 AND s.stepIndex = ?3 AND s.start_ns "
     "IS NOT NULL AND s.end_ns IS NOT NULL";
-static const char rung_name_sql[] =
+static const char variant_name_sql[] =
     "INSERT INTO main.StringIds (value) SELECT ?1 WHERE NOT EXISTS (SELECT 1 "
     "FROM main.StringIds WHERE value = ?1)";
 
 struct nsys {
     struct lab_database out;
-    struct lab_bench_names rungs;
+    struct lab_bench_names bench_names;
     struct lab_export_windows windows;
     int64_t run;
     int64_t base;
@@ -182,20 +182,20 @@ static enum lab_status run_all(struct nsys *n, const char *sql)
     }
 }
 
-static enum lab_status add_rungs(struct nsys *n)
+static enum lab_status add_variants(struct nsys *n)
 {
-    struct lab_stmt name = lab_stmt_new(&n->out, rung_name_sql);
-    struct lab_stmt range = lab_stmt_new(&n->out, rung_range_sql);
+    struct lab_stmt name = lab_stmt_new(&n->out, variant_name_sql);
+    struct lab_stmt range = lab_stmt_new(&n->out, variant_range_sql);
     enum lab_status st = name.st ? name.st : range.st;
-    for (size_t i = 0; i < n->rungs.count && !st; i++) {
-        const struct lab_bench_name *rung = &n->rungs.items[i];
-        if (!rung->traced)
+    for (size_t i = 0; i < n->bench_names.count && !st; i++) {
+        const struct lab_bench_name *bench_name = &n->bench_names.items[i];
+        if (!bench_name->traced)
             continue;
-        lab_bind_text(name.sql, 1, rung->name);
+        lab_bind_text(name.sql, 1, bench_name->name);
         sqlite3_bind_int64(range.sql, 1, n->run);
         sqlite3_bind_int64(range.sql, 2, n->base);
-        sqlite3_bind_int64(range.sql, 3, rung->step_index);
-        lab_bind_text(range.sql, 4, rung->name);
+        sqlite3_bind_int64(range.sql, 3, bench_name->step_index);
+        lab_bind_text(range.sql, 4, bench_name->name);
         st = lab_stmt_run(&name, exporting);
         if (!st)
             st = lab_stmt_run(&range, exporting);
@@ -269,7 +269,7 @@ static enum lab_status fill(struct nsys *n)
     if (st == LAB_OK)
         st = run_all(n, rest_sql);
     if (st == LAB_OK)
-        st = add_rungs(n);
+        st = add_variants(n);
     if (st == LAB_OK)
         st = run_all(n, threads_sql);
     if (st == LAB_OK)
@@ -305,14 +305,15 @@ enum lab_status lab_export_nsys(const char *path, struct lab_database *db,
                                 int64_t run, bool all)
 {
     struct nsys n = {.run = run};
-    enum lab_status st = lab_bench_names_load(&n.rungs, db, run);
+    enum lab_status st = lab_bench_names_load(&n.bench_names, db, run);
     if (st == LAB_OK && !all)
-        st = lab_export_windows_load(&n.windows, db, run, n.rungs.count > 0);
+        st = lab_export_windows_load(&n.windows, db, run,
+                                     n.bench_names.count > 0);
     if (st == LAB_OK)
         st = lab_export_base(db, run, &n.base);
     if (st == LAB_OK)
         st = make_file(&n, path, db);
-    lab_bench_names_release(&n.rungs);
+    lab_bench_names_release(&n.bench_names);
     lab_export_windows_release(&n.windows);
     return st;
 }

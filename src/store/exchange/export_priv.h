@@ -11,7 +11,7 @@ struct lab_export_windows {
     } * items;
     size_t count; /* 0: not known, and all is exported */
 };
-/* `lab`: the launches of a lab's rungs instead. LAB_E_NOMEM, LAB_E_DB. */
+/* `lab`: the launches of a lab's variants instead. LAB_E_NOMEM, LAB_E_DB. */
 enum lab_status lab_export_windows_load(struct lab_export_windows *out,
                                         struct lab_database *db, int64_t run,
                                         bool lab);

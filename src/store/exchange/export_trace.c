@@ -50,7 +50,7 @@ struct trace {
     struct moved *moved; /* by exec, when the steps are through */
     size_t n_moved;
     size_t room;
-    struct lab_bench_names rungs; /* of a lab */
+    struct lab_bench_names bench_names; /* of a lab */
     struct lab_export_windows windows;
     enum lab_status st;
 };
@@ -225,16 +225,17 @@ static int row_of_step(const struct trace *t, int64_t exec)
 }
 
 /* What a step or a kernel of a lab is of. */
-static void add_rung(struct lab_str *s, const struct lab_bench_name *rung)
+static void add_variant(struct lab_str *s,
+                        const struct lab_bench_name *bench_name)
 {
-    if (!rung)
+    if (!bench_name)
         return;
     lab_str_add(s, ",\"rung\":");
-    lab_export_text(s, rung->rung, LAB_ESCAPE_JSON);
+    lab_export_text(s, bench_name->variant, LAB_ESCAPE_JSON);
     lab_str_add(s, ",\"precision\":");
-    lab_export_text(s, rung->precision, LAB_ESCAPE_JSON);
+    lab_export_text(s, bench_name->precision, LAB_ESCAPE_JSON);
     lab_str_add(s, ",\"size\":");
-    lab_export_text(s, rung->size, LAB_ESCAPE_JSON);
+    lab_export_text(s, bench_name->size, LAB_ESCAPE_JSON);
 }
 
 static enum lab_status put_step(struct trace *t, struct lab_stmt *c)
@@ -253,12 +254,13 @@ static enum lab_status put_step(struct trace *t, struct lab_stmt *c)
     const char *phase = lab_column_text(c);
     const char *node = lab_column_text(c);
     const char *variant = lab_column_text(c);
-    const struct lab_bench_name *rung =
-        lab_bench_name_find(&t->rungs, lab_column_int(c));
+    const struct lab_bench_name *bench_name =
+        lab_bench_name_find(&t->bench_names, lab_column_int(c));
     if (start == LAB_UNKNOWN || end == LAB_UNKNOWN)
         return LAB_OK;
-    name = lab_bench_name_text(rung, name);
-    put_stretches(t, phase, lab_bench_name_text(rung, node), key, start, end);
+    name = lab_bench_name_text(bench_name, name);
+    put_stretches(t, phase, lab_bench_name_text(bench_name, node), key, start,
+                  end);
     if (!add_complete(t, name, "cpu_op", PID_RUN, LANE_STEP, start, end))
         return LAB_OK;
     if (t->row > 0)
@@ -271,7 +273,7 @@ static enum lab_status put_step(struct trace *t, struct lab_stmt *c)
     add_int(&t->text, "time_ns", time_ns);
     add_real(&t->text, "flop", flop);
     add_real(&t->text, "bytes", bytes);
-    add_rung(&t->text, rung);
+    add_variant(&t->text, bench_name);
     lab_str_add(&t->text, "}}");
     return lab_export_put(t->to, &t->text);
 }
@@ -328,8 +330,8 @@ static enum lab_status put_kernel(struct trace *t, struct lab_stmt *c)
                                          "graph_node"};
     for (int i = 0; i < 9; i++)
         facts[i] = lab_column_int(c);
-    const struct lab_bench_name *rung =
-        lab_bench_name_find(&t->rungs, lab_column_int(c));
+    const struct lab_bench_name *bench_name =
+        lab_bench_name_find(&t->bench_names, lab_column_int(c));
     if ((exec == LAB_EXEC_BETWEEN && !windows_hold(&t->windows, start, end)) ||
         !add_complete(t, name, "kernel", pid, tid, start, end))
         return LAB_OK;
@@ -338,7 +340,7 @@ static enum lab_status put_kernel(struct trace *t, struct lab_stmt *c)
     for (int i = 0; i < 9; i++)
         if (i != 7)
             add_int(&t->text, names[i], facts[i]);
-    add_rung(&t->text, rung);
+    add_variant(&t->text, bench_name);
     lab_str_add(&t->text, "}}");
     if (lab_span_ns(t->base, step_start) != LAB_UNKNOWN) {
         add_flow(t, true, row, PID_RUN,
@@ -511,9 +513,10 @@ enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run,
     for (int i = 0; i < 3; i++)
         t.stretch[i].lane = LANE_ITERATION + i;
     lab_str_init(&t.text);
-    enum lab_status st = lab_bench_names_load(&t.rungs, db, run);
+    enum lab_status st = lab_bench_names_load(&t.bench_names, db, run);
     if (st == LAB_OK && !all)
-        st = lab_export_windows_load(&t.windows, db, run, t.rungs.count > 0);
+        st = lab_export_windows_load(&t.windows, db, run,
+                                     t.bench_names.count > 0);
     if (st == LAB_OK)
         st = lab_export_base(db, run, &t.base);
     if (st == LAB_OK)
@@ -526,7 +529,7 @@ enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run,
     if (st == LAB_OK)
         st = lab_export_put(to, &t.text);
     lab_lanes_release(&t.lanes);
-    lab_bench_names_release(&t.rungs);
+    lab_bench_names_release(&t.bench_names);
     lab_export_windows_release(&t.windows);
     lab_free(t.moved);
     lab_str_release(&t.text);

@@ -1,6 +1,6 @@
 /* fact_recorded.c -- numbers of a table that runs which ship have measured: a cell
- * "@LESSON/RUNG/SIZE/WHAT" is read from their database, never typed in. Of a lesson that
- * trains RUNG is "iteration" and SIZE its batch: the mean of those with a known energy. */
+ * "@LESSON/VARIANT/SIZE/WHAT" is read from their database, never typed in. Of a lesson that
+ * trains VARIANT is "iteration" and SIZE its batch: the mean of those with a known energy. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,7 +135,7 @@ static enum lab_status take_cell(const struct lab_fact_table *t, int row,
         return lab_fail(
             LAB_E_PARSE,
             "[table.recorded] %s:%d: column %s: \"%s\" is no recorded number: "
-            "@LESSON/RUNG/SIZE/WHAT, with time, rate, power, clock, flop, "
+            "@LESSON/VARIANT/SIZE/WHAT, with time, rate, power, clock, flop, "
             "bytes or copy, in a unit of it; or @LESSON/iteration/BATCH/WHAT, "
             "with time, power or flop",
             t->path, t->line[row], t->column[column].name, cell->recorded);

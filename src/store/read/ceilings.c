@@ -87,7 +87,7 @@ const char *lab_roof_origin_text(enum lab_roof_origin origin)
     static const char *const texts[LAB_ROOF_ORIGINS] = {
         [LAB_ROOF_NONE] = "",
         [LAB_ROOF_MEASURED] = "measured",
-        [LAB_ROOF_RUNG] = "measured by a lab's rung",
+        [LAB_ROOF_VARIANT] = "measured by a lab's variant",
         [LAB_ROOF_RUN] = "measured by this run",
         [LAB_ROOF_ALIKE] = "measured on another device of this name",
         [LAB_ROOF_DATASHEET] = "data sheet",
@@ -232,9 +232,10 @@ static enum lab_status find_ceiling(struct lab_database *db,
 /* The fastest first: one with fewer FLOPs than its formula's, or that has
  * more than one core, does not count; nor do products of 8 bits: their rows
  * have fp32, and the run names the 8 bits. */
-static enum lab_status raise_by_rungs(struct lab_database *db,
-                                      const struct lab_ceiling_device *device,
-                                      const char *name, struct lab_roof *roof)
+static enum lab_status
+raise_by_variants(struct lab_database *db,
+                  const struct lab_ceiling_device *device, const char *name,
+                  struct lab_roof *roof)
 {
     struct lab_stmt s = prepare(
         db,
@@ -248,17 +249,17 @@ static enum lab_status raise_by_rungs(struct lab_database *db,
         device, name);
     sqlite3_bind_double(s.sql, 6, roof->per_s);
     while (lab_stmt_next(&s)) {
-        const char *rung = lab_column_text(&s);
-        if (!rung || lab_variant_has_fewer_flop(rung) ||
-            lab_variant_has_all_cores(rung))
+        const char *variant = lab_column_text(&s);
+        if (!variant || lab_variant_has_fewer_flop(variant) ||
+            lab_variant_has_all_cores(variant))
             continue;
         double rate = lab_column_real(&s);
         int64_t run = lab_column_int(&s);
         const char *lab = lab_column_text(&s);
         const char *size = lab_column_text(&s);
-        *roof = (struct lab_roof){.per_s = rate, .origin = LAB_ROOF_RUNG};
+        *roof = (struct lab_roof){.per_s = rate, .origin = LAB_ROOF_VARIANT};
         snprintf(roof->source, sizeof(roof->source), "run %lld: %.40s %.40s %s",
-                 (long long)run, lab ? lab : "", rung, size ? size : "");
+                 (long long)run, lab ? lab : "", variant, size ? size : "");
         break;
     }
     return lab_stmt_end(&s);
@@ -266,19 +267,19 @@ static enum lab_status raise_by_rungs(struct lab_database *db,
 
 enum lab_status lab_roof_of_run(struct lab_database *db,
                                 const struct lab_ceiling_device *device,
-                                const struct lab_bench_names *rungs,
+                                const struct lab_bench_names *bench_names,
                                 const char *name, struct lab_roof *out)
 {
     struct lab_roof roof = {.per_s = NAN};
-    double own = strcmp(name, "copy") == 0   ? rungs->copy_bytes_s
-                 : strcmp(name, "fp32") == 0 ? rungs->fp32_flop_s
+    double own = strcmp(name, "copy") == 0   ? bench_names->copy_bytes_s
+                 : strcmp(name, "fp32") == 0 ? bench_names->fp32_flop_s
                                              : (double)NAN;
     enum lab_status st = find_ceiling(db, device, name, &roof);
     double here = roof.origin == LAB_ROOF_MEASURED ? roof.per_s : 0;
     if (isfinite(own) && own > here)
         roof = (struct lab_roof){.per_s = own, .origin = LAB_ROOF_RUN};
     if (st == LAB_OK && (here > 0 || roof.origin == LAB_ROOF_RUN))
-        st = raise_by_rungs(db, device, name, &roof);
+        st = raise_by_variants(db, device, name, &roof);
     if (st)
         return st;
     if (roof.origin == LAB_ROOF_NONE)
@@ -298,7 +299,7 @@ enum lab_status lab_roof_find(struct lab_database *db,
 
 enum lab_status lab_device_floor(struct lab_database *db,
                                  const struct lab_ceiling_device *device,
-                                 double *kernel_ns, double *rung_ns)
+                                 double *kernel_ns, double *variant_ns)
 {
     bool cpu = strcmp(device->backend, "cpu") == 0;
     struct lab_stmt s = prepare(
@@ -313,7 +314,7 @@ enum lab_status lab_device_floor(struct lab_database *db,
     sqlite3_bind_int(s.sql, 5, cpu ? LAB_SUM_STEP : LAB_SUM_KERNEL);
     if (lab_stmt_next(&s)) {
         *kernel_ns = lab_column_real(&s);
-        *rung_ns = lab_column_real(&s);
+        *variant_ns = lab_column_real(&s);
     }
     return lab_stmt_end(&s);
 }

@@ -91,7 +91,7 @@ static const char *step_text(const void *row, char *out, size_t cap)
     const struct lab_kernel_row *r = row;
     (void)out;
     (void)cap;
-    return lab_bench_name_text(r->rung, r->step);
+    return lab_bench_name_text(r->bench_name, r->step);
 }
 
 static const char *kernel_text(const void *row, char *out, size_t cap)
@@ -515,14 +515,14 @@ static struct lab_stmt prepare_kernels(struct lab_database *db,
 struct taker {
     lab_kernel_row_fn *each;
     void *user;
-    struct lab_bench_names rungs; /* of a lab: which each kernel is of */
+    struct lab_bench_names bench_names; /* of a lab: which each kernel is of */
 };
 
 static bool give(const struct taker *t, struct lab_stmt *s)
 {
     struct lab_kernel_row row;
     read_kernel(s, &row);
-    row.rung = lab_bench_name_find(&t->rungs, row.step_index);
+    row.bench_name = lab_bench_name_find(&t->bench_names, row.step_index);
     return t->each(t->user, &row);
 }
 
@@ -605,11 +605,11 @@ enum lab_status lab_query_launch(struct lab_database *db, int64_t run,
     struct taker taker = {.each = take_one, .user = &one};
     struct place place = {.row = row};
     const struct page page = {.rows = &place, .n = 1};
-    enum lab_status st = lab_bench_names_load(&taker.rungs, db, run);
+    enum lab_status st = lab_bench_names_load(&taker.bench_names, db, run);
     if (st)
         return st;
     st = query_page(db, run, &page, &taker);
-    lab_bench_names_release(&taker.rungs);
+    lab_bench_names_release(&taker.bench_names);
     if (st || one.found)
         return st;
     return lab_fail(LAB_E_NOTFOUND,
@@ -626,10 +626,10 @@ enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
         return lab_fail(
             LAB_E_ARG,
             "[run.kernel-sort] kernels have no such column to sort by");
-    enum lab_status st = lab_bench_names_load(&taker.rungs, db, run);
+    enum lab_status st = lab_bench_names_load(&taker.bench_names, db, run);
     if (st)
         return st;
     st = query(db, run, filter, &taker);
-    lab_bench_names_release(&taker.rungs);
+    lab_bench_names_release(&taker.bench_names);
     return st;
 }

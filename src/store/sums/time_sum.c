@@ -933,13 +933,13 @@ void lab_time_sums_release(struct lab_time_sums *sums)
     for (size_t i = 0; i < sums->count; i++)
         lab_times_release(&sums->items[i].times);
     lab_free(sums->items);
-    lab_bench_names_release(&sums->rungs);
+    lab_bench_names_release(&sums->bench_names);
     *sums = (struct lab_time_sums){0};
 }
 
 const char *lab_time_sum_step(const struct lab_time_sum *sum)
 {
-    return lab_bench_name_text(sum->rung, sum->name);
+    return lab_bench_name_text(sum->bench_name, sum->name);
 }
 
 /* ---- texts ---- */
@@ -1120,15 +1120,15 @@ enum lab_status lab_time_sums_are_kept(struct lab_database *db, int64_t run,
     return st;
 }
 
-/* Which rung each row is of. */
-static void take_rungs(struct lab_time_sums *sums,
-                       struct lab_bench_names *rungs)
+/* Which variant each row is of. */
+static void take_variants(struct lab_time_sums *sums,
+                          struct lab_bench_names *bench_names)
 {
-    sums->rungs = *rungs;
-    *rungs = (struct lab_bench_names){0};
+    sums->bench_names = *bench_names;
+    *bench_names = (struct lab_bench_names){0};
     for (size_t i = 0; i < sums->count; i++) {
-        sums->items[i].rung =
-            lab_bench_name_find(&sums->rungs, sums->items[i].step_index);
+        sums->items[i].bench_name =
+            lab_bench_name_find(&sums->bench_names, sums->items[i].step_index);
         lab_counters_init(&sums->items[i].counters);
         sums->items[i].share = sums->items[i].cumulative = NAN;
         sums->items[i].of_roof = NAN;
@@ -1209,16 +1209,16 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
                                    struct lab_database *db, int64_t run,
                                    unsigned levels)
 {
-    struct lab_bench_names rungs = {0};
-    enum lab_status st = lab_bench_names_load(&rungs, db, run);
+    struct lab_bench_names bench_names = {0};
+    enum lab_status st = lab_bench_names_load(&bench_names, db, run);
     if (st)
         return st;
-    if (rungs.count > 0)
+    if (bench_names.count > 0)
         levels &= 1u << LAB_SUM_STEP | 1u << LAB_SUM_KERNEL;
     st = load_rows(db, run, levels, out);
     if (st == LAB_OK)
-        take_rungs(out, &rungs);
-    lab_bench_names_release(&rungs);
+        take_variants(out, &bench_names);
+    lab_bench_names_release(&bench_names);
     return st;
 }
 

@@ -60,9 +60,9 @@ struct owner {
 struct build {
     struct lab_database *db;
     struct lab_timeline *t;
-    bool part;                    /* a window was asked for */
-    struct lab_bench_names rungs; /* of a lab: its steps are called so */
-    struct growing copies;        /* owner, by row */
+    bool part;                          /* a window was asked for */
+    struct lab_bench_names bench_names; /* of a lab: its steps are called so */
+    struct growing copies;              /* owner, by row */
     struct growing sets;
     struct growing spans[LAB_SPAN_KIND_COUNT]; /* struct lab_span */
     struct growing device;                     /* device_time */
@@ -603,7 +603,7 @@ static void release_build(struct build *b)
     lab_free(b->launched.items);
     lab_free(b->copies.items);
     lab_free(b->sets.items);
-    lab_bench_names_release(&b->rungs);
+    lab_bench_names_release(&b->bench_names);
 }
 
 void lab_timeline_free(struct lab_timeline *t)
@@ -966,7 +966,7 @@ static enum lab_status read_step(struct build *l, struct lab_stmt *c)
     s.phase = lab_column_int(c);
     const char *name = lab_column_text(c);
     s.name = safe_name(lab_bench_name_text(
-        lab_bench_name_find(&l->rungs, lab_column_int(c)), name));
+        lab_bench_name_find(&l->bench_names, lab_column_int(c)), name));
     return take(l, &s, true);
 }
 
@@ -1195,8 +1195,9 @@ static enum lab_status read_launches(struct build *l)
 /* What makes the iteration longer comes first. */
 static enum lab_status read_all(struct build *l)
 {
-    enum lab_status st = lab_bench_names_load(&l->rungs, l->db, l->t->run);
-    l->t->lab = l->rungs.count > 0;
+    enum lab_status st =
+        lab_bench_names_load(&l->bench_names, l->db, l->t->run);
+    l->t->lab = l->bench_names.count > 0;
     if (st == LAB_OK)
         st = read_owners(l);
     if (st == LAB_OK)

@@ -18,7 +18,7 @@ enum {
     POINTS = 64,
     LINES = LAB_CHART_SERIES,
     COLOURS = LAB_ROLE_SERIES_6 - LAB_ROLE_SERIES_1 + 1,
-    /* From here on there is room for every rung; and for what is not the
+    /* From here on there is room for every variant; and for what is not the
      * ladder's: other machines and the course's. */
     ALL_H = 14,
     ALL_W = 100,
@@ -41,7 +41,7 @@ static bool shown(const struct lab_bench_chart *chart,
            (chart->lab->by_size || r->size_index == chart->size);
 }
 
-/* One colour for a rung, in the bars and in the rates: by its place in the ladder. */
+/* One colour for a variant, in the bars and in the rates: by its place in the ladder. */
 static enum lab_role role_of(const struct lab_bench_data *lab,
                              const struct lab_bench_result *of)
 {
@@ -455,7 +455,7 @@ static double place_of(const struct lab_bench_chart *chart, int size)
     return 0;
 }
 
-/* The colour that the fewest lines have: a line that is no rung's has that of a bar only
+/* The colour that the fewest lines have: a line that is no variant's has that of a bar only
  * where there are more lines than colours. */
 static enum lab_role rarest_role(const struct picture *p)
 {
@@ -485,8 +485,8 @@ static struct line *add_line(struct picture *p, const char *name)
     return l;
 }
 
-static bool is_rung(const struct lab_bench_result *r,
-                    const struct lab_bench_result *of)
+static bool is_variant(const struct lab_bench_result *r,
+                       const struct lab_bench_result *of)
 {
     return r->set == of->set && strcmp(r->variant, of->variant) == 0 &&
            strcmp(r->precision, of->precision) == 0;
@@ -507,8 +507,9 @@ static bool has_precisions(const struct lab_bench_chart *chart)
     return false;
 }
 
-static void rung_name(const struct lab_bench_chart *chart,
-                      const struct lab_bench_result *of, char *out, size_t cap)
+static void variant_name(const struct lab_bench_chart *chart,
+                         const struct lab_bench_result *of, char *out,
+                         size_t cap)
 {
     bool precision = has_precisions(chart);
     snprintf(out, cap, "%s%s%s", of->variant, precision ? " " : "",
@@ -524,7 +525,7 @@ static bool has_point(const struct line *l, double x)
 }
 
 /* What other recorded runs of that set's device have at sizes of the course's figures
- * that the set's run has not; `of`: of that rung alone, or NULL. */
+ * that the set's run has not; `of`: of that variant alone, or NULL. */
 static void add_recorded(struct picture *p, struct line *l,
                          const struct lab_bench_data *lab, int set,
                          const struct lab_bench_result *of)
@@ -542,19 +543,19 @@ static void add_recorded(struct picture *p, struct line *l,
     }
 }
 
-static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
-                     const struct lab_bench_result *of)
+static void add_variant(struct picture *p, const struct lab_bench_chart *chart,
+                        const struct lab_bench_result *of)
 {
     const struct lab_bench_data *lab = chart->lab;
     char name[96];
-    rung_name(chart, of, name, sizeof(name));
+    variant_name(chart, of, name, sizeof(name));
     for (int k = 0; k < p->count; k++)
         if (strcmp(p->lines[k].name, name) == 0)
             return;
     struct line *l = add_line(p, name);
     for (int64_t i = 0; l && i < lab->row_count; i++) {
         const struct lab_bench_result *r = &lab->rows[i];
-        if (is_rung(r, of) && r->state == LAB_BENCH_DONE)
+        if (is_variant(r, of) && r->state == LAB_BENCH_DONE)
             add_point(p, l, place_of(chart, r->size_index),
                       is_counted(lab, r->set) ? value_of(lab, r)
                                               : axis_value(lab, r->rate));
@@ -566,7 +567,7 @@ static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
     p->count += l && l->n > 0;
 }
 
-/* The fastest of the library's rungs, or of the others; NULL: there is none. */
+/* The fastest of the library's variants, or of the others; NULL: there is none. */
 static const struct lab_bench_result *
 fastest(const struct lab_bench_chart *chart, bool library)
 {
@@ -582,7 +583,7 @@ fastest(const struct lab_bench_chart *chart, bool library)
 }
 
 /* In the order of the table. Lines above each other tell nothing: a small
- * picture has the chosen rung, the fastest and the library's; a large one as
+ * picture has the chosen variant, the fastest and the library's; a large one as
  * many others as there is room for. */
 static void add_own(struct picture *p, const struct lab_bench_chart *chart,
                     bool all)
@@ -600,7 +601,7 @@ static void add_own(struct picture *p, const struct lab_bench_chart *chart,
             kept += must[k] && must[k] > r;
         bool one = r == must[0] || r == must[1] || r == must[2];
         if (one || (all && shown(chart, r) && p->count + kept < p->most))
-            add_rung(p, chart, r);
+            add_variant(p, chart, r);
     }
 }
 
@@ -626,7 +627,8 @@ static bool same_line(const struct lab_lesson_slide *a,
                       const struct lab_lesson_slide *b)
 {
     return strcmp(a->machine, b->machine) == 0 &&
-           strcmp(a->rung ? a->rung : "", b->rung ? b->rung : "") == 0;
+           strcmp(a->variant ? a->variant : "", b->variant ? b->variant : "") ==
+               0;
 }
 
 /* The course's figures, a line for each machine of theirs; where it ran several
@@ -685,7 +687,8 @@ static void fill_picture(struct picture *p, const struct lab_bench_chart *chart,
     bool others = (r.h >= OTHERS_H || chart->lab->by_size) &&
                   !is_counted(chart->lab, chart->set);
     p->count = 0;
-    p->most = LINES - LAB_BENCH_SETS; /* the rest is for what is not a rung */
+    p->most =
+        LINES - LAB_BENCH_SETS; /* the rest is for what is not a variant */
     p->x0 = NAN;
     p->x1 = NAN;
     add_own(p, chart, r.h >= ALL_H && r.w >= ALL_W);
@@ -820,13 +823,13 @@ int64_t lab_bench_rates_find(struct lab_rect r,
     for (int64_t i = 0; i < lab->row_count; i++) {
         const struct lab_bench_result *row = &lab->rows[i];
         char name[96];
-        rung_name(chart, row, name, sizeof(name));
+        variant_name(chart, row, name, sizeof(name));
         if (row->set == chart->set && row->state == LAB_BENCH_DONE &&
             place_of(chart, row->size_index) == l->x[point] &&
             strcmp(name, l->name) == 0)
             return i;
     }
-    return -1; /* not a rung's */
+    return -1; /* not a variant's */
 }
 
 /* ---- for a pipe or a terminal ---- */

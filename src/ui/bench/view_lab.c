@@ -66,7 +66,7 @@ enum column {
 };
 
 static const struct lab_table_column TABLE[COLUMNS] = {
-    [COL_VARIANT] = {"rung", 10, 1, 0, false, false},
+    [COL_VARIANT] = {"variant", 10, 1, 0, false, false},
     [COL_PRECISION] = {"type", 4, 0, 2, false, false},
     [COL_MEDIAN] = {"median", 9, 0, 0, true, false},
     [COL_SPREAD] = {"spread", 7, 0, 5, true, false},
@@ -220,29 +220,29 @@ static void show_columns(struct lab_bench_state *st, int first, int last,
     }
 }
 
-/* The chosen rung's kernel: its source, and what was measured of it. */
+/* The chosen variant's kernel: its source, and what was measured of it. */
 
 enum { TEXT_W = 84 }; /* of a column of the lab's text */
 enum { SYMBOLS = 128 };
 
 /* ---- source ---- */
 
-/* Nearest first: the name is the rung's, ends in it, holds it. */
-static int likeness(const char *symbol, const char *rung)
+/* Nearest first: the name is the variant's, ends in it, holds it. */
+static int likeness(const char *symbol, const char *variant)
 {
     size_t n = strlen(symbol);
-    size_t m = strlen(rung);
-    if (strcmp(symbol, rung) == 0)
+    size_t m = strlen(variant);
+    if (strcmp(symbol, variant) == 0)
         return 3;
     if (n > m + 1 && symbol[n - m - 1] == '_' &&
-        strcmp(symbol + n - m, rung) == 0)
+        strcmp(symbol + n - m, variant) == 0)
         return 2;
-    return strstr(symbol, rung) != NULL;
+    return strstr(symbol, variant) != NULL;
 }
 
 /* A kernel before its launcher: of equals the first counts. SYMBOLS: none. */
 static size_t find_kernel(const struct lab_source_symbol *symbols, size_t n,
-                          const char *symbol, const char *rung)
+                          const char *symbol, const char *variant)
 {
     for (size_t i = 0; symbol && i < n; i++)
         if (strcmp(symbols[i].name, symbol) == 0)
@@ -250,7 +250,7 @@ static size_t find_kernel(const struct lab_source_symbol *symbols, size_t n,
     size_t found = n > 0 ? 0 : SYMBOLS;
     int best = 0;
     for (size_t i = 0; i < n; i++) {
-        int like = likeness(symbols[i].name, rung);
+        int like = likeness(symbols[i].name, variant);
         if (like > best) {
             best = like;
             found = i;
@@ -260,12 +260,13 @@ static size_t find_kernel(const struct lab_source_symbol *symbols, size_t n,
 }
 
 int64_t lab_bench_kernel_find(const char *text, size_t bytes,
-                              const char *symbol, const char *rung, char *name,
-                              size_t cap)
+                              const char *symbol, const char *variant,
+                              char *name, size_t cap)
 {
     struct lab_source_symbol symbols[SYMBOLS];
     size_t n = lab_source_symbols(text, bytes, symbols, SYMBOLS);
-    size_t at = find_kernel(symbols, n < SYMBOLS ? n : SYMBOLS, symbol, rung);
+    size_t at =
+        find_kernel(symbols, n < SYMBOLS ? n : SYMBOLS, symbol, variant);
     snprintf(name, cap, "%s", at < SYMBOLS ? symbols[at].name : "");
     return at < SYMBOLS ? symbols[at].line : 1;
 }
@@ -301,10 +302,11 @@ static void bench_kernel_load(struct lab_bench_state *st)
 {
     const struct lab_bench_result *row = bench_chosen(st);
     if (!row || (strcmp(st->kernel_of, row->source) == 0 &&
-                 strcmp(st->kernel_rung, row->variant) == 0))
+                 strcmp(st->kernel_variant, row->variant) == 0))
         return;
     snprintf(st->kernel_of, sizeof(st->kernel_of), "%s", row->source);
-    snprintf(st->kernel_rung, sizeof(st->kernel_rung), "%s", row->variant);
+    snprintf(st->kernel_variant, sizeof(st->kernel_variant), "%s",
+             row->variant);
     load_file(st, row);
 }
 
@@ -388,7 +390,8 @@ static void rate_line(struct page *p, const struct lab_bench_data *lab,
     lab_bench_rate_text(lab, r->rate, rate, sizeof(rate));
     if (!passed && lab_bench_ceiling_beaten(lab, r->set, r->size_index,
                                             lab_bench_row_ceiling(r)))
-        passed = "another rung is faster than what was measured as the ceiling";
+        passed =
+            "another variant is faster than what was measured as the ceiling";
     if (passed || isnan(r->share))
         line_of(p, "rate", "%s%s%s", rate, passed ? "; " : "",
                 passed ? passed : "");
@@ -407,7 +410,7 @@ static void gain_line(struct page *p, const struct lab_bench_data *lab,
     if (!isnan(r->gain_model))
         snprintf(model, sizeof(model), "; the model: %.3g x", r->gain_model);
     line_of(p, "gain", "%.3g x over %s%s", r->gain,
-            over ? over->variant : "the rung before", model);
+            over ? over->variant : "the variant before", model);
 }
 
 static void work_line(struct page *p, const struct lab_bench_result *r)
@@ -570,13 +573,13 @@ enum {
 };
 
 static const char *const LOWER_TITLES[LAB_LOWERS] = {
-    "Rungs", "Rates", "Kernel", "Profile", "The course's figures"};
+    "Variants", "Rates", "Kernel", "Profile", "The course's figures"};
 
-struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
+struct lab_bench_layout lab_bench_layout(struct lab_rect body, int variants,
                                          int slides, bool tall, int lanes)
 {
     struct lab_bench_layout l = {.wide = body.w >= WIDE_W && body.h >= WIDE_H};
-    int rows = rungs + 1;
+    int rows = variants + 1;
     l.facts = lab_rect_cut_top(&body, FACTS_H);
     if (!l.wide) {
         int lower = body.h - WORDS_H - rows;
@@ -760,10 +763,10 @@ static void draw_best(const struct lab_bench_state *st, struct lab_canvas *c,
                  !idle          ? ""
                  : predicted[0] ? "; r runs the ladder"
                  : lab->sets[st->set].untimed
-                     ? "r runs the ladder, i goes into the chosen rung's "
+                     ? "r runs the ladder, i goes into the chosen variant's "
                        "kernel, t has the text"
-                     : "r runs the ladder, p predicts the chosen rung, "
-                       "t has the text and its questions");
+                     : "r runs the ladder, p predicts the variant, t has "
+                       "the text and its questions");
         lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, text);
         return;
     }
@@ -871,7 +874,7 @@ static void bars_heading(const struct lab_bench_state *st,
     if (bars->set == st->set)
         snprintf(out, cap, "%s", LOWER_TITLES[LAB_LOWER_BARS]);
     else
-        snprintf(out, cap, "Rungs as recorded on %s, P: all",
+        snprintf(out, cap, "Variants as recorded on %s, P: all",
                  st->lab.sets[bars->set].device);
 }
 
@@ -988,7 +991,7 @@ static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
 }
 
 /* Bars are held against the ceiling; rates of a CPU and a GPU, or of the first
- * rung and the last, are powers of ten apart. */
+ * variant and the last, are powers of ten apart. */
 static struct lab_bench_chart chart_of(const struct lab_bench_state *st,
                                        bool rates)
 {
@@ -1125,7 +1128,7 @@ static void draw_reading(struct lab_bench_state *st, struct lab_canvas *c,
     lab_pager_draw(&st->text_pager, c, left);
 }
 
-/* A rung that has not run has two lines: the source gets the others. */
+/* A variant that has not run has two lines: the source gets the others. */
 static void fit_profile(const struct lab_bench_state *st, struct lab_canvas *c,
                         struct lab_bench_layout *l)
 {
@@ -1342,7 +1345,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     lab_doc_init(&st->slides);
     lab_pager_init(&st->slide_pager, &st->slides);
     table_init(st);
-    st->table.empty = "There is no rung for this machine.";
+    st->table.empty = "There is no variant for this machine.";
     lab_pager_init(&st->kernel_pager, &st->kernel);
     enum lab_status status = st->model->write_text(st->model->user, &st->text);
     if (!status)
@@ -1389,14 +1392,14 @@ static enum lab_status can_run(const struct lab_bench_state *st)
             LAB_E_STATE,
             "[screen.lab-recorded-run] these are recorded results: %s",
             any_runs(st) ? "m goes to this machine"
-                         : "no rung of this lab runs on this machine");
+                         : "no variant of this lab runs on this machine");
     if (st->size < 0)
         return lab_fail(LAB_E_STATE,
                         "[screen.no-run] there is nothing to run here");
     return LAB_OK;
 }
 
-static int64_t rungs_at(const struct lab_bench_state *st, int size)
+static int64_t variants_at(const struct lab_bench_state *st, int size)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < st->lab.row_count; i++)
@@ -1405,13 +1408,13 @@ static int64_t rungs_at(const struct lab_bench_state *st, int size)
 }
 
 /* The one that a ladder is about: the largest is last. Behind it may be sizes of the
- * course's figures, of fewer rungs. */
+ * course's figures, of fewer variants. */
 static int last_size(const struct lab_bench_state *st)
 {
     int last = st->size;
     int64_t most = 0;
     for (int i = 0; i < st->lab.size_count; i++) {
-        int64_t n = st->lab.sizes[i].set == st->set ? rungs_at(st, i) : 0;
+        int64_t n = st->lab.sizes[i].set == st->set ? variants_at(st, i) : 0;
         if (n == 0 || n < most)
             continue;
         most = n;
@@ -1462,12 +1465,11 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
                         "[screen.no-predict] there is nothing to predict here");
     if (r->state == LAB_BENCH_DONE)
         return lab_fail(LAB_E_STATE,
-                        "[screen.predict-late] rung %s, size %s, is measured: "
-                        "predictions come "
-                        "before",
+                        "[screen.predict-late] variant %s, size %s, is "
+                        "measured: predictions come before",
                         r->variant, r->size);
     snprintf(label, sizeof(label),
-             "rung %.16s, size %.32s, you expect: ", r->variant, r->size);
+             "variant %.16s, size %.32s, you expect: ", r->variant, r->size);
     lab_prediction_text(&st->lab, &r->predicted, predicted, sizeof(predicted));
     lab_ui_prompt(s->ui, PROMPT_PREDICT, label, text ? text : predicted);
     hint(s);
@@ -1557,10 +1559,10 @@ static enum lab_status go_inside(struct lab_screen *s)
     struct lab_bench_state *st = s->state;
     const struct lab_bench_result *r = bench_chosen(st);
     const struct lab_kernel_args args = {
-        .running = still_inside, .user = s, .what = "rung"};
+        .running = still_inside, .user = s, .what = "variant"};
     if (!r)
         return lab_fail(LAB_E_STATE,
-                        "[screen.no-into] there is no rung to go into");
+                        "[screen.no-into] there is no variant to go into");
     enum lab_status status = can_run(st);
     if (!status && !set_of(st)->untimed)
         status = lab_fail(LAB_E_UNSUPPORTED,
@@ -1586,7 +1588,7 @@ static enum lab_status open_kernel(struct lab_screen *s)
     char name[96];
     if (!r)
         return lab_fail(LAB_E_STATE,
-                        "[screen.no-rung] there is no rung to look at");
+                        "[screen.no-variant] there is no variant to look at");
     enum lab_status status =
         st->model->source(st->model->user, r->source, &args.text, &args.bytes);
     if (status)
@@ -1702,7 +1704,7 @@ static void panes(struct lab_screen *s, struct lab_panes *out)
             .chosen = &st->scrolling};
 }
 
-/* A click on a bar, or on a point of the rates, chooses that rung, at the point's
+/* A click on a bar, or on a point of the rates, chooses that variant, at the point's
  * size. */
 static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 {
@@ -1765,25 +1767,26 @@ static bool search(struct lab_screen *s, const char *text, int dir)
 
 /* ---- answers ---- */
 
-/* What was expected, as it was understood; rung "": of the fastest one. */
-static void confirm(struct lab_screen *s, const char *rung, int size)
+/* What was expected, as it was understood; variant "": of the fastest one. */
+static void confirm(struct lab_screen *s, const char *variant, int size)
 {
     const struct lab_bench_state *st = s->state;
     const struct lab_prediction *what = &st->lab.sizes[size].best;
     char predicted[96];
-    for (int64_t i = 0; rung[0] && i < st->lab.row_count; i++)
+    for (int64_t i = 0; variant[0] && i < st->lab.row_count; i++)
         if (st->lab.rows[i].set == st->set &&
             st->lab.rows[i].size_index == size &&
-            strcmp(st->lab.rows[i].variant, rung) == 0)
+            strcmp(st->lab.rows[i].variant, variant) == 0)
             what = &st->lab.rows[i].predicted;
     if (lab_prediction_any(what))
         lab_ui_message(
             s->ui, LAB_ROLE_GOOD, "%s%s, size %s: expected %s",
-            rung[0] ? "rung " : "fastest", rung, st->lab.sizes[size].text,
+            variant[0] ? "variant " : "fastest", variant,
+            st->lab.sizes[size].text,
             lab_prediction_text(&st->lab, what, predicted, sizeof(predicted)));
     else
         lab_ui_message(s->ui, LAB_ROLE_NORMAL, "%s%s, size %s: no prediction",
-                       rung[0] ? "rung " : "fastest", rung,
+                       variant[0] ? "variant " : "fastest", variant,
                        st->lab.sizes[size].text);
 }
 
@@ -1792,15 +1795,15 @@ static void take_prediction(struct lab_screen *s, int id, const char *text)
 {
     struct lab_bench_state *st = s->state;
     const struct lab_bench_result *r = bench_chosen(st);
-    char rung[LAB_BENCH_NAME] = "";
+    char variant[LAB_BENCH_NAME] = "";
     int size = id == PROMPT_PREDICT && r ? st->size : last_size(st);
     enum lab_status status = LAB_OK;
     if (id == PROMPT_PREDICT && r)
-        snprintf(rung, sizeof(rung), "%s", r->variant);
+        snprintf(variant, sizeof(variant), "%s", r->variant);
     if (text[0] || id == PROMPT_PREDICT)
-        status =
-            st->model->predict(st->model->user, st->set, rung[0] ? rung : NULL,
-                               st->lab.sizes[size].text, text);
+        status = st->model->predict(st->model->user, st->set,
+                                    variant[0] ? variant : NULL,
+                                    st->lab.sizes[size].text, text);
     if (status) {
         char wrong[320];
         snprintf(wrong, sizeof(wrong), "%s", lab_error());
@@ -1811,7 +1814,7 @@ static void take_prediction(struct lab_screen *s, int id, const char *text)
     } else {
         status = id == PROMPT_RUN ? start(s) : renew(s);
         if (!status && (text[0] || id == PROMPT_PREDICT))
-            confirm(s, rung, size);
+            confirm(s, variant, size);
     }
     if (status)
         lab_ui_error(s->ui);
@@ -1876,7 +1879,7 @@ static const struct lab_binding bindings[] = {
     {"r F5", true, "run", "run the ladder", LAB_ACT_OWN, run},
     {"x F6", true, "stop", "stop what is running", LAB_ACT_OWN, stop},
     {"p F7", true, "predict",
-     "what you expect of the chosen rung: 8.2T, 3.5 ms, memory, 50%",
+     "what you expect of the chosen variant: 8.2T, 3.5 ms, memory, 50%",
      LAB_ACT_OWN, predict},
     {"t", true, "text", "the lesson's text, or the lab", LAB_ACT_OWN,
      turn_text},
@@ -1892,12 +1895,12 @@ static const struct lab_binding bindings[] = {
     {"Right l ]", false, "size", "the next size", LAB_ACT_RIGHT, NULL,
      next_size, 1},
     {"Enter", true, "source",
-     "the chosen rung's kernel, on a screen of its own", LAB_ACT_OPEN,
+     "the chosen variant's kernel, on a screen of its own", LAB_ACT_OPEN,
      open_kernel},
     {"P", true, "recorded",
      "results that ship with the program, or this machine's", LAB_ACT_OWN, NULL,
      next_set, true},
-    {"i", false, "into", "into the chosen rung's kernel (--backend sim)",
+    {"i", false, "into", "into the chosen variant's kernel (--backend sim)",
      LAB_ACT_OWN, go_inside},
     {"Tab", false, "pane",
      "move in the table, the kernel's source or the text, or the course's "

@@ -22,7 +22,7 @@ struct lab_bench_layout {
     bool wide; /* table, pictures and source side by side */
     struct lab_rect facts;
     struct lab_rect table;
-    struct lab_rect words; /* of the chosen rung */
+    struct lab_rect words; /* of the chosen variant */
     struct lab_rect lower; /* narrow: one of enum lab_bench_lower */
     struct lab_rect bars;  /* wide */
     struct lab_rect rates;
@@ -57,7 +57,7 @@ struct lab_bench_state {
     struct lab_doc kernel;
     struct lab_pager kernel_pager;
     char kernel_of[96]; /* the file in it */
-    char kernel_rung[32];
+    char kernel_variant[32];
     char kernel_problem[LAB_BENCH_TEXT];
     struct lab_doc slides; /* the course's figures */
     struct lab_pager slide_pager;
@@ -67,13 +67,13 @@ struct lab_bench_state {
 LAB_C_BEGIN
 /* `tall`: what is below a narrow screen's table takes rows of it. `lanes`: rows
  * below the bars (lab_bench_lanes_rows()). */
-struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
+struct lab_bench_layout lab_bench_layout(struct lab_rect body, int variants,
                                          int slides, bool tall, int lanes);
 
-/* The kernel of a rung in its file, the function of this symbol, else the one
- * that is named most like the rung: the line, from 1. `symbol` may be NULL. `name`
+/* The kernel of a variant in its file, the function of this symbol, else the one
+ * that is named most like the variant: the line, from 1. `symbol` may be NULL. `name`
  * gets the function's name, "" where the file has none. */
 int64_t lab_bench_kernel_find(const char *text, size_t bytes,
-                              const char *symbol, const char *rung, char *name,
-                              size_t cap);
+                              const char *symbol, const char *variant,
+                              char *name, size_t cap);
 LAB_C_END

@@ -270,7 +270,7 @@ static void draw_steps(struct lab_canvas *c, struct lab_rect *r,
         const char *step = lab_time_sum_step(s);
         char name[64];
         bool phase =
-            !s->rung && s->phase_id >= 0 && s->phase_id < LAB_PHASE_COUNT;
+            !s->bench_name && s->phase_id >= 0 && s->phase_id < LAB_PHASE_COUNT;
         snprintf(name, sizeof(name), "%s %.48s",
                  phase ? lab_phase_letter((enum lab_phase)s->phase_id) : " ",
                  step ? step : "");
@@ -338,7 +338,7 @@ static void fill_network(struct lab_diagram *d,
         const struct lab_time_sum *s = &p->steps[i];
         char name[sizeof(d->box->name)];
         node_name(s, name, sizeof(name));
-        if (!name[0] || s->rung)
+        if (!name[0] || s->bench_name)
             continue;
         struct lab_diagram_box *b = box_of(d, name);
         if (!b && (b = lab_diagram_add(d, name))) {

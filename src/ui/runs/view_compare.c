@@ -256,8 +256,9 @@ static enum lab_status open_row(struct lab_screen *s)
     const struct lab_compare_row *row = &st->rows[st->shown[place]];
     int side = row->side[1] ? 1 : 0;
     const struct lab_time_sum *sum = row->side[side];
-    const char *name =
-        sum->rung ? sum->rung->own : lab_time_sum_step(sum); /* in its run */
+    const char *name = sum->bench_name
+                           ? sum->bench_name->own
+                           : lab_time_sum_step(sum); /* in its run */
     bool step = row->level == LAB_SUM_STEP || row->level == LAB_SUM_KERNEL;
     const struct lab_run_args args = {
         .model = st->args.model,

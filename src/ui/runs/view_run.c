@@ -176,7 +176,7 @@ static void run_release(struct lab_screen *s)
     lab_doc_release(&st->doc);
 }
 
-/* A lab's repeats are timed without the trace, each rung is traced once more
+/* A lab's repeats are timed without the trace, each variant is traced once more
  * afterwards, and a sweep has rows of its own instead of steps. */
 static void say_empty(struct run_state *st)
 {

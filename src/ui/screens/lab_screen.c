@@ -302,27 +302,27 @@ struct climbing {
     int64_t start_ns; /* of the first check */
 };
 
-static void doing(void *user, const struct lab_variant *rung,
+static void doing(void *user, const struct lab_variant *variant,
                   const struct lab_ladder_size *size)
 {
     struct climbing *w = user;
     struct lab_bench_data *data = &w->s->data;
-    const char *precision = lab_precision_name(rung->precision);
+    const char *precision = lab_precision_name(variant->precision);
     pthread_mutex_lock(&w->s->lock);
     for (int64_t i = 0; i < data->row_count; i++)
         if (data->rows[i].set == w->set &&
             data->rows[i].state == LAB_BENCH_CHECKING)
             data->rows[i].state = LAB_BENCH_WAITING;
-    lab_bench_model_state(data, w->set, rung, size ? size->text : NULL,
+    lab_bench_model_state(data, w->set, variant, size ? size->text : NULL,
                           size ? LAB_BENCH_TIMING : LAB_BENCH_CHECKING);
     if (size) {
         data->at_size = lab_bench_size_find(data, w->set, size->text);
         snprintf(data->doing, sizeof(data->doing), "%s %s at %s, %s",
                  data->sets[w->set].untimed ? "simulating" : "timing",
-                 rung->name, size->text, precision);
+                 variant->name, size->text, precision);
     } else {
         snprintf(data->doing, sizeof(data->doing),
-                 "checking %s, %s, against double", rung->name, precision);
+                 "checking %s, %s, against double", variant->name, precision);
     }
     changed(w->s);
     pthread_mutex_unlock(&w->s->lock);
@@ -463,14 +463,14 @@ static void run_set(struct lab_bench_screen *s, int set)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A rung that a screen walks; what its checks find is shown. */
+/* A variant that a screen walks; what its checks find is shown. */
 static void run_into(struct lab_bench_screen *s, int set,
-                     const struct lab_variant *rung, int size)
+                     const struct lab_variant *variant, int size)
 {
     struct climbing w = {.s = s, .lab = s->labs[set], .set = set};
     enum lab_status st = lab_fail(LAB_E_CANCELLED, "stopped");
     if (take_turn(&w)) {
-        st = lab_bench_launch(w.lab, rung, size);
+        st = lab_bench_launch(w.lab, variant, size);
         pthread_mutex_unlock(&turn);
     }
     pthread_mutex_lock(&s->lock);
@@ -624,7 +624,7 @@ static bool has_picture(const struct lab_lesson_lab *lab)
            lab->measures >= LAB_MEASURE_BATCH;
 }
 
-/* The candidates of both runs, as a ladder's rungs. */
+/* The candidates of both runs, as a ladder's variants. */
 static void read_tuning(const struct lab_bench_screen *s,
                         struct lab_bench_data *out)
 {
@@ -736,7 +736,7 @@ static void *worker(void *user)
             pthread_cond_wait(&s->changed, &s->lock);
         int want = s->want;
         bool quit = s->quit;
-        const struct lab_variant *rung = s->into;
+        const struct lab_variant *variant = s->into;
         int size = s->into_size;
         s->want = -1;
         s->into = NULL;
@@ -745,8 +745,8 @@ static void *worker(void *user)
             break;
         if (s->data.command[0]) /* no other thread writes it */
             run_command(s);
-        else if (rung)
-            run_into(s, want, rung, size);
+        else if (variant)
+            run_into(s, want, variant, size);
         else
             run_set(s, want);
     }
@@ -838,11 +838,11 @@ static enum lab_status into(void *user, const struct lab_bench_result *row)
     enum lab_status st = take_lab(s, row->set, &lab);
     if (!st && !lab->backend->untimed)
         st = lab_kernel_walk_possible(lab->backend->ops->name);
-    for (int i = 0; !st && i < lab->n_rungs; i++)
-        if (strcmp(lab->rungs[i]->name, row->variant) == 0 &&
-            strcmp(lab_precision_name(lab->rungs[i]->precision),
+    for (int i = 0; !st && i < lab->n_variants; i++)
+        if (strcmp(lab->variants[i]->name, row->variant) == 0 &&
+            strcmp(lab_precision_name(lab->variants[i]->precision),
                    row->precision) == 0)
-            s->into = lab->rungs[i];
+            s->into = lab->variants[i];
     for (int i = 0; !st && i < lab->n_sizes; i++)
         if (strcmp(lab->sizes[i].text, row->size) == 0)
             s->into_size = i;
@@ -920,9 +920,10 @@ static enum lab_status source(void *user, const char *file, const char **text,
 {
     struct lab_bench_screen *s = user;
     if (!file[0])
-        return lab_fail(LAB_E_NOTFOUND, "[screen.rung-source] the source of "
-                                        "this rung is not known here: the CUDA "
-                                        "module has its table");
+        return lab_fail(LAB_E_NOTFOUND,
+                        "[screen.variant-source] the source of "
+                        "this variant is not known here: the CUDA "
+                        "module has its table");
     lab_str_release(&s->source);
     lab_str_init(&s->source);
     enum lab_status st = lab_lesson_source(file, &s->source);

@@ -1072,7 +1072,7 @@ static enum lab_status load_work(void *user, int64_t run,
 static bool of_step(const struct lab_time_sum *sum,
                     const struct lab_time_sum *step)
 {
-    if (sum->rung)
+    if (sum->bench_name)
         return sum->step_index == step->step_index;
     return sum->name && sum->phase && step->name && step->phase &&
            strcmp(sum->name, step->name) == 0 &&

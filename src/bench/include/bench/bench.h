@@ -22,14 +22,14 @@ enum lab_sweep_kind {
 
 enum {
     LAB_BENCH_SIZES = 64,
-    LAB_BENCH_RUNGS = 96,
+    LAB_BENCH_VARIANTS = 96,
     LAB_BENCH_UNIT = 32,
     LAB_BENCH_JOBS = 64
 };
 
 /* A result that was timed, to be traced afterwards. */
 struct lab_timed_row {
-    const struct lab_variant *rung;
+    const struct lab_variant *variant;
     const struct lab_variant *ran;
     int size; /* of lab->sizes */
     int64_t place;
@@ -37,7 +37,7 @@ struct lab_timed_row {
 
 /* A tuned variant at a size. */
 struct lab_tune_job {
-    const struct lab_variant *rung;
+    const struct lab_variant *variant;
     int size; /* of lab->sizes */
 };
 
@@ -47,7 +47,7 @@ struct lab_bench_observer {
     /* Shall it stop? Asked between two launches. */
     bool (*stop)(void *user);
     /* What comes next: a check (size NULL), or times at a size. */
-    void (*doing)(void *user, const struct lab_variant *rung,
+    void (*doing)(void *user, const struct lab_variant *variant,
                   const struct lab_ladder_size *size);
     /* Each result, already stored; another status than LAB_OK ends the run. */
     enum lab_status (*result)(void *user,
@@ -72,17 +72,17 @@ struct lab_bench {
     int n_sizes;
     bool small_sizes; /* the lab's own are too large to be simulated */
     /* From this one on the sizes are those of the course's figures that have a CPU's
-     * time: only the rungs that they name, and as many as fit into a minute. */
+     * time: only the variants that they name, and as many as fit into a minute. */
     int course_from;
     bool however_long; /* --sizes all: a minute is no limit */
     double
-        last_speed; /* of these rungs: seconds for a unit of lab_ladder_work() */
-    const struct lab_variant *rungs[LAB_BENCH_RUNGS];
-    int n_rungs;
+        last_speed; /* of these variants: seconds for a unit of lab_ladder_work() */
+    const struct lab_variant *variants[LAB_BENCH_VARIANTS];
+    int n_variants;
     struct lab_prediction predictions[LAB_BENCH_PREDICTIONS];
     int n_predictions;
     int repeats;
-    int n_climbing; /* rungs that are measured at a size */
+    int n_climbing; /* variants that are measured at a size */
     int n_rows;     /* results of the size at hand that are not printed yet */
     int64_t place;  /* results so far */
     int64_t timed;
@@ -124,7 +124,7 @@ void lab_bench_shown_unit(const struct lab_bench *lab, char *out, size_t size);
 double lab_bench_scale(const struct lab_bench *lab);
 /* Is it one of the first kernels (bench/demo.h), not a ladder? NULL is none. */
 bool lab_bench_is_one_kernel(const char *name);
-/* Whether its rungs compute in others than fp32: tables then have a column. */
+/* Whether its variants compute in others than fp32: tables then have a column. */
 bool lab_bench_has_precisions(const struct lab_bench *lab);
 /* The precisions of the chosen variants: "fp32, bf16"; returns `out`. */
 const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
@@ -137,7 +137,7 @@ void lab_bench_measure_ceilings(struct lab_bench *lab);
 /* One variant at one size, once, and nothing of it is kept: for a walk through its
  * kernels. LAB_E_CHECK: a simulation has found something in them. */
 enum lab_status lab_bench_launch(struct lab_bench *lab,
-                                 const struct lab_variant *rung, int size);
+                                 const struct lab_variant *variant, int size);
 /* Results that a whole climb has. */
 int64_t lab_bench_total(const struct lab_bench *lab);
 /* All variants at `n` sizes from `first` on, stored, and given to the observer; of the

@@ -165,8 +165,8 @@ void lab_bench_relate(struct lab_bench_data *data, int size);
 /* Adds an empty set; returns its index, or -1: there are too many. */
 int lab_bench_model_add_set(struct lab_bench_data *data, const char *name,
                             const char *device);
-/* Is a rung of `lab` measured at a size? See its course_from. */
-bool lab_bench_measures(const struct lab_bench *lab, int rung, int size);
+/* Is a variant of `lab` measured at a size? See its course_from. */
+bool lab_bench_measures(const struct lab_bench *lab, int variant, int size);
 /* The unit, and a waiting result for each size and variant of `lab`, with its
  * prediction; what the set had goes. Errors: LAB_E_NOMEM. */
 enum lab_status lab_bench_model_plan(struct lab_bench_data *data, int set,
@@ -194,7 +194,7 @@ void lab_bench_model_kernel(struct lab_bench_data *data, int set,
                             const struct lab_counters *counters);
 /* What is being checked (`size` NULL: at every size) or timed. */
 void lab_bench_model_state(struct lab_bench_data *data, int set,
-                           const struct lab_variant *rung, const char *size,
+                           const struct lab_variant *variant, const char *size,
                            enum lab_bench_progress state);
 /* The predictions of a set's results, anew. */
 void lab_bench_model_predict(struct lab_bench_data *data, int set,

@@ -19,7 +19,7 @@
 #include "cpu/vector_sets.h"
 #include "cpu_sets.h"
 #include "engine/ceiling.h"
-#include "labs/cpu_rungs.h"
+#include "labs/cpu_variants.h"
 #include "library/blas.h"
 #include "library/openblas.h"
 #include "library/onednn_abi.h"
@@ -443,8 +443,8 @@ static void cpu_info(struct lab_backend *be, struct lab_device_info *out)
     out->memory_bytes = lab_host_memory();
 }
 
-/* Rung i of those that oneDNN has for a lab; NULL past the last. */
-static const struct lab_variant *onednn_rung(const char *operation, int i)
+/* Variant i of those that oneDNN has for a lab; NULL past the last. */
+static const struct lab_variant *onednn_variant(const char *operation, int i)
 {
     const struct lab_kernel_set *const *sets;
     int count;
@@ -457,21 +457,21 @@ static const struct lab_variant *onednn_rung(const char *operation, int i)
     return NULL;
 }
 
-/* An operation's own rungs, then OpenBLAS's, then oneDNN's. */
-static const struct lab_variant *cpu_rung(struct lab_backend *be,
-                                          const char *operation, int i)
+/* An operation's own variants, then OpenBLAS's, then oneDNN's. */
+static const struct lab_variant *cpu_variant(struct lab_backend *be,
+                                             const char *operation, int i)
 {
     int own = 0;
     int blas = 0;
     (void)be;
-    while (lab_cpu_rung(operation, own))
+    while (lab_cpu_variant(operation, own))
         own++;
     if (i < own)
-        return lab_cpu_rung(operation, i);
-    while (lab_blas_rung(operation, blas))
+        return lab_cpu_variant(operation, i);
+    while (lab_blas_variant(operation, blas))
         blas++;
-    return i < own + blas ? lab_blas_rung(operation, i - own)
-                          : onednn_rung(operation, i - own - blas);
+    return i < own + blas ? lab_blas_variant(operation, i - own)
+                          : onednn_variant(operation, i - own - blas);
 }
 
 const struct lab_backend_ops lab_backend_cpu = {
@@ -490,7 +490,7 @@ const struct lab_backend_ops lab_backend_cpu = {
     .error = lab_error,
     .error_id = lab_error_id,
     .ceiling = cpu_ceiling,
-    .rung = cpu_rung,
+    .variant = cpu_variant,
     .stop_when = cpu_stop_when,
 };
 

@@ -162,10 +162,10 @@ struct lab_backend_ops {
     /* Optional: measures an enum lab_ceiling. */
     enum lab_status (*ceiling)(struct lab_backend *be, int ceiling,
                                struct lab_ceiling_times *out);
-    /* Optional: rung `i` of an operation (engine/ladder.h) in their order; NULL
+    /* Optional: variant `i` of an operation (engine/ladder.h) in their order; NULL
      * past the last. `be` may be NULL. */
-    const struct lab_variant *(*rung)(struct lab_backend *be,
-                                      const char *operation, int i);
+    const struct lab_variant *(*variant)(struct lab_backend *be,
+                                         const char *operation, int i);
     /* Optional: messages call what begins at `offset` of an allocation so, until
      * it is freed. `name` is copied. `kept`: over iterations, so that a step that
      * writes it may read it first. */
@@ -276,9 +276,9 @@ enum lab_status lab_backend_sync(struct lab_backend *be);
 enum lab_status lab_backend_time_begin(struct lab_backend *be);
 enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns);
 void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
-/* Rung `i` of an operation ("gemm"), NULL past the last. */
-const struct lab_variant *lab_backend_rung(struct lab_backend *be,
-                                           const char *operation, int i);
+/* Variant `i` of an operation ("gemm"), NULL past the last. */
+const struct lab_variant *lab_backend_variant_at(struct lab_backend *be,
+                                                 const char *operation, int i);
 /* Runs every variant of the plan's ops (plan NULL: of every op) on small odd shapes,
  * an op once in the process, and compares it with the reference in double
  * (verify/verify.c). One that is off by more than 1e-5 * (1 + max|ref|), or fails, is

@@ -1,17 +1,17 @@
 /* engine/ladder.h -- one operation in several ways, checked and then timed.
  *
- * A ladder is an operation (kernels/labs/operation.h), a rung one kernel of it
- * (kernels/common/kernel.h). A rung is first compared with a reference in
+ * A ladder is an operation (kernels/labs/operation.h), a variant one kernel of it
+ * (kernels/common/kernel.h). A variant is first compared with a reference in
  * double on small odd shapes, those that it refuses left out; one that is
  * wrong, or that refuses them all, is never timed. Then, for each size: random
  * inputs, outputs full of NaN, warm-up left out, caches emptied before every
  * repeat, and some elements of the result compared with the reference again,
  * before the first repeat.
  *
- * A simulated backend has no times: a rung is checked, run once at each size and
+ * A simulated backend has no times: a variant is checked, run once at each size and
  * compared, and its row has values and no repeats.
  *
- * A rung that is wrong on purpose is neither checked nor timed: it is run once
+ * A variant that is wrong on purpose is neither checked nor timed: it is run once
  * at each size, and its row states how much of its result is wrong.
  *
  * What is unknown is NaN. Threads: one at a time a backend. */
@@ -44,8 +44,8 @@ struct lab_ladder_machine {
 };
 
 struct lab_ladder_row {
-    const struct lab_variant *rung;
-    const struct lab_variant *ran; /* the rung, or the candidate in its place */
+    const struct lab_variant *variant;
+    const struct lab_variant *ran; /* `variant`, or its candidate */
     struct lab_ladder_size size;
     enum lab_status status; /* LAB_OK: timed */
     char reason[LAB_LADDER_TEXT];
@@ -60,15 +60,15 @@ struct lab_ladder_row {
     double three_quarters_ns;
     double max_ns;
     double flop;
-    double bytes;      /* that the problem needs */
-    double traffic;    /* bytes that the rung reads and writes by its model */
-    double rate;       /* FLOP/s, B/s, or seconds an item, of the median */
+    double bytes;   /* that the problem needs */
+    double traffic; /* bytes that the variant reads and writes by its model */
+    double rate;    /* FLOP/s, B/s, or seconds an item, of the median */
     double rate_model; /* by the model, which knows no cache */
-    double gain;       /* over the last rung that was timed, not a library's */
-    double gain_model; /* that the rung's idea promises, or the model */
+    double gain; /* over the last variant that was timed, not a library's */
+    double gain_model; /* that the variant's idea promises, or the model */
     double share;      /* of the ceiling of its precision that was measured */
     struct lab_variant_note note;
-    /* Of a rung that is wrong on purpose: elements that are wrong, of those
+    /* Of a variant that is wrong on purpose: elements that are wrong, of those
      * that were compared; its status is LAB_E_CHECK. Else 0. */
     int64_t wrong;
     int64_t compared;
@@ -76,7 +76,7 @@ struct lab_ladder_row {
     struct lab_device_state after;
 };
 
-/* Queues the rung once more each time it is called. */
+/* Queues the variant once more each time it is called. */
 typedef enum lab_status lab_ladder_again_fn(void *launch);
 typedef enum lab_status
 lab_ladder_look_fn(void *user, lab_ladder_again_fn *again, void *launch);
@@ -85,31 +85,32 @@ struct lab_ladder_run {
     struct lab_backend *backend;
     const struct lab_operation *ladder;
     const struct lab_ladder_machine *machine;
-    const struct lab_variant *const *rungs;
-    int n_rungs;
+    const struct lab_variant *const *variants;
+    int n_variants;
     const struct lab_ladder_size *sizes;
     int n_sizes;
     int repeats;
     bool once; /* no repeats: the first run is compared and timed */
     uint64_t seed;
-    /* The row that is run for a tuned rung at a size, with a word in `note`;
-     * NULL, or no function: the rung itself. */
+    /* The row that is run for a tuned variant at a size, with a word in `note`;
+     * NULL, or no function: the variant itself. */
     const struct lab_variant *(*resolve_tuned)(
         void *user, const struct lab_variant *tuned,
         const struct lab_ladder_size *size, struct lab_variant_note *note);
     /* Every row when it is there; another status than LAB_OK ends the climb. */
     enum lab_status (*row)(void *user, const struct lab_ladder_row *row);
-    bool (*stop)(void *user); /* asked between rungs and repeats; may be NULL */
-    /* What comes next: the check of a rung (size NULL), or its times at a size.
+    bool (*stop)(
+        void *user); /* asked between variants and repeats; may be NULL */
+    /* What comes next: the check of a variant (size NULL), or its times at a size.
      * May be NULL. */
-    void (*doing)(void *user, const struct lab_variant *rung,
+    void (*doing)(void *user, const struct lab_variant *variant,
                   const struct lab_ladder_size *size);
-    /* Does the one run of a rung at a size where nothing is timed, a simulation:
+    /* Does the one run of a variant at a size where nothing is timed, a simulation:
      * calls again(launch) once. May be NULL. */
     lab_ladder_look_fn *look;
-    /* A rung's check or run has failed, and the backend has nothing else done
+    /* A variant's check or run has failed, and the backend has nothing else done
      * since. May be NULL. */
-    void (*failed)(void *user, const struct lab_variant *rung,
+    void (*failed)(void *user, const struct lab_variant *variant,
                    enum lab_status status);
     void *user;
 };
@@ -143,16 +144,16 @@ void lab_ladder_size_class(const struct lab_operation *l,
                            const struct lab_ladder_size *s, char *out,
                            size_t bytes);
 
-/* The backend's rungs of a ladder, candidates left out; with `tuned` the
- * candidates of that rung. At most `max`; returns how many. */
-int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
-                     const struct lab_variant *tuned,
-                     const struct lab_variant **out, int max);
-/* LAB_E_UNSUPPORTED: the device lacks what the rung needs, the build its code; before
+/* The backend's variants of a ladder, candidates left out; with `tuned` the
+ * candidates of that variant. At most `max`; returns how many. */
+int lab_ladder_variants(struct lab_backend *be, const struct lab_operation *l,
+                        const struct lab_variant *tuned,
+                        const struct lab_variant **out, int max);
+/* LAB_E_UNSUPPORTED: the device lacks what the variant needs, the build its code; before
  * anything of it is called. */
 enum lab_status lab_ladder_serves(const struct lab_device_info *info,
-                                  const struct lab_variant *rung);
-/* What a rung of that precision multiplies: "fp32", or the operation's "int8". */
+                                  const struct lab_variant *variant);
+/* What a variant of that precision multiplies: "fp32", or the operation's "int8". */
 const char *lab_ladder_precision(const struct lab_operation *l,
                                  enum lab_precision p);
 /* Measures the ceilings that the models of `l` need, a second or two: memory, fp32,
@@ -160,35 +161,35 @@ const char *lab_ladder_precision(const struct lab_operation *l,
  * flops[LAB_FP32] is that one's. */
 void lab_ladder_measure(struct lab_backend *be, const struct lab_operation *l,
                         unsigned precisions, struct lab_ladder_machine *out);
-/* Bytes that the rung asks of L2 and memory: the blocked-access model, each
+/* Bytes that the variant asks of L2 and memory: the blocked-access model, each
  * tensor read again for each tile; NaN where there is no model. */
 double lab_ladder_traffic(const struct lab_operation *l,
-                          const struct lab_variant *rung,
+                          const struct lab_variant *variant,
                           const struct lab_ladder_size *s);
-/* The rung's rate by its model, on this machine; NaN where there is no model.
+/* The variant's rate by its model, on this machine; NaN where there is no model.
  * The model charges every access of the kernel's text to L1 or to memory: where
- * caches serve it, a rung is faster. */
+ * caches serve it, a variant is faster. */
 double lab_ladder_model(const struct lab_ladder_machine *m,
                         const struct lab_operation *l,
-                        const struct lab_variant *rung,
+                        const struct lab_variant *variant,
                         const struct lab_ladder_size *s);
-/* Compares a rung with the reference on odd shapes: *error is the largest error
+/* Compares a variant with the reference on odd shapes: *error is the largest error
  * in parts of what is allowed. LAB_E_CHECK: it is wrong (the detail states
  * where); LAB_E_UNSUPPORTED: the machine lacks what it needs. */
 enum lab_status lab_ladder_check(struct lab_backend *be,
                                  const struct lab_operation *l,
-                                 const struct lab_variant *rung, uint64_t seed,
-                                 double *error);
-/* Rungs within sizes, a row for each. What goes wrong with one row is in that
+                                 const struct lab_variant *variant,
+                                 uint64_t seed, double *error);
+/* Variants within sizes, a row for each. What goes wrong with one row is in that
  * row, and the climb goes on. Returns LAB_E_CANCELLED when `stop` returned
  * true, what `row` returned, LAB_E_NOMEM of the host. */
 enum lab_status lab_ladder_run(const struct lab_ladder_run *climb);
 
-/* Makes the tensors of one size, runs the rung once, and lets `look` run it as
+/* Makes the tensors of one size, runs the variant once, and lets `look` run it as
  * often as it likes, for a trace or for counters. Errors: as a row's. */
 enum lab_status lab_ladder_launch(struct lab_backend *be,
                                   const struct lab_operation *op,
-                                  const struct lab_variant *rung,
+                                  const struct lab_variant *variant,
                                   const struct lab_ladder_size *size,
                                   uint64_t seed, lab_ladder_look_fn *look,
                                   void *user);

@@ -12,8 +12,8 @@ struct lab_sim_kernels {
     uint32_t abi; /* LAB_SIM_MODULE_ABI */
     /* The rows of our own kernels; those of libraries are left out. */
     const struct lab_kernel_set *const *(*sets)(int *count);
-    /* Rung i of an operation in the order of its table, NULL past the last. */
-    const struct lab_variant *(*rung)(const char *operation, int i);
+    /* Variant i of an operation in the order of its table, NULL past the last. */
+    const struct lab_variant *(*variant)(const char *operation, int i);
     /* Kernel i of those that the module holds, by its name in the PTX of *image;
      * NULL past the last. Those of an image follow one another. */
     const char *(*kernel)(int i, const struct lab_sim_image **image);

@@ -33,7 +33,7 @@ struct lab_lesson_slide {
     const char *unit;    /* see slide_keys in front.c */
     const char *machine; /* that it was measured on: "P100" */
     const char *source;  /* where it is printed */
-    const char *rung;    /* ours that it is held against; NULL: our fastest */
+    const char *variant; /* ours that it is held against; NULL: our fastest */
     const char
         *precision; /* NULL: fp32, or fp64 where the ladder has no fp32 */
     struct lab_place place;
@@ -42,7 +42,7 @@ struct lab_lesson_slide {
 /* What a lab measures. */
 enum lab_measure {
     LAB_MEASURE_LADDER,
-    LAB_MEASURE_TUNE,  /* the candidates of a tuned rung */
+    LAB_MEASURE_TUNE,  /* the candidates of a tuned variant */
     LAB_MEASURE_CALLS, /* cuDNN's, one by one */
     /* Of a lesson's network: */
     LAB_MEASURE_BATCH,

@@ -4,7 +4,7 @@
  * node or phase; steps without a text; prerequisites that do not exist; two
  * lessons in one place of the course; tensors that are watched or printed and
  * that the network does not have; a lab of a lesson that does not exist, and,
- * where the CUDA module is there, rungs that the ladder has not.
+ * where the CUDA module is there, variants that the ladder has not.
  * Threads: one at a time. */
 #pragma once
 #include "lesson/catalog.h"

@@ -55,7 +55,7 @@ struct lab_roofline_work {
     /* What its kernels take together, where `time_ns` is between two events of
      * the host and the kernels were traced apart; else NaN. */
     double kernels_ns;
-    /* What the shortest rung of a lab takes between two events on the device,
+    /* What the shortest variant of a lab takes between two events on the device,
      * launch and all: lab_device_floor(); NaN. */
     double launch_ns;
     /* Bytes that it reads and writes itself where they are more than `bytes`:

@@ -13,7 +13,7 @@ struct lab_roofline_row {
     struct lab_roofline_point point;
     double time;    /* its share of that of all steps, or all kernels */
     char *sentence; /* what bounds it */
-    char *label;    /* of a lab: with rung, precision and size; NULL */
+    char *label;    /* of a lab: with variant, precision and size; NULL */
     const char *flop_reason; /* why counted FLOPs are not the formula's; "" */
 };
 

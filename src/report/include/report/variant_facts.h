@@ -1,4 +1,4 @@
-/* variant_facts.h -- what the name of a variant, or of a lab's rung, says of it.
+/* variant_facts.h -- what follows from the name of a variant.
  * A recorded run has names alone: the tables that would know more are those of
  * the program, and of the machine, that made it. Names may be NULL: false.
  * Threads: any. */

@@ -2,7 +2,7 @@
  *
  * The program measures ceilings (engine/ceiling.h); here they are stored and
  * found again for a run. A roof is the largest rate that was ever measured on
- * the device for its precision: of the ceilings, and of the rungs of labs,
+ * the device for its precision: of the ceilings, and of the variants of labs,
  * which are checked and timed as carefully. Where none was measured a data
  * sheet's peak is taken (store/devices.h), and marked as one.
  *
@@ -46,8 +46,8 @@ struct lab_ceiling_row {
 enum lab_roof_origin {
     LAB_ROOF_NONE,     /* not known */
     LAB_ROOF_MEASURED, /* on this device */
-    LAB_ROOF_RUNG,     /* on this device, by a rung of a lab that beat it */
-    LAB_ROOF_RUN,      /* by the run itself, a lab's, before its rungs */
+    LAB_ROOF_VARIANT,  /* on this device, by a variant of a lab that beat it */
+    LAB_ROOF_RUN,      /* by the run itself, a lab's, before its variants */
     LAB_ROOF_ALIKE,    /* on another device of the same name */
     LAB_ROOF_DATASHEET,
     LAB_ROOF_ORIGINS
@@ -57,7 +57,7 @@ struct lab_roof {
     double per_s; /* NaN: not known */
     enum lab_roof_origin origin;
     char source[LAB_ROOF_TEXT]; /* the data sheet; what was measured, and when;
-                                   the rung and its run */
+                                   the variant and its run */
 };
 
 /* "copy" (bytes a second), then the arithmetics (FLOPs a second) "fp32",
@@ -65,7 +65,7 @@ struct lab_roof {
 extern const char *const lab_roof_names[LAB_ROOF_NAMES];
 
 LAB_C_BEGIN
-/* "measured", "measured by a lab's rung", "measured by this run", "measured on
+/* "measured", "measured by a lab's variant", "measured by this run", "measured on
  * another device of this name", "data sheet"; "". */
 const char *lab_roof_origin_text(enum lab_roof_origin origin);
 /* row->measured is not read: measured_ns is the time. */
@@ -78,7 +78,7 @@ void lab_ceiling_device_here(const char *backend, const char *device,
 enum lab_status lab_ceiling_device_of_run(struct lab_database *db, int64_t run,
                                           struct lab_ceiling_device *out);
 /* The largest rate measured for roof `name` ("fp32" has "fma" too) on the
- * device, else on another one of its name, else the data sheet's. A rung of a
+ * device, else on another one of its name, else the data sheet's. A variant of a
  * lab counts on its own device, in FLOPs a second, on one thread of a
  * processor, and where its FLOPs are the formula's
  * (lab_variant_has_fewer_flop()). Nothing known is LAB_OK with
@@ -87,18 +87,18 @@ enum lab_status lab_roof_find(struct lab_database *db,
                               const struct lab_ceiling_device *device,
                               const char *name, struct lab_roof *out);
 /* The roof of a run, the same for all that is shown of it: the largest of what
- * was measured on its device and of what its lab measured before the rungs
- * (`rungs`, which for another run say nothing); else as lab_roof_find(). */
+ * was measured on its device and of what its lab measured before the variants
+ * (`bench_names`; those of another run do not count); else as lab_roof_find(). */
 enum lab_status lab_roof_of_run(struct lab_database *db,
                                 const struct lab_ceiling_device *device,
-                                const struct lab_bench_names *rungs,
+                                const struct lab_bench_names *bench_names,
                                 const char *name, struct lab_roof *out);
 /* The shortest times that were ever measured on a device, whatever was done: of
- * a traced kernel (of a processor, "cpu": of a step), and of a rung of a lab,
+ * a traced kernel (of a processor, "cpu": of a step), and of a variant of a lab,
  * which is timed with its launch. NaN: none was. Set on LAB_OK alone. */
 enum lab_status lab_device_floor(struct lab_database *db,
                                  const struct lab_ceiling_device *device,
-                                 double *kernel_ns, double *rung_ns);
+                                 double *kernel_ns, double *variant_ns);
 /* The data sheet's alone. */
 void lab_roof_published(const char *device, const char *name,
                         struct lab_roof *out);

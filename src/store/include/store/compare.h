@@ -3,7 +3,7 @@
  * Rows are matched by what they are: the iteration, a phase, a node in a phase,
  * a step by phase and name (its variant may differ: that is what is compared),
  * a kernel by its step and its name with template arguments. Of labs a step is
- * the same rung in the same precision at the same size, and the launches that
+ * the same variant in the same precision at the same size, and the launches that
  * were only traced are no steps. Each pair is
  * tested (store/time_sum.h); the p values of one level are adjusted together
  * after Holm, so that a long table does not cry wolf.

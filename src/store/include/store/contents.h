@@ -8,7 +8,7 @@ enum lab_content {
     LAB_HAS_STEPS = 1 << 0,
     LAB_HAS_KERNELS = 1 << 1,
     LAB_HAS_LOSSES = 1 << 2,
-    LAB_HAS_RUNGS = 1 << 3,       /* of a lab's ladder */
+    LAB_HAS_VARIANTS = 1 << 3,    /* of a lab's ladder */
     LAB_HAS_SWEEPS = 1 << 4,      /* places of a sweep */
     LAB_HAS_PREDICTIONS = 1 << 5, /* what was expected of a lab */
     LAB_HAS_TUNED = 1 << 6,       /* winners of its tuning */

@@ -16,7 +16,7 @@ enum lab_export_table {
     LAB_EXPORT_STEPS,
     LAB_EXPORT_KERNELS,
     LAB_EXPORT_LOSSES,
-    LAB_EXPORT_RUNGS,       /* of a lab's ladder */
+    LAB_EXPORT_VARIANTS,    /* of a lab's ladder */
     LAB_EXPORT_SWEEPS,      /* places of a sweep */
     LAB_EXPORT_PREDICTIONS, /* what was expected of a lab */
     LAB_EXPORT_TUNED,       /* winners of its tuning */

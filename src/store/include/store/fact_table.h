@@ -27,7 +27,7 @@ struct lab_fact_column {
 struct lab_fact_cell {
     const char *text;     /* as written; NULL: unknown, or computed */
     long double value;    /* NaN: unknown, or text */
-    const char *recorded; /* "@LESSON/RUNG/SIZE/WHAT"; NULL: no such cell */
+    const char *recorded; /* "@LESSON/VARIANT/SIZE/WHAT"; NULL: no such cell */
     long double was; /* before lab_fact_set() changed something; NaN: same */
 };
 

@@ -22,8 +22,8 @@ struct lab_kernel_row {
     int64_t exec; /* LAB_EXEC_BETWEEN, LAB_UNKNOWN: trace/record.h */
     int64_t iteration;
     int64_t step_index;
-    const char *step;                  /* as it was recorded */
-    const struct lab_bench_name *rung; /* NULL: not of a lab */
+    const char *step;                        /* as it was recorded */
+    const struct lab_bench_name *bench_name; /* NULL: not of a lab */
     const char *phase;
     const char *name; /* with template arguments */
     const char *short_name;

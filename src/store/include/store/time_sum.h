@@ -8,7 +8,7 @@
  * older database they are put together from its rows.
  *
  * A lab's repeats are no iterations: of its runs there are steps and kernels
- * alone, each with the rung that it is of (store/lab_names.h).
+ * alone, each with the variant that it is of (store/lab_names.h).
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
  * Threads: that of the connection. */
@@ -65,8 +65,8 @@ struct lab_time_sum {
     int64_t step_index;
     int64_t phase_id; /* enum lab_phase */
     const char *phase;
-    const char *name;                  /* of the step, as it was recorded */
-    const struct lab_bench_name *rung; /* NULL: not of a lab */
+    const char *name; /* of the step, as it was recorded */
+    const struct lab_bench_name *bench_name; /* NULL: not of a lab */
     const char *node;
     const char *op;
     const char *variant;
@@ -102,8 +102,8 @@ struct lab_time_sum {
 struct lab_time_sums {
     struct lab_time_sum *items; /* by level, then as they ran */
     size_t count;
-    struct lab_bench_names rungs; /* of a lab */
-    bool stored;                  /* read as they were kept with the run */
+    struct lab_bench_names bench_names; /* of a lab */
+    bool stored; /* read as they were kept with the run */
 };
 
 LAB_C_BEGIN
@@ -155,7 +155,7 @@ double lab_time_sum_ns(const struct lab_time_sum *sum);
 /* What share of the time of these rows each has: its median, as often as it ran.
  * Of no use over several levels. */
 enum lab_status lab_time_sums_share(struct lab_time_sum *items, size_t count);
-/* What to call the step of a row: by its rung where it is a lab's. */
+/* What to call the step of a row: by its variant where it is a lab's. */
 const char *lab_time_sum_step(const struct lab_time_sum *sum);
 /* Work per second at the median; NaN: unknown. NULL allowed. */
 double lab_time_sum_flop_per_s(const struct lab_time_sum *sum);

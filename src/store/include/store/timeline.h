@@ -131,7 +131,7 @@ struct lab_timeline {
     int32_t lane_count;
     bool many_devices; /* lanes of several: their names say which */
     bool many_threads;
-    bool lab;       /* one traced launch of each rung after the other: what lies
+    bool lab; /* one traced launch of each variant after the other: what lies
                        between them sets up and checks, and is left out, */
     int64_t set_up; /* so many spans of it; gaps are those inside a launch */
     struct lab_timeline_sums sums;

@@ -8,7 +8,7 @@ struct lab_kernel_args {
     /* Whether the step that was asked for is still to come or running. */
     bool (*running)(void *user);
     void *user;
-    const char *what; /* "step", "rung": what launches the kernels */
+    const char *what; /* "step", "variant": what launches the kernels */
     char
         element[160]; /* "fc1.xW[3,2]", offered where one is asked for; or "" */
     struct lab_kernel_goal goal; /* the block to run to its first finding */

@@ -1,9 +1,9 @@
-/* kernels/dgemm/rungs.cu -- the CUDA rungs. No model of the pipes: how many
+/* kernels/dgemm/variants.cu -- the CUDA variants. No model of the pipes: how many
  * fp64 units a multiprocessor has differs between devices by a factor of 32. */
 #include "dgemm/dgemm.h"
 #include "common/kernel.h"
 
-extern const struct lab_variant lab_cuda_rungs_dgemm[] = {
+extern const struct lab_variant lab_cuda_variants_dgemm[] = {
     {.name = "tile",
      .idea = "tiles of 32 x 32 in shared memory",
      .run = lab_dgemm_tile,

@@ -1,4 +1,4 @@
-/* kernels/trsv/rungs.cu -- forward substitution: x[i] needs all x before it, so that
+/* kernels/trsv/trsv.cu -- forward substitution: x[i] needs all x before it, so that
  * the longest chain is n divisions and products, whatever the number of threads.
  *
  * columns  one block. As soon as x[j] is known, its threads take column j from the
@@ -96,16 +96,16 @@ enum lab_status lab_trsv_blocked(const struct lab_call *call)
     return st;
 }
 
-extern const struct lab_variant lab_cuda_rungs_trsv[] = {
+extern const struct lab_variant lab_cuda_variants_trsv[] = {
     {.name = "columns",
      .idea = "one block, a column at a time",
      .run = lab_trsv_columns,
-     .source = "kernels/trsv/rungs.cu",
+     .source = "kernels/trsv/trsv.cu",
      .precision = LAB_FP64},
     {.name = "blocked",
      .idea = "32 rows by a warp, then the rest by a grid",
      .run = lab_trsv_blocked,
-     .source = "kernels/trsv/rungs.cu",
+     .source = "kernels/trsv/trsv.cu",
      .precision = LAB_FP64},
     {},
 };

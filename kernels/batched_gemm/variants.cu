@@ -1,4 +1,4 @@
-/* kernels/batched_gemm/rungs.cu -- the CUDA rungs. The model knows the work
+/* kernels/batched_gemm/variants.cu -- the CUDA variants. The model knows the work
  * of a multiprocessor and no launches: it promises the same for looped, streams
  * and blocks, and what is missing is launching. Four multiply-adds read two
  * numbers of A, the same for half a warp, and two of B. */
@@ -18,7 +18,7 @@
         .model = {.library = true}, .note = note_                              \
     }
 
-extern const struct lab_variant lab_cuda_rungs_batched_gemm[] = {
+extern const struct lab_variant lab_cuda_variants_batched_gemm[] = {
     OWN("looped", "one launch a product", lab_batched_looped,
         .note = lab_batched_note_loop),
     OWN("streams", "the launches on 8 streams", lab_batched_streams,

@@ -1,9 +1,9 @@
-/* kernels/first/rungs.cu -- the CUDA kernels of first.h. */
+/* kernels/first/variants.cu -- the CUDA kernels of first.h. */
 #include "first/first.h"
 
 #define SOURCE "kernels/first/kernels.cu"
 
-extern const struct lab_variant lab_cuda_rungs_first[] = {
+extern const struct lab_variant lab_cuda_variants_first[] = {
     {.name = "hello",
      .idea = "a line from every thread",
      .run = lab_first_hello,

@@ -1,4 +1,4 @@
-/* kernels/conv2d/rungs.cu -- the CUDA rungs of the convolution and of its
+/* kernels/conv2d/variants.cu -- the CUDA variants of the convolution and of its
  * gradients: our own, then each of cuDNN's algorithms, then its math types.
  *
  * The figures of a model are counted from a kernel's inner loop. direct: two
@@ -19,7 +19,7 @@
                   .instructions = instructions_},                              \
     }
 
-extern const struct lab_variant lab_cuda_rungs_conv[] = {
+extern const struct lab_variant lab_cuda_variants_conv[] = {
     OWN("direct", lab_conv_direct, "a thread for each element of y",
         "direct.cu", 2, 6),
     OWN("tile", lab_conv_tile, "a piece of the image in shared memory",
@@ -81,7 +81,7 @@ extern const struct lab_variant lab_cuda_rungs_conv[] = {
     CONV_CUDNN(name_, idea_, precision_, LAB_CONV_PRECOMP_GEMM, math_,         \
                LAB_CUDNN_NHWC, type_)
 
-extern const struct lab_variant lab_cuda_rungs_conv_nhwc[] = {
+extern const struct lab_variant lab_cuda_variants_conv_nhwc[] = {
     {.name = "direct",
      .idea = "a thread for each element of y",
      .run = lab_conv_nhwc_direct,
@@ -109,7 +109,7 @@ extern const struct lab_variant lab_cuda_rungs_conv_nhwc[] = {
 #define FILTER(...) BACK(CONV_PASS_FILTER, __VA_ARGS__)
 #define FILTER_TF32(...) BACK_TF32(CONV_PASS_FILTER, __VA_ARGS__)
 
-extern const struct lab_variant lab_cuda_rungs_conv_data[] = {
+extern const struct lab_variant lab_cuda_variants_conv_data[] = {
     OWN("direct", lab_conv_data_direct, "a thread for each element of dx",
         "backward.cu", 2, 6),
     DATA("cudnn_algo_0", "a product; sums in any order", LAB_DATA_ALGO_0),
@@ -131,7 +131,7 @@ extern const struct lab_variant lab_cuda_rungs_conv_data[] = {
     {},
 };
 
-extern const struct lab_variant lab_cuda_rungs_conv_filter[] = {
+extern const struct lab_variant lab_cuda_variants_conv_filter[] = {
     OWN("direct", lab_conv_filter_direct, "a thread for each element of dw",
         "backward.cu", 2, 6),
     OWN("block", lab_conv_filter_block, "a block for each element of dw",

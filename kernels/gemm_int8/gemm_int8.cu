@@ -1,4 +1,4 @@
-/* kernels/gemm_int8/rungs.cu -- C = scale[n] A W^T of 8-bit numbers.
+/* kernels/gemm_int8/gemm_int8.cu -- C = scale[n] A W^T of 8-bit numbers.
  *
  * bytes      thread -> element of C; each word of A and W is taken apart, and each
  *            byte is multiplied by itself. 8 bits save memory, not work: more
@@ -395,9 +395,9 @@ static void cublaslt_note(const struct lab_call *call,
                  "sides filled with zeros up to multiples of 32");
 }
 
-#define SOURCE "kernels/gemm_int8/rungs.cu"
+#define SOURCE "kernels/gemm_int8/gemm_int8.cu"
 
-extern const struct lab_variant lab_cuda_rungs_gemm_int8[] = {
+extern const struct lab_variant lab_cuda_variants_gemm_int8[] = {
     {.name = "bytes",
      .idea = "a thread an element, byte by byte",
      .run = bytes,

@@ -1,7 +1,7 @@
-/* kernels/precision/rungs.cu -- the product of fp32 numbers, by the bits
- * that it is computed in. fp32 and tf32 are rungs of gemm; a split takes the
+/* kernels/precision/variants.cu -- the product of fp32 numbers, by the bits
+ * that it is computed in. fp32 and tf32 are variants of gemm; a split takes the
  * parts of its numbers from scratch, which it fills first. */
-#include "labs/cuda_rungs.h"
+#include "labs/cuda_variants.h"
 #include "gemm/gemm.h"
 #include "precision/precision.h"
 
@@ -19,9 +19,9 @@
         SPLIT(3, PRECISION, 2.0 / 3, "+ A2 B1: the rest of A"),                \
         SPLIT(4, PRECISION, 3.0 / 4, "+ A2 B2: the product of the rests")
 
-extern const struct lab_variant lab_cuda_rungs_precision[] = {
+extern const struct lab_variant lab_cuda_variants_precision[] = {
     {.name = "fp32",
-     .idea = "fp32 throughout: gemm's rung wide",
+     .idea = "fp32 throughout: gemm's variant wide",
      .run = lab_gemm_wide,
      .source = "kernels/gemm/wide.cu"},
     {.name = "cublas",
@@ -31,14 +31,14 @@ extern const struct lab_variant lab_cuda_rungs_precision[] = {
      .source = "kernels/gemm/cublas.cu",
      .model = {.library = true}},
     {.name = "tf32",
-     .idea = "tf32: 10 bits behind the point, gemm's rung mma",
+     .idea = "tf32: 10 bits behind the point, gemm's variant mma",
      .run = lab_gemm_mma,
      .source = "kernels/gemm/mma.cu",
      .model = {},
      .precision = LAB_TF32,
      .capability = 80},
     {.name = "tf32_cut",
-     .idea = "tf32, A cut instead of rounded: gemm's rung persistent",
+     .idea = "tf32, A cut instead of rounded: gemm's variant persistent",
      .run = LAB_SM90(lab_gemm_persistent),
      .source = "kernels/gemm/persistent_sm90.cu",
      .model = {},

@@ -1,9 +1,9 @@
-/* kernels/lu/rungs.cu -- the CUDA rungs. No model: what limits a rung is
+/* kernels/lu/variants.cu -- the CUDA variants. No model: what limits a variant is
  * how much of it is products, and how long one panel takes. */
 #include "lu/lu.h"
 #include "common/kernel.h"
 
-extern const struct lab_variant lab_cuda_rungs_lu[] = {
+extern const struct lab_variant lab_cuda_variants_lu[] = {
     {.name = "unblocked",
      .idea = "a column at a time: the update moves all of memory",
      .run = lab_lu_unblocked,

@@ -1,10 +1,10 @@
-/* kernels/transpose/rungs.cu -- the CUDA rungs in the order in which a
+/* kernels/transpose/variants.cu -- the CUDA variants in the order in which a
  * learner climbs them. plain writes 32 bytes for 4 and reads 4: 36 bytes for 8.
  */
 #include "transpose/transpose.h"
 #include "common/kernel.h"
 
-extern const struct lab_variant lab_cuda_rungs_transpose[] = {
+extern const struct lab_variant lab_cuda_variants_transpose[] = {
     {.name = "plain",
      .idea = "reads along rows, writes down columns",
      .run = lab_transpose_plain,

@@ -1,17 +1,17 @@
-/* kernels/gemm/rungs.cu -- the CUDA rungs in the order in which a learner
+/* kernels/gemm/variants.cu -- the CUDA variants in the order in which a learner
  * climbs them. The figures of a model are counted from the kernel's text:
  * naive and coalesced read 32 lines of A or one, and one of B; a step is 2
  * loads, the multiply-add and the loop's share. 16 bytes a load are 512 for a
  * warp, four accesses: shared memory hands out 128 a cycle, whether they differ
  * or not (measured: 4.0 a load). */
-#include "labs/cuda_rungs.h"
+#include "labs/cuda_variants.h"
 #include "gemm/gemm.h"
 
-/* The rungs of a precision that has a tensor core, WHAT in words. Their model is
+/* The variants of a precision that has a tensor core, WHAT in words. Their model is
  * the product that the library makes, and a gain is what the idea promises: mma
  * multiplies while it fetches; wgmma has half again as much to issue; blocks
  * that stay save the tenth that a tile's end takes. */
-#define TENSOR_RUNGS(PRECISION, WHAT)                                          \
+#define TENSOR_VARIANTS(PRECISION, WHAT)                                       \
     {.name = "wmma",                                                           \
      .idea = WHAT ": a warp's product, in the compiler's words",               \
      .run = lab_gemm_wmma,                                                     \
@@ -67,7 +67,7 @@
         .prepare = lab_gemm_cublaslt_prepare, .note = lab_gemm_cublaslt_note   \
     }
 
-extern const struct lab_variant lab_cuda_rungs_gemm[] = {
+extern const struct lab_variant lab_cuda_variants_gemm[] = {
     {.name = "naive",
      .idea = "a thread for each element",
      .run = lab_gemm_naive,
@@ -146,8 +146,8 @@ extern const struct lab_variant lab_cuda_rungs_gemm[] = {
                         .run = lab_gemm_cublas,
                         .source = "kernels/gemm/cublas.cu",
                         .model = {.library = true}},
-    TENSOR_RUNGS(LAB_TF32, "tf32"),
-    TENSOR_RUNGS(LAB_BF16, "bf16"),
-    TENSOR_RUNGS(LAB_FP16, "fp16"),
+    TENSOR_VARIANTS(LAB_TF32, "tf32"),
+    TENSOR_VARIANTS(LAB_BF16, "bf16"),
+    TENSOR_VARIANTS(LAB_FP16, "fp16"),
     {},
 };

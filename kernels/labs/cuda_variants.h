@@ -1,4 +1,4 @@
-/* kernels/labs/cuda_rungs.h -- the CUDA rungs of all operations.
+/* kernels/labs/cuda_variants.h -- the CUDA variants of all operations.
  *
  * Kernels that need what only Hopper has (wgmma, TMA, clusters) are in files
  * named *_sm90.cu, which are compiled for 90a alone. Where the compiler knows no
@@ -14,6 +14,6 @@
 #endif
 
 LAB_C_BEGIN
-/* Rung i of an operation in the order of its table, NULL past the last. */
-const struct lab_variant *lab_cuda_rung(const char *operation, int i);
+/* Variant i of an operation in the order of its table, NULL past the last. */
+const struct lab_variant *lab_cuda_variant(const char *operation, int i);
 LAB_C_END

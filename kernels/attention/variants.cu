@@ -1,4 +1,4 @@
-/* kernels/attention/rungs.cu -- the CUDA rungs of attention and of
+/* kernels/attention/variants.cu -- the CUDA variants of attention and of
  * attention_causal in the order in which a learner climbs them. OP is the start
  * of the launchers' names. Figures of a model are
  * counted from the kernel's text:
@@ -11,10 +11,10 @@
  * With 16 bits the tensor cores do the products, and the model says what they
  * could if nothing else took time. */
 #include "attention/operation.h"
-#include "labs/cuda_rungs.h"
+#include "labs/cuda_variants.h"
 
-/* 16 bits; MMA and WGMMA say what these rungs add in this precision. */
-#define LAB_ATTENTION_TENSOR_RUNGS(OP, PRECISION, MMA, WGMMA)                  \
+/* 16 bits; MMA and WGMMA say what these variants add in this precision. */
+#define LAB_ATTENTION_TENSOR_VARIANTS(OP, PRECISION, MMA, WGMMA)               \
     {.name = "mma",                                                            \
      .idea = MMA,                                                              \
      .run = OP##_mma,                                                          \
@@ -40,7 +40,7 @@
 
 /* ACCESSES and INSTRUCTIONS are those of unfused, which makes all scores whether
  * the mask hides them or not. */
-#define LAB_ATTENTION_CUDA_RUNGS(OP, ACCESSES, INSTRUCTIONS)                   \
+#define LAB_ATTENTION_CUDA_VARIANTS(OP, ACCESSES, INSTRUCTIONS)                \
     {.name = "unfused",                                                        \
      .idea = "three kernels, and the scores in memory between them",           \
      .run = OP##_unfused,                                                      \
@@ -75,20 +75,20 @@
          .prepare = lab_attention_scores_make,                                 \
          .release = lab_attention_scores_free,                                 \
          .note = lab_attention_scores_note},                                   \
-        LAB_ATTENTION_TENSOR_RUNGS(                                            \
+        LAB_ATTENTION_TENSOR_VARIANTS(                                         \
             OP, LAB_BF16, "tensor cores: 16 bits in, a warp owns its rows",    \
             "products are queued, softmax runs beside them"),                  \
-        LAB_ATTENTION_TENSOR_RUNGS(OP, LAB_FP16,                               \
-                                   "10 bits of fraction instead of 7",         \
-                                   "10 bits of fraction instead of 7")
+        LAB_ATTENTION_TENSOR_VARIANTS(OP, LAB_FP16,                            \
+                                      "10 bits of fraction instead of 7",      \
+                                      "10 bits of fraction instead of 7")
 
-extern const struct lab_variant lab_cuda_rungs_attention[] = {
-    LAB_ATTENTION_CUDA_RUNGS(lab_attention, 2, 3),
+extern const struct lab_variant lab_cuda_variants_attention[] = {
+    LAB_ATTENTION_CUDA_VARIANTS(lab_attention, 2, 3),
     {},
 };
 
 /* unfused makes all scores, twice as many as the mask leaves. */
-extern const struct lab_variant lab_cuda_rungs_attention_causal[] = {
-    LAB_ATTENTION_CUDA_RUNGS(lab_attention_causal, 4, 6),
+extern const struct lab_variant lab_cuda_variants_attention_causal[] = {
+    LAB_ATTENTION_CUDA_VARIANTS(lab_attention_causal, 4, 6),
     {},
 };

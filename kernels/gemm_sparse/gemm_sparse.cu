@@ -1,4 +1,4 @@
-/* kernels/gemm_sparse/rungs.cu -- C = A B, of each four numbers of A two kept.
+/* kernels/gemm_sparse/gemm_sparse.cu -- C = A B, of each four numbers of A two kept.
  *
  * skip    thread -> element of C: it walks over what is kept of a row of A, and two
  *         bits name the row of B. Half of the operations; the lanes of a warp share
@@ -12,7 +12,7 @@
  * cusparselt  the vendor's library, where the machine has it. It stores A in an
  *         order of its own: its zeros are put back and A is compressed before the
  *         clock starts.
- * Both mma rungs: four warps make 64 x 64 of C, each of them 32 x 32, a stage is 32
+ * Both mma variants: four warps make 64 x 64 of C, each of them 32 x 32, a stage is 32
  * deep, compute capability 8.0. What limits them is the same: stages come while
  * nothing is multiplied; the difference of the two is the sparsity alone.
  *
@@ -309,7 +309,7 @@ static void cusparselt_note(const struct lab_call *call,
     {.name = "mma",                                                            \
      .idea = "the tensor core, with the zeros",                                \
      .run = mma<false>,                                                        \
-     .source = "kernels/gemm_sparse/rungs.cu",                                 \
+     .source = "kernels/gemm_sparse/gemm_sparse.cu",                           \
      .symbol = "sparse_mma",                                                   \
      .model = {},                                                              \
      .precision = PRECISION,                                                   \
@@ -317,7 +317,7 @@ static void cusparselt_note(const struct lab_call *call,
         {.name = "mma_sp",                                                     \
          .idea = "without them: 16 x 8 x 32 an instruction, half of A",        \
          .run = mma<true>,                                                     \
-         .source = "kernels/gemm_sparse/rungs.cu",                             \
+         .source = "kernels/gemm_sparse/gemm_sparse.cu",                       \
          .symbol = "sparse_mma",                                               \
          .model = {},                                                          \
          .precision = PRECISION,                                               \
@@ -326,17 +326,18 @@ static void cusparselt_note(const struct lab_call *call,
     {                                                                          \
         .name = "cusparselt", .idea = "the vendor's library",                  \
         .needs = "cuSPARSELt", .run = cusparselt,                              \
-        .source = "kernels/gemm_sparse/rungs.cu", .symbol = "cusparselt",      \
-        .model = {.library = true}, .precision = PRECISION, .capability = 80,  \
+        .source = "kernels/gemm_sparse/gemm_sparse.cu",                        \
+        .symbol = "cusparselt", .model = {.library = true},                    \
+        .precision = PRECISION, .capability = 80,                              \
         .prepare = cusparselt_prepare, .release = cusparselt_release,          \
         .note = cusparselt_note                                                \
     }
 
-extern const struct lab_variant lab_cuda_rungs_gemm_sparse[] = {
+extern const struct lab_variant lab_cuda_variants_gemm_sparse[] = {
     {.name = "skip",
      .idea = "a thread an element, over what is kept",
      .run = skip,
-     .source = "kernels/gemm_sparse/rungs.cu",
+     .source = "kernels/gemm_sparse/gemm_sparse.cu",
      .symbol = "sparse_skip"},
     ROWS(LAB_BF16),
     ROWS(LAB_FP16),

@@ -1,9 +1,9 @@
-/* kernels/reduction/rungs.cu -- the CUDA rungs in the order in which a
+/* kernels/reduction/variants.cu -- the CUDA variants in the order in which a
  * learner climbs them. */
 #include "reduction/reduction.h"
 #include "common/kernel.h"
 
-extern const struct lab_variant lab_cuda_rungs_reduction[] = {
+extern const struct lab_variant lab_cuda_variants_reduction[] = {
     {.name = "atomic",
      .idea = "every thread adds to one address",
      .run = lab_sum_atomic,

@@ -1,4 +1,4 @@
-/* kernels/dot/rungs.cu -- x . y in double precision, 16 bytes for two operations:
+/* kernels/dot/dot.cu -- x . y in double precision, 16 bytes for two operations:
  * memory limits it.
  *
  * atomic  threads walk over the vectors, a warp adds its 32 sums in registers, and
@@ -101,17 +101,17 @@ enum lab_status lab_dot_blocks(const struct lab_call *call)
     return lab_launched("dot_sum");
 }
 
-extern const struct lab_variant lab_cuda_rungs_dot[] = {
+extern const struct lab_variant lab_cuda_variants_dot[] = {
     {.name = "atomic",
      .idea = "a warp's sum is added to the result",
      .run = lab_dot_atomic,
-     .source = "kernels/dot/rungs.cu",
+     .source = "kernels/dot/dot.cu",
      .model = {.traffic = 1},
      .precision = LAB_FP64},
     {.name = "blocks",
      .idea = "a sum a block, and a second kernel: the same bits every time",
      .run = lab_dot_blocks,
-     .source = "kernels/dot/rungs.cu",
+     .source = "kernels/dot/dot.cu",
      .model = {.traffic = 1},
      .precision = LAB_FP64},
     {},

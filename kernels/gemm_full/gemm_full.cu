@@ -1,4 +1,4 @@
-/* kernels/gemm_full/rungs.cu -- C = alpha op(A) op(B) + beta C.
+/* kernels/gemm_full/gemm_full.cu -- C = alpha op(A) op(B) + beta C.
  *
  * plain   thread (x, y) computes element (row y, column x) and reads A and B
  *         through strides. Along x a warp reads neighbours of B, or, where B is
@@ -115,20 +115,20 @@ enum lab_status lab_gemm_full_cublas(const struct lab_call *call)
     return lab_cublas_judge(blas, status, "sgemm");
 }
 
-extern const struct lab_variant lab_cuda_rungs_gemm_full[] = {
+extern const struct lab_variant lab_cuda_variants_gemm_full[] = {
     {.name = "plain",
      .idea = "a thread an element of C, through strides",
      .run = lab_gemm_full_plain,
-     .source = "kernels/gemm_full/rungs.cu"},
+     .source = "kernels/gemm_full/gemm_full.cu"},
     {.name = "tile",
      .idea = "tiles in shared memory, each read as it lies",
      .run = lab_gemm_full_tile,
-     .source = "kernels/gemm_full/rungs.cu"},
+     .source = "kernels/gemm_full/gemm_full.cu"},
     {.name = "cublas",
      .idea = "the vendor's library",
      .needs = "cuBLAS",
      .run = lab_gemm_full_cublas,
-     .source = "kernels/gemm_full/rungs.cu",
+     .source = "kernels/gemm_full/gemm_full.cu",
      .model = {.library = true}},
     {},
 };

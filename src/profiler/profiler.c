@@ -327,7 +327,7 @@ static void run_end(void *user)
     profiler_close_all(user);
 }
 
-static void iteration_begin(void *user, int64_t iteration)
+static void iteration_begin(void *user, int64_t iteration, int64_t start_ns)
 {
     struct lab_profiler *p = user;
     char text[TEXT_BYTES];
@@ -337,7 +337,7 @@ static void iteration_begin(void *user, int64_t iteration)
     text[0] = '\0';
     if (p->gpu)
         snprintf(text, sizeof(text), "iteration %lld", (long long)iteration);
-    open_range(p, LAB_RANGE_ITERATION, text, iteration, now);
+    open_range(p, LAB_RANGE_ITERATION, text, iteration, start_ns);
     p->loss_ran = false;
     count_time(p, now);
 }

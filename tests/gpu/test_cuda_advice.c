@@ -84,7 +84,8 @@ static int open_rig(void **state)
     rig.gpu = module->profiler;
     rig.counters = rig.gpu->counters;
     rig.observer.run_begin(rig.observer.user, "advice");
-    rig.observer.iteration_begin(rig.observer.user, 0);
+    rig.observer.iteration_begin(rig.observer.user, 0,
+                                 lab_clock_monotonic_ns());
     rig.open = open_counters();
     return 0;
 }

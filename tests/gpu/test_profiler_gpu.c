@@ -68,7 +68,7 @@ static bool open_bench(struct bench *b, int records)
     assert_ok(lab_backend_upload(b->be, b->x, host, bytes));
     free(host);
     b->observer.run_begin(b->observer.user, "test");
-    b->observer.iteration_begin(b->observer.user, 0);
+    b->observer.iteration_begin(b->observer.user, 0, lab_clock_monotonic_ns());
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "test.h"
 
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "unit/net.h"
 
@@ -13,12 +14,15 @@ struct asker {
     int asked;
     int after;
     bool slow;
+    int64_t asked_ns; /* first */
 };
 
 static bool ask(void *user)
 {
     struct asker *a = user;
     const struct timespec patience = {0, 50000000};
+    if (a->asked == 0)
+        a->asked_ns = lab_clock_monotonic_ns();
     if (++a->asked < a->after)
         return false;
     if (a->slow && a->asked > a->after)
@@ -47,17 +51,19 @@ static void digits(struct net *n)
 
 struct heard {
     int begun;
+    int64_t begun_ns; /* the last one */
     int ended;
     int cut;
     int evaluations;
     double loss;
 };
 
-static void hear_begin(void *user, int64_t iteration)
+static void hear_begin(void *user, int64_t iteration, int64_t start_ns)
 {
     struct heard *h = user;
     (void)iteration;
     h->begun++;
+    h->begun_ns = start_ns;
 }
 
 static void hear_end(void *user, int64_t iteration, double loss)
@@ -96,8 +102,9 @@ static void listen(struct net *n, struct heard *h)
     lab_walk_observe(n->walk, &o);
 }
 
-/* The iteration behind `before` others, cut so that `steps` and one of it have run. */
-static void cut_behind(struct net *n, int before, int steps)
+/* The iteration behind `before` others, cut so that `steps` and one of it have run.
+ * When a stop was asked about first: before its first step. */
+static int64_t cut_behind(struct net *n, int before, int steps)
 {
     struct asker a = {.after = steps + 1, .slow = true};
     net_iterate(n, before);
@@ -106,6 +113,7 @@ static void cut_behind(struct net *n, int before, int steps)
     never_stop(n);
     assert_int_equal(lab_walk_iteration(n->walk), before);
     assert_int_equal(lab_walk_position(n->walk), steps + 1);
+    return a.asked_ns;
 }
 
 static void goes_on_exactly(int before)
@@ -120,8 +128,10 @@ static void goes_on_exactly(int before)
         struct heard h;
         digits(&cut);
         listen(&cut, &h);
-        cut_behind(&cut, before, steps);
+        int64_t asked_ns = cut_behind(&cut, before, steps);
         assert_int_equal(h.begun, before + 1);
+        if (!lab_walk_samples(before)) /* not reported: it began at its start */
+            assert_true(h.begun_ns <= asked_ns);
         assert_int_equal(h.ended, before);
         for (int i = 0; i < n; i++) {
             int64_t exec = 0;

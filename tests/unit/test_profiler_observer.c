@@ -118,7 +118,7 @@ static void one_step(struct lab_observer *o, int64_t exec, const char *backend,
 
 static void one_iteration(struct lab_observer *o, const char *backend)
 {
-    o->iteration_begin(o->user, 4);
+    o->iteration_begin(o->user, 4, lab_clock_monotonic_ns());
     o->phase_begin(o->user, LAB_FORWARD);
     o->node_begin(o->user, "fc1");
     one_step(o, 11, backend, 777);
@@ -238,10 +238,10 @@ FIXTURE_CASE(losses_are_written)
     struct lab_observer o;
     struct lab_profiler *p = make(k, &o, on_cpu);
     struct lab_step_event e = {.exec = 1, .step = &loss_step};
-    o.iteration_begin(o.user, 0);
+    o.iteration_begin(o.user, 0, lab_clock_monotonic_ns());
     o.iteration_end(o.user, 0, NAN); /* left before its loss: no record */
     assert_int_equal(kept_count(k, LAB_RECORD_LOSS), 0);
-    o.iteration_begin(o.user, 0);
+    o.iteration_begin(o.user, 0, lab_clock_monotonic_ns());
     o.step_begin(o.user, &e);
     o.step_end(o.user, &e);
     o.iteration_end(o.user, 0, NAN); /* a diverged run has one, too */
@@ -259,6 +259,22 @@ FIXTURE_CASE(losses_are_written)
     lab_profiler_free(p);
 }
 
+/* One that is reported when it is cut began before that. */
+FIXTURE_CASE(an_iteration_begins_at_its_own_moment)
+{
+    enum { AGO_NS = 5000000 };
+    struct lab_observer o;
+    struct lab_profiler *p = make(k, &o, on_cpu);
+    int64_t now = lab_clock_monotonic_ns();
+    o.iteration_begin(o.user, 7, now - AGO_NS);
+    o.iteration_cut(o.user, 7);
+    const struct lab_range_record *r =
+        &kept_get(k, LAB_RECORD_RANGE, 0)->u.range;
+    assert_int_equal(r->number, 7);
+    assert_true(r->end_ns - r->start_ns >= AGO_NS);
+    lab_profiler_free(p);
+}
+
 /* A run cancelled inside a step ends every range, innermost first. */
 FIXTURE_CASE(a_cancelled_run_closes_its_ranges)
 {
@@ -266,7 +282,7 @@ FIXTURE_CASE(a_cancelled_run_closes_its_ranges)
     struct lab_profiler *p = make(k, &o, on_gpu);
     struct lab_step_event e = {.exec = 1, .step = &matmul};
     o.run_begin(o.user, "mlp");
-    o.iteration_begin(o.user, 1);
+    o.iteration_begin(o.user, 1, lab_clock_monotonic_ns());
     o.phase_begin(o.user, LAB_FORWARD);
     o.node_begin(o.user, "fc1");
     o.step_begin(o.user, &e);
@@ -290,7 +306,7 @@ FIXTURE_CASE(missing_ends_are_made_up_for)
              (struct lab_profiler_config){.backend = "cpu", .gpu = &fake_ops});
     o.run_begin(o.user, "mlp");
     for (int i = 0; i < 20; i++) {
-        o.iteration_begin(o.user, i);
+        o.iteration_begin(o.user, i, lab_clock_monotonic_ns());
         o.phase_begin(o.user, LAB_BACKWARD);
         assert_int_equal(gpu.depth, 3);
     }
@@ -309,7 +325,7 @@ FIXTURE_CASE(an_evaluation_has_a_range_of_its_own)
     struct lab_observer o;
     struct lab_profiler *p = make(k, &o, on_gpu);
     o.run_begin(o.user, "mlp");
-    o.iteration_begin(o.user, 0);
+    o.iteration_begin(o.user, 0, lab_clock_monotonic_ns());
     o.phase_begin(o.user, LAB_FORWARD);
     o.between_begin(o.user, "evaluation");
     assert_int_equal(gpu.depth, 4);

@@ -558,10 +558,10 @@ static void walk_report_unobserved(struct lab_walk *w, bool begin)
         tell(o->user);
 }
 
-static void open_iteration(struct lab_walk *w)
+static void open_iteration(struct lab_walk *w, int64_t start_ns)
 {
-    if (!w->open_iteration && w->observer.iteration_begin)
-        w->observer.iteration_begin(w->observer.user, w->iteration);
+    if (w->observer.iteration_begin)
+        w->observer.iteration_begin(w->observer.user, w->iteration, start_ns);
     w->open_iteration = true;
 }
 
@@ -570,7 +570,8 @@ static void enter(struct lab_walk *w, const struct lab_step *s)
 {
     if (w->muted)
         return;
-    open_iteration(w);
+    if (!w->open_iteration)
+        open_iteration(w, lab_clock_monotonic_ns());
     if (w->open_phase != (int)s->phase) {
         close_phase(w);
         w->open_phase = (int)s->phase;
@@ -1606,7 +1607,7 @@ static void tell_done(struct lab_walk *w,
         return;
     }
     if (o->iteration_begin)
-        o->iteration_begin(o->user, n->iteration);
+        o->iteration_begin(o->user, n->iteration, n->start_ns);
     if (o->iteration_end)
         o->iteration_end(o->user, n->iteration, n->loss);
 }
@@ -1931,9 +1932,11 @@ static enum lab_status look_for_cut(const struct lab_walk *w, int64_t *until)
     return st && now >= *until ? st : LAB_OK;
 }
 
-/* The steps by their ready calls. Between those of a short iteration, which comes to
- * its end (look_for_cut()), nothing asks for a stop; as short as the last one. */
-static enum lab_status run_ready(struct lab_walk *w, bool timed)
+/* The steps by their ready calls, of an iteration that began at start_ns. Between those of
+ * a short one, which comes to its end (look_for_cut()), nothing asks for a stop; as short
+ * as the last one. */
+static enum lab_status run_ready(struct lab_walk *w, int64_t start_ns,
+                                 bool timed)
 {
     const int64_t short_ns = 5000000;
     const bool looks = w->speed.quiet_ns == 0 || w->speed.quiet_ns > short_ns;
@@ -1958,8 +1961,8 @@ static enum lab_status run_ready(struct lab_walk *w, bool timed)
     }
     w->position = i;
     w->steps_ns = steps_ns;
-    if (st)
-        open_iteration(w); /* it goes on as a walk */
+    if (st && !w->open_iteration)
+        open_iteration(w, start_ns); /* it goes on as a walk */
     /* All at once: between kernels each would wait for memory. */
     if (i == n)
         mark_ready_written(w);
@@ -2002,10 +2005,10 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
         st = ready_calls(w);
         walk_report_unobserved(w, true);
         if (!st && graphs(w))
-            open_iteration(w);
+            open_iteration(w, start);
     }
     if (!st)
-        st = w->quiet ? run_ready(w, timed) : run_observed(w);
+        st = w->quiet ? run_ready(w, start, timed) : run_observed(w);
     bool opened = w->open_iteration;
     if (!st)
         st = walk_finish_iteration(w);

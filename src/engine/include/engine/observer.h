@@ -36,7 +36,9 @@ struct lab_observer {
     void *user;
     void (*run_begin)(void *user, const char *name);
     void (*run_end)(void *user);
-    void (*iteration_begin)(void *user, int64_t iteration);
+    /* start_ns: of the monotonic clock; before now where one whose steps were not
+     * reported is stopped and goes on as a walk. */
+    void (*iteration_begin)(void *user, int64_t iteration, int64_t start_ns);
     /* The learning rate of the iteration that ends next; NaN: nothing is
      * updated. */
     void (*rate)(void *user, double learning_rate);

@@ -305,7 +305,6 @@ void lab_kept_free(struct lab_kept *k)
 enum lab_status lab_kept_facts(const struct lab_kept *k, const char *lesson,
                                struct lab_kept_facts *out)
 {
-    *out = k->facts;
     if (!k->facts.lesson)
         return lab_fail(LAB_E_PARSE,
                         "[kept.foreign] %s: another program wrote it, and it "
@@ -320,6 +319,7 @@ enum lab_status lab_kept_facts(const struct lab_kept *k, const char *lesson,
             "[kept.lesson] %s: it is a network of the lesson %s, and this is "
             "%s: --load takes its parameters if all names and shapes fit",
             k->path, of, lesson);
+    *out = k->facts;
     return LAB_OK;
 }
 

@@ -276,13 +276,17 @@ TEST_CASE(another_lesson_is_not_continued)
     keep(&a, 0);
     assert_ok(lab_kept_open(&k, path));
     assert_ok(lab_kept_facts(k, "net", &facts));
+    assert_string_equal(facts.lesson, "net");
+    facts = (struct lab_kept_facts){.seed = 77};
     assert_int_equal(lab_kept_facts(k, "other", &facts), LAB_E_PARSE);
+    assert_true(!facts.lesson && facts.seed == 77); /* as they were */
     assert_true(error_is(
         "[kept.lesson] a network of the lesson net, and this is other"));
     lab_kept_free(k);
     put_file("{}", 2, 0);
     assert_ok(lab_kept_open(&k, path));
     assert_int_equal(lab_kept_facts(k, "net", &facts), LAB_E_PARSE);
+    assert_int_equal(facts.seed, 77);
     assert_true(error_is("[kept.foreign] "));
     lab_kept_free(k);
     net_free(&a);

@@ -18,7 +18,7 @@
 struct lab_kept;
 
 struct lab_kept_facts {
-    const char *lesson; /* NULL, as all that follows: another program's file */
+    const char *lesson;
     const char *optimizer;
     uint64_t seed;
     int64_t iteration;
@@ -35,8 +35,8 @@ enum lab_kept_use {
 LAB_C_BEGIN
 enum lab_status lab_kept_open(struct lab_kept **out, const char *path);
 void lab_kept_free(struct lab_kept *k); /* NULL allowed */
-/* What the file states; texts are the file's. LAB_E_PARSE, with *out as well: another
- * lesson or program kept it, so that it cannot be continued. */
+/* What the file states; texts are the file's. LAB_E_PARSE: another lesson or program
+ * kept it, so that it cannot be continued. */
 enum lab_status lab_kept_facts(const struct lab_kept *k, const char *lesson,
                                struct lab_kept_facts *out);
 /* The walk begins anew with it (lab_walk_start_from), after a call of `ready` (NULL:

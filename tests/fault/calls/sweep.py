@@ -41,19 +41,19 @@ FRAMES = 24
 CALL = struct.Struct("=Q16s%dQ" % FRAMES)
 
 # What ends the program, or waits for ever, when it gets no memory itself: a
-# library, or the function of the program that calls the C library. oneDNN (an
-# uncaught bad_alloc of C++ aborts) is left out: no module is loaded here.
+# library, or the function of the program, "NAME at FILE", that calls the C library.
+# oneDNN (an uncaught bad_alloc of C++ aborts) is left out: no module is loaded here.
 FOREIGN = {
     "libopenblas": "blas_memory_alloc() aborts or tries again for ever",
-    "parse_help": "argp_help() asserts that it has memory, or prints nothing",
+    "parse_help at options.c": "argp_help() asserts that it has memory, or prints nothing",
     "libfontconfig": "its reader of configuration files uses memory that it did not get",
     "libz": "read() is not repeated; Linux interrupts none of a regular file",
-    "main at": "setlocale() leaves the locale C, whose output is ASCII",
-    "bind_who": "getpwuid_r() crashes when memory ends within it",
-    "bind_run": "the same, where the compiler has put bind_who() into it",
+    "main at main.c": "setlocale() leaves the locale C, whose output is ASCII",
+    "add_run_row at writer.c": "getpwuid_r() crashes when memory ends within it",
 }
 # What they read is stated as unknown when it cannot be read.
-UNKNOWN = {"read_cpu_name", "lab_process_start"}
+UNKNOWN = {"read_cpu_name at backend_cpu.c", "lab_process_start at database.c"}
+SOURCES = pathlib.Path(__file__).resolve().parents[3] / "src"
 
 SMALL = pathlib.Path(__file__).resolve().parents[2] / "cli/inline.md"
 LESSON = SMALL.read_text().replace(
@@ -388,6 +388,15 @@ def choose(calls, kind, every, most):
     return faults, len(seen)
 
 
+def gone():
+    """Functions of FOREIGN and UNKNOWN that no file of their name defines."""
+    for at in (name for name in (*FOREIGN, *UNKNOWN) if " at " in name):
+        function, file = at.split(" at ")
+        defines = re.compile(rf"^\w[^;{{}}=]*\b{function}\([^;{{}}]*\)\n{{", re.M)
+        if not any(defines.search(f.read_text()) for f in SOURCES.rglob(file)):
+            yield at
+
+
 def foreign(program, stack):
     """Who made the failing call, when it is one of FOREIGN or UNKNOWN."""
     for line in symbols(program, stack)[1:]:
@@ -512,6 +521,8 @@ def main():
     p.add_argument("--all", action="store_true")
     o = p.parse_args()
     names = o.only.split(",") if o.only else list(COMMANDS)
+    if missing := list(gone()):
+        sys.exit(f"FOREIGN or UNKNOWN: not there: {', '.join(missing)}")
     bad = 0
     total = 0
     with tempfile.TemporaryDirectory() as folder:

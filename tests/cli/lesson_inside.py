@@ -135,6 +135,16 @@ class Lesson:
         self.has(phrase.format(f"{32 * warps:,}"))
         return warps
 
+    def warp(self, phrase, warp, *args):
+        """A phrase with the first and last thread of a warp of a step's kernel."""
+        if not has_simulator():
+            self.tell(re.search(phrase.replace("{}", r"\d+"), self.text)[0])
+            return
+        out, _ = run(["step", self.name, "--backend", "sim", "--trace", "off", *args],
+                     f"warp {warp}\nlanes\nquit\n")
+        threads = re.findall(r"^ *\d+  (\d+),0,0  ", out, re.M)
+        self.has(phrase.format(threads[0], threads[-1]))
+
     def expect(self, what, text):
         if text not in what:
             complain(f"{self.name}: not in the walk: {text}\n{what}")
@@ -166,6 +176,7 @@ def inside_kernel():
                                          "in:float[32]=iota")))
     assert far.findings[0]["thread"] == [31, 0, 0], far.findings
     lesson.block("Its block has {} threads", "--into", "fc1.W")
+    lesson.warp("its threads are {} to {}", 1, "--into", "fc1.W")
     gradient = lesson.network()["fc1.W.grad"]
     lesson.has(f"{len(gradient)} products $x_k y_m$, from {min(gradient):.0f} to "
                f"{max(gradient):.0f}")
@@ -445,8 +456,11 @@ def look_inside():
     lesson.has(f"takes {s.counts['global_sectors'] - each} of them or "
                f"{far.counts['global_sectors'] - each},")
     lesson, s = counted("lab-divergence", "two_paths")
-    split = [n for n, r in sorted(s.lines.items())
-             if r["executions"] and r["lanes"] == 16 * r["executions"]]
+    _, whole = counted("lab-divergence", "two_paths", ("int:1", "int:32"))
+    # Lines that compute: which others a branch repeats depends on the compiler.
+    split = [n for n, r in sorted(s.lines.items()) if r["counts"]["flops"] and
+             r["executions"] == 2 * whole.lines[n]["executions"] and
+             r["lanes"] == whole.lines[n]["lanes"]]
     assert len(split) == 2, s.lines
     lesson.has(f"Lines {split[0]} and {split[1]}: twice the executions, and "
                f"{s.lines[split[0]]['lanes'] // s.lines[split[0]]['executions']} lanes of 32 "

@@ -2,7 +2,7 @@
  * times, and that neither changes a number. */
 #include "test.h"
 
-#include <time.h>
+#include <stdatomic.h>
 
 #include "backend/variant_disabled.h"
 #include "base/clock.h"
@@ -467,6 +467,7 @@ static const struct lab_kernel_set alone_set = {"lstm", &forward_alone, 1};
 /* The cell's reference, which takes long at one time step: all of them take SLOW_NS and
  * more in the mean, and much less by their median. */
 enum { TIME_STEPS = 5, SLOW_NS = 300000 };
+static const struct lab_backend_ops *cpu_ops;
 static lab_kernel_fn *plain_cell;
 static int cells;
 static int woken;     /* lab_threads_wake() was called so often, */
@@ -481,60 +482,100 @@ int __wrap_lab_threads_wake(void)
     return __real_lab_threads_wake();
 }
 
+/* A clock that only the steps move, where `played`; the pool's account with it. Workers
+ * of the pool read it, too. */
+static atomic_bool played;
+static _Atomic int64_t clock_ns;
+static int64_t process_ns;
+static int64_t thread_ns;
+static int64_t asleep_ns;
+static int64_t loops;
+
+int64_t __real_lab_clock_monotonic_ns(void);
+int64_t __wrap_lab_clock_monotonic_ns(void);
+int64_t __wrap_lab_clock_monotonic_ns(void)
+{
+    return played ? clock_ns : __real_lab_clock_monotonic_ns();
+}
+
+int64_t __real_lab_clock_process_ns(void);
+int64_t __wrap_lab_clock_process_ns(void);
+int64_t __wrap_lab_clock_process_ns(void)
+{
+    return played ? process_ns : __real_lab_clock_process_ns();
+}
+
+int64_t __real_lab_clock_thread_ns(void);
+int64_t __wrap_lab_clock_thread_ns(void);
+int64_t __wrap_lab_clock_thread_ns(void)
+{
+    return played ? thread_ns : __real_lab_clock_thread_ns();
+}
+
+int64_t __real_lab_loops_shared(int64_t *out);
+int64_t __wrap_lab_loops_shared(int64_t *out);
+int64_t __wrap_lab_loops_shared(int64_t *out)
+{
+    if (!played)
+        return __real_lab_loops_shared(out);
+    *out = asleep_ns;
+    return loops;
+}
+
+/* The caller computes, and no other thread. */
+static void compute(int64_t ns)
+{
+    clock_ns += ns;
+    process_ns += ns;
+    thread_ns += ns;
+}
+
+enum { STEP_TAKES_NS = 1000 };
+
+static enum lab_status played_run(struct lab_backend *be,
+                                  const struct lab_variant *v,
+                                  struct lab_call *call)
+{
+    compute(STEP_TAKES_NS);
+    return cpu_ops->run(be, v, call);
+}
+
 static enum lab_status uneven_cell(const struct lab_call *call)
 {
-    int64_t end = lab_clock_thread_ns() + (int64_t)SLOW_NS * TIME_STEPS;
     if (cells % TIME_STEPS == 0) {
         unwoken += woken == woken_for;
         woken_for = woken;
+        compute((int64_t)SLOW_NS * TIME_STEPS);
     }
-    while (cells % TIME_STEPS == 0 && lab_clock_thread_ns() < end)
-        continue;
     cells++;
     return plain_cell(call);
 }
 
-/* Waits for so long, as for a core that another program has: the caller, or the thread
- * that has the second part of a loop. */
+/* So long another program has the core: the caller's, */
 enum { HELD_UP_NS = 4000000 };
-
-static void hold_up(const void *arg, int64_t from, int64_t to)
-{
-    const struct timespec held = {.tv_nsec = HELD_UP_NS};
-    (void)arg;
-    (void)to;
-    if (from > 0)
-        nanosleep(&held, NULL);
-}
 
 static enum lab_status held_up_cell(const struct lab_call *call)
 {
-    hold_up(NULL, 1, 2);
+    clock_ns += HELD_UP_NS;
     return plain_cell(call);
 }
 
+/* or that of the other of two threads, on which the caller waits at a loop's end. */
 static enum lab_status half_held_up_cell(const struct lab_call *call)
 {
-    lab_parallel(2, 1, hold_up, NULL);
+    compute(HELD_UP_NS);
+    loops++;
     return plain_cell(call);
 }
 
-/* So long on one thread, while the others fall asleep, and then a loop for all. */
+/* So long on one thread, while the other sleeps, and then a loop for both. */
 enum { ALONE_NS = 6000000 };
-
-static void look_at(const void *arg, int64_t from, int64_t to)
-{
-    (void)arg;
-    (void)from;
-    (void)to;
-}
 
 static enum lab_status mostly_alone_cell(const struct lab_call *call)
 {
-    int64_t end = lab_clock_thread_ns() + ALONE_NS;
-    while (lab_clock_thread_ns() < end)
-        continue;
-    lab_parallel(2, 1, look_at, NULL);
+    compute(ALONE_NS);
+    asleep_ns += ALONE_NS;
+    loops++;
     return plain_cell(call);
 }
 
@@ -554,7 +595,6 @@ static const struct lab_variant own_cells[] = {
      .run = mostly_alone_cell}};
 static const struct lab_kernel_set cells_set = {
     "lstm", own_cells, sizeof(own_cells) / sizeof(own_cells[0])};
-static const struct lab_backend_ops *cpu_ops;
 
 /* The CPU's and these rows. */
 static const struct lab_kernel_set *const *
@@ -763,18 +803,22 @@ NET_CASE(time_steps_count_by_their_mean)
     cells = woken = woken_for = unwoken = 0;
     assert_true(add_group(n, t, "alone", LAB_FORWARD, 1e9));
     lab_threads_set(2);
+    ops.run = played_run;
+    played = true;
     assert_ok(lab_tune(n->walk, t, &to));
+    played = false;
     lab_threads_set(lab_cores());
     assert_true(cells > 0 && cells % TIME_STEPS == 0);
     assert_int_equal(unwoken, 0); /* all threads are awake at each one */
     lab_tune_key(n->plan, net_step(n, "lstm1.cell.1", LAB_FORWARD), key);
-    assert_true(time_by(t, key, "uneven") >= SLOW_NS);
-    assert_in_range((int)time_by(t, key, "naive"), 1, SLOW_NS - 1);
+    assert_int_equal(time_by(t, key, "uneven"), SLOW_NS + STEP_TAKES_NS);
+    assert_int_equal(time_by(t, key, "naive"), STEP_TAKES_NS);
     /* What a thread waits for is no time of the variant. */
-    assert_in_range((int)time_by(t, key, "held"), 1, HELD_UP_NS / 2);
-    assert_in_range((int)time_by(t, key, "half-held"), 1, HELD_UP_NS * 3 / 4);
+    assert_int_equal(time_by(t, key, "held"), STEP_TAKES_NS);
+    assert_int_equal(time_by(t, key, "half-held"),
+                     (HELD_UP_NS + STEP_TAKES_NS) / 2);
     /* What others sleep through meanwhile is. */
-    assert_true(time_by(t, key, "mostly-alone") >= ALONE_NS * 0.9);
+    assert_int_equal(time_by(t, key, "mostly-alone"), ALONE_NS + STEP_TAKES_NS);
     lab_tuning_free(t);
 }
 

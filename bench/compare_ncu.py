@@ -13,7 +13,7 @@ counts the kernels inside the NVTX range of iteration 0, in both of its ways:
 `--replay-mode application` runs the program again for every pass, as we run the
 iteration again; `--replay-mode kernel`, its default, runs each kernel again by
 itself, having saved the device's memory, so that it finds something else in L2.
-ncu's two ways beside each other, and one of them twice, say what that makes, and
+ncu's two ways beside each other, and one of them twice, show what that makes, and
 what is noise. Kernels are matched by their order and must agree in name. Prints the worst and the median difference of each
 figure over the kernels of at least --above microseconds (20), with the kernel
 that it is, and the share of kernels within the goal; a JSON line each.

@@ -10,7 +10,7 @@
 # Each part has a time limit of its own and keeps its output in OUTPUT; one that fails
 # or hangs does not stop the next. A table of all parts comes last, and is OUTPUT/table:
 # it has the lines of other stages that ran before, too. BUILD has bin/ and lib/, as the build
-# makes them or packed; neither cmake nor ctest is needed. Without a GPU every part says
+# makes them or packed; neither cmake nor ctest is needed. Without a GPU every part prints
 # "no device". With two GPUs recording and the simulator's counts take both.
 #
 #     GPU_SIM_CARD=FOLDER  the simulator's counts, made beforehand without a GPU by

@@ -61,7 +61,7 @@ def numbers(path):
 
 
 def walk(args, lesson, folder, tensors, rows):
-    """What `step` says, with a row under each node of `rows`."""
+    """The output of `step`, with a row under each node of `rows`."""
     words = [args.program, "step", str(lesson), "--backend", args.backend,
              "--db", f"{folder}.db", "--npy", str(folder), "--tensors", ",".join(tensors),
              "--variant", "*=naive"]
@@ -78,7 +78,7 @@ def rows_of(args, lesson, folder, node):
 
 
 def judge(args, lesson, out, rows, want):
-    """{node: what the row's line says, whether that is wrong}."""
+    """{node: what the row's line states, whether that is wrong}."""
     code, error = walk(args, lesson, out, [NODES[node] for node in rows], rows)
     if code and len(rows) > 1:  # one refuses: each by itself
         return {node: found for node, row in rows.items() for node, found in judge(

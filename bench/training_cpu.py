@@ -182,7 +182,7 @@ def ours(program, lesson, dbs, threads, options, iterations):
 
 def works_of(program, lesson, folder, threads, options, seconds):
     """{kind: function that measures it}: "ours", and with several threads "alone" and
-    "at once". Tunes all, which also says how many iterations fill the time."""
+    "at once". Tunes all, which also gives how many iterations fill the time."""
     works = {}
     kinds = {"ours": (1, threads)}
     if threads > 1:

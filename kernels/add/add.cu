@@ -53,7 +53,7 @@ struct add_map {
     }
 };
 
-/* add_bwd with a quad a thread: vector.cuh says why. */
+/* add_bwd with a quad a thread: vector.cuh has the reason. */
 static __global__ void add_bwd_vector(float *da, float *db, const float *dy,
                                       int64_t count)
 {

@@ -1,4 +1,4 @@
-/* kernels/attention/unfused.cu -- attention as the formula says it: three
+/* kernels/attention/unfused.cu -- attention as the formula has it: three
  * kernels, and the scores in memory between them.
  *
  *     S = Q K^T;  P = softmax(S / sqrt(D)), row by row;  O = P V

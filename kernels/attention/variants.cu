@@ -8,12 +8,12 @@
  *          warp's 8 rows take one access; 14 instructions a key for 2 x 16
  * fused    8 + 4 numbers of shared memory in 3 reads, 4 accesses, for 32
  *
- * With 16 bits the tensor cores do the products, and the model says what they
+ * With 16 bits the tensor cores do the products, and the model states what they
  * could if nothing else took time. */
 #include "attention/operation.h"
 #include "labs/cuda_variants.h"
 
-/* 16 bits; MMA and WGMMA say what these variants add in this precision. */
+/* 16 bits; MMA and WGMMA name what these variants add in this precision. */
 #define LAB_ATTENTION_TENSOR_VARIANTS(OP, PRECISION, MMA, WGMMA)               \
     {.name = "mma",                                                            \
      .idea = MMA,                                                              \

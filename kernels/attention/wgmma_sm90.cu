@@ -143,7 +143,7 @@ static __device__ __forceinline__ void load_all(const attention_memory<C> &m,
 
 /* ---- the warpgroups that compute ---- */
 
-/* A warp says that it has read a buffer for the last time. */
+/* Signals that the warp has read a buffer for the last time. */
 static __device__ __forceinline__ void done_with(uint64_t *empty)
 {
     if (threadIdx.x % 32 == 0)

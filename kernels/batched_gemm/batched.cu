@@ -7,7 +7,7 @@
  *          multiprocessors works, for less time than the next launch takes.
  * streams  the same launches on 8 streams: products of different streams may
  *          run side by side, but each is still launched.
- * blocks   one launch for all: the block's number says which product. */
+ * blocks   one launch for all: the block's number selects the product. */
 #include <stdio.h>
 
 #include "batched_gemm/batched.h"

@@ -5,7 +5,7 @@
  * what changes from one iteration to the next lies on the device: which
  * iteration this is, and where the host looks for the loss. The host does not
  * wait: the last kernel writes a line into memory that both sees, and its
- * serial number, last of all, says that the line is whole.
+ * serial number, written last, marks the line as whole.
  *
  * Everything is queued on `stream`. LAB_E_DEVICE when a launch is rejected. */
 #pragma once

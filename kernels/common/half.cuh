@@ -42,7 +42,7 @@ static __device__ __forceinline__ uint32_t pack(float lo, float hi, __half)
     return r;
 }
 
-/* Four matrices of 8 rows of 16 bytes; lane l says where row l % 8 of matrix
+/* Four matrices of 8 rows of 16 bytes; lane l gives the address of row l % 8 of matrix
  * l / 8 lies, and gets 4 bytes of row l / 4 of each. */
 static __device__ __forceinline__ void load_matrix(uint32_t (&r)[4],
                                                    uint32_t row)

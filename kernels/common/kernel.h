@@ -7,7 +7,7 @@
  *
  * Ownership: the caller owns everything; a kernel allocates and keeps nothing.
  * Purity: outputs are overwritten whole and never read, except where the op's
- * header says "inout" (parameters and optimizer state in the update phase). An
+ * header states "inout" (parameters and optimizer state in the update phase). An
  * optional tensor that the plan does not want has data == NULL.
  * CPU kernels have finished when they return. CUDA kernels have been queued on
  * the stream of `call->exec`; execution faults surface at the next sync.
@@ -165,7 +165,7 @@ struct lab_variant {
     /* NULL: nothing to prepare. Called once for each shape before the first
      * `run`: makes memory, chooses algorithms, describes tensors. Of a step the
      * views have sizes and no memory; one that is not wanted has no elements.
-     * LAB_E_UNSUPPORTED: the variant does not serve the shape, and says why. */
+     * LAB_E_UNSUPPORTED: the variant does not serve the shape; the detail has the reason. */
     lab_kernel_fn *prepare;
     /* Labs: called once after a `prepare` that did not fail, when the size is
      * done; NULL: nothing to give back. */

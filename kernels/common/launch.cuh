@@ -46,7 +46,7 @@ static inline const PARAMS *lab_params(const struct lab_call *call)
 }
 
 /* Which iteration a kernel runs in. A captured kernel runs again in later
- * iterations, so it asks the device; else the argument says it. */
+ * iterations, so it asks the device; else the argument has it. */
 struct lab_iteration_ref {
     const uint64_t *device;
     uint64_t host;

@@ -21,7 +21,7 @@ static __device__ __forceinline__ void barrier_init_done()
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* Arrives, and says how many bytes the phase waits for besides. */
+/* Arrives, and adds the number of bytes that the phase also waits for. */
 static __device__ __forceinline__ void barrier_expect(uint64_t *bar,
                                                       uint32_t bytes)
 {
@@ -132,7 +132,7 @@ static __device__ __forceinline__ void named_arrive(int id, int threads)
 }
 
 /* Four matrices of 8 x 8 numbers of 16 bits; lane l gives two numbers of row
- * l / 4 of each, and says where row l % 8 of matrix l / 8 goes. */
+ * l / 4 of each, and gives the address of row l % 8 of matrix l / 8. */
 static __device__ __forceinline__ void
 store_matrix(char *row, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {

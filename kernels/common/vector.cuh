@@ -8,10 +8,10 @@
  *
  * The first count / 4 threads have a quad each; the up to three elements that
  * are left over go one each to the first threads. All addresses must be
- * multiples of 16 bytes (vector_fits); where they are not, a slice say, the
+ * multiples of 16 bytes (vector_fits); where they are not, as in a slice, the
  * launcher takes the plain kernel.
  *
- * F says what is done: `one(a, b, i)` for element i and `four(a, b, i)` for the
+ * F is the function: `one(a, b, i)` for element i and `four(a, b, i)` for the
  * elements i .. i+3; `each<F>` makes the second out of the first. */
 #pragma once
 #include "common/launch.cuh"

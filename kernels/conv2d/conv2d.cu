@@ -1,5 +1,5 @@
 /* kernels/conv2d/conv2d.cu -- the convolution, the first variant: every thread computes
- * one result, as the formula says.
+ * one result, as in the formula.
  *
  * Thread -> element: forward a thread an output; backward a thread a weight
  * (which walks every image: few threads, long walks) and a thread an input

@@ -2,7 +2,7 @@
  * a convolution the variant `cudnn` may take.
  *
  * It takes the first in cuDNN's order that passes, so that the same seed gives
- * the same bits in every process: no clock has a say. Plain C, so that a test
+ * the same bits in every process: no measured time decides. Plain C, so that a test
  * without a GPU reads it. */
 #pragma once
 #include <stdbool.h>

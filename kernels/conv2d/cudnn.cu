@@ -22,7 +22,7 @@
  *
  * All are fp32 in fp32 arithmetic (CUDNN_FMA_MATH): the default would let
  * cuDNN round the factors to TF32 for the tensor cores. What each takes as
- * workspace is its note. One that refuses a shape says what cuDNN says. */
+ * workspace is its note. One that refuses a shape reports cuDNN's message. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

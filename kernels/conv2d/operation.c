@@ -7,7 +7,7 @@
 #include "conv2d/conv2d.h"
 #include "labs/operation.h"
 
-/* The shape of a size. False: the size has no meaning, lab_fail() says why. */
+/* The shape of a size. False: the size has no meaning; lab_error() has the reason. */
 static bool shape_check(const int64_t *dim, struct conv_shape *out)
 {
     if (!conv_counts(dim)) {

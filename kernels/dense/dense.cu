@@ -1,6 +1,6 @@
 /* kernels/dense/dense.cu -- a dense layer, the first variant: one thread an element.
  *
- * The naive products do what the formula says. A thread owns one element of the
+ * The naive products follow the formula. A thread owns one element of the
  * result, walks the common dimension, and reads both factors from global memory
  * at every step: 2 loads for 2 flop. Nothing is shared on purpose; what saves
  * the day is that neighbouring threads ask for the same or for neighbouring

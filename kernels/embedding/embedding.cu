@@ -15,7 +15,7 @@
  *   split   the ids are read once: a warp has 32 columns of the whole table in
  *           shared memory and adds a slice of the rows to it, one after the
  *           other; the slices' tables are then added in order (columns.cuh).
- *           For tables of at most SPLIT_IDS ids, letters say. */
+ *           For tables of at most SPLIT_IDS ids, as of letters. */
 #include "common/columns.cuh"
 #include "embedding/embedding.h"
 

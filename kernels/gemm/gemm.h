@@ -13,7 +13,7 @@ lab_kernel_fn lab_gemm_naive, lab_gemm_coalesced, lab_gemm_tile,
     lab_gemm_thread_1d, lab_gemm_thread_2d, lab_gemm_vector, lab_gemm_warp,
     lab_gemm_double, lab_gemm_wide, lab_gemm_cublas;
 
-/* bf16, fp16 and, with fp32 tensors, tf32: the tensors' type says which. */
+/* bf16, fp16 and, with fp32 tensors, tf32: the tensors' type decides. */
 lab_kernel_fn lab_gemm_wmma, lab_gemm_mma, lab_gemm_wgmma, lab_gemm_persistent,
     lab_gemm_cublas_tensor, lab_gemm_cublaslt;
 lab_kernel_fn lab_gemm_cublaslt_prepare;

@@ -26,7 +26,7 @@ struct gemm_operands {
     size_t number_bytes;
 };
 
-/* Queues the copies, if any, and says where the operands lie. */
+/* Queues the copies, if any, and returns where the operands are. */
 enum lab_status gemm_operands_queue(const struct lab_call *call,
                                     struct gemm_operands *out);
 

@@ -44,7 +44,7 @@ struct tile_walk {
 /* ---- a tile's way out by the TMA unit ---- */
 
 /* 64 x 64 of 16 bits: rows of 128 bytes, swizzled. Four matrices of 8 x 8 at a
- * time; lane l says where row l % 8 of matrix l / 8 goes. */
+ * time; lane l gives the address of row l % 8 of matrix l / 8. */
 template <typename T>
 static __device__ __forceinline__ void write_box(char *box, const float *sums)
 {

@@ -51,7 +51,7 @@
 
 /* Both operands in shared memory, described by wgmma_operand(). A as the
  * instruction wants it, the depth side by side; B by rows, as C = A B has it,
- * which the two last figures say: "transposed" is B alone. keep 0: the sums
+ * by the two last figures: "transposed" is B alone. keep 0: the sums
  * start here. */
 #define WGMMA_SHARED(T, TYPES)                                                 \
     static __device__ __forceinline__ void wgmma_add(                          \
@@ -93,7 +93,7 @@ enum {
     SM90_SHARED_BYTES = SM90_BARRIERS + 2 * 8 * SM90_STAGES + 1024
 };
 
-/* What a kernel multiplies; maps say where A and B lie. */
+/* What a kernel multiplies; maps have the addresses of A and B. */
 struct sm90_product {
     int M;
     int N;

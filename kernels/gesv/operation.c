@@ -79,7 +79,7 @@ static bool fill(const int64_t *dim, int k,
             ((double *)host)[i] = solution(seed, i);
         return true;
     }
-    /* Without memory the numbers are random, and the check will say so. */
+    /* Without memory the numbers are random, and the check will fail. */
     double *w = lab_witness_new(n, seed);
     double *column = lab_alloc_array((size_t)n, sizeof(*column));
     bool done = w && column;

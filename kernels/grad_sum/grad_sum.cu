@@ -38,7 +38,7 @@ static __global__ void grad_sum(float *dx, struct grad_sum_parts parts,
     dx[i] = (float)sum;
 }
 
-/* The same with a quad a thread: vector.cuh says why. */
+/* The same with a quad a thread: vector.cuh has the reason. */
 static __global__ void grad_sum_vector(float *dx, struct grad_sum_parts parts,
                                        int64_t count)
 {

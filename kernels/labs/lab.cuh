@@ -79,7 +79,7 @@ lab_bench_resident(const struct lab_call *call, int64_t warps)
             static_cast<size_t>(all) / (k + 1) + 16};
 }
 
-/* Can a multiprocessor hold so many warps of `kernel`? Else says why not. */
+/* Can a multiprocessor hold so many warps of `kernel`? Else `why` has the reason. */
 static inline enum lab_status lab_bench_take_warps(const struct lab_call *call,
                                                    const void *kernel,
                                                    int64_t warps)

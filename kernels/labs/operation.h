@@ -71,7 +71,7 @@ struct lab_operation_step {
     const char *step;
     enum lab_phase phase;
     /* The size of a call. False: the operation is not what this call asks, as a
-     * convolution with another stride; lab_fail() says why. */
+     * convolution with another stride; lab_error() has the reason. */
     bool (*size)(const struct lab_call *call, int64_t *dim);
 };
 
@@ -91,7 +91,7 @@ struct lab_operation {
     const char *const
         *checks; /* odd sizes, compared before timing; NULL ends */
     /* Tensors of a size in a precision: inputs, then outputs, then scratch;
-     * returns how many, or 0: the size has no meaning, lab_fail() says why. */
+     * returns how many, or 0: the size has no meaning; lab_error() has the reason. */
     int (*tensors)(const int64_t *dim, enum lab_precision p,
                    struct lab_bench_tensor *out);
     /* What a simulation calls them, in their order: "A B C". A precision may have

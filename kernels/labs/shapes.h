@@ -1,5 +1,5 @@
 /* kernels/labs/shapes.h -- what operations of one shape share: an operation.c
- * names these in its table where they say what it means, and writes its own
+ * names these in its table where they are what it means, and writes its own
  * where they do not. docs/lab-reference.md lists them. */
 #pragma once
 #include "labs/operation.h"

@@ -2,7 +2,7 @@
  * amount of shared memory asked for.
  *
  * A multiprocessor holds so many warps, so many blocks, so many registers and
- * so much shared memory; what runs out first says how many blocks are resident.
+ * so much shared memory; what runs out first limits how many blocks are resident.
  * Small blocks run out of blocks, and shared memory that is asked for counts
  * whether it is used or not: here it is not.
  *

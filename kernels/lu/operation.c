@@ -55,7 +55,7 @@ static bool fill(const int64_t *dim, int k,
         lab_witness_fill(host, n, seed);
         return true;
     }
-    /* Without memory A is random, and the check will say that LU is not. */
+    /* Without memory A is random, and the check will find that LU is wrong. */
     double *w = lab_witness_new(n, seed);
     for (int64_t j = 0; w && j < n; j++)
         lab_witness_column(w, n, j, (double *)host + j * n);

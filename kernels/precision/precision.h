@@ -13,6 +13,6 @@
 /* Product i, from 0, takes part i / 2 of A and part i % 2 of B. */
 
 LAB_C_BEGIN
-/* bf16 or fp16, as the scratch tensors say. */
+/* bf16 or fp16, by the type of the scratch tensors. */
 lab_kernel_fn lab_split_1, lab_split_2, lab_split_3, lab_split_4;
 LAB_C_END

@@ -1,6 +1,6 @@
 /* y (1) = the largest of the numbers in a footprint of BYTES that is read TIMES
  * times, all multiprocessors together; a size is BYTES, TIMES. The largest
- * number is the same however often it is read, so a variant also says through how
+ * number is the same however often it is read, so a variant also states through how
  * many rounds its loop has gone, in chunks: chunks (1), at most as many as were
  * wanted. That finds a wrong number of rounds. It does not find loads that a
  * compiler has moved out of the loop: for those look at the rate, and at the

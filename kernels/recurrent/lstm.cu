@@ -1,6 +1,6 @@
 /* kernels/recurrent/lstm.cu -- a long short-term memory layer on the GPU.
  *
- * The first variant does what the formulas of lstm.h say. A thread owns one
+ * The first variant follows the formulas of lstm.h. A thread owns one
  * element: of z, and walks a row of W and one of U; of the cell, and computes
  * all of it, four gates, the state and the result, from four elements of z:
  * nothing of the cell is written and read again on the way.

@@ -1,6 +1,6 @@
 /* kernels/recurrent/rnn.cu -- a plain recurrent layer on the GPU.
  *
- * The first variant does what the formulas of rnn.h say: one thread an element of
+ * The first variant follows the formulas of rnn.h: one thread an element of
  * the result.
  *
  *   sum     neighbours differ in j: Wx and Wh are read a line at a time, x[n,d]

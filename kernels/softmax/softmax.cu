@@ -5,7 +5,7 @@
  * exps are computed twice instead of being kept, as a row may be longer than
  * any register file.
  *
- * Thread -> element: GROUP threads share a row (reduce.cuh says how many and
+ * Thread -> element: GROUP threads share a row (reduce.cuh states how many and
  * why); lane l of them has the elements l, l + GROUP, l + 2 GROUP ...
  * Memory: the row is read three times and written once. The first read comes
  * from DRAM and the others, for rows of a few thousand, from cache: 8 bytes an

@@ -27,7 +27,7 @@ static int tensors(const int64_t *dim, enum lab_precision p,
 }
 
 /* A burst for each number that is wanted, or for those that share one. A variant
- * that reads all of x says so by a traffic of 2. */
+ * that reads all of x has a traffic of 2. */
 static double traffic(const int64_t *dim, enum lab_precision p,
                       const struct lab_kernel_model *model)
 {

@@ -148,7 +148,7 @@ static __device__ __forceinline__ int place_b(int k, int chunk)
  *   kept         what a thread keeps of a tile
  *   enter<SIDE>  fills it, for SIDE rows of A (or columns of B) from side0 on
  *   fetch<SIDE>  brings DEPTH numbers of each from k0 on to a stage, zeros for those
- *                outside; place(k, chunk) says where, if DOWN
+ *                outside; place(k, chunk) is where, if DOWN
  * Of a factor that is not down thread t has chunk t % 8 of side t / 8, and of every 16th
  * after it. */
 enum { SIDES = FEEDERS / 8 };

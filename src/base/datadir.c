@@ -93,7 +93,7 @@ static enum lab_status open_in(const char *dir, const char *file, void **handle)
     if (!opened) {
         const char *why = dlerror();
         return lab_fail(LAB_E_UNSUPPORTED, "[module.load] cannot load %s: %s",
-                        path, why ? why : "the loader does not say why");
+                        path, why ? why : "the loader gives no reason");
     }
     *handle = opened;
     return LAB_OK;

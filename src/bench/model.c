@@ -1295,7 +1295,7 @@ static void put_figure(const struct lab_bench_data *data,
     else if (!isnan(ns))
         put_number(r->median_ns / ns, s->unit, out, cap);
     else if (bytes && r->workspace_bytes == LAB_UNKNOWN)
-        snprintf(out, cap, "%s says none", r->variant);
+        snprintf(out, cap, "%s reports none", r->variant);
     else if (bytes)
         put_number((double)r->workspace_bytes / (mb ? 1e6 : 1048576), s->unit,
                    out, cap);

@@ -1206,7 +1206,7 @@ static enum lab_status measure(struct lab_bench *lab,
     for (int64_t i = 0; i < lab->data.row_count; i++)
         timed += lab->data.rows[i].state == LAB_BENCH_DONE;
     if (st || timed == 0)
-        return st; /* the rows say why */
+        return st; /* the rows have the reasons */
     map_size(map, lab, job);
     const struct lab_bench_result *best = lab_bench_best(&lab->data, job->size);
     st = keep(lab, job, best, timed);

@@ -114,7 +114,7 @@ enum lab_status lab_cuda_select(int device)
     return LAB_OK;
 }
 
-/* 0, not known, where the runtime does not say. */
+/* 0, not known, where the runtime does not report it. */
 static int attribute(int device, enum cudaDeviceAttr what)
 {
     int value = 0;

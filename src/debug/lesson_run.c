@@ -501,7 +501,7 @@ static void recording_prepare(void *recording, const char *backend)
     lab_profiler_free(r->profiler);
     r->profiler = NULL;
     if (gpu && lab_cuda_load(&module))
-        return; /* the backend will not open either, and says why */
+        return; /* the backend will not open either, and reports why */
     struct lab_profiler_config config = {.sink = &r->sink,
                                          .backend = r->backend,
                                          .gpu = gpu   ? module->profiler

@@ -96,7 +96,7 @@ static bool print_ended(struct lab_plain *p, const struct lab_snapshot *s)
 }
 
 /* A long check is not a silent one. */
-static void say_checked(struct lab_plain *p, const struct lab_snapshot *s)
+static void report_checked(struct lab_plain *p, const struct lab_snapshot *s)
 {
     int64_t now = lab_clock_monotonic_ns();
     if (p->progress_ns == 0 || now - p->progress_ns < progress_every_ns) {
@@ -115,7 +115,7 @@ static void plain_print_progress(struct lab_plain *p,
     char text[96];
     int64_t now = lab_clock_monotonic_ns();
     if (s->state == LAB_SESSION_CHECKING && s->check_of > 0)
-        say_checked(p, s);
+        report_checked(p, s);
     if (s->state != LAB_SESSION_TRAINING)
         return;
     if (p->progress_ns == 0 || print_ended(p, s)) {
@@ -200,21 +200,21 @@ static bool print_notes_from(const char *notice)
     return notice[0];
 }
 
-/* Without the line that there is no GPU: say_badge() has it. */
+/* Without the line that there is no GPU: print_badge() has it. */
 static bool print_notes(const struct lab_plain *p)
 {
     return print_notes_from(lab_setup_notice_rest(p->snap.notice));
 }
 
-static void say_badge(struct lab_plain *p)
+static void print_badge(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
     bool fell_back = strcmp(p->run.options->backend, "auto") == 0 &&
                      strcmp(s->backend, "cuda") != 0;
-    lab_step_text_machine(p->run.options, s->backend, s->device.name,
-                          fell_back ? ", no GPU (`lapenna-lab doctor` says why)"
-                                    : "",
-                          s->plan, s->schedule);
+    lab_step_text_machine(
+        p->run.options, s->backend, s->device.name,
+        fell_back ? ", no GPU (`lapenna-lab doctor` shows why)" : "", s->plan,
+        s->schedule);
     print_notes(p);
 }
 
@@ -568,7 +568,7 @@ static enum lab_status print_slice(struct lab_plain *p,
 }
 
 /* What no step has written has no values to print. */
-static bool say_unwritten(struct lab_plain *p, int tensor)
+static bool report_unwritten(struct lab_plain *p, int tensor)
 {
     const struct lab_snapshot *snap = &p->snap;
     const char *name = snap->plan->tensors[tensor].name;
@@ -597,7 +597,7 @@ static enum lab_status print_element(struct lab_plain *p,
     enum lab_status st = look(p, s->tensor, -1, -1, s->at);
     if (s->shape.rank > 0)
         coordinates(&s->shape, s->at, at);
-    if (st || say_unwritten(p, s->tensor))
+    if (st || report_unwritten(p, s->tensor))
         return st;
     lab_printf(stdout, "%s%s = %s\n", p->snap.plan->tensors[s->tensor].name, at,
                LAB_DIGITS_TEXT(p->snap.plane.value[0], 9));
@@ -617,7 +617,7 @@ static enum lab_status plain_print_tensor(struct lab_plain *p,
         st = print_element(p, &s);
     } else {
         st = look(p, s.tensor, -1, -1, s.at);
-        if (!st && !say_unwritten(p, s.tensor)) {
+        if (!st && !report_unwritten(p, s.tensor)) {
             st = print_stats(p, s.tensor);
             if (!st)
                 st = print_slice(p, &s);
@@ -763,7 +763,7 @@ static enum lab_status plain_variants(struct lab_plain *p, const char *node)
     return st;
 }
 
-static void say_word(const struct lab_ui_command_word *w)
+static void report_word(const struct lab_ui_command_word *w)
 {
     lab_printf(stdout, "  %s\n      %s\n", w->usage, w->help);
 }
@@ -789,7 +789,7 @@ static enum lab_status plain_help(const char *word)
     }
     for (size_t i = 0; i < n; i++) {
         if (words[i].help && (!kind || words[i].kind == kind))
-            say_word(&words[i]);
+            report_word(&words[i]);
     }
     if (!kind)
         lab_printf(
@@ -1026,7 +1026,7 @@ static int64_t steps_walked(const struct lab_snapshot *s)
 }
 
 /* Of `asked` steps `went` went back. */
-static void say_begin(int64_t went, int64_t asked)
+static void report_begin(int64_t went, int64_t asked)
 {
     if (went < asked)
         lab_printf(stdout,
@@ -1057,7 +1057,7 @@ static enum lab_status run(struct lab_plain *p,
     if (c.kind == LAB_DO_TRAIN)
         p->trained = p->trained || lab_seen_trained(&p->run.spec, &p->snap);
     if (!st && c.kind == LAB_DO_BACK)
-        say_begin(before - steps_walked(&p->snap), c.n > 0 ? c.n : 1);
+        report_begin(before - steps_walked(&p->snap), c.n > 0 ? c.n : 1);
     if (!st)
         st = show(p, &c);
     if (!st && c.kind == LAB_DO_RESTART && strlen(p->snap.notice) > noted)
@@ -1269,7 +1269,7 @@ static void plain_print_start(struct lab_plain *p)
     if (l->summary[0])
         lab_lesson_put_paragraph(l->summary, 0);
     lab_printf(stdout, "\n");
-    say_badge(p);
+    print_badge(p);
     if (l->sections[0].doc.n_blocks > 0) {
         lab_printf(stdout, "\n");
         lab_lesson_put_doc(&l->sections[0].doc, false);
@@ -1303,7 +1303,7 @@ open_lesson(struct lab_plain *p, const struct lab_options *o, const char *name)
 
 /* ---- ending ---- */
 
-static void say_notes(struct lab_plain *p)
+static void report_notes(struct lab_plain *p)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -1333,7 +1333,7 @@ static void close_all(struct lab_plain *p)
         lab_recording_get_state(p->run.recording, &kept);
         if (kept.run > 0 && !kept.empty)
             lab_print_recorded(p->run.options->db, kept.run, kept.whole);
-        say_notes(p);
+        report_notes(p);
     }
     lab_snapshot_release(&p->snap);
     lab_reader_release(&p->reader);

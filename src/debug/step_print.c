@@ -81,7 +81,7 @@ void lab_step_text_stats(const struct lab_tensor *t,
     lab_printf(stdout, "\n");
 }
 
-/* The largest element says more than the first, which is often 0. */
+/* The largest element tells more than the first, which is often 0. */
 static int64_t largest(const struct lab_tensor *t, const void *data)
 {
     int64_t found = 0;

@@ -253,7 +253,7 @@ static enum lab_status take_news(struct lab_lesson_run *w, struct times *times,
     return st;
 }
 
-static void say_no_graph(struct lab_lesson_run *w)
+static void report_no_graph(struct lab_lesson_run *w)
 {
     const char *why = lab_walk_graph_refused(w->walk);
     if (why)
@@ -338,7 +338,7 @@ enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
         if (st == LAB_E_CANCELLED)
             break;
         begun++;
-        say_no_graph(w);
+        report_no_graph(w);
         /* The second iteration is a warm one, if there is a second. */
         if (!st && lab_recording_counts(w->recording) &&
             begun == (iterations > 1 ? 2 : 1))
@@ -433,7 +433,7 @@ bool lab_training_has_line(const struct lab_training_lines *l,
            (l->facts.batches_per_epoch == 0 && (iteration + 1) % tenth == 0);
 }
 
-static void say_exact(const struct lab_lesson_run *w)
+static void report_exact(const struct lab_lesson_run *w)
 {
     struct lab_decoded decoded;
     lab_walk_decoded(w->walk, &decoded);
@@ -443,7 +443,7 @@ static void say_exact(const struct lab_lesson_run *w)
 }
 
 /* Where it is another one in each iteration. */
-static void say_rate(const struct lab_training_lines *l, int64_t iteration)
+static void report_rate(const struct lab_training_lines *l, int64_t iteration)
 {
     if (lab_rate_changes(&l->w->plan->rate))
         lab_printf(stdout, "  learning rate %.4g",
@@ -451,8 +451,8 @@ static void say_rate(const struct lab_training_lines *l, int64_t iteration)
     lab_printf(stdout, "\n");
 }
 
-static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
-                      double loss, double accuracy)
+static void report_epoch(const struct lab_training_lines *l, int64_t iteration,
+                         double loss, double accuracy)
 {
     int64_t each = l->facts.batches_per_epoch;
     /* The training may end within one. */
@@ -472,8 +472,8 @@ static void say_epoch(const struct lab_training_lines *l, int64_t iteration,
     double bits = lab_data_bits(&l->facts, loss);
     if (!isnan(bits))
         lab_printf(stdout, ", %.4f bits a character", bits);
-    say_exact(l->w);
-    say_rate(l, iteration);
+    report_exact(l->w);
+    report_rate(l, iteration);
 }
 
 enum lab_status lab_training_line(void *lines, int64_t iteration, double loss,
@@ -482,11 +482,11 @@ enum lab_status lab_training_line(void *lines, int64_t iteration, double loss,
     struct lab_training_lines *l = lines;
     bool evaluation = !isnan(accuracy);
     if (evaluation)
-        say_epoch(l, iteration, loss, accuracy);
+        report_epoch(l, iteration, loss, accuracy);
     else if (lab_training_has_line(l, iteration, accuracy)) {
         lab_printf(stdout, "%siteration %lld  loss %s", l->indent,
                    (long long)iteration + 1, LAB_DIGITS_TEXT(loss, 6));
-        say_rate(l, iteration);
+        report_rate(l, iteration);
     }
     l->loss_sum = evaluation ? 0 : l->loss_sum + loss;
     l->n_losses = evaluation ? 0 : l->n_losses + 1;
@@ -494,7 +494,7 @@ enum lab_status lab_training_line(void *lines, int64_t iteration, double loss,
 }
 
 /* Held-back strings, as they were read and as they came out. */
-static void say_examples(const struct lab_lesson_run *w)
+static void report_examples(const struct lab_lesson_run *w)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -505,7 +505,7 @@ static void say_examples(const struct lab_lesson_run *w)
     lab_str_release(&text);
 }
 
-static void say_trace_cost(const struct lab_lesson_run *w, double seconds)
+static void report_trace_cost(const struct lab_lesson_run *w, double seconds)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -515,9 +515,9 @@ static void say_trace_cost(const struct lab_lesson_run *w, double seconds)
     lab_str_release(&text);
 }
 
-/* N = size / batches, and what the sets that do not train say. */
-static void say_sets(const struct lab_lesson_run *w,
-                     const struct lab_training *t)
+/* N = size / batches, and the loss of the sets that do not train. */
+static void report_sets(const struct lab_lesson_run *w,
+                        const struct lab_training *t)
 {
     struct lab_data_facts f;
     lab_data_get_facts(lab_walk_data(w->walk), &f);
@@ -569,10 +569,10 @@ void lab_training_text(const struct lab_lesson_run *w,
                    "\nvalidation: %.4f bits a character; counting what follows "
                    "three characters: %.4f",
                    t->bits_per_char, t->bits_order3);
-    say_exact(w);
+    report_exact(w);
     lab_printf(stdout, "\n");
-    say_sets(w, t);
-    say_examples(w);
+    report_sets(w, t);
+    report_examples(w);
     if (!isnan(t->samples_per_s)) {
         double ns = t->step_ms_median * 1e6;
         lab_print_wrap(lab_print_columns(), 0);
@@ -587,7 +587,7 @@ void lab_training_text(const struct lab_lesson_run *w,
         lab_printf(stdout, "%s%s\n", *trace ? ", timed " : "", trace);
         lab_print_wrap(0, 0);
     }
-    say_trace_cost(w, t->seconds);
+    report_trace_cost(w, t->seconds);
 }
 
 void lab_training_summary(const struct lab_training *t, enum lab_status st,

@@ -95,7 +95,7 @@ static enum lab_status train(struct walkthrough *t, struct lab_training *out)
     return st;
 }
 
-static void say_database(const struct lab_options *o, bool whole)
+static void report_database(const struct lab_options *o, bool whole)
 {
     struct lab_str path;
     lab_str_init(&path);
@@ -116,7 +116,7 @@ static void advise(const char *db, const char *const *words, const char *what)
     lab_str_release(&command);
 }
 
-static void say_next(struct walkthrough *t, int64_t run)
+static void report_next(struct walkthrough *t, int64_t run)
 {
     const char *db = t->w.options->db;
     const char *id = t->w.lesson->id;
@@ -138,8 +138,8 @@ static enum lab_status conclude(struct walkthrough *t,
     lab_printf(stdout, "\n");
     lab_training_text(&t->w, r);
     if (kept->run > 0 && !kept->empty)
-        say_database(t->w.options, kept->whole);
-    say_next(t, kept->empty ? 0 : kept->run);
+        report_database(t->w.options, kept->whole);
+    report_next(t, kept->empty ? 0 : kept->run);
     return lab_print_check();
 }
 

@@ -1942,7 +1942,7 @@ static bool read_op(struct front *f, const struct yaml *node,
     out->place = node->at;
     if (!op)
         return fail(f, node, LAB_E_PARSE,
-                    "[lesson.op.missing] no op: say which, as in %s",
+                    "[lesson.op.missing] no op: name one, as in %s",
                     kind == LAB_KIND_LAYER  ? "{op: relu}"
                     : kind == LAB_KIND_LOSS ? "{op: mse}"
                                             : "{op: sgd}");
@@ -2122,7 +2122,7 @@ static bool check_inputs(struct front *f, const struct yaml *node, int index)
            d->source != LAB_DATA_INLINE || has_tensor(d, "x", 1) ||
            fail(f, node, LAB_E_PARSE,
                 "[lesson.from.no-x] the first node reads x, and the data has "
-                "none: add x, or say from");
+                "none: add x, or name it with from");
 }
 
 /* First round: what every node is and how it is called, so that the second

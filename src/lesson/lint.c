@@ -531,7 +531,7 @@ static void check_course(struct linter *l)
     const struct lab_lesson *lesson = l->lesson;
     if (!*lesson->summary)
         warn(l, lesson->title_place,
-             "[lint.summary] no summary: add one line that says what the "
+             "[lint.summary] no summary: add one line on what the "
              "learner will see");
     for (int i = 0; i < lesson->n_prerequisites; i++)
         check_prerequisite(l, lesson->prerequisite_places[i],

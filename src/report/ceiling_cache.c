@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "engine/ceiling.h"
 
-/* A data sheet's are not taken here: the device's own attributes say as much. */
+/* A data sheet's are not taken here: the device's own attributes have the same. */
 static void read_roofs(struct lab_ceiling_cache *k, struct lab_database *db)
 {
     for (int i = 0; i < LAB_CEILING_ROOFS; i++) {

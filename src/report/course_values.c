@@ -42,7 +42,7 @@ static enum lab_status add_entry(struct lab_text_table *table,
     const struct lab_plan *plan = lab_walk_plan(w);
     int id = lab_plan_tensor(plan, p->tensor);
     if (id < 0)
-        return LAB_OK; /* `lesson lint` says so */
+        return LAB_OK; /* `lesson lint` reports it */
     const struct lab_tensor *t = &plan->tensors[id];
     int64_t first =
         p->at.rank > 0 ? lab_shape_ravel(&t->shape, p->at.dim, p->at.rank) : 0;

@@ -47,7 +47,7 @@ void lab_warn_as(const char *name)
     snprintf(words, sizeof(words), "%s", rest ? rest : "");
 }
 
-static void say(const char *text)
+static void print_error(const char *text)
 {
     struct lab_str name;
     lab_str_init(&name);
@@ -69,7 +69,7 @@ int lab_exit_error(enum lab_status st)
 int lab_exit_with(int code)
 {
     if (!lab_error_json(code))
-        say(lab_error());
+        print_error(lab_error());
     return code;
 }
 
@@ -104,12 +104,12 @@ void lab_warn(const char *fmt, ...)
         vsnprintf(cut, sizeof(cut), fmt, args);
         va_end(args);
         cut[strcspn(cut, "\n")] = '\0';
-        say(cut);
+        print_error(cut);
     }
     while (text.len > 0 && text.data[text.len - 1] == '\n')
         text.data[--text.len] = '\0';
     if (!text.failed)
-        say(lab_str_text(&text));
+        print_error(lab_str_text(&text));
     lab_str_release(&text);
 }
 

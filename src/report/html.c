@@ -578,7 +578,7 @@ static bool is_drawn(const struct page *r, const struct lab_roof *roofs, int i)
            (i == FP32 || has_word(r->line.precision, name_of(i)));
 }
 
-/* Whether the data sheet says something else. */
+/* Whether the data sheet has another value. */
 static bool has_sheet(const struct page *r)
 {
     bool other = false;
@@ -733,7 +733,7 @@ static void add_labels(struct page *r, const struct axes *a)
 static void add_sheet_words(struct page *r)
 {
     struct lab_str *s = &r->text;
-    lab_str_add(s, "<p class=\"dim\">Dashed, what the data sheet says: ");
+    lab_str_add(s, "<p class=\"dim\">Dashed, the data sheet's: ");
     lab_str_add(s, LAB_AMOUNT_TEXT(r->published[COPY].per_s, unit_of(COPY)));
     lab_str_add(s, " copy");
     for (int i = 0; i < LAB_CEILING_ROOFS; i++) {

@@ -227,7 +227,7 @@ void lab_print_text(FILE *out, const char *text)
 
 /* A message is printed without memory too, as far as it fits; of other output
  * main() reports that a part is missing. */
-static void say_without_memory(FILE *out, const char *fmt, va_list args)
+static void report_without_memory(FILE *out, const char *fmt, va_list args)
 {
     char text[1024];
     if (out == stdout) {
@@ -266,7 +266,7 @@ void lab_printf(FILE *out, const char *fmt, ...)
     lab_str_add_visible(&safe, lab_str_text(&spelt), spelt.len, true);
     if (whole.failed || spelt.failed || safe.failed ||
         (ascii_only && !put_ascii(out, lab_str_text(&safe))))
-        say_without_memory(out, fmt, again);
+        report_without_memory(out, fmt, again);
     else if (!ascii_only)
         put(out, lab_str_text(&safe));
     va_end(again);

@@ -127,7 +127,7 @@ struct sim_access {
     bool row;
 };
 
-/* Checks an access, counts it, and says where it is: at[lane] for each lane of the
+/* Checks an access, counts it, and returns where it is: at[lane] for each lane of the
  * mask that is returned, valid for `bytes`. Lanes that are left out have a finding
  * and must not touch memory; they end (w->faulted). For a store the bytes count as
  * written. */
@@ -174,7 +174,7 @@ void sim_find_late(struct sim_grid *g, uint64_t block, uint32_t thread,
 
 /* ---- what happened before what (race.c) ----
  *
- * A clock says up to which access each warp of a block is known. A barrier has
+ * A clock has up to which access each warp of a block is known. A barrier has
  * one: zeroed when the barrier is made. A warp that arrives releases, one that was
  * let through acquires. */
 enum { SIM_WARPS = 32 };

@@ -110,7 +110,7 @@ printf 'int  lab_spaces ( int a );\n' >>"$work/tree/src/base/one.c"
 catches 'unformatted code' 'clang-format-violations' \
     "$check/format.sh" "$work/tree"
 
-# An archive whose table is a function in the program: the linker says nothing.
+# An archive whose table is a function in the program: the linker reports nothing.
 if command -v nm >/dev/null && command -v ar >/dev/null; then
     cc=${CC:-cc}
     mkdir "$work/program"

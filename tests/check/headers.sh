@@ -76,7 +76,7 @@ for source in $(find src kernels -name '*.c' -o -name '*.cu' | sort); do
     case $(head -c 2 "$source") in
     '/*') ;;
     *)
-        echo "$source: does not open with a comment that says what it is for"
+        echo "$source: does not open with a comment that states what it is for"
         bad=$((bad + 1))
         ;;
     esac

@@ -42,7 +42,7 @@ prefix="$work/another place/opt"
 cd /
 "$prefix/bin/lapenna-lab" --version >"$work/out"
 grep -qF "$version" "$work/out" ||
-    { echo "--version does not say $version:"; cat "$work/out"; exit 1; }
+    { echo "--version does not state $version:"; cat "$work/out"; exit 1; }
 "$prefix/bin/lapenna-lab" lesson list --json >"$work/out"
 grep -qF "\"$prefix/" "$work/out" ||
     { echo "lessons are not the installed ones:"; cat "$work/out"; exit 1; }

@@ -86,7 +86,7 @@ out_is() {
     [ "$(cat "$work/out")" = "$1" ] || fail "stdout is not '$1'"
 }
 err_has() {
-    grep -qF -e "$1" "$work/err" || fail "stderr does not say '$1'"
+    grep -qF -e "$1" "$work/err" || fail "stderr does not state '$1'"
 }
 quiet() {
     [ ! -s "$work/err" ] || fail "not quiet with everything up to date"
@@ -96,7 +96,7 @@ quiet() {
 lab_run 0 'a b' '' '*' 0
 out_is '[a b][][*][0]one'
 err_has building
-# The next one says nothing, and the exit code is the program's.
+# The next one states nothing, and the exit code is the program's.
 lab_run 3 3
 out_is '[3]one'
 quiet
@@ -160,7 +160,7 @@ tree="$work/moved tree"
 sed -i 's/three/four/' "$tree/src/main.c"
 lab_run 0
 out_is four
-# The GPUs to build for: what was said last stays, and another word is heard.
+# The GPUs to build for: what was reported last stays, and another word is heard.
 export SAY_GPUS=1
 lab_run 0
 out_is '<>four'

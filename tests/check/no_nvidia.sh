@@ -1,7 +1,7 @@
 #!/bin/sh
 # no_nvidia.sh BUILD -- the program links no NVIDIA library, and works with its
 # modules hidden, as on a machine that has none. The CUDA module, where it was
-# built, wants none at load either, so that it can say what is missing.
+# built, wants none at load either, so that it can state what is missing.
 set -eu
 exe=$1/bin/lapenna-lab
 nvidia='lib(cuda|cudart|cublas|cublasLt|cudnn|cupti|nvrtc|nvidia|nccl|nvToolsExt)'
@@ -12,7 +12,7 @@ if printf '%s\n%s\n' "$needed" "$all" | grep -E "$nvidia"; then
     echo "the program links an NVIDIA library"
     exit 1
 fi
-printf '%s\n' "$all" | grep -q 'libc\.so' || { echo "ldd says nothing"; exit 1; }
+printf '%s\n' "$all" | grep -q 'libc\.so' || { echo "ldd prints nothing"; exit 1; }
 for module in "$1"/lib/*cuda*.so; do
     [ -e "$module" ] || continue
     if readelf -d "$module" | grep NEEDED | grep -E "$nvidia"; then
@@ -31,7 +31,7 @@ for dir in "$hidden" "$hidden/nonexistent"; do
         cat "$hidden/out"
         exit 1
     fi
-    # doctor says in a line that CUDA is missing, and that is no failure.
+    # doctor states in a line that CUDA is missing, and that is no failure.
     status=0
     LAPENNA_LAB_MODULE_DIR=$dir "$exe" doctor >"$hidden/out" || status=$?
     if [ "$status" -ne 0 ] || ! grep -qi 'cuda' "$hidden/out"; then

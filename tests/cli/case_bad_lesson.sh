@@ -3,7 +3,7 @@
 # small lesson; lint, step and run agree.
 inline_lesson small
 
-# broken SED-SCRIPT PLACE WORD: the first complaint is at PLACE and says WORD.
+# broken SED-SCRIPT PLACE WORD: the first complaint is at PLACE and states WORD.
 broken() {
     sed "$1" small.md >bad.md
     for how in 'lesson lint' step run; do

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Databases that cannot be used, or only in part: every word says the true cause
+# Databases that cannot be used, or only in part: every word states the true cause
 # and something that helps.
 inline_lesson small
 exits 0 run small.md --backend cpu --iterations 40 --db "anna's runs.db"
@@ -10,7 +10,7 @@ sql "anna's runs.db" 'PRAGMA journal_mode = DELETE' >mode
 refused() {
     exits 0 doctor --db "$1"
     grep -q "^database  *warning  .*$3[^;]*\$" "$out" ||
-        complain "doctor does not say just: $3"
+        complain "doctor does not state just: $3"
     grep '^  *remedy: ' "$out" | tail -n 1 | grep -qF -e "remedy: $4" ||
         complain "the remedy is not: $4"
     exits "$2" profile list --db "$1"
@@ -145,7 +145,7 @@ if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups \
         complain "the command to copy is $copying"
     as_nobody doctor --db "closed/anna's six.db"
     expect_stdout "remedy: \`$copying --db FILE\` copies its runs into"
-    # what it says works
+    # the command that it prints works
     mkdir open
     chmod 777 open
     as_nobody profile import "closed/anna's six.db" --db open/new.db
@@ -157,7 +157,7 @@ fi
 chmod 755 closed
 
 # The home screen has not seen that there are none.
-printf 'resize 200 50\nexpect The runs cannot be read: d says why\n%s\n' \
+printf 'resize 200 50\nexpect The runs cannot be read: d shows why\n%s\n' \
     'absent No runs yet' >keys
 echo 'key q' >>keys
 status=0

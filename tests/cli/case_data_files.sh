@@ -66,7 +66,7 @@ done
 run run --iterations 2 own/data.md --data other.csv
 expect_no_stderr
 
-# A lesson whose data is missing says what to do; its text can be read, and no
+# A lesson whose data is missing states what to do; its text can be read, and no
 # key is offered that cannot act.
 mkdir empty
 data_lesson mnist empty

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # The database's disk fills up in the middle of a run: what is computed is whole
-# and told, the record is not, and says so. A limit on the size of files stands
+# and told, the record is not, and reports it. A limit on the size of files stands
 # for the disk; what it meets is an error of the write, not a signal.
 trap '' XFSZ
 db=$work/full.db
@@ -39,7 +39,7 @@ expect_json "FILE2=$work/whole" 'len(of("iteration")) == 2 * 143' \
     'one("summary")["records_lost"] > 0' \
     '"the disk " in one("summary")["recording_error"]'
 # The run's row tells the training's end and what is missing, if the last commit
-# has left a page for that; if not, nobody takes the run for a whole one.
+# has left a page for that; if not, the run is not shown as whole.
 exits 0 profile list --json --db "$db"
 expect_json 'rows[0]["run"] == 2' \
     '(rows[0]["status"], rows[0]["iterations"]) == ("done", 2 * 143) or
@@ -56,7 +56,7 @@ fi
 exits 0 profile show 2 --db "$db"
 grep -q '^status *interrupted' "$out" || expect_stdout 'the disk'
 
-# What a whole record says.
+# What a whole record states.
 cp whole "$out"
 expect_json 'one("summary")["recorded_whole"] is True' \
     '"recording_error" not in one("summary")'
@@ -82,7 +82,7 @@ expect_stderr 'the disk'
 expect_stdout 'recorded in part only, as run 2: '
 
 # A disk with room for the run's row and less: what is computed is printed, and
-# the exit code says whether any of it is stored.
+# the exit code states whether any of it is stored.
 rows() {
     "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
 try:

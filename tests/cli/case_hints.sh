@@ -199,7 +199,7 @@ run profile list --db 'one run.db'
 expect_exit 0
 expect_stderr "lapenna-lab run LESSON --db 'one run.db'\` records one"
 
-# From a clone there is no lapenna-lab on PATH: what `lab` was called is said.
+# From a clone there is no lapenna-lab on PATH: what `lab` was called is reported.
 mkdir 'a clone'
 ln -s "$LAB_EXE" 'a clone/lab'
 export LAPENNA_LAB_COMMAND="./a clone/lab"

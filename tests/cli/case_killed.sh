@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # A run that was killed has told nothing of itself: its figures are those of
-# what is stored, and that is said.
+# what is stored, and that is reported.
 db=$work/killed.db
 "$LAB_EXE" run mlp-digits --backend cpu --epochs 1000000 --db "$db" \
     >"$out" 2>"$err" </dev/null &

@@ -82,7 +82,7 @@ expect_stdout 'of ceiling'
 # A model knows no cache; a variant that is faster than its own is told why.
 exits 0 lab transpose --backend cpu --variants plain --sizes 64 --repeat 20 \
     --db model.db
-python3 - "$out" <<'P' || complain 'what is said is not how the rate stands to its model'
+python3 - "$out" <<'P' || complain 'the rate is not compared with its model'
 import sqlite3, sys
 rate, model = sqlite3.connect("model.db").execute(
     "SELECT rate, rateModel FROM lab_row WHERE rung = 'plain'").fetchone()
@@ -168,7 +168,7 @@ expect_json '"the fastest of 8 here" in of("lab_row")[0]["note"]' \
     '"not tuned here" in of("lab_row")[1]["note"]'
 run doctor --json --db t.db
 expect_stdout 'gemm fp32 ~32 on'
-# A winner of another machine is none here; one that nobody knows is said to be.
+# A winner of another machine is none here; an unknown one is reported as unknown.
 sql t.db "UPDATE lab_tuned SET candidate = '1x1'"
 exits 0 lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
 expect_stderr '1x1, is no candidate of this program: it is ignored'
@@ -224,7 +224,7 @@ exits 0 lesson lint lab.md
 exits 0 lab ./lab.md --backend cpu --json
 expect_json '[r["size"] for r in of("lab_row")] == ["300", "300", "700", "700"]' \
     'of("lab_row")[0]["repeats"] == 20'
-# What measures something else than a ladder says so, and of what.
+# What measures something else than a ladder reports it, and of what.
 lesson sweep <<'END'
 ---
 format: 1
@@ -336,7 +336,7 @@ exits 3 lab int8 --db c.db
 expect_stderr 'did you mean the lesson lab-int8?'
 exits 2 lab gemm_sparse --backend cpu --sizes 63 --db c.db
 [ "$(tr -d '\n' <"$err" | grep -o MxNxK | wc -l)" -eq 1 ] ||
-    complain 'the form of a size is not said once'
+    complain 'the form of a size is not reported once'
 
 # Of a run in which nothing was timed the rows of `profile show` have the reasons.
 run lab gemm --backend cpu --sizes 999999 --db untimed.db

@@ -27,17 +27,17 @@ best||2000000000000.0|||' ] || complain "lab_said holds: $said"
 # They go along with a copy, and go with their run.
 exits 0 profile import said.db --db copy.db
 [ "$(sql copy.db 'SELECT count(*) FROM lab_said')" = 3 ] ||
-    complain "the copy lacks what was said"
+    complain "the copy lacks the predictions"
 exits 0 profile delete 1 --db copy.db
 [ "$(sql copy.db 'SELECT count(*) FROM lab_said')" = 0 ] ||
-    complain "what was said outlives its run"
+    complain "a prediction outlives its run"
 
 exits 0 lab gemm --backend cpu --sizes 33 --repeat 20 --predict 'naive=1e-6,best=9P'
 expect_stdout 'you predicted'
 grep -q '  naive: .* times as fast as you predicted' "$out" ||
-    complain "how far off naive was is not said"
+    complain "how far off naive was is not reported"
 grep -q '  the fastest, .* times as slow as you predicted' "$out" ||
-    complain "how far off the fastest was is not said"
+    complain "how far off the fastest was is not reported"
 
 # Asked for on a terminal: nonsense is asked again, an empty line is no idea.
 on_terminal --say fast --say '2 memory' --say '' --say 50 "$LAB_EXE" \
@@ -45,7 +45,7 @@ on_terminal --say fast --say '2 memory' --say '' --say 50 "$LAB_EXE" \
 expect_exit 0
 expect_stdout 'fast is no prediction'
 grep -q '  plain: .*bound by .* you predicted' "$out" ||
-    complain "what bounds plain is not held against what was said"
+    complain "what bounds plain is not compared with the prediction"
 [ "$(sql asked.db 'SELECT rung, rate, bound FROM lab_said ORDER BY place')" = \
     'plain|2000000000.0|memory
 best|50000000000.0|' ] || complain "asked.db holds something else"

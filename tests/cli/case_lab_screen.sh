@@ -120,7 +120,7 @@ END
 [ "$(sql screen.db 'SELECT status FROM run WHERE id = 3')" = cancelled ] ||
     complain "run 3 is not cancelled"
 
-# Left before its first row: the run is taken back, and home says so by itself.
+# Left before its first row: the run is taken back, and home reports it by itself.
 play --backend cpu --db home.db <<'END'
 resize 80 24
 enter /lab-gemm
@@ -136,7 +136,7 @@ await 300000 No runs yet
 absent running
 END
 
-# A variant that has no room says so in its row, and the others go on.
+# A variant that has no room reports it in its row, and the others go on.
 play small.md --backend cpu --db screen.db <<'END'
 resize 100 24
 wait 500
@@ -205,7 +205,7 @@ key p v m q
 END
 
 # A single kernel is not recorded: its command takes no database, and the backend that
-# was given. The title says how much of its lines is in sight.
+# was given. The title states how much of its lines is in sight.
 play lab-index --backend cpu --db screen.db <<'END'
 resize 80 24
 wait 300
@@ -255,7 +255,7 @@ key q
 expect Lessons
 END
 # Left in the middle of a call that takes about a second, however fast this build
-# and machine are: the list is there at once, and says why the processor is still
+# and machine are: the list is there at once, and reports why the processor is still
 # busy. The next lab waits for that call.
 exits 0 lab gemm --backend cpu --sizes 200 --variants naive --repeat 20 --json \
     --db size.db
@@ -388,7 +388,7 @@ expect A tile of 128 x 128 was the best
 enter :quit
 END
 
-# A figure of the course whose variant was refused where it was recorded says so; the
+# A figure of the course whose variant was refused where it was recorded reports it; the
 # head of the figures counts the lines that are seen.
 play lab-conv --backend cpu --db conv.db <<'END'
 resize 80 24

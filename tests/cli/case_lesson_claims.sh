@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What lessons say of their runs, with margins for another order of additions.
+# What lessons state of their runs, with margins for another order of additions.
 last() {
     name=$1
     shift

@@ -13,7 +13,7 @@ losses() {
     grep '"type":"loss"' "$out" | sed 's/"run":[0-9]*,//'
 }
 
-# The same bits as a lesson that says so.
+# The same bits as a lesson with that rate.
 exits 0 run small.md --iterations 4 --backend cpu --db "$db" --json --lr 0.375
 expect_json 'one("summary")["learning_rate"] == 0.375'
 run run other.md --iterations 4 --backend cpu --db "$db"
@@ -42,7 +42,7 @@ run profile show 3 --db "$db"
 grep -q "^learning rate  *$rate\$" "$out" || complain "the lesson's own rate"
 run profile compare 1 3 --db "$db"
 grep -q "^learning rate *0\.375 *$rate" "$out" ||
-    complain "compare says nothing of the rates"
+    complain "compare does not show the rates"
 run profile export 1 --format html --db "$db" --output -
 expect_stdout "0.375 (the lesson: $rate)"
 

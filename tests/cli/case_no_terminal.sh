@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # Without a terminal the bare program walks its default lesson as text, trains
-# it, records the run, and says where to look.
+# it, records the run, and states where to look.
 LC_ALL=C
 export LC_ALL
 run
@@ -14,7 +14,7 @@ done
 run profile list --json
 expect_json 'len(of("run")) == 1'
 
-# TERM says nothing of use, and it is the same.
+# TERM is of no use, and it is the same.
 TERM=no-such-terminal
 export TERM
 inline_lesson small

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What the first word may be, and what is said where there is no terminal.
+# What the first word may be, and the message where there is no terminal.
 inline_lesson small
 for lesson in small.md mlp-digits; do
     exits 4 "$lesson"

@@ -81,7 +81,7 @@ plain 'c\n' --db kept.db
 run profile list --json --db kept.db
 expect_json 'len(of("run")) == 1' 'one("run")["status"] == "done"'
 
-# What cannot start says so.
+# What cannot start reports it.
 sed 's/op: relu/op: rellu/' small.md >bad.md
 exits 3 --plain bad.md
 expect_stderr bad.md:11

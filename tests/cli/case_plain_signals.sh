@@ -20,7 +20,7 @@ wait_for() {
     until grep -qF -e "$1" "$out"; do
         tries=$((tries + 1))
         if [ "$tries" -gt 600 ]; then
-            complain "never said: $1"
+            complain "never printed: $1"
             return
         fi
         sleep 0.1

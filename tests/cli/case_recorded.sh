@@ -20,7 +20,7 @@ assert all(r["backend"] == "cpu" for r in on_cpu)
 assert {r["lesson"] for r in on_cpu} == {"lab-dgemm", "lab-lu"}, on_cpu
 assert {r["status"] for r in runs} == {"done"}
 P
-# No serial number of anybody's GPU ships.
+# No GPU's serial number ships.
 python3 - "$LAB_SOURCE_DIR/profiles/recorded/h200.db" <<'P' || complain "a serial number"
 import sqlite3, sys
 d = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
@@ -208,7 +208,7 @@ run profile roofline --recorded "$gpt" --limit 3
 run profile roofline --recorded "$gpt" --limit 0
 [ "$(sentences)" -gt 100 ] || complain "not all sentences: $(sentences)"
 
-# A run of many kernels has a table that ends, and says so.
+# A run of many kernels has a table that ends, and reports it.
 run profile list --recorded --json
 long=$(python3 -c 'import json, sys
 print([r["run"] for r in map(json.loads, open(sys.argv[1]))
@@ -227,7 +227,7 @@ grep -q 'more kernels' "$err" && complain "a short table is not cut"
 run lab lab-gemm --backend cpu --sizes 33 --repeat 20
 expect_exit 0
 expect_stdout 'recorded on NVIDIA H200, run '
-# And says once which of the lesson's variants it cannot try here.
+# And states once which of the lesson's variants it cannot try here.
 expect_stdout 'These variants need a GPU: coalesced, tile, '
 run lab lab-gemm --backend cpu --sizes 33 --repeat 20 --variants rows
 expect_exit 0
@@ -257,7 +257,7 @@ expect_json \
     '[s["this_machine"] is None for s in of("slide")] == [True, False]' \
     '"GFLOP/s (cublas)" in of("slide")[0]["recorded"]'
 
-# What a file says of shared memory may be anything: a sum that does not exist is
+# What a file states of shared memory may be anything: a sum that does not exist is
 # unknown, in the tables and beside a lab's own rows.
 python3 -c 'import sqlite3
 d = sqlite3.connect("mine.db")

@@ -111,7 +111,7 @@ grep -q 'have none of this CPU' "$out" && complain 'a refused size is counted on
 run step embedding-product --backend cpu
 grep -E '^fc1.W\[3,0\] +14 +14 +\+0' "$out" || complain 'W after its update'
 
-# What cannot be read is said, and what was measured here is printed all the same.
+# What cannot be read is reported, and what was measured here is printed all the same.
 mkdir -p data/profiles/recorded
 for part in lessons kernels; do
     ln -sf "$LAB_SOURCE_DIR/$part" "data/$part"

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # The scripts that record on a GPU and run what only a GPU can decide, on a machine
-# without one: what is left out is said, and each command is one that the program takes.
+# without one: what is left out is reported, and each command is one that the program takes.
 command -v python3 >/dev/null || exit 77
 make=$LAB_SOURCE_DIR/profiles/recorded/make.sh
 RUN_LIMIT=400

@@ -52,7 +52,7 @@ print(loss == float(sys.argv[2]) and held is not None and held != loss
 # The rate is of all iterations, the time beside it of the median one.
 exits 0 run small.md --backend cpu --iterations 5 --db "$work/other.db"
 grep -q '^[0-9]* samples/s on average, [0-9.]* [num]*s an iteration (median)' \
-    "$out" || complain "which rate it is is not said"
+    "$out" || complain "which rate it is is not reported"
 
 exits 0 profile list --json --db "$db"
 expect_json 'len(of("run")) == 2' 'rows[0]["run"] != rows[1]["run"]' \

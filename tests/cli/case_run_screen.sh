@@ -14,7 +14,7 @@ END
 
 exits 0 run small.md --backend cpu --iterations 2
 
-# A run without kernels says why, and its timeline has steps.
+# A run without kernels reports why, and its timeline has steps.
 play <<'END'
 resize 80 24
 key r
@@ -115,7 +115,7 @@ key Esc
 expect ══ What
 END
 
-# Launches that differ: the newest one, and it is said. A reduction's second
+# Launches that differ: the newest one, and it is reported. A reduction's second
 # launch adds up what the first one's blocks have left.
 play <<'END'
 resize 80 24
@@ -142,7 +142,7 @@ key Enter
 expect $first
 END
 
-# A sweep has neither steps nor kernels, and its timeline says so.
+# A sweep has neither steps nor kernels, and its timeline reports it.
 exits 0 profile list --recorded --json
 sweep=$(python3 - "$out" <<'P'
 import json, sys
@@ -180,7 +180,7 @@ expect ══ Kernels ══
 END
 
 # A walk with pauses: its timeline shows the steps, not how long the reader
-# thought, and says so. A run without them is as it was.
+# thought, and reports it. A run without them is as it was.
 printf '0,1,0\n1,0,1\n0,0,1\n1,1,0\n' >walk.csv
 lesson walk <<'END'
 ---

@@ -342,7 +342,7 @@ __global__ void broken(int *x)
     x[0] = no_such_name;
 }
 END
-# A copy that nothing waits for is said to be one.
+# A copy that nothing waits for is reported to be one.
 cat >copy.txt <<'END'
 .version 8.0
 .target sm_80

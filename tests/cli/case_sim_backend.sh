@@ -8,7 +8,7 @@ inline_lesson small
 exits 2 step small.md --backend sim --device-model 'NVIDIA H2000' --json
 expect_stderr "no device model 'NVIDIA H2000': there are \"NVIDIA H200\","
 
-# Without machine code for it the kernels' table says so.
+# Without machine code for it the kernels' table reports it.
 run lab gemm_int8 --backend sim --device-model a100 --sizes 32
 if grep -q 'int8_imma .* n/a ' "$out"; then
     expect_stdout 'registers and occupancy n/a: '

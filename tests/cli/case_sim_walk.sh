@@ -437,7 +437,7 @@ expect_stdout 'line 8: 7 lanes wrote 4 bytes each of shared memory, byte 40 to b
 grep -q '^   7  7,0,0   runs   0 bytes after the end of s in shared memory$' "$out" ||
     complain "a lane outside"
 
-# Without the source's file the word list says so.
+# Without the source's file the word list reports it.
 mv turn.cu elsewhere.cu
 walk <<'WORDS'
 list

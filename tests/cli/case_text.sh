@@ -42,7 +42,7 @@ cp "$out" first
 run run words.md --backend cpu --json --sample 40 --prompt "one s"
 expect_json "FILE2=$work/first" \
     'one("sample") == [r for r in other if r["type"] == "sample"][0]'
-# What cannot be is said before the training, and leaves no run behind.
+# What cannot be is reported before the training, and leaves no run behind.
 inline_lesson small
 for lesson in words.md small.md; do
     run run $lesson --backend cpu --sample 5 --prompt "ZZ" --db refused.db
@@ -50,7 +50,7 @@ for lesson in words.md small.md; do
 done
 exits 3 profile list --json --db refused.db
 expect_stderr 'refused.db'
-# Both are of `run`: a single iteration writes nothing, and says so.
+# Both are of `run`: a single iteration writes nothing, and reports it.
 for lesson in words.md small.md; do
     exits 2 step $lesson --json --backend cpu --sample 5 --prompt "ZZ"
     expect_no_stdout

@@ -215,7 +215,7 @@ blas=$(kept_where "variant = 'blas' AND threads = 2")
 [ "$blas" -gt 0 ] || complain "no time of blas is kept"
 LD_LIBRARY_PATH=$wrong train --threads 2
 grep -q 'dense matmul forward, variant blas: .* off the reference; withdrawn' "$err" ||
-    complain "the check does not say what it withdraws"
+    complain "the check does not state what it withdraws"
 expect_stderr "$blas of variants that this program or machine does not have"
 [ "$(kept_where "variant = 'blas' AND threads = 2")" -eq 0 ] ||
     complain "times of what is withdrawn are kept"
@@ -253,7 +253,7 @@ printf 'quit\n' | "$LAB_EXE" mlp-digits --plain --batch 200 --backend cpu \
     --db "$work/none.db" >"$out" 2>"$err" || complain "the stepper failed"
 [ ! -e "$work/none.db" ] || complain "looking at a lesson made a database"
 [ "$(grep -c 'measuring [0-9]* variants, once and for 2 s' "$err")" -eq 1 ] ||
-    complain "--plain does not say that it measures"
+    complain "--plain does not state that it measures"
 
 # One that another program holds: measured, not kept, with one message.
 sql "$db" "DELETE FROM variant_time"

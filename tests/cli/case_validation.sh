@@ -88,7 +88,7 @@ few="--backend cpu --no-tune --db $db"
     cmp -s on.st hasty.st || complain 'the stepper forgets the network of the file'
     exits 0 run small.md $few --iterations 143 --save last.st
     expect_stdout 'last.st has the network after 143 iterations'
-    # The stepper's training has the same network, and says so.
+    # The stepper's training has the same network, and reports it.
     printf '%s\n' train 'explain fc2.b[0]' 'back 1' step 'print fc2.b' \
         'save stepped.st' quit >words
     "$LAB_EXE" --plain small.md $few <words >stepped 2>"$err" ||
@@ -168,7 +168,7 @@ P
     expect_stderr 'validation: 1 is not above 0 and below 1'
 }
 
-# On the screen too it says which network the numbers are of once it went back.
+# On the screen too it states which network the numbers are of once it went back.
 {
     printf 'resize 200 60\nawait 60000 step 0 of\nkey t\n'
     printf 'await 120000 the network is that one again\n'

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Output that cannot be written is said, once, with exit code 3.
+# Output that cannot be written is reported, once, with exit code 3.
 if [ ! -w /dev/full ]; then
     echo "no /dev/full here"
     exit 77
@@ -16,7 +16,7 @@ for words in '--version' '--help' 'lesson list' 'lesson list --json' \
     "$LAB_EXE" $words </dev/null >/dev/full 2>"$err" || status=$?
     : >"$out"
     expect_exit 3
-    [ "$(grep -c 'write' "$err")" = 1 ] || complain "does not say it once"
+    [ "$(grep -c 'write' "$err")" = 1 ] || complain "does not state it once"
 done
 
 # What is recorded in the usual place is for its owner alone; a file that was

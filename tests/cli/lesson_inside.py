@@ -96,7 +96,7 @@ class Lesson:
 
     def has(self, phrase):
         if phrase not in self.text:
-            complain(f"{self.name}: the simulator says: {phrase}")
+            complain(f"{self.name}: the simulator reports: {phrase}")
         self.tell(phrase)
 
     def network(self):
@@ -434,7 +434,7 @@ def errors():
 
 
 def look_inside():
-    """What labs say of the commands that they have for looking inside."""
+    """The labs' text on the commands that they have for looking inside."""
     def counted(name, kernel, *changes):
         lesson = Lesson(name)
         return lesson, Sim(lesson.command(kernel, *changes))

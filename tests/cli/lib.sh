@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # lib.sh -- sourced by each case in this directory; run_cli.sh starts a case.
 #
-# A case runs the program with `run` and then says what must hold. Every
+# A case runs the program with `run` and then states what must hold. Every
 # complaint is printed with the command and what it wrote; the case goes on, and
 # ends with exit code 1 when there was one.
 #

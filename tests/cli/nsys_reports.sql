@@ -3,7 +3,7 @@
 -- names there: the tables, columns and joins of each, written anew. What nsys
 -- adds to SQLite (median, stdev, quartiles, rtree_scale) is left out.
 --
--- "-- NAME: ROWS" says how many rows the export of the test's run gives.
+-- "-- NAME: ROWS" states how many rows the export of the test's run gives.
 
 -- cuda_gpu_kern_sum: 2
 SELECT names.value AS name, sum(k.end - k.start) AS total_ns, count(*) AS n,

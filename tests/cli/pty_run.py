@@ -2,7 +2,7 @@
 """pty_run.py [--say TEXT]... PROGRAM ARG... -- runs a program on a terminal of
 its own, types each TEXT and a line's end when the program has asked (": " at
 the end of what it wrote), prints all that it wrote, and exits as it did. A
-program that has not ended after LIMIT_S is killed, and that is said."""
+program that has not ended after LIMIT_S is killed, and that is reported."""
 import fcntl
 import os
 import pty
@@ -15,9 +15,9 @@ import time
 LIMIT_S = 600  # a sanitized build on a busy machine; ctest ends it at 900
 
 args = sys.argv[1:]
-says = []
+answers = []
 while args and args[0] == "--say":
-    says.append(args[1])
+    answers.append(args[1])
     args = args[2:]
 pid, fd = pty.fork()
 if pid == 0:
@@ -38,15 +38,15 @@ while time.monotonic() < end:
         break
     seen += data.decode(errors="replace")
     new += data.decode(errors="replace")
-    if says and new.endswith(": "):
-        os.write(fd, (says.pop(0) + "\n").encode())
+    if answers and new.endswith(": "):
+        os.write(fd, (answers.pop(0) + "\n").encode())
         new = ""
 else:
     seen += f"\nkilled: it had not ended after {LIMIT_S} s\n"
     os.kill(pid, 9)
 sys.stdout.write(seen.replace("\r\n", "\n"))
 status = os.waitpid(pid, 0)[1]
-if says:
-    sys.stdout.write(f"\nnever asked for: {says}\n")
+if answers:
+    sys.stdout.write(f"\nnever asked for: {answers}\n")
     sys.exit(99)
 sys.exit(os.waitstatus_to_exitcode(status) & 0xFF)

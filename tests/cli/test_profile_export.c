@@ -176,7 +176,7 @@ TEST_CASE_WITH(half_a_file_never_shows, NULL, export_cleanup)
     assert_int_equal(lab_export_close(&file, LAB_E_DB), LAB_E_DB);
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(files_there(), 0);
-    /* somebody else makes the file in the meantime */
+    /* another process makes the file in the meantime */
     assert_ok(lab_export_open(&file, path, NULL, true, false));
     test_write(path, "");
     assert_int_equal(lab_export_close(&file, LAB_OK), LAB_E_IO);

@@ -89,7 +89,7 @@ TEST_CASE_WITH(a_rate_without_an_end_is_no_point, NULL, export_cleanup)
     test_free(html);
 }
 
-/* A name is cut between characters, and says so. */
+/* A name is cut between characters, with a mark. */
 TEST_CASE_WITH(a_long_name_is_cut_between_characters, NULL, export_cleanup)
 {
     const char *db =

@@ -185,7 +185,7 @@ TEST_CASE_WITH(trace_has_slices_of_the_variant, NULL, export_cleanup)
     test_free(text);
 }
 
-/* nsys has no column for it: the range of the launch says it. */
+/* nsys has no column for it: the range of the launch has it. */
 TEST_CASE_WITH(nsys_has_ranges_of_the_variant, NULL, export_cleanup)
 {
     const char *db = make_labs();

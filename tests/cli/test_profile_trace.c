@@ -325,7 +325,7 @@ PROFILE_CASE(an_evaluation_is_whole_or_away)
     assert_int_equal(listed, 25);
 }
 
-/* NVTX ranges say what the steps say: they are there when there is no step, as
+/* NVTX ranges have what the steps have: they are there when there is no step, as
  * in a run that was imported from Nsight Systems. */
 PROFILE_CASE(ranges_stand_for_steps)
 {

@@ -147,7 +147,7 @@ TEST_CASE_WITH(older_versions_that_have_them, NULL, export_cleanup)
     char *text = test_read(LAB_SOURCE_DIR "/profiles/views.sql");
     snprintf(word, sizeof(word), "of schema %d and later", first);
     if (!strstr(text, word))
-        fail_msg("views.sql does not say: %s", word);
+        fail_msg("views.sql does not state: %s", word);
     test_free(text);
 }
 

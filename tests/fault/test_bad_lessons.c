@@ -175,7 +175,7 @@ TEST_CASE(a_tensor_larger_than_memory_is_refused)
 }
 
 /* A file cut at any byte is read or refused, never a crash, and what is
- * refused says why. */
+ * refused reports why. */
 TEST_CASE(every_cut_of_a_lesson)
 {
     char *text =

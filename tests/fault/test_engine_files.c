@@ -1,4 +1,4 @@
-/* Data files that are damaged, cut short or not what they are said to be: a
+/* Data files that are damaged, cut short or not of the format that the lesson names: a
  * clear error with the file and the line, and nothing lost. */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -190,7 +190,7 @@ TEST_CASE(packed_csv_damaged_anywhere)
         refused += st != LAB_OK;
         /* Before the check sum a bit or more fills the byte up. */
         if (st == LAB_OK && (at < 4 || at > 9) && at != n - 9)
-            fail_msg("byte %zu was changed and nobody noticed", at);
+            fail_msg("byte %zu was changed and was not noticed", at);
     }
     assert_true(refused > (int)n - 9);
     test_free(bytes);

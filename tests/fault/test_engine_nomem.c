@@ -1,5 +1,5 @@
 /* Memory ends at the Nth allocation, for every N, and stays short until it is
- * given back: each call says LAB_E_NOMEM or works, nothing crashes, nothing
+ * given back: each call returns LAB_E_NOMEM or works, nothing crashes, nothing
  * leaks (the sanitized build sees that), and afterwards the walk goes on. */
 
 #include "test.h"
@@ -34,7 +34,7 @@ static void describe(struct net *n)
 }
 
 /* Runs `work` with memory for 0, 1, 2 ... allocations until it succeeds. The
- * work gets a fresh net and gives back what its last call said. */
+ * work gets a fresh net and returns what its last call returned. */
 static void with_ever_more(enum lab_status (*work)(struct net *n))
 {
     for (int64_t nth = 1;; nth++) {

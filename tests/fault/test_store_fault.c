@@ -153,7 +153,7 @@ TEST_CASE_WITH(bad_places_are_explained, NULL, sample_cleanup)
     refuses(sample_dir(), NULL, LAB_E_DB, "[db.is-directory] ", "--db");
 }
 
-/* Runs `child` as somebody without rights; root has them all otherwise. */
+/* Runs `child` as a user without rights; root has them all otherwise. */
 static void as_nobody(int (*child)(const char *), const char *path)
 {
     int status;

@@ -428,7 +428,7 @@ static const char version_2021[] =
     "INSERT INTO TARGET_INFO_CUDA_GPU VALUES (0, 'NVIDIA H200', 0, 132, 9)";
 
 /* Later than 3.24: columns in another order, with others between them, tables
- * that nobody here knows, a view and an index, text and textId. */
+ * that is unknown here, a view and an index, text and textId. */
 static const char version_later[] =
     "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (priority INTEGER, shortName "
     "INTEGER, end INTEGER NOT NULL, start INTEGER NOT NULL, deviceId INTEGER, "

@@ -70,7 +70,7 @@ static void check_blame(const char *file, const char *word)
         fail_msg("%d, %s", (int)st, lab_error());
 }
 
-/* The database that is written is whole: nobody is to save it. */
+/* The database that is written is whole: it needs no rescue. */
 IMPORT_CASE(faults_of_the_file_are_told_as_its_own)
 {
     static const struct {
@@ -135,7 +135,7 @@ IMPORT_CASE(high_numbers_do_not_come_along)
                    "kernelRow = 8;"
                    "UPDATE step SET kernelRowLast = 0x1FFFFFFFFFFFFF WHERE "
                    "kernelRowLast = 8;"
-                   /* a kernel of a step that nobody recorded */
+                   /* a kernel of a step that is not in the record */
                    "INSERT INTO op_kernel (kernelRow, runId, stepExec) VALUES "
                    "(0x1FFFFFFFFFFFF0, 1, 1)");
         assert_ok(import(here, file, NULL, s));

@@ -62,8 +62,8 @@ static bool is_one_of(const char *name, const char *const *list, size_t n)
     return false;
 }
 
-/* Put together anew from what was copied; and the names that somebody gave to
- * runs of his own, which are nobody else's. */
+/* Put together anew from what was copied; and the names that a user gave to
+ * own runs, which no other run has. */
 static bool is_not_copied(const char *table)
 {
     static const char *const names[] = {"time_sum", "kernel_zone",
@@ -190,7 +190,7 @@ static int64_t run_of(const char *path, const char *candidate)
     return sample_int(path, sql);
 }
 
-/* Two runs with a winner each, one that nobody knows the run of, one of a run
+/* Two runs with a winner each, one without a run, one of a run
  * that was deleted. */
 static void make_tuned(void)
 {

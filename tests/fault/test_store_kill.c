@@ -8,7 +8,7 @@
 #include "store/database.h"
 #include "store_samples.h"
 
-/* A child records and says after each flush how far it is; it is killed at a
+/* A child records and states after each flush how far it is; it is killed at a
  * moment of no one's choosing. */
 static void child_records(const char *path, int out)
 {

@@ -126,7 +126,7 @@ static void read_lab(struct lab_database *db, int64_t run)
         lab_counted_release(&counted);
 }
 
-/* Outputs are for nobody; what must hold is that nothing breaks. */
+/* Outputs are not read; what must hold is that nothing breaks. */
 static void read_run(struct lab_database *db, int64_t run)
 {
     struct lab_comparison c;

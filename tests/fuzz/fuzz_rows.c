@@ -1,4 +1,4 @@
-/* Rows of a sound database that say what no program would have written: the
+/* Rows of a sound database with what no program would have written: the
  * bytes of an input are changes to cells, columns and tables of a recorded run
  * or of an export of Nsight Systems, which is then read, exported and imported.
  *

@@ -1,6 +1,6 @@
 /* The golden cases of families ii, vii and viii, as lessons, through the whole
  * engine: read, built, walked step by step, with every variant that the CPU
- * has. map.txt says which tensor must equal which. */
+ * has. map.txt states which tensor must equal which. */
 #include <dirent.h>
 
 #include "test.h"
@@ -325,7 +325,7 @@ TEST_CASE(every_tensor_of_every_case_is_mapped)
         assert_ok(golden_load(map[i].golden_case, &g));
         for (int k = 0; k < g->n_tensors; k++) {
             if (!is_mapped(&map[i], g->tensors[k].name))
-                fail_msg("%s: nothing is said of %s", map[i].file,
+                fail_msg("%s: nothing is reported of %s", map[i].file,
                          g->tensors[k].name);
         }
         golden_free(g);

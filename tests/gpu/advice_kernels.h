@@ -27,6 +27,6 @@ void advice_close(void);
 /* Launches one; 0: refused. */
 int advice_launch(enum advice_kernel which);
 int advice_wait(void);
-/* What the formula of a product says; NaN for the others. */
+/* By the formula of a product; NaN for the others. */
 void advice_work(enum advice_kernel which, double *flop, double *bytes);
 LAB_C_END

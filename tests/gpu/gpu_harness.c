@@ -412,7 +412,7 @@ static void check_outputs(struct setup *s, int round, const char *what)
     }
 }
 
-/* false: it does not serve these sizes, and says so. */
+/* false: it does not serve these sizes, and reports it. */
 static bool check_variant(struct setup *s, const struct lab_variant *v)
 {
     char what[256];

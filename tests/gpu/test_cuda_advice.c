@@ -174,8 +174,8 @@ static const struct lab_advice_facts *facts_of(enum advice_kernel which)
     return f;
 }
 
-static bool says(enum advice_kernel which, enum lab_advice_rule rule,
-                 struct lab_advice *found)
+static bool shows(enum advice_kernel which, enum lab_advice_rule rule,
+                  struct lab_advice *found)
 {
     struct lab_advice all[LAB_ADVICE_COUNT];
     int n = lab_advise(facts_of(which), all);
@@ -210,10 +210,10 @@ static void rule_tells(enum lab_advice_rule rule, enum advice_kernel shown,
         skip();
     print_facts(shown);
     print_facts(hidden);
-    assert_true(says(shown, rule, &a));
+    assert_true(shows(shown, rule, &a));
     assert_true(a.evidence.id == id || a.remedy == id);
     assert_true(a.weight > 0 && a.weight <= 1);
-    assert_false(says(hidden, rule, &a));
+    assert_false(shows(hidden, rule, &a));
 }
 
 TEST_CASE(low_occupancy)

@@ -1,5 +1,5 @@
 /* The CUDA module as the program meets it: loaded, asked for its table, opened.
- * Without a driver or a device it must say so, and what to do. */
+ * Without a driver or a device it must report that, and what to do. */
 #include <dlfcn.h>
 #include <pthread.h>
 

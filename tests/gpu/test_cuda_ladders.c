@@ -157,7 +157,7 @@ TEST_CASE(without_its_barrier_the_stencil_is_wrong)
     }
 }
 
-/* What a variant says of itself needs the device: its call has one. */
+/* What a variant states of itself needs the device: its call has one. */
 static enum lab_status see_note(void *user, const struct lab_ladder_row *row)
 {
     int *told = user;

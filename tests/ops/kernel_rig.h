@@ -16,7 +16,7 @@
 
 /* Whose kernels run. A step that one of the last three lacks falls back to
  * the reference in float, and so does one whose `prepare` refuses the shape;
- * rig_has() says which they have. */
+ * rig_has() states which they have. */
 enum rig_kind {
     RIG_REF_F32,
     RIG_REF_F64,

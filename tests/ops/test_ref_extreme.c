@@ -154,7 +154,7 @@ TEST_CASE(infinities_have_their_limits)
                 {"sigmoid", 1, 0},
                 {"elu", INFINITY, -0.5},
                 {"tanh", 1, -1},
-                {"gelu", INFINITY, NAN}, /* as activation.h says */
+                {"gelu", INFINITY, NAN}, /* as in activation.h */
                 {"gelu", INFINITY, NAN},
                 {"softplus", INFINITY, 0},
                 {"swish", INFINITY, NAN}};

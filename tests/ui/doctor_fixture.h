@@ -1,4 +1,4 @@
-/* doctor_fixture.h -- what the doctor of the played home screen says. */
+/* doctor_fixture.h -- the lines of doctor on the played home screen. */
 #pragma once
 #include "report/doc.h"
 

@@ -93,7 +93,7 @@ tm send-keys -t s Up
 await '>An MLP on real digits'
 same home_80x24.txt
 
-# A stop that nobody announced, and what another program left on the screen.
+# A stop by a signal that no program can handle, and what another program left on the screen.
 pid=$(pgrep -P "$(tm list-panes -t s -F '#{pane_pid}')") || fail 'no process'
 kill -STOP "$pid"
 await 'Stopped'

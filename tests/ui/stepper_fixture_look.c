@@ -18,7 +18,7 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* xW[n,m] from x and W; everything else says that it is given. */
+/* xW[n,m] from x and W; everything else is marked as given. */
 static void explain(const struct stepper_fixture *f, struct lab_explanation *e)
 {
     char text[128];

@@ -277,7 +277,7 @@ TEST_CASE(numbers_read_well)
                         (size_t)width);
 }
 
-/* Lines that end in one place still say which they are; after 9 come letters. */
+/* Lines that end in one place still have their marks; after 9 come letters. */
 TEST_CASE(signs_do_not_hide_each_other)
 {
     const double low[] = {0, 0};

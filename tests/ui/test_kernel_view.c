@@ -214,7 +214,7 @@ TEST_CASE(an_element_its_thread_and_back)
           "await 60000 lane 0 is thread (0,0,0)\nkey e\nenter y[1,8]\n"
           "await 60000 block (1,0,0)\nexpect lane 8 is thread (8,0,0)\nkey E\n"
           "await 60000 thread (8,0,0) reads x[1,8]; writes y[1,8]\n"
-          /* What was said of a thread is not said of another. */
+          /* What was reported of a thread is not reported of another. */
           "key l\nabsent reads x[1,8]\nkey h 3\n"
           "expect grid 2x1x1: block (1,0,0)\nscreen kernel_grid_80x24.txt\n"
           "key r\nawait 60000 block (0,0,0)\nkey a\ntext y[0,40]\nkey Enter t\n"
@@ -253,7 +253,7 @@ TEST_CASE(long_names_are_printed_once)
     close_launch(&l);
 }
 
-/* A stop says why, also where something was said of a thread. */
+/* A stop reports why, also where something was reported of a thread. */
 TEST_CASE(a_stop_keeps_its_reason)
 {
     struct launch l;
@@ -359,7 +359,7 @@ TEST_CASE(instructions_are_beside_the_source)
     close_launch(&l);
 }
 
-/* A source that is not where the PTX names it is said, with the path. */
+/* A source that is not where the PTX names it is reported, with the path. */
 TEST_CASE(a_source_that_is_not_there_is_named)
 {
     struct launch l;

@@ -58,7 +58,7 @@ TEST_CASE(a_signal_ends_a_training_run)
     }
 }
 
-/* A training is not ended without a question; the run says that it was cut. */
+/* A training is not ended without a question; the run states that it was cut. */
 TEST_CASE(a_lesson_is_left_in_a_training_run)
 {
     static const char *const ways[] = {":quit\r", "qq"};

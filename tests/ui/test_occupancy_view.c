@@ -22,7 +22,7 @@ static void show(struct shown *s, int h, int w, bool ascii)
     assert_non_null(s->text);
 }
 
-static void says(struct shown *s, const char *part)
+static void shows(struct shown *s, const char *part)
 {
     show(s, 22, 80, false);
     if (!strstr(s->text, part))
@@ -98,54 +98,54 @@ static int close_it(void **state)
 /* 65,536 registers / (128 * 256) = 2 blocks of 8 warps, of 64. */
 FIXTURE_CASE(as_it_ran)
 {
-    says(s, "occupancy 25.0 %: 2 blocks, 16 of 64 warps on an SM, 4.00 waves");
-    says(s, "registers        2 blocks   <- the limit");
-    says(s, "warps            8 blocks");
-    says(s, "17.5 % achieved");
-    says(s, "gemm(float*)");
+    shows(s, "occupancy 25.0 %: 2 blocks, 16 of 64 warps on an SM, 4.00 waves");
+    shows(s, "registers        2 blocks   <- the limit");
+    shows(s, "warps            8 blocks");
+    shows(s, "17.5 % achieved");
+    shows(s, "gemm(float*)");
 }
 
 FIXTURE_CASE(fewer_registers_more_warps)
 {
     press(s, LAB_ACT_DOWN, 1);
     press(s, LAB_ACT_LEFT, 8); /* 128 -> 64 */
-    says(s, "it ran with 128");
-    says(s, "occupancy 50.0 %: 4 blocks");
+    shows(s, "it ran with 128");
+    shows(s, "occupancy 50.0 %: 4 blocks");
     assert_ok(lab_keymap_find(s->screen.ops->bindings, 'r')
                   ->act(&s->screen)); /* as it ran */
-    says(s, "occupancy 25.0 %");
+    shows(s, "occupancy 25.0 %");
     press(s, LAB_ACT_RIGHT, 100); /* 255 */
-    says(s, "occupancy 12.5 %: 1 block, 8 of 64 warps on an SM");
+    shows(s, "occupancy 12.5 %: 1 block, 8 of 64 warps on an SM");
 }
 
 /* Other blocks cover the same work with another grid. */
 FIXTURE_CASE(another_block_another_grid)
 {
     press(s, LAB_ACT_LEFT, 4); /* 128 threads: 4 blocks an SM, 2112 blocks */
-    says(s, "occupancy 25.0 %: 4 blocks, 16 of 64 warps on an SM, 4.00 waves");
+    shows(s, "occupancy 25.0 %: 4 blocks, 16 of 64 warps on an SM, 4.00 waves");
     press(s, LAB_ACT_LEFT, 100); /* it stops at one warp */
-    says(s, "        32   it ran with 256");
+    shows(s, "        32   it ran with 256");
     press(s, LAB_ACT_RIGHT, 100);
-    says(s, "      1024   it ran with 256");
-    says(s, "this launch fails"); /* 1024 * 128 registers */
+    shows(s, "      1024   it ran with 256");
+    shows(s, "this launch fails"); /* 1024 * 128 registers */
 }
 
 FIXTURE_CASE(shared_memory_limits)
 {
     press(s, LAB_ACT_DOWN, 2);
     press(s, LAB_ACT_PAGE_UP, 100);
-    says(s, "shared memory    1 block   <- the limit");
-    says(s, "KiB of shared memory");
+    shows(s, "shared memory    1 block   <- the limit");
+    shows(s, "KiB of shared memory");
 }
 
 /* One block has 8 warps, however many an SM could hold. */
 TEST_CASE_WITH(a_small_grid_is_a_limit, open_one_block, close_it)
 {
     struct shown *s = *state;
-    says(s, "8 blocks, 64 of 64 warps on an SM, under 0.01 waves");
-    says(s, "this grid is too small for it: 1 block, 8 of 64 warps on an SM");
-    says(s, "grid             1 block   <- the limit");
-    says(s, "warps            8 blocks");
+    shows(s, "8 blocks, 64 of 64 warps on an SM, under 0.01 waves");
+    shows(s, "this grid is too small for it: 1 block, 8 of 64 warps on an SM");
+    shows(s, "grid             1 block   <- the limit");
+    shows(s, "warps            8 blocks");
     assert_null(strstr(s->text, "8 blocks   <- the limit"));
 }
 
@@ -174,7 +174,7 @@ FIXTURE_CASE(the_stairs_mark_the_launch)
     }
     assert_in_range(heights, 3, 12);
     press(s, LAB_ACT_PAGE_UP, 100);
-    says(s, "Warps over registers a thread: 8 at ▲ 255");
+    shows(s, "Warps over registers a thread: 8 at ▲ 255");
     show(s, 40, 160, false); /* side by side */
     assert_non_null(strstr(s->text, "Warps over threads a block"));
     assert_non_null(strstr(s->text, "Warps over KiB of shared memory"));

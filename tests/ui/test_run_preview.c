@@ -99,7 +99,7 @@ SAMPLE_CASE(losses_are_thinned_and_evaluations_are_not_lost)
     lab_run_preview_release(&p);
 }
 
-/* A run that nobody has added up: its steps would be put together from its rows. */
+/* A run that was not added up: its steps would be put together from its rows. */
 SAMPLE_CASE(a_run_that_was_not_added_up_is_marked)
 {
     assert_ok(sample_run(path, 3, 2, NULL));

@@ -636,7 +636,7 @@ static void unmake(struct world *w)
     plan_release(w->plan);
 }
 
-/* Headers hold what they say, and every step has its item. */
+/* Headers hold the steps that they name, and every step has its item. */
 static void check_tree(const struct world *w)
 {
     const struct lab_step_tree *t = &w->tree;

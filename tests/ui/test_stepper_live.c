@@ -146,7 +146,7 @@ TEST_CASE(a_gradient_is_checked)
 }
 
 /* Pixels that share a cell show their mean: the largest would make all of it bright.
- * It is said of each picture, below of the cursor's. */
+ * Each picture states it, below of the cursor's. */
 TEST_CASE(pixels_that_share_a_cell_show_their_mean)
 {
     assert_ok(play(MLP, "resize 160 45\nawait 60000 step 0 of\n"

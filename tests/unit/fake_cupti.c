@@ -326,7 +326,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
     if (kind == CUPTI_ACTIVITY_KIND_RUNTIME ||
         kind == CUPTI_ACTIVITY_KIND_DRIVER)
         state.calls_left_out =
-            0; /* the kind overrides what was said of calls */
+            0; /* the kind overrides what was set for calls */
     return CUPTI_SUCCESS;
 }
 

@@ -52,7 +52,7 @@ struct fake_cupti *fake_cupti_state(void);
 void fake_cupti_launch(const char *name, int times_known);
 /* The same as seen by a callback and by the counters, without a record. */
 void fake_cupti_count_launch(void);
-/* A record of every other kind, and one of a kind that nobody asked for. */
+/* A record of every other kind, and one of a kind that was not asked for. */
 void fake_cupti_others(void);
 /* A record that cannot be read ends the buffer. */
 void fake_cupti_spoil(void);

@@ -1,5 +1,5 @@
 /* unit/late_backend.h -- the CPU backend with graphs, as a GPU has them: what is
- * launched is done later, when somebody waits. The numbers that a batch was
+ * launched is done later, when a caller waits. The numbers that a batch was
  * filled with are read then, and not before, so that a walk that fills its
  * memory too soon is found out. */
 #pragma once

@@ -15,7 +15,7 @@
  * Node i stands at line 100 + i, column 5 of the file "net.md", tensor i of the
  * data at line 10 + i, parameter i at line 50 + i, the loss at line 200 and the
  * optimizer at line 201. Whatever goes wrong while a net is described ends the
- * cmocka test; net_build() returns what the engine says. */
+ * cmocka test; net_build() returns the engine's status. */
 #pragma once
 #include "engine/gradcheck.h"
 

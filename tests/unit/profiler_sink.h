@@ -1,5 +1,5 @@
 /* tests/unit/profiler_sink.h -- a sink that keeps what it is given. Records may
- * come from any thread; reading waits for nobody. */
+ * come from any thread; reading does not wait. */
 #pragma once
 #include <pthread.h>
 #include <stdlib.h>

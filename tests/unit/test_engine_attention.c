@@ -402,7 +402,7 @@ TEST_CASE(ids_that_are_none)
     refused(&n, LAB_E_PARSE, "[network.from-labels] 'fc'", "'x'");
 }
 
-/* Memory that runs out at any moment is said, and nothing is lost. */
+/* Memory that runs out at any moment is reported, and nothing is lost. */
 TEST_CASE(memory_runs_out)
 {
     struct net n;

@@ -323,8 +323,7 @@ NET_CASE(an_element_has_a_past)
     describe(n, "adam lr=0.02");
     const int steps = net_steps_of(n);
     net_steps(n, steps);
-    same_past(n, names[0], at_index[0], 0, 0,
-              NULL); /* nobody has asked for it */
+    same_past(n, names[0], at_index[0], 0, 0, NULL); /* not asked for */
     assert_ok(lab_walk_restart(n->walk));
     lab_walk_keep_past(n->walk);
     for (int i = 0; i < LONG; i++) {

@@ -140,7 +140,7 @@ TEST_CASE(groups_explain_themselves)
     net_choose(&n, "*", "onednn");
     net_iterate(&n, 2);
     net_explain_all(&n, true);
-    /* Taken apart afterwards: nothing is explained from what nobody wrote. */
+    /* Taken apart afterwards: nothing is explained from memory that was not written. */
     net_choose(&n, NULL, NULL);
     net_explain_all(&n, true);
     struct lab_explanation e;

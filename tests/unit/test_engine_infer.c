@@ -304,7 +304,7 @@ TEST_CASE(the_two_largest_of_four_are_kept)
     net_free(&n);
 }
 
-/* Without memory nothing is pruned, and that is said: a mask of zeros would be taken
+/* Without memory nothing is pruned, and that is reported: a mask of zeros would be taken
  * for one that keeps no weight. */
 TEST_CASE(pruning_without_memory_fails)
 {

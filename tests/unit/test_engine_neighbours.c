@@ -77,7 +77,7 @@ TEST_CASE(questions)
     lab_vocabulary_free(v);
 }
 
-/* One axis says royal, one male, one is the law's. */
+/* One axis is royal, one male, one is the law's. */
 static const float table[7][3] = {{9, 9, 9}, {9, 9, 9},  {5, 5, 0}, {1, -1, 0},
                                   {0, 2, 0}, {0, -3, 0}, {0, 0, 4}};
 

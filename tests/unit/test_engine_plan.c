@@ -66,7 +66,7 @@ NET_CASE(tensors_have_shapes_and_roles)
     assert_int_equal(n->plan->out, net_id(n, "fc2.out"));
     assert_int_equal(n->plan->batch, 5);
     assert_int_equal(n->plan->parameter_count, 4 * 6 + 6 + 6 * 3 + 3);
-    /* Nobody asked for it. */
+    /* It was not asked for. */
     assert_int_equal(lab_plan_tensor(n->plan, "x.grad"), -1);
     assert_int_equal(lab_plan_tensor(n->plan, "fc1.W.velocity"), -1);
 }

@@ -280,7 +280,7 @@ TEST_CASE(threads_share_the_samples_of_a_sequence)
 }
 
 /* 300 samples, 60 steps, 128 units: seconds in plain loops, so the numbers are
- * not done again; the text says so. */
+ * not done again; the text reports it. */
 TEST_CASE(a_large_group_is_not_done_again)
 {
     struct net n;

@@ -549,7 +549,7 @@ FIXTURE_CASE(a_thinned_curve_knows_the_newest_iterations)
     assert_true(f->snap.accuracy == accuracy);
 }
 
-/* Each keeps its own network, and says which had a lower loss. */
+/* Each keeps its own network, and states which had a lower loss. */
 TEST_CASE_WITH(an_earlier_training_is_named, start_patient, end)
 {
     struct fixture *f = *state;
@@ -769,7 +769,7 @@ FIXTURE_CASE(a_choice_is_taken_back)
 struct measured {
     struct lab_session *session;
     int kept;
-    int shown; /* snapshots that say so */
+    int shown; /* snapshots that report it */
     bool stops;
     bool wanted; /* the caller's own stop */
 };

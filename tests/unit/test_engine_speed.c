@@ -322,7 +322,7 @@ TEST_CASE(what_cannot_be_captured_runs_step_by_step)
     assert_null(lab_walk_graph_refused(a.walk));
     both(&a, &b, 6, "without a graph");
     assert_int_equal(late_counts.launches, 0);
-    /* It is said why, once. */
+    /* The reason is reported once. */
     const char *why = lab_walk_graph_refused(a.walk);
     assert_non_null(why);
     assert_string_equal(why, "no capture, on purpose");
@@ -420,7 +420,7 @@ TEST_CASE(recorded_iterations_may_be_graphs)
     net_free(&b);
 }
 
-/* A batch that somebody has overwritten is not taken for the lesson's. */
+/* A batch that was overwritten is not taken for the lesson's. */
 TEST_CASE(data_that_was_changed_comes_back)
 {
     struct net a;

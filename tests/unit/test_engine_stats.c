@@ -1,4 +1,4 @@
-/* What is said of a tensor at a glance, against numbers worked out by hand. */
+/* The summary of a tensor's values, against numbers worked out by hand. */
 #include "test.h"
 
 #include "engine/tensor.h"

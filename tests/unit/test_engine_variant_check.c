@@ -152,7 +152,7 @@ static const struct lab_variant choosy_rows[] = {
 };
 static const struct lab_kernel_set choosy_set = {"relu", choosy_rows, 3};
 
-/* Some sizes refused: still offered. All of them: not, and nothing is said. Any
+/* Some sizes refused: still offered. All of them: not, and nothing is reported. Any
  * other failure is one. */
 TEST_CASE_WITH(a_variant_may_refuse_sizes, back_to_start, back_to_start)
 {
@@ -288,7 +288,7 @@ TEST_CASE_WITH(wrong_steps_are_withdrawn, back_to_start, back_to_start)
         assert_string_not_equal(names[i], "leaks");
         assert_string_not_equal(names[i], "forgets");
     }
-    /* Once a process: nothing more is said. */
+    /* Once a process: nothing more is reported. */
     lab_str_clear(&said);
     assert_ok(lab_backend_check(be, NULL, &said));
     assert_string_equal(lab_str_text(&said), "");

@@ -1,5 +1,5 @@
 /* Limits of a control group: its own and those above it, the smallest one; and none
- * where a file says "max" or is not there. */
+ * where a file has "max" or is not there. */
 #include "test.h"
 #include "file.h"
 

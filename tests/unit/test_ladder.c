@@ -440,7 +440,7 @@ TEST_CASE(a_climb_can_be_ended)
     lab_backend_close(be);
 }
 
-/* Every allocation once: the climb ends or a row says so, and nothing leaks. */
+/* Every allocation once: the climb ends or a row reports it, and nothing leaks. */
 TEST_CASE(memory_may_be_short)
 {
     struct lab_backend *be = cpu();

@@ -11,7 +11,7 @@ TEST_CASE(sizes_without_a_meaning)
     static const struct {
         const char *lab;
         const char *size;
-        const char *says;
+        const char *message;
     } bad[] = {
         {"divergence", "100x33", "[lab.size] 32 branches"},
         {"launch", "100x1025x1", "[lab.size] 1024 threads"},
@@ -40,7 +40,7 @@ TEST_CASE(sizes_without_a_meaning)
         struct lab_ladder_size s;
         enum lab_status st = lab_ladder_size(
             operation_of(bad[i].lab), bad[i].size, strlen(bad[i].size), &s);
-        if (st != LAB_E_USAGE || !error_is(bad[i].says))
+        if (st != LAB_E_USAGE || !error_is(bad[i].message))
             fail_msg("%s %s: %s", bad[i].lab, bad[i].size, lab_error());
     }
 }

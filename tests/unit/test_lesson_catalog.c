@@ -1,4 +1,4 @@
-/* The course in a directory, and what lint says about it. */
+/* The course in a directory, and what lint reports of it. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -272,7 +272,7 @@ TEST_CASE(lint_knows_the_network)
 {
     check_lint(
         "10-first.md",
-        "w 10-first.md:3:1: no summary: add one line that says what the "
+        "w 10-first.md:3:1: no summary: add one line on what the "
         "learner will see\n"
         "e 10-first.md:4:1: order 20 is also that of the lesson second "
         "(DIR/20-second.md)\n"

@@ -102,7 +102,7 @@ static void expect_word(struct lab_walk *w, const char *tensor, int64_t index,
     lab_explanation_release(&e);
 }
 
-/* Point at a number of the data, and it says which word it is about. */
+/* Point at a number of the data, and the text has which word it is about. */
 TEST_CASE(explanations_name_words)
 {
     struct lab_lesson *l;

@@ -1,4 +1,4 @@
-/* Where modules are looked for, and what is said when they are not there. */
+/* Where modules are looked for, and what is reported when they are not there. */
 #include <unistd.h>
 
 #include "test.h"

@@ -206,7 +206,7 @@ TEST_CASE(what_cannot_run_says_why)
             lab_ladder_check(be, &gather, &cases[i].variant, 5, &error),
             LAB_E_UNSUPPORTED);
         if (!error_is(cases[i].why))
-            fail_msg("'%s' does not say '%s'", lab_error(), cases[i].why);
+            fail_msg("'%s' does not state '%s'", lab_error(), cases[i].why);
     }
     lab_backend_close(be);
 }

@@ -97,7 +97,7 @@ static void one_part(const void *arg, int64_t from, int64_t to)
     lab_parallel(1, 1, whole, arg);
 }
 
-/* A loop of one part has no other threads to give work to, and says so only within one
+/* A loop of one part has no other threads to give work to, and reports that only within one
  * of several. */
 TEST_CASE(what_runs_in_a_part_is_known)
 {

@@ -17,7 +17,7 @@
 
 #define FIXTURE_CASE(name) TEST_CASE_OF(name, setup, teardown, struct traced *t)
 
-/* Before the library is found the module says where to get it. Runs first:
+/* Before the library is found the module states where to get it. Runs first:
  * what was opened once stays open. */
 FIXTURE_CASE(a_missing_library_has_a_remedy)
 {

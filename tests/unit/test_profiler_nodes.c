@@ -88,7 +88,7 @@ TEST_CASE(other_launches_stay_as_they_are)
     kept_free(k);
 }
 
-/* The graph's other iterations, of which nobody is told, however many. */
+/* The graph's other iterations, that are not reported, however many. */
 TEST_CASE(launches_nobody_is_told_of_are_not_recorded)
 {
     enum { LAUNCHES = 100 };

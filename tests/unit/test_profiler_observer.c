@@ -361,7 +361,7 @@ FIXTURE_CASE(unreported_steps_have_an_execution_of_their_own)
     gpu.sink.kernel(gpu.sink.user, &kernel, &launch);
     o.unreported_end(o.user);
     assert_int_equal(gpu.pops, 1);
-    o.unreported_end(o.user); /* begun by nobody */
+    o.unreported_end(o.user); /* without a begin */
     assert_int_equal(gpu.pops, 1);
     lab_profiler_get_stats(p, &stats);
     assert_int_equal(stats.join.unreported, 1);

@@ -1,4 +1,4 @@
-/* Where points stand under the roofs, and what is said of them. */
+/* Where points are under the roofs, and their sentences. */
 #include "test.h"
 
 #include "base/format.h"
@@ -114,7 +114,7 @@ TEST_CASE(memory_and_compute_bound)
     close_to(p.allowed_flop_s, 50e12);
     HAS(ARITHMETIC, 40e12, 80, LAB_CEILING_FP32);
     HAS(TENSOR_CORES, 400e12);
-    /* the same on tensor cores, as the counters say */
+    /* the same on tensor cores, by the counters */
     w.counted.fp32_flop = 1e9;
     w.counted.tf32_flop = w.counted.tensor_flop = 1e12;
     w.counted.dram_read_bytes = w.counted.dram_write_bytes = 2e9;
@@ -385,7 +385,7 @@ TEST_CASE(a_library_has_no_loop_to_mend)
     HAS(LIBRARY, 0);
 }
 
-/* "Only" is said at the roof alone: from 60 % on it bounds, with 40 % left. */
+/* "Only" is reported at the roof alone: from 60 % on it bounds, with 40 % left. */
 TEST_CASE(what_is_left_below_a_roof)
 {
     struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 0.65);

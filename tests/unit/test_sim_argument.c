@@ -376,7 +376,7 @@ TEST_CASE(arguments_are_compared_with_parameters)
          "[sim.arg-kind] is a structure");
     fits(NULL, 4, SPECS("in:int[4]", "float:1", "int:4", "float:1"),
          "[sim.arg-kind] has 2 bytes");
-    /* A name that was not demangled says nothing. */
+    /* A name that was not demangled has no type. */
     fits("_Z1kPKffi", 3, SPECS("in:float[4]", "float:1", "int:4"), NULL);
     fits("k(float const*)", 3, SPECS("long:4", "float:1", "int:4"), NULL);
 }

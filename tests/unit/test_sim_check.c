@@ -383,7 +383,7 @@ TEST_CASE(every_wrong_address_is_explained)
     bench_close(b);
 }
 
-/* Tensors in one allocation: what lies between them is nobody's. */
+/* Tensors in one allocation: memory between them is of no tensor. */
 TEST_CASE(a_bounded_tensor_ends_where_it_ends)
 {
     struct bench *b = bench_open(1, ALL, false);

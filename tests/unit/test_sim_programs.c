@@ -150,7 +150,7 @@ static uint32_t to_s32(double v)
 
 static uint32_t divided(uint32_t a, uint32_t b)
 {
-    /* Of more than one that does not fit, and by 0, nothing is said. */
+    /* Of more than one that does not fit, and by 0, nothing is reported. */
     int32_t by = s32(b & 0xFFFF) + 1;
     return (uint32_t)(s32(a) / by);
 }

@@ -1,4 +1,4 @@
-/* PTX as nvcc 13 and clang 14 write it, and as nobody should. */
+/* PTX as nvcc 13 and clang 14 write it, and as no compiler writes it. */
 #include "test.h"
 
 #include "base/mem.h"

@@ -547,7 +547,7 @@ TEST_CASE(mma_sp_finds_metadata_that_cannot_be)
 
 /* ---- ldmatrix, stmatrix, movmatrix ---- */
 
-/* Row r of matrix q is where `row_at` says; the rest of shared memory is noise. */
+/* Row r of matrix q is at `row_at`; the rest of shared memory is noise. */
 static int row_at(int q, int r)
 {
     return LOW + ((r * 4 + q) * 7 % 32) * 32;

@@ -72,7 +72,7 @@ static void check_near(const struct row *r, const char *what, double published,
 {
     if (isnan(computed) || fabs(published / computed - 1) <= 0.02)
         return;
-    fail_msg("%s: %s is %g, its arithmetic says %g", r->field[0], what,
+    fail_msg("%s: %s is %g, its arithmetic gives %g", r->field[0], what,
              published, computed);
 }
 

@@ -236,7 +236,7 @@ SAMPLE_CASE(a_damaged_list_is_not_used)
     record_even(path, 9000, 4);
     list_iterations(path, 1, &read);
     sample_sql(path, "CREATE TABLE kept AS SELECT * FROM time_sum");
-    /* Where the list is used, what it says is seen. */
+    /* Where the list is used, its rows are seen. */
     sample_sql(path, "UPDATE step SET start_ns = NULL, end_ns = NULL");
     list_iterations(path, 1, &found);
     compare_lists(&found, &read);

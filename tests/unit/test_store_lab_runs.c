@@ -177,7 +177,7 @@ SAMPLE_CASE(a_variant_is_compared_with_itself)
     lab_comparison_release(&c);
 }
 
-/* One precision each: names say it where the two differ. */
+/* One precision each: names have it where the two differ. */
 SAMPLE_CASE(names_say_the_precision_that_differs)
 {
     static const struct sample_variant tf32 = {"mma", "tf32", "64", 9000};

@@ -100,7 +100,7 @@ SAMPLE_CASE(runs_come_newest_first)
 }
 
 /* A run that is imported later gets a later number, and is no newer for that.
- * One whose start nobody knows is as old as its import. */
+ * One with an unknown start is as old as its import. */
 SAMPLE_CASE(runs_come_by_their_start)
 {
     struct seen s = {0};

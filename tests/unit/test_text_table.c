@@ -23,7 +23,7 @@ static const char *real(double v, int digits)
     return text;
 }
 
-/* A learner reads 4112, not 4.11e+03; beyond a million the power says more. */
+/* A learner reads 4112, not 4.11e+03; beyond a million the power is easier to read. */
 TEST_CASE(reals_have_no_power_where_they_need_none)
 {
     assert_string_equal(real(4112.3, 3), "4112");

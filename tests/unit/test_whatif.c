@@ -284,7 +284,7 @@ static void compare_kernels(struct shipped *s, int64_t run)
     }
 }
 
-/* As it ran, the screen says what the recorder did where the kernel ran. */
+/* As it ran, the screen states what the recorder did where the kernel ran. */
 TEST_CASE_WITH(recorded_runs_have_their_occupancy, NULL, sample_cleanup)
 {
     static struct shipped s;

@@ -417,9 +417,9 @@ static enum lab_status show(struct gflops *g)
     for (int i = 0; i < g->n_sizes * COLUMNS; i++)
         any = any || !isnan(g->rate[i / COLUMNS][i % COLUMNS]);
     if (!st && !any)
-        st = lab_fail(
-            LAB_E_UNSUPPORTED,
-            "[demo.gflops-nothing] nothing was timed: the lines above say why");
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "[demo.gflops-nothing] nothing was timed: the lines "
+                      "above have the reasons");
     return st;
 }
 

@@ -346,7 +346,7 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
 }
 
 /* Why there are no such columns, in a line after the table. */
-static bool say_uncounted(void *user, const struct lab_run_row *r)
+static bool report_uncounted(void *user, const struct lab_run_row *r)
 {
     struct lab_str *out = user;
     const char *reason = r->counters_reason ? r->counters_reason : "";
@@ -377,7 +377,7 @@ static enum lab_status end_table(struct printing *p, const char *above)
     }
     if (st || p->counted.count > 0)
         return st;
-    st = lab_query_run(p->db, p->run, say_uncounted, &text);
+    st = lab_query_run(p->db, p->run, report_uncounted, &text);
     if (!st)
         return lab_print_str(&text);
     lab_str_release(&text);
@@ -418,7 +418,7 @@ static enum lab_status put_run_tables(struct printing *p,
 }
 
 /* A sweep has points instead. */
-static enum lab_status say_no_steps(struct lab_database *db, int64_t run)
+static enum lab_status report_no_steps(struct lab_database *db, int64_t run)
 {
     unsigned has;
     enum lab_status st = lab_query_contents(db, run, &has);
@@ -446,7 +446,7 @@ static enum lab_status run_show(const struct lab_options *o,
             &p, (enum lab_step_sort)sort, o->reverse);
     lab_text_table_release(&p.table);
     lab_counted_release(&p.counted);
-    return st ? st : say_no_steps(db, p.run);
+    return st ? st : report_no_steps(db, p.run);
 }
 
 /* ---- kernels ---- */
@@ -559,7 +559,7 @@ static enum lab_status list_table(struct listing *l)
     return st || !(l->lost || l->first) ? st : explain(l);
 }
 
-static void say_none(const struct lab_database *db)
+static void report_none(const struct lab_database *db)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -577,7 +577,7 @@ static enum lab_status run_list(const struct lab_options *o,
         o->json ? end_query(lab_query_runs(db, run_line, &l.p), &l.p)
                 : list_table(&l);
     if (st == LAB_OK && l.p.rows == 0)
-        say_none(db);
+        report_none(db);
     return st;
 }
 

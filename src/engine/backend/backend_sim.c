@@ -333,7 +333,7 @@ static void sim_label(struct lab_backend *be, void *memory, size_t offset,
     struct sim_backend *sim = of(be);
     if (lab_grow(&sim->names, sim->name_count, &sim->name_room,
                  sizeof(*sim->names), "names of tensors"))
-        return; /* messages say "input 0" */
+        return; /* messages have "input 0" */
     struct named *n = &sim->names[sim->name_count++];
     *n = (struct named){
         .memory = memory, .at = (char *)memory + offset, .kept = kept};

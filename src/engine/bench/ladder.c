@@ -956,8 +956,8 @@ static void count_wrong(const struct lab_ladder_tensors *t, const void *host,
     }
 }
 
-static enum lab_status say_found(const struct lab_variant *variant,
-                                 const struct found *f, int64_t count)
+static enum lab_status report_found(const struct lab_variant *variant,
+                                    const struct found *f, int64_t count)
 {
     if (f->wrong == 0)
         return lab_fail(LAB_E_CHECK,
@@ -999,7 +999,7 @@ static enum lab_status ladder_show_wrong(struct lab_ladder_tensors *t,
         count_wrong(t, host, count, &found);
         row->wrong = found.wrong;
         row->compared = count;
-        st = say_found(row->variant, &found, count);
+        st = report_found(row->variant, &found, count);
     }
     lab_free(host);
     return st;

@@ -1,4 +1,4 @@
-/* ops/unary.h -- elementwise ops: all that one of them has to say of itself.
+/* ops/unary.h -- elementwise ops: all that one of them has to state.
  *
  * The steps, the explanations and the gradient are the same for every function
  * of one number; an op gives the function, its slope, their words and their

@@ -343,7 +343,7 @@ candidate(struct maker *m, const struct lab_step *step, const char *name)
 }
 
 /* Does the step have a preferred variant without a known time? What others take
- * says nothing then. */
+ * means nothing then. */
 static bool lacks_preferred(struct maker *m, const struct lab_step *step,
                             const char *key)
 {

@@ -1532,7 +1532,7 @@ static bool epoch_ended(struct lab_session *s)
 }
 
 /* Within an iteration the walk stays before a step, as after any stop. */
-static void say_stopped(struct lab_session *s)
+static void report_stopped(struct lab_session *s)
 {
     const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
     int at = lab_walk_position(s->walk);
@@ -1584,8 +1584,8 @@ static enum lab_status begin_best(struct lab_session *s)
 }
 
 /* Which network it is now, after `made` iterations. */
-static void say_back(struct lab_session *s, const struct lab_patience *own,
-                     bool ended, int64_t made)
+static void report_back(struct lab_session *s, const struct lab_patience *own,
+                        bool ended, int64_t made)
 {
     const struct lab_patience *all = &s->patience;
     const struct lab_patience *p = ended ? all : own;
@@ -1691,12 +1691,12 @@ static enum lab_status session_train(struct lab_session *s,
         st = LAB_OK; /* the network is there, its numbers are not */
     } else if (st == LAB_E_CANCELLED) {
         s->now.train_whole = false;
-        say_stopped(s);
+        report_stopped(s);
         return LAB_OK;
     }
     s->now.train_whole = s->now.train_whole && !st;
     if (!st && back)
-        say_back(s, &own, ends, made);
+        report_back(s, &own, ends, made);
     if (!st && !s->now.stop_reason[0])
         stop_because(s, "trained %lld iteration%s%s",
                      (long long)s->now.train_done,

@@ -2535,8 +2535,8 @@ static int explaining_step(const struct lab_walk *w, int tensor)
 }
 
 /* The right-hand side from now on. */
-static enum lab_status say(struct lab_explanation *e, const char *what,
-                           const char *word)
+static enum lab_status explain(struct lab_explanation *e, const char *what,
+                               const char *word)
 {
     struct lab_str s;
     lab_str_init(&s);
@@ -2588,17 +2588,18 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     if (e.unwritten)
         e.value = e.shown = NAN;
     if (e.unwritten && lab_schedule_hider(w->schedule, w->plan, tensor) >= 0)
-        st = say(&e, "not written: the variant chosen computes it on its way",
-                 "");
+        st = explain(
+            &e, "not written: the variant chosen computes it on its way", "");
     else if (!e.unwritten && step < 0 && computed)
-        st = say(&e,
-                 "computed in one with other steps, by the variant that was "
-                 "chosen then",
-                 "");
+        st =
+            explain(&e,
+                    "computed in one with other steps, by the variant that was "
+                    "chosen then",
+                    "");
     const char *word =
         lab_data_word_at(w->data, w->plan, tensor, index, e.shown);
     if (!st && word)
-        st = say(&e, "from the data, the word ", word);
+        st = explain(&e, "from the data, the word ", word);
     if (!st)
         *out = e;
     return st;
@@ -2807,7 +2808,7 @@ static enum lab_status decode_again(struct lab_walk *w)
 
 /* Place t of every row: run, read, choose. A row that computes NaN gives -1,
  * which is no symbol; the next place reads 0 then. */
-static enum lab_status say_place(struct lab_walk *w, int64_t t, void *out)
+static enum lab_status report_place(struct lab_walk *w, int64_t t, void *out)
 {
     struct lab_decoder *d = &w->decoder;
     const struct lab_plan *plan = w->plan;
@@ -2863,7 +2864,7 @@ static enum lab_status walk_decode_batch(struct lab_walk *w, int64_t first,
     for (int64_t i = 0; i < plan->batch * d->T; i++)
         d->input[i] = i % d->T == 0 ? begin : 0;
     for (int64_t t = 0; t < d->T && !st; t++)
-        st = say_place(w, t, out);
+        st = report_place(w, t, out);
     if (!st)
         count_rows(d, rows);
     return st;

@@ -277,7 +277,7 @@ void lab_cupti_listen_marks(CUpti_CallbackId call,
     attached.marks = listener;
 }
 
-/* Nsight tools come in by injection and say so in the environment. CUPTI
+/* Nsight tools come in by injection, which the environment shows. CUPTI
  * itself as the NVTX library is no other tool. */
 static enum lab_status find_other_tool(void)
 {

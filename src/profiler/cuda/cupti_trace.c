@@ -239,7 +239,7 @@ static enum lab_status mark_open(void)
         return lab_fail(
             LAB_E_UNSUPPORTED,
             "[trace.driver] the driver does not start (cuInit: error %d); "
-            "nvidia-smi says more",
+            "nvidia-smi shows more",
             (int)init);
     return lab_fail(LAB_E_UNSUPPORTED,
                     "[trace.no-correlation] %s tells no correlation id of a "
@@ -278,7 +278,7 @@ static uint32_t api_name(int driver, CUpti_CallbackId id)
     return name;
 }
 
-/* Both 0 is CUPTI's way to say that no time could be taken. */
+/* CUPTI gives both as 0 where no time could be taken. */
 static int set_times(int64_t *start_ns, int64_t *end_ns, uint64_t start,
                      uint64_t end)
 {

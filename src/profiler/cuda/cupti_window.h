@@ -3,7 +3,7 @@
  *
  * CUPTI numbers the calls of the whole process with one counter, and a kernel,
  * copy or memset bears the number of the call that made it. So the numbers at
- * push and pop (cupti_trace.c) say to which execution every number in between
+ * push and pop (cupti_trace.c) give to which execution every number in between
  * belongs, without a record of the calls themselves. The numbers have 32 bits
  * and come round again after some hours of launches; here they are kept with
  * 64, and a record's is taken for the one nearest to the newest push or pop.

@@ -525,7 +525,7 @@ static enum lab_status lower_bar(struct sim_lowering *l,
 }
 
 /* membar.cta, fence.acq_rel.gpu, fence.proxy.async.shared::cta ... A fence of global
- * memory alone, of another proxy or of mbarrier.init says nothing that the checks
+ * memory alone, of another proxy or of mbarrier.init means nothing that the checks
  * ask for. */
 static void lower_fence(const struct lab_ptx_instr *in, struct sim_instr *out)
 {

@@ -18,7 +18,7 @@ static const char *verb(const struct sim_access *a)
                                   : "atomic operation";
 }
 
-/* A lane that must not touch memory: says why, and ends it. */
+/* A lane that must not touch memory: reports why, and ends it. */
 static void refuse(struct sim_warp *w, const struct sim_instr *i,
                    const struct sim_access *a, enum lab_ptx_space space,
                    int lane, const char *why)
@@ -194,7 +194,7 @@ static void read_or_set(struct sim_warp *w, const struct sim_instr *i,
     }
 }
 
-/* Lanes that may write: not where a label says that it is only read. */
+/* Lanes that may write: not where a label marks it as only read. */
 static uint32_t writable(struct sim_warp *w, const struct sim_instr *i,
                          const struct sim_access *a, const struct sim_alloc *g,
                          uint32_t lanes)

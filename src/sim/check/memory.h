@@ -37,8 +37,8 @@ struct sim_alloc {
     size_t block_bytes;
     bool freed;
     uint64_t freed_when; /* order of the frees */
-    bool read_only;      /* a label says so of some of it */
-    bool bounded;        /* a label says that it is used by labels alone */
+    bool read_only;      /* by a label, of some of it */
+    bool bounded;        /* by a label: used by labels alone */
     bool whole;          /* every byte was written; `set` is NULL then */
     sim_set_t *set;
     struct sim_named *names; /* the newest last */

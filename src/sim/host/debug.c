@@ -662,7 +662,7 @@ struct frame {
     bool called;  /* by an instruction, with code of its own */
     int32_t file; /* -1: the kernel's own lines */
     int32_t
-        inlined_at; /* -1: nothing is inlined here, or clang does not say so */
+        inlined_at; /* -1: nothing is inlined here, or clang does not record it */
 };
 
 static struct frame frame_of(const struct lab_sim_debug *d)

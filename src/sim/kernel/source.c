@@ -1451,7 +1451,7 @@ static struct element read_element(const struct parser *p, size_t from,
 
 enum array_match { ARRAY_OTHER, ARRAY_FOUND, ARRAY_UNKNOWN };
 
-/* Fills in what `total` bytes say of the size of an element and the first side. */
+/* Fills in what follows from `total` bytes for the size of an element and the first side. */
 static enum array_match fit(struct lab_sim_array *a, int64_t total)
 {
     int64_t inner = a->element_bytes > 0 ? a->element_bytes : 1;

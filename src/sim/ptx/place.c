@@ -21,7 +21,7 @@ static bool of_compiler(const char *path)
 static int32_t user_place(const struct lab_ptx *ptx, int32_t place)
 {
     int32_t at = place;
-    /* A chain is no longer than the table, whatever a hostile text says. */
+    /* A chain is no longer than the table, whatever a hostile text has. */
     for (int32_t i = 0; at >= 0 && i < ptx->place_count; i++) {
         const struct lab_ptx_place *p = &ptx->places[at];
         if (p->line > 0 && p->file >= 0 && p->file < ptx->file_count &&

@@ -534,7 +534,7 @@ static bool new_reg(struct reader *r, const struct name *name,
     return true;
 }
 
-/* What a name means here, NULL: nothing yet; r->st says whether that is an error. */
+/* What a name means here, NULL: nothing yet; r->st is set where that is an error. */
 static struct symbol *find(struct reader *r, struct name *name)
 {
     struct symbol *s = name->bound;
@@ -1631,7 +1631,7 @@ static bool take_initialiser(struct reader *r, struct lab_ptx_variable *v,
     return !r->st;
 }
 
-/* One name with its sizes, of what `d` says. */
+/* One name with its sizes, of the kind of `d`. */
 static bool take_variable(struct reader *r, const struct declared *d,
                           struct name **name, struct lab_ptx_variable *v,
                           struct shape *shape)

@@ -351,7 +351,7 @@ static void count_product(struct sim_warp *w, const struct shape *s)
     w->counts.flops_tensor += 2 * (int64_t)s->m * s->n * s->k;
 }
 
-/* What mma.sp keeps of A, `kept` (m, k / 2), to where its bits say, with zeros
+/* What mma.sp keeps of A, `kept` (m, k / 2), to the positions that its bits name, with zeros
  * between: a (m, k). PTX ISA, "Sparse matrix storage": a lane has the bits of 16
  * columns of row G, and in its upper half of row G + 8; at a depth of 16 lane
  * `selector` of each four, at 32 lanes 2 selector and the next. false with a

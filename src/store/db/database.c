@@ -297,7 +297,7 @@ enum lab_status lab_database_integrity(struct lab_database *db,
                                        const char *pragma, const char *path,
                                        const char *other)
 {
-    char complaint[200] = "no memory to say where";
+    char complaint[200] = "no memory for where it is";
     struct lab_str instead;
     struct lab_stmt s = lab_stmt_new(db, pragma);
     const char *text = lab_stmt_next(&s) ? lab_column_text(&s) : NULL;
@@ -432,7 +432,7 @@ static enum lab_status make_parents(const char *path)
     return st;
 }
 
-/* What SQLite would say is the error of its second try, to read a file that is
+/* SQLite's own message is of its second try, to read a file that is
  * not there. */
 static enum lab_status check_place(const char *path)
 {

@@ -29,7 +29,7 @@ struct csv {
     int64_t run;
     bool first;      /* on this line */
     bool labs[LABS]; /* has columns for them */
-    bool variants;   /* a lab's steps or kernels alone say what they are of */
+    bool variants;   /* steps and kernels have columns of variants */
     int lab;         /* the table that is written */
     struct lab_counted_run counted;
     enum lab_status st;

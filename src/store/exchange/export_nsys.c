@@ -4,7 +4,7 @@
 
 #include "export_priv.h"
 
-/* The tables that hold a run's rows; `range` where the run says between which
+/* The tables that hold a run's rows; `range` where the run has between which
  * rows they lie. */
 static const struct table {
     const char *name;

@@ -297,7 +297,7 @@ static void add_complaint(struct lab_str *sql, const struct column *c)
     }
 }
 
-/* The first text that is too long: SQLite does not say where it found it. It is
+/* The first text that is too long: SQLite does not report where it found it. It is
  * measured, and for that read, without the limit. */
 static enum lab_status blame_long_text(struct lab_import *in, const char *table,
                                        const struct columns *columns)
@@ -1143,8 +1143,8 @@ static enum lab_status mark_living(struct lab_import *in)
     return lab_stmt_end(&s);
 }
 
-/* What a run is; a file that does not say it has it by the rule of
- * profiles/schema_5.sql, which says lesson of what may turn out a lab. */
+/* What a run is; a file without it has it by the rule of
+ * profiles/schema_5.sql, which has "lesson" for what may turn out a lab. */
 static const char *kind_of(const struct columns *c)
 {
     return has(c, "kind")           ? "s.kind"
@@ -1451,7 +1451,7 @@ static enum lab_status find_ranges(struct lab_import *in)
         in->rows_before[0]);
 }
 
-/* A file of an older version does not say which of its runs are labs. */
+/* A file of an older version does not mark which of its runs are labs. */
 static enum lab_status find_labs(struct lab_import *in)
 {
     return import_exec(
@@ -1496,7 +1496,7 @@ static enum lab_status import_all(struct lab_import *in,
                                   struct lab_import_report *report)
 {
     enum lab_status st = check_structure(in);
-    /* Not before: it would end at a long text, and not say where that is. */
+    /* Not before: it would end at a long text, and not report where that is. */
     sqlite3_limit(in->db->sql, SQLITE_LIMIT_LENGTH, LAB_IMPORT_MOST_BYTES);
     if (st == LAB_OK)
         st = find_kind(in);

@@ -664,7 +664,7 @@ enum lab_status lab_fact_parse(struct lab_fact_table **out, const char *path,
     return st;
 }
 
-/* ---- the row of the course that it says it is of ---- */
+/* ---- the row of the course that it names ---- */
 
 static enum lab_status load(const char *path, char **text, size_t *size)
 {

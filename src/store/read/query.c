@@ -53,7 +53,7 @@ static enum lab_status run_fill_from_rows(struct lab_database *db,
     return lab_stmt_end(&s);
 }
 
-/* Whether the process that records a run is gone. Only this machine can say
+/* Whether the process that records a run is gone. Only this machine can tell
  * so of its own processes. */
 static bool recorder_is_gone(const char *host, int64_t pid, int64_t start)
 {

@@ -465,7 +465,7 @@ static void bind_range_text(sqlite3_stmt *s, int i,
     sqlite3_bind_text(s, i, text, n, SQLITE_TRANSIENT);
 }
 
-/* CUPTI's way to say that there is no time is a start and an end of 0. */
+/* CUPTI gives a start and an end of 0 where there is no time. */
 static bool is_timed(const struct lab_bulk_row *row)
 {
     const struct lab_record *r = &row->record;

@@ -1853,7 +1853,7 @@ static enum lab_status print(struct kernel_state *st, const char *word)
     struct lab_str lanes;
     lab_str_init(&text);
     lab_str_init(&lanes);
-    /* It reads the values anew, and says what is wrong. */
+    /* It reads the values again, and reports what is wrong. */
     enum lab_status failed = lab_kernel_print_add(
         &lanes, &st->values, st->at->debug, kernel_focus(st), word);
     for (int i = 0; !failed && i < st->values.count; i++)

@@ -288,7 +288,7 @@ static enum lab_status reload(struct lab_screen *s)
         status = lab_table_set_count(&st->runs, st->model->run_count);
     }
     st->runs.empty = st->model->runs_unread
-                         ? "The runs cannot be read: d says why."
+                         ? "The runs cannot be read: d shows why."
                          : lab_str_text(&st->none);
     lab_ui_tick_every(s->ui, st->model->waiting ? WAITING_MS : 0);
     return status;
@@ -322,7 +322,7 @@ static void home_release(struct lab_screen *s)
     lab_str_release(&st->none);
 }
 
-static void say_no_runs(struct home_state *st)
+static void report_no_runs(struct home_state *st)
 {
     const struct lab_runs_model *runs = st->model->all_runs;
     lab_str_add(&st->none, "No runs yet: open a lesson");
@@ -404,7 +404,7 @@ static void fit_folds(struct home_state *st, int rows)
 }
 
 /* The list may be scrolled past it. */
-static void say_broken(struct lab_screen *s)
+static void report_broken(struct lab_screen *s)
 {
     const struct home_state *st = s->state;
     const struct lab_catalog *c = st->model->catalog;
@@ -426,12 +426,12 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
     lab_record_list_init(&st->run_list, &lab_run_fields, 0);
     lab_table_init(&st->runs, &st->run_list.ops, &st->run_list);
     st->lessons.empty = "No lessons were found.";
-    say_no_runs(st);
+    report_no_runs(st);
     enum lab_status status = reload(s);
     if (status)
         return status;
     select_next_lesson(st);
-    say_broken(s);
+    report_broken(s);
     if (st->model->note && st->model->note[0])
         lab_ui_message(s->ui, LAB_ROLE_WARN, "%s", st->model->note);
     return LAB_OK;
@@ -520,7 +520,7 @@ static int box_named(const struct lab_network_spec *spec, const char *name,
     return 0;
 }
 
-/* The number that says most about the node: "16" units, filters, heads ... */
+/* The number that describes the node best: "16" units, filters, heads ... */
 static void describe(struct lab_diagram_box *b, const struct lab_node_spec *n)
 {
     snprintf(b->text[0], sizeof(b->text[0]), "%s", n->op->name);

@@ -178,7 +178,7 @@ static void run_release(struct lab_screen *s)
 
 /* A lab's repeats are timed without the trace, each variant is traced once more
  * afterwards, and a sweep has rows of its own instead of steps. */
-static void say_empty(struct run_state *st)
+static void report_empty(struct run_state *st)
 {
     const struct lab_runs_model *m = st->args.model;
     bool lab = lab_run_is_lab(&st->args.run);
@@ -211,7 +211,7 @@ static enum lab_status run_init(struct lab_screen *s, const void *args)
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
     enum lab_status status = load(st);
-    say_empty(st);
+    report_empty(st);
     if (!status)
         open_flame(s);
     return status;

@@ -216,7 +216,7 @@ static void check_driver(struct lab_doctor *d, const struct lab_device_info *i)
            i && i->runtime[0] ? ", runtime " : "", i ? i->runtime : "");
 }
 
-static void say_device(struct lab_doctor *d, const struct lab_device_info *i)
+static void report_device(struct lab_doctor *d, const struct lab_device_info *i)
 {
     char name[32];
     snprintf(name, sizeof(name), "device %d", i->device_id);
@@ -294,7 +294,7 @@ static bool check_devices(struct lab_doctor *d,
     }
     lab_backend_info(be, &info);
     check_driver(d, &info);
-    say_device(d, &info);
+    report_device(d, &info);
     check_cublas(d, be);
     check_variants(d, be); /* first: it withdraws what does not fit */
     check_cudnn(d, be, module);
@@ -303,7 +303,7 @@ static bool check_devices(struct lab_doctor *d,
         if (lab_backend_open(&be, "cuda", i))
             break; /* there are no more */
         lab_backend_info(be, &info);
-        say_device(d, &info);
+        report_device(d, &info);
         lab_backend_close(be);
     }
     return true;
@@ -753,8 +753,8 @@ static void report_times(struct lab_doctor *d, struct lab_database *db)
 
 /* lab_error() of a database that cannot be used: "FILE: what is wrong; what can
  * be done"; or `remedy` is what can be done. */
-static void say_refused(struct lab_doctor *d, const char *path,
-                        const char *remedy)
+static void report_refused(struct lab_doctor *d, const char *path,
+                           const char *remedy)
 {
     const char *text = lab_error();
     size_t n = strlen(path);
@@ -767,8 +767,8 @@ static void say_refused(struct lab_doctor *d, const char *path,
 }
 
 /* Of an older schema, or with nothing in it: any writer mends that. */
-static void say_unfinished(struct lab_doctor *d, const char *path,
-                           const char *option)
+static void report_unfinished(struct lab_doctor *d, const char *path,
+                              const char *option)
 {
     struct lab_str remedy;
     lab_str_init(&remedy);
@@ -782,13 +782,13 @@ static void say_unfinished(struct lab_doctor *d, const char *path,
             LAB_WORDS("profile", "import", path, "--db", "FILE"));
         lab_str_add(&remedy, "` copies its runs into another file");
     }
-    say_refused(d, path, lab_str_text(&remedy));
+    report_refused(d, path, lab_str_text(&remedy));
     lab_str_release(&remedy);
 }
 
 /* A database that could be read. */
-static void say_usable(struct lab_doctor *d, const char *path, int64_t runs,
-                       bool checked)
+static void report_usable(struct lab_doctor *d, const char *path, int64_t runs,
+                          bool checked)
 {
     bool writable = access(path, W_OK) == 0 && can_make(path);
     report(d, "database", writable ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING,
@@ -814,7 +814,7 @@ static void look_into(struct lab_doctor *d, const char *path,
     int64_t runs = 0;
     enum lab_status st = lab_database_open(&db, path, &read);
     if (st == LAB_E_STATE) {
-        say_unfinished(d, path, option);
+        report_unfinished(d, path, option);
         return;
     }
     if (!st)
@@ -822,9 +822,9 @@ static void look_into(struct lab_doctor *d, const char *path,
     if (!st)
         st = lab_query_runs(db, count_run, &runs);
     if (st) {
-        say_refused(d, path, NULL);
+        report_refused(d, path, NULL);
     } else {
-        say_usable(d, path, runs, checked);
+        report_usable(d, path, runs, checked);
         report_times(d, db);
         report_winners(d, db, option);
     }

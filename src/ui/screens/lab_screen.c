@@ -647,7 +647,7 @@ static void read_tuning(const struct lab_bench_screen *s,
 }
 
 /* The newest run of this machine, and the recorded one. What cannot be read is left
- * out: the command says why. */
+ * out: the command reports why. */
 static void read_picture(const struct lab_bench_screen *s,
                          struct lab_bench_data *out)
 {
@@ -1017,7 +1017,7 @@ static bool has_ended(struct lab_bench_screen *s)
 
 /* A kernel that runs cannot be ended, only waited for: the wait is reported, and a
  * signal ends it. */
-static void say_wait(struct lab_bench_screen *leaving)
+static void report_wait(struct lab_bench_screen *leaving)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
     lab_signals_end_now(lab_signals_caught());
@@ -1046,7 +1046,7 @@ static void end(struct lab_bench_screen *s)
 void lab_bench_screen_reap(struct lab_bench_screen **leaving, bool wait)
 {
     if (wait && *leaving)
-        say_wait(*leaving);
+        report_wait(*leaving);
     while (*leaving) {
         struct lab_bench_screen *s = *leaving;
         if (!wait && !has_ended(s)) {

@@ -97,10 +97,10 @@ static int read_gpus(char *model, size_t size)
 enum { LINE_MOST = 79 };
 static const char as_asked[] = "Steps run on the CPU, as --backend cpu asks; P "
                                "has runs recorded on GPUs.";
-static const char no_module[] = "No GPU: steps run on the CPU; d says why. P "
+static const char no_module[] = "No GPU: steps run on the CPU; d shows why. P "
                                 "has runs recorded on GPUs.";
 static const char not_found[] = "No GPU was found: steps run on the CPU; d "
-                                "says more. P has recorded runs.";
+                                "shows more. P has recorded runs.";
 _Static_assert(sizeof(as_asked) - 1 <= LINE_MOST, "it is cut");
 _Static_assert(sizeof(no_module) - 1 <= LINE_MOST, "it is cut");
 _Static_assert(sizeof(not_found) - 1 <= LINE_MOST, "it is cut");

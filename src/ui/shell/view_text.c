@@ -558,7 +558,7 @@ static bool help_action(struct lab_screen *s, int action)
 }
 
 static const struct lab_binding help_keys[] = {
-    {"Enter", true, "run", "do what the row under the cursor says",
+    {"Enter", true, "run", "do what the row under the cursor names",
      LAB_ACT_OPEN},
     {"/ F3", true, "filter", "show the keys and commands with the words typed",
      LAB_ACT_SEARCH},

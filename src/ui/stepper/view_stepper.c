@@ -5303,7 +5303,7 @@ static void draw_use(const struct lab_stepper *v, struct lab_canvas *c,
                      struct lab_rect row, int step, const char *what,
                      int name_w)
 {
-    enum { LEAST = 20 }; /* columns of a formula that says something */
+    enum { LEAST = 20 }; /* columns in which a formula is readable */
     const struct lab_step *s = v->snap.schedule->steps[step].step;
     lab_canvas_add(c, &row, LAB_ROLE_DIM, "%-11s", what);
     lab_canvas_add(c, &row, lab_role_of_phase(s->phase), "%-*s ", name_w,
@@ -5363,7 +5363,7 @@ static void draw_explain(struct lab_stepper *v, struct lab_canvas *c,
     draw_term_bars(v, c, r);
     if (v->tensor < 0)
         return;
-    /* On lines of their own, where these have them or a part that says enough. */
+    /* On lines of their own, where these have them or a part that is enough. */
     struct lab_rect uses = below_lines(c, r);
     if (uses.h <= count_uses(v) && uses.h < USES_BELOW)
         uses = right_of_lines(c, r, USES_W);
@@ -5854,7 +5854,7 @@ static void write_topic(const struct lab_stepper *v, struct topic t,
         v->model.text_for(v->model.user, t.step, t.node, t.phase, columns, out);
 }
 
-/* Where the text of the pane leaves room: what the lesson says of the steps that
+/* Where the text of the pane leaves room: the lesson's text on the steps that
  * follow, behind the last step those of the next iteration, and then the introduction,
  * as long as there is room; the last one scrolls. Steps may share one. */
 static void add_next_texts(struct lab_stepper *v, int columns, int rows,

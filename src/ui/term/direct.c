@@ -1,6 +1,6 @@
 /* direct.c -- direct colour for a terminal that is described with 256. Nearly
  * all terminals have direct colour and state it in COLORTERM; few machines have the
- * description that says so to curses. It is made here, of the loaded one, in the
+ * description that tells curses so. It is made here, of the loaded one, in the
  * format of term(5) with numbers of 32 bits, and is given to curses in TERMINFO. */
 #include "term/direct.h"
 

@@ -291,7 +291,7 @@ const char *lab_heat_full(const struct lab_canvas *c)
     return shade(c, 1, 1);
 }
 
-/* e-05: the 0 says nothing. */
+/* e-05: the 0 means nothing. */
 static void cut_exponent(char *text)
 {
     char *exponent = strchr(text, 'e');

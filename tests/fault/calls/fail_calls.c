@@ -12,7 +12,7 @@
  *
  * What stdio does inside the C library cannot be replaced: fread(), fwrite(),
  * fflush() and fclose() count as calls of their own. Standard error is spared:
- * it has to say what failed. */
+ * it has to report what failed. */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE
 #include <dirent.h>

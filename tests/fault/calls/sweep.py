@@ -7,7 +7,7 @@ comes of it:
 
   - no crash, no hang;
   - exit code 0 only with the output and the files of an undisturbed run, or
-    where the command itself says what is missing (a run "in part only");
+    where the command itself states what is missing (a run "in part only");
   - else a message on standard error;
   - the database passes PRAGMA integrity_check, what was in it before is in it
     still, the next command reads it;
@@ -99,7 +99,7 @@ TYPED = b"step\nnext\nprint fc1.W\nexplain fc2.y[0,1]\nbreak fc2\ncontinue\n" \
 
 
 class Command:
-    """words; files it writes; `partial`: what an exit code of 0 may say on
+    """words; files it writes; `partial`: what an exit code of 0 may state on
     standard output and error when not all was recorded; `steady`: it prints
     the same each time, but for numbers."""
 

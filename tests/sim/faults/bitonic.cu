@@ -35,7 +35,7 @@ __global__ void bitonic(float *data, int n)
     }
     for (int size = 2; size <= 256; size *= 2)
         for (int step = size / 2; step > 0; step /= 2) {
-#if FAULT == 2 // steps within a warp need none, one says
+#if FAULT == 2 // steps within a warp need none, it seems
             if (step >= 32)
                 __syncthreads();
 #else

@@ -13,7 +13,7 @@ LAB_C_BEGIN
  * hands out its dlopen() handle, which stays open until the program ends.
  * LAB_E_NOTFOUND      no folder has the file (the detail names the folders)
  * LAB_E_UNSUPPORTED   it is there and cannot be loaded, for a library that it
- *                     needs is missing, say (the detail has the loader's words)
+ *                     needs is missing, for example (the detail has the loader's message)
  * LAB_E_ARG           not a plain file name */
 enum lab_status lab_module_open(const char *file, void **handle);
 

@@ -150,7 +150,7 @@ enum lab_status lab_bench_writer_open(const struct lab_options *o,
                                       const struct lab_device_info *device,
                                       struct lab_writer **writer,
                                       struct lab_database **db, int64_t *run);
-/* Closes both, which may be NULL; the run ends as `summary` says (NULL: nothing is
+/* Closes both, which may be NULL; the run ends with `summary` (NULL: nothing is
  * written of its end). */
 void lab_bench_writer_close(struct lab_writer *writer, struct lab_database *db,
                             const struct lab_run_summary *summary);

@@ -70,7 +70,7 @@ enum lab_status lab_debugger_variants(const struct lab_snapshot *snap,
 /* The step that a node is shown by: the schedule's step `index` where it is
  * one of the node's own op, which an update step is not, else its first; -1. */
 int lab_debugger_step_of(const struct lab_snapshot *snap, int node, int index);
-/* "fastest, runs now (measured)": what there is to say of a candidate beside
+/* "fastest, runs now (measured)": what is known of a candidate beside
  * its time. */
 const char *lab_candidate_note(const struct lab_candidate *c,
                                const struct lab_schedule_step *at,

@@ -7,7 +7,7 @@
  * runs, or the first iteration has ended, so that looking at a lesson leaves
  * nothing behind; with a walk at once, and a database that cannot be written is
  * an error then. Without a database everything else works, and
- * lab_recording_note() says why nothing is stored. A restart ends the run; the
+ * lab_recording_note() has the reason why nothing is stored. A restart ends the run; the
  * next step begins another, so that one run is one walk from one seed.
  *
  * Threads: hooks run on the thread that walks; the rest on any one thread, which

@@ -5,5 +5,5 @@
 #include "debug/options.h"
 
 /* Until `quit` or the end of the input. Returns the exit code: a command that
- * fails says so and is no failure of the session. */
+ * fails is reported and is no failure of the session. */
 int lab_plain_session(const struct lab_options *o, const char *lesson);

@@ -36,7 +36,7 @@ LAB_C_BEGIN
  * relative XDG_STATE_HOME is ignored. */
 enum lab_status lab_progress_path(char *out, size_t cap);
 /* Reads `path`. A missing file is an empty one. One that is not understood is
- * renamed to PATH.bad (or .bad1 ...), and `note` says so, with line and column.
+ * renamed to PATH.bad (or .bad1 ...), which `note` reports, with line and column.
  * Errors: LAB_E_IO, LAB_E_NOMEM. */
 enum lab_status lab_progress_load(struct lab_progress *out, const char *path);
 void lab_progress_release(struct lab_progress *p);

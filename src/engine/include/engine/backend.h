@@ -179,7 +179,7 @@ struct lab_backend_ops {
 struct lab_backend {
     const struct lab_backend_ops *ops;
     bool host_memory; /* alloc() gives memory that the host may read */
-    bool untimed;     /* how long a step takes says nothing: a simulation */
+    bool untimed;     /* how long a step takes means nothing: a simulation */
 };
 
 /* ---- a convolution by cuDNN, call by call ----

@@ -25,7 +25,7 @@ struct lab_sampling {
 LAB_C_BEGIN
 /* For the walk of a lesson that reads text; the walk must outlive it, and its
  * spec. The variants are those that the walk has now. LAB_E_USAGE: the data
- * is no text; LAB_E_SHAPE: the network does not say what comes next at every
+ * is no text; LAB_E_SHAPE: the network does not predict what comes next at every
  * place; LAB_E_NOMEM. */
 enum lab_status lab_generator_new(struct lab_generator **out,
                                   struct lab_walk *walk);

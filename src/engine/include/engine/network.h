@@ -17,7 +17,7 @@ struct lab_place {
     int column; /* from 1 */
 };
 
-/* What the numbers of a tensor say of words. */
+/* What the numbers of a tensor mean as words. */
 enum lab_tensor_words {
     LAB_NO_WORDS,
     LAB_WORD_IDS,    /* every element is a word's number */

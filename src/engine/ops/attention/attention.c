@@ -1,5 +1,5 @@
 /* attention: self-attention with heads. Three projections of x, scaled dot
- * product attention in every head, and a projection of what the heads say. */
+ * product attention in every head, and a projection of the heads' results. */
 #include "attend.h"
 #include "engine/op.h"
 

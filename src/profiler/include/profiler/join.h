@@ -41,7 +41,7 @@ void lab_join_set_device(struct lab_join *j,
                          const struct lab_device_info *device);
 
 /* The run begins: records that have no step and were over by `moment_ns` (a
- * check of the kernels while the backend was opened, say) are not of it. */
+ * check of the kernels while the backend was opened) are not of it. */
 void lab_join_begin(struct lab_join *j, int64_t moment_ns);
 
 /* The next graph that is launched under execution `exec`: nodes before

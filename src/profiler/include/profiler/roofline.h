@@ -1,5 +1,5 @@
 /* profiler/roofline.h -- a step or a kernel under the roofs of a
- * device, and what holds it back.
+ * device, and what limits it.
  *
  * With intensity I = flop / bytes a device can do at most
  * min(arithmetic, I * memory) (Williams, Waterman, Patterson: Roofline, 2009).

@@ -3,7 +3,7 @@
 #pragma once
 #include "store/contents.h"
 
-/* `wanted`: bits of enum lab_content. An error that says what the run has not,
+/* `wanted`: bits of enum lab_content. An error that names what the run has not,
  * LAB_E_NOTFOUND; to be called where something is missing. Where kernels are
  * missing it says of the steps too that they are. */
 enum lab_status lab_fail_missing(struct lab_database *db, int64_t run,

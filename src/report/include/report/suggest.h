@@ -30,7 +30,7 @@ struct lab_str lab_suggest_command_text(const char *db,
  * usual one, or the one that ships and is only read. */
 const char *lab_suggest_db(const struct lab_database *db);
 /* Appends a text, and to each `lapenna-lab ...` between backquotes in it the
- * database that lab_suggest_db() says. */
+ * database of lab_suggest_db(). */
 void lab_suggest_in_text(struct lab_str *out, const struct lab_database *db,
                          const char *text);
 /* The index of `word` among names[0..n). LAB_E_USAGE: "no WHAT 'word'", with the

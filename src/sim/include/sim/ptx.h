@@ -198,7 +198,7 @@ const struct lab_ptx_function *lab_ptx_function(const struct lab_ptx *ptx,
  * none. */
 int32_t lab_ptx_user_place(const struct lab_ptx *ptx, int32_t place);
 /* Of a line in an inlined function, the line that a person wrote of the call; -1: it is
- * in no such function, or the PTX does not say so (clang's). */
+ * in no such function, or the PTX does not record it (clang's). */
 int32_t lab_ptx_caller(const struct lab_ptx *ptx, int32_t place);
 bool lab_ptx_has_modifier(const struct lab_ptx_instr *in, const char *modifier);
 int lab_ptx_type_bytes(enum lab_ptx_type type); /* 0: none, a predicate */

@@ -27,7 +27,7 @@ enum lab_verdict {
     LAB_VERDICT_SAME,   /* nothing beyond the noise of a run, and of runs */
     LAB_VERDICT_FASTER, /* the second is */
     LAB_VERDICT_SLOWER,
-    LAB_VERDICT_FEW,     /* too few times to say anything */
+    LAB_VERDICT_FEW,     /* too few times for a verdict */
     LAB_VERDICT_UNKNOWN, /* one side has no times */
     LAB_VERDICT_ONLY_A,
     LAB_VERDICT_ONLY_B,

@@ -27,7 +27,7 @@ struct lab_bench_name {
 struct lab_bench_names {
     struct lab_bench_name *items; /* by step_index */
     size_t count;                 /* 0: the run is not a lab's */
-    bool precisions;              /* several: names say which */
+    bool precisions;              /* several: names have theirs */
     double copy_bytes_s; /* that the lab measured before its variants; NaN */
     double fp32_flop_s;
 };

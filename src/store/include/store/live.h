@@ -35,7 +35,7 @@ size_t lab_live_kernels(struct lab_live *live, int64_t exec,
  * LAB_UNKNOWN as long as there are none or one has no time. */
 bool lab_live_step(struct lab_live *live, int32_t index,
                    struct lab_step_record *out);
-/* What the hardware counters say of one execution: of its kernel number
+/* The hardware counters of one execution: of its kernel number
  * `ordinal`, or with LAB_UNKNOWN of all of them together. false: they were not
  * taken, or the window has lost them. */
 bool lab_live_counters(struct lab_live *live, int64_t exec, int64_t ordinal,

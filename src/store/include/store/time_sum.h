@@ -94,7 +94,7 @@ struct lab_time_sum {
     struct lab_counters counters; /* unknown until lab_counted_fill() */
     double share;      /* of the time of its list: lab_time_sums_share() */
     double cumulative; /* its share with those of all that take longer */
-    const char *bound; /* what holds it back: lab_roofline_bounds() */
+    const char *bound; /* what limits it: lab_roofline_bounds() */
     const char *why;   /* the sentences to that; of who states it */
     double of_roof;    /* the share of its roof that it reaches, as 1 */
 };

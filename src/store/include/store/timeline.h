@@ -7,7 +7,7 @@
  * made. Moments are nanoseconds since 1970 (trace/record.h); what is not known
  * is LAB_UNKNOWN, and a span without moments is last in its lane.
  *
- * A window may hold more spans than anybody can look at: then the longest of
+ * A window may hold more spans than a screen can show: then the longest of
  * each kind stay, `left_out` is the number of the others, and a smaller window
  * shows them. The sums are those of all spans, and a span names its step,
  * always.
@@ -129,7 +129,7 @@ struct lab_timeline {
     int32_t count;
     struct lab_lane *lanes;
     int32_t lane_count;
-    bool many_devices; /* lanes of several: their names say which */
+    bool many_devices; /* lanes of several: their names have theirs */
     bool many_threads;
     bool lab; /* one traced launch of each variant after the other: what lies
                        between them sets up and checks, and is left out, */

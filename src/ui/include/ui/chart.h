@@ -64,7 +64,7 @@ char lab_chart_sign(int k);
 
 /* Vertical bars side by side from n counts or values >= 0, one column each
  * when they fit (else neighbours are summed), as high as the rectangle. Where
- * one leaves less than a row to all others it is cut, which a row at the top says: they
+ * one leaves less than a row to all others it is cut, which a row at the top states: they
  * have the other rows. */
 void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
                         const double *values, int64_t n, enum lab_role role);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "fact_bars.h"
 #include "store/fact_table.h"
-#include "ui/chart.h"
 #include "ui/table.h"
 #include "ui/ui.h"
 #include "ui/views.h"
@@ -16,7 +16,7 @@
 enum { PANE_ROWS, PANE_COLUMNS, PANE_COUNT };
 enum { PROMPT_SET = 1, PROMPT_FILTER };
 enum { COL_NAME, COL_VALUE, COL_WAS, COL_UNIT, COL_HOW, COL_COUNT };
-enum { KEY_MOST = 24, LEAST = 8 };
+enum { LEAST = 8 };
 
 struct facts_state {
     const struct lab_tables_model *model;
@@ -107,14 +107,12 @@ static void show_column(struct facts_state *st, int column)
     st->row_ops.column_count++;
 }
 
-static int key_width(const struct facts_state *st)
+static struct lab_fact_bars bars_of(const struct facts_state *st)
 {
-    size_t most = LEAST;
-    for (int i = 0; i < st->count; i++) {
-        size_t n = strlen(lab_fact_key(st->t, st->shown[i]));
-        most = n > most ? n : most;
-    }
-    return most < KEY_MOST ? (int)most : KEY_MOST;
+    return (struct lab_fact_bars){.t = st->t,
+                                  .shown = st->shown,
+                                  .count = st->count,
+                                  .chosen = chosen_row(st)};
 }
 
 /* The key, the column under the cursor, what is computed of it, and those behind
@@ -127,7 +125,8 @@ static void choose_columns(struct facts_state *st)
     st->rows.sort = -1;
     st->row_ops.column_count = 0;
     show_column(st, 0);
-    st->row_column[0].least = key_width(st);
+    const struct lab_fact_bars bars = bars_of(st);
+    st->row_column[0].least = lab_fact_key_width(&bars);
     show_column(st, chosen);
     for (int i = 0; i < st->t->columns; i++)
         if (is_of(&st->t->column[i], st->t->column[chosen].name))
@@ -302,90 +301,17 @@ static void draw_text(const struct facts_state *st, struct lab_canvas *c,
                                 : st->t->about);
 }
 
-/* The first column that is computed, else the first of numbers. */
-static int column_of_bars(const struct lab_fact_table *t)
-{
-    for (int i = 1; i < t->columns; i++)
-        if (t->column[i].unit && t->column[i].formula)
-            return i;
-    for (int i = 1; i < t->columns; i++)
-        if (t->column[i].unit)
-            return i;
-    return t->columns;
-}
-
-/* The values between which bars are drawn; zero is among them. */
-static void range_of(const struct facts_state *st, int column, double *least,
-                     double *most)
-{
-    *least = 0;
-    *most = 0;
-    for (int i = 0; i < st->count; i++)
-        lab_bar_widen((double)lab_fact_at(st->t, st->shown[i], column)->value,
-                      least, most);
-}
-
-/* A bar a row, the longest as wide as the pane. */
-static void draw_column(const struct facts_state *st, struct lab_canvas *c,
-                        struct lab_rect r, int column)
-{
-    enum { VALUE_W = 14 };
-    int chosen = chosen_row(st);
-    int name_w = key_width(st) + 2;
-    double least;
-    double most;
-    range_of(st, column, &least, &most);
-    char text[64];
-    struct lab_str head;
-    lab_str_init(&head);
-    lab_fact_head(st->t, column, &head);
-    lab_canvas_heading(c, &r, lab_str_text(&head), false);
-    lab_str_release(&head);
-    for (int i = 0; i < st->count && r.h > 0 && least < most; i++) {
-        struct lab_rect row = lab_rect_cut_top(&r, 1);
-        double v = (double)lab_fact_at(st->t, st->shown[i], column)->value;
-        bool here = st->shown[i] == chosen;
-        enum lab_role role = here ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL;
-        lab_canvas_text(c, row.y, row.x, 1, role, here ? ">" : " ");
-        lab_canvas_text_cut(c, row.y, row.x + 1, name_w - 2, role,
-                            lab_fact_key(st->t, st->shown[i]));
-        lab_rect_cut_left(&row, name_w);
-        lab_fact_text(st->t, st->shown[i], column, text, sizeof(text));
-        lab_canvas_textf(c, row.y, row.x, VALUE_W - 2, role, "%*s", VALUE_W - 2,
-                         text);
-        lab_rect_cut_left(&row, VALUE_W);
-        lab_bar_draw(c, row.y, row.x, row.w, v, least, most,
-                     here ? LAB_ROLE_SERIES_2 : LAB_ROLE_SERIES_1);
-    }
-}
-
-/* The column under the cursor where it has numbers: what the table is given only while
- * a column is chosen. Below it the other computed columns, then those that are given,
- * as many as have room. */
+/* The column under the cursor first where it has numbers: what the table is given only
+ * while a column is chosen. */
 static void draw_bars(const struct facts_state *st, struct lab_canvas *c,
                       struct lab_rect r)
 {
-    const int each = st->count + 1; /* with its heading */
+    const struct lab_fact_bars bars = bars_of(st);
     int first = (int)lab_table_row(&st->columns);
-    double least;
-    double most;
     if (first < 1 || !st->t->column[first].unit ||
         (st->pane != PANE_COLUMNS && !st->t->column[first].formula))
-        first = column_of_bars(st->t);
-    if (first == st->t->columns)
-        return;
-    draw_column(st, c, lab_rect_cut_top(&r, each), first);
-    for (int computed = 1; computed >= 0; computed--)
-        for (int i = 1; i < st->t->columns && r.h > each; i++) {
-            const struct lab_fact_column *of = &st->t->column[i];
-            if (i == first || !of->unit || (of->formula != NULL) != computed)
-                continue;
-            range_of(st, i, &least, &most);
-            if (least >= most)
-                continue;
-            lab_rect_cut_top(&r, 1);
-            draw_column(st, c, lab_rect_cut_top(&r, each), i);
-        }
+        first = -1;
+    lab_fact_bars_draw(c, r, &bars, first);
 }
 
 static void facts_draw(struct lab_screen *s, struct lab_canvas *c,

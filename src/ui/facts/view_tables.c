@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fact_bars.h"
 #include "store/fact_table.h"
 #include "ui/table.h"
 #include "ui/ui.h"
@@ -85,11 +86,14 @@ enum {
 }; /* beside the list from so wide on */
 
 /* As wide as the widest cell, or its heading. */
-static int column_width(const struct lab_fact_table *t, int column,
-                        const char *head)
+static int column_width(const struct lab_fact_table *t, int column)
 {
     char text[64];
-    int w = (int)strlen(head);
+    struct lab_str head;
+    lab_str_init(&head);
+    lab_fact_head(t, column, &head);
+    int w = (int)head.len;
+    lab_str_release(&head);
     for (int i = 0; i < t->rows; i++) {
         lab_fact_text(t, i, column, text, sizeof(text));
         int n = lab_text_columns(text, strlen(text), false);
@@ -98,42 +102,99 @@ static int column_width(const struct lab_fact_table *t, int column,
     return w;
 }
 
-/* The columns that fit and the rows that fit, numbers at the right. */
-static void draw_cells(const struct lab_fact_table *t, struct lab_canvas *c,
-                       struct lab_rect r)
+/* A column of the table: its head, then the rows that fit, numbers at the right. */
+static void draw_column(const struct lab_fact_table *t, int column, int w,
+                        struct lab_canvas *c, struct lab_rect at)
 {
     char text[64];
-    for (int k = 0; k < t->columns && r.w > 0 && r.h > 1; k++) {
-        struct lab_str head;
-        lab_str_init(&head);
-        lab_fact_head(t, k, &head);
-        int w = column_width(t, k, lab_str_text(&head));
-        struct lab_rect at = lab_rect_cut_left(&r, w + GAP);
-        bool number = t->column[k].unit != NULL;
-        if (at.w >= w || k == 0)
-            for (int y = -1; y < t->rows && y + 1 < at.h; y++) {
-                const char *cell = lab_str_text(&head);
-                if (y >= 0)
-                    cell = lab_fact_text(t, y, k, text, sizeof(text));
-                int used = lab_canvas_columns(c, cell);
-                lab_canvas_text_cut(
-                    c, at.y + 1 + y, at.x + (number && used < w ? w - used : 0),
-                    w < at.w ? w : at.w,
-                    y < 0 ? LAB_ROLE_HEADING : LAB_ROLE_NORMAL, cell);
-            }
-        lab_str_release(&head);
+    struct lab_str head;
+    lab_str_init(&head);
+    lab_fact_head(t, column, &head);
+    bool number = t->column[column].unit != NULL;
+    for (int y = -1; y < t->rows && y + 1 < at.h; y++) {
+        const char *cell = lab_str_text(&head);
+        if (y >= 0)
+            cell = lab_fact_text(t, y, column, text, sizeof(text));
+        int used = lab_canvas_columns(c, cell);
+        lab_canvas_text_cut(c, at.y + 1 + y,
+                            at.x + (number && used < w ? w - used : 0),
+                            w < at.w ? w : at.w,
+                            y < 0 ? LAB_ROLE_HEADING : LAB_ROLE_NORMAL, cell);
+    }
+    lab_str_release(&head);
+}
+
+/* The key and the columns from *first on that fit, one at least, which may be cut; then
+ * *first is the next one. */
+static void draw_block(const struct lab_fact_table *t, struct lab_canvas *c,
+                       struct lab_rect r, int *first)
+{
+    const int key = column_width(t, 0);
+    draw_column(t, 0, key, c, lab_rect_cut_left(&r, key + GAP));
+    for (bool any = false; *first < t->columns && r.w > 0; any = true) {
+        int w = column_width(t, *first);
+        if (any && w > r.w)
+            return;
+        draw_column(t, *first, w, c, lab_rect_cut_left(&r, w + GAP));
+        ++*first;
     }
 }
 
-/* What the chosen table is about, and how it begins. */
+/* All columns where they have room, in several blocks one below the other; of a table
+ * that is higher those that fit, and the rows that fit. */
+static void draw_cells(const struct lab_fact_table *t, struct lab_canvas *c,
+                       struct lab_rect *r)
+{
+    const int rows = t->rows + 1;
+    for (int next = 1; next < t->columns && r->h > 1;) {
+        draw_block(t, c, lab_rect_cut_top(r, rows), &next);
+        lab_rect_cut_top(r, 1);
+        if (r->h < rows)
+            return;
+    }
+}
+
+/* How columns are computed of others. */
+static void draw_formulas(const struct lab_fact_table *t, struct lab_canvas *c,
+                          struct lab_rect *r)
+{
+    bool any = false;
+    for (int i = 0; i < t->columns && r->h > 1; i++) {
+        const struct lab_fact_column *of = &t->column[i];
+        struct lab_str text;
+        if (!of->formula)
+            continue;
+        if (!any)
+            lab_canvas_heading(c, r, "Computed", false);
+        any = true;
+        lab_str_init(&text);
+        lab_str_addf(&text, " %s = %s", of->name, of->formula);
+        lab_rect_cut_top(r, lab_canvas_paragraph(c, *r, LAB_ROLE_NORMAL,
+                                                 lab_str_text(&text)));
+        lab_str_release(&text);
+    }
+    lab_rect_cut_top(r, any);
+}
+
+/* What the chosen table is about, its cells, how they are computed, and its numbers as
+ * bars, as far as there is room. */
 static void draw_preview(const struct lab_fact_table *t, struct lab_canvas *c,
                          struct lab_rect r)
 {
+    const struct lab_fact_bars bars = {.t = t, .count = t->rows, .chosen = -1};
     lab_canvas_heading(c, &r, t->title, false);
     lab_rect_cut_left(&r, 1);
     lab_rect_cut_top(&r,
                      lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, t->about) + 1);
-    draw_cells(t, c, r);
+    if (t->lessons && t->lessons[0]) {
+        struct lab_rect last = lab_rect_cut_bottom(&r, 1);
+        lab_canvas_textf(c, last.y, last.x, last.w, LAB_ROLE_DIM, "used by: %s",
+                         t->lessons);
+    }
+    draw_cells(t, c, &r);
+    draw_formulas(t, c, &r);
+    if (r.h > bars.count)
+        lab_fact_bars_draw(c, r, &bars, -1);
 }
 
 /* A table that is missing from the list, below it. */

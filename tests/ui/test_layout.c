@@ -50,7 +50,8 @@ TEST_CASE(homes_and_runs_never_overlap)
             struct lab_run_layout m = lab_run_layout(body, &want);
             struct lab_rect run[] = {m.facts, m.steps, m.kernels, m.flame,
                                      m.why};
-            struct lab_runs_layout r = lab_runs_layout(body, w % 70);
+            struct lab_list_layout r =
+                lab_list_layout(body, w % 70, h - h * 2 / 5);
             struct lab_rect runs[] = {r.list, r.preview};
             check_parts(runs, 2, body, false);
             assert_true(h == 0 || r.list.h >= (h < 5 ? h : 5));
@@ -68,22 +69,26 @@ TEST_CASE(homes_and_runs_never_overlap)
 
 /* The list of runs has all of a small screen; a preview is below it, or beside it on
  * one that is wide alone, and none without runs. */
-TEST_CASE(a_run_is_previewed_where_there_is_room)
+TEST_CASE(a_list_has_a_preview_where_there_is_room)
 {
     const struct {
         int h;
         int w;
-        int64_t runs;
+        int64_t rows;
+        int below; /* rows that it leaves */
         int list_h;
         int preview_h;
     } cases[] = {
-        {21, 80, 3, 21, 0},  {21, 179, 3, 21, 0},     {21, 200, 3, 21, 21},
-        {57, 200, 3, 5, 52}, {57, 200, 1000, 22, 35}, {57, 80, 3, 5, 52},
-        {57, 200, 0, 57, 0}, {14, 200, 3, 14, 0},
+        {21, 80, 3, 13, 21, 0},    {21, 179, 3, 13, 21, 0},
+        {21, 200, 3, 13, 21, 21},  {57, 200, 3, 35, 5, 52},
+        {57, 80, 3, 35, 5, 52},    {57, 200, 1000, 35, 22, 35},
+        {57, 200, 0, 35, 57, 0},   {57, 200, 1000, 18, 39, 18},
+        {57, 200, 30, 18, 32, 25}, {14, 200, 3, 9, 14, 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct lab_rect body = {1, 0, cases[i].h, cases[i].w};
-        struct lab_runs_layout l = lab_runs_layout(body, cases[i].runs);
+        struct lab_list_layout l =
+            lab_list_layout(body, cases[i].rows, cases[i].below);
         if (l.list.h != cases[i].list_h || l.preview.h != cases[i].preview_h)
             fail_msg("case %d: %d, %d", (int)i, l.list.h, l.preview.h);
     }

@@ -225,7 +225,7 @@ SAMPLE_CASE(it_fits_every_size)
         }
     char *text = drawn(db, 50, 190, &picture, "a fact");
     assert_shows(text, "Run 1 mlp-digits");
-    assert_shows(text, "Loss, with marked runs");
+    assert_shows(text, "Loss of these runs");
     assert_shows(text, " F fc1.matmul");
     assert_shows(text, "75.0 %   750 ns");
     assert_shows(text, "Time by what bounds it");

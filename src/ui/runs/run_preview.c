@@ -116,8 +116,8 @@ static void draw_curves(struct lab_canvas *c, struct lab_rect r,
 
 /* Losses, and below them the accuracy where both have room. Of three runs the names
  * of validation losses have no room beside those of training. */
-static void draw_losses(struct lab_canvas *c, struct lab_rect r,
-                        const struct lab_preview_picture *p)
+void lab_run_preview_losses(struct lab_canvas *c, struct lab_rect r,
+                            const struct lab_preview_picture *p)
 {
     enum { WITH_HELD = 2 };
     struct curves losses = {.n = 0};
@@ -135,17 +135,16 @@ static void draw_losses(struct lab_canvas *c, struct lab_rect r,
     }
     if (right.n > 0 && r.h >= 2 * (CHART_LEAST + 1))
         draw_curves(c, lab_rect_cut_bottom(&r, r.h * 2 / 5),
-                    several ? "Validation accuracy, with marked runs"
-                            : "Accuracy",
+                    several ? "Validation accuracy of these runs" : "Accuracy",
                     &right, false);
     char title[64];
     bool log_y = is_log(p);
-    snprintf(title, sizeof(title), "Loss%s%s",
-             several ? ", with marked runs" : "", log_y ? " (log scale)" : "");
+    snprintf(title, sizeof(title), "Loss%s%s", several ? " of these runs" : "",
+             log_y ? " (log scale)" : "");
     draw_curves(c, r, title, &losses, log_y);
 }
 
-static bool has_losses(const struct lab_preview_picture *p)
+bool lab_run_preview_has_losses(const struct lab_preview_picture *p)
 {
     for (int i = 0; i < p->count; i++)
         if (is_curve(&p->of[i]->loss))
@@ -329,6 +328,20 @@ static struct lab_diagram_box *box_of(struct lab_diagram *d, const char *name)
     return NULL;
 }
 
+/* The medians of its steps, added up; NaN: of none is one known. */
+static double time_of(const struct lab_preview_picture *p, const char *node)
+{
+    double sum = NAN;
+    for (int64_t i = 0; i < p->n_steps; i++) {
+        const struct lab_time_sum *s = &p->steps[i];
+        char name[sizeof(((struct lab_diagram_box *)0)->name)];
+        node_name(s, name, sizeof(name));
+        if (!s->bench_name && strcmp(name, node) == 0 && !isnan(s->median_ns))
+            sum = (isnan(sum) ? 0 : sum) + s->median_ns;
+    }
+    return sum;
+}
+
 /* The nodes as they ran, with what all of their phases take together. What reads
  * what is not recorded: no lines. */
 static void fill_network(struct lab_diagram *d,
@@ -351,7 +364,7 @@ static void fill_network(struct lab_diagram *d,
     d->lit = -1;
     for (int i = 0; i < d->n; i++) {
         snprintf(d->box[i].text[1], sizeof(d->box[i].text[1]), "%s",
-                 LAB_SHARE_TEXT(d->box[i].share));
+                 LAB_NS_TEXT(time_of(p, d->box[i].name)));
         if (d->lit < 0 || d->box[i].share > d->box[d->lit].share)
             d->lit = i;
     }
@@ -366,7 +379,9 @@ static void draw_network(struct lab_canvas *c, struct lab_rect *r,
     if (rows > 0 && r->h >= 4 * (rows + 1)) {
         struct lab_rect part = lab_rect_cut_bottom(r, rows + 1);
         lab_canvas_heading(
-            c, &part, "Nodes as they run, with their share of the time", false);
+            c, &part,
+            "Nodes as they run: medians of their steps added up, and the share",
+            false);
         lab_diagram_draw(c, part, &d, LAB_ROLE_TITLE);
     }
     lab_diagram_release(&d);
@@ -445,12 +460,12 @@ void lab_run_preview_draw(struct lab_canvas *c, struct lab_rect r,
     }
     if (p->steps)
         draw_network(c, &r, p);
-    if (has_losses(p)) {
+    if (lab_run_preview_has_losses(p)) {
         bool wide = r.w >= WIDE;
-        draw_losses(c,
-                    wide ? lab_rect_cut_left(&r, r.w / 2 - 1)
-                         : lab_rect_cut_top(&r, r.h / 2),
-                    p);
+        lab_run_preview_losses(c,
+                               wide ? lab_rect_cut_left(&r, r.w / 2 - 1)
+                                    : lab_rect_cut_top(&r, r.h / 2),
+                               p);
         lab_rect_cut_left(&r, wide ? 2 : 0);
     }
     draw_time(c, r, p);

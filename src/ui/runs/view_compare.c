@@ -1,13 +1,20 @@
-/* The screen of a comparison: two runs step by step, and what the differences
- * mean. */
+/* view_compare.c -- the screen of a comparison: two runs step by step, and what the
+ * differences mean; where there is room, their losses over one another and the time of
+ * their phases and nodes. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record_list.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "report/palette.h"
+#include "ui/chart.h"
+#include "ui/layout.h"
 #include "ui/pager.h"
+#include "ui/run_preview.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 
@@ -47,6 +54,7 @@ struct compare_state {
     struct lab_pager facts;
     int level; /* of LEVELS */
     int pane;
+    struct lab_run_preview preview[LAB_SIDES]; /* run 0: it was not read */
 };
 
 /* What V goes through: bits of levels. */
@@ -194,6 +202,8 @@ static void compare_release(struct lab_screen *s)
     lab_doc_release(&st->doc);
     lab_free(st->shown);
     lab_free(st->apart);
+    for (int i = 0; i < LAB_SIDES; i++)
+        lab_run_preview_release(&st->preview[i]);
 }
 
 static enum lab_status compare_init(struct lab_screen *s, const void *args)
@@ -209,8 +219,114 @@ static enum lab_status compare_init(struct lab_screen *s, const void *args)
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
     st->table.empty = "Neither run has any.";
+    const struct lab_runs_model *m = st->args.model;
+    for (int i = 0; i < LAB_SIDES && m->load_preview; i++)
+        /* What cannot be read is not drawn. */
+        (void)m->load_preview(m->user, &st->args.run[i], &st->preview[i]);
     return load(st);
 }
+
+/* ---- the two runs small ---- */
+
+enum { PAIRS = 64, PAIR_H = 2 };
+
+static double larger_median(const struct lab_compare_row *row)
+{
+    double most = 0;
+    for (int i = 0; i < LAB_SIDES; i++)
+        if (row->side[i] && row->side[i]->median_ns > most)
+            most = row->side[i]->median_ns;
+    return most;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = larger_median(*(const struct lab_compare_row *const *)a);
+    double y = larger_median(*(const struct lab_compare_row *const *)b);
+    return (x < y) - (x > y);
+}
+
+/* The bar of one run, with its name and time; the second's in the verdict's colour. */
+static void draw_side(const struct compare_state *st, struct lab_canvas *c,
+                      struct lab_rect row, const struct lab_compare_row *of,
+                      int side, double most)
+{
+    enum { RUN_W = 10, TIME_W = 10, RATIO_W = 9 };
+    char letter = ' ';
+    const double ns = of->side[side] ? of->side[side]->median_ns : NAN;
+    struct lab_rect run = lab_rect_cut_left(&row, RUN_W);
+    struct lab_rect end = lab_rect_cut_right(&row, TIME_W + RATIO_W);
+    lab_canvas_textf(c, run.y, run.x, run.w - 1, LAB_ROLE_DIM, "run %" PRId64,
+                     st->args.run[side].id);
+    lab_bar_draw(c, row.y, row.x, row.w, ns, 0, most,
+                 side == LAB_SIDE_A ? LAB_ROLE_SERIES_1
+                                    : color_of(NULL, of, &letter));
+    lab_canvas_textf(c, end.y, end.x, TIME_W, LAB_ROLE_NORMAL, "%*s", TIME_W,
+                     LAB_NS_TEXT(ns));
+    if (side == LAB_SIDE_B && !isnan(of->speed_up))
+        lab_canvas_textf(c, end.y, end.x + TIME_W, RATIO_W, LAB_ROLE_DIM,
+                         "%*.3gx", RATIO_W - 1, of->speed_up);
+}
+
+/* Both runs' times of the rows of one level, as many as have room, the longest first
+ * but for phases; nothing where the list has them now. */
+static void draw_pairs(const struct compare_state *st, struct lab_canvas *c,
+                       struct lab_rect *r, enum lab_sum_level level,
+                       const char *title)
+{
+    enum { NAME_W = 20 };
+    const struct lab_compare_row *of[PAIRS];
+    double most = 0;
+    int n = 0;
+    for (int64_t i = 0; i < st->count && n < PAIRS; i++)
+        if (st->rows[i].level == level && larger_median(&st->rows[i]) > 0)
+            of[n++] = &st->rows[i];
+    if (n == 0 || r->h < PAIR_H + 1 ||
+        (LEVELS[st->level].levels & 1u << level) != 0)
+        return;
+    if (level != LAB_SUM_PHASE)
+        qsort(of, (size_t)n, sizeof(of[0]), by_time);
+    for (int i = 0; i < n; i++)
+        most = fmax(most, larger_median(of[i]));
+    lab_canvas_heading(c, r, title, false);
+    for (int i = 0; i < n && r->h >= PAIR_H; i++) {
+        const struct lab_time_sum *s = lab_compare_either(of[i]);
+        struct lab_rect pair = lab_rect_cut_top(r, PAIR_H);
+        struct lab_rect name = lab_rect_cut_left(&pair, NAME_W);
+        char letter = ' ';
+        (void)color_of(NULL, of[i], &letter);
+        if (level == LAB_SUM_PHASE)
+            lab_canvas_textf(c, name.y, name.x + 1, name.w - 2, LAB_ROLE_NORMAL,
+                             "%s", s->phase ? s->phase : "");
+        else
+            lab_canvas_textf(c, name.y, name.x + 1, name.w - 2, LAB_ROLE_NORMAL,
+                             "%c %s", letter,
+                             s->node   ? s->node
+                             : s->name ? s->name
+                                       : "");
+        for (int side = 0; side < LAB_SIDES; side++)
+            draw_side(st, c, lab_rect_cut_top(&pair, 1), of[i], side, most);
+    }
+}
+
+static void draw_both(const struct compare_state *st, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    struct lab_preview_picture p = {.count = 0};
+    for (int i = 0; i < LAB_SIDES; i++)
+        if (st->preview[i].run)
+            p.of[p.count++] = &st->preview[i];
+    if (lab_run_preview_has_losses(&p)) {
+        lab_run_preview_losses(c, lab_rect_cut_left(&r, r.w / 2 - 1), &p);
+        lab_rect_cut_left(&r, 2);
+    }
+    draw_pairs(st, c, &r, LAB_SUM_PHASE,
+               "Phases of both runs: median, times faster");
+    draw_pairs(st, c, &r, LAB_SUM_NODE,
+               "Nodes of both runs, the longest first");
+}
+
+/* ---- the screen ---- */
 
 /* The heading states where there is more than there is room for. */
 static void draw_facts(struct compare_state *st, struct lab_canvas *c,
@@ -240,9 +356,16 @@ static void compare_draw(struct lab_screen *s, struct lab_canvas *c,
     rows.h -= facts.h;
     if (facts.h > 0)
         draw_facts(st, c, facts);
-    lab_canvas_heading(c, &rows, LEVELS[st->level].title,
+    enum { PREVIEW = 18 };
+    struct lab_list_layout l =
+        lab_list_layout(rows, st->table.rows + 1, PREVIEW);
+    if (lab_rect_empty(l.preview) || l.preview.y == rows.y)
+        l.list = rows; /* the list needs the width */
+    else
+        draw_both(st, c, l.preview);
+    lab_canvas_heading(c, &l.list, LEVELS[st->level].title,
                        st->pane == PANE_ROWS);
-    lab_table_draw(&st->table, c, rows, st->pane == PANE_ROWS);
+    lab_table_draw(&st->table, c, l.list, st->pane == PANE_ROWS);
 }
 
 /* The run that has the row, the other one where both have it, at its step. */

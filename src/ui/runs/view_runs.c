@@ -173,25 +173,6 @@ static void draw_preview(struct runs_state *st, struct lab_canvas *c,
     lab_run_preview_draw(c, r, &p);
 }
 
-struct lab_runs_layout lab_runs_layout(struct lab_rect body, int64_t runs)
-{
-    enum { HIGH = 36, WIDE = 180, LEAST_H = 15, LIST = 5 };
-    struct lab_runs_layout l = {0};
-    if (runs > 0 && body.h >= HIGH) {
-        int most = body.h * 2 / 5;
-        int rows = runs + 2 < most ? (int)runs + 2 : most;
-        l.list = lab_rect_cut_top(&body, rows > LIST ? rows : LIST);
-        l.preview = body;
-    } else if (runs > 0 && body.w >= WIDE && body.h >= LEAST_H) {
-        l.list = lab_rect_cut_left(&body, body.w * 11 / 20);
-        lab_rect_cut_left(&body, 1);
-        l.preview = body;
-    } else {
-        l.list = body;
-    }
-    return l;
-}
-
 /* ---- the list ---- */
 
 static enum lab_status reload(struct lab_screen *s)
@@ -261,8 +242,9 @@ static void runs_draw(struct lab_screen *s, struct lab_canvas *c,
                       struct lab_rect body)
 {
     struct runs_state *st = s->state;
-    struct lab_runs_layout l =
-        lab_runs_layout(body, st->model->load_preview ? st->table.rows : 0);
+    struct lab_list_layout l =
+        lab_list_layout(body, st->model->load_preview ? st->table.rows : 0,
+                        body.h - body.h * 2 / 5);
     lab_table_draw(&st->table, c, l.list, true);
     draw_preview(st, c, l.preview);
 }

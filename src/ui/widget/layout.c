@@ -1,4 +1,5 @@
-/* layout.c -- shares a length among parts. */
+/* layout.c -- shares a length among parts, and a screen among a list and what it shows
+ * of a row. */
 #include "ui/layout.h"
 
 #include <stdint.h>
@@ -68,4 +69,24 @@ void lab_layout_share(int total, const struct lab_share *parts, int count,
         used += out[i];
     }
     give_by_weight(total - used, parts, count, kept, out);
+}
+
+struct lab_list_layout lab_list_layout(struct lab_rect body, int64_t rows,
+                                       int preview)
+{
+    enum { HIGH = 36, WIDE = 180, LEAST_H = 15, LIST = 5, HEAD = 2 };
+    struct lab_list_layout l = {0};
+    if (rows > 0 && body.h >= HIGH) {
+        const int most = body.h - preview;
+        const int all = rows + HEAD < most ? (int)rows + HEAD : most;
+        l.list = lab_rect_cut_top(&body, all > LIST ? all : LIST);
+        l.preview = body;
+    } else if (rows > 0 && body.w >= WIDE && body.h >= LEAST_H) {
+        l.list = lab_rect_cut_left(&body, body.w * 11 / 20);
+        lab_rect_cut_left(&body, 1);
+        l.preview = body;
+    } else {
+        l.list = body;
+    }
+    return l;
 }

@@ -27,10 +27,9 @@ struct lab_home_layout {
     struct lab_rect runs;
 };
 
-struct lab_runs_layout {
+struct lab_list_layout { /* a list that shows more of what is in it */
     struct lab_rect list;
-    struct lab_rect
-        preview; /* of the chosen run: below the list or beside it */
+    struct lab_rect preview; /* below the list or beside it */
 };
 
 struct lab_run_layout { /* one run: what it was, its steps, its kernels */
@@ -54,8 +53,10 @@ LAB_C_BEGIN
 struct lab_frame lab_frame_layout(int h, int w);
 /* `runs`: of how many the last are shown. */
 struct lab_home_layout lab_home_layout(struct lab_rect body, int64_t runs);
-/* `runs`: in the list. On a small screen it has all of the body. */
-struct lab_runs_layout lab_runs_layout(struct lab_rect body, int64_t runs);
+/* `rows`: in the list, which leaves `preview` rows or more below it. On a small screen it
+ * has all of the body. */
+struct lab_list_layout lab_list_layout(struct lab_rect body, int64_t rows,
+                                       int preview);
 /* Without kernels their part is a line that states it. The facts get the room
  * that the lists leave, and a fifth of the body where these are long. */
 struct lab_run_layout lab_run_layout(struct lab_rect body,

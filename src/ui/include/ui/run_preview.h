@@ -43,4 +43,8 @@ void lab_run_preview_release(struct lab_run_preview *p);
 bool lab_run_preview_room(struct lab_curve *c, int most);
 void lab_run_preview_draw(struct lab_canvas *c, struct lab_rect r,
                           const struct lab_preview_picture *p);
+/* The losses of `of` alone, over one another, and their accuracies; whether any has some. */
+void lab_run_preview_losses(struct lab_canvas *c, struct lab_rect r,
+                            const struct lab_preview_picture *p);
+bool lab_run_preview_has_losses(const struct lab_preview_picture *p);
 LAB_C_END

@@ -4,9 +4,11 @@
  * together (K. Goto, R. van de Geijn, 2008). So that they do, a block
  * of that factor is copied, "packed", into a buffer that stays in the cache. What
  * lies right already is read where it is: a packed number must be used often to be
- * worth its copy, and the batches of a lesson are small. Packed rows and tiles are a
- * line more than a power of two apart, so that they do not evict one another. This
- * file is compiled with multiply-adds (kernels/CMakeLists.txt). */
+ * worth its copy, and the batches of a lesson are small. Packed tiles are a line more
+ * than a power of two apart, so that they do not evict one another. What the next block
+ * needs comes into the second cache while this one is summed: the loads of a tile leave
+ * time for that, and a block that is packed waits for every line. This file is compiled
+ * with multiply-adds (kernels/CMakeLists.txt). */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -19,9 +21,8 @@ enum {
     COLS = 256,
     ROWS = 96,
     EIGHT = 8,
-    AHEAD = 16,     /* rows that are fetched before they are packed */
-    LINE = 16,      /* numbers of a line of the cache */
-    SAME_SET = 1024 /* rows so far apart share a set of the first cache */
+    AHEAD = 16, /* rows that are fetched before they are packed */
+    LINE = 16   /* numbers of a line of the cache */
 };
 
 /* FLOPs that are worth handing over: 5 to 10 microseconds. */
@@ -65,12 +66,52 @@ struct block {
     int64_t inner;
 };
 
+/* Rows of at most two lines that are read or stored to later. */
+struct fetch {
+    const float *data;
+    int64_t ld;
+    int64_t rows;
+    int64_t width;
+};
+
+/* A tile's share of the factors' next blocks, as they are stored. */
+struct later {
+    struct fetch a;
+    struct fetch b;
+};
+
+/* The first numbers of the blocks of the factors that follow one, NULL: none, and the
+ * product's rows, over which the fetching of b is spread. */
+struct following {
+    const float *a;
+    const float *b;
+    int64_t rows;
+};
+
+/* Asks for the first or the last line of a row; after the last one the next row is next.
+ * What is stored to comes into the first cache. */
+INLINE void fetch_line(struct fetch *f, bool last, bool stored)
+{
+    if (f->rows <= 0)
+        return;
+    const float *line = f->data + (last ? f->width - 1 : 0);
+    if (stored)
+        __builtin_prefetch(line, 1, 3);
+    else
+        __builtin_prefetch(line, 0, 2);
+    if (last) {
+        f->data += f->ld;
+        f->rows--;
+    }
+}
+
 /* What product_tile.inc has for one length of vectors. */
 struct product_kernels {
     int lanes;
     void (*pack_b)(float *to, struct lab_matrix b, const struct block *at);
     void (*multiply_block)(struct lab_matrix c, struct lab_matrix a,
-                           const float *packed, const struct block *at,
+                           struct lab_matrix b, const float *packed,
+                           const struct block *at, const struct following *next,
                            float alpha, struct base base);
     void (*multiply_in_place)(struct lab_matrix c, struct lab_matrix a,
                               struct lab_matrix b, const struct block *all,
@@ -177,6 +218,28 @@ void lab_vector_lanes_set(int most)
     atomic_store(&most_lanes, most);
 }
 
+/* `m` from row `i`, column `j` on, of the matrix as the product sees it. */
+static const float *number_of(struct lab_matrix m, int64_t i, int64_t j)
+{
+    return m.data + (m.flip ? j * m.ld + i : i * m.ld + j);
+}
+
+/* The blocks after `at`: of a those of rows, then of the sum, then again from the first. */
+static struct following following(struct lab_matrix a, struct lab_matrix b,
+                                  const struct block *all,
+                                  const struct block *at)
+{
+    int64_t p = at->p + INNER < all->inner ? at->p + INNER : 0;
+    int64_t j = p > 0 ? at->j : at->j + COLS;
+    bool more = j < all->cols;
+    struct following next = {NULL, more ? number_of(b, p, j) : NULL, all->rows};
+    if (at->i + ROWS < all->rows)
+        next.a = number_of(a, at->i + ROWS, at->p);
+    else if (more)
+        next.a = number_of(a, 0, p);
+    return next;
+}
+
 static void multiply_blocks(const struct product_kernels *k,
                             struct lab_matrix c, struct lab_matrix a,
                             struct lab_matrix b, const struct block *all,
@@ -192,7 +255,8 @@ static void multiply_blocks(const struct product_kernels *k,
             k->pack_b(packed, b, &at);
             for (at.i = 0; at.i < all->rows; at.i += ROWS) {
                 at.rows = least(all->rows - at.i, ROWS);
-                k->multiply_block(c, a, packed, &at, alpha,
+                struct following next = following(a, b, all, &at);
+                k->multiply_block(c, a, b, packed, &at, &next, alpha,
                                   at.p > 0 ? sum : base);
             }
         }

@@ -154,8 +154,8 @@ struct lab_variant {
      * Without it such a node runs by steps. */
     bool keeps_parts;
     /* Group variants only: serves its phase without a twin in the other. Forward it
-     * writes all that the steps of the backward pass read; backward it reads what the
-     * steps forward have written. */
+     * writes all that the steps of the backward pass read, and such a group there;
+     * backward it reads what the steps forward have written. */
     bool one_way;
     /* Backward rows: any of its outputs may be left out, NULL, and it keeps
      * nothing outside of its call but in the workspace and the cuBLAS handle of

@@ -457,12 +457,19 @@ static enum lab_status not_run(const struct lab_call *call)
     return lab_fail(LAB_E_INTERNAL, "only its time is of interest");
 }
 
-static const struct lab_variant forward_alone = {.name = "alone",
-                                                 .phase = LAB_FORWARD,
-                                                 .run = not_run,
-                                                 .keeps_parts = true,
-                                                 .one_way = true};
-static const struct lab_kernel_set alone_set = {"lstm", &forward_alone, 1};
+static const struct lab_variant alone[] = {{.name = "alone",
+                                            .phase = LAB_FORWARD,
+                                            .run = not_run,
+                                            .keeps_parts = true,
+                                            .one_way = true},
+                                           {.name = "back-alone",
+                                            .phase = LAB_BACKWARD,
+                                            .run = not_run,
+                                            .keeps_parts = true,
+                                            .one_way = true}};
+static const struct lab_kernel_set alone_set = {"lstm", alone, 1};
+static const struct lab_kernel_set back_set = {"lstm", alone + 1, 1};
+static bool back_alone; /* is it offered? */
 
 /* The cell's reference, which takes long at one time step: all of them take SLOW_NS and
  * more in the mean, and much less by their median. */
@@ -603,9 +610,11 @@ sets_and_rows(struct lab_backend *be, enum lab_dtype real, int *count)
     enum { MOST_SETS = 512 };
     static const struct lab_kernel_set *list[MOST_SETS];
     const struct lab_kernel_set *const *cpu = cpu_ops->sets(be, real, count);
-    assert_true(*count + 1 < MOST_SETS);
+    assert_true(*count + 2 < MOST_SETS);
     memcpy(list, cpu, (size_t)*count * sizeof(*list));
     list[(*count)++] = &alone_set;
+    if (back_alone)
+        list[(*count)++] = &back_set;
     list[(*count)++] = &cells_set;
     return list;
 }
@@ -683,21 +692,31 @@ static const char *group_of(struct net *n, enum lab_phase phase)
     return NULL;
 }
 
-/* A group of both phases runs in both or in none, whatever saves most in one. */
+/* A group of both phases runs in both or in none, whatever saves most in one; groups of
+ * one phase run in each where they save more together. */
 TEST_CASE(groups_of_both_phases_agree)
 {
     const struct {
-        double back; /* what the pair takes in the backward pass */
+        double back;  /* what the pair takes in the backward pass */
+        double alone; /* and the group of that pass; 0: there is none */
         const char *forward;
         const char *backward;
-    } cases[] = {{500, "sequence", "sequence"}, {1e6, "alone", NULL}};
+    } cases[] = {{500, 0, "sequence", "sequence"},
+                 {1e6, 0, "alone", NULL},
+                 {500, 10, "alone", "back-alone"},
+                 {500, 1e6, "sequence", "sequence"},
+                 {1e6, 10, "alone", "back-alone"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct net n;
         struct lab_backend_ops ops;
+        back_alone = cases[i].alone > 0;
         small_lstm(&n, &ops);
         struct lab_tuning *t = new_tuning();
         add_steps(&n, t);
         assert_true(add_group(&n, t, "alone", LAB_FORWARD, 10));
+        if (back_alone)
+            assert_true(
+                add_group(&n, t, "back-alone", LAB_BACKWARD, cases[i].alone));
         bool pair = add_group(&n, t, "sequence", LAB_FORWARD, 500) &&
                     add_group(&n, t, "sequence", LAB_BACKWARD, cases[i].back);
         choose_by(&n, t, NULL, 0);
@@ -705,12 +724,15 @@ TEST_CASE(groups_of_both_phases_agree)
         const char *backward = group_of(&n, LAB_BACKWARD);
         assert_non_null(forward);
         assert_string_equal(forward, pair ? cases[i].forward : "alone");
-        if (pair && cases[i].backward)
-            assert_string_equal(backward, cases[i].backward);
-        else
-            assert_null(backward);
+        const char *want = pair                   ? cases[i].backward
+                           : cases[i].alone == 10 ? "back-alone"
+                                                  : NULL;
+        assert_true(!backward == !want);
+        if (want)
+            assert_string_equal(backward, want);
         net_free(&n);
     }
+    back_alone = false;
 }
 
 /* Noise would choose between what takes the same. */

@@ -500,50 +500,55 @@ static bool has_choice(const struct maker *m, const struct lab_node *node)
     return false;
 }
 
-/* The group of a phase that saves more than *most, over both phases where it serves
- * both, or *best as it was; *most is what it saves. */
-static void most_saving(struct maker *m, const struct lab_node *node,
-                        enum lab_phase phase, const struct lab_variant **best,
-                        double *most)
+/* The group of a phase that saves most, over both phases where it has a twin in the
+ * other; NULL: none saves anything. Of those with a twin, or of those without. */
+static const struct lab_variant *most_saving(struct maker *m,
+                                             const struct lab_node *node,
+                                             enum lab_phase phase, bool twins,
+                                             double *most)
 {
     enum { MOST_NAMES = 64 };
     const char *names[MOST_NAMES];
+    const struct lab_variant *best = NULL;
     const struct lab_node *next = absorbable(m, node, phase);
     int n = lab_backend_variant_names(m->be, m->plan->real, node->op->name,
                                       names, MOST_NAMES);
+    *most = 0;
     for (int i = 0; i < n && node->n_steps[phase] > 0; i++) {
         const struct lab_variant *twin;
         const struct lab_variant *v = lab_backend_variant(
             m->be, m->plan->real, node->op->name, NULL, phase, names[i]);
         if (!v || lab_node_unserved(node, v) || !find_twin(m, node, v, &twin) ||
+            twins != (twin != NULL) ||
             (v->absorbs_activation && next && has_choice(m, next)))
             continue;
         double ns = saved(m, node, v) + (twin ? saved(m, node, twin) : 0);
         if (ns > *most) {
             *most = ns;
-            *best = v;
+            best = v;
         }
     }
+    return best;
 }
 
-/* The group that runs a phase: of all of both phases, where they depend on each
- * other, the one that saves most time, or its twin; NULL: the steps are faster, or
- * a variant was chosen for the node or its activation. */
+/* The group that runs a phase: one of a pair, where that saves more than a group of each
+ * phase by itself; NULL: the steps are faster, or a variant was chosen for the node or
+ * its activation. Seen from either phase, the same pair or no pair wins. */
 static const struct lab_variant *fastest_group(struct maker *m,
                                                const struct lab_node *node,
                                                enum lab_phase phase)
 {
     enum lab_phase other = phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
-    const struct lab_variant *best = NULL;
-    double most = 0;
+    double alone;
+    double other_alone;
+    double both;
     if (!m->tuning || !node->op->group || has_choice(m, node))
         return NULL;
-    most_saving(m, node, phase, &best, &most);
-    const struct lab_variant *mine = best;
-    if (node->op->group_both)
-        most_saving(m, node, other, &best, &most);
-    /* A pair saves the same, seen from either: then the other's best is one way. */
-    return best == mine ? best : NULL;
+    const struct lab_variant *best = most_saving(m, node, phase, false, &alone);
+    const struct lab_variant *pair = most_saving(m, node, phase, true, &both);
+    if (pair)
+        most_saving(m, node, other, false, &other_alone);
+    return pair && both > alone + other_alone ? pair : best;
 }
 
 /* ---- what a step could run as ---- */

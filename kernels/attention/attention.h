@@ -25,9 +25,9 @@
  *   out[0] dq  out[1] dk           in[0] dscores  in[1] q  in[2] k
  *   Any of dprobs, dv, dq, dk may be unwanted.
  *
- * group (`fused`): scores, softmax and context in one kernel that never writes
- * a matrix of Tq x Tk.
- *   forward   out[0] ctx           in[0] q  in[1] k  in[2] v
+ * group (`fused`): scores, softmax and context in one kernel that writes no matrix of
+ * Tq x Tk but probs, where that is wanted.
+ *   forward   out[0] ctx  out[1] probs or none   in[0] q  in[1] k  in[2] v
  *   backward  out[0] dq  out[1] dk  out[2] dv
  *             in[0] dctx  in[1] q  in[2] k  in[3] v  in[4] ctx  in[5] probs or none
  *

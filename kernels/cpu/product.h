@@ -39,6 +39,10 @@ void lab_product_cut(lab_multiply_fn *multiply, bool by_rows,
                      struct lab_matrix b, int64_t rows, int64_t cols,
                      int64_t inner, float alpha, float beta);
 
+/* to (cols, rows) = from^T, `ld` and `from_ld` numbers from row to row. On the caller. */
+void lab_turn(float *to, int64_t ld, const float *from, int64_t from_ld,
+              int64_t rows, int64_t cols);
+
 /* c (rows, cols) += `count` sums of its size that lie one behind the other, in their
  * order; on all threads. */
 void lab_sums_add(struct lab_matrix c, const float *sums, int64_t count,

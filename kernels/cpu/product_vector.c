@@ -162,6 +162,25 @@ INLINE void turn_eight(float *to, int64_t ld, const float *const *from,
 }
 #endif
 
+#ifdef LAB_VECTOR_IS_CLONED
+__attribute__((target_clones("avx2", "default")))
+#endif
+void lab_turn(float *to, int64_t ld, const float *from, int64_t from_ld,
+              int64_t rows, int64_t cols)
+{
+    for (int64_t i = 0; i < rows; i += EIGHT) {
+        const float *row[EIGHT];
+        int64_t whole = rows - i >= EIGHT ? cols / EIGHT * EIGHT : 0;
+        for (int64_t k = 0; k < EIGHT && whole > 0; k++)
+            row[k] = from + (i + k) * from_ld;
+        for (int64_t j = 0; j < whole; j += EIGHT)
+            turn_eight(to + j * ld + i, ld, row, j);
+        for (int64_t j = whole; j < cols; j++)
+            for (int64_t k = i; k < rows && k < i + EIGHT; k++)
+                to[j * ld + k] = from[k * from_ld + j];
+    }
+}
+
 /* A tile, `ld` numbers from row to row, that c has in another order or in part. */
 INLINE void put_tile(struct lab_matrix c, int64_t i, int64_t j,
                      const float *some, int64_t ld, int64_t rows, int64_t cols,

@@ -13,4 +13,7 @@ lab_kernel_fn lab_softmax_naive, lab_softmax_block, lab_softmax_online,
     lab_softmax_registers, lab_softmax_vector;
 /* The first column of the largest of C numbers, on this thread; -1: one is NaN. */
 int64_t lab_softmax_largest(const float *x, int64_t C);
+/* y = softmax of the first `seen` of C numbers, 0 for the others, on this thread. y may
+ * be x; `seen` is 1 at least. */
+void lab_softmax_shares(float *y, const float *x, int64_t seen, int64_t C);
 LAB_C_END

@@ -131,9 +131,8 @@ LAB_VECTOR static void mask_row(float *y, const float *x, const float *mask,
         y[c] = mask[c] > 0 ? x[c] : -INFINITY;
 }
 
-/* The first `seen` of C shares; the others are 0. */
-LAB_VECTOR static void shares_row(float *y, const float *x, int64_t seen,
-                                  int64_t C)
+LAB_VECTOR void lab_softmax_shares(float *y, const float *x, int64_t seen,
+                                   int64_t C)
 {
     int64_t end = (seen + WHOLE - 1) / WHOLE * WHOLE;
     float max = largest(x, seen);
@@ -173,7 +172,7 @@ static void attention_rows(const void *arg, int64_t from, int64_t to)
             mask_row(y, x, mask, Tk);
             x = y;
         }
-        shares_row(y, x, seen, Tk);
+        lab_softmax_shares(y, x, seen, Tk);
         for (int64_t c = 0; mask && c < seen; c++) {
             if (!(mask[c] > 0))
                 y[c] = 0;

@@ -195,7 +195,8 @@ attends
 sql "$group" "UPDATE variant_time SET time_ns = 1 WHERE step LIKE 'attention.* %' AND variant = 'fused'"
 attends
 run profile show 2 --db "$group" --json
-expect_json '[c["step"] == c["node"] for c in of("choice") if c["variant"] == "fused"] == [True]'
+expect_json 'all(c["step"] == c["node"] for c in of("choice") if c["variant"] == "fused")'
+expect_json '{c["phase"] for c in of("choice") if c["variant"] == "fused"} == {"forward", "backward"}'
 
 # So is what is kept for a variant that is not there any more.
 sql "$db" "UPDATE variant_time SET variant = 'gone' WHERE variant = 'vector' AND threads = 2"

@@ -238,9 +238,10 @@ TEST_CASE(attention_in_bands)
     }
 }
 
-/* Several blocks of keys, the last in part; without causality also other sides. A
- * gradient that is not wanted changes none of the others. */
-TEST_CASE(attention_back_in_one_step)
+/* Several tiles of queries and keys, the last in part, heads wider than what is turned,
+ * causality with other sides, too. A gradient that is not wanted changes none of the
+ * others. */
+TEST_CASE(attention_in_one_step_each_way)
 {
     static const struct {
         int64_t Tq;
@@ -248,10 +249,10 @@ TEST_CASE(attention_back_in_one_step)
         int64_t E; /* of two heads */
         int64_t F;
         bool causal;
-    } cases[] = {{150, 150, 64, 64, true},
-                 {150, 150, 10, 6, true},
-                 {40, 300, 64, 34, false},
-                 {33, 33, 2, 64, false}};
+    } cases[] = {{150, 150, 64, 64, true}, {150, 150, 10, 6, true},
+                 {40, 300, 64, 34, false}, {33, 33, 2, 64, false},
+                 {1, 1, 6, 2, true},       {131, 131, 262, 264, true},
+                 {40, 131, 10, 6, true},   {131, 40, 10, 6, true}};
     static const char *const outs[] = {"dq dk dv", "- dk dv", "dq - dv",
                                        "- - dv", "dq dk -"};
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
@@ -280,15 +281,19 @@ TEST_CASE(attention_back_in_one_step)
                 if (n < 4)
                     rig_random(r, tensors[n].name, 5 + n, -1, 1);
             }
-            rig_run(r, "attention", "scores", LAB_FORWARD, "scores", "q k",
-                    &params);
-            rig_run(r, "attention", "softmax", LAB_FORWARD, "probs", "scores",
-                    &params);
-            rig_run(r, "attention", "context", LAB_FORWARD, "ctx", "probs v",
-                    &params);
         }
         struct rig *got = both[0];
         struct rig *ref = both[1];
+        rig_run(got, "attention", NULL, LAB_FORWARD, "ctx probs", "q k v",
+                &params);
+        rig_run(ref, "attention", "scores", LAB_FORWARD, "scores", "q k",
+                &params);
+        rig_run(ref, "attention", "softmax", LAB_FORWARD, "probs", "scores",
+                &params);
+        rig_run(ref, "attention", "context", LAB_FORWARD, "ctx", "probs v",
+                &params);
+        rig_compare_rigs("forward", got, ref, "ctx", 1e-5);
+        rig_compare_rigs("forward", got, ref, "probs", 1e-5);
         rig_run(ref, "attention", "context", LAB_BACKWARD, "dprobs dv",
                 "dctx probs v", &params);
         rig_run(ref, "attention", "softmax", LAB_BACKWARD, "dscores",

@@ -256,21 +256,23 @@ TEST_CASE(the_group_hides_three_steps_both_ways)
     join_backend_add(NULL);
 }
 
-/* The way back as one step, of shares that the steps forward have written. */
-NET_CASE(the_way_back_may_be_a_group_alone)
+/* Each way as one step: the way back reads the shares that forward has written. */
+NET_CASE(each_way_is_a_group_of_its_own)
 {
     block_net(n);
     net_walk(n, "cpu");
     to_update(n);
     double *want = net_read(n, "emb.W.grad");
     net_choose(n, "attention", "fused");
-    assert_int_equal(net_hidden_at(n, "block1.attn.softmax", LAB_FORWARD), 1);
+    assert_int_equal(net_hidden_at(n, "block1.attn.softmax", LAB_FORWARD), 3);
+    assert_int_equal(net_hidden_at(n, "block1.attn.q", LAB_FORWARD), 1);
     assert_int_equal(net_hidden_at(n, "block1.attn.softmax", LAB_BACKWARD), 3);
     assert_int_equal(net_hidden_at(n, "block2.attn.k", LAB_BACKWARD), 1);
     net_steps(n, 0);
     assert_ok(lab_walk_restart(n->walk));
     to_update(n);
     assert_true(lab_walk_written(n->walk, net_id(n, "block1.attn.probs")));
+    assert_false(lab_walk_written(n->walk, net_id(n, "block1.attn.scores")));
     assert_false(
         lab_walk_written(n->walk, net_id(n, "block1.attn.probs.grad")));
     net_explain_all(n, true);

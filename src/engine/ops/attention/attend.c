@@ -212,7 +212,36 @@ static void row_stats(struct lab_explainer *ex, int q,
     }
 }
 
-/* in: q, k, v; out: ctx */
+/* A share, of no scores that are written. */
+static void group_share(struct lab_explainer *ex, int64_t index)
+{
+    struct lab_attention_dims d = dims_of(ex, 0);
+    struct place p = {.n = index / d.Tk / d.Tq / d.H,
+                      .h = index / d.Tk / d.Tq % d.H,
+                      .i = index / d.Tk % d.Tq,
+                      .j = index % d.Tk};
+    double max;
+    double sum;
+    if (hidden(ex, p.i, p.j)) {
+        explain_hidden(ex, p.i, p.j, true);
+        return;
+    }
+    row_stats(ex, 0, &d, p, &max, &sum);
+    double x = score(ex, 0, &d, p);
+    lab_explain_symbolic(ex,
+                         "exp(s[%lld] - max) / sum_j exp(s[j] - max), over the "
+                         "keys j that query %lld sees",
+                         (long long)p.j, (long long)p.i);
+    lab_explain_where(ex, "s[j] = sum_e %s * %s / sqrt(%lld)",
+                      columns(ex, 0, head_at(&d, &p, p.i, d.Tq, d.E), "e").text,
+                      columns(ex, 1, head_at(&d, &p, 0, d.Tk, d.E), "e").text,
+                      (long long)d.E);
+    lab_explain_where(ex, "max = %.6g, the largest of those", max);
+    lab_explain_numeric(ex, "exp(%.6g - %.6g) / %.6g", x, max, sum);
+    lab_explain_value(ex, exp(x - max) / sum);
+}
+
+/* in: q, k, v; out: ctx, probs */
 static void attend_explain_group(struct lab_explainer *ex, int out_slot,
                                  int64_t index)
 {
@@ -222,7 +251,10 @@ static void attend_explain_group(struct lab_explainer *ex, int out_slot,
                       .i = index / d.F / d.H % d.Tq};
     double max;
     double sum;
-    (void)out_slot;
+    if (out_slot == 1) {
+        group_share(ex, index);
+        return;
+    }
     row_stats(ex, 0, &d, p, &max, &sum);
     lab_explain_symbolic(
         ex, "sum_j p[j] * %s",
@@ -620,13 +652,17 @@ void lab_attend_group(const struct lab_plan *plan, const struct lab_node *node,
     if (phase == LAB_BACKWARD) {
         group_back(plan, node, out);
     } else {
+        bool shares = out->variant->one_way; /* the steps back read them */
         out->def = (struct lab_step_def){
             LAB_IN(scores->in[0], scores->in[1], context->in[1]),
-            LAB_OUT(context->out[0]), .flop = scores->flop + context->flop,
+            LAB_OUT(context->out[0], shares ? context->in[0] : LAB_NO_TENSOR),
+            .flop = scores->flop + context->flop,
             .explain = attend_explain_group};
         snprintf(out->formula, sizeof(out->formula),
-                 "!$o0 = softmax($i0 $i1^T / sqrt(%lld)) $i2, the matrix "
-                 "between not written",
+                 shares ? "!$o1 = softmax($i0 $i1^T / sqrt(%lld)); !$o0 = "
+                          "$o1 $i2"
+                        : "!$o0 = softmax($i0 $i1^T / sqrt(%lld)) $i2, the "
+                          "matrix between not written",
                  (long long)group_width(plan, node));
     }
     out->def.name = node->op->name;

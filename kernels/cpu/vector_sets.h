@@ -30,6 +30,7 @@
     SET(scaled_dot_attention)                                                  \
     SET(softmax_cross_entropy)                                                 \
     SET(dense_products)                                                        \
+    SET(dense_fused)                                                           \
     SET(attention_products)                                                    \
     SET(scaled_dot_attention_products)                                         \
     SET(attention_fused)                                                       \

@@ -199,10 +199,10 @@ NET_CASE(a_refused_choice_names_what_fits)
     mlp(n);
     refused(n, CHOICES({"dense", "tiled"}),
             PARTS("[variant.missing] dense ", "'tiled'", "cpu",
-                  "naive, vector, blas"));
+                  "naive, vector, fused, blas"));
     refused(n, CHOICES({"fc1", "tiled"}),
             PARTS("[variant.missing] fc1 ", "'tiled'", "cpu",
-                  "naive, vector, blas"));
+                  "naive, vector, fused, blas"));
     refused(n, CHOICES({"relu1", "blas"}),
             PARTS("[variant.missing] relu1 ", "'blas'", "naive"));
     refused(n, CHOICES({"fc3", "naive"}),
@@ -210,7 +210,7 @@ NET_CASE(a_refused_choice_names_what_fits)
     refused(n, CHOICES({"sgd", "fused"}),
             PARTS("[variant.missing] sgd ", "'fused'", "naive"));
     refused(n, CHOICES({"*", "tiled"}),
-            PARTS("[variant.missing] 'tiled'", "naive, vector, blas"));
+            PARTS("[variant.missing] 'tiled'", "naive, vector, fused, blas"));
     refused(n, CHOICES({"dense", "blas"}, {"fc1", "nope"}),
             PARTS("[variant.missing] fc1 ", "'nope'"));
     choose(n, CHOICES({"sgd", "naive"}, {"loss", "naive"}));

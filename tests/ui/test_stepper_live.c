@@ -145,6 +145,25 @@ TEST_CASE(a_gradient_is_checked)
                         "resize 120 36\nexpect next: fc1.matmul\n"));
 }
 
+/* A short list of steps leaves room for what they move and compute. */
+TEST_CASE(below_few_steps_is_what_they_move)
+{
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/41-leaky-relu.md",
+                   "resize 200 60\nawait 60000 step 0 of\n"
+                   "expect largest tensors\n"
+                   "expect steps that move most, bytes\n"
+                   "expect most FLOP for a byte moved\nresize 120 36\n"
+                   "absent most FLOP for a byte moved\n"));
+}
+
+/* A convolution has seven letters; where there is room for two the head states it. */
+TEST_CASE(letters_that_have_no_room_are_counted)
+{
+    assert_ok(play(LAB_SOURCE_DIR "/lessons/80-cnn-example.md",
+                   "resize 200 60\nawait 60000 step 0 of\n"
+                   "await 60000 letters of the formula, 2 of 7\n"));
+}
+
 /* Pixels that share a cell show their mean: the largest would make all of it bright.
  * Each picture states it, below of the cursor's. */
 TEST_CASE(pixels_that_share_a_cell_show_their_mean)

@@ -2939,6 +2939,7 @@ static int draw_letters(const struct lab_stepper *v, struct lab_canvas *c,
     unsigned summed = 0;
     int64_t most = 1;
     int used = 0;
+    int all = 0;
     (void)p;
     if (!now || now->step->group || !now->step->source ||
         lab_formula_of(&f, v->snap.plan, now->step))
@@ -2951,11 +2952,14 @@ static int draw_letters(const struct lab_stepper *v, struct lab_canvas *c,
     for (int i = 0; i < f.n_letters; i++)
         most = f.letters[i].extent > most ? f.letters[i].extent : most;
     struct lab_rect row = lab_rect_cut_top(&r, 1);
-    for (int i = 0; i < f.n_letters && r.h > 0; i++) {
+    for (int i = 0; i < f.n_letters; i++) {
         const int64_t n = f.letters[i].extent;
         char name[64];
         char text[24];
         if (n < 1 || f.letters[i].name[0] == '\0')
+            continue;
+        all++;
+        if (r.h < 1)
             continue;
         snprintf(name, sizeof(name), "%s %s", f.letters[i].name,
                  summed >> i & 1U ? "summed" : "each");
@@ -2967,6 +2971,11 @@ static int draw_letters(const struct lab_stepper *v, struct lab_canvas *c,
     }
     if (used > 0)
         lab_canvas_add(c, &row, LAB_ROLE_HEADING, "letters of the formula");
+    if (used < all) {
+        char text[32];
+        snprintf(text, sizeof(text), ", %d of %d", used, all);
+        put_whole(c, &row, LAB_ROLE_DIM, text);
+    }
     return used > 0 ? used + 1 : 0;
 }
 
@@ -4749,25 +4758,38 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
 
 enum { LONGEST_STEPS = 12, REST_LEAST = 5 };
 
-/* A step's time, NaN where it has not run; or the work by its formula. */
-static double size_of_step(const struct lab_snapshot *snap, int step, bool work)
+/* What steps are listed by. */
+enum measure { BY_TIME, BY_WORK, BY_BYTES, BY_DENSITY };
+static const char *const measure_heads[] = {
+    [BY_TIME] = "longest steps, share of the time",
+    [BY_WORK] = "steps with the most work, FLOP",
+    [BY_BYTES] = "steps that move most, bytes",
+    [BY_DENSITY] = "most FLOP for a byte moved"};
+
+/* NaN where the step has not run, or its formula gives none. */
+static double size_of_step(const struct lab_snapshot *snap, int step,
+                           enum measure by)
 {
-    return work ? snap->schedule->steps[step].step->flop
-                : time_of(snap, step, step + 1);
+    const struct lab_step *s = snap->schedule->steps[step].step;
+    return by == BY_TIME    ? time_of(snap, step, step + 1)
+           : by == BY_WORK  ? s->flop
+           : by == BY_BYTES ? s->bytes
+           : s->bytes > 0   ? s->flop / s->bytes
+                            : (double)NAN;
 }
 
 /* The steps with the most of it, the first has the most; returns how many, at most
  * `most`. */
-static int largest_steps(const struct lab_snapshot *snap, bool work, int *out,
-                         int most)
+static int largest_steps(const struct lab_snapshot *snap, enum measure by,
+                         int *out, int most)
 {
     int n = 0;
     for (int i = 0; i < snap->schedule->n_steps; i++) {
-        double size = size_of_step(snap, i, work);
+        double size = size_of_step(snap, i, by);
         int at = n;
         if (!(size > 0))
             continue;
-        while (at > 0 && size_of_step(snap, out[at - 1], work) < size)
+        while (at > 0 && size_of_step(snap, out[at - 1], by) < size)
             at--;
         if (at >= most)
             continue;
@@ -4778,33 +4800,50 @@ static int largest_steps(const struct lab_snapshot *snap, bool work, int *out,
     return n;
 }
 
+/* An amount without a prefix ends in a blank. */
+static void size_text(enum measure by, double size, double all, char *out,
+                      size_t cap)
+{
+    const char *amount =
+        by == BY_DENSITY ? LAB_VALUE_TEXT(size, 4) : LAB_AMOUNT_TEXT(size, "");
+    size_t used = strlen(amount);
+    used -= used > 0 && amount[used - 1] == ' ';
+    if (by == BY_TIME)
+        snprintf(out, cap, "%3.0f %%", size / all * 100);
+    else
+        snprintf(out, cap, "%.*s", (int)used, amount);
+}
+
+/* The steps with the most of it, as many as have room, and a blank row; nothing of one
+ * step alone. `r` loses the rows. */
 static void draw_largest(const struct lab_stepper *v, struct lab_canvas *c,
-                         struct lab_rect r, bool work, const int *step, int n)
+                         struct lab_rect *r, enum measure by, int most)
 {
     const struct lab_snapshot *snap = &v->snap;
+    int step[LONGEST_STEPS];
+    const int n = largest_steps(snap, by, step,
+                                most < LONGEST_STEPS ? most : LONGEST_STEPS);
     double all = 0;
+    if (n < 2)
+        return;
     for (int i = 0; i < snap->schedule->n_steps; i++)
-        all += fmax(0, size_of_step(snap, i, work));
-    lab_canvas_text_cut(c, r.y, r.x + 1, r.w - 1, LAB_ROLE_HEADING,
-                        work ? "steps with the most work, FLOP"
-                             : "longest steps, share of the time");
-    for (int i = 0; i < n && i + 1 < r.h; i++) {
+        all += fmax(0, size_of_step(snap, i, by));
+    struct lab_rect row = lab_rect_cut_top(r, 1);
+    lab_canvas_text_cut(c, row.y, row.x + 1, row.w - 1, LAB_ROLE_HEADING,
+                        measure_heads[by]);
+    for (int i = 0; i < n; i++) {
         const struct lab_step *s = snap->schedule->steps[step[i]].step;
-        const double size = size_of_step(snap, step[i], work);
+        const double size = size_of_step(snap, step[i], by);
         char text[LAB_FORMAT_BYTES];
-        const int phase = toupper((unsigned char)lab_phase_name(s->phase)[0]);
-        if (work) { /* an amount without a prefix ends in a blank */
-            const char *amount = LAB_AMOUNT_TEXT(size, "");
-            size_t used = strlen(amount);
-            used -= used > 0 && amount[used - 1] == ' ';
-            snprintf(text, sizeof(text), "%.*s %c", (int)used, amount, phase);
-        } else
-            snprintf(text, sizeof(text), "%3.0f %% %c", size / all * 100,
-                     phase);
-        draw_share(c, (struct lab_rect){r.y + 1 + i, r.x, 1, r.w}, s->name,
-                   size / size_of_step(snap, step[0], work),
-                   lab_role_of_phase(s->phase), text);
+        char with_phase[LAB_FORMAT_BYTES + 2];
+        size_text(by, size, all, text, sizeof(text));
+        snprintf(with_phase, sizeof(with_phase), "%s %c", text,
+                 toupper((unsigned char)lab_phase_name(s->phase)[0]));
+        draw_share(c, lab_rect_cut_top(r, 1), s->name,
+                   size / size_of_step(snap, step[0], by),
+                   lab_role_of_phase(s->phase), with_phase);
     }
+    lab_rect_cut_top(r, 1);
 }
 
 /* What tensors are for. */
@@ -4842,14 +4881,14 @@ static void draw_memory(const struct lab_stepper *v, struct lab_canvas *c,
                        LAB_BYTES_TEXT(bytes[i]));
 }
 
-/* The tensors with the most bytes, the first has the most. */
+/* The tensors with the most bytes, the first has the most, and a blank row. */
 static void draw_largest_tensors(const struct lab_stepper *v,
-                                 struct lab_canvas *c, struct lab_rect r)
+                                 struct lab_canvas *c, struct lab_rect *r)
 {
     const struct lab_plan *plan = v->snap.plan;
     int largest_of[LONGEST_STEPS];
     int n = 0;
-    int most = r.h - 1 < LONGEST_STEPS ? r.h - 1 : LONGEST_STEPS;
+    int most = r->h - 1 < LONGEST_STEPS ? r->h - 1 : LONGEST_STEPS;
     for (int i = 0; i < plan->n_tensors; i++) {
         const double bytes = (double)lab_tensor_bytes(&plan->tensors[i]);
         int at = n;
@@ -4867,17 +4906,18 @@ static void draw_largest_tensors(const struct lab_stepper *v,
     }
     if (n == 0)
         return;
-    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    struct lab_rect row = lab_rect_cut_top(r, 1);
     lab_canvas_text_cut(c, row.y, row.x + 1, row.w - 1, LAB_ROLE_HEADING,
                         "largest tensors");
     const double all = (double)lab_tensor_bytes(&plan->tensors[largest_of[0]]);
     for (int i = 0; i < n; i++) {
         const struct lab_tensor *t = &plan->tensors[largest_of[i]];
         const double bytes = (double)lab_tensor_bytes(t);
-        draw_share(c, lab_rect_cut_top(&r, 1), t->name,
+        draw_share(c, lab_rect_cut_top(r, 1), t->name,
                    all > 0 ? bytes / all : 0, memory_kinds[t->role].bar,
                    LAB_BYTES_TEXT(bytes));
     }
+    lab_rect_cut_top(r, 1);
 }
 
 static void draw_loss_so_far(const struct lab_stepper *v, struct lab_canvas *c,
@@ -4899,24 +4939,19 @@ static void draw_loss_so_far(const struct lab_stepper *v, struct lab_canvas *c,
 }
 
 /* Where the list of the steps leaves rows: which of them took the time, the losses,
- * the memory, and which have the most to compute. */
+ * the memory, and which have the most to compute and to move. */
 static void draw_below_steps(const struct lab_stepper *v, struct lab_canvas *c,
                              struct lab_rect r)
 {
     enum { CHART_LEAST = 8, CHART_MOST = 16, NARROW = 32, MEMORY = 6 };
-    int step[LONGEST_STEPS];
     bool losses = v->snap.losses.n > 1;
     if (r.h <= REST_LEAST || r.w < NARROW)
         return;
     lab_rect_cut_top(&r, 1);
-    int most =
-        losses && r.h > REST_LEAST + CHART_LEAST ? r.h - 1 - CHART_LEAST : r.h;
-    most = most - 1 < LONGEST_STEPS ? most - 1 : LONGEST_STEPS;
-    int n = largest_steps(&v->snap, false, step, most);
-    if (n > 1) {
-        draw_largest(v, c, lab_rect_cut_top(&r, n + 1), false, step, n);
-        lab_rect_cut_top(&r, 1);
-    }
+    draw_largest(v, c, &r, BY_TIME,
+                 losses && r.h > REST_LEAST + CHART_LEAST
+                     ? r.h - 2 - CHART_LEAST
+                     : r.h - 1);
     if (losses && r.h >= CHART_LEAST) {
         draw_loss_so_far(
             v, c, lab_rect_cut_top(&r, r.h < CHART_MOST ? r.h : CHART_MOST));
@@ -4926,14 +4961,11 @@ static void draw_below_steps(const struct lab_stepper *v, struct lab_canvas *c,
         draw_memory(v, c, &r);
         lab_rect_cut_top(&r, 1);
     }
-    n = largest_steps(&v->snap, true, step,
-                      r.h - 1 < LONGEST_STEPS ? r.h - 1 : LONGEST_STEPS);
-    if (n > 1) {
-        draw_largest(v, c, lab_rect_cut_top(&r, n + 1), true, step, n);
-        lab_rect_cut_top(&r, 1);
-    }
+    draw_largest(v, c, &r, BY_WORK, r.h - 1);
     if (r.h > REST_LEAST)
-        draw_largest_tensors(v, c, r);
+        draw_largest_tensors(v, c, &r);
+    draw_largest(v, c, &r, BY_BYTES, r.h - 1);
+    draw_largest(v, c, &r, BY_DENSITY, r.h - 1);
 }
 
 static void draw_steps(struct lab_stepper *v, struct lab_canvas *c,

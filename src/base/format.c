@@ -69,6 +69,29 @@ const char *lab_format_bytes(double bytes, char *out, size_t cap)
     return scaled(bytes, 1024, units, 5, "B", out, cap);
 }
 
+const char *lab_format_size(double bytes, char *out, size_t cap)
+{
+    lab_format_bytes(bytes, out, cap);
+    char *point = strchr(out, '.');
+    if (point) {
+        char *unit = point + strcspn(point, " ");
+        char *end = unit;
+        while (end[-1] == '0')
+            end--;
+        end -= end[-1] == '.';
+        memmove(end, unit, strlen(unit) + 1);
+    }
+    return out;
+}
+
+const char *lab_format_energy(double joules, char *out, size_t cap)
+{
+    static const char *const units[] = {"n", "u", "m", "", "k", "M"};
+    if (joules == 0)
+        return scaled(0, 1000, units + 3, 3, "J", out, cap);
+    return scaled(joules * 1e9, 1000, units, 6, "J", out, cap);
+}
+
 const char *lab_format_amount(double v, const char *unit, char *out, size_t cap)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};

@@ -1583,16 +1583,12 @@ bool lab_bench_ceiling_beaten(const struct lab_bench_data *data, int set,
 
 const char *lab_bench_workspace_text(int64_t bytes, char *out, size_t cap)
 {
-    double mib = (double)bytes / (1024.0 * 1024.0);
     if (bytes < 0)
         snprintf(out, cap, "%s", "");
     else if (bytes == 0)
         snprintf(out, cap, "no workspace");
-    else if (mib < 0.01)
-        snprintf(out, cap, "workspace %lld bytes", (long long)bytes);
     else
-        snprintf(out, cap,
-                 mib < 1000 ? "workspace %.3g MiB" : "workspace %.0f MiB", mib);
+        snprintf(out, cap, "workspace %s", LAB_SIZE_TEXT((double)bytes));
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/unknown.h"
 #include "engine/sim_backend.h"
 #include "lesson/lesson.h"
@@ -38,22 +39,22 @@ static void print_head(const struct lab_bench *lab)
                                "thread; --sizes chooses others\n");
         return;
     }
-    lab_printf(stdout, "ceilings measured now: copy %.4g GB/s",
-               m->copy_bytes_s / 1e9);
+    lab_printf(stdout, "ceilings measured now: copy %s",
+               LAB_AMOUNT_TEXT(m->copy_bytes_s, "B/s"));
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
         if (!isnan(m->flops[p]))
-            lab_printf(stdout, ", %s %s %.4g GFLOP/s",
+            lab_printf(stdout, ", %s %s %s",
                        lab_ladder_precision(lab->ladder, (enum lab_precision)p),
                        p == LAB_FP32 && m->fp32_by_fma ? "multiply-adds"
                                                        : "product",
-                       m->flops[p] / 1e9);
+                       LAB_AMOUNT_TEXT(m->flops[p], "FLOP/s"));
     }
     lab_printf(stdout, "\n");
     lab_printf(stdout,
-               "%d repeats each; before each %.4g MiB are read, to evict the "
+               "%d repeats each; before each %s are read, to evict the "
                "inputs from the caches; variants are compared with double "
                "first\n",
-               lab->repeats, (double)lab_bench_flushed(lab) / 1048576);
+               lab->repeats, LAB_SIZE_TEXT((double)lab_bench_flushed(lab)));
     if (lab->course_from < lab->n_sizes)
         lab_printf(stdout,
                    "then sizes of the course's figures, each by its figure's "
@@ -244,14 +245,14 @@ static void print_clocks(const struct page *p)
             best = r;
     }
     if (most > 0)
-        lab_printf(stdout, "  SM clock %.0f to %.0f MHz, at most %.0f C\n",
-                   least / 1e6, most / 1e6, hot);
+        lab_printf(stdout, "  SM clock %s to %s, at most %.0f C\n",
+                   LAB_AMOUNT_TEXT(least, "Hz"), LAB_AMOUNT_TEXT(most, "Hz"),
+                   hot);
     if (best)
-        lab_printf(stdout,
-                   "  most work for its power: %s, %.4g GFLOP/s per W at "
-                   "%.0f W\n",
-                   best->variant, lab_bench_flop_per_j(best) / 1e9,
-                   best->power_w);
+        lab_printf(stdout, "  most work for its power: %s, %s per W at %s\n",
+                   best->variant,
+                   LAB_AMOUNT_TEXT(lab_bench_flop_per_j(best), "FLOP/s"),
+                   LAB_AMOUNT_TEXT(best->power_w, "W"));
 }
 
 /* A row's idea breaks under its head where there is room. */

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/ladder.h"
@@ -1529,9 +1530,9 @@ static bool check_memory(struct front *f, const struct yaml *node,
     double has = (double)lab_host_memory();
     return has == 0 || need <= has ||
            fail(f, node, LAB_E_SHAPE,
-                "[lesson.tensor.memory] %lld elements take %.3g GiB; this "
-                "machine has %.3g GiB: make the tensor smaller",
-                (long long)count, need / 1073741824.0, has / 1073741824.0);
+                "[lesson.tensor.memory] %lld elements take %s; this "
+                "machine has %s: make the tensor smaller",
+                (long long)count, LAB_SIZE_TEXT(need), LAB_SIZE_TEXT(has));
 }
 
 static bool read_values(struct front *f, const struct yaml *node,

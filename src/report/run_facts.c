@@ -106,7 +106,8 @@ static void add_energy(struct lab_text_table *t, const struct lab_run_row *r)
         return; /* no counter */
     lab_text_table_add(t, "energy");
     if (r->energy_j > 0)
-        lab_text_table_addf(t, "%.4g J, of the whole run", r->energy_j);
+        lab_text_table_addf(t, "%s, of the whole run",
+                            LAB_ENERGY_TEXT(r->energy_j));
     else
         lab_text_table_add(t, "n/a: the counter did not move, or failed");
     lab_text_table_add(t, "joules an iteration");
@@ -122,14 +123,17 @@ static void add_energy(struct lab_text_table *t, const struct lab_run_row *r)
             LAB_NS_TEXT((double)LAB_ENERGY_LEAST_NS));
         return;
     }
-    lab_text_table_addf(t, "%.4g J, the mean of %lld in %.3g s, at %.4g W",
-                        r->warm_energy_j / n, (long long)r->warm_iterations,
-                        seconds, r->warm_energy_j / seconds);
+    lab_text_table_addf(t, "%s, the mean of %lld in %s, at %s",
+                        LAB_ENERGY_TEXT(r->warm_energy_j / n),
+                        (long long)r->warm_iterations,
+                        LAB_NS_TEXT((double)r->warm_ns),
+                        LAB_AMOUNT_TEXT(r->warm_energy_j / seconds, "W"));
     if (isnan(r->iteration_flop) || r->warm_energy_j <= 0)
         return;
     lab_text_table_add(t, "work for energy");
-    lab_text_table_addf(t, "%.4g GFLOP/s per W",
-                        r->iteration_flop * n / r->warm_energy_j / 1e9);
+    lab_text_table_addf(
+        t, "%s per W",
+        LAB_AMOUNT_TEXT(r->iteration_flop * n / r->warm_energy_j, "FLOP/s"));
 }
 
 void lab_run_figures(struct lab_text_table *t, const struct lab_run_row *r)

@@ -76,6 +76,12 @@ passes grids "$check/grids.sh" "$work/tree"
 printf 'int64_t row = blockIdx.y;\n' >>"$work/tree/kernels/k.cu"
 catches 'rows in y of a grid' 'k.cu:2:' "$check/grids.sh" "$work/tree"
 
+plant ui/one.c 'const char *limit = "%d MiB, %s, %.3g of %.1f";'
+passes units python3 "$check/units.py" "$work/tree"
+plant ui/one.c 'const char *time = "%d of %.3g ms";'
+catches 'a unit by hand' '%.3g ms: use LAB_NS_TEXT' python3 "$check/units.py" "$work/tree"
+plant bench/one.c 'const char *rate = "at %.*f GFLOP/s";'
+catches 'a rate by hand' 'GFLOP/s: use' python3 "$check/units.py" "$work/tree"
 plant trace/one.c '#include "engine/one.h"'
 catches 'trace uses engine' 'trace may not use engine' edges
 plant base/include/base/one.h '#include "ui/one.h"'

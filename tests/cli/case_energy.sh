@@ -31,15 +31,28 @@ import json, sys
 r = [json.loads(line) for line in open(sys.argv[1])]
 r = [x for x in r if x["type"] == "run"][0]
 j = r["warm_energy_j"]
-print("%.4g %.4g %.4g" % (j / r["warm_iterations"], j / r["warm_ns"] * 1e9,
-                          r["iteration_flop"] * r["warm_iterations"] / j / 1e9))
+def text(v, unit, prefixes):
+    """As base/format.h writes it."""
+    for at, prefix in enumerate(prefixes):
+        if v < 999.5 or at == len(prefixes) - 1:
+            digits = 0 if v >= 99.95 or at == 0 and v == int(v) else 1 if v >= 9.995 else 2
+            return f"{v:.{digits}f} {prefix}{unit}"
+        v /= 1000
+up = ["", "k", "M", "G", "T"]
+print(text(j / r["warm_iterations"] * 1e9, "J", ["n", "u", "m", *up]))
+print(text(j / r["warm_ns"] * 1e9, "W", up))
+print(text(r["iteration_flop"] * r["warm_iterations"] / j, "FLOP/s", up))
 P
-read -r each watts rate <figures
+{
+    read -r each
+    read -r watts
+    read -r rate
+} <figures
 run profile show 1 --db "$db"
-grep -q '^energy  *8 J, of the whole run$' "$out" || complain "not the run's energy"
-grep -Eq "^joules an iteration  *$each J, the mean of 19998 in [1-9].* s, at $watts W\$" "$out" ||
+grep -q '^energy  *8.00 J, of the whole run$' "$out" || complain "not the run's energy"
+grep -Eq "^joules an iteration  *$each, the mean of 19998 in [1-9].* s, at $watts\$" "$out" ||
     complain "not the joules of an iteration"
-grep -q "^work for energy  *$rate GFLOP/s per W\$" "$out" ||
+grep -q "^work for energy  *$rate per W\$" "$out" ||
     complain "not the work for a joule"
 
 # Without such a counter it is unknown, and nothing is printed of it.

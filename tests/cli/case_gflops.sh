@@ -4,7 +4,7 @@ exits 0 lab gflops --backend cpu --cpu-sizes 64,100
 expect_no_stderr
 # Every rate is there before the table, which comes when all is measured.
 for size in 64 100; do
-    sed '/^GFLOP/,$d' "$out" | grep -q " of $size: [0-9.e+]* GFLOP/s\$" ||
+    sed '/^GFLOP/,$d' "$out" | grep -q " of $size: [0-9.]* [MGT]FLOP/s\$" ||
         complain "no rate of $size before the table"
 done
 expect_stdout 'GFLOP/s'

@@ -239,6 +239,17 @@ TEST_CASE(numbers_read_well)
     SAYS(lab_format_ns(NAN, s, sizeof(s)), "n/a");
     SAYS(lab_format_ns(3.5e12, s, sizeof(s)), "3500 s");
     SAYS(lab_format_bytes(2048, s, sizeof(s)), "2.00 KiB");
+    SAYS(lab_format_size(2048, s, sizeof(s)), "2 KiB");
+    SAYS(lab_format_size(72 << 20, s, sizeof(s)), "72 MiB");
+    SAYS(lab_format_size(100 << 20, s, sizeof(s)), "100 MiB");
+    SAYS(lab_format_size(1.5 * 1024, s, sizeof(s)), "1.5 KiB");
+    SAYS(lab_format_size(512, s, sizeof(s)), "512 B");
+    SAYS(lab_format_size(NAN, s, sizeof(s)), "n/a");
+    SAYS(lab_format_energy(59.86, s, sizeof(s)), "59.9 J");
+    SAYS(lab_format_energy(0.01234, s, sizeof(s)), "12.3 mJ");
+    SAYS(lab_format_energy(1234, s, sizeof(s)), "1.23 kJ");
+    SAYS(lab_format_energy(0, s, sizeof(s)), "0 J");
+    SAYS(lab_format_energy(NAN, s, sizeof(s)), "n/a");
     SAYS(lab_format_flop(20480, s, sizeof(s)), "20.5 kFLOP");
     SAYS(lab_format_flops(20480, 4352, s, sizeof(s)), "4.71 GFLOP/s");
     SAYS(lab_format_flops(20480, 0, s, sizeof(s)), "n/a");

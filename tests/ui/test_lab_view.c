@@ -487,7 +487,7 @@ TEST_CASE(lanes_are_below_the_bars)
     lab.rows[36].note = "alone: in 1.000 + kernel 1.000 + out 1.000 ms";
     char *text = drawn(&chart, false, 24, 50, true);
     assert_non_null(
-        strstr(text, " streams_2, 2 parts: 0 to 2 ms by each lane"));
+        strstr(text, " streams_2, 2 parts: 0 to 2.00 ms by each lane"));
     assert_non_null(strstr(text, " copy in  11111111112222222222.........."));
     assert_non_null(strstr(text, " kernel   ..........11111111112222222222"));
     assert_non_null(strstr(text, " copy out ....................1111111111"));

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "base/mem.h"
 #include "base/signals.h"
 #include "debug/options.h"
@@ -135,9 +136,9 @@ static void print_estimate(const struct gflops *g, const struct lab_bench *lab)
     double s = flop * (lab->repeats + 2) * lab->n_variants / top;
     if (s >= 5 && !g->o.json)
         lab_printf(stdout,
-                   "  about %.0f s on one core; --cpu-sizes takes "
+                   "  about %s on one core; --cpu-sizes takes "
                    "smaller ones\n",
-                   s);
+                   LAB_NS_TEXT(s * 1e9));
 }
 
 struct measuring {
@@ -166,8 +167,8 @@ static enum lab_status take(void *user, const struct lab_bench_result *r)
         return LAB_OK;
     }
     if (!g->o.json) {
-        lab_printf(stdout, "  %s of %s: %.4g GFLOP/s\n", r->variant, r->size,
-                   r->rate / 1e9);
+        lab_printf(stdout, "  %s of %s: %s\n", r->variant, r->size,
+                   LAB_AMOUNT_TEXT(r->rate, "FLOP/s"));
         fflush(stdout);
     }
     if (!(g->rate[i][c] > r->rate)) { /* the faster; NaN: the first */

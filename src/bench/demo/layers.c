@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/format.h"
 #include "debug/options.h"
 #include "engine/data.h"
 #include "engine/infer.h"
@@ -96,11 +97,11 @@ static enum lab_status print_text(const struct counted *c)
     lab_print_wrap(lab_print_columns(), 7);
     lab_printf(
         stdout,
-        "\n%lld parameter%s, %.4g GFLOP a sample forward\n\nin inference, "
+        "\n%lld parameter%s, %s a sample forward\n\nin inference, "
         "of %d layer%s\n  %4d eliminated: flatten, dropout; %d other%s, or "
         "%d where a batch norm counts as two\n",
         (long long)c->plan->parameter_count,
-        c->plan->parameter_count == 1 ? "" : "s", flop_of_all(c) / 1e9,
+        c->plan->parameter_count == 1 ? "" : "s", LAB_FLOP_TEXT(flop_of_all(c)),
         f->nodes, f->nodes == 1 ? "" : "s", f->idle, others,
         others == 1 ? "" : "s", others + f->norms);
     lab_printf(stdout, "  %4d eliminated: concat, written in place\n",

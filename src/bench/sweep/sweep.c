@@ -802,10 +802,7 @@ static enum lab_status measure_lesson(struct sweep *s,
 
 static void add_bytes(struct lab_text_table *t, int64_t bytes)
 {
-    if (bytes == LAB_UNKNOWN)
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.4g MiB", (double)bytes / 1048576);
+    lab_text_table_add(t, LAB_BYTES_TEXT(lab_to_real(bytes)));
 }
 
 /* A bar as long as v is of `most`; a short one beside the numbers of a narrow

@@ -135,7 +135,7 @@ static void add_row(struct lab_text_table *t, const struct measured *row, int i)
     if (!row->known)
         lab_text_table_add(t, NULL);
     else if (i == LAB_CEILING_COPY)
-        lab_text_table_addf(t, "%lld MiB", (long long)(r->size >> 20));
+        lab_text_table_add(t, LAB_SIZE_TEXT((double)r->size));
     else if (i == LAB_CEILING_FMA)
         lab_text_table_addf(t, "%lld steps", (long long)r->size);
     else

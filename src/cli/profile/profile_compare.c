@@ -368,11 +368,12 @@ static enum lab_status put_note(const struct lab_comparison *c)
                  "median distance from\nthe median. p: Mann-Whitney U, "
                  "two-sided, normal approximation, corrected for\nties, and "
                  "adjusted after Holm over the rows of a level. Verdict: p "
-                 "below %.2f,\nand medians %.0f %% and %d ns apart, more "
+                 "below %.2f,\nand medians %.0f %% and %s apart, more "
                  "than two runs of the same thing\nmostly differ by: record "
                  "both again to be sure. Each side needs at least %lld\ntimes",
                  (long long)c->run[LAB_SIDE_A].run, LAB_RANK_ALPHA,
-                 100 * LAB_COMPARE_LEAST_SHARE, LAB_COMPARE_LEAST_NS,
+                 100 * LAB_COMPARE_LEAST_SHARE,
+                 LAB_NS_TEXT(LAB_COMPARE_LEAST_NS),
                  (long long)lab_rank_least(LAB_RANK_ALPHA));
     if (tests > 1)
         lab_str_addf(

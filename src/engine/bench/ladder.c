@@ -19,6 +19,7 @@
 #include "engine/ceiling.h"
 #include "common/random.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/quantile.h"
 
 /* Random numbers of a tensor: those of a period, over and over. The period is
@@ -467,13 +468,9 @@ enum { AMOUNT = 32 };
 
 static const char *amount(double bytes, char out[AMOUNT])
 {
-    double gib = bytes / 1073741824.0;
-    if (isinf(bytes))
-        snprintf(out, AMOUNT, "more than 16 EiB");
-    else if (gib >= 1000)
-        snprintf(out, AMOUNT, "%.4g TiB", gib / 1024);
-    else
-        snprintf(out, AMOUNT, "%.4g GiB", gib);
+    if (!isinf(bytes))
+        return lab_format_size(bytes, out, AMOUNT);
+    snprintf(out, AMOUNT, "more than 16 EiB");
     return out;
 }
 

@@ -320,10 +320,9 @@ static void draw_lanes(struct lab_canvas *c, struct lab_rect r,
     if (r.h < 1)
         return;
     lab_canvas_textf(c, r.y, r.x + 1, r.w - 1, LAB_ROLE_DIM,
-                     "%s, %d part%s: 0 to %.3g ms by each lane alone; measured "
-                     "%.3g ms",
-                     row->variant, l->parts, l->parts == 1 ? "" : "s", l->ms,
-                     row->median_ns / 1e6);
+                     "%s, %d part%s: 0 to %s by each lane alone; measured %s",
+                     row->variant, l->parts, l->parts == 1 ? "" : "s",
+                     LAB_NS_TEXT(l->ms * 1e6), LAB_NS_TEXT(row->median_ns));
 }
 
 int lab_bench_lanes_rows(const struct lab_bench_chart *chart)

@@ -469,11 +469,12 @@ static void state_line(struct page *p, const struct lab_bench_result *r)
     char state[96] = "";
     char work[48] = "";
     if (!isnan(r->sm_clock_after_hz))
-        snprintf(state, sizeof(state), "; SM clock %.0f MHz, %.0f C, %.0f W",
-                 r->sm_clock_after_hz / 1e6, r->temperature_c, r->power_w);
+        snprintf(state, sizeof(state), "; SM clock %s, %.0f C, %s",
+                 LAB_AMOUNT_TEXT(r->sm_clock_after_hz, "Hz"), r->temperature_c,
+                 LAB_AMOUNT_TEXT(r->power_w, "W"));
     if (!isnan(lab_bench_flop_per_j(r)))
-        snprintf(work, sizeof(work), ", %.4g GFLOP/s per W",
-                 lab_bench_flop_per_j(r) / 1e9);
+        snprintf(work, sizeof(work), ", %s per W",
+                 LAB_AMOUNT_TEXT(lab_bench_flop_per_j(r), "FLOP/s"));
     line_of(p, "checked", "error at %.3g %% of tolerance%s%s",
             100 * r->check_error, state, work);
 }

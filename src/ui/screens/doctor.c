@@ -81,8 +81,6 @@ static void report_error(struct lab_doctor *d, const char *name,
 
 enum { MAX_NAMES = 32, MAX_DEVICES = 64 };
 
-static const double gib = 1024.0 * 1024.0 * 1024.0;
-
 /* Does any step of the op take that variant here? */
 static bool offers(struct lab_backend *be, const char *op, const char *variant)
 {
@@ -176,9 +174,9 @@ static void doctor_cpu(struct lab_doctor *d)
         return;
     }
     lab_backend_info(be, &info);
-    report(d, "CPU", LAB_DOCTOR_OK, NULL, "%s, %d cores, %d threads, %.1f GiB",
+    report(d, "CPU", LAB_DOCTOR_OK, NULL, "%s, %d cores, %d threads, %s",
            info.name, info.sm_count, lab_threads(),
-           (double)info.memory_bytes / gib);
+           LAB_BYTES_TEXT((double)info.memory_bytes));
     check_openblas(d, be);
     check_onednn(d, be);
     check_variants(d, be);
@@ -221,9 +219,9 @@ static void report_device(struct lab_doctor *d, const struct lab_device_info *i)
     char name[32];
     snprintf(name, sizeof(name), "device %d", i->device_id);
     report(d, name, LAB_DOCTOR_OK, NULL,
-           "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB",
-           i->name, i->compute_major, i->compute_minor, i->sm_count,
-           (double)i->memory_bytes / gib);
+           "%s, compute capability %d.%d, %d multiprocessors, %s", i->name,
+           i->compute_major, i->compute_minor, i->sm_count,
+           LAB_BYTES_TEXT((double)i->memory_bytes));
 }
 
 static void check_cublas(struct lab_doctor *d, struct lab_backend *be)

@@ -763,9 +763,9 @@ static void compare_facts(struct lab_doc *doc, const struct lab_comparison *c)
     name_fact(doc, "verdict");
     lab_doc_addf(doc, LAB_ROLE_NORMAL,
                  "Mann-Whitney U, two-sided, adjusted after Holm: p below "
-                 "%.2f, and medians %.0f %% and %d ns apart",
+                 "%.2f, and medians %.0f %% and %s apart",
                  LAB_RANK_ALPHA, 100 * LAB_COMPARE_LEAST_SHARE,
-                 LAB_COMPARE_LEAST_NS);
+                 LAB_NS_TEXT(LAB_COMPARE_LEAST_NS));
 }
 
 /* ---- a roofline ---- */

@@ -2906,7 +2906,8 @@ static int draw_traffic(const struct lab_stepper *v, struct lab_canvas *c,
     lab_canvas_add(c, &row, LAB_ROLE_HEADING, "r: read, w: written");
     if (step->flop > 0) {
         char text[32];
-        snprintf(text, sizeof(text), "  %.3g FLOP a byte", step->flop / all);
+        snprintf(text, sizeof(text), "  %s FLOP a byte",
+                 LAB_DIGITS_TEXT(step->flop / all, 3));
         put_whole(c, &row, LAB_ROLE_DIM, text);
     }
     for (int i = 0; i < n; i++) {

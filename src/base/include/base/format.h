@@ -19,6 +19,10 @@ const char *lab_format_digits(double v, int digits, char *out, size_t cap);
 /* Three digits and a unit: "1.23 ms", "12.3 us", "412 ns". NaN: n/a. */
 const char *lab_format_ns(double ns, char *out, size_t cap);
 const char *lab_format_bytes(double bytes, char *out, size_t cap); /* KiB */
+/* The same without zeros behind the point, for a size that someone chose: "72 MiB". */
+const char *lab_format_size(double bytes, char *out, size_t cap);
+/* "1.23 kJ", "12.3 mJ". */
+const char *lab_format_energy(double joules, char *out, size_t cap);
 const char *lab_format_flop(double flop, char *out, size_t cap);
 /* 4.2e12 and "B/s": "4.20 TB/s", by powers of 1000. */
 const char *lab_format_amount(double v, const char *unit, char *out,
@@ -50,6 +54,10 @@ LAB_C_END
     lab_format_ns(ns, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_BYTES_TEXT(bytes)                                                  \
     lab_format_bytes(bytes, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
+#define LAB_SIZE_TEXT(bytes)                                                   \
+    lab_format_size(bytes, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
+#define LAB_ENERGY_TEXT(joules)                                                \
+    lab_format_energy(joules, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_AMOUNT_TEXT(v, unit)                                               \
     lab_format_amount(v, unit, (char[LAB_FORMAT_BYTES]){0}, LAB_FORMAT_BYTES)
 #define LAB_DIFFERENCE_TEXT(ns)                                                \

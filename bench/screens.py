@@ -119,6 +119,8 @@ class Screen:
 def summary(name, unit, values):
     print(json.dumps({"figure": name, "unit": unit, "n": len(values),
                       "median": round(statistics.median(values), 3),
+                      "percentile_95": round(
+                          sorted(values)[max(0, -(-len(values) * 95 // 100) - 1)], 3),
                       "min": round(min(values), 3),
                       "max": round(max(values), 3)}), flush=True)
 

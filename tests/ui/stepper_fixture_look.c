@@ -278,9 +278,45 @@ static void show_confusion(struct lab_confusion *k)
     }
 }
 
+/* Three looks at two nodes, one of which has parameters that are few; two rows of a
+ * regression. */
+static void show_batch(const struct stepper_fixture *f,
+                       struct lab_snapshot *out)
+{
+    enum { LOOKS = 3, NODES = 3 };
+    struct lab_looks *l = &out->looks;
+    struct lab_result *r = &out->result;
+    if (!f->batch)
+        return;
+    out->confusion.classes = 0;
+    out->confusion.after = -1;
+    *l = (struct lab_looks){.n = LOOKS, .n_parameters = 2};
+    l->iteration = calloc(LOOKS, sizeof(*l->iteration));
+    l->gradient = calloc((size_t)(NODES * LOOKS), sizeof(double));
+    l->ratio = calloc((size_t)(NODES * LOOKS), sizeof(double));
+    l->parameter = calloc((size_t)(2 * LOOKS), sizeof(double));
+    for (int k = 0; k < LOOKS; k++) {
+        l->iteration[k] = 10 * k;
+        l->parameter[k] = 0.25 * k;
+        l->parameter[LOOKS + k] = 1 - 0.5 / (k + 1);
+        for (int i = 0; i < NODES; i++) {
+            l->gradient[i * LOOKS + k] = (i + 1) / (k + 1.0);
+            l->ratio[i * LOOKS + k] = 0.01 * (i + 1) / (k + 1.0);
+        }
+    }
+    *r = (struct lab_result){.iteration = 20, .rows = 2, .cols = 1};
+    r->out = calloc(2, sizeof(double));
+    r->target = calloc(2, sizeof(double));
+    r->out[0] = 0.875;
+    r->out[1] = 5.25;
+    r->target[0] = 1;
+    r->target[1] = 5;
+}
+
 static void show_layers(const struct stepper_fixture *f,
                         struct lab_snapshot *out)
 {
+    out->confusion.classes = f->text ? 0 : 7;
     if (!f->inspected)
         return;
     show_confusion(&out->confusion);
@@ -351,7 +387,7 @@ enum lab_status fixture_snapshot(struct lab_session *session,
                                  .exact = NAN,
                                  .seconds_left = NAN};
     out->plane.tensor = -1;
-    out->confusion.after = out->figures_of = -1;
+    out->confusion.after = out->figures_of = out->result.iteration = -1;
     out->explanation.tensor = -1;
     snprintf(out->error, sizeof(out->error), "%s", f->error);
     out->error_code = f->error_code;
@@ -384,6 +420,7 @@ enum lab_status fixture_snapshot(struct lab_session *session,
     explain(f, &out->explanation);
     show_training(f, out);
     show_layers(f, out);
+    show_batch(f, out);
     show_check(f, out);
     fill_text(f, out);
     return LAB_OK;
@@ -411,6 +448,12 @@ void fixture_snapshot_release(struct lab_snapshot *s)
     free(s->confusion.misread);
     free(s->confusion.count);
     free(s->figures);
+    free(s->looks.iteration);
+    free(s->looks.gradient);
+    free(s->looks.ratio);
+    free(s->looks.parameter);
+    free(s->result.out);
+    free(s->result.target);
     free(s->sample_p);
     free(s->losses.iteration);
     free(s->losses.value);

@@ -134,7 +134,7 @@ TEST_CASE(signs_and_marks_need_no_colour)
     struct lab_canvas c;
     assert_ok(lab_canvas_init(&c, 1, 4, false));
     assert_string_equal(cell(&c, 1, 1, false), " █");
-    assert_string_equal(lab_heat_full(&c), "█");
+    assert_string_equal(lab_heat_shade(&c, 1, 1), "█");
     assert_string_equal(cell(&c, -1, 1, false), "-█");
     assert_string_equal(cell(&c, 1e-9, 1, false), " ░");
     assert_string_equal(cell(&c, 0, 1, false), " ·");
@@ -144,7 +144,7 @@ TEST_CASE(signs_and_marks_need_no_colour)
     assert_string_equal(cell(&c, 0.6, 1, true), "[▓");
     c.ascii = true;
     assert_string_equal(cell(&c, -1, 1, false), "-@");
-    assert_string_equal(lab_heat_full(&c), "@");
+    assert_string_equal(lab_heat_shade(&c, 1, 1), "@");
     assert_string_equal(cell(&c, 1e-9, 1, false), " .");
     assert_string_equal(cell(&c, 0, 1, false), " 0");
     assert_string_equal(cell(&c, 1e308, 1e308, false), " @");

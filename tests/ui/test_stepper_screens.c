@@ -202,6 +202,31 @@ FIXTURE_CASE(train_classes)
     check_screen(f, "key t", "train_all_200x60.txt", false);
 }
 
+/* No classes: the batch beside its targets, norms, the way of two parameters. */
+FIXTURE_CASE(train_batch)
+{
+    f->curve = 60;
+    f->inspected = f->batch = true;
+    check_screen(f, "key t 3", "train_batch_80x24.txt", false);
+    check_screen(f, "key t", "train_batch_200x60.txt", false);
+    play(f, "resize 200 60\nkey t\nabsent classes\n"
+            "expect fc1.W[1] over fc1.W[0]\nexpect |update| of |param|\n"
+            "expect difference\nkey 2\nexpect [2 layers]\n"
+            "expect fc1.W[1] over fc1.W[0]\nkey 3\nexpect [3 batch]\n"
+            "resize 80 24\nexpect result and target\n");
+}
+
+/* When there will be something to show is said. */
+FIXTURE_CASE(train_waits_for_its_classes)
+{
+    f->curve = 60;
+    play(f, "resize 200 60\nkey t 3\n"
+            "expect evaluation: in 129 iterations, at the end of the epoch.\n");
+    f->target = 601;
+    play(f, "resize 200 60\nkey t 3\n"
+            "expect evaluation: in 1 iteration, at the end of the training.\n");
+}
+
 static const char map[] = "key f\nenter :print block1.attn.probs[1,2,3,0]";
 
 FIXTURE_CASE(a_map_has_its_symbols)

@@ -1137,6 +1137,76 @@ FIXTURE_CASE(layers_are_looked_at_when_asked_for)
     assert_int_equal(f->snap.n_figures, 0);
 }
 
+/* Each of the first iterations; later every second one is left out, and what was
+ * looked at stays as it was. */
+FIXTURE_CASE(looks_are_kept_over_the_iterations)
+{
+    const struct lab_looks *l = &f->snap.looks;
+    post_and_settle(f, LAB_DO_INSPECT, 1);
+    post_and_settle(f, LAB_DO_TRAIN, 20);
+    assert_int_equal(l->n, 20);
+    assert_int_equal(l->n_parameters, 0); /* it has too many */
+    const double fourth = l->gradient[4];
+    for (int k = 0; k < l->n; k++) {
+        assert_int_equal(l->iteration[k], k);
+        for (int i = 0; i < f->snap.n_figures; i++)
+            if (f->snap.figures[i].parameters > 0) {
+                assert_true(l->gradient[i * l->n + k] > 0);
+                assert_true(l->ratio[i * l->n + k] > 0);
+            }
+    }
+    /* The last look is what the figures have. */
+    assert_true(l->gradient[l->n - 1] == f->snap.figures[0].gradient);
+    assert_true(l->ratio[l->n - 1] ==
+                f->snap.figures[0].update / f->snap.figures[0].parameter);
+    post_and_settle(f, LAB_DO_TRAIN, 3 * LAB_LOOKS);
+    assert_in_range(l->n, LAB_LOOKS / 2, LAB_LOOKS);
+    for (int k = 1; k < l->n; k++)
+        assert_true(l->iteration[k] > l->iteration[k - 1]);
+    assert_int_equal(l->iteration[l->n - 1], 20 + 3 * LAB_LOOKS - 1);
+    assert_int_equal(l->iteration[2], 4);
+    assert_true(l->gradient[2] == fourth);
+    post_and_settle(f, LAB_DO_RESTART, 0);
+    assert_int_equal(l->n, 0);
+}
+
+static void open_inline(struct fixture *f, const char *loss)
+{
+    net_init(&f->net);
+    net_tensor(&f->net, "x 2,2", (const double[]){1, 0, 0, 5});
+    net_node(&f->net, "fc1 dense units=1 bias=false");
+    net_train(&f->net, loss, "sgd lr=0.03");
+    net_param(&f->net, "fc1.W 2,1", (const double[]){0, 0});
+}
+
+/* The batch beside its targets, and both parameters on their way to (1, 1). */
+TEST_CASE(a_batch_has_its_targets)
+{
+    struct fixture f = {0};
+    open_inline(&f, "mse reduction=half_sum");
+    net_tensor(&f.net, "y 2,1", (const double[]){1, 5});
+    open_session(&f);
+    const struct lab_result *r = &f.snap.result;
+    const struct lab_looks *l = &f.snap.looks;
+    post_and_settle(&f, LAB_DO_INSPECT, 1);
+    assert_int_equal(r->iteration, -1);
+    post_and_settle(&f, LAB_DO_TRAIN, 30);
+    assert_int_equal(r->iteration, 29);
+    assert_int_equal(r->rows, 2);
+    assert_null(r->label);
+    assert_null(r->in); /* x has two numbers a row */
+    assert_true(r->target[0] == 1 && r->target[1] == 5);
+    assert_int_equal(l->n_parameters, 2);
+    /* The result is of the parameters before the update, the look of those after. */
+    assert_true(fabs(r->out[0] - l->parameter[28]) < 1e-12);
+    assert_true(fabs(r->out[1] - 5 * l->parameter[l->n + 28]) < 1e-12);
+    for (int k = 1; k < l->n; k++)
+        assert_true(l->parameter[k] > l->parameter[k - 1]);
+    lab_session_free(f.session);
+    lab_snapshot_release(&f.snap);
+    net_free(&f.net);
+}
+
 /* A lesson that names no optimizer has one, and it can be set too. */
 TEST_CASE(a_rate_without_an_optimizer)
 {

@@ -22,6 +22,9 @@ struct lab_inspector {
     bool *dead; /* by unit, of the largest relu */
     int64_t cost_ns;
     int64_t last_ns;
+    struct lab_looks looks;   /* rows of LAB_LOOKS */
+    int64_t taken;            /* looks since the start */
+    struct lab_result result; /* rows as many as there is room for */
     struct lab_confusion confusion;
 };
 
@@ -60,17 +63,20 @@ static void list_nodes(struct lab_inspector *i)
     const struct lab_plan *plan = lab_walk_plan(i->walk);
     for (int k = 0; k < plan->n_nodes; k++) {
         int64_t n = parameters_of(plan, k);
-        if (n > 0 || is_relu(&plan->nodes[k]))
+        bool units = is_relu(&plan->nodes[k]) &&
+                     plan->tensors[plan->nodes[k].out].shape.rank >= 2;
+        if (n > 0 || units)
             i->figures[i->n_figures++] = (struct lab_node_figures){
                 .node = k, .parameters = n, .units = 0};
     }
 }
 
-/* Parameters and their gradients, relus' outputs, the data's pictures. */
+/* Parameters and their gradients, relus' outputs, the data, what comes of it. */
 static bool is_read(const struct lab_plan *plan, int i)
 {
     const struct lab_tensor *t = &plan->tensors[i];
-    return t->role == LAB_TENSOR_PARAM || i == plan->x ||
+    return t->role == LAB_TENSOR_PARAM || i == plan->x || i == plan->y ||
+           i == plan->out ||
            (t->gradient_of >= 0 &&
             plan->tensors[t->gradient_of].role == LAB_TENSOR_PARAM) ||
            (t->node >= 0 && is_relu(&plan->nodes[t->node]) &&
@@ -104,7 +110,7 @@ static enum lab_status alloc_confusion(struct lab_inspector *i)
     lab_data_get_shapes(data, &shapes);
     c->after = -1;
     if (facts.classes < 2 || facts.classes > LAB_CONFUSION_CLASSES ||
-        facts.decodes)
+        facts.decodes || facts.held_rows == 0)
         return LAB_OK;
     c->classes = (int)facts.classes;
     size_t n = (size_t)(facts.classes * facts.classes);
@@ -141,6 +147,75 @@ static enum lab_status alloc_confusion(struct lab_inspector *i)
     return LAB_OK;
 }
 
+static enum lab_status alloc_looks(struct lab_inspector *i)
+{
+    const struct lab_plan *plan = lab_walk_plan(i->walk);
+    struct lab_looks *l = &i->looks;
+    size_t all = (size_t)i->n_figures * LAB_LOOKS;
+    if (plan->parameter_count <= LAB_LOOK_PARAMETERS)
+        l->n_parameters = (int)plan->parameter_count;
+    l->iteration =
+        lab_arena_array(&i->memory, LAB_LOOKS, sizeof(*l->iteration));
+    l->gradient = lab_arena_array(&i->memory, all, sizeof(*l->gradient));
+    l->ratio = lab_arena_array(&i->memory, all, sizeof(*l->ratio));
+    l->parameter = lab_arena_array(
+        &i->memory, (size_t)l->n_parameters * LAB_LOOKS, sizeof(*l->parameter));
+    return l->iteration && l->gradient && l->ratio && l->parameter
+               ? LAB_OK
+               : lab_no_memory("the norms of a training");
+}
+
+static bool has_labels(const struct lab_plan *plan)
+{
+    return plan->nodes[plan->loss_node].op->labels;
+}
+
+/* Which of the tensors of the network's result, the target and the data can stand
+ * beside each other. */
+static enum lab_status alloc_result(struct lab_inspector *i)
+{
+    const struct lab_plan *plan = lab_walk_plan(i->walk);
+    struct lab_result *r = &i->result;
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(i->walk), &facts);
+    r->iteration = -1;
+    if (i->confusion.classes > 0 || facts.text || plan->out < 0)
+        return LAB_OK;
+    const struct lab_tensor *out = tensor_at(i, plan->out);
+    int64_t y = plan->y < 0 ? 0 : tensor_at(i, plan->y)->count;
+    int64_t x = plan->x < 0 ? 0 : tensor_at(i, plan->x)->count;
+    int rank = out->shape.rank;
+    /* Values without classes are one after another. */
+    int64_t cols = has_labels(plan) && rank > 0 ? out->shape.dim[rank - 1] : 1;
+    int64_t rows = out->count / cols;
+    if (cols > LAB_RESULT_ELEMENTS || (has_labels(plan) && y != rows))
+        return LAB_OK;
+    if (rows * cols > LAB_RESULT_ELEMENTS)
+        rows = LAB_RESULT_ELEMENTS / cols;
+    size_t n = (size_t)(rows * cols);
+    bool ok = (r->out = lab_arena_array(&i->memory, n, sizeof(*r->out)));
+    if (has_labels(plan))
+        ok &= !!(r->label = lab_arena_array(&i->memory, (size_t)rows,
+                                            sizeof(*r->label)));
+    else if (y == out->count &&
+             strcmp(plan->nodes[plan->loss_node].op->name, "weighted_sum") != 0)
+        ok &=
+            !!(r->target = lab_arena_array(&i->memory, n, sizeof(*r->target)));
+    if (!has_labels(plan) && x == out->count)
+        ok &= !!(r->in = lab_arena_array(&i->memory, n, sizeof(*r->in)));
+    /* As a picture: the last axis, of images with the one before it. */
+    if (!r->label && !r->target && !r->in && rows == out->count) {
+        for (int k = rank - 1; k > 0 && k >= rank - 2; k--)
+            cols *= out->shape.dim[k];
+        rows /= cols;
+    }
+    if (!ok)
+        return lab_no_memory("what a batch comes out as");
+    r->rows = rows;
+    r->cols = cols;
+    return LAB_OK;
+}
+
 enum lab_status lab_inspector_new(struct lab_inspector **out,
                                   struct lab_walk *walk)
 {
@@ -164,11 +239,16 @@ enum lab_status lab_inspector_new(struct lab_inspector **out,
         i->figures && i->before && i->tensor && i->other && i->dead
             ? alloc_confusion(i)
             : lab_no_memory("a look into the training");
+    if (!st) {
+        list_nodes(i);
+        st = alloc_looks(i);
+    }
+    if (!st)
+        st = alloc_result(i);
     if (st) {
         lab_inspector_free(i);
         return st;
     }
-    list_nodes(i);
     *out = i;
     return LAB_OK;
 }
@@ -185,13 +265,18 @@ void lab_inspector_reset(struct lab_inspector *i)
 {
     i->iteration = -1;
     i->has_before = false;
+    i->looks.n = 0;
+    i->taken = 0;
+    i->result.iteration = -1;
     i->confusion.after = -1;
     i->confusion.n_misread = 0;
 }
 
 bool lab_inspector_due(const struct lab_inspector *i, int64_t now_ns)
 {
-    enum { LEAST_NS = 200 * 1000 * 1000 };
+    enum { LEAST_NS = 200 * 1000 * 1000, CHEAP_NS = 1000 * 1000 };
+    if (i->taken < LAB_LOOKS && i->cost_ns < CHEAP_NS)
+        return true;
     int64_t pause = 10 * i->cost_ns > LEAST_NS ? 10 * i->cost_ns : LEAST_NS;
     return i->last_ns == 0 || now_ns - i->last_ns >= pause;
 }
@@ -319,6 +404,111 @@ static enum lab_status find_dead(struct lab_inspector *i,
     return LAB_OK;
 }
 
+/* ---- over the iterations ---- */
+
+/* Every second look: moves what stays to the front of a row. */
+static void thin(double *row)
+{
+    for (int k = 0; k < LAB_LOOKS / 2; k++)
+        row[k] = row[2 * k];
+}
+
+static void make_room(struct lab_inspector *i, int64_t iteration)
+{
+    struct lab_looks *l = &i->looks;
+    while (l->n > 0 && l->iteration[l->n - 1] >= iteration) /* it went back */
+        l->n--;
+    if (l->n < LAB_LOOKS)
+        return;
+    for (int k = 0; k < LAB_LOOKS / 2; k++)
+        l->iteration[k] = l->iteration[2 * k];
+    for (int n = 0; n < i->n_figures; n++) {
+        thin(&l->gradient[n * LAB_LOOKS]);
+        thin(&l->ratio[n * LAB_LOOKS]);
+    }
+    for (int p = 0; p < l->n_parameters; p++)
+        thin(&l->parameter[p * LAB_LOOKS]);
+    l->n = LAB_LOOKS / 2;
+}
+
+static enum lab_status keep_look(struct lab_inspector *i)
+{
+    const struct lab_plan *plan = lab_walk_plan(i->walk);
+    struct lab_looks *l = &i->looks;
+    enum lab_status st = LAB_OK;
+    make_room(i, lab_walk_iteration(i->walk));
+    for (int n = 0; n < i->n_figures; n++) {
+        const struct lab_node_figures *f = &i->figures[n];
+        l->gradient[n * LAB_LOOKS + l->n] = f->gradient;
+        l->ratio[n * LAB_LOOKS + l->n] = f->update / f->parameter;
+    }
+    for (int k = 0, p = 0; k < plan->n_tensors && p < l->n_parameters && !st;
+         k++) {
+        const struct lab_tensor *t = &plan->tensors[k];
+        if (t->role != LAB_TENSOR_PARAM)
+            continue;
+        st = lab_walk_read(i->walk, k, false, i->tensor);
+        for (int64_t e = 0; e < t->count && p < l->n_parameters; e++, p++)
+            l->parameter[p * LAB_LOOKS + l->n] =
+                lab_number_at(i->tensor, t->dtype, e);
+    }
+    if (st)
+        return st;
+    l->iteration[l->n++] = lab_walk_iteration(i->walk);
+    i->taken++;
+    return LAB_OK;
+}
+
+/* ---- the batch ---- */
+
+static void to_probabilities(double *row, int64_t n)
+{
+    double most = row[0];
+    double sum = 0;
+    for (int64_t k = 1; k < n; k++)
+        most = row[k] > most ? row[k] : most;
+    for (int64_t k = 0; k < n; k++)
+        sum += row[k] = exp(row[k] - most);
+    for (int64_t k = 0; k < n; k++)
+        row[k] /= sum;
+}
+
+/* The first n elements of a tensor, where there is a place for them. */
+static enum lab_status copy_numbers(struct lab_inspector *i, int tensor,
+                                    int64_t n, double *to)
+{
+    enum lab_status st =
+        to ? lab_walk_read(i->walk, tensor, false, i->tensor) : LAB_OK;
+    for (int64_t k = 0; to && !st && k < n; k++)
+        to[k] = lab_number_at(i->tensor, tensor_at(i, tensor)->dtype, k);
+    return st;
+}
+
+static enum lab_status find_result(struct lab_inspector *i)
+{
+    const struct lab_plan *plan = lab_walk_plan(i->walk);
+    struct lab_result *r = &i->result;
+    int64_t n = r->rows * r->cols;
+    r->iteration = -1;
+    if (n == 0 || !lab_walk_written(i->walk, plan->out))
+        return LAB_OK;
+    enum lab_status st = copy_numbers(i, plan->out, n, r->out);
+    if (!st)
+        st = copy_numbers(i, plan->y, n, r->target);
+    if (!st)
+        st = copy_numbers(i, plan->x, n, r->in);
+    if (!st && r->label)
+        st = lab_walk_read(i->walk, plan->y, false, i->tensor);
+    for (int64_t k = 0; r->label && !st && k < r->rows; k++) {
+        r->label[k] =
+            (int)lab_number_at(i->tensor, tensor_at(i, plan->y)->dtype, k);
+        to_probabilities(&r->out[k * r->cols], r->cols);
+    }
+    if (!st)
+        r->iteration = lab_walk_iteration(i->walk);
+    return st;
+}
+
 enum lab_status lab_inspector_after(struct lab_inspector *i)
 {
     int64_t start = lab_clock_monotonic_ns();
@@ -330,6 +520,10 @@ enum lab_status lab_inspector_after(struct lab_inspector *i)
     st = find_norms(i);
     for (int n = 0; n < i->n_figures && !st; n++)
         st = find_dead(i, &i->figures[n]);
+    if (!st)
+        st = keep_look(i);
+    if (!st)
+        st = find_result(i);
     i->iteration = st ? -1 : lab_walk_iteration(i->walk);
     i->has_before = false;
     i->last_ns = lab_clock_monotonic_ns();
@@ -430,6 +624,66 @@ void lab_inspector_figures(const struct lab_inspector *i,
     *iteration = i->iteration;
 }
 
+/* Rows of n numbers of rows of LAB_LOOKS. */
+static double *copy_rows(struct lab_arena *memory, const double *from, int rows,
+                         int n)
+{
+    double *to = lab_arena_array(memory, (size_t)rows * (size_t)n, sizeof(*to));
+    for (int k = 0; to && k < rows; k++)
+        memcpy(&to[k * n], &from[k * LAB_LOOKS], (size_t)n * sizeof(*to));
+    return to;
+}
+
+void lab_inspector_looks(const struct lab_inspector *i,
+                         struct lab_arena *memory, struct lab_looks *out)
+{
+    const struct lab_looks *l = &i->looks;
+    struct lab_looks copy = *l;
+    size_t bytes = (size_t)l->n * sizeof(*l->iteration);
+    *out = (struct lab_looks){0};
+    if (l->n == 0)
+        return;
+    copy.iteration = lab_arena_take(memory, bytes);
+    copy.gradient = copy_rows(memory, l->gradient, i->n_figures, l->n);
+    copy.ratio = copy_rows(memory, l->ratio, i->n_figures, l->n);
+    copy.parameter = copy_rows(memory, l->parameter, l->n_parameters, l->n);
+    if (!copy.iteration || !copy.gradient || !copy.ratio || !copy.parameter)
+        return;
+    memcpy(copy.iteration, l->iteration, bytes);
+    *out = copy;
+}
+
+/* *to, which is a copy of a row of numbers, becomes one of its own. */
+static bool own(struct lab_arena *memory, double **to, int64_t n)
+{
+    const double *from = *to;
+    if (!from)
+        return true;
+    *to = lab_arena_array(memory, (size_t)n, sizeof(**to));
+    if (*to)
+        memcpy(*to, from, (size_t)n * sizeof(**to));
+    return *to;
+}
+
+void lab_inspector_result(const struct lab_inspector *i,
+                          struct lab_arena *memory, struct lab_result *out)
+{
+    const struct lab_result *r = &i->result;
+    struct lab_result copy = *r;
+    int64_t n = r->rows * r->cols;
+    *out = (struct lab_result){.iteration = -1};
+    if (r->iteration < 0)
+        return;
+    if (r->label)
+        copy.label = lab_arena_array(memory, (size_t)r->rows, sizeof(int));
+    if (!own(memory, &copy.out, n) || !own(memory, &copy.target, n) ||
+        !own(memory, &copy.in, n) || (r->label && !copy.label))
+        return;
+    if (r->label)
+        memcpy(copy.label, r->label, (size_t)r->rows * sizeof(int));
+    *out = copy;
+}
+
 void lab_inspector_confusion(const struct lab_inspector *i,
                              struct lab_arena *memory,
                              struct lab_confusion *out)
@@ -437,7 +691,7 @@ void lab_inspector_confusion(const struct lab_inspector *i,
     const struct lab_confusion *c = &i->confusion;
     size_t classes = (size_t)c->classes;
     size_t each = (size_t)(c->rows * c->cols);
-    *out = (struct lab_confusion){.after = -1};
+    *out = (struct lab_confusion){.after = -1, .classes = c->classes};
     if (c->after < 0)
         return;
     int64_t *count = lab_arena_array(memory, classes * classes, sizeof(*count));

@@ -795,9 +795,12 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
     fill_curve(memory, &out->rates, &s->curves.rates);
     if (!s->inspector)
         return;
-    if (s->now.inspects)
+    if (s->now.inspects) {
         lab_inspector_figures(s->inspector, memory, &out->figures,
                               &out->n_figures, &out->figures_of);
+        lab_inspector_looks(s->inspector, memory, &out->looks);
+        lab_inspector_result(s->inspector, memory, &out->result);
+    }
     lab_inspector_confusion(s->inspector, memory, &out->confusion);
     out->confusion.name =
         class_names(lab_walk_data(s->walk), out->confusion.classes, memory);
@@ -2483,7 +2486,7 @@ static void configure(struct lab_session *s, const struct lab_session_config *c)
     s->now.test_accuracy = NAN;
     s->now.bits_per_char = s->now.bits_order3 = NAN;
     s->now.plane.tensor = s->now.explanation.tensor = -1;
-    s->now.figures_of = s->now.confusion.after = -1;
+    s->now.figures_of = s->now.result.iteration = s->now.confusion.after = -1;
     s->now.explanation.step = s->show.tensor = s->element.tensor = -1;
     s->next_break = 1;
     for (int i = 0; i < c->setup.n_choices; i++) {

@@ -171,40 +171,114 @@ static int64_t largest_wrong(const struct lab_confusion *k)
     return most;
 }
 
-/* Counts as figures, errors on their colour: the diagonal is far larger. */
+/* Of the matrix: columns and rows of a cell. */
+struct cell_size {
+    int w;
+    int h;
+};
+
+static int digits_of(int64_t n)
+{
+    int w = 1;
+    while (n /= 10)
+        w++;
+    return w;
+}
+
+/* The least that has room for every count: in brackets, and where there are no
+ * colours behind a shade. */
+static int least_cell(const struct lab_canvas *c, const struct lab_confusion *k)
+{
+    int64_t most = 0;
+    for (int i = 0; i < k->classes * k->classes; i++)
+        most = k->count[i] > most ? k->count[i] : most;
+    int w = digits_of(most) + 2 + !c->tints;
+    return w > COUNT_W ? w : COUNT_W;
+}
+
+/* As large as its place lets it be, and about square. */
+static struct cell_size size_cells(const struct lab_canvas *c,
+                                   struct lab_rect r,
+                                   const struct lab_confusion *k)
+{
+    enum { MOST_W = 12, HEADS = 2 };
+    struct cell_size s = {(r.w - LABEL_W) / k->classes,
+                          (r.h - HEADS) / k->classes};
+    int least = least_cell(c, k);
+    s.w = s.w > MOST_W ? MOST_W : s.w;
+    s.h = s.h > s.w / 2 ? s.w / 2 : s.h;
+    s.h = s.h < 1 ? 1 : s.h;
+    s.w = s.w > 4 * s.h + 5 ? 4 * s.h + 5 : s.w;
+    s.w = s.w < least ? least : s.w;
+    return s;
+}
+
+/* The share of the row as colour or shade, the count over it; what is right has
+ * brackets. */
+static void draw_count(struct lab_canvas *c, struct lab_rect cell,
+                       int64_t count, int64_t of, bool right)
+{
+    char text[32];
+    double share = of > 0 ? (double)count / (double)of : 0;
+    int y = cell.y + (cell.h - 1) / 2;
+    snprintf(text, sizeof(text), right ? "[%lld]" : "%lld", (long long)count);
+    int w = lab_canvas_columns(c, text);
+    if (c->tints && of > 0) {
+        lab_canvas_paper(c, cell, lab_tint_sequential(share, 1));
+    } else if (count > 0) {
+        struct lab_rect full = {cell.y, cell.x, cell.h, cell.w - 1};
+        if (full.h == 1)
+            full.w = 1;
+        lab_canvas_fill(c, full, lab_heat_shade(c, share, 1), LAB_ROLE_DIM);
+    }
+    if (count == 0 && !right)
+        snprintf(text, sizeof(text), ".");
+    /* The brackets are beside the column of the figures. */
+    int x = cell.x + cell.w - w - !right;
+    if (cell.h > 1 || cell.w > w + 4)
+        x = cell.x + (cell.w - w) / 2;
+    lab_canvas_text(c, y, x, w,
+                    right        ? LAB_ROLE_TITLE
+                    : count == 0 ? LAB_ROLE_DIM
+                                 : LAB_ROLE_NORMAL,
+                    text);
+}
+
+/* A row for each class, a column for each answer, its counts on a colour. */
 static void draw_counts(struct lab_canvas *c, struct lab_rect r,
-                        const struct lab_confusion *k)
+                        const struct lab_confusion *k, struct cell_size size)
 {
     char text[24];
-    int64_t most = largest_wrong(k);
     lab_canvas_text(c, r.y, r.x, LABEL_W, LAB_ROLE_DIM, "is \\ as");
-    for (int j = 0; j < k->classes; j++)
-        put_right(
-            c, &(struct lab_rect){r.y, r.x + LABEL_W + j * COUNT_W, 1, COUNT_W},
-            COUNT_W - 1, LAB_ROLE_HEADING, class_text(k, j, text));
+    for (int j = 0; j < k->classes; j++) {
+        const char *name = class_text(k, j, text);
+        int w = lab_canvas_columns(c, name);
+        int at = w < size.w ? (size.w - w) / 2 : 0;
+        lab_canvas_text_cut(c, r.y, r.x + LABEL_W + j * size.w + at,
+                            size.w - at, LAB_ROLE_HEADING, name);
+    }
     lab_rect_cut_top(&r, 1);
     for (int i = 0; i < k->classes; i++) {
-        struct lab_rect row = lab_rect_cut_top(&r, 1);
-        put_right(c, &(struct lab_rect){row.y, row.x, 1, LABEL_W}, LABEL_W - 2,
-                  LAB_ROLE_HEADING, class_text(k, i, text));
-        lab_rect_cut_left(&row, LABEL_W);
-        for (int j = 0; j < k->classes; j++) {
-            int64_t n = k->count[i * k->classes + j];
-            struct lab_rect cell = lab_rect_cut_left(&row, COUNT_W);
-            if (i != j && n > 0 && c->tints)
-                lab_canvas_paper(c, cell,
-                                 lab_tint_sequential((double)n, (double)most));
-            if (n > 0)
-                lab_canvas_textf(c, cell.y, cell.x, COUNT_W,
-                                 i == j          ? LAB_ROLE_TITLE
-                                 : 2 * n >= most ? LAB_ROLE_WARN
-                                                 : LAB_ROLE_NORMAL,
-                                 "%*lld", COUNT_W - 1, (long long)n);
-            else
-                lab_canvas_textf(c, cell.y, cell.x, COUNT_W, LAB_ROLE_DIM,
-                                 "%*s", COUNT_W - 1, ".");
-        }
+        struct lab_rect rows = lab_rect_cut_top(&r, size.h);
+        int64_t of = 0;
+        for (int j = 0; j < k->classes; j++)
+            of += k->count[i * k->classes + j];
+        put_right(
+            c,
+            &(struct lab_rect){rows.y + (size.h - 1) / 2, rows.x, 1, LABEL_W},
+            LABEL_W - 2, LAB_ROLE_HEADING, class_text(k, i, text));
+        lab_rect_cut_left(&rows, LABEL_W);
+        for (int j = 0; j < k->classes; j++)
+            draw_count(c, lab_rect_cut_left(&rows, size.w),
+                       k->count[i * k->classes + j], of, i == j);
     }
+    struct lab_rect row = {r.y, r.x, 1, r.w};
+    const struct lab_heat scale = {.most = 1};
+    if (r.h < 1)
+        return;
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "share of a row: ");
+    lab_rect_cut_left(&row, lab_heat_legend(c, row, &scale));
+    lab_canvas_add(c, &row, LAB_ROLE_DIM, "   [n] right");
 }
 
 /* The names of the rows and columns of a picture at (y, x), before them and above
@@ -252,8 +326,13 @@ static void draw_errors(struct lab_canvas *c, struct lab_rect r,
                      (long long)largest_wrong(k));
     lab_rect_cut_top(&r, 2);
     lab_rect_cut_left(&r, NAMES_W);
-    struct lab_heat_grid g = lab_heat_picture(c, r, wrong, n, n, true);
-    draw_names(c, r.y, r.x, k, &g);
+    struct lab_rect legend = lab_rect_cut_bottom(&r, 1);
+    const struct lab_heat m = {.grid =
+                                   lab_heat_picture(c, r, wrong, n, n, true),
+                               .value = wrong,
+                               .most = (double)largest_wrong(k)};
+    draw_names(c, r.y, r.x, k, &m.grid);
+    lab_heat_legend(c, legend, &m);
 }
 
 static void draw_pair(struct lab_canvas *c, struct lab_rect r,
@@ -311,11 +390,38 @@ static void draw_misread(struct lab_canvas *c, struct lab_rect r,
     }
 }
 
+/* When it comes: at the end of an epoch, or of the training. */
+static void note_first_evaluation(struct lab_canvas *c, struct lab_rect r,
+                                  const struct lab_snapshot *s)
+{
+    char text[256];
+    int64_t done = s->losses.n > 0 ? s->iteration + 1 : s->iteration;
+    int64_t each = s->iterations_per_epoch;
+    int64_t epoch = each > 0 ? each - done % each : INT64_MAX;
+    int64_t end = s->state == LAB_SESSION_TRAINING
+                      ? s->train_target - s->train_done
+                      : INT64_MAX;
+    int64_t left = epoch < end ? epoch : end;
+    if (left < INT64_MAX)
+        snprintf(text, sizeof(text),
+                 "Which class each validation row comes out as is known after "
+                 "the first evaluation: in %lld iteration%s, at the end of the "
+                 "%s.",
+                 (long long)left, left == 1 ? "" : "s",
+                 epoch <= end ? "epoch" : "training");
+    else
+        snprintf(text, sizeof(text),
+                 "Which class each validation row comes out as is known after "
+                 "the first evaluation, at the end of a training.");
+    note(c, r, text);
+}
+
 /* Which class the validation rows have, and which they come out as; beside or below
  * that the rows that are the most wrong, as pictures. */
 static void lab_train_classes(struct lab_canvas *c, struct lab_rect r,
                               const struct lab_snapshot *snap)
 {
+    enum { TILE_H = 8, TILES_W = 20 }; /* the least for what is misread */
     const struct lab_confusion *k = &snap->confusion;
     char title[128];
     if (k->after >= 0)
@@ -324,30 +430,357 @@ static void lab_train_classes(struct lab_canvas *c, struct lab_rect r,
                  (long long)k->after, (long long)k->right, (long long)k->total);
     lab_canvas_heading(c, &r, k->after >= 0 ? title : "classes", false);
     if (k->after < 0) {
-        note(c, r,
-             "Which class the validation rows come out as is known after the "
-             "first evaluation: at the end of an epoch, or of the training. A "
-             "lesson without classes or without rows that are held back has "
-             "none.");
+        note_first_evaluation(c, r, snap);
         return;
     }
-    int w = LABEL_W + k->classes * COUNT_W;
-    int h = k->classes + 2;
+    int w = LABEL_W + k->classes * least_cell(c, k);
+    int h = k->classes + 3;
     bool fits = w <= r.w && h <= r.h;
     struct lab_rect left = r;
     struct lab_rect rest = r;
-    if (!fits) /* the whole place is for the matrix */
+    struct cell_size size = {0, 0};
+    if (!fits || k->n_misread == 0) /* the whole place is for the matrix */
         lab_rect_cut_top(&rest, r.h);
-    else if ((r.w - w) * r.h > r.w * (r.h - h))
-        left = lab_rect_cut_left(&rest, w + 2);
+    else if ((r.w - w) * r.h > r.w * (r.h - h) ||
+             (r.h - h < TILE_H && r.w - w >= TILES_W))
+        left =
+            lab_rect_cut_left(&rest, w + 2 > r.w * 3 / 5 ? w + 2 : r.w * 3 / 5);
     else
-        left = lab_rect_cut_top(&rest, h + 1);
+        left =
+            lab_rect_cut_top(&rest, h + 1 > r.h * 3 / 5 ? h + 1 : r.h * 3 / 5);
     draw_pair(c, lab_rect_cut_top(&left, 1), k);
-    if (fits)
-        draw_counts(c, left, k);
-    else
+    if (!fits) {
         draw_errors(c, left, k);
+        return;
+    }
+    size = size_cells(c, left, k);
+    int used = LABEL_W + k->classes * size.w + 2;
+    if (rest.y == r.y && rest.h > 0) { /* beside it: what is left over */
+        rest.x = r.x + used;
+        rest.w = r.x + r.w - rest.x;
+    } else if (rest.h > 0) {
+        int end = left.y + 3 + k->classes * size.h;
+        rest.h += rest.y - end;
+        rest.y = end;
+    }
+    draw_counts(c, left, k, size);
     draw_misread(c, rest, k);
+}
+
+/* ---- over the iterations ---- */
+
+/* The charts' series: of the nodes with the most parameters. */
+enum { LOOK_NODES = 6 };
+
+static int largest_nodes(const struct lab_snapshot *s, int at[LOOK_NODES])
+{
+    int n = 0;
+    for (int i = 0; i < s->n_figures; i++) {
+        int64_t own = s->figures[i].parameters;
+        int k = n;
+        if (own == 0)
+            continue;
+        while (k > 0 && own > s->figures[at[k - 1]].parameters)
+            k--;
+        if (k == LOOK_NODES)
+            continue;
+        n += n < LOOK_NODES;
+        memmove(&at[k + 1], &at[k], (size_t)(n - 1 - k) * sizeof(*at));
+        at[k] = i;
+    }
+    return n;
+}
+
+static void draw_norms(struct lab_canvas *c, struct lab_rect r,
+                       const struct lab_snapshot *s, const double *values,
+                       const char *title)
+{
+    struct lab_series series[LOOK_NODES];
+    int at[LOOK_NODES];
+    const int n = largest_nodes(s, at);
+    for (int k = 0; k < n; k++)
+        series[k] = (struct lab_series){
+            .y = &values[at[k] * s->looks.n],
+            .n = s->looks.n,
+            .name = s->plan->nodes[s->figures[at[k]].node].id,
+            .role = (enum lab_role)(LAB_ROLE_SERIES_1 + k),
+            .at = s->looks.iteration};
+    const struct lab_chart chart = {.title = title,
+                                    .x_name = "iteration",
+                                    .series = series,
+                                    .count = n,
+                                    .y_min = NAN,
+                                    .y_max = NAN,
+                                    .log_y = true,
+                                    .zero_x = true};
+    lab_chart_draw(c, r, &chart);
+}
+
+/* "fc1.W[1]" of the network's parameter number k. */
+static void parameter_name(const struct lab_plan *plan, int64_t k, char *out,
+                           size_t cap)
+{
+    for (int i = 0; i < plan->n_tensors; i++) {
+        const struct lab_tensor *t = &plan->tensors[i];
+        if (t->role != LAB_TENSOR_PARAM)
+            continue;
+        if (k < t->count) {
+            snprintf(out, cap, "%s[%lld]", t->name, (long long)k);
+            return;
+        }
+        k -= t->count;
+    }
+}
+
+/* Few parameters themselves: of two the way that they go, else each over the
+ * iterations. */
+static void draw_parameters(struct lab_canvas *c, struct lab_rect r,
+                            const struct lab_snapshot *s)
+{
+    const struct lab_looks *l = &s->looks;
+    struct lab_series series[LAB_LOOK_PARAMETERS];
+    char name[LAB_LOOK_PARAMETERS][64] = {{0}};
+    char title[160] = "the parameters";
+    struct lab_chart chart = {.title = title,
+                              .x_name = "iteration",
+                              .series = series,
+                              .count = l->n_parameters,
+                              .y_min = NAN,
+                              .y_max = NAN,
+                              .zero_x = true};
+    for (int k = 0; k < l->n_parameters; k++) {
+        parameter_name(s->plan, k, name[k], sizeof(name[k]));
+        series[k] =
+            (struct lab_series){.y = &l->parameter[k * l->n],
+                                .n = l->n,
+                                .name = name[k],
+                                .role = (enum lab_role)(LAB_ROLE_SERIES_1 + k),
+                                .at = l->iteration};
+    }
+    if (l->n_parameters == 2) {
+        snprintf(title, sizeof(title), "%s over %s", name[1], name[0]);
+        series[0] = (struct lab_series){.x = l->parameter,
+                                        .y = &l->parameter[l->n],
+                                        .n = l->n,
+                                        .name = "the way",
+                                        .role = LAB_ROLE_SERIES_1,
+                                        .points = true};
+        series[1] = (struct lab_series){.x = &l->parameter[l->n - 1],
+                                        .y = &l->parameter[2 * l->n - 1],
+                                        .n = 1,
+                                        .name = "now",
+                                        .role = LAB_ROLE_SERIES_2,
+                                        .points = true};
+        chart.x_name = name[0];
+        chart.zero_x = false;
+    }
+    lab_chart_draw(c, r, &chart);
+}
+
+static bool has_looks(const struct lab_snapshot *s)
+{
+    int at[LOOK_NODES];
+    return s->looks.n > 1 && largest_nodes(s, at) > 0;
+}
+
+/* Norms of gradients and updates, the parameters themselves where they are few: side
+ * by side or one below the other. */
+static void lab_train_looks(struct lab_canvas *c, struct lab_rect r,
+                            const struct lab_snapshot *s)
+{
+    enum { SIDE = 44, LEAST_H = 6 };
+    const bool few = s->looks.n_parameters > 0;
+    const int charts = 2 + few;
+    const bool beside = r.w >= 2 * SIDE && (r.h < charts * 12 || few);
+    if (r.h < LEAST_H)
+        return;
+    if (few) {
+        struct lab_rect way = beside ? lab_rect_cut_left(&r, r.w / 2 - 1)
+                                     : lab_rect_cut_top(&r, r.h / 2);
+        draw_parameters(c, way, s);
+        lab_rect_cut_left(&r, beside ? 2 : 0);
+    }
+    struct lab_rect first = r;
+    if (beside && !few) {
+        first = lab_rect_cut_left(&r, r.w / 2 - 1);
+        lab_rect_cut_left(&r, 2);
+    } else if (r.h >= 2 * LEAST_H) {
+        first = lab_rect_cut_top(&r, r.h / 2);
+    } else {
+        r.h = 0;
+    }
+    draw_norms(c, first, s, s->looks.gradient, "|gradient|, log");
+    if (r.h > 0)
+        draw_norms(c, r, s, s->looks.ratio, "|update| of |param|, log");
+}
+
+/* ---- the batch ---- */
+
+static int64_t answer_of(const struct lab_result *k, int64_t row)
+{
+    int64_t at = 0;
+    for (int64_t i = 1; i < k->cols; i++)
+        if (k->out[row * k->cols + i] > k->out[row * k->cols + at])
+            at = i;
+    return at;
+}
+
+/* A row for each place of the batch, a column for each class: probabilities, the
+ * label outlined, and as words before the row. */
+static void draw_probabilities(struct lab_canvas *c, struct lab_rect r,
+                               const struct lab_result *k)
+{
+    enum { WORDS_W = 12 };
+    const int64_t n = k->rows * k->cols;
+    struct lab_rect foot = lab_rect_cut_bottom(&r, 1);
+    struct lab_rect words = lab_rect_cut_left(&r, WORDS_W);
+    const struct lab_heat m = {
+        .grid = lab_heat_picture(c, r, k->out, k->rows, k->cols, false),
+        .value = k->out,
+        .most = lab_heat_scale(k->out, n),
+        .cursor = -1};
+    for (int cy = 0; cy < m.grid.cells_h; cy++) {
+        int64_t row = lab_heat_first(k->rows, m.grid.cells_h, cy);
+        int y = lab_heat_top(&m.grid, cy);
+        int64_t as = answer_of(k, row);
+        if (m.grid.cells_h == k->rows && k->label[row] >= 0 &&
+            k->label[row] < k->cols)
+            lab_heat_outline(c, r.y, r.x, &m.grid, row, k->label[row], 1, 1);
+        if (cy == 0 || y > lab_heat_top(&m.grid, cy - 1))
+            lab_canvas_textf(c, words.y + y, words.x, WORDS_W - 1,
+                             as == k->label[row] ? LAB_ROLE_NORMAL
+                                                 : LAB_ROLE_WARN,
+                             as == k->label[row] ? "%d, right" : "%d, as %lld",
+                             k->label[row], (long long)as);
+    }
+    lab_canvas_add(c, &foot, LAB_ROLE_DIM, "probability ");
+    lab_heat_legend(c, foot, &m);
+}
+
+/* One row, its classes below each other. */
+static void draw_classes_of(struct lab_canvas *c, struct lab_rect r,
+                            const struct lab_result *k)
+{
+    enum { NAME_W = 18, VALUE_W = 10 };
+    for (int64_t i = 0; i < k->cols && r.h > 0; i++) {
+        struct lab_rect row = lab_rect_cut_top(&r, 1);
+        bool label = i == k->label[0];
+        lab_canvas_textf(c, row.y, row.x, NAME_W - 1,
+                         label ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
+                         "class %lld%s", (long long)i, label ? ", it is" : "");
+        lab_rect_cut_left(&row, NAME_W);
+        put_right(c, &row, VALUE_W, LAB_ROLE_NORMAL,
+                  LAB_VALUE_TEXT(k->out[i], 8));
+        lab_bar_draw(c, row.y, row.x + 1, row.w - 1, k->out[i], 0, 1,
+                     LAB_ROLE_SERIES_1);
+    }
+}
+
+/* Each number beside what it should be, and a bar for the difference. */
+static void draw_differences(struct lab_canvas *c, struct lab_rect r,
+                             const struct lab_result *k)
+{
+    enum { ROW_W = 6, VALUE_W = 12 };
+    double least = 0;
+    double most = 0;
+    for (int64_t i = 0; i < k->rows; i++)
+        lab_bar_widen(k->out[i] - k->target[i], &least, &most);
+    struct lab_rect row = lab_rect_cut_top(&r, 1);
+    put_right(c, &row, ROW_W, LAB_ROLE_HEADING, "row");
+    put_right(c, &row, VALUE_W, LAB_ROLE_HEADING, "result");
+    put_right(c, &row, VALUE_W, LAB_ROLE_HEADING, "target");
+    put_right(c, &row, VALUE_W, LAB_ROLE_HEADING, "difference");
+    for (int64_t i = 0; i < k->rows && r.h > 0; i++) {
+        double v = k->out[i] - k->target[i];
+        row = lab_rect_cut_top(&r, 1);
+        put_right(c, &row, ROW_W, LAB_ROLE_NORMAL, LAB_INT_TEXT(i));
+        put_right(c, &row, VALUE_W, LAB_ROLE_NORMAL,
+                  LAB_VALUE_TEXT(k->out[i], 10));
+        put_right(c, &row, VALUE_W, LAB_ROLE_NORMAL,
+                  LAB_VALUE_TEXT(k->target[i], 10));
+        put_right(c, &row, VALUE_W, LAB_ROLE_NORMAL, LAB_VALUE_TEXT(v, 10));
+        lab_bar_draw(c, row.y, row.x + 1, row.w - 1, v, least, most,
+                     LAB_ROLE_SERIES_2);
+    }
+}
+
+static bool rises(const double *x, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++)
+        if (!(x[i] >= x[i - 1]))
+            return false;
+    return true;
+}
+
+static void draw_curve_of(struct lab_canvas *c, struct lab_rect r,
+                          const struct lab_result *k, const char *out)
+{
+    const struct lab_series series[] = {
+        {.x = k->in,
+         .y = k->out,
+         .n = k->rows,
+         .name = k->in ? out : "result",
+         .role = LAB_ROLE_SERIES_1,
+         .points = k->in && !rises(k->in, k->rows)},
+        {.y = k->target,
+         .n = k->rows,
+         .name = "target",
+         .role = LAB_ROLE_SERIES_2}};
+    const struct lab_chart chart = {.x_name = k->in ? "x" : "row",
+                                    .series = series,
+                                    .count = k->target && !k->in ? 2 : 1,
+                                    .y_min = NAN,
+                                    .y_max = NAN};
+    lab_chart_draw(c, r, &chart);
+}
+
+static void draw_numbers(struct lab_canvas *c, struct lab_rect r,
+                         const struct lab_result *k)
+{
+    struct lab_rect foot = lab_rect_cut_bottom(&r, 1);
+    const int64_t n = k->rows * k->cols;
+    const struct lab_heat m = {
+        .grid = lab_heat_picture(c, r, k->out, k->rows, k->cols, false),
+        .value = k->out,
+        .most = lab_heat_scale(k->out, n),
+        .diverging = lab_heat_has_negative(k->out, n),
+        .cursor = -1};
+    lab_heat_legend(c, foot, &m);
+}
+
+/* What the rows of the last batch came out as, where no validation says it. */
+static void lab_train_result(struct lab_canvas *c, struct lab_rect r,
+                             const struct lab_snapshot *s)
+{
+    const struct lab_result *k = &s->result;
+    const char *out = s->plan->tensors[s->plan->out].name;
+    char title[160];
+    int64_t right = 0;
+    for (int64_t i = 0; k->label && i < k->rows; i++)
+        right += answer_of(k, i) == k->label[i];
+    if (k->label)
+        snprintf(title, sizeof(title),
+                 "the batch of iteration %lld: %lld of %lld right",
+                 (long long)k->iteration, (long long)right, (long long)k->rows);
+    else
+        snprintf(title, sizeof(title), "%s of iteration %lld%s", out,
+                 (long long)k->iteration,
+                 k->target ? ": result and target"
+                 : k->in   ? " over x"
+                           : "");
+    lab_canvas_heading(c, &r, title, false);
+    if (r.h < 2)
+        return;
+    if (k->label && k->rows == 1 && k->cols <= r.h)
+        draw_classes_of(c, r, k);
+    else if (k->label)
+        draw_probabilities(c, r, k);
+    else if (k->target && k->rows < r.h)
+        draw_differences(c, r, k);
+    else if (k->target || (k->in && k->rows > 1))
+        draw_curve_of(c, r, k, out);
+    else
+        draw_numbers(c, r, k);
 }
 
 /* ---- text ---- */
@@ -551,9 +984,16 @@ static int lab_train_written(struct lab_canvas *c, struct lab_rect r,
 
 /* ---- the screen ---- */
 
+/* The third has the classes, or where there are none to be counted the batch. */
 enum page { PAGE_CURVES, PAGE_LAYERS, PAGE_CLASSES, PAGE_TEXT, PAGES };
-static const char *const page_names[PAGES] = {"1 curves", "2 layers",
-                                              "3 classes", "4 text"};
+
+static const char *page_name(const struct lab_snapshot *s, enum page page)
+{
+    static const char *const names[PAGES] = {"1 curves", "2 layers",
+                                             "3 classes", "4 text"};
+    return page == PAGE_CLASSES && s->confusion.classes == 0 ? "3 batch"
+                                                             : names[page];
+}
 
 struct lab_train_state {
     struct lab_ui *ui;
@@ -670,12 +1110,28 @@ enum {
     ALL_H = 36  /* ... and all pages there at once from so many rows on */
 };
 
+static bool has_parameters(const struct lab_plan *plan)
+{
+    for (int i = 0; plan && i < plan->n_tensors; i++)
+        if (plan->tensors[i].role == LAB_TENSOR_PARAM)
+            return true;
+    return false;
+}
+
 static bool has_page(const struct lab_train_state *v, enum page page)
 {
-    return page == PAGE_TEXT ? v->snap.text
-           : page == PAGE_CLASSES
-               ? !v->snap.text || v->snap.confusion.after >= 0
-               : true;
+    const struct lab_snapshot *s = &v->snap;
+    switch (page) {
+    case PAGE_LAYERS:
+        return s->n_figures > 0 || has_parameters(s->plan);
+    case PAGE_CLASSES:
+        return s->confusion.after >= 0 || s->result.iteration >= 0 ||
+               (!s->text && s->confusion.classes > 0);
+    case PAGE_TEXT:
+        return s->text;
+    default:
+        return true;
+    }
 }
 
 static const char *state_text(const struct lab_train_state *v)
@@ -1167,6 +1623,13 @@ static void draw_curves(struct lab_train_state *v, struct lab_canvas *c,
     }
 }
 
+/* One loss, which the line of facts has, is no curve: the batch is in its place. */
+static bool is_point(const struct lab_train_state *v)
+{
+    return v->snap.losses.n == 1 && v->snap.confusion.classes == 0 &&
+           v->snap.result.iteration >= 0;
+}
+
 /* Text, unless it has a place of its own: rows for what the network writes, when
  * there are some to spare. */
 static void draw_curves_page(struct lab_train_state *v, struct lab_canvas *c,
@@ -1184,8 +1647,9 @@ static void draw_curves_page(struct lab_train_state *v, struct lab_canvas *c,
     }
     if (v->snap.losses.n == 0)
         lab_canvas_text(c, r.y + r.h / 2, r.x + 2, r.w - 2, LAB_ROLE_DIM,
-                        "The curve begins with the first "
-                        "iteration.");
+                        "The curve begins with the first iteration.");
+    else if (is_point(v))
+        lab_train_result(c, r, &v->snap);
     else
         draw_curves(v, c, r);
 }
@@ -1197,13 +1661,33 @@ static void draw_page(struct lab_train_state *v, struct lab_canvas *c,
         draw_curves_page(v, c, r, true);
     else if (page == PAGE_LAYERS)
         v->rows[page] = lab_train_layers(c, r, &v->snap, v->top[page]);
-    else if (page == PAGE_CLASSES)
+    else if (page == PAGE_CLASSES && v->snap.confusion.classes > 0)
         lab_train_classes(c, r, &v->snap);
+    else if (page == PAGE_CLASSES)
+        lab_train_result(c, r, &v->snap);
     else {
         v->written = r;
         v->rows[page] =
             lab_train_written(c, r, &v->snap, v->top[page], v->character);
     }
+}
+
+/* The batch with a page of its own, and the norms where it leaves room. */
+static void draw_batch_page(struct lab_train_state *v, struct lab_canvas *c,
+                            struct lab_rect r)
+{
+    const struct lab_result *k = &v->snap.result;
+    const int64_t list = k->target ? k->rows + 2 : r.h; /* its rows */
+    if (has_looks(&v->snap) && list <= r.h / 2) {
+        lab_train_looks(c, lab_rect_cut_bottom(&r, r.h - (int)list - 1),
+                        &v->snap);
+    } else if (has_looks(&v->snap) && r.w >= WIDE) {
+        struct lab_rect right = r;
+        r = lab_rect_cut_left(&right, r.w / 2 - 1);
+        lab_rect_cut_left(&right, 2);
+        lab_train_looks(c, right, &v->snap);
+    }
+    lab_train_result(c, r, &v->snap);
 }
 
 /* The names of the pages, the open one in brackets. */
@@ -1214,37 +1698,65 @@ static void draw_tabs(struct lab_train_state *v, struct lab_canvas *c,
         struct lab_rect at = row;
         if (!has_page(v, p))
             continue;
-        at.w = lab_canvas_add(c, &row,
-                              p == v->page ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
-                              p == v->page ? "[%s]" : " %s ", page_names[p]);
+        at.w = lab_canvas_add(
+            c, &row, p == v->page ? LAB_ROLE_TITLE : LAB_ROLE_DIM,
+            p == v->page ? "[%s]" : " %s ", page_name(&v->snap, p));
         v->tabs[p] = at;
         lab_rect_cut_left(&row, 1);
     }
 }
 
-/* Curves at the left, layers and classes at the right; of a text also what the
- * network writes. */
+/* Curves at the left; at the right layers, their norms over the iterations, and
+ * the classes or the batch; of a text also what the network writes. What has nothing
+ * to show leaves its place to the others. */
 static void draw_all(struct lab_train_state *v, struct lab_canvas *c,
                      struct lab_rect body)
 {
+    enum { TEXT_LEAST = 6, CLASSES_LEAST = 5, LIST_HEADS = 3 }; /* rows */
+    const struct lab_snapshot *s = &v->snap;
     struct lab_rect right = body;
-    enum { TEXT_LEAST = 6 }; /* rows, while nothing is written */
+    bool layers = has_page(v, PAGE_LAYERS);
+    bool classes = has_page(v, PAGE_CLASSES);
+    int rows = s->n_figures > 0 ? s->n_figures + 5 : 4;
+    if (is_point(v)) { /* nothing has a time axis */
+        if (layers)
+            draw_page(
+                v, c,
+                lab_rect_cut_top(&body, rows > body.h / 3 ? body.h / 3 : rows),
+                PAGE_LAYERS);
+        draw_page(v, c, body, PAGE_CLASSES);
+        return;
+    }
     struct lab_rect left = lab_rect_cut_left(&right, body.w / 2 - 1);
     lab_rect_cut_left(&right, 2);
-    int layers = v->snap.n_figures > 0 ? v->snap.n_figures + 5 : 4;
-    layers = layers > right.h / 2 ? right.h / 2 : layers;
     draw_curves_page(v, c, left, false);
-    draw_page(v, c, lab_rect_cut_top(&right, layers), PAGE_LAYERS);
-    lab_rect_cut_top(&right, 1);
-    if (v->snap.text) {
-        int rows = v->snap.sample ? right.h / 2 : TEXT_LEAST;
-        bool classes = has_page(v, PAGE_CLASSES) && right.h >= 3 * TEXT_LEAST;
+    if (layers) {
+        rows = rows > right.h / 2 ? right.h / 2 : rows;
+        draw_page(v, c, lab_rect_cut_top(&right, rows), PAGE_LAYERS);
+        lab_rect_cut_top(&right, 1);
+    }
+    if (has_looks(s)) {
+        bool counted = classes && s->confusion.classes > 0;
+        bool waits = counted && s->confusion.after < 0;
+        bool list = classes && !counted && s->result.target;
+        int least = waits  ? CLASSES_LEAST
+                    : list ? (int)s->result.rows + LIST_HEADS
+                           : right.h / 2;
+        rows = counted && !waits     ? right.h / 3
+               : least > right.h / 2 ? right.h / 2
+               : classes || s->text  ? right.h - least
+                                     : right.h;
+        lab_train_looks(c, lab_rect_cut_top(&right, rows), s);
+        lab_rect_cut_top(&right, 1);
+    }
+    if (s->text) {
+        rows = s->sample ? right.h / 2 : TEXT_LEAST;
+        classes = classes && right.h >= 3 * TEXT_LEAST;
         draw_page(v, c, classes ? lab_rect_cut_top(&right, rows) : right,
                   PAGE_TEXT);
-        if (!classes)
-            return;
     }
-    draw_page(v, c, right, PAGE_CLASSES);
+    if (classes)
+        draw_page(v, c, right, PAGE_CLASSES);
 }
 
 static void train_draw(struct lab_screen *s, struct lab_canvas *c,
@@ -1253,7 +1765,8 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
     enum {
         HEADS = 6,
         CURVES_H = 14, /* below the layers, where there is room */
-        LOSS_H = 6     /* of the loss alone */
+        LOSS_H = 6,    /* of the loss alone */
+        NOTE_H = 3     /* of a text that is not there yet */
     };
     struct lab_train_state *v = s->state;
     memset(v->tabs, 0, sizeof(v->tabs));
@@ -1278,12 +1791,22 @@ static void train_draw(struct lab_screen *s, struct lab_canvas *c,
     const int left = body.h - layers;
     if (v->page == PAGE_LAYERS && v->snap.losses.n > 0 && left >= LOSS_H) {
         struct lab_rect curves = lab_rect_cut_bottom(&body, left);
-        if (left >= CURVES_H)
+        if (has_looks(&v->snap))
+            lab_train_looks(c, curves, &v->snap);
+        else if (is_point(v))
+            lab_train_result(c, curves, &v->snap);
+        else if (left >= CURVES_H)
             draw_curves(v, c, curves);
         else
             draw_loss(v, c, curves);
     }
-    draw_page(v, c, body, v->page);
+    if (v->page == PAGE_TEXT && !has_written(&v->snap) && has_looks(&v->snap))
+        lab_train_looks(c, lab_rect_cut_bottom(&body, body.h - NOTE_H),
+                        &v->snap);
+    if (v->page == PAGE_CLASSES && v->snap.confusion.classes == 0)
+        draw_batch_page(v, c, body);
+    else
+        draw_page(v, c, body, v->page);
 }
 
 /* Training: curves that grow while the engine runs on its own thread. Leaving
@@ -1503,9 +2026,10 @@ static enum lab_status to_page(struct lab_screen *s, int page)
         v->page = (enum page)page;
     else
         lab_ui_message(v->ui, LAB_ROLE_DIM, "%s",
-                       page == PAGE_TEXT ? lab_train_sample_not_here
-                                         : "a text has no classes to show "
-                                           "before it is evaluated");
+                       page == PAGE_TEXT     ? lab_train_sample_not_here
+                       : page == PAGE_LAYERS ? "this network has no parameters"
+                                             : "what it comes out as is known "
+                                               "after an iteration");
     return LAB_OK;
 }
 
@@ -1721,7 +2245,9 @@ static const struct lab_binding keys[] = {
      "norms of gradients and updates by node, units that are always 0",
      LAB_ACT_OWN, NULL, to_page, PAGE_LAYERS},
     {"3", false, "classes",
-     "which class the validation rows come out as, and what is misread",
+     "which class the validation rows come out as, and what is misread; "
+     "without "
+     "classes the batch, and what it should be",
      LAB_ACT_OWN, NULL, to_page, PAGE_CLASSES},
     {"4", false, "text",
      "text lessons: what it wrote, with the probability of each character",

@@ -273,7 +273,7 @@ bool lab_heat_has_negative(const double *value, int64_t count)
 /* Shades from nothing to full. An exact zero has a shade of its own: that a
  * ReLU has cut something off is worth seeing. No shade is a sign: '-' and '+'
  * are in the column before it. */
-static const char *shade(const struct lab_canvas *c, double v, double most)
+const char *lab_heat_shade(const struct lab_canvas *c, double v, double most)
 {
     static const char *const blocks[5] = {" ", "░", "▒", "▓", "█"};
     static const char *const ascii[10] = {" ", ".", ",", ":", ";",
@@ -284,11 +284,6 @@ static const char *shade(const struct lab_canvas *c, double v, double most)
     if (c->ascii)
         return ascii[share >= 1 ? 9 : (int)(share * 9) + (share * 9 < 1)];
     return blocks[share >= 1 ? 4 : 1 + (int)(share * 4)];
-}
-
-const char *lab_heat_full(const struct lab_canvas *c)
-{
-    return shade(c, 1, 1);
 }
 
 /* e-05: the 0 means nothing. */
@@ -389,7 +384,7 @@ void lab_heat_draw_cell(struct lab_canvas *c, struct lab_rect cell, double v,
         sign = v < 0 ? "-" : "+";
         role = LAB_ROLE_BAD;
     } else {
-        body = shade(c, v, most);
+        body = lab_heat_shade(c, v, most);
     }
     if (large && isfinite(v) && (v > 0 || (v < 0 && cell.h == 1)))
         sign = body;
@@ -645,7 +640,8 @@ void lab_heat_draw(struct lab_canvas *c, int y, int x, const struct lab_heat *m)
                 (r.w == 2 || r.h == 1)) {
                 lab_rect_cut_top(&r, cursor);
                 r.w = 1;
-                lab_canvas_fill(c, r, shade(c, v, m->most), LAB_ROLE_POSITIVE);
+                lab_canvas_fill(c, r, lab_heat_shade(c, v, m->most),
+                                LAB_ROLE_POSITIVE);
             }
         }
     }
@@ -748,8 +744,8 @@ static struct legend legend_of(const struct lab_canvas *c,
     const char *most = LAB_VALUE_TEXT(m->most, brief ? 6 : 7);
     struct legend l = {.strip = brief ? STRIP / 2 : STRIP};
     if (!c->tints) {
-        snprintf(l.before, sizeof(l.before), "%s = %.3g", lab_heat_full(c),
-                 m->most);
+        snprintf(l.before, sizeof(l.before), "%s = %.3g",
+                 lab_heat_shade(c, 1, 1), m->most);
         l.strip = 0;
     } else if (m->diverging && brief) {
         snprintf(l.before, sizeof(l.before), "%s%.12s ", c->ascii ? "+-" : "±",

@@ -1,6 +1,6 @@
 /* engine/inspect.h -- a training from inside: how large gradients and updates are,
- * node by node, which units are always 0, and which validation rows come out as
- * which class. Nothing here changes the walk. Threads: the walk's. */
+ * node by node and over the iterations, which units are always 0, what the batch comes
+ * out as, and which validation rows come out as which class. Nothing here changes the walk. Threads: the walk's. */
 #pragma once
 #include "engine/walk.h"
 
@@ -17,6 +17,32 @@ struct lab_node_figures {
     int64_t dead;     /* units that are 0 in the whole batch */
 };
 
+/* Figures over the iterations that were looked at: all first ones while that is
+ * cheap, later ones now and then, every second one dropped where they are many. */
+enum { LAB_LOOKS = 128, LAB_LOOK_PARAMETERS = 4 };
+struct lab_looks {
+    int n;
+    int64_t *iteration; /* of look k; grows */
+    double *gradient;   /* of figure i at look k: [i * n + k]; NaN unknown */
+    double *ratio;      /* the update's norm over the parameters'; the same */
+    /* Each parameter of a network that has few: [parameter * n + k]. 0: more. */
+    int n_parameters;
+    double *parameter;
+};
+
+/* What the batch of the last look came out as, where no validation tells the
+ * classes; the first rows of it, where it is large. */
+enum { LAB_RESULT_ELEMENTS = 4096 };
+struct lab_result {
+    int64_t iteration; /* -1: none */
+    int64_t rows;
+    int64_t cols;
+    double *out;    /* rows*cols; with labels: probabilities */
+    int *label;     /* the class of each row; NULL: the loss has no classes */
+    double *target; /* rows*cols, NULL: the loss compares with none */
+    double *in;     /* rows*cols of the data, where it has as many; or NULL */
+};
+
 enum { LAB_MISREAD_ROWS = 24, LAB_CONFUSION_CLASSES = 128 };
 
 struct lab_misread {
@@ -28,8 +54,8 @@ struct lab_misread {
 };
 
 struct lab_confusion {
-    int64_t after;  /* iterations; -1: nothing was evaluated */
-    int classes;    /* 0: no classes, or too many */
+    int64_t after;  /* iterations; -1: nothing was evaluated yet */
+    int classes;    /* 0: no classes, too many, or no rows held back */
     int64_t *count; /* [label][answer] */
     int64_t total;
     int64_t right;
@@ -51,7 +77,8 @@ void lab_inspector_free(struct lab_inspector *i); /* NULL allowed */
 void lab_inspector_reset(struct lab_inspector *i);
 
 /* Inspecting copies parameters and gradients: whether it is time for it again, so
- * that it takes a tenth of the time at most. */
+ * that it takes a tenth of the time at most; the first LAB_LOOKS iterations always,
+ * while a look takes less than a millisecond. */
 bool lab_inspector_due(const struct lab_inspector *i, int64_t now_ns);
 /* Around one iteration, which has been waited for. Without before() the update is
  * known where the walk has kept the iteration's start. */
@@ -67,6 +94,10 @@ void lab_inspector_figures(const struct lab_inspector *i,
                            struct lab_arena *memory,
                            struct lab_node_figures **out, int *n,
                            int64_t *iteration); /* -1: none yet */
+void lab_inspector_looks(const struct lab_inspector *i,
+                         struct lab_arena *memory, struct lab_looks *out);
+void lab_inspector_result(const struct lab_inspector *i,
+                          struct lab_arena *memory, struct lab_result *out);
 void lab_inspector_confusion(const struct lab_inspector *i,
                              struct lab_arena *memory,
                              struct lab_confusion *out);

@@ -192,6 +192,8 @@ struct lab_snapshot {
     struct lab_node_figures *figures;
     int n_figures;
     int64_t figures_of;
+    struct lab_looks looks;         /* n 0: none */
+    struct lab_result result;       /* iteration -1: none */
     struct lab_confusion confusion; /* of the last evaluation; after -1: none */
     /* What the network wrote last, after the text to begin with: UTF-8 as it
      * is, controls too; NULL: nothing. */

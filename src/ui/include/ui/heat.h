@@ -118,8 +118,8 @@ int lab_heat_legend(struct lab_canvas *c, struct lab_rect row,
 /* "mean of 2x1.28", rows and columns of the average cell; false: each element has one. */
 bool lab_heat_shares(const struct lab_canvas *c, const struct lab_heat_grid *g,
                      char *out, size_t cap);
-/* The shade of the largest |v|, as cells are drawn here: for captions. */
-const char *lab_heat_full(const struct lab_canvas *c);
+/* The shade of v in cells of characters, where `most` has the fullest. */
+const char *lab_heat_shade(const struct lab_canvas *c, double v, double most);
 
 /* Draws one cell of characters at (y, x). */
 void lab_heat_draw_cell(struct lab_canvas *c, struct lab_rect cell, double v,

@@ -620,11 +620,12 @@ static void draw_second(const struct lane_row *row, int32_t span,
 }
 
 /* [name  ], with < and > where it goes on out of sight, and ~ for a node of a
- * CUDA graph; a match is {name  }. With tints a block of colour, else edges alone: rows of
- * a sign would hide the words. */
+ * CUDA graph; a match is {name  }. With tints a block of colour, else edges, and below the
+ * words, which a sign would hide, a shade. */
 static void draw_wide(const struct lane_row *row, int32_t span, int first,
                       int last)
 {
+    enum { WORDS = 2 }; /* rows */
     const struct lab_timeline_state *st = row->st;
     const struct lab_span *s = &st->t->spans[span];
     struct lab_canvas *c = row->c;
@@ -635,8 +636,13 @@ static void draw_wide(const struct lane_row *row, int32_t span, int first,
     const char *begin = match ? "{" : !c->ascii ? "▏" : "[";
     const char *end = match ? "}" : c->tints ? " " : !c->ascii ? "▕" : "]";
     const char *body = s->graph_node != LAB_UNKNOWN ? "~" : " ";
-    lab_canvas_fill(c, all, body, p.role);
+    /* A blank has no role: it would show as a line where that underlines. */
+    lab_canvas_fill(c, all, body, body[0] == ' ' ? LAB_ROLE_NORMAL : p.role);
     lab_canvas_paper(c, all, p.tint);
+    struct lab_rect below = inside;
+    lab_rect_cut_top(&below, WORDS);
+    if (!c->tints && s->graph_node == LAB_UNKNOWN)
+        lab_canvas_fill(c, below, c->ascii ? "." : "░", LAB_ROLE_DIM);
     for (int y = row->y; y < row->y + row->h; y++) {
         lab_canvas_text(c, y, all.x, 1, p.role,
                         s->start_ns < st->window.from ? "<" : begin);

@@ -80,6 +80,7 @@ static void tables_release(struct lab_screen *s)
 }
 
 enum {
+    CELL_BYTES = 256,
     PREVIEW_W = 150,
     LIST_W = 96,
     GAP = 2
@@ -88,7 +89,7 @@ enum {
 /* As wide as the widest cell, or its heading. */
 static int column_width(const struct lab_fact_table *t, int column)
 {
-    char text[64];
+    char text[CELL_BYTES];
     struct lab_str head;
     lab_str_init(&head);
     lab_fact_head(t, column, &head);
@@ -106,7 +107,7 @@ static int column_width(const struct lab_fact_table *t, int column)
 static void draw_column(const struct lab_fact_table *t, int column, int w,
                         struct lab_canvas *c, struct lab_rect at)
 {
-    char text[64];
+    char text[CELL_BYTES];
     struct lab_str head;
     lab_str_init(&head);
     lab_fact_head(t, column, &head);

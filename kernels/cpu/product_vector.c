@@ -4,11 +4,10 @@
  * together (K. Goto, R. van de Geijn, 2008). So that they do, a block
  * of that factor is copied, "packed", into a buffer that stays in the cache. What
  * lies right already is read where it is: a packed number must be used often to be
- * worth its copy, and the batches of a lesson are small. Packed tiles are a line more
- * than a power of two apart, so that they do not evict one another. What the next block
- * needs comes into the second cache while this one is summed: the loads of a tile leave
- * time for that, and a block that is packed waits for every line. This file is compiled
- * with multiply-adds (kernels/CMakeLists.txt). */
+ * worth its copy, and the batches of a lesson are small. What the next block needs
+ * comes into the second cache while this one is summed: a tile's loads leave time for
+ * that, and a block that is packed waits for every line. This file is compiled with
+ * multiply-adds (kernels/CMakeLists.txt). */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -17,12 +16,12 @@
 #include "cpu/vector.h"
 
 enum {
-    INNER = 256, /* a block: packed b takes 256 KiB, packed a 96 */
+    INNER = 256, /* a block: packed b takes 256 KiB, a 96 */
     COLS = 256,
     ROWS = 96,
     EIGHT = 8,
-    AHEAD = 16, /* rows that are fetched before they are packed */
-    LINE = 16   /* numbers of a line of the cache */
+    AHEAD = 8, /* rows that are fetched before they are packed */
+    LINE = 16  /* numbers of a line of the cache */
 };
 
 /* FLOPs that are worth handing over: 5 to 10 microseconds. */

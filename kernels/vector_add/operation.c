@@ -31,6 +31,12 @@ static struct lab_ladder_element element(const struct lab_bench_numbers *n,
     return lab_bench_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
 }
 
+static bool size_of_add(const struct lab_call *call, int64_t *dim)
+{
+    dim[0] = call->out[0].count;
+    return true;
+}
+
 const struct lab_operation lab_operation_vector_add = {
     .name = "vector_add",
     .title = "C = A + B",
@@ -45,4 +51,5 @@ const struct lab_operation lab_operation_vector_add = {
     .flop = flop,
     .bytes = bytes,
     .element = element,
+    .as_step = {"add", "add", LAB_FORWARD, size_of_add},
 };

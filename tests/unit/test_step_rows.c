@@ -56,6 +56,32 @@ TEST_CASE(products_agree_with_the_reference)
     lab_backend_close(be);
 }
 
+/* A sum of tensors is that of the lab vector_add, of any rank. */
+TEST_CASE(a_sum_agrees_with_the_reference)
+{
+    struct lab_backend *be = NULL;
+    static float a[N * T * K], b[N * T * K], want[N * T * K], got[N * T * K];
+    for (int i = 0; i < N * T * K; i++) {
+        a[i] = sinf((float)i);
+        b[i] = cosf((float)i);
+    }
+    struct lab_view in[] = {view(a, 3, N, T, K), view(b, 3, N, T, K)};
+    struct lab_view out = view(want, 3, N, T, K);
+    struct lab_call call = {.in = in, .n_in = 2, .out = &out, .n_out = 1};
+    assert_ok(lab_backend_open(&be, "cpu", 0));
+    const struct lab_variant *first = find(be, "add", "add", NULL);
+    const struct lab_variant *v = find(be, "add", "add", "plain");
+    assert_non_null(v);
+    assert_string_equal(v->of_lab->name, "vector_add");
+    assert_ok(lab_backend_run(be, first, &call));
+    memset(got, 0xff, sizeof(got));
+    out.data = got;
+    assert_ok(lab_backend_prepare(be, v, &call));
+    assert_ok(lab_backend_run(be, v, &call));
+    assert_memory_equal(got, want, sizeof(got)); /* one sum, rounded once */
+    lab_backend_close(be);
+}
+
 enum { C = 3, H = 6, W_ = 7, F = 4, R = 3, IMAGE = N * C * H * W_ };
 
 struct conv_case {

@@ -163,11 +163,11 @@ static void tile_back(const struct attend *a, const struct head *h,
 {
     float room[SIDE * SIDE];
     struct lab_matrix ds = {room, SIDE};
+    if (h->dq.data || h->dk.data)
+        score_gradients(a, h, t, v_turned, room);
+    /* After it has read p row by row, which is faster where no cache has it. */
     if (h->dv.data)
         add_to_keys(a, t, h->dv, part(h->p, t->i, t->j), h->dctx, a->d.F, 1);
-    if (!h->dq.data && !h->dk.data)
-        return;
-    score_gradients(a, h, t, v_turned, room);
     for (int64_t i = 0; h->dq.data && i < t->rows; i += BAND) {
         int64_t rows = least(t->rows - i, BAND);
         lab_vector_multiply(part(h->dq, t->i + i, 0), part(ds, i, 0),

@@ -23,7 +23,7 @@ struct lab_inspector {
     int64_t cost_ns;
     int64_t last_ns;
     struct lab_looks looks;   /* rows of LAB_LOOKS */
-    int64_t taken;            /* looks since the start */
+    int64_t apart;            /* iterations from look to look, 1, 2, 4 ... */
     struct lab_result result; /* rows as many as there is room for */
     struct lab_confusion confusion;
 };
@@ -228,6 +228,7 @@ enum lab_status lab_inspector_new(struct lab_inspector **out,
         return lab_no_memory("a look into the training");
     i->walk = walk;
     i->iteration = -1;
+    i->apart = 1;
     largest(plan, &bytes, &all, &units);
     i->figures =
         lab_arena_array(&i->memory, (size_t)plan->n_nodes, sizeof(*i->figures));
@@ -266,7 +267,7 @@ void lab_inspector_reset(struct lab_inspector *i)
     i->iteration = -1;
     i->has_before = false;
     i->looks.n = 0;
-    i->taken = 0;
+    i->apart = 1;
     i->result.iteration = -1;
     i->confusion.after = -1;
     i->confusion.n_misread = 0;
@@ -275,7 +276,8 @@ void lab_inspector_reset(struct lab_inspector *i)
 bool lab_inspector_due(const struct lab_inspector *i, int64_t now_ns)
 {
     enum { LEAST_NS = 200 * 1000 * 1000, CHEAP_NS = 1000 * 1000 };
-    if (i->taken < LAB_LOOKS && i->cost_ns < CHEAP_NS)
+    int64_t next = lab_walk_iteration(i->walk) + lab_walk_at_end(i->walk);
+    if (i->cost_ns < CHEAP_NS && next % i->apart == 0)
         return true;
     int64_t pause = 10 * i->cost_ns > LEAST_NS ? 10 * i->cost_ns : LEAST_NS;
     return i->last_ns == 0 || now_ns - i->last_ns >= pause;
@@ -418,6 +420,9 @@ static void make_room(struct lab_inspector *i, int64_t iteration)
     struct lab_looks *l = &i->looks;
     while (l->n > 0 && l->iteration[l->n - 1] >= iteration) /* it went back */
         l->n--;
+    /* The newest stays only as far from the one before it as all are. */
+    if (l->n > 1 && l->iteration[l->n - 1] - l->iteration[l->n - 2] < i->apart)
+        l->n--;
     if (l->n < LAB_LOOKS)
         return;
     for (int k = 0; k < LAB_LOOKS / 2; k++)
@@ -429,6 +434,7 @@ static void make_room(struct lab_inspector *i, int64_t iteration)
     for (int p = 0; p < l->n_parameters; p++)
         thin(&l->parameter[p * LAB_LOOKS]);
     l->n = LAB_LOOKS / 2;
+    i->apart *= 2;
 }
 
 static enum lab_status keep_look(struct lab_inspector *i)
@@ -455,7 +461,6 @@ static enum lab_status keep_look(struct lab_inspector *i)
     if (st)
         return st;
     l->iteration[l->n++] = lab_walk_iteration(i->walk);
-    i->taken++;
     return LAB_OK;
 }
 

@@ -273,7 +273,8 @@ static void draw_counts(struct lab_canvas *c, struct lab_rect r,
                        k->count[i * k->classes + j], of, i == j);
     }
     struct lab_rect row = {r.y, r.x, 1, r.w};
-    const struct lab_heat scale = {.most = 1};
+    const struct lab_heat scale = {.grid = {.cell_h = 2, .cell_w = 2},
+                                   .most = 1};
     if (r.h < 1)
         return;
     lab_canvas_add(c, &row, LAB_ROLE_DIM, "share of a row: ");
@@ -532,6 +533,14 @@ static void parameter_name(const struct lab_plan *plan, int64_t k, char *out,
     }
 }
 
+static bool rises(const double *x, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++)
+        if (!(x[i] >= x[i - 1]))
+            return false;
+    return true;
+}
+
 /* Few parameters themselves: of two the way that they go, else each over the
  * iterations. */
 static void draw_parameters(struct lab_canvas *c, struct lab_rect r,
@@ -564,7 +573,7 @@ static void draw_parameters(struct lab_canvas *c, struct lab_rect r,
                                         .n = l->n,
                                         .name = "the way",
                                         .role = LAB_ROLE_SERIES_1,
-                                        .points = true};
+                                        .points = !rises(l->parameter, l->n)};
         series[1] = (struct lab_series){.x = &l->parameter[l->n - 1],
                                         .y = &l->parameter[2 * l->n - 1],
                                         .n = 1,
@@ -702,14 +711,6 @@ static void draw_differences(struct lab_canvas *c, struct lab_rect r,
         lab_bar_draw(c, row.y, row.x + 1, row.w - 1, v, least, most,
                      LAB_ROLE_SERIES_2);
     }
-}
-
-static bool rises(const double *x, int64_t n)
-{
-    for (int64_t i = 1; i < n; i++)
-        if (!(x[i] >= x[i - 1]))
-            return false;
-    return true;
 }
 
 static void draw_curve_of(struct lab_canvas *c, struct lab_rect r,

@@ -17,8 +17,8 @@ struct lab_node_figures {
     int64_t dead;     /* units that are 0 in the whole batch */
 };
 
-/* Figures over the iterations that were looked at: all first ones while that is
- * cheap, later ones now and then, every second one dropped where they are many. */
+/* Figures over the iterations that were looked at, evenly apart: where they are many,
+ * every second one is dropped, and from then on half as many are kept. */
 enum { LAB_LOOKS = 128, LAB_LOOK_PARAMETERS = 4 };
 struct lab_looks {
     int n;
@@ -77,7 +77,7 @@ void lab_inspector_free(struct lab_inspector *i); /* NULL allowed */
 void lab_inspector_reset(struct lab_inspector *i);
 
 /* Inspecting copies parameters and gradients: whether it is time for it again, so
- * that it takes a tenth of the time at most; the first LAB_LOOKS iterations always,
+ * that it takes a tenth of the time at most; and where the next look to be kept is due,
  * while a look takes less than a millisecond. */
 bool lab_inspector_due(const struct lab_inspector *i, int64_t now_ns);
 /* Around one iteration, which has been waited for. Without before() the update is

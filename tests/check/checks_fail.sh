@@ -112,6 +112,10 @@ printf '#include "base/one.h"\n' >"$work/tree/src/base/one.c"
 catches 'a source without a comment' 'one.c: does not open' \
     "$check/headers.sh" "$work/tree"
 fresh_tree
+printf '#include "test.h"\n' >"$work/tree/tests/test_one.c"
+catches 'a test without a comment' 'test_one.c: does not open' \
+    "$check/headers.sh" "$work/tree"
+fresh_tree
 printf 'int  lab_spaces ( int a );\n' >>"$work/tree/src/base/one.c"
 catches 'unformatted code' 'clang-format-violations' \
     "$check/format.sh" "$work/tree"

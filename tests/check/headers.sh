@@ -3,7 +3,8 @@
 # C11; public ones also as C++17 (kernels and the CUDA module include them).
 #
 # Each sees the include directories of its own module and of those it may use,
-# no others. CC and CXX name the compilers. Every .c and .cu opens with a comment.
+# no others. CC and CXX name the compilers. Every .c and .cu, a test's too, opens
+# with a comment; the faulty programs of tests/sim/faults need none.
 set -eu
 root=$1
 cc=${CC:-cc}
@@ -72,7 +73,8 @@ for header in $(find src kernels -name '*.h' ! -path 'src/sim/clang/*' | sort); 
     esac
 done
 [ "$count" -gt 0 ] || { echo "no header was found"; exit 1; }
-for source in $(find src kernels -name '*.c' -o -name '*.cu' | sort); do
+for source in $(find src kernels tests \( -name '*.c' -o -name '*.cu' \) \
+    ! -path 'tests/sim/faults/*' | sort); do
     case $(head -c 2 "$source") in
     '/*') ;;
     *)

@@ -1,3 +1,5 @@
+/* Records the runs of export_sample.h through the program's own writer, so that
+ * exports read what a run would have left. */
 #include "export_sample.h"
 
 #include "test.h"

@@ -1,3 +1,5 @@
+/* Runs `lapenna-lab profile` as a child process for the tests of
+ * profile_program.h, and keeps its output and exit status. */
 #include "profile_program.h"
 
 #include "test.h"

@@ -1,3 +1,5 @@
+/* Imports a file into a database and adds up what the import reports and which
+ * rows came of it; import_sample.h has the calls. */
 #include "import_sample.h"
 
 #include "test.h"

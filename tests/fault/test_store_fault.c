@@ -1,3 +1,6 @@
+/* Databases that cannot be used: garbage, cut or damaged files, a newer schema,
+ * missing rights, a lock, a full disk. Each is refused with its cause, and
+ * recording stops without ending the run. */
 #include "test.h"
 #include "file.h"
 

@@ -1,3 +1,5 @@
+/* A recording process is killed at random moments: at most the iteration that
+ * was being written is lost, and another process opens the file afterwards. */
 #include "test.h"
 
 #include <signal.h>

@@ -1,3 +1,5 @@
+/* Recording while allocations fail, one after the other: the database stays
+ * whole, and what was reported as stored is there. */
 #include "test.h"
 
 #include <sqlite3.h>

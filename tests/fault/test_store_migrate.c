@@ -1,3 +1,6 @@
+/* Databases of every earlier schema are brought to the newest one: the same
+ * tables as a new file's, with their rows, and unchanged where a step fails or
+ * the process is killed. */
 #include "test.h"
 #include "file.h"
 

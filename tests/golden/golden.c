@@ -1,3 +1,5 @@
+/* Reads the files of golden values and compares tensors with them; golden.h has
+ * the rules. */
 #include "golden/golden.h"
 
 #include <math.h>

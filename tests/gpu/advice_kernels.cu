@@ -1,3 +1,5 @@
+/* Kernels that each show one rule of the advice (few warps, spread loads, a
+ * product on the ordinary lanes), and a plain one that shows none. */
 #include "advice_kernels.h"
 
 #include <cmath>

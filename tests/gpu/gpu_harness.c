@@ -1,3 +1,5 @@
+/* Runs every variant of a step on the GPU against the reference in double;
+ * gpu_harness.h has what is checked. */
 #include "gpu_harness.h"
 
 #include <cuda_runtime_api.h>

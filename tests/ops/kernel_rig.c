@@ -1,3 +1,5 @@
+/* Holds the tensors of a test and runs single kernels on them by name;
+ * kernel_rig.h has the form of a call. */
 #include "ops/kernel_rig.h"
 
 #include "test.h"

@@ -1,3 +1,5 @@
+/* The table of every op's steps with small shapes; step_table.h has the
+ * columns. */
 #include "ops/step_table.h"
 
 #include <ctype.h>

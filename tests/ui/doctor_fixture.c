@@ -1,3 +1,5 @@
+/* Writes doctor's lines for the home screen's fixture, the same on every
+ * machine. */
 #include "doctor_fixture.h"
 
 enum lab_status fixture_write_doctor(void *user, struct lab_doc *out)

@@ -1,3 +1,5 @@
+/* A lab model with made-up rates for the lab screen's tests; lab_fixture.h has
+ * its states. */
 #include "lab_fixture.h"
 
 #include <math.h>

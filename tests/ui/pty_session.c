@@ -1,3 +1,5 @@
+/* Starts a program on a pseudo-terminal, sends keys and waits for text on its
+ * screen; pty_session.h has the calls. */
 #include "pty_session.h"
 
 #include <poll.h>

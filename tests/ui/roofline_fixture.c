@@ -1,3 +1,5 @@
+/* Three rooflines with made-up points: measured roofs, a data sheet's, and
+ * none; roofline_fixture.h has the runs. */
 #include "roofline_fixture.h"
 
 #include <math.h>

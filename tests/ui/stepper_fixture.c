@@ -1,3 +1,5 @@
+/* A hand-made session for the stepper's tests: a small plan, its tensors, and a
+ * log of the commands that a screen sends. */
 #include "stepper_fixture_priv.h"
 
 #include <math.h>

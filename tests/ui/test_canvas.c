@@ -1,3 +1,5 @@
+/* The canvas on which screens draw: text is cut by columns, wide and combining
+ * characters are whole, clips nest, ASCII stands for all else. */
 #include "test.h"
 
 #include "base/mem.h"

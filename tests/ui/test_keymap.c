@@ -1,3 +1,5 @@
+/* The tables of keys: no key twice in a screen, the usual keys are bound, names
+ * and keys convert both ways, and help is made from the tables. */
 #include "test.h"
 
 #include "ui/kernel.h"

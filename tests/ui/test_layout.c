@@ -1,3 +1,5 @@
+/* The rectangles of every screen at every size: none overlap, none leave the
+ * screen, and each part has its least size or is left out. */
 #include "test.h"
 
 #include "ui/layout.h"

@@ -1,3 +1,5 @@
+/* The file of a learner's progress: two programs may write it at once, a
+ * damaged file is kept under another name, a later format is not touched. */
 #include <sys/wait.h>
 #include <unistd.h>
 #include "test.h"

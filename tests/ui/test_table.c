@@ -1,3 +1,5 @@
+/* The table widget: stable sorting with unknown values last, the window that
+ * follows the cursor, searching, clicks and alarms. */
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,3 +1,5 @@
+/* The command line of the stepper: each word and its abbreviations, with
+ * numbers, breakpoints, elements and questions. */
 #include "test.h"
 
 #include "common/kernel.h"

@@ -1,3 +1,5 @@
+/* Models with fixed data for the screens' tests, and a screen that prints,
+ * waits and fails on demand; ui_fixture.h has the calls. */
 #include "ui_fixture.h"
 #include "doctor_fixture.h"
 #include "ui_fixture_compare.h"

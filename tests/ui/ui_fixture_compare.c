@@ -1,3 +1,4 @@
+/* The rows of two compared runs, for ui_fixture.c. */
 #include "ui_fixture_compare.h"
 
 #include <math.h>

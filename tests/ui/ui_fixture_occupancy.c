@@ -1,3 +1,4 @@
+/* The occupancy of one kernel at other launches, for ui_fixture.c. */
 #include "ui_fixture_occupancy.h"
 
 #include <stdio.h>

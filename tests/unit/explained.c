@@ -1,3 +1,5 @@
+/* Checks an explanation as a reader would: evaluates the texts of its terms and
+ * compares them with the values; explained.h has the rules. */
 #include "unit/explained.h"
 
 #include "test.h"

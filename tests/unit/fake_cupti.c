@@ -1,3 +1,5 @@
+/* A library with CUPTI's function names, which the profiler's tests load in
+ * place of libcupti; fake_cupti.h has how a test steers it. */
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,3 +1,5 @@
+/* An op with two inputs that only tests have, with CPU kernels, so that
+ * gradients of a tensor with two readers are tested; see join_op.h. */
 #include "unit/join_op.h"
 
 #include "test.h"

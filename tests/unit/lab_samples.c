@@ -1,3 +1,5 @@
+/* Writes a lab's run with steps, traced launches and rows of results through
+ * the program's writer, for tests of the store and of the screens. */
 #include "lab_samples.h"
 
 #include <math.h>

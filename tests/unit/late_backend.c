@@ -1,3 +1,5 @@
+/* A CPU backend that queues graphs and runs them at the next wait, as a GPU
+ * would; late_backend.h has what it finds. */
 #include "unit/late_backend.h"
 
 #include "test.h"

@@ -1,3 +1,5 @@
+/* Builds and runs small networks from a few lines of a test; net.h has the form
+ * of the lines. */
 #include "unit/net.h"
 
 #include "test.h"

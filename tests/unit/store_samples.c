@@ -1,3 +1,5 @@
+/* Pushes records of small known runs and opens databases for the tests of the
+ * store. */
 #include "store_samples.h"
 
 #include "test.h"

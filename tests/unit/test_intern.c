@@ -1,3 +1,5 @@
+/* Interned texts: equal texts have one id, from several threads too, and a text
+ * keeps its address. */
 #include "test.h"
 
 #include <pthread.h>

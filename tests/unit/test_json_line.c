@@ -1,3 +1,5 @@
+/* Lines of JSON: NaN and infinity are null, every digit of a number reads back,
+ * and a line may be written in pieces. */
 #include "test.h"
 
 #include "base/unknown.h"

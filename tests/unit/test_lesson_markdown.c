@@ -1,3 +1,5 @@
+/* Markdown of lessons as lines of a terminal: paragraphs, lists, tables, code
+ * and formulas at every width, and the text of each step. */
 #include "test.h"
 
 #include "base/glyph.h"

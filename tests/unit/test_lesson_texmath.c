@@ -1,3 +1,5 @@
+/* TeX formulas of lessons as plain text, and hostile input: deep nesting ends,
+ * and no control character passes. */
 #include "test.h"
 
 #include "base/mem.h"

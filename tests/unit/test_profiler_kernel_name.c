@@ -1,3 +1,5 @@
+/* Names of kernels: demangled, and shortened to a given room without their
+ * template arguments. */
 #include "test.h"
 
 #include "base/mem.h"

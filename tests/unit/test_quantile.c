@@ -1,3 +1,5 @@
+/* Medians and quartiles of short lists, of equal values and of infinities,
+ * against known values. */
 #include "test.h"
 
 #include "base/quantile.h"

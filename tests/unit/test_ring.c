@@ -1,3 +1,5 @@
+/* The ring between the threads that record and the writer: order and bytes are
+ * kept, a full ring waits and then drops, closing wakes every sleeper. */
 #include "test.h"
 
 #include <pthread.h>

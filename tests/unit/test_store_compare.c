@@ -1,3 +1,5 @@
+/* Two runs compared step by step and kernel by kernel, with verdicts from known
+ * times: faster, same, too few, only one side. */
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,3 +1,5 @@
+/* The latest values of a run that is recorded, as screens read them while the
+ * writer still works. */
 #include "test.h"
 
 #include "base/mem.h"

@@ -1,3 +1,5 @@
+/* Queries of the profile commands: lists of runs, sums and shares of steps and
+ * kernels in every order, pages, losses and deleting. */
 #include "test.h"
 
 #include "store/row_fields.h"

@@ -1,3 +1,5 @@
+/* The rank test, its correction for many tests and the packed lists of times,
+ * against values computed elsewhere and against simulated alarms. */
 #include "test.h"
 
 #include "base/mem.h"

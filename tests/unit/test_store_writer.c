@@ -1,3 +1,5 @@
+/* The thread that writes records into the database: every kind of row, unknown
+ * as NULL, several runs, flushes, and later records of a step. */
 #include "test.h"
 
 #include <pthread.h>

@@ -1,3 +1,5 @@
+/* Tables in text: how numbers are written, and tables that are wider than the
+ * terminal, in parts. */
 #include "test.h"
 
 #include "report/text_table.h"

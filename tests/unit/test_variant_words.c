@@ -1,3 +1,5 @@
+/* The line of the variants that a run's steps ran: the most frequent first,
+ * shortened to its room, and what two runs differ in. */
 #include "test.h"
 
 #include "store/query.h"

@@ -1,3 +1,5 @@
+/* Records runs with spans at known microseconds for the tests of the timeline.
+ * */
 #include "timeline_samples.h"
 
 #include "store_samples.h"

@@ -324,7 +324,7 @@ enum lab_variants_from lab_variants_from_find(const char *name)
 
 const char *lab_variants_from_text(enum lab_variants_from from)
 {
-    return from == LAB_VARIANTS_MEASURED ? "the fastest by measuring"
+    return from == LAB_VARIANTS_MEASURED ? "chosen by measuring"
            : from == LAB_VARIANTS_CHOSEN ? "as chosen"
                                          : "the fixed table";
 }

@@ -97,7 +97,7 @@ static const struct {
     {LAB_HAS_TUNED, "winners of a tuning", "nothing was tuned in it",
      "`lapenna-lab lab tune NAME` does that"},
     {LAB_HAS_CHOICES, "choices by time",
-     "no step of it ran the fastest variant by measuring",
+     "no step's variant was chosen by measuring",
      "`lapenna-lab run LESSON` measures what is large enough"},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };

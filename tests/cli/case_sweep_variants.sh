@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# A sweep runs what `run` would at each of its sizes: the fastest by measuring, once and
+# A sweep runs what `run` would at each of its sizes: chosen by measuring, once and
 # kept, or what an option chooses; and it states which, as a recorded sweep does.
 unset LAPENNA_LAB_TUNE
 db=$work/runs.db
@@ -16,9 +16,9 @@ exits 0 lab batch-size mlp-digits --backend cpu --sizes 1,64 --repeat 20 --db "$
 measured yes
 expect_stderr 'at most, at each of 2 sizes'
 expect_stdout 'variants at 1: the fixed table; forward: naive'
-grep -q '^variants at 64: the fastest by measuring; forward: .*fc1=' "$out" ||
+grep -q '^variants at 64: chosen by measuring; forward: .*fc1=' "$out" ||
     complain 'batch 64 is not by measuring'
-expect_stdout 'variants of that run: the fastest by measuring'
+expect_stdout 'variants of that run: chosen by measuring'
 run profile show last --db "$db" --json
 expect_json 'of("run")[0]["variants_from"] == "measured"' \
     'of("run")[0]["variants"].startswith("64: fc1=")' \
@@ -64,7 +64,7 @@ run run cnn-digits --iterations 2 --backend cpu --db "$db"
 measured yes
 exits 0 lab backward cnn-digits --backend cpu --repeat 20 --db "$db"
 measured no
-expect_stdout 'variants: the fastest by measuring; forward: conv1='
+expect_stdout 'variants: chosen by measuring; forward: conv1='
 
 # As an option has it.
 for fixed in --no-tune --variant=*=default; do
@@ -76,7 +76,7 @@ for fixed in --no-tune --variant=*=default; do
         complain "$fixed is not the fixed table at width 64"
     # Below are those of the recorded run.
     sed '/^recorded on/,$d' "$out" |
-        grep -q '^variants at .*the fastest by measuring' &&
+        grep -q '^variants at .*chosen by measuring' &&
         complain "$fixed goes by measuring"
 done
 expect_stdout 'chosen: *=default'
@@ -113,7 +113,7 @@ key t
 await 60000 v has the picture of recorded results
 key v
 expect run 391 of
-expect variants: the fastest by measuring
+expect variants: chosen by measuring
 END
 
 # P shows it where it is hidden, and states that there is no other.

@@ -934,7 +934,8 @@ void lab_doctor_write_variants(struct lab_doc *out, const char *db)
         lab_doc_para(out, 0, 0, true);
         lab_doc_add(out, LAB_ROLE_DIM,
                     w->n ? "(9): the fastest of this op for 9 of the shapes "
-                           "that were measured here"
+                           "that were measured here; a step runs it, or the "
+                           "usual one within 15 % of it"
                          : "which is the fastest is measured when a lesson "
                            "opens, and kept with its run");
         for (int op = 0; op < n_ops; op++)

@@ -1,5 +1,5 @@
 /* debug/kept_times.h -- which variants a lesson's network runs, as the commands have
- * it: chosen by an option or the lesson, else the fastest by times that the database
+ * it: chosen by an option or the lesson, else by times that the database
  * keeps and that are measured where they are new, else the fixed table. One rule for
  * a run, a screen, and the points of a sweep.
  *
@@ -60,13 +60,13 @@ const char *lab_variants_from_name(enum lab_variants_from from);
 /* Of such a name; the table where it is none or NULL, as of a sweep that was recorded
  * before its run had the word: it ran the fixed table. */
 enum lab_variants_from lab_variants_from_find(const char *name);
-/* "the fixed table", "the fastest by measuring", "as chosen". */
+/* "the fixed table", "chosen by measuring", "as chosen". */
 const char *lab_variants_from_text(enum lab_variants_from from);
 /* Every forward variant that is not the readable one: "attn1=cublas" for the first of
  * a node, "attn1.softmax=warp" for a step of it that runs another. "": there is
  * none. */
 void lab_variants_text(struct lab_walk *walk, char out[LAB_VARIANTS_TEXT]);
-/* The steps that run the fastest variant by measuring, with its time and the next one,
+/* The steps whose variant was chosen by measuring, with its time and the next one,
  * in the place of those in *out; lab_free() its list. Without memory for all of them
  * there are fewer. */
 void lab_choices_note(struct lab_choices *out, struct lab_walk *walk);

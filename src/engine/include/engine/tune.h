@@ -1,4 +1,4 @@
-/* engine/tune.h -- which variant of a step is the fastest here, by measuring.
+/* engine/tune.h -- which variant a step runs here, by measuring.
  *
  * A tuning is a list of times: of a step, named by its op, phase and shapes
  * (lab_tune_key), as each variant did it. Where a schedule is made with one, a step

@@ -1,5 +1,5 @@
 /* store/choice.h -- by which times a run's variants were chosen: a row for each step
- * that ran the fastest one by measuring (profiles/schema_11.sql).
+ * whose variant was chosen by measuring (profiles/schema_11.sql).
  *
  * Errors: LAB_E_DB; LAB_E_NOMEM; LAB_E_NOTFOUND, there is no such run. Threads: that of
  * the connection. */

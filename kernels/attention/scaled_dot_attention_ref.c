@@ -1,5 +1,5 @@
 /* Scaled dot product attention as its formulas read: how well every query fits
- * every key, shares of one from that, and the values mixed by the shares. The
+ * every key, weights of sum 1 from that, and the weighted sum of the values. The
  * op `attention` runs these same functions with more than one head. */
 #include "attention/attention_ref.h"
 

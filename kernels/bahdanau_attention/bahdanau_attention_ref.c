@@ -1,5 +1,5 @@
 /* Additive attention, step by step: compare a state with every row, score,
- * share out, mix. */
+ * softmax, weighted sum. */
 #include "bahdanau_attention/bahdanau_attention.h"
 #include "common/ref.h"
 

@@ -1,6 +1,6 @@
 /* kernels/common/ref.h -- the reference kernels are written once and compiled twice.
  *
- * kernels/<op>_ref.c is the readable truth: plain C, no tricks. It is compiled
+ * kernels/<op>_ref.c is the readable reference: plain C, no tricks. It is compiled
  * with LAB_REAL_F64 unset, where `real` is float, and set, where it is double;
  * the double build serves gradient checks. LAB_REF(name) gives each build its
  * own symbol. Sums over many elements are kept in a double in both builds: the

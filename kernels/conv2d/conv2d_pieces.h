@@ -1,9 +1,9 @@
-/* kernels/conv2d/conv2d_pieces.h -- how conv2d_im2col.cu cuts a batch: places first ..
+/* kernels/conv2d/conv2d_pieces.h -- how conv2d_im2col.cu cuts a batch: positions first ..
  * first + count - 1, counted over all images, so that their windows fit the
  * workspace.
  *
- * In nhwc the places of a batch follow each other in memory, and a piece is as
- * many as fit. In nchw every image has its places for each channel: a piece is
+ * In nhwc the positions of a batch follow each other in memory, and a piece is as
+ * many as fit. In nchw every image has its positions for each channel: a piece is
  * some whole images, one product each in one batched call, or a part of one
  * image that is too large. Plain C: a test without a GPU reads it. */
 #pragma once

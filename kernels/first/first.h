@@ -9,8 +9,8 @@
  *                                                 without an element, added up
  *   index       none                          out hits (threads), int: how many
  *                                                 threads have that index
- * `params` of a call is a struct lab_first_launch. On a CPU the launch is acted
- * out: block after block, thread after thread.
+ * `params` of a call is a struct lab_first_launch. On a CPU the launch is
+ * simulated: block after block, thread after thread.
  *
  * prepare refuses a launch that the device cannot take (LAB_E_UNSUPPORTED, with
  * the limit); run needs one that it can. Outputs that are added up begin as

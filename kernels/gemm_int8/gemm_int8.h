@@ -4,7 +4,7 @@
  *   in[0]  A      (M, words) i32: four numbers of -127..127 in a word, the first in
  *                 the lowest byte; what is behind K is 0
  *   in[1]  W      (N, words) i32, in the same way: a row is a filter
- *   in[2]  scale  (N) f32: what a unit of a filter's sum is worth
+ *   in[2]  scale  (N) f32: the value of one unit of a filter's sum
  *   out[0] C      (M, N) f32
  *   out[1]        (M, N) i32, scratch: the sums of a library
  * words = (K + 3) / 4. Sums are whole numbers of 32 bits and exact: K is at most

@@ -1,5 +1,5 @@
 /* Any bytes are a lesson or refused; what is accepted can be laid out, and
- * nothing that reaches the screen can steer it. */
+ * no text of it can control the terminal. */
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What the engine reports becomes records: right numbers, nested ranges, one
- * exec a step; with and without a GPU's profiler, which the test plays. */
+ * exec a step; with and without a GPU's profiler, which the test simulates. */
 #include <time.h>
 #include <unistd.h>
 #include "test.h"

@@ -1,5 +1,5 @@
 /* The window of correlation ids: every kind of question, answers that are too
- * old, ids that come round, and readers beside the thread that notes. */
+ * old, ids that wrap around, and readers beside the thread that notes. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
-/* Records runs with spans at known microseconds for the tests of the timeline.
- * */
+/* Records runs with spans at known microseconds, for the timeline's tests. */
 #include "timeline_samples.h"
 
 #include "store_samples.h"

@@ -1,4 +1,4 @@
-/* The fastest variant of every step, found by walking the network with each of
+/* Times of every variant of every step, by walking the network with each of
  * them: real tensors, and caches as they are in training. */
 #include "engine/tune.h"
 

@@ -1,5 +1,5 @@
-/* fact_read.c -- reads a table of facts from its CSV file. All that a table is
- * is in the file's head; nothing here knows a table by name. */
+/* fact_read.c -- reads a table of facts from its CSV file. The file's head
+ * describes the whole table; no table is known by name here. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>

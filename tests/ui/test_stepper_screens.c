@@ -216,6 +216,15 @@ FIXTURE_CASE(train_batch)
             "resize 80 24\nexpect result and target\n");
 }
 
+/* One evaluation is no curve: the losses have its place. */
+FIXTURE_CASE(train_with_one_evaluation)
+{
+    f->curve = 6;
+    play(f, "resize 80 24\nkey t\nexpect loss\nabsent accuracy 0.\n");
+    f->curve = 12;
+    play(f, "resize 80 24\nkey t\nexpect accuracy 0.\n");
+}
+
 /* When there will be something to show is said. */
 FIXTURE_CASE(train_waits_for_its_classes)
 {

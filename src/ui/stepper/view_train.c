@@ -716,20 +716,20 @@ static void draw_differences(struct lab_canvas *c, struct lab_rect r,
 static void draw_curve_of(struct lab_canvas *c, struct lab_rect r,
                           const struct lab_result *k, const char *out)
 {
-    const struct lab_series series[] = {
-        {.x = k->in,
-         .y = k->out,
-         .n = k->rows,
-         .name = k->in ? out : "result",
-         .role = LAB_ROLE_SERIES_1,
-         .points = k->in && !rises(k->in, k->rows)},
-        {.y = k->target,
-         .n = k->rows,
-         .name = "target",
-         .role = LAB_ROLE_SERIES_2}};
-    const struct lab_chart chart = {.x_name = k->in ? "x" : "row",
+    const double *x = k->target ? NULL : k->in; /* both by their rows */
+    const struct lab_series series[] = {{.x = x,
+                                         .y = k->out,
+                                         .n = k->rows,
+                                         .name = x ? out : "result",
+                                         .role = LAB_ROLE_SERIES_1,
+                                         .points = x && !rises(x, k->rows)},
+                                        {.y = k->target,
+                                         .n = k->rows,
+                                         .name = "target",
+                                         .role = LAB_ROLE_SERIES_2}};
+    const struct lab_chart chart = {.x_name = x ? "x" : "row",
                                     .series = series,
-                                    .count = k->target && !k->in ? 2 : 1,
+                                    .count = k->target ? 2 : 1,
                                     .y_min = NAN,
                                     .y_max = NAN};
     lab_chart_draw(c, r, &chart);
@@ -753,6 +753,7 @@ static void draw_numbers(struct lab_canvas *c, struct lab_rect r,
 static void lab_train_result(struct lab_canvas *c, struct lab_rect r,
                              const struct lab_snapshot *s)
 {
+    enum { CURVE = 4, CURVE_H = 10 }; /* rows of the batch, of the screen */
     const struct lab_result *k = &s->result;
     const char *out = s->plan->tensors[s->plan->out].name;
     char title[160];
@@ -776,9 +777,12 @@ static void lab_train_result(struct lab_canvas *c, struct lab_rect r,
         draw_classes_of(c, r, k);
     else if (k->label)
         draw_probabilities(c, r, k);
-    else if (k->target && k->rows < r.h)
-        draw_differences(c, r, k);
-    else if (k->target || (k->in && k->rows > 1))
+    else if (k->target && k->rows < r.h) {
+        struct lab_rect list = lab_rect_cut_top(&r, (int)k->rows + 2);
+        draw_differences(c, list, k);
+        if (k->rows >= CURVE && r.h >= CURVE_H)
+            draw_curve_of(c, r, k, out);
+    } else if (k->target || (k->in && k->rows > 1))
         draw_curve_of(c, r, k, out);
     else
         draw_numbers(c, r, k);
@@ -1603,7 +1607,7 @@ static void draw_curves(struct lab_train_state *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
     struct figure f;
-    bool labels = v->snap.accuracies.n > 0;
+    bool labels = v->snap.accuracies.n > 1; /* one: the line of facts has it */
     if (r.h >= 14 && rate_changes(&v->snap)) {
         v->rate_at = lab_rect_cut_bottom(&r, r.h >= 30   ? r.h / 4
                                              : r.h >= 16 ? 5
@@ -1617,7 +1621,7 @@ static void draw_curves(struct lab_train_state *v, struct lab_canvas *c,
     else if (labels)
         first = lab_rect_cut_top(&r, r.h / 2);
     draw_loss(v, c, first);
-    if (labels || v->snap.bits.n > 0) {
+    if (labels || v->snap.bits.n > 1) {
         v->beside_at = r;
         make_beside(v, &f);
         lab_chart_draw(c, r, &f.chart);
@@ -1636,7 +1640,7 @@ static bool is_point(const struct lab_train_state *v)
 static void draw_curves_page(struct lab_train_state *v, struct lab_canvas *c,
                              struct lab_rect r, bool alone)
 {
-    bool two = v->snap.bits.n > 0 && r.w < WIDE; /* curves, one above another */
+    bool two = v->snap.bits.n > 1 && r.w < WIDE; /* curves, one above another */
     if (v->snap.text && r.h >= (two ? 14 : 8) && alone) {
         /* Three curves leave it a line or two. */
         int rows = r.h >= 24                                    ? r.h / 3

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "record_list.h"
@@ -239,11 +238,27 @@ static double larger_median(const struct lab_compare_row *row)
     return most;
 }
 
-static int by_time(const void *a, const void *b)
+/* The rows of one level: phases as they run, others the longest first, at most PAIRS. */
+static int rows_of(const struct compare_state *st, enum lab_sum_level level,
+                   const struct lab_compare_row *out[PAIRS])
 {
-    double x = larger_median(*(const struct lab_compare_row *const *)a);
-    double y = larger_median(*(const struct lab_compare_row *const *)b);
-    return (x < y) - (x > y);
+    int n = 0;
+    for (int64_t i = 0; i < st->count; i++) {
+        const struct lab_compare_row *row = &st->rows[i];
+        const double size = larger_median(row);
+        int at = n;
+        if (row->level != level || !(size > 0))
+            continue;
+        while (level != LAB_SUM_PHASE && at > 0 &&
+               larger_median(out[at - 1]) < size)
+            at--;
+        if (at == PAIRS)
+            continue;
+        n += n < PAIRS;
+        memmove(&out[at + 1], &out[at], (size_t)(n - 1 - at) * sizeof(out[0]));
+        out[at] = row;
+    }
+    return n;
 }
 
 /* The bar of one run, with its name and time; the second's in the verdict's colour. */
@@ -276,16 +291,11 @@ static void draw_pairs(const struct compare_state *st, struct lab_canvas *c,
 {
     enum { NAME_W = 20 };
     const struct lab_compare_row *of[PAIRS];
+    const int n = rows_of(st, level, of);
     double most = 0;
-    int n = 0;
-    for (int64_t i = 0; i < st->count && n < PAIRS; i++)
-        if (st->rows[i].level == level && larger_median(&st->rows[i]) > 0)
-            of[n++] = &st->rows[i];
     if (n == 0 || r->h < PAIR_H + 1 ||
         (LEVELS[st->level].levels & 1u << level) != 0)
         return;
-    if (level != LAB_SUM_PHASE)
-        qsort(of, (size_t)n, sizeof(of[0]), by_time);
     for (int i = 0; i < n; i++)
         most = fmax(most, larger_median(of[i]));
     lab_canvas_heading(c, r, title, false);

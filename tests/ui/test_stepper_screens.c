@@ -236,6 +236,15 @@ FIXTURE_CASE(train_waits_for_its_classes)
             "expect evaluation: in 1 iteration, at the end of the training.\n");
 }
 
+/* A text without an evaluation has had iterations: these are not what it waits for. */
+FIXTURE_CASE(train_text_waits_for_its_evaluation)
+{
+    f->curve = 60;
+    f->text = true;
+    play(f, "resize 80 24\nkey t\nabsent classes\nkey 3\n"
+            "expect a text has no classes to show before it is evaluated\n");
+}
+
 static const char map[] = "key f\nenter :print block1.attn.probs[1,2,3,0]";
 
 FIXTURE_CASE(a_map_has_its_symbols)

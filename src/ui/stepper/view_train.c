@@ -2033,8 +2033,10 @@ static enum lab_status to_page(struct lab_screen *s, int page)
         lab_ui_message(v->ui, LAB_ROLE_DIM, "%s",
                        page == PAGE_TEXT     ? lab_train_sample_not_here
                        : page == PAGE_LAYERS ? "this network has no parameters"
-                                             : "what it comes out as is known "
-                                               "after an iteration");
+                       : v->snap.text        ? "a text has no classes to show "
+                                               "before it is evaluated"
+                                             : "the results of the batch are "
+                                               "known after an iteration");
     return LAB_OK;
 }
 

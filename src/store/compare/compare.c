@@ -201,8 +201,8 @@ static enum lab_status check_lessons(const struct lab_comparison *c,
         return st;
     return lab_fail(LAB_E_RANGE,
                     "[compare.lessons] run %lld is of the lesson %s, run %lld "
-                    "of %s: their steps do different work, so their times mean "
-                    "nothing about each other; compare runs of one lesson, or "
+                    "of %s: their steps do different work, so their times "
+                    "cannot be compared; compare runs of one lesson, or "
                     "their losses (profile compare --loss)",
                     (long long)a->run, first ? first : "(none)",
                     (long long)b->run, second ? second : "(none)");

@@ -45,7 +45,8 @@ struct stepper_fixture {
     const char *written; /* ... and what it wrote, NULL: nothing yet */
     bool rate_falls;     /* the learning rate, over the curve */
     bool inspected;      /* figures of layers and classes are there */
-    bool batch; /* and looks over the iterations, a batch, no classes */
+    bool batch;        /* and looks over the iterations, a batch, no classes */
+    bool batch_labels; /* ... of 40 rows with labels */
     int64_t target;
     bool checked;
     bool checked_all;   /* all three */

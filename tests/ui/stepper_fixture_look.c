@@ -278,6 +278,19 @@ static void show_confusion(struct lab_confusion *k)
     }
 }
 
+/* Row i is of class i % 3; all come out as class 0. */
+static void show_labels(struct lab_result *r)
+{
+    enum { ROWS = 40, COLS = 3 };
+    *r = (struct lab_result){.iteration = 20, .rows = ROWS, .cols = COLS};
+    r->out = calloc((size_t)(ROWS * COLS), sizeof(double));
+    r->label = calloc(ROWS, sizeof(*r->label));
+    for (int i = 0; i < ROWS; i++) {
+        r->out[i * COLS] = 1;
+        r->label[i] = i % COLS;
+    }
+}
+
 /* Three looks at two nodes, one of which has parameters that are few; two rows of a
  * regression. */
 static void show_batch(const struct stepper_fixture *f,
@@ -303,6 +316,10 @@ static void show_batch(const struct stepper_fixture *f,
             l->gradient[i * LOOKS + k] = (i + 1) / (k + 1.0);
             l->ratio[i * LOOKS + k] = 0.01 * (i + 1) / (k + 1.0);
         }
+    }
+    if (f->batch_labels) {
+        show_labels(r);
+        return;
     }
     *r = (struct lab_result){.iteration = 20, .rows = 2, .cols = 1};
     r->out = calloc(2, sizeof(double));
@@ -454,6 +471,7 @@ void fixture_snapshot_release(struct lab_snapshot *s)
     free(s->looks.parameter);
     free(s->result.out);
     free(s->result.target);
+    free(s->result.label);
     free(s->sample_p);
     free(s->losses.iteration);
     free(s->losses.value);

@@ -216,6 +216,16 @@ FIXTURE_CASE(train_batch)
             "resize 80 24\nexpect result and target\n");
 }
 
+/* A row of the screen is one row of the batch; the rest is counted. */
+FIXTURE_CASE(train_batch_of_many_rows)
+{
+    f->curve = 60;
+    f->inspected = f->batch = f->batch_labels = true;
+    play(f, "resize 80 24\nkey t 3\nexpect 14 of 40 right\n"
+            "expect 1, as 0\nexpect the first 15 of 40 rows\nabsent max of\n"
+            "resize 80 60\nabsent the first\n");
+}
+
 /* One evaluation is no curve: the losses have its place. */
 FIXTURE_CASE(train_with_one_evaluation)
 {

@@ -634,25 +634,25 @@ static int64_t answer_of(const struct lab_result *k, int64_t row)
     return at;
 }
 
-/* A row for each place of the batch, a column for each class: probabilities, the
- * label outlined, and as words before the row. */
+/* A row for each of the batch's first rows that have one, a column for each class:
+ * probabilities, the label outlined, and as words before the row. */
 static void draw_probabilities(struct lab_canvas *c, struct lab_rect r,
                                const struct lab_result *k)
 {
     enum { WORDS_W = 12 };
-    const int64_t n = k->rows * k->cols;
     struct lab_rect foot = lab_rect_cut_bottom(&r, 1);
     struct lab_rect words = lab_rect_cut_left(&r, WORDS_W);
+    const int64_t rows = k->rows < r.h ? k->rows : r.h;
     const struct lab_heat m = {
-        .grid = lab_heat_picture(c, r, k->out, k->rows, k->cols, false),
+        .grid = lab_heat_picture(c, r, k->out, rows, k->cols, false),
         .value = k->out,
-        .most = lab_heat_scale(k->out, n),
+        .most = lab_heat_scale(k->out, rows * k->cols),
         .cursor = -1};
     for (int cy = 0; cy < m.grid.cells_h; cy++) {
-        int64_t row = lab_heat_first(k->rows, m.grid.cells_h, cy);
+        int64_t row = lab_heat_first(rows, m.grid.cells_h, cy);
         int y = lab_heat_top(&m.grid, cy);
         int64_t as = answer_of(k, row);
-        if (m.grid.cells_h == k->rows && k->label[row] >= 0 &&
+        if (m.grid.cells_h == rows && k->label[row] >= 0 &&
             k->label[row] < k->cols)
             lab_heat_outline(c, r.y, r.x, &m.grid, row, k->label[row], 1, 1);
         if (cy == 0 || y > lab_heat_top(&m.grid, cy - 1))
@@ -663,7 +663,10 @@ static void draw_probabilities(struct lab_canvas *c, struct lab_rect r,
                              k->label[row], (long long)as);
     }
     lab_canvas_add(c, &foot, LAB_ROLE_DIM, "probability ");
-    lab_heat_legend(c, foot, &m);
+    lab_rect_cut_left(&foot, lab_heat_legend(c, foot, &m));
+    if (rows < k->rows)
+        lab_canvas_add(c, &foot, LAB_ROLE_DIM, "   the first %lld of %lld rows",
+                       (long long)rows, (long long)k->rows);
 }
 
 /* One row, its classes below each other. */

@@ -682,7 +682,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (key >= KEY_FIRST && key < KEY_USAGE) {
         const struct lab_option *option = &lab_option_rows[key - KEY_FIRST];
         const struct lab_option *help = lab_option_help(option, line->commands);
-        if (!help && line->refuses)
+        /* Those that need a training are refused later, with what they need. */
+        const bool file = option->kind == LAB_KIND_FILE && !option->trains;
+        if (!help && (line->refuses || file))
             refuse(option, state);
         if (!help)
             help = lab_option_help(option, line->takes);

@@ -111,6 +111,14 @@ run lesson
 expect_error usage.lesson-command
 run profile export 1 --json
 expect_error option.foreign
+# A file that nothing would read or write is not passed over.
+for words in 'step mlp-digits --picture a.png' 'run mlp-digits --record a' \
+    'run mlp-digits --cast a' 'step mlp-digits --replay a' 'doctor --load a' \
+    'doctor --picture a.svg'; do
+    # shellcheck disable=SC2086 # words of a command line
+    run $words --backend cpu
+    expect_error option.foreign
+done
 run run mlp-digits --iterations 1 --epochs 1
 expect_error option.together
 run profile show 7 --db none.db

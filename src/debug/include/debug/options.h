@@ -18,7 +18,8 @@ enum lab_for {
     LAB_FOR_SCREEN = 1 << 3, /* the home screen, LESSON, both with --plain */
     LAB_FOR_DOCTOR = 1 << 4,
     LAB_FOR_WALKS = LAB_FOR_STEP | LAB_FOR_RUN | LAB_FOR_SCREEN,
-    /* Each takes the options of the others, so that a script may give them. */
+    /* Each takes the options of the others, so that a script may give them, but for
+     * files: one that nothing would read or write is refused. */
     LAB_FOR_SHARED = LAB_FOR_WALKS | LAB_FOR_DOCTOR,
 
     LAB_FOR_LAB = 1 << 5, /* before it is known what is measured */

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-/* Positions count on and on; their low bits name a slot. A producer copies a
+/* Positions only grow; their low bits name a slot. A producer copies a
  * record in under the lock. The consumer copies out without it: what is between
  * `popped` and `pushed` is its own until it moves `popped` on. */
 struct lab_ring {
@@ -128,7 +128,7 @@ static void wait_for_room(struct lab_ring *ring)
     ring->stats.wait_ns += lab_clock_monotonic_ns() - begin;
 }
 
-/* As many as end a rest: the producers shall find room while it wakes. */
+/* As many as end a rest: so producers have room while the consumer wakes. */
 static bool half_full(const struct lab_ring *ring)
 {
     return filled(ring) >= ring->capacity / 2;

@@ -50,7 +50,7 @@ static enum lab_status check_plan(const struct lab_generator *g)
     return lab_fail(
         LAB_E_SHAPE,
         "[generate.network] only a network that reads characters as ids and "
-        "says what comes next at every place can write text");
+        "gives the next character at every position can write text");
 }
 
 /* Variants that are not the default, once for each node. */

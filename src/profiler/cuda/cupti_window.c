@@ -17,7 +17,7 @@ struct change {
 };
 
 /* One for the process, as CUPTI is; its pages are taken when they are written.
- * Places count on and on, and their low bits name a slot. A slot is written
+ * Places only grow, and their low bits name a slot. A slot is written
  * over only after `end` was published for the place before, so that a reader
  * who finds the new content also finds that it came too late (kept()). */
 static struct {

@@ -391,7 +391,7 @@ static void draw_flame(struct run_state *st, struct lab_canvas *c,
     lab_flame_draw(&st->flame, c, r);
 }
 
-/* Rows of what holds back any of the steps: the picture does not jump with the
+/* Rows of what bounds any of the steps: the picture does not jump with the
  * cursor. */
 static int why_rows(const struct run_state *st, const struct lab_canvas *c,
                     int w)

@@ -11,7 +11,7 @@ struct lab_roofline_row {
     const struct lab_time_sum *sum; /* of a step, or of a kernel in it */
     struct lab_roofline_work work;
     struct lab_roofline_point point;
-    double time;    /* its share of that of all steps, or all kernels */
+    double time;    /* share of all steps', or all kernels', 0 to 1 */
     char *sentence; /* what bounds it */
     char *label;    /* of a lab: with variant, precision and size; NULL */
     const char *flop_reason; /* why counted FLOPs are not the formula's; "" */
@@ -25,7 +25,7 @@ struct lab_roofline {
     char counters[16];
     char *counters_reason; /* NULL: none */
     struct lab_roof roofs[LAB_CEILING_ROOFS];
-    double per_s[LAB_CEILING_ROOFS]; /* the same, as the arithmetic takes it */
+    double per_s[LAB_CEILING_ROOFS]; /* FLOP or bytes a second of each */
     double floor_ns;                 /* lab_device_floor(); NaN */
     double launch_ns;
     int64_t sm_count;
@@ -45,7 +45,7 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
 void lab_roofline_release(struct lab_roofline *r);
 /* The rows' `time`, which lab_roofline_load() has filled. */
 void lab_roofline_times(struct lab_roofline *r);
-/* Writes what holds back each of some steps or kernels of the same run; the
+/* Writes what bounds each of some steps or kernels of the same run; the
  * sentences are the roofline's. */
 void lab_roofline_bounds(const struct lab_roofline *r,
                          struct lab_time_sum *items, size_t count);

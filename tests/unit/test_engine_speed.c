@@ -337,6 +337,60 @@ TEST_CASE(what_cannot_be_captured_runs_step_by_step)
     net_free(&b);
 }
 
+static void count_begin(void *user, int64_t iteration, int64_t start_ns)
+{
+    struct heard *h = user;
+    (void)iteration;
+    (void)start_ns;
+    h->steps++;
+}
+
+static void count_end(void *user, int64_t iteration, double loss)
+{
+    struct heard *h = user;
+    (void)iteration;
+    (void)loss;
+    h->n++;
+}
+
+static enum lab_status fail_run(struct lab_backend *be,
+                                const struct lab_variant *v,
+                                struct lab_call *call)
+{
+    (void)be;
+    (void)v;
+    (void)call;
+    return lab_fail(LAB_E_INTERNAL, "no run, on purpose");
+}
+
+/* An iteration that failed in its first step is open, and goes on at speed. */
+TEST_CASE(an_iteration_that_failed_begins_once)
+{
+    struct net n;
+    struct heard heard = {.n = 0};
+    assert_true(open_net(&n, mlp, "late"));
+    struct lab_observer o = {.user = &heard,
+                             .iteration_begin = count_begin,
+                             .iteration_end = count_end};
+    lab_walk_observe(n.walk, &o);
+    late_failures = 1; /* it runs step by step */
+    iterate(&n, 1);
+    while (lab_walk_samples(lab_walk_iteration(n.walk) + 1))
+        iterate(&n, 1);
+    struct lab_backend *be = lab_walk_backend(n.walk);
+    const struct lab_backend_ops *ops = be->ops;
+    struct lab_backend_ops failing = *ops;
+    failing.run = fail_run;
+    be->ops = &failing;
+    assert_int_equal(lab_walk_step(n.walk), LAB_E_INTERNAL);
+    be->ops = ops;
+    assert_int_equal(lab_walk_position(n.walk), 0);
+    assert_int_equal(heard.steps, heard.n + 1);
+    iterate(&n, 1);
+    assert_int_equal(heard.steps, heard.n);
+    net_free(&n);
+}
+
 struct nodes_heard {
     int64_t exec; /* of the graph that is open or was told last */
     int graphs;

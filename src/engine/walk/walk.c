@@ -2004,7 +2004,8 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     if (w->quiet) {
         st = ready_calls(w);
         walk_report_unobserved(w, true);
-        if (!st && graphs(w))
+        /* Open: its first step has failed before. */
+        if (!st && graphs(w) && !w->open_iteration)
             open_iteration(w, start);
     }
     if (!st)

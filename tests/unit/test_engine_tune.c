@@ -457,6 +457,7 @@ static enum lab_status not_run(const struct lab_call *call)
     return lab_fail(LAB_E_INTERNAL, "only its time is of interest");
 }
 
+/* back-alone reads no parts: its step, and so its time, is another than the pair's. */
 static const struct lab_variant alone[] = {{.name = "alone",
                                             .phase = LAB_FORWARD,
                                             .run = not_run,
@@ -465,7 +466,6 @@ static const struct lab_variant alone[] = {{.name = "alone",
                                            {.name = "back-alone",
                                             .phase = LAB_BACKWARD,
                                             .run = not_run,
-                                            .keeps_parts = true,
                                             .one_way = true}};
 static const struct lab_kernel_set alone_set = {"lstm", alone, 1};
 static const struct lab_kernel_set back_set = {"lstm", alone + 1, 1};

@@ -19,7 +19,7 @@ const char *lab_format_digits(double v, int digits, char *out, size_t cap);
 /* Three digits and a unit: "1.23 ms", "12.3 us", "412 ns". NaN: n/a. */
 const char *lab_format_ns(double ns, char *out, size_t cap);
 const char *lab_format_bytes(double bytes, char *out, size_t cap); /* KiB */
-/* The same without zeros behind the point, for a size that someone chose: "72 MiB". */
+/* The same without zeros behind the point, for a size that was chosen: "72 MiB". */
 const char *lab_format_size(double bytes, char *out, size_t cap);
 /* "1.23 kJ", "12.3 mJ". */
 const char *lab_format_energy(double joules, char *out, size_t cap);

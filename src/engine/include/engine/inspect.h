@@ -1,6 +1,7 @@
 /* engine/inspect.h -- a training from inside: how large gradients and updates are,
  * node by node and over the iterations, which units are always 0, what the batch comes
- * out as, and which validation rows come out as which class. Nothing here changes the walk. Threads: the walk's. */
+ * out as, and which validation rows come out as which class. Nothing here changes the
+ * walk. Threads: the walk's. */
 #pragma once
 #include "engine/walk.h"
 

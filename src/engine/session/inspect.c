@@ -19,7 +19,8 @@ struct lab_inspector {
     bool has_before;
     void *tensor; /* room for the largest */
     void *other;
-    bool *dead; /* by unit, of the largest relu */
+    bool *dead;       /* by unit, of the largest relu */
+    int64_t elements; /* that a look reads */
     int64_t cost_ns;
     int64_t last_ns;
     struct lab_looks looks;   /* rows of LAB_LOOKS */
@@ -84,11 +85,12 @@ static bool is_read(const struct lab_plan *plan, int i)
 }
 
 static void largest(const struct lab_plan *plan, size_t *bytes, size_t *all,
-                    size_t *units)
+                    size_t *units, int64_t *elements)
 {
     for (int i = 0; i < plan->n_tensors; i++) {
         size_t n = lab_tensor_bytes(&plan->tensors[i]);
         *bytes = is_read(plan, i) && n > *bytes ? n : *bytes;
+        *elements += is_read(plan, i) ? plan->tensors[i].count : 0;
         *all += plan->tensors[i].role == LAB_TENSOR_PARAM ? n : 0;
     }
     for (int i = 0; i < plan->n_nodes; i++) {
@@ -229,7 +231,7 @@ enum lab_status lab_inspector_new(struct lab_inspector **out,
     i->walk = walk;
     i->iteration = -1;
     i->apart = 1;
-    largest(plan, &bytes, &all, &units);
+    largest(plan, &bytes, &all, &units, &i->elements);
     i->figures =
         lab_arena_array(&i->memory, (size_t)plan->n_nodes, sizeof(*i->figures));
     i->before = lab_arena_take(&i->memory, all);
@@ -275,9 +277,9 @@ void lab_inspector_reset(struct lab_inspector *i)
 
 bool lab_inspector_due(const struct lab_inspector *i, int64_t now_ns)
 {
-    enum { LEAST_NS = 200 * 1000 * 1000, CHEAP_NS = 1000 * 1000 };
+    enum { LEAST_NS = 200 * 1000 * 1000 };
     int64_t next = lab_walk_iteration(i->walk) + lab_walk_at_end(i->walk);
-    if (i->cost_ns < CHEAP_NS && next % i->apart == 0)
+    if (i->elements <= LAB_LOOK_ELEMENTS && next % i->apart == 0)
         return true;
     int64_t pause = 10 * i->cost_ns > LEAST_NS ? 10 * i->cost_ns : LEAST_NS;
     return i->last_ns == 0 || now_ns - i->last_ns >= pause;

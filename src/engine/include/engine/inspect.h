@@ -20,7 +20,7 @@ struct lab_node_figures {
 
 /* Figures over the iterations that were looked at, evenly apart: where they are many,
  * every second one is dropped, and from then on half as many are kept. */
-enum { LAB_LOOKS = 128, LAB_LOOK_PARAMETERS = 4 };
+enum { LAB_LOOKS = 128, LAB_LOOK_PARAMETERS = 4, LAB_LOOK_ELEMENTS = 1 << 16 };
 struct lab_looks {
     int n;
     int64_t *iteration; /* of look k; grows */
@@ -79,7 +79,8 @@ void lab_inspector_reset(struct lab_inspector *i);
 
 /* Inspecting copies parameters and gradients: whether it is time for it again, so
  * that it takes a tenth of the time at most; and where the next look to be kept is due,
- * while a look takes less than a millisecond. */
+ * where a look reads at most LAB_LOOK_ELEMENTS (under a millisecond): so which are kept
+ * does not depend on the clock there. */
 bool lab_inspector_due(const struct lab_inspector *i, int64_t now_ns);
 /* Around one iteration, which has been waited for. Without before() the update is
  * known where the walk has kept the iteration's start. */

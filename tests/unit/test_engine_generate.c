@@ -320,6 +320,8 @@ TEST_CASE(a_session_writes_and_keeps_bits)
         .setup = {.spec = &n.spec, .backend = "cpu"}};
     assert_ok(lab_session_new(&s, &config));
     lab_session_post(s, &train);
+    /* A text may be written between two iterations. */
+    assert_ok(lab_session_wait(s, -1));
     strcpy(sample.text, "a mat");
     lab_session_post(s, &sample);
     wait_for(s, &snap);

@@ -419,9 +419,9 @@ static enum lab_status read_variants(struct lab_bench *lab)
                       "gemm has one",
                       lab->backend->ops->name, lab->ladder->name);
     else if (!st && lab->n_variants == 0)
-        st = lab_fail(LAB_E_UNSUPPORTED,
-                      "[lab.no-variant] %s has no variant of %s",
-                      lab->backend->ops->name, lab->ladder->name);
+        st =
+            lab_fail(LAB_E_UNSUPPORTED, "[lab.no-rung] %s has no variant of %s",
+                     lab->backend->ops->name, lab->ladder->name);
     return st ? st : keep_precisions(lab);
 }
 

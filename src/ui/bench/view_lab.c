@@ -1589,7 +1589,7 @@ static enum lab_status open_kernel(struct lab_screen *s)
     char name[96];
     if (!r)
         return lab_fail(LAB_E_STATE,
-                        "[screen.no-variant] there is no variant to look at");
+                        "[screen.no-rung] there is no variant to look at");
     enum lab_status status =
         st->model->source(st->model->user, r->source, &args.text, &args.bytes);
     if (status)

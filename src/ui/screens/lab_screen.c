@@ -921,7 +921,7 @@ static enum lab_status source(void *user, const char *file, const char **text,
     struct lab_bench_screen *s = user;
     if (!file[0])
         return lab_fail(LAB_E_NOTFOUND,
-                        "[screen.variant-source] the source of "
+                        "[screen.rung-source] the source of "
                         "this variant is not known here: the CUDA "
                         "module has its table");
     lab_str_release(&s->source);

@@ -144,6 +144,9 @@ struct lab_variant {
     /* Group variants only: may take the elementwise activation that follows
      * into the same kernel (its kind comes in the group's params). */
     bool absorbs_activation;
+    /* Group variants only: saves little, so measuring leaves the steps apart where the
+     * lesson has a text for one of them. */
+    bool steps_first;
     /* Runs a step of a large node (LAB_PREFERRED_FLOP, engine/plan.h) unless
      * the lesson or the learner chooses. One row of a step at most; none: the
      * step's first row does. Not for groups, which hide steps: those are

@@ -19,6 +19,7 @@ static const struct lab_variant fused[] = {
      .phase = LAB_FORWARD,
      .run = dense_fused_forward,
      .source = "kernels/dense/dense_product_vector.c",
-     .symbol = "dense_fused_forward"},
+     .symbol = "dense_fused_forward",
+     .steps_first = true},
 };
 const struct lab_kernel_set lab_vector_dense_fused = {"dense", fused, 1};

@@ -330,6 +330,19 @@ static char *plain_text(struct lab_arena *arena, const struct lab_md_block *b)
     return copy;
 }
 
+static void list_explained(struct lab_lesson *lesson,
+                           struct lab_findings *found)
+{
+    struct lab_network_spec *spec = &lesson->spec;
+    const char **name = lab_arena_array(
+        &spec->memory, (size_t)lesson->n_sections, sizeof(*name));
+    found->failed = found->failed || !name;
+    spec->explained = name;
+    for (int i = 0; name && i < lesson->n_sections; i++)
+        if (lesson->sections[i].kind == LAB_SECTION_STEP)
+            name[spec->n_explained++] = lesson->sections[i].name;
+}
+
 /* The Markdown, split at its headings of level 2. */
 static void read_sections(struct lab_lesson *lesson,
                           const struct lab_source *src,
@@ -370,6 +383,7 @@ static void read_sections(struct lab_lesson *lesson,
     }
     for (size_t i = 0; i < count && !found->failed; i++)
         found->failed = !read_parts(&lesson->sections[i], arena);
+    list_explained(lesson, found);
 }
 
 const struct lab_section *lab_lesson_section(const struct lab_lesson *lesson,

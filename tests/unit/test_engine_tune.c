@@ -458,15 +458,15 @@ static enum lab_status not_run(const struct lab_call *call)
 }
 
 /* back-alone reads no parts: its step, and so its time, is another than the pair's. */
-static const struct lab_variant alone[] = {{.name = "alone",
-                                            .phase = LAB_FORWARD,
-                                            .run = not_run,
-                                            .keeps_parts = true,
-                                            .one_way = true},
-                                           {.name = "back-alone",
-                                            .phase = LAB_BACKWARD,
-                                            .run = not_run,
-                                            .one_way = true}};
+static struct lab_variant alone[] = {{.name = "alone",
+                                      .phase = LAB_FORWARD,
+                                      .run = not_run,
+                                      .keeps_parts = true,
+                                      .one_way = true},
+                                     {.name = "back-alone",
+                                      .phase = LAB_BACKWARD,
+                                      .run = not_run,
+                                      .one_way = true}};
 static const struct lab_kernel_set alone_set = {"lstm", alone, 1};
 static const struct lab_kernel_set back_set = {"lstm", alone + 1, 1};
 static bool back_alone; /* is it offered? */
@@ -733,6 +733,31 @@ TEST_CASE(groups_of_both_phases_agree)
         net_free(&n);
     }
     back_alone = false;
+}
+
+/* Where a lesson has a text for a step, a group that saves little does not hide it. */
+TEST_CASE(steps_that_a_lesson_explains_stay_apart)
+{
+    for (int i = 0; i < 4; i++) {
+        const bool first = i & 1;
+        const bool explained = i & 2;
+        struct net n;
+        struct lab_backend_ops ops;
+        small_lstm(&n, &ops);
+        struct lab_tuning *t = new_tuning();
+        add_steps(&n, t);
+        assert_true(add_group(&n, t, "alone", LAB_FORWARD, 10));
+        alone[0].steps_first = first;
+        for (int k = 0; k < n.plan->n_steps; k++)
+            if (strcmp(n.plan->steps[k].op->name, "lstm") == 0 &&
+                n.plan->steps[k].phase == LAB_FORWARD)
+                n.plan->steps[k].explained = explained;
+        choose_by(&n, t, NULL, 0);
+        const char *group = group_of(&n, LAB_FORWARD);
+        assert_true(!group == (first && explained));
+        alone[0].steps_first = false;
+        net_free(&n);
+    }
 }
 
 /* Noise would choose between what takes the same. */

@@ -1713,6 +1713,15 @@ static enum lab_status check_precision(const struct lab_network_spec *spec)
                             lab_precision_name(spec->precision));
 }
 
+static void mark_explained(struct lab_plan *plan,
+                           const struct lab_network_spec *spec)
+{
+    for (int i = 0; i < plan->n_steps; i++)
+        for (int k = 0; k < spec->n_explained && !plan->steps[i].explained; k++)
+            plan->steps[i].explained =
+                strcmp(spec->explained[k], plan->steps[i].name) == 0;
+}
+
 enum lab_status lab_plan_build(struct lab_plan **out,
                                const struct lab_network_spec *spec,
                                const struct lab_data_shapes *shapes,
@@ -1749,6 +1758,8 @@ enum lab_status lab_plan_build(struct lab_plan **out,
         plan->out = plan->loss = plan->loss_sample = -1;
         build_all(&b, shapes);
     }
+    if (!b.status)
+        mark_explained(plan, spec);
     lab_free(b.paths);
     lab_free(b.wants);
     lab_free(b.grad);

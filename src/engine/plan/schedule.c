@@ -500,6 +500,18 @@ static bool has_choice(const struct maker *m, const struct lab_node *node)
     return false;
 }
 
+/* Whether the lesson has a text for a step of the op in that phase. */
+static bool is_explained(const struct maker *m, const struct lab_op_def *op,
+                         enum lab_phase phase)
+{
+    for (int i = 0; i < m->plan->n_steps; i++) {
+        const struct lab_step *step = &m->plan->steps[i];
+        if (step->explained && step->phase == phase && step->op == op)
+            return true;
+    }
+    return false;
+}
+
 /* The group of a phase that saves most, over both phases where it has a twin in the
  * other; NULL: none saves anything. Of those with a twin, or of those without. */
 static const struct lab_variant *most_saving(struct maker *m,
@@ -520,7 +532,8 @@ static const struct lab_variant *most_saving(struct maker *m,
             m->be, m->plan->real, node->op->name, NULL, phase, names[i]);
         if (!v || lab_node_unserved(node, v) || !find_twin(m, node, v, &twin) ||
             twins != (twin != NULL) ||
-            (v->absorbs_activation && next && has_choice(m, next)))
+            (v->absorbs_activation && next && has_choice(m, next)) ||
+            (v->steps_first && is_explained(m, node->op, phase)))
             continue;
         double ns = saved(m, node, v) + (twin ? saved(m, node, twin) : 0);
         if (ns > *most) {

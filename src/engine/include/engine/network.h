@@ -147,6 +147,8 @@ struct lab_network_spec {
     int n_variants;
     const char **watch;
     int n_watch;
+    const char **explained; /* steps that the lesson has a text for */
+    int n_explained;
     struct lab_break_spec *breaks;
     int n_breaks;
     struct lab_course_values_spec *printed;

@@ -55,9 +55,10 @@ struct lab_step {
     size_t params_bytes;
     double flop;
     double bytes;
-    char *formula; /* as displayed: names filled in, UTF-8 */
-    char *source;  /* the formula itself, with axes and names: step_def.h */
-    bool shared;   /* it is an earlier step's */
+    char *formula;  /* as displayed: names filled in, UTF-8 */
+    char *source;   /* the formula itself, with axes and names: step_def.h */
+    bool shared;    /* it is an earlier step's */
+    bool explained; /* the lesson has a text of its own for it */
     const char *axes;
     const char *names;
     lab_explain_fn *explain;

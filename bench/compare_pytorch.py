@@ -156,7 +156,7 @@ def gradients(model, x, y, relu):
 
 
 def worst_of(ours, theirs, left):
-    """The worst gradient's relative error, and whose it is."""
+    """The worst gradient's relative error, and its parameter."""
     return max((((ours[k].double() - g).norm() / g.norm()).item(), k)
                for k, g in theirs.items() if k not in left)
 

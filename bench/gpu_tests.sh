@@ -4,7 +4,7 @@
 # Without a name all but test_cuda_advice, which compares times: `gpu_tests.sh BUILD
 # test_cuda_advice` is to run alone on its GPU.
 #
-# Prints a line for each program, and what a failed one said. Exit code: 0 all passed,
+# Prints a line for each program, and the output of a failed one. Exit code: 0 all passed,
 # 1 one failed or was skipped as a whole, or none is there.
 set -u
 if [ $# -lt 1 ]; then

@@ -92,7 +92,7 @@ class Stream(pyte.ByteStream):
 
 
 class Look:
-    """What stands on a Screen of bench/screens.py."""
+    """The text of a Screen of bench/screens.py."""
 
     def __init__(self, words, home, columns, rows):
         self.screen = Screen(words, home, (rows, columns))

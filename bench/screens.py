@@ -7,7 +7,7 @@ empty home of its own, of 80x24 and, where so named, of 300x100:
   first frame   from starting the program until the last line of the screen has
                 been written (home screen, and a lesson in the stepper; the
                 latter also until its data are read and the plan is built)
-  key           from pressing ? until the help stands on the screen, while a
+  key           from pressing ? until the help is on the screen, while a
                 training run goes on (the run is checked to go on); also with
                 pictures in pixels, of a small GPT, and back from the help to
                 the curves
@@ -17,7 +17,7 @@ empty home of its own, of 80x24 and, where so named, of 300x100:
                 pressed
   redraw        bytes that are written when the cursor moves in a tensor, beside
                 those of a whole frame
-  idle          the share of one core that the program uses when nobody presses
+  idle          the share of one core that the program uses when no key is pressed
                 a key and nothing runs
 
 Prints one JSON object a line. Python 3 and nothing else. The files are in the

@@ -204,11 +204,11 @@ def simulate(program, folder, key, arguments):
         return ""
     for left in folder.glob(f"{sim.name}*"):  # by a run that was killed
         left.unlink()
-    code, said = call(
+    code, error = call(
         program, [*arguments, "--backend", "sim", "--threads", "2"], sim, 600)
     if code in (0, 1) and read(sim)[0]:
         return ""
-    return f"{key}: not simulated: {said}"
+    return f"{key}: not simulated: {error}"
 
 
 def no_cublas(folder):
@@ -233,8 +233,8 @@ def measure(program, folder, limit, gpu, key, arguments, is_lab):
     environment = {"CUDA_VISIBLE_DEVICES": gpu} if gpu else {}
     if key.endswith(WITHOUT):
         environment["LD_LIBRARY_PATH"] = no_cublas(folder)
-    code, said = call(program, [*arguments, *options], card, limit, **environment)
-    return "" if code in (0, 1) else f"{key}: not counted: {said}"
+    code, error = call(program, [*arguments, *options], card, limit, **environment)
+    return "" if code in (0, 1) else f"{key}: not counted: {error}"
 
 
 def by_kernels(folder, todo, first):
@@ -269,9 +269,9 @@ def measure_all(args, todo):
             if limit < 1:
                 late.append(job)
                 continue
-            said = measure(args.program, args.out, limit, gpu, *job)
-            if said:
-                print(said, flush=True)
+            error = measure(args.program, args.out, limit, gpu, *job)
+            if error:
+                print(error, flush=True)
 
     gpus = [str(n) for n in range(args.gpus)] if args.gpus > 1 else [""]
     with concurrent.futures.ThreadPoolExecutor(len(gpus)) as pool:
@@ -337,10 +337,10 @@ def main():
         if args.carried:
             todo = [job for job in todo if files(args.out, job[0])[0].exists()]
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            for said in pool.map(lambda job: simulate(args.program, args.out,
-                                                      *job[:2]), todo):
-                if said:
-                    print(said, flush=True)
+            for error in pool.map(lambda job: simulate(args.program, args.out,
+                                                       *job[:2]), todo):
+                if error:
+                    print(error, flush=True)
         if not args.no_card:
             measure_all(args, todo)
         if args.no_card:

@@ -189,7 +189,7 @@ static enum lab_status kernels(struct bench *b, struct lab_database *db,
     return lab_query_kernels(db, b->run, &f, count_kernel, b);
 }
 
-/* The first 50, and as many as `profile kernels` prints unless it is told. */
+/* The first 50, and as many as `profile kernels` prints by default. */
 #define SORT(name, sort)                                                       \
     static enum lab_status name(struct bench *b, struct lab_database *db)      \
     {                                                                          \

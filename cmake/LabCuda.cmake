@@ -1,4 +1,4 @@
-# Finds a CUDA toolkit that works here, or leaves CUDA out; says which, and why.
+# Finds a CUDA toolkit that works here, or leaves CUDA out; prints which, and why.
 #
 # Sets LAB_HAVE_CUDA, LAB_HAVE_NVCC (LAB_SIM wants it where LAB_CUDA is OFF), and
 # CMAKE_CUDA_ARCHITECTURES to those that design.md names and this nvcc knows: real

@@ -188,8 +188,8 @@ work() {
     # What the GPU can do at best: the roofs of its runs.
     [ "$(time_for_job)" -eq 0 ] ||
         "$program" profile ceilings --backend "$backend" --db "$db" \
-            >"$parts/$1.said" 2>&1 ||
-        echo "GPU $1 has no roofs: $(tail -n 1 "$parts/$1.said")"
+            >"$parts/$1.errors" 2>&1 ||
+        echo "GPU $1 has no roofs: $(tail -n 1 "$parts/$1.errors")"
     n=0
     set -f # *=naive is a word, not files
     while read -r job; do
@@ -202,7 +202,7 @@ work() {
             from=$(date +%s%N)
             # shellcheck disable=SC2086 # a job is words
             timeout -k 5 "$seconds" "$program" $job --db "$db" </dev/null \
-                >/dev/null 2>"$parts/$1.said" || status=$?
+                >/dev/null 2>"$parts/$1.errors" || status=$?
             if [ "$status" -eq 0 ]; then
                 # In tenths of a second.
                 took=$((($(date +%s%N) - from) / 100000000))
@@ -210,7 +210,7 @@ work() {
                 echo "$job" >>"$parts/made"
                 continue
             fi
-            why="exit code $status: $(tail -n 1 "$parts/$1.said")"
+            why="exit code $status: $(tail -n 1 "$parts/$1.errors")"
         fi
         echo "$job: $why" >>"$parts/left"
     done <"$parts/jobs"

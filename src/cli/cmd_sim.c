@@ -460,7 +460,7 @@ static uint32_t random_word(uint64_t seed, int argument, uint64_t i)
     return lab_random_word(seed, (uint32_t)argument, 0x53494du, i);
 }
 
-static void print_said(void *arg, const char *text)
+static void print_report(void *arg, const char *text)
 {
     struct simulation *s = arg;
     if (s->printed)
@@ -517,7 +517,7 @@ static enum lab_status launch(struct simulation *s)
         .threads = o->threads,
         .when = {lab_signals_asked, NULL},
         .device = s->device,
-        .print = print_said,
+        .print = print_report,
         .print_arg = s,
     };
     const void **values =

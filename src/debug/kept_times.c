@@ -88,7 +88,7 @@ static void take_note(struct lab_kept_times *t, const char *what,
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Says what of the kept times is not used. */
+/* Notes which of the kept times are not used. */
 static void note_unused(struct lab_kept_times *t)
 {
     const struct {

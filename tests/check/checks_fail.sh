@@ -115,6 +115,13 @@ fresh_tree
 printf '#include "test.h"\n' >"$work/tree/tests/test_one.c"
 catches 'a test without a comment' 'test_one.c: does not open' \
     "$check/headers.sh" "$work/tree"
+plant ui/one.c 'static const char *of = "SELECT * FROM lab_said"; // untold, foretold'
+passes 'a table of the database' "$check/headers.sh" "$work/tree"
+plant ui/one.c '/* What nobody wants. */'
+catches 'a word for no term' 'one.c:.*nobody wants.*  -- prints' "$check/headers.sh" "$work/tree"
+fresh_tree
+printf '#define TOLD_TWICE 2\n' >>"$work/tree/kernels/k.h"
+catches 'such a word in a name' 'k.h:.*TOLD_TWICE' "$check/headers.sh" "$work/tree"
 fresh_tree
 printf 'int  lab_spaces ( int a );\n' >>"$work/tree/src/base/one.c"
 catches 'unformatted code' 'clang-format-violations' \

@@ -49,7 +49,7 @@ def table_figures(path):
 NUMBER = re.compile(r"(?<![\w.,/^-])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w^]|,\d|\.\d)")
 WRITTEN_OUT = re.compile(r"(twice )?(\d[\d.]*(?: [x/] \d[\d.]*(?: lanes)?)*)"
                          r"(?: [GM]Hz)?(?: is| =) ([\d.,]*\d)")
-TOLD_FIRST = re.compile(r"([\d.,]*\d) TFLOP/s are (\d[\d.]*(?: x \d[\d.]*)+)")
+TOTAL_FIRST = re.compile(r"([\d.,]*\d) TFLOP/s are (\d[\d.]*(?: x \d[\d.]*)+)")
 SCALES = {"K": 2**10, "KB": 2**10, "GiB": 2**30, "GHz": 1e3, "PFLOP/s": 1e3, "TB/s": 1e3,
           "million": 1e6, "billion": 1e9}
 # Numbers of this program's own runs, which lesson_numbers.py compares.
@@ -87,10 +87,10 @@ def computed(row, formulas):
 def follows(text, m, row, formulas, rows):
     """Whether a number of a note follows from the note itself, from its row, or, with %,
     from two rows of a column."""
-    for told, parts, word in [(t, t[2], t[3]) for t in WRITTEN_OUT.finditer(text)] + [
-            (t, t[2], t[1]) for t in TOLD_FIRST.finditer(text)]:
-        twice = told[1] == "twice "
-        if told.start() <= m.start() < told.end() and (twice or " " in parts):
+    for match, parts, word in [(t, t[2], t[3]) for t in WRITTEN_OUT.finditer(text)] + [
+            (t, t[2], t[1]) for t in TOTAL_FIRST.finditer(text)]:
+        twice = match[1] == "twice "
+        if match.start() <= m.start() < match.end() and (twice or " " in parts):
             value = 2.0 if twice else 1.0
             for sign, part in re.findall(r"([x/]?) ?(\d[\d.]*)", parts):
                 value *= 1 / float(part) if sign == "/" else float(part)

@@ -36,8 +36,8 @@ for path in sorted(sources):
         r'\b(?:snprintf|lab_str_add)\(\s*&?([\w>.-]+),[^;]*?\blab_error\(\)', text))
     for call in re.finditer(r'\blab_fail\([^;{]*?,\s*"%s",\s*(?:lab_str_text\(&)?'
                             r"([\w>.-]+(?:\(\))?)\)", text):
-        said = call.group(1)
-        if said in kept and (name, said) not in REASONS:
+        raised = call.group(1)
+        if raised in kept and (name, raised) not in REASONS:
             wrong.append(f"{name}: its id is lost, take lab_error_keep(): {call.group()}")
     if name.startswith("src/") and name.split("/")[1] not in COMPLETE:
         continue

@@ -83,5 +83,14 @@ for source in $(find src kernels tests \( -name '*.c' -o -name '*.cu' \) \
         ;;
     esac
 done
+words='(^|[^a-z])(said|told|says|nobody|somebody|choosy)([^a-z]|$)'
+existing='lab_said|"said_?"|as_nobody|headers\.sh:|checks_fail\.sh:'
+grep -rnEi "$words" --include='*.[ch]' --include='*.cu' --include='*.cuh' --include='*.inc' \
+    --include='*.py' --include='*.sh' --include='*.cmake' --include=CMakeLists.txt \
+    src kernels tests | grep -vE "$existing" >"$work/words" || true
+if [ -s "$work/words" ]; then
+    sed 's/$/  -- prints, reports, states; name the caller/' "$work/words"
+    bad=$((bad + $(wc -l <"$work/words")))
+fi
 echo "$count headers, $bad failures"
 [ "$bad" -eq 0 ]

@@ -109,7 +109,7 @@ HOME=/nonexistent "$work/link" 0 >"$work/out" 2>"$work/err" || fail link
 out_is '[0]one'
 quiet
 
-# The program is told what to tell people to type.
+# The program gets the command that people type.
 export SAY_COMMAND=1
 called() { # DIRECTORY WANTED COMMAND...
     (cd "$1" && shift 2 && "$@" 0 </dev/null) >"$work/out" 2>"$work/err" ||
@@ -350,7 +350,7 @@ err_has 'libyaml-dev: the head of a lesson'
 err_has 'apt-get install -y --no-install-recommends libyaml-dev'
 [ ! -e "$work/calls" ] || fail "something was tried: $(cat "$work/calls")"
 
-# Root without a network: what apt said, and the command.
+# Root without a network: apt's own error, and the command.
 FAKE_UID=0 FAKE_NET=no
 lab_run 4
 err_has 'Unable to locate package'
@@ -364,7 +364,7 @@ out_is four
 err_has 'libyaml-dev'
 grep -q 'apt-get .*update' "$work/calls" || fail "no apt-get update"
 grep -q 'install -y --no-install-recommends libyaml-dev$' "$work/calls" ||
-    fail "not installed as said"
+    fail "not installed by the command that was printed"
 lab_run 0
 quiet
 
@@ -375,7 +375,7 @@ lab_run 0
 out_is four
 grep -q '^sudo env .*apt-get .*install' "$work/calls" || fail "no sudo"
 
-# Installed, and still not to be seen: said, not tried for ever.
+# Installed, and still not found: an error, not tried for ever.
 rm -rf "$tree/build/default" "$work/installed"
 FAKE_UID=0
 sed -i 's/: >.*installed"/:/' "$fakes/apt-get.body"

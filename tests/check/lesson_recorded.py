@@ -20,7 +20,7 @@ is of two of those; where it names fewer, the others are of its paragraph, or, w
 that has fewer too, of the text and the tables above it with the same run. A number
 behind a variant's name must be that variant's, and in a table one of the variant, precision and
 size that its row and its column name. A time, a rate or "N times faster" in a paragraph
-without a run is an error: what no run that ships has is said in words. A ratio in words ("half", "three
+without a run is an error: what no run that ships has is described in words. A ratio in words ("half", "three
 times") below a run is an error: it is tied to nothing. A ratio in a sentence that names
 the course or its card may be one of a variant and a figure of the course: of those that the
 sentence prints, or of the lesson's `slide` list at the same size. The questions of
@@ -29,7 +29,7 @@ sentence prints, or of the lesson's `slide` list at the same size. The questions
 The course's own figures are those of the `slide` lists, in a column of the course's
 machine at the row's variant and the size of the column before. In a lesson that has such a
 list this goes for the paragraphs without a run too, if they name the course. What follows
-from other figures, or from a file of the tree, has a line in RELATIONS. What a text says
+from other figures, or from a file of the tree, has a line in RELATIONS. What a text states
 of the GPU that made the runs, before it comes to them, is that of the run's own list
 (TARGET_INFO_GPU), of profiles/devices.csv and of the copy of the runs: FACTS.
 
@@ -40,7 +40,7 @@ precisions, and the ratio is another at another one, the sentence names which it
 
 A figure is of the sizes that its sentence names ("at 4096", "S = 8", "64 KiB"), or the
 last sentence that named some; in a table of its row's. One without a unit has a unit
-that was said before it. Of hardware counters, kernels and notes the run has the bytes
+of a number before it. Of hardware counters, kernels and notes the run has the bytes
 that "DRAM reads", the occupancy that is "*achieved*", the share of the cycles in which
 the "tensor cores work", "instructions a cycle", multiply-adds that a variant "executes",
 registers "a thread", bytes of "workspace" and "sectors".
@@ -98,7 +98,7 @@ ALLOWED = [
 
 # Figures that follow from others: the lesson, its words, and what they are computed
 # from. {} is a figure that is looked at like any other, {=} one of which this line
-# alone says what it must be.
+# alone has what it must be.
 RELATIONS = [
     ("210", "an A100 make {=} multiply-adds of fp16 a cycle in a multiprocessor, those of "
      "a V100 {=}, Hopper's {=}; its fp32 units make {=}",
@@ -171,8 +171,8 @@ RELATIONS = [
         run_of(int(run)).rows[0]["size"].split("x")[0]) / 2**20),
     ("259", "takes {} ms, {=} GB/s", lambda ms, rate: rate.is_(64 * 2**20 / ms / 1e6)),
     ("259", "from pageable memory {=} to {=} ms there and {=} to {=} back",
-     lambda *told: all(t.is_(end(float(n) for n in alone(403, "pageable", word)))
-                       for t, word, end in zip(told, ("in", "in", "out", "out"),
+     lambda *rest: all(t.is_(end(float(n) for n in alone(403, "pageable", word)))
+                       for t, word, end in zip(rest, ("in", "in", "out", "out"),
                                                (min, max, min, max)))),
     ("259", "model is {=} ms short", lambda short: all(
         short.is_(r["median_ns"] / 1e6 - float(re.search(
@@ -291,7 +291,7 @@ RELATIONS = [
      n == math.prod(int(v) for v in re.search(r"DEPTH = (\d+), PROMOTE = (\d+),", source(
          "kernels/tf32x3/tf32x3_sm90.cuh")).groups()) and k == 1024),
     ("213", "instruction alone promises {=}", lambda n: n == 4 / 2),
-    ("231", "says $2^{-{=}} \\cdot {=} \\cdot \\sqrt{{=}} \\approx {=}$", lambda bits, v, n, e:
+    ("231", "$2^{-{=}} \\cdot {=} \\cdot \\sqrt{{=}} \\approx {=}$", lambda bits, v, n, e:
      bits == fact("formats", "TF32", "precision") and n == 128 * 9 and
      e == round(2**-bits * v * math.sqrt(n), 3)),
     ("231", "milliseconds and {=} MiB, no less", lambda m: m.is_(next(
@@ -347,8 +347,8 @@ RELATIONS = [
          copied("two", w) / copied("one", w) for w in (1, 2, 4))) for a, end in
          ((a, min), (b, max))] == [True, True]),
     ("258", "{=} warps of one chain, {=} of two and {=} of four give {}, {} and {}",
-     lambda a, b, c, *told: all(r.is_(rate_of(390, variant, f"1081344x{w:.0f}") / 1e12)
-                                for r, variant, w in zip(told, ("one", "two", "four"),
+     lambda a, b, c, *rest: all(r.is_(rate_of(390, variant, f"1081344x{w:.0f}") / 1e12)
+                                for r, variant, w in zip(rest, ("one", "two", "four"),
                                                       (a, b, c)))),
     ("262", "far from a factor of {=}", lambda n: n == gpu("threadsPerWarp")),
     ("280", "at T = {} there are {=} for {=} multiprocessors", lambda t, n, m: m == sms() and
@@ -358,14 +358,14 @@ RELATIONS = [
     ("225", "gets {=} % less: rows of", lambda p: p.is_(100 - 100 * rate_of(
         371, "online", "65536x1024") / rate_of(371, "block", "65536x1024"))),
     ("225", "`registers` {=} %, `vector`, whose loads are a quarter as many, {=} %",
-     lambda *told: all(p.is_(of_copy(371, variant, "2048x32768"))
-                       for p, variant in zip(told, ("registers", "vector")))),
+     lambda *rest: all(p.is_(of_copy(371, variant, "2048x32768"))
+                       for p, variant in zip(rest, ("registers", "vector")))),
     ("226", "saves a walk and loses {=} % of the rate", lambda p: p.is_(100 - 100 * rate_of(
         372, "welford", "65536x1024") / rate_of(372, "block", "65536x1024"))),
     ("231", "one image, {} channels and kernels, {} x {}, {} x {}: fp32 {} milliseconds, "
-     "and {}, {} and {} with the default", lambda c, h, w, r, s, _, *told: r == s and
+     "and {}, {} and {} with the default", lambda c, h, w, r, s, _, *rest: r == s and
      all(v.is_(time_of(374, variant, f"1x{c:.0f}x{h:.0f}x{w:.0f}x{c:.0f}x{r:.0f}") / 1e6)
-         for v, variant in zip(told, ("default_math", "tensor_op", "conversion")))),
+         for v, variant in zip(rest, ("default_math", "tensor_op", "conversion")))),
     ("241", "MB. {} rows of {} numbers: `warp`", lambda a, b:
      f"{a:.0f}x{b:.0f}" in run_of(385).sizes),
     ("241", "splits rows, {}. {} rows of {}: `block`", lambda _, a, b:
@@ -377,17 +377,17 @@ RELATIONS = [
     ("243", "GFLOP/s at n = {} and {} at n = {}, {=} and {=} times the course's MAGMA",
      lambda n, rate, m, a, b: all(v.is_(rate_of(246, "cusolver", f"{k:.0f}") / 1e9 / slide(
          "243", "MAGMA", k)) for v, k in ((a, n), (b, m)))),
-    ("245", "cuBLAS in a loop takes {=}, batched {=}, strided {=}:", lambda *told: all(
+    ("245", "cuBLAS in a loop takes {=}, batched {=}, strided {=}:", lambda *rest: all(
         v.is_(time_of(380, f"cublas_{way}", "1000x16") / 1e6)
-        for v, way in zip(told, ("looped", "batched", "strided")))),
+        for v, way in zip(rest, ("looped", "batched", "strided")))),
     ("245", "needs {} microseconds for each of {} products of {} x {}, and {} for each of "
      "{} products of {} x {}", lambda a, n, k, _, b, m, j, __: all(
          v.is_(time_of(380, "streams", f"{c:.0f}x{s:.0f}") / c / 1e3)
          for v, c, s in ((a, n, k), (b, m, j)))),
     ("251", "`plain` {=} GB/s at O = {=} and {=} at O = {=}; `single` {=} and {=}; `shifted` "
-     "{=} and {=}", lambda p, o, q, one, *told: all(v.is_(rate_of(
+     "{=} and {=}", lambda p, o, q, one, *rest: all(v.is_(rate_of(
          387, variant, f"67108864x{at:.0f}") / 1e9) for v, variant, at in zip(
-             (p, q, *told), ("plain", "plain", "single", "single", "shifted", "shifted"),
+             (p, q, *rest), ("plain", "plain", "single", "single", "shifted", "shifted"),
              (o, one) * 3))),
     ("251", "touches {=} sectors at O = {} and {=} sectors at O = {}", lambda a, o, b, one: all(
         f"{n:.0f} sectors" in next(r["note"] for r in run_of(387).rows if (
@@ -409,9 +409,9 @@ RELATIONS = [
     ("259", "page-locked memory takes {=} ms", lambda ms: ms == float(
         alone(403, "pinned", "in")[0])),
     ("281", "`mma` {=} milliseconds, {=} TFLOP/s; `wgmma` {=}, {=}; cuDNN {=}, {=}.",
-     lambda *told: all(v.is_(time_of(362, variant, "4x16x4096x64", "bf16") / 1e6) and r.is_(
+     lambda *rest: all(v.is_(time_of(362, variant, "4x16x4096x64", "bf16") / 1e6) and r.is_(
          rate_of(362, variant, "4x16x4096x64", "bf16") / 1e12) for v, r, variant in zip(
-             told[::2], told[1::2], ("mma", "wgmma", "cudnn")))),
+             rest[::2], rest[1::2], ("mma", "wgmma", "cudnn")))),
     ("281", "are left, of the time {=} %", lambda p: p.is_(100 * time_of(
         362, "wgmma", "4x16x4096x64", "bf16") / time_of(378, "wgmma", "4x16x4096x64", "bf16"))),
     ("291", "batch {=} has the lowest loss ({=}, batch {=} has {=}), after as many samples batch "
@@ -425,10 +425,10 @@ RELATIONS = [
         v.is_(next(r["median_ns"] / 1e3 for r in swept(391) if r["x"] == x))
         for v, x in ((a, b), (c, d)))),
     ("292", "takes {=} microseconds an iteration at width {=}, {=} at width {=}, {=} at {=} and {=} "
-     "at {=} ({=} parameters)", lambda *told: all(v.is_(next(
+     "at {=} ({=} parameters)", lambda *rest: all(v.is_(next(
          r["median_ns"] / 1e3 for r in swept(392) if r["x"] == x))
-         for v, x in zip(told[:8:2], told[1:8:2])) and told[8] == next(
-             r["parameters"] for r in swept(392) if r["x"] == told[7])),
+         for v, x in zip(rest[:8:2], rest[1:8:2])) and rest[8] == next(
+             r["parameters"] for r in swept(392) if r["x"] == rest[7])),
     ("211", "unit of its last bit: $2^{-{=}}$ of it for bf16, which keeps {=} bits, $2^{-{=}}$ "
      "for fp16 and tf32, which keep {=}", lambda a, b, c, d: a == b == fact(
          "formats", "bfloat16", "precision") and c == d == fact(
@@ -461,13 +461,13 @@ RELATIONS = [
     ("234", "the one above, and {=} with IMPLICIT_GEMM", lambda v: v.is_(time_of(
         35, "cudnn_implicit_gemm", run_of(35).rows[0]["size"]) / 1e3)),
     ("236", "algorithms {=}, {=} and {=} take {=}, {=} and {=} us, its FFT {=} us, Winograd {=} us",
-     lambda a, b, c, *told: all(v.is_(time_of(396, f"cudnn_{way}", "32x64x56x56x64x3") / 1e3)
-                                for v, way in zip(told, (f"algo_{a:.0f}", f"algo_{b:.0f}",
+     lambda a, b, c, *rest: all(v.is_(time_of(396, f"cudnn_{way}", "32x64x56x56x64x3") / 1e3)
+                                for v, way in zip(rest, (f"algo_{a:.0f}", f"algo_{b:.0f}",
                                                          f"algo_{c:.0f}", "fft",
                                                          "winograd_nonfused")))),
-    ("235", "algorithms {=} and {=} {} us and {} us, its FFT", lambda a, b, *told: all(v.is_(
+    ("235", "algorithms {=} and {=} {} us and {} us, its FFT", lambda a, b, *rest: all(v.is_(
         time_of(395, f"cudnn_algo_{n:.0f}", "32x64x56x56x64x3") / 1e3)
-        for v, n in zip(told, (a, b)))),
+        for v, n in zip(rest, (a, b)))),
     ("241", "makes {} GFLOP/s: {=} % of what the same card's", lambda rate, p: p.is_(
         1e11 * rate / run_of(385).rows[0]["ceilingFp32_FLOP_s"])),
     ("253", "shared memory {=} ({=}); L1", lambda ns, cycles: any(
@@ -480,18 +480,18 @@ RELATIONS = [
      all(v.is_(100 * rate_of(401, "plain", f"67108864x{y:.0f}x1") / rate_of(
          401, "plain", f"67108864x{x:.0f}x1") - 100) for v, x, y in ((p, a, b), (q, c, d)))),
     ("256", "`by_lane` {=}, {=}, {=}, {=}, {=} and {=}. The rate falls with each doubling, to {=} %",
-     lambda *told: all(v.is_(rate_of(389, "by_lane", f"4194304x{2**k}") / 1e12)
-                       for k, v in enumerate(told[:6])) and told[6].is_(
+     lambda *rest: all(v.is_(rate_of(389, "by_lane", f"4194304x{2**k}") / 1e12)
+                       for k, v in enumerate(rest[:6])) and rest[6].is_(
                            100 * rate_of(389, "by_lane", "4194304x32") / rate_of(
                                389, "by_lane", "4194304x1"))),
-    ("281", "at T = {} `wgmma` {=} and cuDNN {=}", lambda n, *told: all(v.is_(rate_of(
+    ("281", "at T = {} `wgmma` {=} and cuDNN {=}", lambda n, *rest: all(v.is_(rate_of(
         362, variant, f"4x16x{n:.0f}x64", "bf16") / 1e12)
-        for v, variant in zip(told, ("wgmma", "cudnn")))),
+        for v, variant in zip(rest, ("wgmma", "cudnn")))),
     ("292", "than on a GPU with {=} lanes", lambda n: n == h200("lanes")),
     ("234", "`cudnnCreate` takes {=} ms and `cudnnConvolutionForward` {=} ms; the list of "
      "algorithms takes {=} ms, and making the descriptor of the convolution {=} ms. The wait "
-     "for the result is {=} ms", lambda *told: all(v.is_(called(376, name)) for v, name in zip(
-         told, ("cudnnCreate", "cudnnConvolutionForward",
+     "for the result is {=} ms", lambda *rest: all(v.is_(called(376, name)) for v, name in zip(
+         rest, ("cudnnCreate", "cudnnConvolutionForward",
                 "cudnnGetConvolutionForwardAlgorithm_v7", "cudnnCreateConvolutionDescriptor",
                 "cudaDeviceSynchronize")))),
     ("250", "Of each sector a request uses {=} % at S = {=} and {=} % from S = {=} on",
@@ -499,7 +499,7 @@ RELATIONS = [
      set(used_of_sectors(398, r, math.inf)) == {q} and q not in used_of_sectors(398, 0, r - 1)),
 ]
 
-# Of the GPU of the runs, wherever a lab says it: a pattern, and what its number must be.
+# Of the GPU of the runs, wherever a lab names it: a pattern, and what its number must be.
 FACTS = [
     ("{=} multiprocessors", lambda: sms()),
     ("at {=} MHz", lambda: h200("boost_mhz")),
@@ -891,13 +891,13 @@ def beside_course(lesson, text, m, number, slack, scale, named, where):
         return False
     rates = course_rates(lesson, text, m)
     own = [(s, v * SCALES[u]) for _, s, v, u, _ in slides[lesson] if u == "GFLOP/s"]
-    told = set(re.findall(r"\d+", sentence)) | set(where[2])
+    printed = set(re.findall(r"\d+", sentence)) | set(where[2])
     for row in [row for r in named for row in r.rows if row["rate"]]:
         size = row["size"]
         if where[0] not in ("", row["rung"]) or where[2] and size not in where[2]:
             continue
         for flops in rates or [v for s, v in own if s == size and (
-                s in told or not told & {s for s, _ in own})]:
+                s in printed or not printed & {s for s, _ in own})]:
             ratio = row["rate"] / flops
             if any(abs(v / scale - number) <= slack for v in (ratio, abs(ratio - 1))):
                 return True
@@ -947,7 +947,7 @@ def sms():
 
 
 def gpu(column):
-    """What the driver says of the GPU that made the runs."""
+    """What the driver reports of the GPU that made the runs."""
     return db.execute(f"SELECT {column} FROM TARGET_INFO_GPU WHERE name = 'NVIDIA H200' AND "
                       f"{column} IS NOT NULL LIMIT 1").fetchone()[0]
 
@@ -1002,9 +1002,9 @@ def wrong_of(elements):
     return 100 * bad / of, of
 
 
-def issued_by(run, variant, size, told):
+def issued_by(run, variant, size, figure):
     """Whether these are the instructions a cycle of the counters of a row."""
-    return any(told.is_(v) for kind, v, r, _, s, *_ in run_of(run).values
+    return any(figure.is_(v) for kind, v, r, _, s, *_ in run_of(run).values
                if (kind, r, s) == ("issued", variant, size))
 
 
@@ -1105,9 +1105,9 @@ def relations(name, lesson, text):
         if not found:
             complain(name, f"RELATIONS has words that are not there: {words}")
             continue
-        told = [Figure(*found.groups()[i:i + 2]) for i in range(0, len(marks) * 2, 2)]
+        figures = [Figure(*found.groups()[i:i + 2]) for i in range(0, len(marks) * 2, 2)]
         try:
-            follows = holds(*told)
+            follows = holds(*figures)
         except (StopIteration, RuntimeError, ZeroDivisionError):
             follows = False  # no row of the run has such a size
         if not follows:
@@ -1191,7 +1191,7 @@ def names_size(text, m):
 
 
 def size_part(text, m):
-    """The number in a size that "at 64 MiB" or "512 x 512" stands for; else ""."""
+    """The number in a size that "at 64 MiB" or "512 x 512" means; else ""."""
     before, after = text[:m.start()], text[m.end():]
     digits = m.group(1).replace(",", "")
     unit = re.match(r"\s+([KMG])iB\b", after)
@@ -1223,10 +1223,10 @@ def bounded(number, slack, bound, scale, values):
                [end] + [end - 1, 1 - min(values)] * (scale < 1))
 
 
-def check_number(name, text, m, named, where, always, near=(), said=(), cell=None):
+def check_number(name, text, m, named, where, always, near=(), units_before=(), cell=None):
     """`cell`: None, or the head of the column of a table. `where`: variant, precisions and
     sizes, each empty where any will do. `near`: the
-    variants of the paragraphs and tables above, of the same run. `said`: the units of the
+    variants of the paragraphs and tables above, of the same run. `units_before`: the units of the
     numbers before, of which one without a unit is."""
     lesson = lesson_of(name)
     whole, fraction = m.group(1), m.group(2) or ""
@@ -1282,7 +1282,7 @@ def check_number(name, text, m, named, where, always, near=(), said=(), cell=Non
     around = re.sub(r"\s+", " ", text[max(0, m.start() - 30):m.end() + 15]).strip()
     slack = slack_of(digits, fraction, number)
     printed = printed_quotient(text, m, number, slack)
-    others = [u for u in [*said, listed or next_unit(text, m)] if u]
+    others = [u for u in [*units_before, listed or next_unit(text, m)] if u]
     units = [unit] if unit else [u for u in others if u[0] not in ("ratio", "top")] or \
         [u for u in UNITS if u[0] not in ("ratio", "top")]
     units += [] if unit else [u for u in [listed, *UNITS] if u and (
@@ -1366,7 +1366,7 @@ def check_words(name, text, named):
 
 
 # What hardware counters, kernels and notes of a row have, and the words for it: where
-# a sentence says so, the words behind the number, and the values that it must be.
+# a sentence states it, the words behind the number, and the values that it must be.
 BYTES = [(1, r"bytes\b"), (1e3, r"kB\b"), (1e6, r"MB\b"), (1e9, r"GB\b")]
 COUNTED_BY_RUN = [
     (r"\bDRAM\s+(?:that\s+)?reads?\b", BYTES, "dram read"),
@@ -1393,16 +1393,16 @@ def counted(text, m):
             re.match(r"\s*[KMG]iB\b", text[m.end():])):
         return []
     unit = unit_of(text, m.end())
-    for says, words, kind in COUNTED_BY_RUN:
-        said = re.search(says, sentence)
-        if not said:
+    for pattern, words, kind in COUNTED_BY_RUN:
+        match = re.search(pattern, sentence)
+        if not match:
             continue
         own = [scale for scale, word in words if re.match(r"\s*(?:" + word + ")",
                                                           text[m.end():])]
-        if not own and says and not (unit and unit[0] != "ratio") and \
+        if not own and pattern and not (unit and unit[0] != "ratio") and \
                 kind.startswith("dram"):
             behind = sentence.find(m.group(0) + text[m.end():m.end() + 9])
-            own = [scale for scale, word in words if behind > said.start() and
+            own = [scale for scale, word in words if behind > match.start() and
                    not unit and re.search(DIGITS + r"\s*(?:" + word + ")", sentence)]
         if own:
             return [(kind, scale, "") for scale in own]
@@ -1427,7 +1427,7 @@ def unit_of(text, end):
 def check_text(name, text, named, near, sizes=frozenset()):
     """Returns the sizes that its last sentences name."""
     variants = set().union(*(r.variants for r in named))
-    variant, said, begin = "", [], 0
+    variant, units, begin = "", [], 0
     for m in re.finditer(r"`([^`]*)`|\b(" + "|".join(NAMES) + r")\b|([.;]\s|:\s)|" +
                          DIGITS, text):
         if m.group(3):
@@ -1448,21 +1448,21 @@ def check_text(name, text, named, near, sizes=frozenset()):
             if unit and unit[0] == "ratio" and not precision:
                 precision = precisions_in(sentence_of(text, number), named)
             check_number(name, text, number, named, (variant, precision, of), variant, near,
-                         said)
-            said.append(unit_of(text, m.end()))
+                         units)
+            units.append(unit_of(text, m.end()))
     return sizes_in(text[begin:], named) or sizes
 
 
-def check_error(name, told, variant, precisions, sizes, named):
-    """An error as it is told is that of the rows of a variant (empty: of all), precisions
+def check_error(name, stated, variant, precisions, sizes, named):
+    """An error that a text states is that of the rows of a variant (empty: of all), precisions
     (empty: of any) and sizes."""
-    number = re.fullmatch(r"\d(?:\.(\d+))?e-\d+", told)
+    number = re.fullmatch(r"\d(?:\.(\d+))?e-\d+", stated)
     of = {float(f"{v:.{len(number[1] or '')}e}") for r in named if number
           for _, v, one, p, s, *_ in r.of_kind("error")
           if variant in ("", one) and (not precisions or p in precisions) and s in sizes}
-    if not number or of != {float(told)}:
+    if not number or of != {float(stated)}:
         complain(name, f"the error of {' '.join([variant or 'all variants', *precisions])} at "
-                 f"{' or '.join(sorted(sizes))} is not {told} in run " +
+                 f"{' or '.join(sorted(sizes))} is not {stated} in run " +
                  " or ".join(str(r.number) for r in named))
 
 
@@ -1516,16 +1516,16 @@ def check_occupancy(name, size, cell, named):
     sides += ["1"] * (2 - len(sides))
     for r in named:
         for row in r.rows:
-            told = re.search(r"occupancy ([\d.]+) %", row["note"] or "")
-            if told and row["size"].split("x")[1:] == sides and \
-                    float(told.group(1)) == float(cell.split()[0]):
+            noted = re.search(r"occupancy ([\d.]+) %", row["note"] or "")
+            if noted and row["size"].split("x")[1:] == sides and \
+                    float(noted.group(1)) == float(cell.split()[0]):
                 return
     complain(name, f"occupancy {cell} at {size} is not in run " +
              " or ".join(str(r.number) for r in named))
 
 
-def check_table(name, text, named, near, said, sizes=frozenset()):
-    """`said`: the units of the paragraph above, of all cells that have none; `sizes`: its
+def check_table(name, text, named, near, units_before, sizes=frozenset()):
+    """`units_before`: the units of the paragraph above, of all cells that have none; `sizes`: its
     sizes."""
     def place(cell, at, kinds=("variants", "precisions", "sizes")):
         word = cell.strip("` ")
@@ -1583,7 +1583,7 @@ def check_table(name, text, named, near, said, sizes=frozenset()):
                 continue
             for m in NUMBER.finditer(cell):
                 if column or here == ("", "", ()):
-                    check_number(name, cell, m, named, here, here[0], near, said,
+                    check_number(name, cell, m, named, here, here[0], near, units_before,
                                  lines[0][column])
 
 
@@ -1632,7 +1632,7 @@ def check_lesson(name, text):
 
 
 @functools.lru_cache(maxsize=None)  # of a lesson with one figure changed, most are as before
-def check_paragraph(name, paragraph, numbers, near, sizes, said):
+def check_paragraph(name, paragraph, numbers, near, sizes, units_before):
     """Returns the complaints, and then the variants, the sizes and the units that the next
     one may be of."""
     if not paragraph:  # a heading
@@ -1657,17 +1657,17 @@ def check_paragraph(name, paragraph, numbers, near, sizes, said):
                 r"\s+", " ", words[max(0, m.start() - 40):m.end() + 10]).strip())
     elif words.lstrip().startswith("|"):
         near |= table_variants(words, named)
-        check_table(name, words, named, near, said, sizes)
+        check_table(name, words, named, near, units_before, sizes)
     else:
         sizes = frozenset(check_text(name, words, named, near, sizes))
-        said = tuple(u for u in UNITS if u[0] not in ("ratio", "top") and
-                     re.search(r"(?:\b|(?<=\s))(?:" + u[2] + ")", words))
+        units_before = tuple(u for u in UNITS if u[0] not in ("ratio", "top") and
+                             re.search(r"(?:\b|(?<=\s))(?:" + u[2] + ")", words))
         check_words(name, words, named)
         check_errors(name, words, named)
         near |= variants_in(words, named)
     found = complaints[begin:]
     del complaints[begin:]
-    return found, near, sizes, said
+    return found, near, sizes, units_before
 
 
 def figures_of(text, course):

@@ -67,8 +67,8 @@ expect_stdout 'B02     works'
 expect_stdout 'B33     fails'
 expect_stdout 'too much CPU time'
 
-# Without a GPU the recorded run has to hold what the row shows; what no run holds is
-# said. The figures behind the claims are those of the runs that ship.
+# Without a GPU the recorded run has to hold what the row shows; a missing run is
+# reported. The figures behind the claims are those of the runs that ship.
 exits 0 course --check B09 B19 B36 E10 --json
 expect_json 'all(r["state"] in ("needs a GPU", "works") for r in of("row"))' \
     'all("not recorded: " not in r["detail"] for r in of("row") if r["id"] in ("B19", "B36"))'

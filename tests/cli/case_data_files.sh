@@ -42,7 +42,7 @@ data_lesson csv bomb.csv.gz
 run run data.md
 expect_stderr 'after line 8'
 
-# A path that leads out of the lesson's directory is read, and said.
+# A path that leads out of the lesson's directory is read, with a note.
 mkdir -p own/deep
 printf '0,1,0\n1,0,1\n0,0,1\n1,1,0\n' >other.csv
 cp other.csv own/other.csv

@@ -39,7 +39,7 @@ expect_json '[o["shape"] for r in of("step") for o in r["outputs"]
     'not any(o["name"].startswith("dec.h0") for r in of("step")
     for o in r["outputs"])'
 
-# What was read stands beside the map, in lines of text too.
+# The text that was read is beside the map, in lines of text too.
 command=' --plain small.md'
 status=0
 printf 'run att.context\nprint att.probs[0]\nquit\n' |

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# The database's disk fills up in the middle of a run: what is computed is whole
-# and told, the record is not, and reports it. A limit on the size of files stands
-# for the disk; what it meets is an error of the write, not a signal.
+# The database's disk fills up in the middle of a run: the results are whole
+# and printed, the record is not, and an error reports that. The full disk is a limit on the
+# size of files: a write gets an error, not a signal.
 trap '' XFSZ
 db=$work/full.db
 

@@ -6,7 +6,7 @@ ln -s "$LAB_EXE" bin/lapenna-lab
 PATH=$work/bin:$PATH
 bash=$(command -v bash || echo sh)
 
-# paste FILE BEFORE: runs the command that stands in a line of FILE behind that
+# paste FILE BEFORE: runs the command in a line of FILE behind that
 # text, up to the last backquote, if there is one.
 paste() {
     sed -n "s|.*$2\\(lapenna-lab .*\\)|\\1|p" "$1" | head -n 1 |

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# A run that was killed has told nothing of itself: its figures are those of
+# A run that was killed has stored no figures of its own: they are those of
 # what is stored, and that is reported.
 db=$work/killed.db
 "$LAB_EXE" run mlp-digits --backend cpu --epochs 1000000 --db "$db" \
@@ -43,5 +43,5 @@ expect_json 'one("run")["figures_from_rows"] is False' \
     'one("run")["iterations"] == 5'
 run profile show 2 --db "$db"
 if grep -q 'of the stored losses' "$out"; then
-    complain 'its own figures are not told'
+    complain 'its own figures are not printed'
 fi

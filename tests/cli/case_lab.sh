@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Labs: climbed, told, recorded; and everything that can be wrong with them.
+# Labs: measured, printed, recorded; and everything that can be wrong with them.
 exits 0 lab gemm --backend cpu --sizes 33,20x30x10 --json
 expect_no_stderr
 expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
@@ -79,16 +79,16 @@ expect_no_escape
 expect_ascii
 expect_stdout 'of ceiling'
 
-# A model knows no cache; a variant that is faster than its own is told why.
+# A model knows no cache; the reason is printed for a variant that is faster than its own.
 exits 0 lab transpose --backend cpu --variants plain --sizes 64 --repeat 20 \
     --db model.db
 python3 - "$out" <<'P' || complain 'the rate is not compared with its model'
 import sqlite3, sys
 rate, model = sqlite3.connect("model.db").execute(
     "SELECT rate, rateModel FROM lab_row WHERE rung = 'plain'").fetchone()
-said = "times as fast as its model: caches serve" in open(sys.argv[1]).read()
+explained = "times as fast as its model: caches serve" in open(sys.argv[1]).read()
 assert rate > 0 and model > 0, (rate, model)
-assert said == (rate > 1.02 * model), (rate, model, said)
+assert explained == (rate > 1.02 * model), (rate, model, explained)
 P
 
 # So does a ceiling: of a variant that passes it, the share is of none.
@@ -99,12 +99,12 @@ text = open(sys.argv[1]).read()
 for size in re.split(r"\nN ", text.split("These variants need")[0])[1:]:
     rows = [l for l in size.splitlines() if re.match(r"(plain|openblas) ", l)]
     over = [float(re.findall(r"([\d.]+) %", l)[1]) for l in rows]
-    said = "of ceiling: a copy is no ceiling" in size
-    assert said == any(x > 102.0 for x in over) or \
+    explained = "of ceiling: a copy is no ceiling" in size
+    assert explained == any(x > 102.0 for x in over) or \
         any(101.9 < x < 102.1 for x in over), (over, size)
 P
 
-# Predictions stand beside the result.
+# Predictions are beside the result.
 exits 0 lab saxpy --backend cpu --sizes 1000 --predict plain=12.5 --json
 expect_json 'of("lab_row")[0]["rate_predicted"] == 12.5e9' \
     'of("lab_row")[1]["rate_predicted"] is None'
@@ -121,7 +121,7 @@ expect_json 'all(r["status"] == "out of memory" for r in of("lab_row"))' \
 exits 0 lab saxpy --backend cpu --sizes 100 --precision bf16,fp32 --json
 expect_json 'len(of("lab_row")) == 2'
 exits 0 lab saxpy --backend cpu --sizes 100 --precision all --json
-# Tuning measures once, keeps the winner, and measures again when it is told to.
+# Tuning measures once, keeps the winner, and measures again on request.
 exits 0 lab tune gemm --backend cpu --sizes 40,44 --repeat 20 --json --db t.db
 expect_json 'len(of("lab_row")) == 8' 'len(of("lab_tuned")) == 1' \
     'of("lab_tuned")[0]["measured_now"] is True' \
@@ -321,7 +321,7 @@ run lab batch-size mlp-digits --backend cpu --sizes 5,10 --repeat 20 --json \
     --db s.db
 cp "$out" measured
 run profile show last --db s.db --json
-# What is recorded is told as it was told when it was measured.
+# A recorded run is printed as it was when it was measured.
 expect_json "FILE2=$work/measured" '[r["x"] for r in of("sweep_row")] == [5, 10]' \
     '[{k: v for k, v in r.items() if k != "run"} for r in of("sweep_row")] == [r for r in other if r["type"] == "sweep_row"]'
 exits 3 profile compare 1 2 --db c.db

@@ -8,7 +8,7 @@ on_terminal() { # ARG... of pty_run.py
         </dev/null || status=$?
 }
 
-exits 0 lab gemm --backend cpu --sizes 33,40 --repeat 20 --db said.db --json \
+exits 0 lab gemm --backend cpu --sizes 33,40 --repeat 20 --db predicted.db --json \
     --predict 'naive=0.5:memory:25%,rows@40=3ms,best=2TFLOP/s'
 expect_json 'of("lab_row")[0]["rate_predicted"] == 0.5e9' \
     'of("lab_row")[0]["bound_predicted"] == "memory"' \
@@ -18,14 +18,14 @@ expect_json 'of("lab_row")[0]["rate_predicted"] == 0.5e9' \
     'of("lab_row")[1]["rate_predicted"] is None' \
     'of("lab_row")[1]["speed_over_predicted"] is None' \
     'all(abs(r["rate_predicted"] * 3e-3 / (2 * 40 ** 3) - 1) < 1e-9 and abs(r["speed_over_predicted"] * r["median_ns"] / 3e6 - 1) < 1e-9 for r in of("lab_row") if (r["variant"], r["size"]) == ("rows", "40"))'
-said=$(sql said.db 'SELECT rung, size, rate, time_ns, bound, occupancy_pct
+predicted=$(sql predicted.db 'SELECT rung, size, rate, time_ns, bound, occupancy_pct
     FROM lab_said ORDER BY place')
-[ "$said" = 'naive||500000000.0||memory|25.0
+[ "$predicted" = 'naive||500000000.0||memory|25.0
 rows|40||3000000.0||
-best||2000000000000.0|||' ] || complain "lab_said holds: $said"
+best||2000000000000.0|||' ] || complain "lab_said holds: $predicted"
 
 # They go along with a copy, and go with their run.
-exits 0 profile import said.db --db copy.db
+exits 0 profile import predicted.db --db copy.db
 [ "$(sql copy.db 'SELECT count(*) FROM lab_said')" = 3 ] ||
     complain "the copy lacks the predictions"
 exits 0 profile delete 1 --db copy.db
@@ -61,25 +61,25 @@ exits 0 lab saxpy --backend cpu --sizes 1000,2000 --repeat 20 --chart --ascii
 expect_ascii
 expect_stdout 'GB/s against the size'
 
-# What was measured earlier on another backend stands beside it: here a run of
-# the CPU that is told to be a GPU's.
+# An earlier run on another backend is shown beside it: here a run of
+# the CPU that is recorded as a GPU's.
 exits 0 lab saxpy --backend cpu --sizes 1000,4000 --repeat 20 --db both.db
 sql both.db "UPDATE run SET device = 'A GPU', backend = 'cuda';
     UPDATE lab_row SET rung = 'fours' WHERE rung = 'plain'" || complain "the earlier run could not be made"
 exits 0 lab saxpy --backend cpu --sizes 1000,4000 --repeat 20 --db both.db --chart
 expect_stdout 'measured on A GPU, run 1'
-grep -q '^fours  *fp32' "$out" || complain "the other run's variants are not told"
+grep -q '^fours  *fp32' "$out" || complain "the other run's variants are missing"
 expect_stdout 'best of GPU'
 
 # A run whose predictions cannot be kept is none; without --db the lab goes on.
-cp said.db full.db
+cp predicted.db full.db
 sql full.db 'DROP TABLE lab_said; CREATE TABLE lab_said (runId INTEGER,
     place INTEGER, rung TEXT, precision TEXT, size TEXT, rate REAL, time_ns REAL,
     bound TEXT, occupancy_pct REAL, CONSTRAINT no_room CHECK (rate IS NULL))'
 runs=$(sql full.db 'SELECT count(*) FROM run')
 run lab gemm --backend cpu --sizes 33 --repeat 20 --variants naive --db full.db \
     --predict naive=2G
-[ "$status" -ne 0 ] || complain "it said that all was recorded"
+[ "$status" -ne 0 ] || complain "exit code 0, and not all was recorded"
 expect_stderr 'no_room'
 [ "$(sql full.db 'SELECT count(*) FROM run')" = "$runs" ] ||
     complain "the run that could not be recorded has stayed"

@@ -222,7 +222,7 @@ key q
 END
 
 # From the list of lessons, and what was recorded on another machine. The
-# recorded run is made here: one of the CPU, told to be a GPU's.
+# recorded run is made here: one of the CPU, recorded as a GPU's.
 mkdir -p data/profiles/recorded
 for part in lessons kernels; do
     ln -sf "$LAB_SOURCE_DIR/$part" "data/$part"

@@ -47,8 +47,8 @@ else
         awk '{ s += $1 } END { print s / NR }' "$name.seeds" >"$name.mean"
         # The table of the text, in percent; a digit or two may go the other way elsewhere.
         sed -n "s/^ *| $name |\(.*\)|\$/\1/p" "$LAB_SOURCE_DIR/lessons/20-mlp-digits.md" |
-            tr '|' '\n' >said
-        { cat "$name.seeds" "$name.mean"; } | paste said - | awk '
+            tr '|' '\n' >stated
+        { cat "$name.seeds" "$name.mean"; } | paste stated - | awk '
             { d = $1 - 100 * $2; if (d < -0.6 || d > 0.6) exit 1; n++ }
             END { exit n != 6 }' ||
             complain "$name: $(tr '\n' ' ' <"$name.seeds") is not the row of the text"

@@ -97,7 +97,7 @@ exits 0 lesson lint parts.md
 grep -F 'did you mean "### backward"?' "$out" "$err" >found || true
 [ "$(wc -l <found)" -eq 1 ] || complain 'the misspelt phase is not reported once'
 
-# The whole text begins at the step that one stands at, under headings for
+# The whole text begins at the current step, under headings for
 # readers; its search is in the bar.
 play mlp-digits --backend cpu --db "$work/lesson.db" <<'END'
 resize 80 24

@@ -12,7 +12,7 @@ exits 0 doctor
 expect_no_escape
 exits 0 doctor --json
 expect_json 'len(rows) >= 1'
-# Counters that cannot be had are told, and the run goes on.
+# Counters that cannot be read are reported, and the run goes on.
 exits 0 step small.md --counters basic --json
 grep -q 'counters basic: ' "$err" || complain "no word about the counters"
 exits 0 run small.md --backend cpu --iterations 1 --counters basic --trace on

@@ -27,7 +27,7 @@ for words in 'lesson lint small.md' 'lab --list' 'profile list --db runs.db' \
 done
 
 # Readers go on where the disk takes nothing any more: SQLite cannot make the
-# index of the log. A limit on the size of files stands for the disk.
+# index of the log. A limit on the size of files plays the disk.
 trap '' XFSZ
 for words in 'list' 'show 1' 'compare 1 1' 'timeline 1' \
     'export 1 --format csv --output -'; do

@@ -140,7 +140,7 @@ grep -q 'gemm 4096' "$out" && complain "a kernel without its variant"
 grep -Eq ' wgmma bf16 4096, traced .* gemm_wgmma$' "$out" ||
     complain "no kernel of a variant"
 [ "$(awk 'NR > 1 { print $2, $3, $4 }' "$out" | sort -u | wc -l)" -gt 20 ] ||
-    complain "variants that cannot be told apart"
+    complain "variants that cannot be distinguished"
 run profile compare --recorded "$tensor" "$tensor" --json
 expect_exit 0
 python3 - "$out" <<'P' || complain "a variant is not beside itself, and once"
@@ -244,7 +244,7 @@ run profile list --db mine.db --json
 expect_exit 0
 grep -q 'NVIDIA H200' "$out" || complain "import brought no recorded run"
 
-# A figure of the course beside one that was recorded: whose that is.
+# A figure of the course beside a recorded one names the recorded run.
 run lab lab-gemm --backend cpu --sizes 64 --variants naive
 expect_exit 0
 expect_stdout 'torch.matmul at 6000: slide, a GPU of 2020: 7077.22 GFLOP/s; recorded on NVIDIA H200: '

@@ -43,7 +43,7 @@ for parts in products backward; do
 done
 expect_stdout 'mlp-digits: backward takes 1.02 times as long'
 
-# A figure of the course stands beside one of its own precision and unit.
+# A figure of the course is beside one of its own precision and unit.
 exits 0 lab lab-gflops --backend cpu --sizes 64 --db beside.db
 expect_stdout '48094 GFLOP/s (cublas)'
 [ "$(grep -c 786461 "$out")" -eq 0 ] || complain 'fp32 beside bf16'

@@ -298,8 +298,8 @@ extern "C" __global__ void triple(int *x)
     x[threadIdx.x] *= BY;
 }
 END
-# Line 8 ends warp 1, which is then not at the barrier: the race of line 10 comes of
-# that and is told after it, that of line 6 does not.
+# Line 8 ends warp 1, which is then not at the barrier: the race of line 10 follows
+# from that and is reported after it, that of line 6 does not.
 cat >late.cu <<'END'
 __global__ void late(int *y, const int *x)
 {

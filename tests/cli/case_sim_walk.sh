@@ -445,11 +445,11 @@ quit
 WORDS
 expect_exit 0
 expect_stdout 'turn.cu: this file of the source is not found here'
-[ "$(grep -c 'not found here' "$out")" = 1 ] || complain "said at every stop"
+[ "$(grep -c 'not found here' "$out")" = 1 ] || complain "reported at every stop"
 mv elsewhere.cu turn.cu
 
-# `finish` leaves the inlined function, each in its turn, and at last the kernel; what is
-# said of a line are the lanes that came to it.
+# `finish` leaves the inlined function, each in its turn, and at last the kernel; the
+# lanes of a line are those that came to it.
 cp "$files"/nested.* .
 cat >words <<'WORDS'
 break 5

@@ -124,8 +124,8 @@ P
 import json
 import sqlite3
 import sys
-said = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
-want = [(e["iteration"], e["loss"], e["accuracy"]) for e in said
+printed = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
+want = [(e["iteration"], e["loss"], e["accuracy"]) for e in printed
         if e["type"] == "evaluation"]
 kept = sqlite3.connect(sys.argv[1]).execute(
     "SELECT iteration, heldLoss, accuracy FROM loss WHERE heldLoss IS NOT NULL "

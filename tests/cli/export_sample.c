@@ -129,12 +129,12 @@ void sample_ladder(const char *path)
     const struct lab_bench_result rows[] = {variant(0, "naive", 1e12),
                                             variant(1, "tile", 2e12),
                                             variant(2, "tile", (double)NAN)};
-    const struct lab_prediction said = {.place = 0,
-                                        .variant = "best",
-                                        .rate = 3.5e12,
-                                        .time_ns = NAN,
-                                        .bound = "memory",
-                                        .occupancy_pct = 50};
+    const struct lab_prediction prediction = {.place = 0,
+                                              .variant = "best",
+                                              .rate = 3.5e12,
+                                              .time_ns = NAN,
+                                              .bound = "memory",
+                                              .occupancy_pct = 50};
     const struct lab_tuned_row tuned = {.backend = "cuda",
                                         .device = "NVIDIA H200",
                                         .lab = "gemm",
@@ -151,7 +151,7 @@ void sample_ladder(const char *path)
     assert_ok(lab_database_open(&db, path, NULL));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_ok(lab_bench_result_add(db, 1, &rows[i]));
-    assert_ok(lab_prediction_add(db, 1, &said));
+    assert_ok(lab_prediction_add(db, 1, &prediction));
     assert_ok(lab_tuned_add(db, &tuned));
     lab_database_close(db);
 }

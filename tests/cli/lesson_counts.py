@@ -1,7 +1,7 @@
 """Counts that a text names with their unit ("16 units", "images of 8 by 8") are its lesson's:
 parameters, FLOPs and bytes are those of its steps, layers and parameters, any other is a
 side of a tensor or a product of sides beside each other, a key of the head, a number of a
-command or formula of the text, or of the data that ship; SAID has the others.
+command or formula of the text, or of the data that ship; EXPLAINED has the others.
 A number with three digits or more, one of them behind the point, is one that a step of the
 lesson computes, or a loss of its training.
 Labs name theirs below a run (tests/check/lesson_recorded.py), the lessons "Inside a kernel"
@@ -25,7 +25,7 @@ from lesson_step import first_iteration
 exe, root = sys.argv[1:3]
 OTHER = "another network's or the course's, beside which this one is put"
 FOLLOWS = "follows from the sentence itself"
-SAID = [
+EXPLAINED = [
     ("softmax-regression", "images of 28 by 28", OTHER),
     ("mlp-digits", "digits of 28 by 28", OTHER),
     ("mlp-digits", '"10 by 15"', OTHER),
@@ -316,9 +316,9 @@ def check(path, head, text):
     written |= {value(f) for f in re.findall(FORMULA, text)}
     text = re.sub(r"^    .*$", "", text.split("## Try next")[0], flags=re.M)
     text = re.sub(r"\s+", " ", text)
-    for words in [w for of, w, _ in SAID if of == lesson]:
+    for words in [w for of, w, _ in EXPLAINED if of == lesson]:
         if words not in text:
-            yield f"SAID has words that are not there: {words}"
+            yield f"EXPLAINED has words that are not there: {words}"
         text = text.replace(words, re.sub(r"\d", "_", words))
     plain = re.sub(FORMULA, lambda c: "_" * len(c[0]), text)
     for m in COUNT.finditer(plain):
@@ -367,7 +367,7 @@ def decimals(path, head, text):
     whole = re.sub(r"\s+", " ", text)
     text = re.split(r"^\*\*Beside the", text.split("## Try next")[0], flags=re.M)[0]
     text = re.sub(r"\s+", " ", text)
-    for words in [w for of, w, _ in SAID if of == lesson]:
+    for words in [w for of, w, _ in EXPLAINED if of == lesson]:
         text = text.replace(words, re.sub(r"\d", "_", words))
     for words, numbers in [(w, n) for of, w, n in FUNCTIONS if of == lesson]:
         words = words.format(*numbers())
@@ -422,10 +422,10 @@ def counting():
             yield f"{path}: {whole_text}"
         if lesson == "gpt" and f"mean: {s['loss_first']:.2f} at the start" not in text:
             yield f"{path}: the first loss is {s['loss_first']}"
-        told = re.findall(r"(?:counting takes|held-back text:|each three characters:) "
-                          r"(\d+\.\d+)", text)
-        if set(told) != {f"{bits:.2f}"}:
-            yield f"{path}: counting takes {bits:.2f} bits, not {told}"
+        stated = re.findall(r"(?:counting takes|held-back text:|each three characters:) "
+                            r"(\d+\.\d+)", text)
+        if set(stated) != {f"{bits:.2f}"}:
+            yield f"{path}: counting takes {bits:.2f} bits, not {stated}"
         if lesson == "lstm-text" and \
                 f"\\log_2 {kinds} = {math.log2(kinds):.2f}$ bits" not in text:
             yield f"{path}: {kinds} characters need {math.log2(kinds):.2f} bits"
@@ -462,7 +462,7 @@ def trainings():
     order3, = re.findall(r"needs ([\d.]+) bits a character", prose)
     free, = re.findall(r"gpt with `causal: false` ([\d.]+) % of the characters and ([\d.]+) "
                        r"bits", prose)
-    for lesson, what, told in (
+    for lesson, what, claim in (
             ("lstm-text", "lstm-text, bits a character", "{0} bits a character with seeds 1 and "
              "2, {2} with seed 3; counting takes {3}. That is {4} to {5} percent less"),
             ("gpt", "gpt", "{0} bits a character with seed 1, {1} with seeds 2 "
@@ -470,32 +470,32 @@ def trainings():
         text = text_of(lesson)
         bits = measured(what)
         less = sorted(f"{100 - 100 * b / float(order3):.0f}" for b in bits)
-        told = told.format(*(f"{b:.2f}" for b in bits), f"{float(order3):.2f}", less[0],
-                           less[-1])
+        claim = claim.format(*(f"{b:.2f}" for b in bits), f"{float(order3):.2f}", less[0],
+                             less[-1])
         right, = re.findall(rf"{lesson} ([\d.]+) % of the characters", prose)
         same = bits[:2] if lesson == "lstm-text" else bits[1:]
         if len({f"{b:.2f}" for b in same}) > 1:
             yield f"{lesson}: {same} are not one figure"
         epoch, = re.findall(rf"{lesson} in epoch (\d+)", prose)
-        told = [told, f"{float(right):.0f} of 100 characters are right",
-                f"passes the table in epoch {epoch}"]
+        claims = [claim, f"{float(right):.0f} of 100 characters are right",
+                  f"passes the table in epoch {epoch}"]
         if lesson == "gpt":
-            told.append(f"{float(free[1]):.2f} bits a character, on held-back text too, and "
-                        f"{float(free[0]):.0f} of 100 characters right")
-        for phrase in told:
+            claims.append(f"{float(free[1]):.2f} bits a character, on held-back text too, and "
+                          f"{float(free[0]):.0f} of 100 characters right")
+        for phrase in claims:
             if phrase not in text:
                 yield f"{lesson}: measured: {phrase}"
     plain, = re.findall(r"\| mlp-digits \|.* ([\d.]+) \| Each of", text_of("mlp-digits"))
-    for lesson, told in (
+    for lesson, claim in (
             ("cnn-digits", "comes to {0:g} to {1:g} percent with seeds 1 to 5; on average about "
              "{2:.0f} percent above"),
             ("residual", "{0:g} to {1:g} percent of the held-back images after 40 epochs, with "
              "seeds 1 to 5")):
         right = measured(f"{lesson}, held-back digits right", "Xeon")
-        told = told.format(round(min(right), 1), round(max(right), 1),
-                           sum(right) / len(right) - float(plain))
-        if told not in text_of(lesson):
-            yield f"{lesson}: measured: {told}"
+        claim = claim.format(round(min(right), 1), round(max(right), 1),
+                             sum(right) / len(right) - float(plain))
+        if claim not in text_of(lesson):
+            yield f"{lesson}: measured: {claim}"
     one = re.search(r"seq2seq ([\d.]+) %; with `length: 4` and `epochs: (\d+)` in a copy "
                     r"([\d.]+) %, with `length: 8` ([\d.]+) %, with `length: 16` ([\d.]+) %",
                     prose).groups()

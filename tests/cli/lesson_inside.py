@@ -70,10 +70,10 @@ class Lesson:
         self.text = re.sub(r"\s+", " ", text)
         self.begin = self.text.index("---", 4) + 3
         self.end = (self.text + "## Try next").index("## Try next")  # questions, no claims
-        self.told = [m.span() for m in re.finditer(
+        self.explained = [m.span() for m in re.finditer(
             r"`[^`]*`|\$[^$]*\$|\(run \d+ of what ships\)[^.]*\.|\d+\. (?=[A-Z*])", self.text)]
         for block in re.findall(r"(?:^    .*\n)+", text, re.M):
-            self.tell(re.sub(r"\s+", " ", block).strip())
+            self.explain(re.sub(r"\s+", " ", block).strip())
         Sim.known = numbers(self.text[:self.begin])
         # An indented block that begins with the program's name is a command.
         self.commands = [
@@ -89,15 +89,15 @@ class Lesson:
             args[at] = change[1]
         return [*args, "--compiler", compiler]
 
-    def tell(self, phrase):
+    def explain(self, phrase):
         """The places of a phrase need no other origin."""
         for m in re.finditer(re.escape(phrase), self.text):
-            self.told.append(m.span())
+            self.explained.append(m.span())
 
     def has(self, phrase):
         if phrase not in self.text:
             complain(f"{self.name}: the simulator reports: {phrase}")
-        self.tell(phrase)
+        self.explain(phrase)
 
     def network(self):
         """The tensors of the lesson's own network, flat."""
@@ -117,7 +117,7 @@ class Lesson:
             threads |= {block, grid * block}
         for m in NUMBER.finditer(self.text, self.begin, self.end):
             of = threads if re.match(r" threads\b", self.text[m.end():]) else known
-            if not any(a <= m.start() and m.end() <= b for a, b in self.told) and \
+            if not any(a <= m.start() and m.end() <= b for a, b in self.explained) and \
                     float(m[0].replace(",", "")) not in of:
                 complain(f"{self.name}: {m[0]} is of no run:",
                          self.text[max(0, m.start() - 30):m.end() + 15])
@@ -128,7 +128,7 @@ class Lesson:
     def block(self, phrase, *args):
         """A phrase with the threads of a block of a step's kernel; its warps, or None."""
         if not has_simulator():
-            self.tell(re.search(phrase.replace("{}", r"[\d,]+"), self.text)[0])
+            self.explain(re.search(phrase.replace("{}", r"[\d,]+"), self.text)[0])
             return None
         out, _ = run(["step", self.name, "--backend", "sim", "--trace", "off", *args], "quit\n")
         warps = int(re.search(r"warp 0 of (\d+)", out)[1])
@@ -138,7 +138,7 @@ class Lesson:
     def warp(self, phrase, warp, *args):
         """A phrase with the first and last thread of a warp of a step's kernel."""
         if not has_simulator():
-            self.tell(re.search(phrase.replace("{}", r"\d+"), self.text)[0])
+            self.explain(re.search(phrase.replace("{}", r"\d+"), self.text)[0])
             return
         out, _ = run(["step", self.name, "--backend", "sim", "--trace", "off", *args],
                      f"warp {warp}\nlanes\nquit\n")

@@ -230,12 +230,12 @@ def sigmoid_gradient(w):
     yield close(w, "0.4720 to about", losses[50], ".", .002)
     yield f"it falls quickly, to {losses[-1]:.4f} after {len(losses) - 1} updates"
     fast, slow = re.search(r"negative after (\d+) updates instead of (\d+)\.", w.text).groups()
-    for lesson, said in ((copy("sigmoid-gradient", ("half_sum_per_sample", "half_sum")), fast),
-                         ("sigmoid-gradient", slow)):
-        before, after = (Walk(lesson, "--iterations", str(int(said) - n)).flat("fc1.W")[0]
+    for lesson, claimed in ((copy("sigmoid-gradient", ("half_sum_per_sample", "half_sum")), fast),
+                            ("sigmoid-gradient", slow)):
+        before, after = (Walk(lesson, "--iterations", str(int(claimed) - n)).flat("fc1.W")[0]
                          for n in (1, 0))
         if before < 0 or after >= 0:
-            yield f"{lesson}: the weight is {before}, then {after}, and not after {said} updates"
+            yield f"{lesson}: the weight is {before}, then {after}, and not after {claimed} updates"
 
 
 def softmax_overflow(w):

@@ -1,5 +1,5 @@
 """Text and screen of the lessons that can be stepped agree: what a text calls a
-tensor, a step or a node is one, a letter like dz is said to be which tensor, no
+tensor, a step or a node is one, the tensor of a letter like dz is named, no
 text is the same on the way there and on the way back, and a text that speaks of
 the cursor also has the word for a terminal without one.
 
@@ -81,11 +81,11 @@ def check_letters(lesson, body):
     for formula in re.findall(r"\$([^$]*)\$", body):
         used |= set(re.findall(r"(?<![\\A-Za-z])d[A-Za-z]+", formula))
     for letter in sorted(used):
-        said = (rf"\${letter}(?:_\{{?[\w-]+\}}?|\[[^\]$]*\])?\$"
-                r"(?:[^$`]{0,60}`[^`]*\.grad| is not computed)")
+        defined = (rf"\${letter}(?:_\{{?[\w-]+\}}?|\[[^\]$]*\])?\$"
+                   r"(?:[^$`]{0,60}`[^`]*\.grad| is not computed)")
         chain = (rf"\${letter}(?:_\w)?\$(?:, \$d\w+\$)*(?: and \$d\w+\$)? are "
                  r"the \w+ columns of `[^`]*\.grad")
-        if not re.search(said, body) and not re.search(chain, body):
+        if not re.search(defined, body) and not re.search(chain, body):
             complain(lesson, f"which tensor is {letter}?")
 
 

@@ -109,7 +109,7 @@ TEST_CASE_WITH(a_long_name_is_cut_between_characters, NULL, export_cleanup)
     test_free(html);
 }
 
-TEST_CASE_WITH(what_is_left_out_is_said, NULL, export_cleanup)
+TEST_CASE_WITH(what_is_left_out_is_named, NULL, export_cleanup)
 {
     const char *end;
     char *html = export_as(make_lab(70, "variant %d"), "html", "x.html");
@@ -147,7 +147,7 @@ static void measure(const char *db)
                "('fp32', 5e13), ('bf16', 8e14))");
 }
 
-/* Where the text that ends with `what` stands. */
+/* Where the text that ends with `what` is. */
 static double height_of(const char *html, const char *what)
 {
     const char *at = strstr(html, what);
@@ -181,7 +181,7 @@ PROFILE_CASE(roofs_are_those_of_roofline)
 }
 
 /* Rates of 1 and 1.001 TB/s; the lab itself measured 4 TB/s. */
-TEST_CASE_WITH(a_ladder_stands_under_the_same_roof, NULL, export_cleanup)
+TEST_CASE_WITH(a_ladder_has_the_same_roof, NULL, export_cleanup)
 {
     const char *db = make_lab(2, "variant %d");
     const char *end;

@@ -247,7 +247,7 @@ PROFILE_CASE(calls_and_ranges_share_a_thread)
     sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = "
                    "(77 << 24) + 4711");
     assert_int_equal(calls_in_ranges(db), 12);
-    /* two threads cannot be told apart; nor of what nsys recorded */
+    /* two threads cannot be distinguished; nor of what nsys recorded */
     sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = "
                    "(77 << 24) + 4712 WHERE start < 50000");
     assert_int_equal(calls_in_ranges(db), 0);

@@ -379,7 +379,7 @@ static void check_tags(const char *html)
     assert_int_equal(depth, 0);
 }
 
-PROFILE_CASE(html_stands_alone)
+PROFILE_CASE(html_needs_no_other_file)
 {
     static const char *const never[] = {"<script", "http:", "https:",
                                         "src=",    "url(",  "href",

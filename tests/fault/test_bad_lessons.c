@@ -88,7 +88,7 @@ static bool matches(const char *name, const struct lab_str *text)
     return same;
 }
 
-TEST_CASE(every_bad_lesson_says_why)
+TEST_CASE(every_bad_lesson_has_its_error)
 {
     struct dirent **files;
     struct lab_str ids;

@@ -53,7 +53,7 @@ static void csv_is(const char *text, size_t n, enum lab_status want,
         assert_true(error_is(error));
 }
 
-TEST_CASE(every_bad_csv_says_where)
+TEST_CASE(every_bad_csv_names_its_line)
 {
     static const struct bad_csv bad[] = {
         {"", LAB_E_PARSE, "[data.csv.empty] bad.csv: "},
@@ -384,7 +384,7 @@ TEST_CASE(packed_idx_cut_or_claiming)
     assert_int_equal(unlink("train-images-idx3-ubyte.gz"), 0);
 }
 
-/* Says stop at its `after`th call. */
+/* Returns true from its `after`th call. */
 static bool ask(void *user)
 {
     int *left = user;

@@ -252,17 +252,17 @@ TEST_CASE(back_without_copies)
 static int64_t check_variants(struct lab_backend *be, int64_t nth,
                               enum lab_status *st)
 {
-    struct lab_str said;
-    lab_str_init(&said);
+    struct lab_str report;
+    lab_str_init(&report);
     lab_mem_fail_from(nth);
-    *st = lab_backend_check(be, NULL, &said);
+    *st = lab_backend_check(be, NULL, &report);
     int64_t used = lab_mem_count();
     lab_mem_fail_from(0);
-    assert_string_equal(lab_str_text(&said), "");
-    assert_false(said.failed);
+    assert_string_equal(lab_str_text(&report), "");
+    assert_false(report.failed);
     assert_non_null(lab_backend_variant(be, LAB_F32, "dense", "matmul",
                                         LAB_FORWARD, "blas"));
-    lab_str_release(&said);
+    lab_str_release(&report);
     return used;
 }
 

@@ -49,7 +49,7 @@ static void text_is(const char *text, size_t n, enum lab_status want,
     assert_true(error_is(error));
 }
 
-TEST_CASE(every_bad_text_says_where)
+TEST_CASE(every_bad_text_names_its_line)
 {
     static const struct {
         const char *text;

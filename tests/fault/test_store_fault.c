@@ -18,7 +18,7 @@
 #include "store_samples.h"
 #include "trace/intern.h"
 
-enum { NOBODY = 65534 };
+enum { UNPRIVILEGED = 65534 };
 static const struct lab_database_options quick = {.busy_timeout_ms = 50};
 static const struct lab_database_options reader = {.read_only = true,
                                                    .busy_timeout_ms = 50};
@@ -162,7 +162,7 @@ static void as_nobody(int (*child)(const char *), const char *path)
     int status;
     pid_t pid = fork();
     if (pid == 0) {
-        if (geteuid() == 0 && (setgid(NOBODY) || setuid(NOBODY)))
+        if (geteuid() == 0 && (setgid(UNPRIVILEGED) || setuid(UNPRIVILEGED)))
             _exit(99);
         _exit(child(path));
     }

@@ -37,8 +37,8 @@ static int refuse(void *user)
     return 1;
 }
 
-/* What is told as copied must be there. */
-IMPORT_CASE(nothing_is_told_before_it_is_certain)
+/* A run that is reported as copied must be there. */
+IMPORT_CASE(nothing_is_reported_before_the_commit)
 {
     const struct lab_import_options options = {NULL, false};
     struct lab_database *db;
@@ -59,7 +59,7 @@ IMPORT_CASE(nothing_is_told_before_it_is_certain)
     lab_database_close(db);
 }
 
-/* ---- whose fault it is ---- */
+/* ---- errors of the file that is read ---- */
 
 static void check_blame(const char *file, const char *word)
 {
@@ -71,7 +71,7 @@ static void check_blame(const char *file, const char *word)
 }
 
 /* The database that is written is whole: it needs no rescue. */
-IMPORT_CASE(faults_of_the_file_are_told_as_its_own)
+IMPORT_CASE(faults_of_the_file_name_the_file)
 {
     static const struct {
         const char *change;

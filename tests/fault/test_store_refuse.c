@@ -145,7 +145,7 @@ IMPORT_CASE(what_is_no_database_is_refused)
     assert_non_null(f);
     assert_int_equal(fflush(f), 0);
     assert_int_equal(import(here, file, NULL, NULL), LAB_E_DB);
-    fputs("SQLite format 3, or so it says", f);
+    fputs("SQLite format 3, and no more", f);
     fclose(f);
     assert_int_equal(import(here, file, NULL, NULL), LAB_E_DB);
     unlink(file);

@@ -59,7 +59,7 @@ static bool see_lab_row(void *user, const struct lab_bench_result *row)
     return true;
 }
 
-static bool see_said_row(void *user, const struct lab_prediction *row)
+static bool see_prediction(void *user, const struct lab_prediction *row)
 {
     *(int64_t *)user += row->variant != NULL;
     return true;
@@ -115,7 +115,7 @@ static void read_lab(struct lab_database *db, int64_t run)
     struct lab_roof roof;
     int64_t seen = 0;
     lab_bench_results_read(db, run, see_lab_row, &seen);
-    lab_predictions_read(db, run, see_said_row, &seen);
+    lab_predictions_read(db, run, see_prediction, &seen);
     lab_sweep_rows_read(db, run, see_sweep_row, &seen);
     lab_tuned_of_run(db, run, see_tuned_row, &seen);
     lab_tuned_list(db, see_tuned_row, &seen);

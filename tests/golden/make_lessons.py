@@ -3,7 +3,7 @@
 printed convolution examples and for the embedding.
 
 Reads the *.txt files beside this script and writes lessons/<name>.md and
-map.txt there. map.txt says which tensor of the lesson must equal which golden
+map.txt there. map.txt has which tensor of the lesson must equal which golden
 tensor; its first lines explain its form. Run it again after changing a case;
 with --check it only reports (exit 1) whether the files on disk are current.
 """

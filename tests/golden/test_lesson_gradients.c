@@ -2,7 +2,7 @@
  * computes, and the one in double, against central differences of the loss. A
  * small lesson is checked whole; of a large one as many elements of each
  * parameter as a fixed number of operations allows. A lesson whose data are not
- * on this machine (mnist) is left out, and said so. */
+ * on this machine (mnist) is skipped, with a message. */
 
 #include "test.h"
 

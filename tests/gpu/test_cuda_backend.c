@@ -48,7 +48,7 @@ TEST_CASE(shows_one_symbol_only)
     assert_null(dlsym(library, "cudaMalloc"));
 }
 
-TEST_CASE(without_a_device_says_what_to_do)
+TEST_CASE(without_a_device_the_error_has_a_remedy)
 {
     if (shared)
         skip();

@@ -345,7 +345,7 @@ GPU_CASE(products_by_addresses_agree)
     cudaFree(addresses);
 }
 
-TEST_CASE(cublas_says_when_it_is_not_there)
+TEST_CASE(a_missing_cublas_is_reported)
 {
     struct lab_exec without = {.cublas = NULL};
     float number = 0;
@@ -424,7 +424,7 @@ static void check_sources(const struct lab_kernel_set *set)
 }
 
 /* What the program opens when a learner asks for a kernel's source. */
-TEST_CASE(every_kernel_is_where_its_row_says)
+TEST_CASE(every_kernel_is_in_the_file_of_its_row)
 {
     int n_cudnn;
     const struct lab_kernel_set *const *cudnn = gpu_cudnn_sets(&n_cudnn);

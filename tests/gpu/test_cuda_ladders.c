@@ -160,12 +160,12 @@ TEST_CASE(without_its_barrier_the_stencil_is_wrong)
 /* What a variant states of itself needs the device: its call has one. */
 static enum lab_status see_note(void *user, const struct lab_ladder_row *row)
 {
-    int *told = user;
+    int *seen = user;
     if (row->status == LAB_E_UNSUPPORTED)
         return LAB_OK;
     assert_ok(row->status);
     assert_true(row->note.workspace_bytes >= 0);
-    *told += 1;
+    *seen += 1;
     return LAB_OK;
 }
 
@@ -175,7 +175,7 @@ TEST_CASE(notes_have_the_device)
     const struct lab_operation *conv = operation_of("conv");
     const struct lab_variant *all[64];
     const struct lab_variant *noted[64];
-    int told = 0;
+    int seen = 0;
     int n = 0;
     if (lab_backend_open(&be, LAB_GPU_BACKEND, 0)) {
         print_message("%s\n", lab_error());
@@ -191,9 +191,9 @@ TEST_CASE(notes_have_the_device)
                                      .variants = noted,
                                      .n_variants = n,
                                      .row = see_note,
-                                     .user = &told},
+                                     .user = &seen},
              "1x4x8x8x4x3");
-    assert_true(told >= 1); /* im2col needs no library */
+    assert_true(seen >= 1); /* im2col needs no library */
     lab_backend_close(be);
 }
 #endif

@@ -487,7 +487,7 @@ TEST_CASE(what_it_refuses_leaves_nothing_behind)
     fake.refuses = NULL;
 }
 
-TEST_CASE(a_workspace_that_is_too_small_is_said)
+TEST_CASE(a_workspace_that_is_too_small_is_an_error)
 {
     struct lab_exec exec = exec_with(100);
     struct lab_sparse_bytes bytes;

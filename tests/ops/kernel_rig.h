@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include "common/kernel.h"
 
-/* Whose kernels run. A step that one of the last three lacks falls back to
+/* The set of kernels that runs. A step that one of the last three lacks falls back to
  * the reference in float, and so does one whose `prepare` refuses the shape;
  * rig_has() states which they have. */
 enum rig_kind {

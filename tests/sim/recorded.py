@@ -80,13 +80,13 @@ def differences(card, sim, run):
     for each that differs."""
     theirs, ours = dict(card.execute(LOSSES, (run,))), dict(sim.execute(LOSSES, (1,)))
     losses = sorted(theirs.keys() & ours.keys())
-    said = [f"iteration {k}: loss {ours[k]!r} simulated, {theirs[k]!r} recorded"
+    loss = [f"iteration {k}: loss {ours[k]!r} simulated, {theirs[k]!r} recorded"
             for k in losses if ours[k] != theirs[k]]
     theirs, ours = flop_of(card, run), flop_of(sim, 1)
     kernels = theirs.keys() & ours.keys()
     flop = [f"{key}: {ours[key]:.0f} FLOP simulated, {theirs[key]:.0f} recorded"
             for key in sorted(kernels, key=str) if ours[key] != theirs[key]]
-    both = [("losses", len(losses), said)]
+    both = [("losses", len(losses), loss)]
     return both + [("kernels", len(kernels), flop)] if theirs else both
 
 
@@ -114,10 +114,10 @@ def main():
             sim = simulate(folder, lesson, seed, batch, chosen,
                            EXACT.get(lesson, SOME) or count)
             print(lesson, *chosen)
-            for what, n, said in differences(card, sim, run):
-                print(f"  {n} {what} compared, {len(said)} differ", *said[:5],
+            for what, n, lines in differences(card, sim, run):
+                print(f"  {n} {what} compared, {len(lines)} differ", *lines[:5],
                       sep="\n    ", flush=True)
-                failed |= bool(said) or not n
+                failed |= bool(lines) or not n
             sim.close()
     raise SystemExit(failed)
 

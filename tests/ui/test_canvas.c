@@ -29,7 +29,7 @@ TEST_CASE(text_is_cut_and_counted)
     lab_canvas_release(&c);
 }
 
-TEST_CASE(what_is_cut_says_so)
+TEST_CASE(what_is_cut_has_a_mark)
 {
     for (int ascii = 0; ascii < 2; ascii++) {
         struct lab_canvas c;

@@ -232,56 +232,56 @@ TEST_CASE(a_column_has_its_role_where_it_is)
 TEST_CASE(numbers_read_well)
 {
     char s[LAB_FORMAT_BYTES * 4];
-#define SAYS(call, want) assert_string_equal(call, want)
-    SAYS(lab_format_ns(4352, s, sizeof(s)), "4.35 us");
-    SAYS(lab_format_ns(999.96, s, sizeof(s)), "1.00 us");
-    SAYS(lab_format_ns(12, s, sizeof(s)), "12 ns");
-    SAYS(lab_format_ns(NAN, s, sizeof(s)), "n/a");
-    SAYS(lab_format_ns(3.5e12, s, sizeof(s)), "3500 s");
-    SAYS(lab_format_bytes(2048, s, sizeof(s)), "2.00 KiB");
-    SAYS(lab_format_size(2048, s, sizeof(s)), "2 KiB");
-    SAYS(lab_format_size(72 << 20, s, sizeof(s)), "72 MiB");
-    SAYS(lab_format_size(100 << 20, s, sizeof(s)), "100 MiB");
-    SAYS(lab_format_size(1.5 * 1024, s, sizeof(s)), "1.5 KiB");
-    SAYS(lab_format_size(512, s, sizeof(s)), "512 B");
-    SAYS(lab_format_size(NAN, s, sizeof(s)), "n/a");
-    SAYS(lab_format_energy(59.86, s, sizeof(s)), "59.9 J");
-    SAYS(lab_format_energy(0.01234, s, sizeof(s)), "12.3 mJ");
-    SAYS(lab_format_energy(1234, s, sizeof(s)), "1.23 kJ");
-    SAYS(lab_format_energy(0, s, sizeof(s)), "0 J");
-    SAYS(lab_format_energy(NAN, s, sizeof(s)), "n/a");
-    SAYS(lab_format_flop(20480, s, sizeof(s)), "20.5 kFLOP");
-    SAYS(lab_format_flops(20480, 4352, s, sizeof(s)), "4.71 GFLOP/s");
-    SAYS(lab_format_flops(20480, 0, s, sizeof(s)), "n/a");
-    SAYS(lab_format_rate(NAN, 5, s, sizeof(s)), "n/a");
-    SAYS(lab_format_rate(7296, 4352, s, sizeof(s)), "1.68 GB/s");
-    SAYS(lab_format_share(0.981, s, sizeof(s)), "98.1 %");
-    SAYS(lab_format_share(1, s, sizeof(s)), "100 %");
-    SAYS(lab_format_int(1234567, s, sizeof(s)), "1,234,567");
-    SAYS(lab_format_int(-1234, s, sizeof(s)), "-1,234");
-    SAYS(lab_format_int(-123, s, sizeof(s)), "-123");
-    SAYS(lab_format_int(LAB_UNKNOWN, s, sizeof(s)), "n/a");
-    SAYS(lab_format_int(INT64_MAX, s, sizeof(s)), "9,223,372,036,854,775,807");
-    SAYS(lab_format_span(200LL * 1000000000, s, sizeof(s)), "3 min 20 s");
-    SAYS(lab_format_span(-1, s, sizeof(s)), "n/a");
-    SAYS(lab_format_progress(120, 500, 5000000000, "it", s, sizeof(s)),
-         "120/500, 24 it/s, 16 s left");
-    SAYS(lab_format_progress(0, 500, 0, "it", s, sizeof(s)), "0/500");
-    SAYS(lab_format_progress(10, 0, 1000000000, "it", s, sizeof(s)),
-         "10, 10 it/s");
-    SAYS(lab_format_value(0.1, 8, s, sizeof(s)), "0.1");
-    SAYS(lab_format_value(-1.0 / 3, 8, s, sizeof(s)), "-0.33333");
-    SAYS(lab_format_value(NAN, 8, s, sizeof(s)), "nan");
-    SAYS(lab_format_value(-INFINITY, 8, s, sizeof(s)), "-inf");
-    SAYS(lab_format_value(-NAN, 8, s, sizeof(s)), "nan");
-    SAYS(lab_format_digits(2.0 / 3, 6, s, sizeof(s)), "0.666667");
-    SAYS(lab_format_digits(-NAN, 6, s, sizeof(s)), "nan");
-    SAYS(lab_format_digits(-INFINITY, 6, s, sizeof(s)), "-inf");
+#define IS(call, want) assert_string_equal(call, want)
+    IS(lab_format_ns(4352, s, sizeof(s)), "4.35 us");
+    IS(lab_format_ns(999.96, s, sizeof(s)), "1.00 us");
+    IS(lab_format_ns(12, s, sizeof(s)), "12 ns");
+    IS(lab_format_ns(NAN, s, sizeof(s)), "n/a");
+    IS(lab_format_ns(3.5e12, s, sizeof(s)), "3500 s");
+    IS(lab_format_bytes(2048, s, sizeof(s)), "2.00 KiB");
+    IS(lab_format_size(2048, s, sizeof(s)), "2 KiB");
+    IS(lab_format_size(72 << 20, s, sizeof(s)), "72 MiB");
+    IS(lab_format_size(100 << 20, s, sizeof(s)), "100 MiB");
+    IS(lab_format_size(1.5 * 1024, s, sizeof(s)), "1.5 KiB");
+    IS(lab_format_size(512, s, sizeof(s)), "512 B");
+    IS(lab_format_size(NAN, s, sizeof(s)), "n/a");
+    IS(lab_format_energy(59.86, s, sizeof(s)), "59.9 J");
+    IS(lab_format_energy(0.01234, s, sizeof(s)), "12.3 mJ");
+    IS(lab_format_energy(1234, s, sizeof(s)), "1.23 kJ");
+    IS(lab_format_energy(0, s, sizeof(s)), "0 J");
+    IS(lab_format_energy(NAN, s, sizeof(s)), "n/a");
+    IS(lab_format_flop(20480, s, sizeof(s)), "20.5 kFLOP");
+    IS(lab_format_flops(20480, 4352, s, sizeof(s)), "4.71 GFLOP/s");
+    IS(lab_format_flops(20480, 0, s, sizeof(s)), "n/a");
+    IS(lab_format_rate(NAN, 5, s, sizeof(s)), "n/a");
+    IS(lab_format_rate(7296, 4352, s, sizeof(s)), "1.68 GB/s");
+    IS(lab_format_share(0.981, s, sizeof(s)), "98.1 %");
+    IS(lab_format_share(1, s, sizeof(s)), "100 %");
+    IS(lab_format_int(1234567, s, sizeof(s)), "1,234,567");
+    IS(lab_format_int(-1234, s, sizeof(s)), "-1,234");
+    IS(lab_format_int(-123, s, sizeof(s)), "-123");
+    IS(lab_format_int(LAB_UNKNOWN, s, sizeof(s)), "n/a");
+    IS(lab_format_int(INT64_MAX, s, sizeof(s)), "9,223,372,036,854,775,807");
+    IS(lab_format_span(200LL * 1000000000, s, sizeof(s)), "3 min 20 s");
+    IS(lab_format_span(-1, s, sizeof(s)), "n/a");
+    IS(lab_format_progress(120, 500, 5000000000, "it", s, sizeof(s)),
+       "120/500, 24 it/s, 16 s left");
+    IS(lab_format_progress(0, 500, 0, "it", s, sizeof(s)), "0/500");
+    IS(lab_format_progress(10, 0, 1000000000, "it", s, sizeof(s)),
+       "10, 10 it/s");
+    IS(lab_format_value(0.1, 8, s, sizeof(s)), "0.1");
+    IS(lab_format_value(-1.0 / 3, 8, s, sizeof(s)), "-0.33333");
+    IS(lab_format_value(NAN, 8, s, sizeof(s)), "nan");
+    IS(lab_format_value(-INFINITY, 8, s, sizeof(s)), "-inf");
+    IS(lab_format_value(-NAN, 8, s, sizeof(s)), "nan");
+    IS(lab_format_digits(2.0 / 3, 6, s, sizeof(s)), "0.666667");
+    IS(lab_format_digits(-NAN, 6, s, sizeof(s)), "nan");
+    IS(lab_format_digits(-INFINITY, 6, s, sizeof(s)), "-inf");
     for (double v = 1e-300; v < 1e300; v *= 77.7)
         assert_true(strlen(lab_format_value(-v, 8, s, sizeof(s))) <= 8);
-    SAYS(lab_format_value(-0.0009, 6, s, sizeof(s)), "-9e-04");
-    SAYS(lab_format_value(0.0009, 6, s, sizeof(s)), "0.0009");
-    SAYS(lab_format_value(-0.0009, 7, s, sizeof(s)), "-0.0009");
+    IS(lab_format_value(-0.0009, 6, s, sizeof(s)), "-9e-04");
+    IS(lab_format_value(0.0009, 6, s, sizeof(s)), "0.0009");
+    IS(lab_format_value(-0.0009, 7, s, sizeof(s)), "-0.0009");
     for (int width = 6; width < 10; width++) /* what fp32 has */
         for (double v = 1.4e-45; v < 3e38; v *= 1.37)
             assert_true(strlen(lab_format_value(-v, width, s, sizeof(s))) <=

@@ -624,8 +624,8 @@ static void cast_of_size(struct lab_cast **cast, int h, int w,
     lab_canvas_release(&c);
 }
 
-/* A player is told of each other size, also where the theme is another one in the
- * same frame, and of no other. */
+/* A cast has an entry for each change of size, also where the theme changes in the
+ * same frame, and no other entry. */
 TEST_CASE(a_cast_has_its_sizes)
 {
     struct lab_cast *cast = NULL;

@@ -46,7 +46,7 @@ struct launch {
     struct lab_sim_options options;
     pthread_t thread;
     atomic_bool running;
-    bool ends;    /* the script lets it end: its end is told to the screen */
+    bool ends;    /* the script lets it end: the screen gets its end */
     int launches; /* of the kernel in the step; 0: one */
     int found;    /* the launch that the screen is opened for; 0: none */
     struct lab_ui *ui;

@@ -512,7 +512,7 @@ TEST_CASE(lanes_are_below_the_bars)
 }
 
 /* What was recorded elsewhere is not this machine's. */
-TEST_CASE(a_figure_says_whose_ours_is)
+TEST_CASE(our_figure_names_its_run)
 {
     const struct lab_lesson_slide course = {.label = "np.dot",
                                             .machine = "its CPU",

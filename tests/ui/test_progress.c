@@ -167,7 +167,7 @@ TEST_CASE_WITH(a_later_format_is_left_alone, make_dir, drop_dir)
     lab_progress_release(&p);
 }
 
-TEST_CASE_WITH(what_cannot_be_written_is_said, make_dir, drop_dir)
+TEST_CASE_WITH(what_cannot_be_written_is_reported, make_dir, drop_dir)
 {
     struct lab_progress p;
     struct lab_progress_entry e = entry("a", 1, false, "");

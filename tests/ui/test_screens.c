@@ -205,7 +205,7 @@ TEST_CASE(a_text_is_left_while_it_is_written)
     assert_int_equal(atomic_load(&other.calls), 1);
 }
 
-TEST_CASE(a_script_says_where_it_is_wrong)
+TEST_CASE(an_error_of_a_script_names_its_line)
 {
     static const struct {
         const char *text;

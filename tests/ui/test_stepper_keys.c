@@ -75,7 +75,7 @@ FIXTURE_CASE(a_tensor_is_watched_and_let_go)
     assert_string_equal(fixture_last(f, LAB_DO_UNWATCH)->text, "fc1.xW");
 }
 
-FIXTURE_CASE(the_cursor_explains_what_it_stands_on)
+FIXTURE_CASE(the_cursor_explains_its_element)
 {
     play(f, "key s 2 Down l l\nexpect fc1.xW[1,2] = sum_k x[1,k]\n");
     assert_int_equal(f->element.index, 1 * 16 + 2);
@@ -228,7 +228,7 @@ FIXTURE_CASE(words_do_what_keys_do)
     assert_false(fixture_last(f, LAB_DO_RESTART)->seed_given);
 }
 
-FIXTURE_CASE(wrong_names_are_told)
+FIXTURE_CASE(wrong_names_are_reported)
 {
     int before = f->n_commands;
     play(f,
@@ -245,7 +245,7 @@ FIXTURE_CASE(wrong_names_are_told)
     assert_int_equal(f->n_breaks, 0);
 }
 
-FIXTURE_CASE(what_was_left_out_is_said)
+FIXTURE_CASE(what_was_left_out_is_named)
 {
     play(f, "enter :list notes\nexpect nothing was left out\n");
     f->notice = "only one";
@@ -424,7 +424,7 @@ TEST_CASE_WITH(a_training_is_ended_only_when_asked, play_setup, play_teardown)
     static const char *const ways[] = {"enter :restart lr=0.5\n",
                                        "enter :seed 9\n", "enter :restart\n",
                                        "key R\n"};
-    static const char *const said[] = {
+    static const char *const messages[] = {
         "expect iteration 0 again, with learning rate 0.5\n",
         "expect iteration 0 again, from seed 9\n", "expect iteration 0 again\n",
         "expect iteration 0 again\n"};
@@ -438,7 +438,7 @@ TEST_CASE_WITH(a_training_is_ended_only_when_asked, play_setup, play_teardown)
         play(f, keys);
         assert_int_equal(fixture_count(f, LAB_DO_STOP), i);
         assert_int_equal(fixture_count(f, LAB_DO_RESTART), i);
-        snprintf(keys, sizeof(keys), "%skey y\n%s", ways[i], said[i]);
+        snprintf(keys, sizeof(keys), "%skey y\n%s", ways[i], messages[i]);
         play(f, keys);
         assert_int_equal(fixture_count(f, LAB_DO_STOP), i + 1);
         assert_int_equal(fixture_count(f, LAB_DO_RESTART), i + 1);

@@ -9,7 +9,8 @@
 #include "ui/stepper.h"
 #include "ui/ui.h"
 
-static const struct lab_network_spec *printed; /* whose values stand beside */
+static const struct lab_network_spec
+    *printed; /* its values are beside the lesson's */
 
 static enum lab_status play(const char *lesson, const char *keys)
 {
@@ -174,7 +175,7 @@ TEST_CASE(pixels_that_share_a_cell_show_their_mean)
                         "await 60000 ; max of 2.91x1\n"));
 }
 
-TEST_CASE(errors_of_the_session_are_told)
+TEST_CASE(errors_of_the_session_are_shown)
 {
     assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
                         "text :variant fc1 nosuch\nkey Enter\n"
@@ -184,7 +185,7 @@ TEST_CASE(errors_of_the_session_are_told)
 #define CBOW LAB_SOURCE_DIR "/lessons/124-word2vec-cbow.md"
 
 /* On both screens; the message line ends where the terminal does. */
-TEST_CASE(the_neighbours_of_a_word_are_told)
+TEST_CASE(the_neighbours_of_a_word_are_listed)
 {
     assert_ok(play(CBOW,
                    "resize 80 24\nawait 60000 step 0 of\n"
@@ -196,7 +197,7 @@ TEST_CASE(the_neighbours_of_a_word_are_told)
                    "await 60000 <OOV>\n"));
 }
 
-TEST_CASE(a_lesson_without_words_says_so)
+TEST_CASE(a_lesson_without_words_is_refused)
 {
     assert_ok(play(MLP, "resize 80 24\nawait 60000 step 0 of\n"
                         "enter :near king\nawait 60000 data has no words\n"
@@ -215,7 +216,7 @@ static void play_printed(const char *path, const char *keys)
 }
 
 /* A printed value that claims nothing is no failure. */
-TEST_CASE(a_slip_of_the_slide_stands_beside_the_number)
+TEST_CASE(a_slip_of_the_slide_is_beside_the_number)
 {
     play_printed(LAB_SOURCE_DIR "/lessons/120-one-hot.md",
                  "resize 100 40\nawait 60000 step 0 of\n"

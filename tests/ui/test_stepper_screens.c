@@ -235,7 +235,7 @@ FIXTURE_CASE(train_with_one_evaluation)
     play(f, "resize 80 24\nkey t\nexpect accuracy 0.\n");
 }
 
-/* When there will be something to show is said. */
+/* A missing evaluation states its iteration. */
 FIXTURE_CASE(train_waits_for_its_classes)
 {
     f->curve = 60;

@@ -90,7 +90,7 @@ TEST_CASE(a_crash_restores_and_dies_of_it)
         pty_type(&s, keys[i]);
         assert_int_equal(pty_finish(&s), 128 + signals[i]);
         pty_assert_sane(&s);
-        if (i == 1) /* what the library said comes through */
+        if (i == 1) /* the output of the library comes through */
             assert_non_null(strstr(s.bytes, "assertion of a library failed"));
         pty_leave(&s);
     }
@@ -101,14 +101,15 @@ TEST_CASE(stderr_of_libraries_waits_for_the_end)
     struct pty_session s = demo(NULL, NULL);
     pty_show(&s, "\r", "BEATS");
     pty_show(&s, "E", "noise made");
-    assert_null(strstr(s.bytes, "a library says"));
-    assert_null(strstr(s.bytes, "another says"));
+    assert_null(strstr(s.bytes, "a library prints"));
+    assert_null(strstr(s.bytes, "another prints"));
     pty_type(&s, "qq");
     assert_int_equal(pty_finish(&s), 0);
-    const char *said = strstr(s.bytes, "a library says ^[[31mhello^[[0m");
-    assert_non_null(said);
-    assert_true(said > strstr(s.bytes, "\033[?1049l"));
-    assert_true(strstr(s.bytes, "another says it to standard output") > said);
+    const char *printed = strstr(s.bytes, "a library prints ^[[31mhello^[[0m");
+    assert_non_null(printed);
+    assert_true(printed > strstr(s.bytes, "\033[?1049l"));
+    assert_true(strstr(s.bytes, "another prints it to standard output") >
+                printed);
     pty_leave(&s);
 }
 
@@ -294,7 +295,7 @@ TEST_CASE(an_unknown_terminal_gets_a_stand_in)
     pty_end(&s, "q", 0);
 }
 
-TEST_CASE(no_screen_is_said_in_one_line)
+TEST_CASE(a_missing_screen_is_reported_in_one_line)
 {
     const char *const terms[] = {"TERM=dumb", "TERM="};
     for (int i = 0; i < 2; i++) {

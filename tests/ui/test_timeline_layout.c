@@ -1,4 +1,4 @@
-/* Where a timeline stands, what part of the time it shows, and its axis. */
+/* Where a timeline is, what part of the time it shows, and its axis. */
 #include "test.h"
 
 #include "timeline/timeline_layout.h"

@@ -128,7 +128,7 @@ static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
     return LAB_OK;
 }
 
-/* Says which launch it was asked for. */
+/* Its error names the launch that was asked for. */
 static enum lab_status load_occupancy(void *user, int64_t run,
                                       const struct lab_time_sum *kernel,
                                       int64_t row,

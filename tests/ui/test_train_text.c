@@ -53,7 +53,7 @@ FIXTURE_CASE(a_text_that_is_longer_than_its_pane)
     f->written =
         "First of all.\n\n"
         "The loss is what remains when everything that could be known "
-        "has been said, and not one bit less than that.\n\033[2JRed\r\n"
+        "has been read, and not one bit less than that.\n\033[2JRed\r\n"
         "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e "
         "f g h i j k l m n o p q r s t u v w x y z\n"
         "the end";

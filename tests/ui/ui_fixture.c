@@ -466,7 +466,7 @@ struct busy_state {
     atomic_int stop;
     atomic_long beats;
     long seen;
-    char said[400];
+    char message[400];
     double loss[POINTS];
     double right[POINTS];
 };
@@ -500,7 +500,7 @@ static enum lab_status busy_init(struct lab_screen *s, const void *args)
         st->right[i] = 1 - 0.9 * exp(-i / 60.0);
     }
     st->loss[120] = NAN;
-    snprintf(st->said, sizeof(st->said), "opened %s", (const char *)args);
+    snprintf(st->message, sizeof(st->message), "opened %s", (const char *)args);
     *t = (struct busy_thread){s, st, s->ui};
     if (pthread_create(&st->thread, NULL, beat, t)) {
         free(t);
@@ -535,7 +535,7 @@ static void busy_draw(struct lab_screen *s, struct lab_canvas *c,
                               0,          NAN,         false};
     struct lab_rect top = lab_rect_cut_top(&body, 1);
     lab_canvas_textf(c, top.y, top.x, top.w, LAB_ROLE_NORMAL, "%s; %s",
-                     st->said, st->seen > 20 ? "BEATS" : "still");
+                     st->message, st->seen > 20 ? "BEATS" : "still");
     struct lab_rect gauge = lab_rect_cut_bottom(&body, 1);
     lab_gauge_draw(c, gauge.y, gauge.x, gauge.w, 0.37, LAB_ROLE_GOOD,
                    "37 of 100");
@@ -570,15 +570,15 @@ static enum lab_status busy_act(struct lab_screen *s, int what)
         fprintf(stderr, "assertion of a library failed\n");
         abort();
     case ACT_NOISE:
-        fprintf(stderr, "a library says \033[31mhello\033[0m\n");
-        printf("another says it to standard output\n");
-        snprintf(st->said, sizeof(st->said), "noise made");
+        fprintf(stderr, "a library prints \033[31mhello\033[0m\n");
+        printf("another prints it to standard output\n");
+        snprintf(st->message, sizeof(st->message), "noise made");
         break;
     case ACT_MUCH_NOISE:
         for (int i = 1; i <= 100000; i++)
             printf("line %6d of a library that prints at each call\n", i);
         fflush(stdout);
-        snprintf(st->said, sizeof(st->said), "5 MB of noise");
+        snprintf(st->message, sizeof(st->message), "5 MB of noise");
         break;
     case ACT_ASK:
         lab_ui_prompt(s->ui, 1, "name: ", "abc");
@@ -601,7 +601,7 @@ static enum lab_status busy_act(struct lab_screen *s, int what)
 static void busy_answer(struct lab_screen *s, int id, const char *text)
 {
     struct busy_state *st = s->state;
-    snprintf(st->said, sizeof(st->said), "answer %d: %s", id,
+    snprintf(st->message, sizeof(st->message), "answer %d: %s", id,
              text ? text : "(none)");
 }
 
@@ -611,7 +611,7 @@ static bool busy_command(struct lab_screen *s, const struct lab_ui_command *cmd)
     if (cmd->kind == LAB_COMMAND_HELP || cmd->kind == LAB_COMMAND_QUIT ||
         cmd->kind == LAB_COMMAND_TRAIN)
         return false;
-    snprintf(st->said, sizeof(st->said), "command %s %s %lld",
+    snprintf(st->message, sizeof(st->message), "command %s %s %lld",
              lab_ui_command_name(cmd->kind), cmd->arg, (long long)cmd->n);
     return true;
 }

@@ -17,7 +17,7 @@ struct fake_cupti {
     int init_first;     /* before cuInit() it is not */
     int marks_traced;   /* it leaves a record though it was left out */
     uint32_t version;   /* 0: that of the headers */
-    size_t dropped;     /* told once */
+    size_t dropped;     /* reported once */
     uint32_t thread;    /* that launches; 0: the one that calls */
 
     /* Counters: kernels a pass, passes, and what is refused. */

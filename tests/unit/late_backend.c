@@ -56,7 +56,7 @@ struct late {
     struct lab_graph_report done[LAB_GRAPH_AHEAD];
     int64_t launched;
     int64_t finished;
-    int64_t told;
+    int64_t reported;
 };
 
 static struct late *of(struct lab_backend *be)
@@ -303,7 +303,7 @@ static enum lab_status launch(struct lab_backend *be, struct lab_graph *g,
         (struct job){.graph = g, .iteration = iteration, .rate = rate};
     late->launched++;
     late_counts.launches++;
-    int waiting = (int)(late->launched - late->told);
+    int waiting = (int)(late->launched - late->reported);
     if (waiting > late_counts.most_waiting)
         late_counts.most_waiting = waiting;
     assert_true(waiting <= LAB_GRAPH_AHEAD);
@@ -311,14 +311,14 @@ static enum lab_status launch(struct lab_backend *be, struct lab_graph *g,
 }
 
 static enum lab_status report(struct lab_backend *be, bool wait,
-                              struct lab_graph_report *out, bool *told)
+                              struct lab_graph_report *out, bool *reported)
 {
     struct late *late = of(be);
-    while (wait && late->finished == late->told && late->first < late->end)
+    while (wait && late->finished == late->reported && late->first < late->end)
         do_job(late);
-    *told = late->told < late->finished;
-    if (*told)
-        *out = late->done[late->told++ % LAB_GRAPH_AHEAD];
+    *reported = late->reported < late->finished;
+    if (*reported)
+        *out = late->done[late->reported++ % LAB_GRAPH_AHEAD];
     return LAB_OK;
 }
 

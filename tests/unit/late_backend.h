@@ -10,7 +10,7 @@ enum lab_status late_backend_open(struct lab_backend **out);
 struct late_counts {
     int captures;
     int launches;
-    int most_waiting; /* launches that had not been told */
+    int most_waiting; /* launches that had not been reported */
     int beside;       /* calls on the side stream, in all captures */
 };
 extern struct late_counts late_counts;

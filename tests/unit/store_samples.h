@@ -33,7 +33,7 @@ enum lab_status sample_run(const char *path, int64_t iterations, int32_t steps,
 void sample_iteration(const struct lab_sink *sink, int64_t iteration,
                       int32_t steps, int64_t *exec);
 
-/* A run of what `push` pushes, with nothing said of it. */
+/* A run of what `push` pushes, without any other fact. */
 typedef void sample_push_fn(const struct lab_sink *sink, void *user);
 void sample_record(const char *path, sample_push_fn *push, void *user);
 /* `count` names, interned so that their ids are in no order of their own:

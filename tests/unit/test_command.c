@@ -3,12 +3,12 @@
 
 #include "base/command.h"
 
-static void expect(const char *said, bool ascii, const char *wanted)
+static void expect(const char *value, bool ascii, const char *wanted)
 {
     struct lab_str s;
     lab_str_init(&s);
-    if (said)
-        setenv("LAPENNA_LAB_COMMAND", said, 1);
+    if (value)
+        setenv("LAPENNA_LAB_COMMAND", value, 1);
     else
         unsetenv("LAPENNA_LAB_COMMAND");
     lab_command_add(&s, ascii);

@@ -6,12 +6,12 @@
 #include "engine/backend.h"
 #include "profiler/gpu.h"
 
-static struct lab_str said;
+static struct lab_str printed;
 
 static void note(void *user, const struct lab_finding_line *line)
 {
     (void)user;
-    lab_str_addf(&said, "%s: %s: %s\n", line->name, line->detail,
+    lab_str_addf(&printed, "%s: %s: %s\n", line->name, line->detail,
                  line->remedy ? line->remedy : "ok");
 }
 
@@ -60,7 +60,7 @@ static void look(bool device)
 {
     struct lab_doctor d = {.line = note};
     has_device = device;
-    lab_str_clear(&said);
+    lab_str_clear(&printed);
     lab_doctor_gpu(&d);
 }
 
@@ -68,24 +68,24 @@ static void look(bool device)
 TEST_CASE(without_a_device_there_is_no_cupti)
 {
     look(false);
-    assert_non_null(strstr(lab_str_text(&said),
+    assert_non_null(strstr(lab_str_text(&printed),
                            "CUPTI: cannot be tried without a device: see the "
                            "line of the device\n"));
-    assert_null(strstr(lab_str_text(&said), "CUDA events"));
+    assert_null(strstr(lab_str_text(&printed), "CUDA events"));
 }
 
 TEST_CASE(a_refusal_has_a_remedy)
 {
     look(true);
-    assert_non_null(strstr(lab_str_text(&said),
+    assert_non_null(strstr(lab_str_text(&printed),
                            "CUPTI: another profiler has it: end another "
                            "profiler"));
 }
 
 int main(void)
 {
-    lab_str_init(&said);
+    lab_str_init(&printed);
     int failed = test_run_all(NULL, NULL);
-    lab_str_release(&said);
+    lab_str_release(&printed);
     return failed;
 }

@@ -106,7 +106,7 @@ TEST_CASE(numbers_and_gradients_agree)
 
 /* ---- names ---- */
 
-NET_CASE(a_block_stands_for_its_nodes)
+NET_CASE(a_block_has_its_nodes)
 {
     static const char *const ids[] = {
         "block1.ln1",  "block1.attn", "block1.r", "block1.ln2", "block1.ff1",

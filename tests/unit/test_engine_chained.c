@@ -235,7 +235,7 @@ TEST_CASE(what_does_not_fit_is_refused)
             "[network.state-twice] more (lstm): starts from enc");
 }
 
-TEST_CASE(no_memory_is_said_and_nothing_is_lost)
+TEST_CASE(no_memory_is_an_error_and_nothing_is_lost)
 {
     enum lab_status st = LAB_E_NOMEM;
     int64_t fails = 1;

@@ -242,7 +242,7 @@ NET_CASE(a_check_can_be_cancelled)
     assert_null(r);
 }
 
-/* Inputs of 0 and biases of 0: every relu stands at its corner, where the
+/* Inputs of 0 and biases of 0: every relu is at its corner, where the
  * central difference is half of the slope to the right. */
 NET_CASE(a_corner_is_no_error)
 {

@@ -184,7 +184,7 @@ TEST_CASE(a_network_answers)
     net_free(&n);
 }
 
-TEST_CASE(a_network_without_words_says_so)
+TEST_CASE(a_network_without_words_is_refused)
 {
     struct net n;
     struct lab_neighbours got;

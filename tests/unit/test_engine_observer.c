@@ -1,4 +1,4 @@
-/* Who is told: proper pairs of begin and end, whatever the walk does. */
+/* The observer gets proper pairs of begin and end, whatever the walk does. */
 #include "test.h"
 
 #include "base/clock.h"
@@ -217,7 +217,7 @@ NET_CASE(observers_see_proper_nesting)
     net_steps(n, 3);
     assert_int_equal(w.steps, steps + 7);
     good(&w, "steps after back");
-    /* Over the start of the iteration: what runs again is not told. */
+    /* Over the start of the iteration: what runs again is not reported. */
     assert_ok(lab_walk_back(n->walk, steps));
     assert_int_equal(lab_walk_iteration(n->walk), 0);
     assert_int_equal(w.steps, steps + 7);
@@ -284,7 +284,7 @@ NET_CASE(training_is_observed_in_samples)
     assert_int_equal(w.depth, 0);
 }
 
-/* All are told; the kernels of ever fewer are recorded. */
+/* All are reported; the kernels of ever fewer are recorded. */
 NET_CASE(evaluations_are_sampled_too)
 {
     enum { COUNT = 80 };

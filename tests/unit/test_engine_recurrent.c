@@ -400,7 +400,7 @@ TEST_CASE(shapes_that_do_not_fit)
     refused(&n, LAB_E_SHAPE, "[op.loss.targets] net.md:", "");
 }
 
-TEST_CASE(no_memory_is_said_and_nothing_is_lost)
+TEST_CASE(no_memory_is_an_error_and_nothing_is_lost)
 {
     enum lab_status st = LAB_E_NOMEM;
     int64_t fails = 1;

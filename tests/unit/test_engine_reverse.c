@@ -147,7 +147,7 @@ static void decode_by_hand(struct net *n, const char *from, int length,
                            char *out)
 {
     int forward = lab_walk_schedule(n->walk)->phase_first[LAB_LOSS];
-    int said[16];
+    int decoded[16];
     for (int t = 0; t < length; t++) {
         assert_ok(lab_walk_begin(n->walk));
         if (lab_walk_position(n->walk) == 0)
@@ -158,16 +158,16 @@ static void decode_by_hand(struct net *n, const char *from, int length,
             net_put(n, "decoder", k,
                     k == 0  ? lab_data_begin_id(n->data)
                     : k > t ? 0
-                            : said[k - 1]);
+                            : decoded[k - 1]);
         }
         net_steps(n, forward);
-        said[t] = 0;
+        decoded[t] = 0;
         for (int c = 1; c < 7; c++) {
             if (net_get(n, "fc.out", t * 7 + c) >
-                net_get(n, "fc.out", t * 7 + said[t]))
-                said[t] = c;
+                net_get(n, "fc.out", t * 7 + decoded[t]))
+                decoded[t] = c;
         }
-        out[t] = (char)('0' + said[t]);
+        out[t] = (char)('0' + decoded[t]);
     }
     out[length] = '\0';
 }
@@ -247,7 +247,7 @@ NET_CASE(what_was_never_seen_is_reversed)
     assert_true(last.exact > 0.6);
 }
 
-TEST_CASE(no_memory_is_said_and_nothing_is_lost)
+TEST_CASE(no_memory_is_an_error_and_nothing_is_lost)
 {
     enum lab_status st = LAB_E_NOMEM;
     int64_t fails = 1;
@@ -283,7 +283,7 @@ TEST_CASE(no_memory_is_said_and_nothing_is_lost)
     net_free(&n);
 }
 
-/* ---- what stands beside a map ---- */
+/* ---- the text beside a map ---- */
 
 struct look {
     struct net net;

@@ -315,7 +315,7 @@ FIXTURE_CASE(many_steps_stop_at_a_break)
     assert_string_equal(
         f->snap.stop_reason,
         "breakpoint 1: act.relu; c goes on, delete 1 removes it");
-    post_and_settle(f, LAB_DO_STEP, 2); /* it does not stop where it stands */
+    post_and_settle(f, LAB_DO_STEP, 2); /* it does not stop at once */
     assert_int_equal(f->snap.position, 4);
     post_and_settle(f, LAB_DO_RESTART, 0);
     post_and_settle(f, LAB_DO_NEXT, 3);
@@ -554,23 +554,23 @@ TEST_CASE_WITH(an_earlier_training_is_named, start_patient, end)
 {
     struct fixture *f = *state;
     char want[80];
-    const char *said = NULL;
+    const char *reason = NULL;
     double lowest = INFINITY;
     long long after = 0;
-    for (int i = 0; i < 9 && !said; i++) {
+    for (int i = 0; i < 9 && !reason; i++) {
         post_and_settle(f, LAB_DO_TRAIN, 3);
-        said = strstr(f->snap.stop_reason, "; an earlier");
+        reason = strstr(f->snap.stop_reason, "; an earlier");
         double own = f->snap.held.value[f->snap.iteration];
-        assert_true(!said || own > lowest);
+        assert_true(!reason || own > lowest);
         if (own < lowest) {
             lowest = own;
             after = (long long)f->snap.iteration + 1;
         }
     }
-    assert_non_null(said);
+    assert_non_null(reason);
     snprintf(want, sizeof(want), "; an earlier training had %.4g after %lld",
              lowest, after);
-    assert_string_equal(said, want);
+    assert_string_equal(reason, want);
 }
 
 /* The news of iterations at speed come late: none is taken for one of a way that was
@@ -639,7 +639,7 @@ TEST_CASE_WITH(a_break_on_the_loss_goes_before_an_early_stop, start_rising, end)
 }
 
 /* The plan has the names, and no step of this walk fits. */
-FIXTURE_CASE(what_fits_no_step_is_left_out_and_said)
+FIXTURE_CASE(what_fits_no_step_is_left_out_with_a_note)
 {
     enum { MANY = LAB_MAX_BREAKS + 1 };
     static struct lab_break_spec list[MANY];
@@ -942,7 +942,7 @@ static void heard_restarted(void *user, struct lab_walk *walk, uint64_t seed,
     h->seed = seed;
     h->iteration = before->iteration;
     h->first_loss = before->losses.n > 0 ? before->losses.value[0] : NAN;
-    /* The walk still stands where it ended. */
+    /* The walk is still where it ended. */
     assert_int_equal(lab_walk_iteration(walk), before->iteration);
 }
 
@@ -983,7 +983,7 @@ static double trained_loss(struct fixture *f)
     return f->snap.losses.value[2];
 }
 
-/* What `lr` sets is what the lesson could have said, to the last bit. */
+/* `lr` and the lesson's key give the same bits. */
 static void trains_with_another_rate(struct fixture *f, const char *optimizer)
 {
     struct lab_command other = {.kind = LAB_DO_RESTART, .lr = 0.25};

@@ -277,7 +277,7 @@ static void hear_in_order(struct heard *heard, const struct lab_observer *o)
     net_free(&b);
 }
 
-TEST_CASE(every_loss_is_told_in_order)
+TEST_CASE(every_loss_is_reported_in_order)
 {
     struct heard heard = {.n = 0};
     struct heard plain = {.n = 0};
@@ -392,7 +392,7 @@ TEST_CASE(an_iteration_that_failed_begins_once)
 }
 
 struct nodes_heard {
-    int64_t exec; /* of the graph that is open or was told last */
+    int64_t exec; /* of the graph that is open or was reported last */
     int graphs;
     int done;
     int walked;
@@ -441,7 +441,7 @@ static void hear_node_step(void *user, const struct lab_step_event *e)
 }
 
 /* With nodes asked for, recorded iterations are launched too, and their steps
- * are told afterwards; the numbers stay. */
+ * are reported afterwards; the numbers stay. */
 TEST_CASE(recorded_iterations_may_be_graphs)
 {
     enum { COUNT = 40 };

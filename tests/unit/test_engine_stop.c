@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "unit/net.h"
 
-/* Says stop from its `after`th call on, and then takes longer than a short
+/* Asks to stop from its `after`th call on, and then takes longer than a short
  * iteration is waited for. */
 struct asker {
     int asked;
@@ -303,7 +303,7 @@ TEST_CASE(going_back_ends_on_the_way)
     net_free(&n);
 }
 
-/* Says stop from the moment on at which step `from` is the next. */
+/* Asks to stop from the moment on at which step `from` is the next. */
 struct at_step {
     const struct net *n;
     int from;

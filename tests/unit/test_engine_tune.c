@@ -893,7 +893,7 @@ NET_CASE(a_step_that_does_not_fit_ends_one_name)
 }
 
 /* Who had the last word. */
-NET_CASE(a_step_says_by_what_it_was_chosen)
+NET_CASE(a_step_has_the_reason_of_its_choice)
 {
     large(n);
     struct lab_tuning *t = new_tuning();

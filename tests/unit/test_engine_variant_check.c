@@ -22,18 +22,18 @@ static int back_to_start(void **state)
 TEST_CASE_WITH(what_ships_is_never_withdrawn, back_to_start, back_to_start)
 {
     struct lab_backend *be;
-    struct lab_str said;
-    lab_str_init(&said);
+    struct lab_str report;
+    lab_str_init(&report);
     assert_ok(lab_backend_open(&be, "cpu", 0));
-    assert_ok(lab_backend_check(be, NULL, &said));
-    assert_string_equal(lab_str_text(&said), "");
+    assert_ok(lab_backend_check(be, NULL, &report));
+    assert_string_equal(lab_str_text(&report), "");
     int n;
     const struct lab_kernel_set *const *sets = be->ops->sets(be, LAB_F32, &n);
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < sets[i]->count; k++)
             assert_false(lab_variant_disabled(&sets[i]->variants[k]));
     }
-    lab_str_release(&said);
+    lab_str_release(&report);
     lab_backend_close(be);
 }
 
@@ -133,8 +133,8 @@ static enum lab_status relu_when_prepared(const struct lab_call *call)
     return relu_is_right(call);
 }
 
-static const struct lab_variant choosy_rows[] = {
-    {.name = "choosy",
+static const struct lab_variant selective_rows[] = {
+    {.name = "selective",
      .step = "relu",
      .phase = LAB_FORWARD,
      .run = relu_when_prepared,
@@ -150,27 +150,27 @@ static const struct lab_variant choosy_rows[] = {
      .run = relu_is_right,
      .prepare = prepare_breaks},
 };
-static const struct lab_kernel_set choosy_set = {"relu", choosy_rows, 3};
+static const struct lab_kernel_set selective_set = {"relu", selective_rows, 3};
 
 /* Some sizes refused: still offered. All of them: not, and nothing is reported. Any
  * other failure is one. */
 TEST_CASE_WITH(a_variant_may_refuse_sizes, back_to_start, back_to_start)
 {
-    struct lab_str said;
+    struct lab_str report;
     prepared = 0;
-    join_backend_add(&choosy_set);
+    join_backend_add(&selective_set);
     struct lab_backend *be = join_backend();
-    lab_str_init(&said);
-    assert_ok(lab_backend_check(be, NULL, &said));
+    lab_str_init(&report);
+    assert_ok(lab_backend_check(be, NULL, &report));
     assert_true(prepared > 1);
-    assert_false(lab_variant_disabled(&choosy_rows[0]));
-    assert_true(lab_variant_disabled(&choosy_rows[1]));
-    assert_true(lab_variant_disabled(&choosy_rows[2]));
-    assert_null(strstr(lab_str_text(&said), "choosy"));
-    assert_null(strstr(lab_str_text(&said), "never"));
+    assert_false(lab_variant_disabled(&selective_rows[0]));
+    assert_true(lab_variant_disabled(&selective_rows[1]));
+    assert_true(lab_variant_disabled(&selective_rows[2]));
+    assert_null(strstr(lab_str_text(&report), "selective"));
+    assert_null(strstr(lab_str_text(&report), "never"));
     assert_non_null(
-        strstr(lab_str_text(&said), "variant breaks: failed (no luck)"));
-    lab_str_release(&said);
+        strstr(lab_str_text(&report), "variant breaks: failed (no luck)"));
+    lab_str_release(&report);
     lab_backend_close(be);
 }
 
@@ -197,20 +197,20 @@ static const struct lab_kernel_set large_set = {"relu", large_rows, 1};
  * variant again. */
 TEST_CASE_WITH(no_memory_is_no_verdict, back_to_start, back_to_start)
 {
-    struct lab_str said;
+    struct lab_str report;
     room = false;
     join_backend_add(&large_set);
     struct lab_backend *be = join_backend();
-    lab_str_init(&said);
-    assert_int_equal(lab_backend_check(be, NULL, &said), LAB_E_NOMEM);
+    lab_str_init(&report);
+    assert_int_equal(lab_backend_check(be, NULL, &report), LAB_E_NOMEM);
     assert_false(lab_variant_disabled(&large_rows[0]));
-    assert_string_equal(lab_str_text(&said), "");
+    assert_string_equal(lab_str_text(&report), "");
     room = true;
     asked = 0;
-    assert_ok(lab_backend_check(be, NULL, &said));
+    assert_ok(lab_backend_check(be, NULL, &report));
     assert_true(asked > 0);
     assert_false(lab_variant_disabled(&large_rows[0]));
-    lab_str_release(&said);
+    lab_str_release(&report);
     lab_backend_close(be);
 }
 
@@ -228,8 +228,8 @@ TEST_CASE_WITH(a_schedule_is_refused_with_the_step, back_to_start,
 {
     struct net n;
     const struct lab_variant_choice choice[] = {{"relu1", "never"},
-                                                {"relu1", "choosy"}};
-    join_backend_add(&choosy_set);
+                                                {"relu1", "selective"}};
+    join_backend_add(&selective_set);
     net_init(&n);
     net_tensor(&n, "x 2,3", NULL);
     net_tensor(&n, "y 2,3", NULL);
@@ -245,24 +245,24 @@ TEST_CASE_WITH(a_schedule_is_refused_with_the_step, back_to_start,
     assert_int_equal(prepared, 1);
     /* Named by its op, a step that is not served runs as it did; a choice that
      * serves nothing at all is still an error. */
-    const struct lab_variant_choice by_op[] = {{"*", "choosy"},
+    const struct lab_variant_choice by_op[] = {{"*", "selective"},
                                                {"relu", "never"}};
     assert_int_equal(lab_walk_choose(n.walk, by_op + 1, 1), LAB_E_UNSUPPORTED);
     assert_true(error_is("[unsupported] not on this device"));
     prepared = 0;
     assert_ok(lab_walk_choose(n.walk, by_op, 1));
-    assert_string_equal(variant_of(&n, "relu1"), "choosy");
+    assert_string_equal(variant_of(&n, "relu1"), "selective");
     assert_string_equal(variant_of(&n, "relu2"), "naive");
     net_free(&n);
 }
 
 TEST_CASE_WITH(wrong_steps_are_withdrawn, back_to_start, back_to_start)
 {
-    struct lab_str said;
+    struct lab_str report;
     join_backend_add(&relu_set);
     struct lab_backend *be = join_backend();
-    lab_str_init(&said);
-    assert_ok(lab_backend_check(be, NULL, &said));
+    lab_str_init(&report);
+    assert_ok(lab_backend_check(be, NULL, &report));
     const bool want[] = {true, true, true, false, true};
     for (int i = 0; i < 5; i++)
         assert_int_equal(lab_variant_disabled(&relu_rows[i]), want[i]);
@@ -273,8 +273,8 @@ TEST_CASE_WITH(wrong_steps_are_withdrawn, back_to_start, back_to_start)
         "relu relu backward, variant right: is "};
     int lines = 0;
     for (int i = 0; i < 4; i++)
-        assert_non_null(strstr(lab_str_text(&said), words[i]));
-    for (const char *p = lab_str_text(&said); *p; p++)
+        assert_non_null(strstr(lab_str_text(&report), words[i]));
+    for (const char *p = lab_str_text(&report); *p; p++)
         lines += *p == '\n';
     assert_int_equal(lines, 4);
     /* Not offered again, by name or in a list. */
@@ -289,10 +289,10 @@ TEST_CASE_WITH(wrong_steps_are_withdrawn, back_to_start, back_to_start)
         assert_string_not_equal(names[i], "forgets");
     }
     /* Once a process: nothing more is reported. */
-    lab_str_clear(&said);
-    assert_ok(lab_backend_check(be, NULL, &said));
-    assert_string_equal(lab_str_text(&said), "");
-    lab_str_release(&said);
+    lab_str_clear(&report);
+    assert_ok(lab_backend_check(be, NULL, &report));
+    assert_string_equal(lab_str_text(&report), "");
+    lab_str_release(&report);
     lab_backend_close(be);
 }
 
@@ -312,28 +312,28 @@ TEST_CASE_WITH(only_the_ops_of_a_plan_are_judged, back_to_start, back_to_start)
 {
     struct net without;
     struct net with;
-    struct lab_str said;
-    lab_str_init(&said);
+    struct lab_str report;
+    lab_str_init(&report);
     join_backend_add(&relu_set);
     struct lab_backend *be = join_backend();
     plan_of(&without, "act1 tanh");
     plan_of(&with, "act1 relu");
-    assert_ok(lab_backend_check(be, without.plan, &said));
-    assert_string_equal(lab_str_text(&said), "");
+    assert_ok(lab_backend_check(be, without.plan, &report));
+    assert_string_equal(lab_str_text(&report), "");
     for (int i = 0; i < 5; i++)
         assert_false(lab_variant_disabled(&relu_rows[i]));
     const bool want[] = {true, true, true, false, true};
-    assert_ok(lab_backend_check(be, with.plan, &said));
+    assert_ok(lab_backend_check(be, with.plan, &report));
     for (int i = 0; i < 5; i++)
         assert_int_equal(lab_variant_disabled(&relu_rows[i]), want[i]);
     assert_non_null(
-        strstr(lab_str_text(&said), "relu relu forward, variant leaks: is "));
+        strstr(lab_str_text(&report), "relu relu forward, variant leaks: is "));
     /* Once a process, an op, whichever plan asks; the rest when all are asked for. */
-    lab_str_clear(&said);
-    assert_ok(lab_backend_check(be, with.plan, &said));
-    assert_ok(lab_backend_check(be, NULL, &said));
-    assert_string_equal(lab_str_text(&said), "");
-    lab_str_release(&said);
+    lab_str_clear(&report);
+    assert_ok(lab_backend_check(be, with.plan, &report));
+    assert_ok(lab_backend_check(be, NULL, &report));
+    assert_string_equal(lab_str_text(&report), "");
+    lab_str_release(&report);
     net_free(&without);
     net_free(&with);
     lab_backend_close(be);
@@ -373,8 +373,8 @@ TEST_CASE_WITH(ops_without_a_network_are_judged, back_to_start, back_to_start)
     const struct lab_kernel_set *const sets[] = {&flatten_set, &sum_set};
     for (int i = 0; i < 2; i++) {
         struct net n;
-        struct lab_str said;
-        lab_str_init(&said);
+        struct lab_str report;
+        lab_str_init(&report);
         back_to_start(NULL);
         join_backend_add(sets[i]);
         struct lab_backend *be = join_backend();
@@ -385,9 +385,9 @@ TEST_CASE_WITH(ops_without_a_network_are_judged, back_to_start, back_to_start)
                   "fc2 dense units=3 from=fc0", "add1 add from=fc1,fc2");
         net_train(&n, "mse", "sgd lr=0.1");
         net_walk_on(&n, join_backend());
-        assert_ok(lab_backend_check(be, n.plan, &said));
+        assert_ok(lab_backend_check(be, n.plan, &report));
         assert_true(lab_variant_disabled(&sets[i]->variants[0]));
-        lab_str_release(&said);
+        lab_str_release(&report);
         net_free(&n);
         lab_backend_close(be);
     }
@@ -456,17 +456,17 @@ static const struct lab_kernel_set group_set = {"dense", group_rows, 2};
 
 TEST_CASE_WITH(wrong_groups_are_withdrawn, back_to_start, back_to_start)
 {
-    struct lab_str said;
+    struct lab_str report;
     join_backend_add(&group_set);
     struct lab_backend *be = join_backend();
-    lab_str_init(&said);
-    assert_ok(lab_backend_check(be, NULL, &said));
+    lab_str_init(&report);
+    assert_ok(lab_backend_check(be, NULL, &report));
     if (lab_variant_disabled(&group_rows[0]))
-        fail_msg("%s", lab_str_text(&said));
+        fail_msg("%s", lab_str_text(&report));
     assert_true(lab_variant_disabled(&group_rows[1]));
     assert_non_null(
-        strstr(lab_str_text(&said), "dense (group) forward, variant holed"));
-    lab_str_release(&said);
+        strstr(lab_str_text(&report), "dense (group) forward, variant holed"));
+    lab_str_release(&report);
     lab_backend_close(be);
 }
 
@@ -484,14 +484,14 @@ static const struct lab_kernel_set alone_set = {"dense", alone_rows, 1};
 
 TEST_CASE_WITH(a_group_without_activations_stays, back_to_start, back_to_start)
 {
-    struct lab_str said;
+    struct lab_str report;
     join_backend_add(&alone_set);
     struct lab_backend *be = join_backend();
-    lab_str_init(&said);
-    assert_ok(lab_backend_check(be, NULL, &said));
+    lab_str_init(&report);
+    assert_ok(lab_backend_check(be, NULL, &report));
     if (lab_variant_disabled(&alone_rows[0]))
-        fail_msg("%s", lab_str_text(&said));
-    lab_str_release(&said);
+        fail_msg("%s", lab_str_text(&report));
+    lab_str_release(&report);
     lab_backend_close(be);
 }
 
@@ -534,29 +534,29 @@ static const struct lab_kernel_set attend_set = {"scaled_dot_attention",
 TEST_CASE_WITH(a_group_is_not_judged_where_it_does_not_serve, back_to_start,
                back_to_start)
 {
-    struct lab_str said;
+    struct lab_str report;
     join_backend_add(&attend_set);
     struct lab_backend *be = join_backend();
-    lab_str_init(&said);
-    assert_ok(lab_backend_check(be, NULL, &said));
+    lab_str_init(&report);
+    assert_ok(lab_backend_check(be, NULL, &report));
     if (lab_variant_disabled(&attend_rows[0]))
-        fail_msg("%s", lab_str_text(&said));
-    lab_str_release(&said);
+        fail_msg("%s", lab_str_text(&report));
+    lab_str_release(&report);
     lab_backend_close(be);
 }
 
 TEST_CASE_WITH(the_null_backend_is_not_judged, back_to_start, back_to_start)
 {
     struct lab_backend *be;
-    struct lab_str said;
-    lab_str_init(&said);
+    struct lab_str report;
+    lab_str_init(&report);
     assert_ok(lab_backend_open(&be, "null", 0));
-    assert_ok(lab_backend_check(be, NULL, &said));
-    assert_string_equal(lab_str_text(&said), "");
+    assert_ok(lab_backend_check(be, NULL, &report));
+    assert_string_equal(lab_str_text(&report), "");
     assert_non_null(
         lab_backend_variant(be, LAB_F32, "relu", "relu", LAB_FORWARD, NULL));
     lab_backend_close(be);
-    lab_str_release(&said);
+    lab_str_release(&report);
 }
 
 static atomic_int check_ended;

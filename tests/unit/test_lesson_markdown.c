@@ -148,7 +148,7 @@ TEST_CASE(tables_fit)
 
 TEST_CASE(quotes_headings_rules)
 {
-    check_wrapped("> said\n> so\n", 40, "│ said so\n");
+    check_wrapped("> quoted\n> so\n", 40, "│ quoted so\n");
     check_wrapped("# Top\n\n### Low\n\n---\n", 20,
                   "Top\n───\n\nLow\n\n────────────────────\n");
     check_wrapped("[text](https://example.org) [#](#a)", 60,
@@ -317,7 +317,7 @@ TEST_CASE(no_line_is_too_long)
     lab_lesson_free(l);
 }
 
-TEST_CASE(short_memory_is_told)
+TEST_CASE(short_memory_is_an_error)
 {
     struct lab_lesson *l = parse("- a **b**\n\n| a | b |\n|-|-|\n| c | d |\n"
                                  "\n```\ncode\n```\n");

@@ -120,7 +120,7 @@ TEST_CASE(text_stays_harmless)
     lab_str_release(&out);
 }
 
-TEST_CASE(short_memory_is_told)
+TEST_CASE(short_memory_is_an_error)
 {
     for (int64_t n = 1; n < 100; n++) {
         struct lab_str out;

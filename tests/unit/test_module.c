@@ -48,7 +48,7 @@ TEST_CASE(only_the_named_folder_is_searched)
     assert_null(address);
 }
 
-TEST_CASE(without_the_variable_it_stands_beside_the_program)
+TEST_CASE(without_the_variable_it_is_beside_the_program)
 {
     void *handle = NULL;
     unsetenv(VARIABLE);

@@ -182,7 +182,7 @@ TEST_CASE(mistakes_are_found)
     lab_backend_close(be);
 }
 
-TEST_CASE(what_cannot_run_says_why)
+TEST_CASE(what_cannot_run_has_its_reason)
 {
     const struct {
         struct lab_variant variant;
@@ -325,10 +325,10 @@ static const struct lab_variant stand_in = {
 static const struct lab_variant wrong_one = {
     .name = "5x5", .run = forgets_the_second, .family = "tuned"};
 
-static const struct lab_variant *stands(void *user,
-                                        const struct lab_variant *tuned,
-                                        const struct lab_ladder_size *size,
-                                        struct lab_variant_note *note)
+static const struct lab_variant *candidate(void *user,
+                                           const struct lab_variant *tuned,
+                                           const struct lab_ladder_size *size,
+                                           struct lab_variant_note *note)
 {
     (void)user;
     assert_true(tuned->tuned);
@@ -338,7 +338,7 @@ static const struct lab_variant *stands(void *user,
     return size->dim[0] == 9 ? &wrong_one : &stand_in;
 }
 
-TEST_CASE(a_candidate_stands_for_the_tuned_variant)
+TEST_CASE(a_candidate_replaces_the_tuned_variant)
 {
     const struct lab_variant tuned = {
         .name = "tuned", .run = right, .tuned = true, .model = {.item_ns = 7}};
@@ -358,7 +358,7 @@ TEST_CASE(a_candidate_stands_for_the_tuned_variant)
                                .n_sizes = 3,
                                .repeats = LAB_LADDER_REPEATS_MIN,
                                .seed = 5,
-                               .resolve_tuned = stands,
+                               .resolve_tuned = candidate,
                                .row = see,
                                .user = &s};
     assert_ok(lab_ladder_run(&c));

@@ -251,7 +251,7 @@ TEST_CASE(refusals_name_their_remedy)
     count_fails("[unsupported] virtual GPU");
 }
 
-TEST_CASE(a_kernel_that_is_missing_is_told)
+TEST_CASE(a_kernel_that_is_missing_is_reported)
 {
     memset(fake, 0, sizeof(*fake));
     fake->lost_range = 1;

@@ -318,7 +318,7 @@ FIXTURE_CASE(starts_once_and_again_after_stop)
     ops->stop();
     ops->stop();
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 1);
-    launch("nobody listens", 1);
+    launch("not recorded", 1);
     assert_ok(start(t));
     launch("second", 1);
     flush();
@@ -370,7 +370,7 @@ FIXTURE_CASE(another_thread_waits_for_its_turn)
     ops->stop();
 }
 
-FIXTURE_CASE(a_flush_that_fails_says_why)
+FIXTURE_CASE(a_flush_that_fails_has_its_reason)
 {
     assert_ok(start(t));
     fake->flush_gives = CUPTI_ERROR_UNKNOWN;

@@ -106,7 +106,7 @@ FIXTURE_CASE(work_of_unreported_steps_is_counted_and_left_out)
     struct lab_record sync = {.kind = LAB_RECORD_SYNC};
     sync.u.api.exec = LAB_EXEC_DROPPED;
     call(j, LAB_EXEC_DROPPED);
-    kernel(j, LAB_EXEC_DROPPED, "nobody's");
+    kernel(j, LAB_EXEC_DROPPED, "unreported");
     lab_join_record(j, &copy);
     copy.kind = LAB_RECORD_MEMSET;
     lab_join_record(j, &copy);
@@ -155,8 +155,8 @@ FIXTURE_CASE(what_was_over_before_the_run_is_not_of_it)
     lab_join_free(j);
 }
 
-/* One of five kinds, of a step, between steps, of a step of which nobody is
- * told, of no known step, of a graph's node; over before the run or not. */
+/* One of five kinds, of a step, between steps, of a step that is not
+ * reported, of no known step, of a graph's node; over before the run or not. */
 static void any_record(struct lab_join *j, uint32_t *seed)
 {
     static const int64_t execs[] = {1, 7, LAB_EXEC_BETWEEN, LAB_EXEC_DROPPED,

@@ -89,7 +89,7 @@ TEST_CASE(other_launches_stay_as_they_are)
 }
 
 /* The graph's other iterations, that are not reported, however many. */
-TEST_CASE(launches_nobody_is_told_of_are_not_recorded)
+TEST_CASE(unreported_launches_are_not_recorded)
 {
     enum { LAUNCHES = 100 };
     struct kept *k = kept_new();
@@ -106,7 +106,7 @@ TEST_CASE(launches_nobody_is_told_of_are_not_recorded)
     kept_free(k);
 }
 
-TEST_CASE(short_memory_is_said)
+TEST_CASE(short_memory_is_an_error)
 {
     struct kept *k = kept_new();
     struct lab_join *j = join_new(k);

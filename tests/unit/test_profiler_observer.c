@@ -464,7 +464,7 @@ FIXTURE_CASE(another_version_of_the_table_is_not_used)
     assert_int_equal(gpu.started, 0);
 }
 
-FIXTURE_CASE(a_failed_flush_says_why)
+FIXTURE_CASE(a_failed_flush_has_its_reason)
 {
     struct lab_observer o;
     struct lab_profiler *p = make(k, &o, on_gpu);

@@ -186,7 +186,7 @@ static int look(void)
     return found;
 }
 
-TEST_CASE_WITH(readers_wait_for_nobody, setup, NULL)
+TEST_CASE_WITH(readers_never_wait, setup, NULL)
 {
     pthread_t thread;
     noting = true;

@@ -145,7 +145,7 @@ TEST_CASE(at_the_ridge_and_beside_it)
     close_to(p.share, 0.02);
 }
 
-TEST_CASE(latency_says_why)
+TEST_CASE(latency_has_its_reason)
 {
     struct lab_roofline_work w = make_work(1e6, 4e6, 4000);
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
@@ -302,7 +302,7 @@ TEST_CASE(additions_to_one_address)
     HAS_NOT(ONE_ADDRESS);
 }
 
-TEST_CASE(warm_caches_are_said)
+TEST_CASE(warm_caches_are_named)
 {
     struct lab_roofline_work w = make_work(1e6, 4e6, 1e4);
     HAS_NOT(WARM);
@@ -351,7 +351,7 @@ TEST_CASE(a_fused_variant_must_exist)
 }
 
 /* 128 blocks leave 4 of 132 SMs without work: 3 %, not the way from 26 %. */
-TEST_CASE(idle_sms_explain_or_are_not_said)
+TEST_CASE(idle_sms_are_named_where_they_explain)
 {
     struct lab_roofline_work w = make_work(1e9, 4e9, 1e6 / 0.26);
     w.blocks = 128;

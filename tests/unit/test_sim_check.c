@@ -261,7 +261,7 @@ TEST_CASE(an_access_within_memory_is_no_finding)
     bench_close(b);
 }
 
-TEST_CASE(a_row_is_said_where_lanes_lie_in_a_row)
+TEST_CASE(consecutive_lanes_are_reported_as_a_row)
 {
     struct bench *b = bench_open(1, ALL, false);
     float *x = tensor(b, 4096, "x", 0, 8, 128, true);
@@ -772,7 +772,7 @@ TEST_CASE(faults_of_arrays_in_shared_memory_are_counted_apart)
     bench_close(b);
 }
 
-/* Races in global memory are told when the block is gone. A thread that was ended
+/* Races in global memory are reported when the block has ended. A thread that was ended
  * before the race is its cause; one that was ended after it is not. */
 TEST_CASE(a_race_is_behind_what_ended_its_thread)
 {

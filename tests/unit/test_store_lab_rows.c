@@ -145,7 +145,7 @@ TEST_CASE(names_of_variants)
     assert_ok(lab_bench_names_load(&n, db, run));
     assert_int_equal(n.count, 4);
     assert_true(n.copy_bytes_s == 4e12 && n.fp32_flop_s == 0);
-    named(&n, 0, "naive", "naive 33x20x10"); /* one precision: not said */
+    named(&n, 0, "naive", "naive 33x20x10"); /* one precision: not named */
     named(&n, 1, "mma", "mma 33x20x10");
     named(&n, 8, "mma", "mma 33x20x10, traced");
     lab_bench_names_say_precision(&n);

@@ -157,7 +157,7 @@ SAMPLE_CASE(a_variant_is_compared_with_itself)
         {"wgmma tf32 64", LAB_VERDICT_ONLY_A},
         {"mma bf16 64", LAB_VERDICT_FASTER},
         {"wgmma bf16 64", LAB_VERDICT_SAME},
-        {"cublas bf16 64", LAB_VERDICT_ONLY_B}, /* said in both alike */
+        {"cublas bf16 64", LAB_VERDICT_ONLY_B}, /* the same name in both runs */
         {"mma tf32 128", LAB_VERDICT_ONLY_A},
         {"mma bf16 128", LAB_VERDICT_SAME},
     };

@@ -165,7 +165,7 @@ TEST_CASE(nothing_and_the_same_are_no_difference)
 
 /* Of 2000 pairs of lists of the same kind about one in twenty is called
  * different. */
-TEST_CASE(wrong_alarms_are_as_many_as_said)
+TEST_CASE(false_alarms_are_as_rare_as_stated)
 {
     uint64_t seed = 11;
     int alarms = 0;

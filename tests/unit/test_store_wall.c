@@ -94,7 +94,7 @@ TEST_CASE_WITH(a_graph_has_no_time_between_steps, NULL, sample_cleanup)
     assert_int_equal(sum(&w), 400 * US);
 }
 
-TEST_CASE_WITH(kernels_without_times_are_said, NULL, sample_cleanup)
+TEST_CASE_WITH(kernels_without_times_are_counted, NULL, sample_cleanup)
 {
     struct lab_time_breakdown w = load_changed(NO_GRAPH);
     assert_int_equal(w.wall_ns, 400 * US);
@@ -144,7 +144,7 @@ SAMPLE_CASE(a_cpu_has_steps_alone)
     assert_int_equal(sum(&w), w.wall_ns);
 }
 
-SAMPLE_CASE(untraced_says_so)
+SAMPLE_CASE(an_untraced_run_is_marked)
 {
     int64_t run;
     assert_ok(sample_timeline_cpu(path, &run));

@@ -86,7 +86,7 @@ TEST_CASE(a_wide_table_comes_in_parts)
              "1  fc1.bias  4.00 KiB  cpu\n");
 }
 
-/* Rows of one size each, told apart by their second column; those that have nothing in a
+/* Rows of one size each, that differ in their second column; those that have nothing in a
  * later part are not in it. */
 TEST_CASE(a_part_names_its_rows)
 {

@@ -45,7 +45,7 @@ TEST_CASE(all_rows_full_is_the_last_one)
 enum { LANES = 1 << 17 };
 static const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
 
-/* The lane whose scattered key is `bits`: who knows the factor can choose. */
+/* The lane whose scattered key is `bits`: with the factor one can choose it. */
 static uint64_t lane_of_bits(uint64_t bits)
 {
     uint64_t inverse = factor;

@@ -87,7 +87,7 @@ TEST_CASE_WITH(its_cluster, NULL, sample_cleanup)
 }
 
 /* The second kernel of the second execution was counted, the first was too. */
-TEST_CASE_WITH(what_was_counted_stands_beside_it, NULL, sample_cleanup)
+TEST_CASE_WITH(counted_values_are_beside_the_model, NULL, sample_cleanup)
 {
     struct lab_occupancy_args args;
     assert_ok(load(H200
@@ -100,12 +100,12 @@ TEST_CASE_WITH(what_was_counted_stands_beside_it, NULL, sample_cleanup)
     assert_float_equal((float)args.achieved_pct, 22.5, 1e-6);
 }
 
-TEST_CASE_WITH(what_is_missing_is_said, NULL, sample_cleanup)
+TEST_CASE_WITH(what_is_missing_is_named, NULL, sample_cleanup)
 {
     static const struct {
         const char *sql;
         enum lab_status status;
-        const char *said;
+        const char *error;
     } cases[] = {
         {"", LAB_E_NOTFOUND,
          "[run.no-limits] limits of the GPU of run 1 were not recorded"},
@@ -136,7 +136,7 @@ TEST_CASE_WITH(what_is_missing_is_said, NULL, sample_cleanup)
     struct lab_occupancy_args args;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(load(cases[i].sql, 3, &args), cases[i].status);
-        if (!error_is(cases[i].said))
+        if (!error_is(cases[i].error))
             fail_msg("%s", lab_error());
         sample_dir_remove();
     }

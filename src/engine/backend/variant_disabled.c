@@ -5,7 +5,7 @@
 
 #include "variant_disabled.h"
 
-enum { MAX_WITHDRAWN = 256, MAX_CHECKED = 8, MAX_CHOOSY = 256 };
+enum { MAX_WITHDRAWN = 256, MAX_CHECKED = 8, MAX_SELECTIVE = 256 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct lab_variant *withdrawn[MAX_WITHDRAWN];
 static int n_withdrawn;
@@ -21,8 +21,8 @@ static bool checking;
 static struct {
     const struct lab_variant *variant;
     bool served;
-} choosy[MAX_CHOOSY];
-static int n_choosy;
+} selective[MAX_SELECTIVE];
+static int n_selective;
 
 bool lab_variant_disabled(const struct lab_variant *v)
 {
@@ -60,12 +60,12 @@ bool lab_variant_check_begin(const struct lab_backend_ops *be, uint64_t *ops)
 /* Those that served none of the check's shapes; under the lock. */
 static void withdraw_unserved(void)
 {
-    for (int i = 0; i < n_choosy; i++) {
-        bool known = choosy[i].served;
+    for (int i = 0; i < n_selective; i++) {
+        bool known = selective[i].served;
         for (int k = 0; k < n_withdrawn && !known; k++)
-            known = withdrawn[k] == choosy[i].variant;
+            known = withdrawn[k] == selective[i].variant;
         if (!known && n_withdrawn < MAX_WITHDRAWN)
-            withdrawn[n_withdrawn++] = choosy[i].variant;
+            withdrawn[n_withdrawn++] = selective[i].variant;
     }
 }
 
@@ -84,8 +84,8 @@ void lab_variant_check_end(const struct lab_backend_ops *be, uint64_t whole)
     if (whole)
         withdraw_unserved();
     /* The shapes that a failed check did not reach may be served. */
-    memset(choosy, 0, sizeof(choosy));
-    n_choosy = 0;
+    memset(selective, 0, sizeof(selective));
+    n_selective = 0;
     checking = false;
     pthread_cond_broadcast(&check_ended);
     pthread_mutex_unlock(&lock);
@@ -95,11 +95,11 @@ void lab_variant_tally(const struct lab_variant *v, bool served)
 {
     int at = 0;
     pthread_mutex_lock(&lock);
-    while (at < n_choosy && choosy[at].variant != v)
+    while (at < n_selective && selective[at].variant != v)
         at++;
-    if (at == n_choosy && n_choosy < MAX_CHOOSY)
-        choosy[n_choosy++].variant = v;
-    if (at < n_choosy)
-        choosy[at].served = choosy[at].served || served;
+    if (at == n_selective && n_selective < MAX_SELECTIVE)
+        selective[n_selective++].variant = v;
+    if (at < n_selective)
+        selective[at].served = selective[at].served || served;
     pthread_mutex_unlock(&lock);
 }

@@ -368,7 +368,7 @@ static enum lab_status by_nvcc(const struct lab_sim_source *s,
 
 /* Only the lane that has the value hands one on in __shfl_sync(v, leader): in the others
  * `v` may be without one, as in NVIDIA's own examples, and nvcc leaves it there. clang
- * takes such a branch as always true, unless it is told otherwise. Version 15 has renamed
+ * takes such a branch as always true, without this option. Version 15 has renamed
  * the option. */
 static enum lab_status by_clang(const struct lab_sim_source *s,
                                 const char *compiler, const char *dir,

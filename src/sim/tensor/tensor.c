@@ -3,8 +3,8 @@
  * Warpgroup Level Matrix Instructions".
  *
  * A product gathers its fragments from the lanes' registers into plain matrices,
- * multiplies, and scatters the sums. One function for each of A, B and D says
- * where an element of a lane is in its matrix; all shapes of all three families
+ * multiplies, and scatters the sums. One function for each of A, B and D has
+ * the position of a lane's element in its matrix; all shapes of all three families
  * follow from it.
  *
  * Sums: a product of two fp16, bf16, tf32 or fp8 numbers is exact in fp32 (save

@@ -752,7 +752,7 @@ static void draw_numbers(struct lab_canvas *c, struct lab_rect r,
     lab_heat_legend(c, foot, &m);
 }
 
-/* What the rows of the last batch came out as, where no validation says it. */
+/* The results of the last batch's rows, for a training without validation. */
 static void lab_train_result(struct lab_canvas *c, struct lab_rect r,
                              const struct lab_snapshot *s)
 {

@@ -57,7 +57,7 @@ static long nth;
 static bool and_after;
 static int error_number; /* 0: short */
 static atomic_long counted;
-static atomic_bool told;
+static atomic_bool reported;
 static int trace_fd = -1;
 static int report_fd = -1;
 static _Thread_local bool inside; /* this library's own calls do not count */
@@ -144,14 +144,14 @@ static bool fails(enum kind of, const char *name)
         return false;
     long n = atomic_fetch_add(&counted, 1) + 1;
     bool hit = nth > 0 && (n == nth || (and_after && n > nth));
-    if (trace_fd < 0 && !(hit && !atomic_load(&told)))
+    if (trace_fd < 0 && !(hit && !atomic_load(&reported)))
         return hit;
     int kept = errno;
     inside = true;
     look_at(&c, n, name);
     if (trace_fd >= 0)
         syscall(SYS_write, trace_fd, &c, sizeof(c));
-    if (hit && report_fd >= 0 && !atomic_exchange(&told, true))
+    if (hit && report_fd >= 0 && !atomic_exchange(&reported, true))
         report(&c);
     inside = false;
     errno = kept;

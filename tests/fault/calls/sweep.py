@@ -437,10 +437,10 @@ def judge(sweep, command, known, place, fault, called, done):
         except sqlite3.Error as e:
             wrong.append(f"{db}: {e}")
     if code == 0:
-        told = command.partial and re.search(command.partial, out + err)
-        if not told and command.steady and not known.out.same(out):
+        reported = command.partial and re.search(command.partial, out + err)
+        if not reported and command.steady and not known.out.same(out):
             wrong.append("exit code 0 with another output")
-        if not told and stored != known.tables:
+        if not reported and stored != known.tables:
             wrong.append("exit code 0, other rows are stored")
         for file, reference in known.files.items():
             if file not in texts or not reference.same(texts[file]):

@@ -62,7 +62,7 @@ __global__ void ring(const float *x, float *y)
     }
 #if FAULT == 9 // each thread makes it
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 64;" :: "r"(shared_at(&barrier)) : "memory"); // fault 9: barrier race
-#elif FAULT == 10 // nobody is the 65th
+#elif FAULT == 10 // no thread is the 65th
     if (t == 0)
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 65;" :: "r"(shared_at(&barrier)) : "memory");
 #else

@@ -5,7 +5,7 @@
 
 /* `wanted`: bits of enum lab_content. An error that names what the run has not,
  * LAB_E_NOTFOUND; to be called where something is missing. Where kernels are
- * missing it says of the steps too that they are. */
+ * missing it states whether steps are too. */
 enum lab_status lab_fail_missing(struct lab_database *db, int64_t run,
                                  unsigned wanted);
 /* The same as a line on stderr. */

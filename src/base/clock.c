@@ -1,4 +1,7 @@
-/* clock.c -- the monotonic clock for durations and the wall clock for dates. */
+/* clock.c -- the monotonic clock for durations and the wall clock for dates.
+ *
+ * Also processor time of the process and of a thread, for `lab_tune()`: time
+ * that another program had is not a step's. */
 #include "base/clock.h"
 
 #include <time.h>

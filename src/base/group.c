@@ -1,4 +1,8 @@
-/* Reads the limits of the control group (cgroup v2) that this process is in. */
+/* group.c -- reads the limits of the control group (cgroup v2) that this process
+ * is in.
+ *
+ * A container may have fewer cores and less memory than the machine: the pool
+ * of threads (parallel.c) and the budget of memory (mem.c) ask here. */
 #include "base/group.h"
 
 #include <stdbool.h>

@@ -1,4 +1,7 @@
-/* names.c -- a hash table of texts, with open addressing, at most half full. */
+/* names.c -- a hash table of texts, with open addressing, at most half full.
+ *
+ * Numbers names in the order in which they come. The texts stay the caller's. A
+ * plan finds its tensors with it, a vocabulary its words, intern.c its names. */
 #include "base/names.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* Starting a thread with a stack for its signals, and its priority. */
+/* thread.c -- starting a thread with a stack for its signals, and its priority.
+ *
+ * A stack overflow still reaches the handler that gives the terminal back.
+ * lab_thread_yield() leaves cores to the screen's thread. */
 #include "base/thread.h"
 
 #include <signal.h>

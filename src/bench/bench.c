@@ -1,4 +1,8 @@
-/* What a lab is going to measure: names, sizes, variants, predictions. */
+/* bench.c -- what a lab is going to measure: names, sizes, variants, predictions.
+ *
+ * Reads the words and options of `lapenna-lab lab` into one struct lab_bench,
+ * checks them against the ladder and the backend, and opens it; run.c then
+ * measures. The command, the screen of a lab and `gflops` open their labs here. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-/* lapenna-lab doctor: what this machine can do, and remedies. */
+/* lapenna-lab doctor: what this machine can do, and remedies.
+ *
+ * Prints each finding of ui/doctor.h as text or JSON. The screen of the same
+ * name shows the same findings. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,9 @@
-/* lapenna-lab lab NAME: a ladder of kernels, checked, timed, and recorded. */
+/* lapenna-lab lab NAME: a ladder of kernels, checked, timed, and recorded.
+ *
+ * Reads the words (a ladder, a sweep, a first kernel, `tune`, `index`), refuses
+ * options that these do not use, and hands on: ladders to bench/run.h, sweeps
+ * to bench/sweep.h, first kernels to bench/demo. A lesson of kind lab is the
+ * same words kept in a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

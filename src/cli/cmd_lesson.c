@@ -1,4 +1,8 @@
-/* cmd_lesson.c -- lapenna-lab lesson list|show|lint [LESSON...] */
+/* cmd_lesson.c -- lapenna-lab lesson list|show|lint [LESSON...]
+ *
+ * Lists and prints lessons and reports what is wrong in them. Reading and
+ * checking is src/lesson's; here are the words of the command line, the text
+ * and the JSON. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* lapenna-lab [LESSON]: the screens, or text where there is no terminal. */
+/* cmd_open.c -- lapenna-lab [LESSON]: the screens, or text where there is no
+ * terminal.
+ *
+ * Decides which: home screen, stepper, --plain on standard input, or the tour
+ * of debug/walkthrough.h. Everything after that is theirs. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

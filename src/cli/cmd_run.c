@@ -1,4 +1,8 @@
-/* lapenna-lab run LESSON: train, record, print the summary. */
+/* lapenna-lab run LESSON: train, record, print the summary.
+ *
+ * Opens the lesson as every command does (debug/lesson_run.h), trains it
+ * (debug/training.h) and prints: lines of text with a progress line on a
+ * terminal, or JSON Lines, each after its iteration is in the database. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* lapenna-lab step LESSON: one iteration, every step and tensor. */
+/* lapenna-lab step LESSON: one iteration, every step and tensor.
+ *
+ * Walks one iteration (debug/lesson_run.h) and prints each step with its
+ * outputs as text or JSON; --npy writes the tensors as NumPy's files. Variants
+ * are those of kept times: nothing is measured here. */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>

@@ -1,4 +1,7 @@
-/* lapenna-lab: which command, and nothing else. */
+/* main.c -- lapenna-lab: which command, and nothing else.
+ *
+ * Sets the locale, finds the command in its table, and turns the command's
+ * status into the exit code. Every command is a file cmd_*.c beside it. */
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>

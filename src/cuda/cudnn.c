@@ -1,4 +1,9 @@
-/* cuDNN, found at run time: a machine without it has every other kernel. */
+/* cudnn.c -- cuDNN, found at run time: a machine without it has every other
+ * kernel.
+ *
+ * Loads the library at the first use, resolves its functions into one table
+ * (kernels/library/cudnn_exec.h), and keeps the version or the reason for
+ * `doctor`. */
 #include "library/cudnn_exec.h"
 
 #include <dlfcn.h>

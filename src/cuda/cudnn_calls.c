@@ -1,4 +1,8 @@
-/* A convolution by cuDNN, one call a step: see engine/backend.h. */
+/* cudnn_calls.c -- a convolution by cuDNN, one call a step: see engine/backend.h.
+ *
+ * For the lab `calls`: each descriptor, query, copy and launch of a convolution
+ * by hand, reported with its result. The variants of conv2d do the same with
+ * what they keep (kernels/library/cudnn_entry.cu). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

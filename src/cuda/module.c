@@ -1,4 +1,7 @@
-/* What the program finds in lapenna-lab-cuda.so: one function. */
+/* module.c -- what the program finds in lapenna-lab-cuda.so: one function.
+ *
+ * It hands out the backend, the profiler where it was built, and cuDNN, with
+ * the ABI number that engine/backend/cuda_load.c compares. */
 #include "cuda_priv.h"
 
 #ifdef LAB_WITH_CUPTI

@@ -1,4 +1,9 @@
-/* A launch that waits for a screen: the handshake of two threads. */
+/* kernel_pause.c -- a launch that waits for a screen: the handshake of two
+ * threads.
+ *
+ * The engine's thread is about to launch a kernel on the simulator; while a
+ * screen or --plain has armed the pause, the launch is offered to it and waits
+ * until it lets go. One pause a process. */
 #include "debug/kernel_pause.h"
 
 #include <pthread.h>

@@ -1,4 +1,9 @@
-/* Words and lines of a kernel that is walked: its source, and what lanes touch. */
+/* kernel_text.c -- a kernel that is walked, as text: the line of its source, what
+ * the lanes access and where, instructions, the elements of a thread, findings.
+ *
+ * The walk as lines (kernel_walk.c, for `sim` and --plain) and the screen of a
+ * kernel print these texts, so that they agree. It reads the simulator's
+ * debugger and changes nothing. */
 #include "debug/kernel_text.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
-/* The bare program without a terminal: a tour of the default lesson. */
+/* walkthrough.c -- the bare program without a terminal: a tour of the default
+ * lesson.
+ *
+ * Walks one iteration as text, trains for a few epochs, records that, and names
+ * the commands that go on from there. cli/cmd_open.c calls it. */
 #include "debug/walkthrough.h"
 
 #include <math.h>

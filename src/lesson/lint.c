@@ -1,4 +1,8 @@
-/* lint.c -- what is wrong or unwise in a lesson beyond its syntax. */
+/* lint.c -- what is wrong or unwise in a lesson beyond its syntax.
+ *
+ * `lesson lint` calls it for a lesson that could be read: steps, tensors and
+ * variants that its text names and its network lacks, shapes that do not fit,
+ * odd headings. Each finding has its place in the file. */
 #include "lesson/lint.h"
 
 #include <stdio.h>

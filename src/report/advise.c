@@ -1,4 +1,8 @@
-/* advise.c -- advice for a step that was counted, from the profiler's rules. */
+/* advise.c -- advice for a step that was counted, from the profiler's rules.
+ *
+ * Collects the facts from the live window or from a stored run, and asks
+ * profiler/advice.h. --plain prints it, the stepper and the screens of a run
+ * show it. */
 #include "report/advise.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* counters_text.c -- hardware counters as text for the screen and --plain. */
+/* counters_text.c -- hardware counters as text for the screen and --plain.
+ *
+ * A line a fact that the counters of a step or kernel have, beside what the
+ * formula expects. Also the reason why counted FLOPs are not used in a
+ * roofline. */
 #include "report/counters_text.h"
 
 #include <math.h>

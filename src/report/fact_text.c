@@ -1,4 +1,8 @@
-/* fact_text.c -- a table of facts as text for a terminal, as JSON and as CSV. */
+/* fact_text.c -- a table of facts as text for a terminal, as JSON and as CSV.
+ *
+ * The course's reference tables and calculators (profiles/tables) are read and
+ * computed by src/store; `lapenna-lab table` and the lessons that show one
+ * print them with this. */
 #include "report/fact_text.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* json_line.c -- one JSON object a line on standard output, flushed. */
+/* json_line.c -- one JSON object a line on standard output, flushed.
+ *
+ * The JSON lines of all commands: keys and values by jansson, a record by its table
+ * of fields, and the line of an iteration by hand, of which a fast training has very
+ * many. A lack of memory is an error of the line, never a member that is missing. */
 #include "report/json_line.h"
 #include "report/print.h"
 

@@ -1,4 +1,8 @@
-/* run_facts.c -- the facts of a run, a line each. */
+/* run_facts.c -- the facts of a run, a line each.
+ *
+ * Where it comes from, its figures, how it was recorded: rows that `profile
+ * show`, the HTML page and the screen of a run put into their tables. Unknown
+ * facts have no row. */
 #include "report/run_facts.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* suggest.c -- spells the commands that messages tell the reader to type. */
+/* suggest.c -- spells the commands that messages suggest.
+ *
+ * With the program's name as it was typed, quoted for a shell, and with --db
+ * where the database is not the default one, so that a command can be pasted as
+ * it is printed. */
 #include "report/suggest.h"
 
 #include <stdio.h>

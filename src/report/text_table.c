@@ -1,4 +1,9 @@
-/* text_table.c -- columns of text for a terminal or a pipe. */
+/* text_table.c -- columns of text for a terminal or a pipe.
+ *
+ * Rows are added cell by cell or from a record (store/row_fields.h); then the
+ * columns are as wide as their texts. On a terminal that is too narrow the
+ * table is printed in parts, each with the columns that name a row. Commands
+ * and HTML pages use it. */
 #include "report/text_table.h"
 
 #include <math.h>

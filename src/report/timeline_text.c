@@ -1,4 +1,7 @@
-/* timeline_text.c -- a timeline as text, for --plain and the summary line. */
+/* timeline_text.c -- a timeline as text, for --plain and the summary line.
+ *
+ * The sums of a timeline (store/timeline.h) in one line, its phases and the
+ * facts of a span, for `profile timeline` and the screen of a timeline alike. */
 #include "report/timeline_text.h"
 
 #include <math.h>

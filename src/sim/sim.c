@@ -1,4 +1,7 @@
-/* The simulator's small tables: checks and the devices whose limits it knows. */
+/* sim.c -- the simulator's small tables: checks and limits of devices.
+ *
+ * The id and hint of each kind of finding, and the GPUs that this simulator
+ * plays. */
 #include "sim/sim.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* intern.c -- gives each name a number, once for the process. */
+/* intern.c -- gives each name a number, once for the process.
+ *
+ * Records have fixed sizes and carry the number; a reader of the record asks
+ * for the text. Adding takes a lock, reading takes none; any thread may do
+ * both. */
 #include "trace/intern.h"
 
 #include <pthread.h>

@@ -1,4 +1,9 @@
-/* Which counters are asked for, and what their values mean. */
+/* metric.c -- which counters are asked for, and what their values mean.
+ *
+ * A set (`--counters basic`) is the names that NVIDIA's profiler gives its
+ * metrics; from their values come FLOPs, bytes and shares of a kernel, and
+ * those of a step from its kernels. The profiler asks for the names, store and
+ * reports read the values. */
 #include "trace/metric.h"
 
 #include <math.h>

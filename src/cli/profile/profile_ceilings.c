@@ -1,4 +1,8 @@
-/* profile ceilings: what this device can do at best, measured and kept. */
+/* profile ceilings: what this device can do at best, measured and kept.
+ *
+ * Measures each ceiling that the backend can (engine/ceiling.h), stores it for
+ * the device (store/ceilings.h), and prints it beside the data sheet's.
+ * Rooflines and labs read the stored ones. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,8 @@
-/* profile roofline: every step and kernel of a run under its device's roofs. */
+/* profile roofline: every step and kernel of a run under its device's roofs.
+ *
+ * Prints what report/roofline.h has computed, as text or JSON Lines: the roofs,
+ * a row a step and kernel, and the sentences that explain those that take
+ * longest. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
-/* The CUDA module, loaded at the first use. */
+/* cuda_load.c -- the CUDA module, loaded at the first use.
+ *
+ * The program links no NVIDIA library; this opens lapenna-lab-cuda.so once,
+ * checks its ABI number, and keeps the reason with a remedy where there is
+ * none. Any thread. */
 #include <pthread.h>
 #include <stdio.h>
 

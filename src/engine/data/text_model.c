@@ -1,4 +1,8 @@
-/* The model that counts: which characters followed which three. */
+/* text_model.c -- the model that counts: which characters followed which three.
+ *
+ * The baseline of the lessons about text: bits a character of a table of
+ * counts, on the held-back end. `run` and the screen of a training show it
+ * beside the network's. */
 #include <math.h>
 
 #include "base/mem.h"

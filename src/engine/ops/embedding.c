@@ -1,4 +1,7 @@
-/* embedding: a row of a learned table for every id. */
+/* embedding: a row of a learned table for every id.
+ *
+ * Forward copies rows. Backward adds a gradient's rows to those of the ids: an
+ * id that occurs twice gets both. */
 #include "embedding/embedding.h"
 
 #include "engine/explain.h"

@@ -1,4 +1,9 @@
-/* The steps and explanations of elementwise ops: y = f(x) and dx = dy f'(x). */
+/* unary.c -- the steps and explanations of elementwise ops: y = f(x) and dx = dy
+ * f'(x).
+ *
+ * An op such as relu.c has a struct lab_unary with its function, slope and
+ * texts; LAB_UNARY_OP makes a whole op of that with the functions here. A dense
+ * node that absorbs its activation asks for the same. */
 #include "unary.h"
 
 #include <math.h>

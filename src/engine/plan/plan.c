@@ -1,4 +1,8 @@
-/* plan.c -- the ordered steps of an iteration, and the checks of a plan. */
+/* plan.c -- the ordered steps of an iteration, and the checks of a plan.
+ *
+ * Built by builder.c from a network, then read by any thread and never changed,
+ * but for the learning rate. Finds tensors, nodes and steps by name, makes a
+ * step's call, and gives tensors their first values. */
 #include "engine/plan.h"
 
 #include <assert.h>

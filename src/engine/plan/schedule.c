@@ -1,4 +1,10 @@
-/* schedule.c -- which variant serves each step, and what it prepares. */
+/* schedule.c -- which variant serves each step, and what it prepares.
+ *
+ * A plan becomes a schedule: for each step the choice of the user, of measured
+ * times or of the fixed table; a group's variant hides the group's steps. A
+ * schedule is never changed: another choice makes another one, shared by
+ * counted references. The walk makes it, snapshots of the session keep it, the
+ * stepper's `v` lists the candidates. */
 #include <math.h>
 #include <string.h>
 

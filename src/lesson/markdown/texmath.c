@@ -1,4 +1,9 @@
-/* texmath.c -- TeX formulas as text of a terminal. */
+/* texmath.c -- TeX formulas as text of a terminal.
+ *
+ * The Markdown reader hands it what is between dollar signs. One pass through
+ * the source: commands become their sign, sub- and superscripts the raised
+ * characters where all of them exist, else ^(...) and _(...). A command that is
+ * not known stays as it is. */
 #include "lesson/texmath.h"
 
 #include <stdbool.h>

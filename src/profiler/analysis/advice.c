@@ -1,4 +1,8 @@
-/* advice.c -- rules that turn the numbers of a step or kernel into advice. */
+/* advice.c -- rules that turn the numbers of a step or kernel into advice.
+ *
+ * Facts in, pieces of advice out, each with an id and its numbers; the wording
+ * is sentence.c's. Unknown facts trigger no rule. report/advise.c collects the
+ * facts for --plain and the screens. */
 #include "profiler/advice.h"
 
 #include <math.h>

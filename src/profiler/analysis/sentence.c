@@ -1,4 +1,8 @@
-/* sentence.c -- the wording of what the roofline and the advice state. */
+/* sentence.c -- the wording of what the roofline and the advice state.
+ *
+ * A sentence is an id and numbers; sentences.def has the words, with a brace
+ * for each number and its unit. Tests compare ids and numbers, one golden file
+ * has the words. */
 #include "profiler/sentence.h"
 
 #include <stdlib.h>

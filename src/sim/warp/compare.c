@@ -1,4 +1,8 @@
-/* Comparing and choosing: setp, set, selp, slct, testp. */
+/* compare.c -- comparing and choosing: setp, set, selp, slct, testp.
+ *
+ * sim/kernel/lower.c lowers these instructions with sim_lower_compare(), once a
+ * module; what they do to the lanes of a warp is the function that the lowered
+ * one points to. */
 #include "warp/lanes.h"
 
 enum compare {

@@ -1,4 +1,8 @@
-/* choice.c -- by which times a run's variants were chosen, and the reason in words. */
+/* choice.c -- by which times a run's variants were chosen, and the reason in
+ * words.
+ *
+ * The table of columns of a chosen variant (struct lab_choice_row), which
+ * `profile show` prints, exports write and the start of a run stores. */
 #include "store/choice.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* The winners of `lab tune`, kept for their device. */
+/* tuned.c -- the winners of `lab tune`, kept for their device.
+ *
+ * Every tuning is a row; the newest of a device, lab, size class and precision
+ * counts. `lab` takes its variant `tuned` from it, `doctor` lists the winners. */
 #include "store/tuned.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* baseline.c -- names for runs that others are compared with. */
+/* baseline.c -- names for runs that others are compared with.
+ *
+ * `profile baseline NAME RUN` sets one; `profile` takes baseline:NAME where it
+ * takes a run. */
 #include <string.h>
 
 #include "db/row.h"

@@ -1,4 +1,8 @@
-/* export_csv.c -- steps, kernels, losses and lab rows as CSV. */
+/* export_csv.c -- steps, kernels, losses and lab rows as CSV.
+ *
+ * `profile export --format csv` calls it. All kinds of rows are in one table
+ * with a column `type`; the columns are those of the records' tables of fields,
+ * so that a new column of a record is one here as well. */
 #include <math.h>
 #include <string.h>
 

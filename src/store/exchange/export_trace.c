@@ -1,4 +1,8 @@
-/* export_trace.c -- a run as a JSON trace for Perfetto and chrome://tracing. */
+/* export_trace.c -- a run as a JSON trace for Perfetto and chrome://tracing.
+ *
+ * `profile export --format trace` calls it. Phases, nodes and steps are the
+ * lanes of one process, kernels and copies those of their device and stream,
+ * with arrows from a call to its kernel. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

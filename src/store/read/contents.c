@@ -1,4 +1,7 @@
-/* contents.c -- which kinds of rows a run has. */
+/* contents.c -- which kinds of rows a run has.
+ *
+ * Asked before a command prints, so that a list that is empty comes with its
+ * reason (report/missing.h). */
 #include "store/contents.h"
 
 #include "db/row.h"

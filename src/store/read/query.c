@@ -1,4 +1,9 @@
-/* query.c -- reading the rows of runs, losses and kernels. */
+/* query.c -- reading the rows of runs, losses and kernels.
+ *
+ * Lists and finds runs, fills in the figures of a run that was killed, deletes
+ * runs, and has the table of a run's columns (lab_run_fields) that list, text,
+ * JSON and screen share. Steps and kernels, which are many, have files of their
+ * own beside it. */
 #include "store/query.h"
 
 #include <math.h>

@@ -1,4 +1,9 @@
-/* The kernels of a run, sorted, and the first of a sort without the rest. */
+/* query_kernels.c -- the kernels of a run, sorted, and the first of a sort without
+ * the rest.
+ *
+ * `profile kernels`, exports and labs read up to millions of rows with it. A
+ * page of a sort keeps a heap of its best rows and skips the zones of the index
+ * (store/index) that cannot hold a better one. */
 #include "store/launch.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* The steps of a run, sorted, and the table of their columns. */
+/* query_steps.c -- the steps of a run, sorted, and the table of their columns.
+ *
+ * `profile steps` and CSV read with it; lists on screens take the columns from
+ * lab_kernel_sum_fields and its sibling for steps. */
 #include "store/query.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* trace_lanes.c -- spreads slices that cross over several lanes of a trace. */
+/* trace_lanes.c -- spreads slices that cross over several lanes of a trace.
+ *
+ * A viewer draws slices of one lane as nested calls; two that cross would be
+ * drawn wrong. The first row of a lane where a slice nests gets it.
+ * export_trace.c asks for each. */
 #include "trace_lanes.h"
 
 #include <stdbool.h>

@@ -1,4 +1,8 @@
-/* live.c -- the newest steps and kernels in memory, for the screen. */
+/* live.c -- the newest steps and kernels in memory, for the screen.
+ *
+ * A sink beside the database's: it keeps the newest few thousand records under
+ * a lock and hands each on. The stepper, --plain and labs read a step's kernels
+ * here at once, without asking the database. */
 #include "store/live.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
-/* view_tables.c -- the list of the course's reference tables and calculators. */
+/* view_tables.c -- the list of the course's reference tables and calculators.
+ *
+ * Opened by a key of the home screen; Enter opens a table in view_facts.c. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
-/* view_run.c -- the screen of one run: steps, kernels, losses. */
+/* view_run.c -- the screen of one run: steps, kernels, losses.
+ *
+ * Opened by Enter in the list of runs. It loads through the model that the
+ * program gives it (ui/models.h), never from the database itself, and opens the
+ * flame graph, the facts of the run, and what-if of the row under the cursor. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

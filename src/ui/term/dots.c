@@ -1,4 +1,8 @@
-/* dots.c -- pictures in dots: braille, half blocks or ASCII. */
+/* dots.c -- pictures in dots: braille, half blocks or ASCII.
+ *
+ * A grid of 2 x 4 dots a cell (1 x 2 without braille), or pixels where the
+ * terminal has them. chart.c and the roofline set dots and lines;
+ * lab_dots_show() puts the cells onto the canvas. */
 #include "dots.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* chart.c -- line charts with axes, histograms and gauges in character cells. */
+/* chart.c -- line charts with axes, histograms and gauges in character cells.
+ *
+ * A widget: the caller has the values and a rectangle of the canvas. Dots are
+ * those of dots.c. Loss curves, labs and `profile losses` draw with it. */
 #include "ui/chart.h"
 
 #include <math.h>

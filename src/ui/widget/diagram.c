@@ -1,4 +1,9 @@
-/* diagram.c -- a network as boxes and lines, in one row or in several. */
+/* diagram.c -- a network as boxes and lines, in one row or in several.
+ *
+ * A widget: the caller adds boxes in the order of the plan and joins what reads
+ * what. Drawn in one row, in several with lines below the boxes, or as names
+ * alone, by the room there is. Home screen, run preview and stepper draw their
+ * networks with it. */
 #include "ui/diagram.h"
 
 #include <math.h>

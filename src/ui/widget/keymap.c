@@ -1,4 +1,9 @@
-/* keymap.c -- keys by name, and looking up what they are bound to. */
+/* keymap.c -- keys by name, and looking up what they are bound to.
+ *
+ * Each view has a table of its keys; here are the keys that work everywhere,
+ * names such as "PgUp" and "^B", the bar at the foot, and the check that no two
+ * bindings of a view collide. The shell (ui.c) turns a key into an action with
+ * it. */
 #include "ui/keymap.h"
 
 #include <stdio.h>

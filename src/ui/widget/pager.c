@@ -1,4 +1,8 @@
-/* pager.c -- a window on a document: wrapping, moving, searching. */
+/* pager.c -- a window on a document: wrapping, moving, searching.
+ *
+ * A widget over a lab_doc of its caller: it keeps the wrapped rows for the
+ * width that was drawn last, the top row and the text that is searched for.
+ * Lessons, help and the facts of a run are read in it. */
 #include "ui/pager.h"
 
 #include <limits.h>

@@ -1,4 +1,8 @@
-/* table.c -- a list of rows with columns: moving, sorting, searching. */
+/* table.c -- a list of rows with columns: moving, sorting, searching.
+ *
+ * A widget: the rows stay with the caller; its functions (struct lab_table_ops)
+ * give the text of a cell and compare two rows; the table keeps the order, the
+ * filter, the cursor and the widths. Every list on a screen is one. */
 #include "ui/table.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* scaled_dot_attention: softmax(q k^T / sqrt(d)) v, with nothing learned. */
+/* scaled_dot_attention: softmax(q k^T / sqrt(d)) v, with nothing learned.
+ *
+ * The three steps scores, probabilities and context are those of attention
+ * (attend.h); q, k and v are inputs of the node. */
 #include "attend.h"
 #include "engine/op.h"
 #include "engine/plan.h"

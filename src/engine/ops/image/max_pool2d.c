@@ -1,4 +1,8 @@
-/* max_pool2d: the largest number of every window. */
+/* max_pool2d: the largest number of every window.
+ *
+ * Forward also writes the position of the maximum (argmax), which backward
+ * needs to send the gradient there. Windows and shapes are window.c's, shared
+ * parts pools.c's. */
 #include <math.h>
 #include <stdint.h>
 

@@ -1,4 +1,8 @@
-/* window.c -- a window that moves over an image: its sizes and its result. */
+/* window.c -- a window that moves over an image: its sizes and its result.
+ *
+ * Reads size, stride, padding and dilation of a node's keys and computes the
+ * output's shape, or an error that names all of them. conv2d and the poolings
+ * call it. */
 #include "window.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* sgd: a step down the gradient, with momentum and Nesterov's look ahead. */
+/* sgd: a step down the gradient, with momentum and Nesterov's look ahead.
+ *
+ * An update step a parameter. Without momentum there is no state; with it the
+ * velocity is a tensor beside the parameter, kept from iteration to iteration. */
 #include "engine/explain.h"
 #include "engine/op.h"
 #include "optimizer/optimizer.h"

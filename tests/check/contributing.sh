@@ -2,10 +2,11 @@
 # contributing.sh ROOT CMAKE -- follows the worked examples of docs/add-*.md.
 #
 # Copies the tree, and for each page in the order of the list below makes the files
-# of its blocks "file=PATH" and applies its "diff" blocks. Then it runs the "sh"
-# blocks of all pages in the copy, where build/cpu is configured: each page changes a
-# table that much is compiled from, and so it is compiled once. The errors of the pages
-# have ids. A page may not touch a file of the tree other than by a diff. New CUDA files are compiled where nvcc is.
+# of its blocks "file=PATH", runs its "sh copy" blocks and applies its "diff" blocks.
+# Then it runs the "sh" blocks of all pages in the copy, where build/cpu is configured:
+# each page changes a table that much is compiled from, and so it is compiled once. The
+# errors of the pages have ids. A page may not touch a file of the tree other than by a
+# diff. New files are formatted; CUDA ones are compiled where nvcc is.
 # Exit 77: no compiler.
 set -eu
 root=$1
@@ -46,7 +47,7 @@ split() {
     awk -v dir="blocks/$1" '
     /^```/ && open { open = 0; close(out); next }
     /^```/ {
-        kind = $0 ~ / file=/ ? "file" : substr($1, 4)
+        kind = $0 ~ / file=/ ? "file" : $2 == "copy" ? "copy" : substr($1, 4)
         out = sprintf("%s/%02d.%s", dir, ++n, kind)
         open = 1
         if (kind == "file") { sub(/.* file=/, ""); print > out }
@@ -69,20 +70,22 @@ for page in $pages; do
             [ ! -e "$path" ] || fail "$path is in the tree already"
             mkdir -p "$(dirname "$path")"
             tail -n +2 "$block" >"$path"
-            case $path in
-            *.[ch] | *.cu) clang-format --dry-run -Werror "$path" ||
-                fail "$path is not formatted" ;;
-            esac
-            case $path in
-            *.cu) ! command -v nvcc >/dev/null ||
-                nvcc -std=c++17 -Ikernels -Isrc/base/include -c "$path" \
-                    -o nvcc.o || fail "$path does not compile" ;;
-            esac
             ;;
         *.diff) patch -p1 -s -F1 --no-backup-if-mismatch <"$block" ||
             fail "a diff does not apply: $(grep '^+++' "$block")" ;;
+        *.copy) sh -eu "$block" || fail "its copies fail" ;;
         esac
     done
+done
+page='a page of docs'
+find src kernels tests -newer configure.log -name '*.[ch]*' | while read -r path; do
+    [ ! -e "$root/$path" ] || continue
+    clang-format --dry-run -Werror "$path" || fail "$path is not formatted"
+    case $path in
+    *.cu) ! command -v nvcc >/dev/null ||
+        nvcc -std=c++17 -Ikernels -Isrc/base/include -c "$path" -o nvcc.o ||
+        fail "$path does not compile" ;;
+    esac
 done
 python3 tests/check/error_ids.py . >ids.log || {
     cat ids.log

@@ -3,6 +3,7 @@
 # spaces, with a stand-in for apt-get, sudo and pkg-config where it would
 # install.
 set -eu
+exec 9>&- # of the caller: the program looks whether ./lab's lock is open
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree="$work/a tree/lapenna lab"

@@ -214,6 +214,35 @@ TEST_CASE_WITH(no_memory_is_no_verdict, back_to_start, back_to_start)
     lab_backend_close(be);
 }
 
+/* However many are wrong, or serve no shape here, all of them are withdrawn. */
+TEST_CASE_WITH(any_number_is_withdrawn, back_to_start, back_to_start)
+{
+    enum { MANY = 700 };
+    static struct lab_variant rows[MANY];
+    static char names[MANY][16];
+    const struct lab_kernel_set set = {"relu", rows, MANY};
+    struct lab_str said;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof(names[i]), "row%d", i);
+        rows[i] = (struct lab_variant){
+            .name = names[i],
+            .step = "relu",
+            .phase = LAB_FORWARD,
+            .run = i % 2 ? relu_is_right : relu_forgets_the_last,
+            .prepare = i % 2 ? prepare_nothing : NULL};
+    }
+    join_backend_add(&set);
+    struct lab_backend *be = join_backend();
+    lab_str_init(&said);
+    assert_ok(lab_backend_check(be, NULL, &said));
+    for (int i = 0; i < MANY; i++)
+        assert_true(lab_variant_disabled(&rows[i]));
+    assert_null(lab_backend_variant(be, LAB_F32, "relu", "relu", LAB_FORWARD,
+                                    names[MANY - 1]));
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
 static const char *variant_of(struct net *n, const char *step)
 {
     struct lab_schedule *s = lab_walk_schedule(n->walk);

@@ -1,14 +1,21 @@
-/* The variants that this process offers no more, and which ops of which backends
- * have been checked. */
+/* variant_disabled.c -- what the check of a backend's variants has found: those that
+ * this process does not offer, and which ops of which backends have been checked.
+ * verify/verify.c reports here, the lists of variants (backend.c) ask here. */
 #include <pthread.h>
-#include <string.h>
 
+#include "base/mem.h"
 #include "variant_disabled.h"
 
-enum { MAX_WITHDRAWN = 256, MAX_CHECKED = 8, MAX_SELECTIVE = 256 };
+enum { MAX_CHECKED = 8 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct lab_variant *withdrawn[MAX_WITHDRAWN];
-static int n_withdrawn;
+/* SERVED and REFUSED are of variants that may refuse a shape, while a check runs. */
+enum finding { WITHDRAWN, REFUSED, SERVED };
+static struct entry {
+    const struct lab_variant *variant;
+    enum finding finding;
+} * found;
+static size_t n_found;
+static size_t room;
 static struct {
     const struct lab_backend_ops *backend;
     uint64_t ops;
@@ -17,31 +24,47 @@ static int n_checked;
 /* One check at a time; whoever opens the backend meanwhile waits for its end. */
 static pthread_cond_t check_ended = PTHREAD_COND_INITIALIZER;
 static bool checking;
-/* Variants that may refuse a shape, and whether one was served. */
-static struct {
-    const struct lab_variant *variant;
-    bool served;
-} selective[MAX_SELECTIVE];
-static int n_selective;
+
+/* NULL: nothing was found of it. Under the lock, as the next one. */
+static struct entry *find(const struct lab_variant *v)
+{
+    for (size_t i = 0; i < n_found; i++)
+        if (found[i].variant == v)
+            return &found[i];
+    return NULL;
+}
+
+static enum lab_status add(const struct lab_variant *v, enum finding finding)
+{
+    enum lab_status st =
+        lab_grow(&found, n_found, &room, sizeof(*found), "checked variants");
+    if (!st)
+        found[n_found++] = (struct entry){v, finding};
+    return st;
+}
 
 bool lab_variant_disabled(const struct lab_variant *v)
 {
-    bool found = false;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < n_withdrawn && !found; i++)
-        found = withdrawn[i] == v;
+    const struct entry *e = find(v);
+    bool withdrawn = e && e->finding == WITHDRAWN;
     pthread_mutex_unlock(&lock);
-    return found;
+    return withdrawn;
 }
 
-void lab_variant_withdraw(const struct lab_variant *v)
+enum lab_status lab_variant_withdraw(const struct lab_variant *v)
 {
+    enum lab_status st = LAB_OK;
     pthread_mutex_lock(&lock);
+    struct entry *e = find(v);
     if (!v)
-        n_withdrawn = n_checked = 0;
-    else if (n_withdrawn < MAX_WITHDRAWN)
-        withdrawn[n_withdrawn++] = v;
+        n_found = (size_t)(n_checked = 0);
+    else if (e)
+        e->finding = WITHDRAWN;
+    else
+        st = add(v, WITHDRAWN);
     pthread_mutex_unlock(&lock);
+    return st;
 }
 
 bool lab_variant_check_begin(const struct lab_backend_ops *be, uint64_t *ops)
@@ -57,21 +80,10 @@ bool lab_variant_check_begin(const struct lab_backend_ops *be, uint64_t *ops)
     return *ops != 0;
 }
 
-/* Those that served none of the check's shapes; under the lock. */
-static void withdraw_unserved(void)
-{
-    for (int i = 0; i < n_selective; i++) {
-        bool known = selective[i].served;
-        for (int k = 0; k < n_withdrawn && !known; k++)
-            known = withdrawn[k] == selective[i].variant;
-        if (!known && n_withdrawn < MAX_WITHDRAWN)
-            withdrawn[n_withdrawn++] = selective[i].variant;
-    }
-}
-
 void lab_variant_check_end(const struct lab_backend_ops *be, uint64_t whole)
 {
     int at = 0;
+    size_t kept = 0;
     pthread_mutex_lock(&lock);
     while (at < n_checked && checked[at].backend != be)
         at++;
@@ -81,25 +93,26 @@ void lab_variant_check_end(const struct lab_backend_ops *be, uint64_t whole)
     }
     if (at < n_checked)
         checked[at].ops |= whole;
-    if (whole)
-        withdraw_unserved();
     /* The shapes that a failed check did not reach may be served. */
-    memset(selective, 0, sizeof(selective));
-    n_selective = 0;
+    for (size_t i = 0; i < n_found; i++)
+        if (found[i].finding == WITHDRAWN ||
+            (whole && found[i].finding == REFUSED))
+            found[kept++] = (struct entry){found[i].variant, WITHDRAWN};
+    n_found = kept;
     checking = false;
     pthread_cond_broadcast(&check_ended);
     pthread_mutex_unlock(&lock);
 }
 
-void lab_variant_tally(const struct lab_variant *v, bool served)
+enum lab_status lab_variant_tally(const struct lab_variant *v, bool served)
 {
-    int at = 0;
+    enum lab_status st = LAB_OK;
     pthread_mutex_lock(&lock);
-    while (at < n_selective && selective[at].variant != v)
-        at++;
-    if (at == n_selective && n_selective < MAX_SELECTIVE)
-        selective[n_selective++].variant = v;
-    if (at < n_selective)
-        selective[at].served = selective[at].served || served;
+    struct entry *e = find(v);
+    if (!e)
+        st = add(v, served ? SERVED : REFUSED);
+    else if (served && e->finding == REFUSED)
+        e->finding = SERVED;
     pthread_mutex_unlock(&lock);
+    return st;
 }

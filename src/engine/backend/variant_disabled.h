@@ -4,8 +4,9 @@
 #include "engine/backend.h"
 
 bool lab_variant_disabled(const struct lab_variant *v);
-/* For tests: takes a variant out, or brings all back (v NULL). */
-void lab_variant_withdraw(const struct lab_variant *v);
+/* Takes a variant out; for tests, brings all back (v NULL). LAB_E_NOMEM: it is still
+ * offered. */
+enum lab_status lab_variant_withdraw(const struct lab_variant *v);
 
 /* Takes from *ops, bits of lab_op_table(), those that were checked on this backend;
  * are any left? A check that another thread has begun is waited for. After true comes
@@ -15,5 +16,6 @@ void lab_variant_withdraw(const struct lab_variant *v);
  * and nothing to say. */
 bool lab_variant_check_begin(const struct lab_backend_ops *be, uint64_t *ops);
 void lab_variant_check_end(const struct lab_backend_ops *be, uint64_t whole);
-/* A variant that may refuse shapes (it has a `prepare`) has served one, or not. */
-void lab_variant_tally(const struct lab_variant *v, bool served);
+/* A variant that may refuse shapes (it has a `prepare`) has served one, or not.
+ * LAB_E_NOMEM: not noted. */
+enum lab_status lab_variant_tally(const struct lab_variant *v, bool served);

@@ -261,11 +261,13 @@ static enum lab_status judge(struct test_network *c, const struct lab_step *s,
     if (v->precision == LAB_TF32)
         worst /= TF32_TOLERANCE;
     bool refused = st == LAB_E_UNSUPPORTED && v->prepare;
-    if (v->prepare)
-        lab_variant_tally(v, !refused);
-    if (refused || (!st && worst <= 1))
-        return LAB_OK; /* choosing it for a shape that it refuses is an error */
-    lab_variant_withdraw(v);
+    enum lab_status noted =
+        v->prepare ? lab_variant_tally(v, !refused) : LAB_OK;
+    if (noted || refused || (!st && worst <= 1))
+        return noted; /* choosing it for a shape that it refuses is an error */
+    noted = lab_variant_withdraw(v);
+    if (noted)
+        return noted;
     lab_str_addf(c->report, "%s %s %s, variant %s: ", s->op->name,
                  v->step ? v->step : "(group)", lab_phase_name(v->phase),
                  v->name);

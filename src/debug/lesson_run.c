@@ -1139,8 +1139,10 @@ enum lab_status lab_lesson_run_start(struct lab_lesson_run *w,
     enum lab_status st = read_lesson(w, options, lesson, false, whole);
     if (st)
         return st;
-    struct lab_session_config config = {
-        .setup = setup_of(w, !wake), .wake = wake, .wake_user = user};
+    struct lab_session_config config = {.setup = setup_of(w, !wake),
+                                        .wake = wake,
+                                        .wake_user = user,
+                                        .epochs = options->epochs};
     recording_attach(w->recording, &config);
     return lab_session_new(&w->session, &config);
 }

@@ -59,6 +59,7 @@ enum lab_status __wrap_lab_walk_read(struct lab_walk *w, int tensor, bool old,
 }
 
 struct fixture {
+    int64_t epochs; /* of the session; 0: none asked for */
     struct net net; /* the spec's owner */
     struct lab_session *session;
     struct lab_snapshot snap;
@@ -103,7 +104,8 @@ static void break_at(struct fixture *f, const char *step, int phase)
 static void open_session_on(struct fixture *f, const char *backend)
 {
     struct lab_session_config config = {
-        .setup = {.spec = &f->net.spec, .backend = backend}};
+        .setup = {.spec = &f->net.spec, .backend = backend},
+        .epochs = f->epochs};
     assert_ok(lab_session_new(&f->session, &config));
     f->snap.plane.tensor = f->snap.explanation.tensor = -1;
     settle(f);
@@ -1281,6 +1283,20 @@ FIXTURE_CASE(an_explained_element_has_a_past)
         assert_ok(lab_session_post(f->session, &c));
         settle(f);
     }
+}
+
+/* A training without a number takes the epochs that the session was given. */
+TEST_CASE_WITH(a_training_has_the_epochs_asked_for, start, end)
+{
+    struct fixture *f = *state;
+    f->epochs = 2;
+    open_again(f);
+    assert_true(f->snap.iterations_per_epoch > 1);
+    post_and_settle(f, LAB_DO_TRAIN, 0);
+    assert_int_equal(f->snap.train_target, 2 * f->snap.iterations_per_epoch);
+    assert_int_equal(f->snap.iteration + 1, f->snap.train_target);
+    post_and_settle(f, LAB_DO_TRAIN, 3);
+    assert_int_equal(f->snap.train_target, 3);
 }
 
 RUN_TESTS()

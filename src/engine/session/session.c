@@ -67,6 +67,7 @@ struct lab_session {
     struct lab_session_hooks hooks;
     void (*wake)(void *user);
     void *wake_user;
+    int64_t epochs;
     const struct lab_tune_keeper *tune; /* the caller's, or NULL */
     struct lab_tune_keeper watched;     /* that one, shown and stopped */
 
@@ -1612,7 +1613,8 @@ static enum lab_status session_train(struct lab_session *s,
     struct lab_data_facts facts;
     lab_data_get_facts(lab_walk_data(s->walk), &facts);
     s->now.state = LAB_SESSION_TRAINING;
-    s->now.train_target = lab_train_iterations(&s->spec, &facts, 0, c->n);
+    s->now.train_target =
+        lab_train_iterations(&s->spec, &facts, s->epochs, c->n);
     s->now.train_done = 0;
     s->now.train_whole = false;
     s->n_iteration_ms = 0;
@@ -2473,6 +2475,7 @@ int lab_session_candidates(struct lab_session *s, int node,
 static void configure(struct lab_session *s, const struct lab_session_config *c)
 {
     s->spec = *c->setup.spec;
+    s->epochs = c->epochs;
     s->setup = c->setup;
     s->setup.spec = &s->spec;
     s->setup.backend = s->now.backend;

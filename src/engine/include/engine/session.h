@@ -58,6 +58,7 @@ struct lab_session_config {
     struct lab_session_hooks hooks;
     void (*wake)(void *user); /* a new snapshot is there; any thread; NULL ok */
     void *wake_user;
+    int64_t epochs; /* of a training without a number; 0: the network's */
 };
 
 enum lab_command_kind {

@@ -29,8 +29,6 @@ static void one_word(struct lab_options *o, struct argp_state *state)
 static const struct lab_command_line usage = {
     .name = "lapenna-lab config",
     .commands = LAB_FOR_CONFIG,
-    .takes = LAB_FOR_CONFIG,
-    .refuses = true,
     .args = "[keys]",
     .doc =
         "The settings: theme, colors, keys, sizes of panes, defaults of "

@@ -42,8 +42,6 @@ static void take_rows(struct lab_options *o, struct argp_state *state)
 static const struct lab_command_line usage = {
     .name = "lapenna-lab course",
     .commands = LAB_FOR_COURSE,
-    .takes = LAB_FOR_COURSE,
-    .refuses = true,
     .args = "[ROW...]",
     .doc =
         "Every row of the course, with the lesson, lab, table or command that "

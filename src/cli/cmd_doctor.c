@@ -14,7 +14,7 @@
 static const struct lab_command_line usage = {
     .name = "lapenna-lab doctor",
     .commands = LAB_FOR_DOCTOR,
-    .takes = LAB_FOR_SHARED,
+    .knows = LAB_FOR_SHARED,
     .args = "",
     .doc = "What this machine can do, a line for each part, with the remedy "
            "for what is missing.\v"
@@ -63,8 +63,6 @@ static int cmd_doctor(int argc, char **argv)
             LAB_E_USAGE,
             "[usage.doctor] doctor takes no LESSON: '%s' is one too many",
             o.lesson));
-    if (lab_options_need_training(&o, LAB_FOR_DOCTOR))
-        return LAB_EXIT_USAGE;
     struct output out = {.json = o.json};
     struct lab_doctor d = {.line = print_line, .user = &out, .color = o.color};
     lab_doctor_examine(&d, o.db);

@@ -135,7 +135,6 @@ static void take_words(struct lab_options *o, struct argp_state *state)
 static const struct lab_command_line usage = {
     .name = "lapenna-lab lab",
     .commands = LAB_FOR_LAB | LAB_FOR_LABS,
-    .takes = LAB_FOR_LAB | LAB_FOR_LABS,
     .args = "NAME\ntune NAME\nbatch-size|network-size LESSON\n"
             "products|backward LESSON|all\nlayers|inference|mixing LESSON",
     .doc =

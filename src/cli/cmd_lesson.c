@@ -33,7 +33,6 @@ static void take_command(struct lab_options *o, struct argp_state *state)
 static const struct lab_command_line usage = {
     .name = "lapenna-lab lesson",
     .commands = LAB_FOR_LESSON,
-    .takes = LAB_FOR_LESSON,
     .args = "list|show|lint [LESSON...]",
     .doc = "List, read or check lessons.\v"
            "  list            the lessons of the course, in their order\n"

@@ -19,7 +19,7 @@
 static const struct lab_command_line usage = {
     .name = "lapenna-lab",
     .commands = LAB_FOR_SCREEN,
-    .takes = LAB_FOR_SHARED,
+    .knows = LAB_FOR_SHARED,
     .args = "[LESSON]",
     .doc = "The home screen, or LESSON in the stepper. With --plain the "
            "stepper reads its commands from standard input and answers in "
@@ -139,12 +139,6 @@ int lab_cmd_open(int argc, char **argv,
             lab_fail(LAB_E_USAGE,
                      "[usage.json] --json belongs to a command: step, run, "
                      "lesson, profile or doctor; see `lapenna-lab --help`"));
-    if (o.save || o.n_near > 0)
-        return lab_exit_error(lab_fail(
-            LAB_E_USAGE,
-            "[usage.of-run] --%s belongs to `run`; in the stepper the command "
-            "`%s` does it",
-            o.save ? "save" : "near", o.save ? "save" : "near"));
     bool screens = o.record || o.replay || o.cast || o.picture;
     if (screens && (o.plain || (!o.picture && !has_terminal())))
         return lab_exit_error(lab_fail(

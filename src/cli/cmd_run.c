@@ -29,7 +29,7 @@
 static const struct lab_command_line usage = {
     .name = "lapenna-lab run",
     .commands = LAB_FOR_RUN,
-    .takes = LAB_FOR_SHARED,
+    .knows = LAB_FOR_SHARED,
     .args = "LESSON",
     .doc =
         "Train a lesson, record the run, print how it went.\v"

@@ -125,8 +125,6 @@ static void check_words(struct lab_options *o, struct argp_state *state)
 static const struct lab_command_line usage = {
     .name = "lapenna-lab sim",
     .commands = LAB_FOR_SIM,
-    .takes = LAB_FOR_SIM,
-    .refuses = true,
     .args = "FILE.cu|FILE.ptx",
     .doc =
         "Run a CUDA kernel without a GPU, thread by thread, exactly, with "

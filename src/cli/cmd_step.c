@@ -26,7 +26,7 @@
 static const struct lab_command_line usage = {
     .name = "lapenna-lab step",
     .commands = LAB_FOR_STEP,
-    .takes = LAB_FOR_SHARED,
+    .knows = LAB_FOR_SHARED,
     .args = "LESSON",
     .doc = "Walk one iteration of a lesson and show every step: its formula, "
            "what it cost, and every tensor that it wrote.\v"
@@ -453,8 +453,6 @@ static int cmd_step(int argc, char **argv)
         return lab_exit_error(lab_fail(LAB_E_USAGE,
                                        "[usage.step-lesson] which LESSON? "
                                        "`lapenna-lab lesson list` shows them"));
-    if (lab_options_need_training(&o, LAB_FOR_STEP))
-        return LAB_EXIT_USAGE;
     lab_signals_catch();
     enum lab_status st = lab_lesson_run_open(&w, &o, o.lesson, NULL);
     if (st)

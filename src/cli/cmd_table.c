@@ -32,8 +32,6 @@ static void take_name(struct lab_options *o, struct argp_state *state)
 static const struct lab_command_line usage = {
     .name = "lapenna-lab table",
     .commands = LAB_FOR_TABLE,
-    .takes = LAB_FOR_TABLE,
-    .refuses = true,
     .args = "[NAME]",
     .doc =
         "The reference tables of the course: hardware, formats, networks, and "

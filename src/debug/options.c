@@ -99,27 +99,6 @@ enum lab_status lab_options_check_model(const struct lab_options *o)
                     "--backend sim: it is the GPU that is simulated");
 }
 
-bool lab_options_need_training(const struct lab_options *o, uint64_t commands)
-{
-    for (int i = 0; i < N_ROWS; i++) {
-        const struct lab_option *at = &lab_option_rows[i];
-        size_t configured = at->given +
-                            offsetof(struct lab_options, configured) -
-                            offsetof(struct lab_options, given);
-        if (!at->trains || !*(const bool *)((const char *)o + at->given) ||
-            *(const bool *)((const char *)o + configured) ||
-            lab_option_help(at, commands))
-            continue;
-        lab_fail(LAB_E_USAGE,
-                 "[option.trains] nothing is trained here: --%s belongs to "
-                 "`run`",
-                 at->name);
-        lab_exit_with(LAB_EXIT_USAGE);
-        return true;
-    }
-    return false;
-}
-
 bool lab_options_takes_next(const char *word, uint64_t commands)
 {
     size_t n = strlen(word);
@@ -664,15 +643,80 @@ static void one_lesson(struct lab_options *o, struct argp_state *state)
             o->precision);
 }
 
+/* The commands, as a refusal names them. */
+static const struct {
+    uint64_t commands;
+    const char *name;
+} command_names[] = {
+    {LAB_FOR_LESSON, "lesson"},
+    {LAB_FOR_STEP, "step"},
+    {LAB_FOR_RUN, "run"},
+    {LAB_FOR_SCREEN, "the screens"},
+    {LAB_FOR_DOCTOR, "doctor"},
+    {LAB_FOR_LAB | LAB_FOR_LABS | LAB_FOR_DEMOS | LAB_FOR_NETWORKS, "lab"},
+    {LAB_FOR_RUNS, "profile list"},
+    {LAB_FOR_SHOW, "profile show"},
+    {LAB_FOR_KERNELS, "profile kernels"},
+    {LAB_FOR_TIMELINE, "profile timeline"},
+    {LAB_FOR_COMPARE, "profile compare"},
+    {LAB_FOR_ROOFLINE, "profile roofline"},
+    {LAB_FOR_EXPORT, "profile export"},
+    {LAB_FOR_CEILINGS, "profile ceilings"},
+    {LAB_FOR_BASELINE, "profile baseline"},
+    {LAB_FOR_IMPORT, "profile import"},
+    {LAB_FOR_DELETE, "profile delete"},
+    {LAB_FOR_SIM, "sim"},
+    {LAB_FOR_TABLE, "table"},
+    {LAB_FOR_COURSE, "course"},
+    {LAB_FOR_CONFIG, "config"},
+};
+
+/* "profile show and profile export": the commands that take an option; of
+ * many, the first. */
+static void add_users(struct lab_str *out, const struct lab_option *option)
+{
+    enum { MOST = 5 };
+    const char *names[sizeof(command_names) / sizeof(command_names[0])];
+    int n = 0;
+    for (size_t i = 0; i < sizeof(command_names) / sizeof(command_names[0]);
+         i++) {
+        const struct lab_option *help =
+            lab_option_help(option, command_names[i].commands);
+        if (help && help->help)
+            names[n++] = command_names[i].name;
+    }
+    if (n > MOST)
+        names[(n = MOST) - 1] = "others";
+    for (int i = 0; i < n; i++)
+        lab_str_addf(out, "%s%s",
+                     i == 0       ? ""
+                     : i == n - 1 ? " and "
+                                  : ", ",
+                     names[i]);
+}
+
 /* An option of another command would change nothing: that is an error. */
 static void refuse(const struct lab_option *option, struct argp_state *state)
 {
-    struct lab_str list;
-    lab_str_init(&list);
-    lab_options_list(&list, parsing.line->commands);
-    lab_usage_error(state, "[option.foreign] no --%s here: it takes %s",
-                    option->name, lab_str_text(&list));
-    lab_str_release(&list);
+    uint64_t here = parsing.line->commands;
+    struct lab_str users;
+    lab_str_init(&users);
+    add_users(&users, option);
+    if (option->trains && here == LAB_FOR_SCREEN)
+        lab_usage_error(state,
+                        "[usage.of-run] --%s belongs to `run`; in the stepper "
+                        "the command `%s` does it",
+                        option->name, option->name);
+    else if (option->trains && here & (LAB_FOR_STEP | LAB_FOR_DOCTOR))
+        lab_usage_error(state,
+                        "[option.trains] nothing is trained here: --%s belongs "
+                        "to `run`",
+                        option->name);
+    else
+        lab_usage_error(state,
+                        "[option.foreign] no --%s here: it belongs to %s",
+                        option->name, lab_str_text(&users));
+    lab_str_release(&users);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -682,12 +726,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (key >= KEY_FIRST && key < KEY_USAGE) {
         const struct lab_option *option = &lab_option_rows[key - KEY_FIRST];
         const struct lab_option *help = lab_option_help(option, line->commands);
-        /* Those that need a training are refused later, with what they need. */
-        const bool file = option->kind == LAB_KIND_FILE && !option->trains;
-        if (!help && (line->refuses || file))
-            refuse(option, state);
         if (!help)
-            help = lab_option_help(option, line->takes);
+            refuse(option, state); /* which does not return */
         set(o, option, help, arg, state);
     } else if (key == ARGP_KEY_INIT) {
         state->argv = parsing.argv;
@@ -824,12 +864,13 @@ static void take_options(const struct lab_command_line *line,
 {
     for (int i = 0; i < N_ROWS; i++) {
         const struct lab_option *option = &lab_option_rows[i];
-        if (!option->name || !lab_option_help(option, line->takes))
+        if (!option->name ||
+            !lab_option_help(option, line->commands | line->knows))
             continue;
         const struct lab_option *help = lab_option_help(option, line->commands);
         bool hidden = !help || !help->help;
         if (!help)
-            help = lab_option_help(option, line->takes);
+            help = lab_option_help(option, line->knows);
         *shown++ = (struct argp_option){.name = option->name,
                                         .key = KEY_FIRST + i,
                                         .arg = help->arg,
@@ -839,33 +880,45 @@ static void take_options(const struct lab_command_line *line,
     }
 }
 
-static void check_together(const struct lab_options *o, uint64_t commands)
+/* Does `list`, words with spaces between, have an option that was written? */
+static const char *written_of(struct lab_options *o, const char *list)
 {
-    bool npy = commands == LAB_FOR_STEP;
-    bool silent = o->sample == 0 && commands == LAB_FOR_RUN;
-    const char *wrong =
-        o->npy && !npy      ? "--npy belongs to `lapenna-lab step`"
-        : o->npy && o->json ? "--npy and --json exclude each other: give one"
-        : o->tensors && !o->npy ? "--tensors chooses files of --npy DIR: "
-                                  "give both"
-        : silent && o->given.prompt && !o->configured.prompt
-            ? "--prompt begins the text of --sample N: give both"
-        : silent && o->given.temperature && !o->configured.temperature
-            ? "--temperature is of the text of --sample N: give both"
-        : silent && o->given.top_k && !o->configured.top_k
-            ? "--top-k is of the text of --sample N: give both"
-        : o->graph_nodes && o->no_graph
-            ? "--graph-nodes wants graphs and a trace: leave out --no-graph"
-        : o->graph_nodes && o->no_trace
-            ? "--graph-nodes wants graphs and a trace: leave out --trace off"
-        : o->tune_again && o->given.no_tune && !o->configured.no_tune
-            ? "--tune and --no-tune exclude each other: give one"
-        : o->iterations > 0 && o->epochs > 0
-            ? "--iterations and --epochs exclude each other: give one"
-            : NULL;
-    if (wrong)
-        exit(lab_exit_error(
-            lab_fail(LAB_E_USAGE, "[option.together] %s", wrong)));
+    for (int i = 0; list && i < N_ROWS; i++) {
+        const char *name = lab_option_rows[i].name;
+        const char *at = name ? strstr(list, name) : NULL;
+        size_t n = name ? strlen(name) : 0;
+        if (at && (at == list || at[-1] == ' ') && (!at[n] || at[n] == ' ') &&
+            written(o, &lab_option_rows[i]))
+            return name;
+    }
+    return NULL;
+}
+
+/* By .needs and .not_with of the table. */
+static enum lab_status check_together(struct lab_options *o, uint64_t commands)
+{
+    for (int i = 0; i < N_ROWS; i++) {
+        const struct lab_option *option = &lab_option_rows[i];
+        const struct lab_option *help = option->name && written(o, option)
+                                            ? lab_option_help(option, commands)
+                                            : NULL;
+        const char *other = help ? written_of(o, help->not_with) : NULL;
+        if (other)
+            return lab_fail(LAB_E_USAGE,
+                            "[option.together] --%s and --%s exclude each "
+                            "other: give one",
+                            option->name, other);
+        if (help && help->needs && !*given_of(o, find_option(help->needs)))
+            return lab_fail(LAB_E_USAGE,
+                            "[option.together] --%s changes nothing without "
+                            "--%s: give both",
+                            option->name, help->needs);
+    }
+    return o->graph_nodes && o->no_trace
+               ? lab_fail(LAB_E_USAGE,
+                          "[option.together] --graph-nodes wants graphs and a "
+                          "trace: leave out --trace off")
+               : LAB_OK;
 }
 
 void lab_options_init(struct lab_options *o)
@@ -941,7 +994,9 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
     lab_print_styles(!o->plain &&
                      lab_print_color(o->color, isatty(STDOUT_FILENO),
                                      getenv("NO_COLOR"), getenv("TERM")));
-    check_together(o, line->commands);
+    enum lab_status st = check_together(o, line->commands);
+    if (st)
+        exit(lab_exit_error(st));
     int cores = lab_cores();
     if (o->threads > cores) /* allowed: their number decides the bits of sums */
         lab_warn("--threads %d: more than the %d core%s that this process may "

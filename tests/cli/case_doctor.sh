@@ -151,7 +151,7 @@ END
 exits 2 doctor mlp-digits
 exits 2 doctor --no-such-option
 
-# --help lists what means something here; what is common is taken all the same.
+# --help lists what means something here; what is not is refused (case_usage.sh).
 exits 0 doctor --help
 expect_stdout --db
 expect_stdout --json
@@ -160,4 +160,6 @@ for word in --epochs --variant --batch --seed --no-mouse; do
         complain "doctor --help lists $word"
     fi
 done
-exits 0 doctor --backend cpu --seed 3 --db "$work/runs.db"
+exits 0 doctor --threads 3 --db "$work/runs.db"
+expect_stdout "3 threads"
+exits 2 doctor --backend cpu --db "$work/runs.db"

@@ -111,13 +111,45 @@ run lesson
 expect_error usage.lesson-command
 run profile export 1 --json
 expect_error option.foreign
-# A file that nothing would read or write is not passed over.
-for words in 'step mlp-digits --picture a.png' 'run mlp-digits --record a' \
-    'run mlp-digits --cast a' 'step mlp-digits --replay a' 'doctor --load a' \
-    'doctor --picture a.svg'; do
+# What --help of a command does not list it does not take: no option is passed over.
+known() {
+    grep -oE -e '^ +(-., )*--[a-z][a-z-]*(=.)?' | sed 's/.*--/--/' | sort -u
+}
+for of in mlp-digits step run doctor; do
+    run "$of" --help
+    known <"$out" >"its-options-$of"
+done
+sort -u its-options-* >all-options
+[ "$(wc -l <all-options)" -gt 40 ] || complain "--help lists few options"
+refused=0
+for of in mlp-digits step run doctor; do
+    for option in $(comm -23 all-options "its-options-$of"); do
+        case $option in
+        --plain | --color=* | --version) continue ;; # every command takes them
+        *=*) option=${option%=*}=1 ;;
+        esac
+        run "$of" "$option"
+        expect_exit 2
+        grep -qE '"id":"(option.foreign|option.trains|usage.of-run|usage.json)"' "$err" ||
+            complain "$of passes over $option: $(cat "$err")"
+        refused=$((refused + 1))
+    done
+done
+[ "$refused" -gt 70 ] || complain "$refused options were tried"
+run run mlp-digits --picture a.png
+expect_error option.foreign
+expect_stderr 'it belongs to the screens'
+run doctor --seed 3
+expect_stderr 'it belongs to step, run, the screens, lab and sim'
+# Without the option that it belongs to, or with one that excludes it.
+for words in 'run mlp-digits --top-k 3' 'run mlp-digits --force' \
+    'step mlp-digits --tensors loss' 'step mlp-digits --npy a --json' \
+    'step mlp-digits --npy a --into fc1.bias' 'run mlp-digits --tune --no-tune' \
+    'run mlp-digits --graph-nodes --no-graph' '--plain --theme light mlp-digits'; do
     # shellcheck disable=SC2086 # words of a command line
-    run $words --backend cpu
-    expect_error option.foreign
+    run $words
+    expect_exit 2
+    expect_error option.together
 done
 run run mlp-digits --iterations 1 --epochs 1
 expect_error option.together

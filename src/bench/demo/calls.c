@@ -354,7 +354,6 @@ static int cmd_calls(int argc, char **argv)
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab calls",
         .commands = LAB_FOR_LAB_CALLS,
-        .takes = LAB_FOR_LAB_CALLS,
         .doc = "A convolution by cuDNN, call by call: descriptors, the "
                "algorithm, its workspace, memory, the convolution. The image "
                "is a bright square, the kernel the course's: its edge comes "

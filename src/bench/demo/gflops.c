@@ -436,7 +436,6 @@ static int cmd_gflops(int argc, char **argv)
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab gflops",
         .commands = LAB_FOR_GFLOPS,
-        .takes = LAB_FOR_GFLOPS,
         .doc = "The rate of a square matrix product against its size, on the "
                "CPU and on the GPU, in one table (the course's LAB 2, Problem "
                "4).",

@@ -819,7 +819,6 @@ static int cmd_inference(int argc, char **argv)
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab inference",
         .commands = LAB_FOR_INFERENCE,
-        .takes = LAB_FOR_INFERENCE,
         .args = "LESSON",
         .doc = "A lesson's network trained, or loaded, and then run for "
                "inference: fused, in 8 bits, and with two of each four weights "

@@ -197,7 +197,6 @@ static int cmd_layers(int argc, char **argv)
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab layers",
         .commands = LAB_FOR_LAYERS,
-        .takes = LAB_FOR_LAYERS,
         .args = "LESSON",
         .doc = "A network's layers with their parameters and operations, and "
                "what fusing leaves of them in inference. LESSON is a lesson, "

@@ -439,7 +439,6 @@ static int cmd_mixing(int argc, char **argv)
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab mixing",
         .commands = LAB_FOR_MIXING,
-        .takes = LAB_FOR_MIXING,
         .args = "LESSON",
         .doc =
             "Which positions of a sequence each layer of a network mixes: the "

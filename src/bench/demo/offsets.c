@@ -247,7 +247,6 @@ static int cmd_offsets(int argc, char **argv)
     static const struct lab_command_line line = {
         .name = "lapenna-lab lab offsets",
         .commands = LAB_FOR_OFFSETS,
-        .takes = LAB_FOR_OFFSETS,
         .doc = "Where an element of an image tensor lies in memory, by layout: "
                "strides, offsets, and the offsets of the first channels as a "
                "map.",

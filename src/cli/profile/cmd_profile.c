@@ -725,8 +725,7 @@ static void read_options(int argc, char **argv, struct lab_options *o)
         &(struct lab_command_line){
             .name = name,
             .commands = c ? c->options : (uint64_t)LAB_FOR_PROFILE,
-            .takes = LAB_FOR_PROFILES,
-            .refuses = true,
+            .knows = LAB_FOR_PROFILES,
             .args = c ? c->args : "COMMAND [RUN...|FILE...]",
             .doc = c ? c->doc : help,
             .check = take_command});

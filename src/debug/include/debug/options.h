@@ -18,8 +18,7 @@ enum lab_for {
     LAB_FOR_SCREEN = 1 << 3, /* the home screen, LESSON, both with --plain */
     LAB_FOR_DOCTOR = 1 << 4,
     LAB_FOR_WALKS = LAB_FOR_STEP | LAB_FOR_RUN | LAB_FOR_SCREEN,
-    /* Each takes the options of the others, so that a script may give them, but for
-     * files: one that nothing would read or write is refused. */
+    /* Each knows the options of the others, to refuse them by name. */
     LAB_FOR_SHARED = LAB_FOR_WALKS | LAB_FOR_DOCTOR,
 
     LAB_FOR_LAB = 1 << 5, /* before it is known what is measured */
@@ -72,8 +71,9 @@ enum lab_for {
 /* Print lines of text without styles: --plain and --color are taken, so that one
  * command line serves all commands, and change nothing. */
 #define LAB_FOR_TEXT                                                           \
-    (LAB_FOR_LAB | LAB_FOR_LABS | LAB_FOR_DEMOS | LAB_FOR_NETWORKS |           \
-     LAB_FOR_SIM | LAB_FOR_TABLE | LAB_FOR_COURSE | LAB_FOR_CONFIG)
+    (LAB_FOR_STEP | LAB_FOR_RUN | LAB_FOR_DOCTOR | LAB_FOR_LAB |               \
+     LAB_FOR_LABS | LAB_FOR_DEMOS | LAB_FOR_NETWORKS | LAB_FOR_SIM |           \
+     LAB_FOR_TABLE | LAB_FOR_COURSE | LAB_FOR_CONFIG)
 
 /* What an option's value is. Text is not checked here. */
 enum lab_option_kind {
@@ -104,14 +104,16 @@ struct lab_option {
     /* A setting: what holds where nothing sets it, in words; NULL: the value that
      * lab_options_init() gives. */
     const char *without;
-    bool trains; /* nothing but a training does it: others refuse it */
+    bool trains; /* nothing but a training does it: the refusal states that */
     int64_t least;
     int64_t most;
     /* of a help; least and most, too, where they are other ones */
     uint64_t commands;
     int group;
     const char *arg;
-    const char *help; /* NULL: taken, and not shown */
+    const char *help;     /* NULL: taken, and not shown */
+    const char *needs;    /* another option that has to be written with it */
+    const char *not_with; /* others, separated by spaces, that exclude it */
 };
 
 #define LAB_FIELD_FLAG(f) bool f;
@@ -169,10 +171,10 @@ LAB_C_BEGIN
 void lab_options_init(struct lab_options *o);
 
 struct lab_command_line {
-    const char *name;  /* "lapenna-lab run" */
-    uint64_t commands; /* --help shows their options */
-    uint64_t takes;    /* their options are taken */
-    bool refuses;      /* to take one that is not shown: a usage error */
+    const char *name; /* "lapenna-lab run" */
+    uint64_t
+        commands;   /* the options of these are taken, and --help shows them */
+    uint64_t knows; /* of these, too, are known: refused, with what uses them */
     const char *args;
     const char *doc; /* argp's */
     /* After the last word: reads o->words. NULL: one LESSON. */
@@ -219,9 +221,6 @@ const char *lab_option_text(const struct lab_options *o,
 const char *lab_options_foreign(const struct lab_options *o, uint64_t commands);
 /* --device-model was written, and the backend is not the simulator. */
 enum lab_status lab_options_check_model(const struct lab_options *o);
-/* The same of those that need a training: a command that has none and takes the
- * options of others refuses them, after a message. */
-bool lab_options_need_training(const struct lab_options *o, uint64_t commands);
 /* Is the word after this one its value? --name=value is one word; a name may be
  * short of its end, as for argp. */
 bool lab_options_takes_next(const char *word, uint64_t commands);

@@ -35,8 +35,14 @@ struct head {
     struct lab_matrix dv;
 };
 
+/* `dctx`, and the views of dq, dk and dv, are those of the way back, else NULL. */
 struct attend {
-    const struct lab_call *call;
+    const struct lab_view *qkv;
+    const struct lab_view *ctx;
+    const struct lab_view *p;
+    const struct lab_view *dctx;
+    const struct lab_view *dqkv;
+    void (*one)(const struct attend *a, const struct head *h);
     struct lab_attention_dims d;
     bool causal; /* of as many keys as queries: bands are left out */
     bool masks;  /* later keys */
@@ -46,15 +52,6 @@ struct attend {
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-static struct lab_matrix head_of(const struct lab_view *x, int64_t first,
-                                 int64_t H, int64_t h, int64_t width)
-{
-    float *data = x->data;
-    if (data)
-        data += (first * H + h) * width;
-    return (struct lab_matrix){data, H * width};
 }
 
 static struct lab_matrix part(struct lab_matrix m, int64_t row, int64_t col)
@@ -226,78 +223,76 @@ static void head_forward(const struct attend *a, const struct head *h)
     }
 }
 
-static struct attend attend_of(const struct lab_call *call,
-                               const struct lab_view *q)
+/* ---- both ways ---- */
+
+/* Columns h of x from row `first` on; x may be NULL, or not wanted. */
+static struct lab_matrix head_of(const struct lab_view *x, int64_t first,
+                                 int64_t H, int64_t h, int64_t width)
 {
-    const struct lab_attention_params *p = call->params;
-    struct attend a = {.call = call,
-                       .d = lab_attention_sizes(&q[0], &q[1], &q[2], p->heads)};
-    a.masks = p->causal;
-    a.causal = p->causal && a.d.Tq == a.d.Tk;
-    a.scale = (float)(1 / sqrt((double)a.d.E));
-    return a;
+    float *data = x ? x->data : NULL;
+    if (data)
+        data += (first * H + h) * width;
+    return (struct lab_matrix){data, H * width};
 }
 
-static void some_heads_forward(const void *arg, int64_t from, int64_t to)
+static struct head head_at(const struct attend *a, int64_t at)
+{
+    const struct lab_attention_dims *d = &a->d;
+    const struct lab_view *to = a->dqkv;
+    int64_t h = at % d->H;
+    int64_t query = at / d->H * d->Tq;
+    int64_t key = at / d->H * d->Tk;
+    return (struct head){
+        .dctx = head_of(a->dctx, query, d->H, h, d->F),
+        .q = head_of(&a->qkv[0], query, d->H, h, d->E),
+        .k = head_of(&a->qkv[1], key, d->H, h, d->E),
+        .v = head_of(&a->qkv[2], key, d->H, h, d->F),
+        .ctx = head_of(a->ctx, query, d->H, h, d->F),
+        .p = {(float *)a->p->data + at * d->Tq * d->Tk, d->Tk},
+        .dq = head_of(to ? &to[0] : NULL, query, d->H, h, d->E),
+        .dk = head_of(to ? &to[1] : NULL, key, d->H, h, d->E),
+        .dv = head_of(to ? &to[2] : NULL, key, d->H, h, d->F),
+    };
+}
+
+static void some_heads(const void *arg, int64_t from, int64_t to)
 {
     const struct attend *a = arg;
-    const struct lab_attention_dims *d = &a->d;
-    const struct lab_view *in = a->call->in;
-    const struct lab_view *out = a->call->out;
     for (int64_t at = from; at < to; at++) {
-        int64_t h = at % d->H;
-        int64_t query = at / d->H * d->Tq;
-        int64_t key = at / d->H * d->Tk;
-        struct head head = {
-            .q = head_of(&in[0], query, d->H, h, d->E),
-            .k = head_of(&in[1], key, d->H, h, d->E),
-            .v = head_of(&in[2], key, d->H, h, d->F),
-            .ctx = head_of(&out[0], query, d->H, h, d->F),
-            .p = {(float *)out[1].data + at * d->Tq * d->Tk, d->Tk},
-        };
-        head_forward(a, &head);
+        const struct head head = head_at(a, at);
+        a->one(a, &head);
     }
+}
+
+static enum lab_status all_heads(const struct lab_call *call, struct attend *a)
+{
+    const struct lab_attention_params *p = call->params;
+    a->d = lab_attention_sizes(&a->qkv[0], &a->qkv[1], &a->qkv[2], p->heads);
+    a->masks = p->causal;
+    a->causal = p->causal && a->d.Tq == a->d.Tk;
+    a->scale = (float)(1 / sqrt((double)a->d.E));
+    lab_parallel(a->d.N * a->d.H, 1, some_heads, a);
+    return LAB_OK;
 }
 
 static enum lab_status attention_fused_forward(const struct lab_call *call)
 {
-    struct attend a = attend_of(call, &call->in[0]);
-    lab_parallel(a.d.N * a.d.H, 1, some_heads_forward, &a);
-    return LAB_OK;
-}
-
-/* ---- backward ---- */
-
-static void some_heads_back(const void *arg, int64_t from, int64_t to)
-{
-    const struct attend *a = arg;
-    const struct lab_attention_dims *d = &a->d;
-    const struct lab_view *in = a->call->in;
-    const struct lab_view *out = a->call->out;
-    for (int64_t at = from; at < to; at++) {
-        int64_t h = at % d->H;
-        int64_t query = at / d->H * d->Tq;
-        int64_t key = at / d->H * d->Tk;
-        struct head head = {
-            .dctx = head_of(&in[0], query, d->H, h, d->F),
-            .q = head_of(&in[1], query, d->H, h, d->E),
-            .k = head_of(&in[2], key, d->H, h, d->E),
-            .v = head_of(&in[3], key, d->H, h, d->F),
-            .ctx = head_of(&in[4], query, d->H, h, d->F),
-            .p = {(float *)in[5].data + at * d->Tq * d->Tk, d->Tk},
-            .dq = head_of(&out[0], query, d->H, h, d->E),
-            .dk = head_of(&out[1], key, d->H, h, d->E),
-            .dv = head_of(&out[2], key, d->H, h, d->F),
-        };
-        head_back(a, &head);
-    }
+    struct attend a = {.qkv = &call->in[0],
+                       .ctx = &call->out[0],
+                       .p = &call->out[1],
+                       .one = head_forward};
+    return all_heads(call, &a);
 }
 
 static enum lab_status attention_fused_backward(const struct lab_call *call)
 {
-    struct attend a = attend_of(call, &call->in[1]);
-    lab_parallel(a.d.N * a.d.H, 1, some_heads_back, &a);
-    return LAB_OK;
+    struct attend a = {.dctx = &call->in[0],
+                       .qkv = &call->in[1],
+                       .ctx = &call->in[4],
+                       .p = &call->in[5],
+                       .dqkv = &call->out[0],
+                       .one = head_back};
+    return all_heads(call, &a);
 }
 
 static const struct lab_variant rows[] = {

@@ -126,7 +126,8 @@ static const struct lab_variant rows[] = {
      .run = dense_group_forward,
      .source = "kernels/" FILE_NAME,
      .symbol = "dense_group_forward",
-     .absorbs_activation = true},
+     .absorbs_activation = true,
+     .steps_first = true},
 };
 
 const struct lab_kernel_set lab_onednn_dense = {"dense", rows, 3};

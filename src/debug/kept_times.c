@@ -17,11 +17,12 @@
 #include "store/variant_times.h"
 #include "trace/intern.h"
 
-enum { NOTE_BYTES = 1024, BACKEND_BYTES = 16 };
+enum { NOTE_BYTES = 1024, BACKEND_BYTES = 16, PRECISIONS_BYTES = 64 };
 
 struct lab_kept_times {
     struct lab_tune_keeper keeper;
     char *db; /* NULL: none */
+    char precisions[PRECISIONS_BYTES];
     enum lab_precision precision;
     const char *where;
     bool anew; /* what is kept is not read */
@@ -49,7 +50,8 @@ static struct lab_variant_time_of times_of(const struct lab_kept_times *t)
         .backend = t->backend,
         .device = t->device.name,
         .precision = lab_precision_name(t->precision),
-        .threads = strcmp(t->backend, "cuda") == 0 ? 0 : lab_threads()};
+        .threads = strcmp(t->backend, "cuda") == 0 ? 0 : lab_threads(),
+        .precisions = t->precisions};
 }
 
 /* ---- read ---- */
@@ -96,9 +98,11 @@ static void note_unused(struct lab_kept_times *t)
         const char *what;
     } why[] = {{t->left.damaged, "damaged"},
                {t->left.foreign, "of another version of the program"},
+               {t->left.unknown,
+                "of a precision or number of threads that there is not"},
                {(int64_t)t->n_gone,
                 "of variants that this program or machine does not have"}};
-    char text[192] = "";
+    char text[256] = "";
     size_t used = 0;
     for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
         if (why[i].n > 0)
@@ -120,7 +124,7 @@ static void note_threads(struct lab_kept_times *t)
              "%lld thread%s: they are measured again for %d",
              (long long)t->left.threads, t->left.threads == 1 ? "" : "s",
              lab_threads());
-    if (t->left.threads > 0 && t->n > 0)
+    if (t->left.threads > 0 && t->left.unknown == 0 && t->n > 0)
         take_note(t, "the kept times of variants are for ", text);
 }
 
@@ -194,7 +198,8 @@ void lab_kept_times_store(struct lab_kept_times *t)
     const struct lab_database_options options = {.busy_timeout_ms = 1000};
     struct lab_database *db = NULL;
     struct lab_variant_time *rows;
-    size_t unused = t->n_gone + (size_t)(t->left.damaged + t->left.foreign);
+    size_t unused = t->n_gone + (size_t)(t->left.damaged + t->left.foreign +
+                                         t->left.unknown);
     if (t->n + unused == 0 || !t->db || t->keeper.budget_ns == 0)
         return;
     note_threads(t);
@@ -239,6 +244,10 @@ struct lab_kept_times *lab_kept_times_new(const char *db,
         return NULL;
     pthread_mutex_init(&t->lock, NULL);
     t->precision = precision;
+    for (int p = 0, used = 0; p < LAB_PRECISION_COUNT; p++)
+        used += snprintf(
+            t->precisions + used, sizeof(t->precisions) - (size_t)used, "%s%s",
+            p ? "," : "", lab_precision_name((enum lab_precision)p));
     lab_str_init(&path);
     if (db)
         lab_str_add(&path, db);

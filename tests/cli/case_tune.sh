@@ -171,8 +171,45 @@ expect_stderr 'of another version'
 [ "$(kept_where "measured = 'before'")" -eq 0 ] ||
     complain "what an earlier rule left out is not measured again"
 
-# --tune measures again what is kept, even where nothing is to be measured by default.
+# What is left out of a step that has another time stays; where all are left out, as no
+# measuring leaves them, they are measured again, with a message.
+sql "$db" "UPDATE variant_time SET time_ns = NULL, measured = 'before' WHERE threads = 2 AND variant = 'vector'"
+train --threads 2
+measured no
+expect_no_stderr
+[ "$(kept_where "measured = 'before'")" -gt 5 ] || complain "no row to renew"
 sql "$db" "UPDATE variant_time SET time_ns = NULL, measured = 'before' WHERE threads = 2"
+train --threads 2
+measured yes
+expect_stderr 'steps have no kept time, by any variant: what was left out there is measured again'
+train --threads 2
+measured no
+expect_no_stderr
+
+# Of a precision or a number of threads that there is not.
+for of in "precision = 'zz'" 'precision = -5' 'threads = -5' "threads = 'x'"; do
+    sql "$db" "UPDATE variant_time SET $of WHERE threads = 2"
+    train --threads 2
+    measured yes
+    expect_stderr 'of a precision or number of threads that there is not'
+    train --threads 2
+    measured no
+    expect_no_stderr
+done
+
+# A table that is gone, or is another, is named once, and made anew.
+for harm in 'DROP TABLE variant_time' 'ALTER TABLE variant_time DROP COLUMN version'; do
+    sql "$db" "$harm"
+    train --threads 2
+    measured yes
+    expect_stderr 'its table variant_time is damaged (no such'
+    train --threads 2
+    measured no
+    expect_no_stderr
+done
+
+# --tune measures again what is kept, even where nothing is to be measured by default.
+sql "$db" "UPDATE variant_time SET measured = 'before' WHERE threads = 2"
 train --threads 2
 measured no
 [ "$(kept_where "measured = 'before'")" -gt 10 ] || complain "no row to renew"

@@ -471,6 +471,20 @@ static const struct lab_kernel_set alone_set = {"lstm", alone, 1};
 static const struct lab_kernel_set back_set = {"lstm", alone + 1, 1};
 static bool back_alone; /* is it offered? */
 
+/* Groups of the same shapes: each has a time under the same key. */
+static struct lab_variant same_shapes[] = {
+    {.name = "other",
+     .phase = LAB_FORWARD,
+     .run = not_run,
+     .keeps_parts = true,
+     .one_way = true},
+    {.name = "pair-a", .phase = LAB_FORWARD, .run = not_run},
+    {.name = "pair-a", .phase = LAB_BACKWARD, .run = not_run},
+    {.name = "pair-b", .phase = LAB_FORWARD, .run = not_run},
+    {.name = "pair-b", .phase = LAB_BACKWARD, .run = not_run}};
+static const struct lab_kernel_set same_set = {"lstm", same_shapes, 5};
+static bool same_offered;
+
 /* The cell's reference, which takes long at one time step: all of them take SLOW_NS and
  * more in the mean, and much less by their median. */
 enum { TIME_STEPS = 5, SLOW_NS = 300000 };
@@ -610,14 +624,18 @@ sets_and_rows(struct lab_backend *be, enum lab_dtype real, int *count)
     enum { MOST_SETS = 512 };
     static const struct lab_kernel_set *list[MOST_SETS];
     const struct lab_kernel_set *const *cpu = cpu_ops->sets(be, real, count);
-    assert_true(*count + 2 < MOST_SETS);
+    assert_true(*count + 4 < MOST_SETS);
     memcpy(list, cpu, (size_t)*count * sizeof(*list));
     list[(*count)++] = &alone_set;
     if (back_alone)
         list[(*count)++] = &back_set;
+    if (same_offered)
+        list[(*count)++] = &same_set;
     list[(*count)++] = &cells_set;
     return list;
 }
+
+static const char *text_of_step; /* that the lesson has; NULL: none */
 
 static void small_lstm(struct net *n, struct lab_backend_ops *ops)
 {
@@ -633,6 +651,8 @@ static void small_lstm(struct net *n, struct lab_backend_ops *ops)
     net_nodes(n, "emb embedding vocab=7 dim=4", "lstm1 lstm hidden=3",
               "fc dense units=7");
     net_train(n, "softmax_cross_entropy", "sgd lr=0.1");
+    n->spec.explained = &text_of_step;
+    n->spec.n_explained = text_of_step != NULL;
     net_walk_on(n, be);
 }
 
@@ -743,19 +763,67 @@ TEST_CASE(steps_that_a_lesson_explains_stay_apart)
         const bool explained = i & 2;
         struct net n;
         struct lab_backend_ops ops;
+        text_of_step = explained ? "lstm1.cell.1" : "fc.matmul";
         small_lstm(&n, &ops);
+        text_of_step = NULL;
         struct lab_tuning *t = new_tuning();
         add_steps(&n, t);
         assert_true(add_group(&n, t, "alone", LAB_FORWARD, 10));
         alone[0].steps_first = first;
-        for (int k = 0; k < n.plan->n_steps; k++)
-            if (strcmp(n.plan->steps[k].op->name, "lstm") == 0 &&
-                n.plan->steps[k].phase == LAB_FORWARD)
-                n.plan->steps[k].explained = explained;
         choose_by(&n, t, NULL, 0);
         const char *group = group_of(&n, LAB_FORWARD);
         assert_true(!group == (first && explained));
         alone[0].steps_first = false;
+        net_free(&n);
+    }
+}
+
+/* Of groups of the same shapes one that is not the fastest of them runs where the fastest
+ * may not, and a pair where it takes the least in both phases together. */
+TEST_CASE(each_group_counts_by_its_own_time)
+{
+    const struct {
+        bool first; /* "alone" leaves the steps apart */
+        double other;
+        double pair_a[2]; /* forward, backward */
+        double pair_b[2];
+        const char *forward;
+        const char *backward;
+    } cases[] = {
+        {false, 20, {9e9, 9e9}, {9e9, 9e9}, "alone", NULL},
+        {true, 20, {9e9, 9e9}, {9e9, 9e9}, "other", NULL},
+        {true, 9e9, {10, 900}, {20, 100}, "pair-b", "pair-b"},
+        {true, 9e9, {10, 90}, {20, 100}, "pair-a", "pair-a"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct net n;
+        struct lab_backend_ops ops;
+        text_of_step = "lstm1.cell.1";
+        same_offered = true;
+        small_lstm(&n, &ops);
+        struct lab_tuning *t = new_tuning();
+        add_steps(&n, t);
+        assert_true(add_group(&n, t, "alone", LAB_FORWARD, 10));
+        assert_true(add_group(&n, t, "other", LAB_FORWARD, cases[i].other));
+        for (int back = 0; back < 2; back++) {
+            enum lab_phase phase = back ? LAB_BACKWARD : LAB_FORWARD;
+            assert_true(
+                add_group(&n, t, "pair-a", phase, cases[i].pair_a[back]));
+            assert_true(
+                add_group(&n, t, "pair-b", phase, cases[i].pair_b[back]));
+        }
+        alone[0].steps_first = cases[i].first;
+        choose_by(&n, t, NULL, 0);
+        const char *forward = group_of(&n, LAB_FORWARD);
+        const char *backward = group_of(&n, LAB_BACKWARD);
+        assert_non_null(forward);
+        assert_string_equal(forward, cases[i].forward);
+        assert_true(!backward == !cases[i].backward);
+        if (backward)
+            assert_string_equal(backward, cases[i].backward);
+        alone[0].steps_first = false;
+        same_offered = false;
+        text_of_step = NULL;
         net_free(&n);
     }
 }

@@ -310,6 +310,92 @@ TEST_CASE(a_notice_states_what_was_not_measured)
     }
 }
 
+/* Leaves out every variant of a step, as a kept time. */
+static void leave_out(struct lab_tuning *t, const struct net *n,
+                      const struct lab_step *s)
+{
+    enum { MOST_NAMES = 64 };
+    const char *names[MOST_NAMES];
+    struct lab_backend *be = lab_walk_backend(n->walk);
+    int count = lab_backend_variant_names(be, n->plan->real, s->op->name, names,
+                                          MOST_NAMES);
+    for (int k = 0; k < count; k++) {
+        struct lab_tune_time time = {.ns = NAN};
+        const struct lab_variant *v = lab_backend_variant(
+            be, n->plan->real, s->op->name, s->kernel, s->phase, names[k]);
+        lab_tune_key(n->plan, s, time.step);
+        snprintf(time.variant, sizeof(time.variant), "%s", names[k]);
+        if (v && lab_tune_competes(v))
+            assert_ok(lab_tuning_add(t, &time));
+    }
+}
+
+static double time_of(struct lab_tuning *t, const struct net *n,
+                      const struct lab_step *s)
+{
+    char key[LAB_TUNE_KEY];
+    int count;
+    lab_tune_key(n->plan, s, key);
+    const struct lab_tune_time *of = lab_tuning_of(t, key, &count);
+    return of ? of->ns : NAN;
+}
+
+/* Kept times of which all, or those of one step, are left out: measured again. */
+TEST_CASE(a_step_without_a_time_is_measured_again)
+{
+    call_ns = same;
+    step_ns = MS;
+    byte_ns = 0;
+    for (int all = 0; all < 2; all++) {
+        struct net n;
+        struct counted counted;
+        large(&n);
+        struct lab_tuning *t = lab_tuning_new();
+        assert_non_null(t);
+        const struct lab_step *last = &n.plan->steps[n.plan->n_steps - 1];
+        for (int i = 0; i < n.plan->n_steps; i++) {
+            struct lab_tune_time known = {.variant = "naive", .ns = MS};
+            leave_out(t, &n, &n.plan->steps[i]);
+            lab_tune_key(n.plan, &n.plan->steps[i], known.step);
+            if (!all && &n.plan->steps[i] != last)
+                assert_ok(lab_tuning_add(t, &known));
+        }
+        leave_out(t, &n, last);
+        assert_true(tuning_ns(&n, t, &counted) > 0);
+        assert_true(lab_tuning_untimed(t) >= 1);
+        assert_true((lab_tuning_untimed(t) == n.plan->n_steps) == all);
+        assert_true(time_of(t, &n, last) > 0);
+        assert_int_equal(tuning_ns(&n, t, &counted), 0);
+        lab_tuning_free(t);
+        net_free(&n);
+    }
+}
+
+/* Where the steps before it take half of the budget, the time was too short for it: that
+ * costs the budget once. */
+NET_CASE(what_is_not_reached_stays_left_out)
+{
+    struct counted counted;
+    call_ns = same;
+    step_ns = MS;
+    byte_ns = 0;
+    large(n);
+    struct lab_tuning *t = lab_tuning_new();
+    assert_non_null(t);
+    for (int i = 0; i < n->plan->n_steps; i++) {
+        struct lab_tune_time known = {.variant = "naive", .ns = BUDGET / 2};
+        leave_out(t, n, &n->plan->steps[i]);
+        lab_tune_key(n->plan, &n->plan->steps[i], known.step);
+        if (i == 0)
+            assert_ok(lab_tuning_add(t, &known));
+    }
+    leave_out(t, n, &n->plan->steps[n->plan->n_steps - 1]);
+    tuning_ns(n, t, &counted);
+    assert_int_equal(lab_tuning_untimed(t), 0);
+    assert_true(isnan(time_of(t, n, &n->plan->steps[n->plan->n_steps - 1])));
+    lab_tuning_free(t);
+}
+
 /* A step by blas takes a hundredth of one by others. */
 static int64_t by_name(const struct lab_variant *v, int64_t count)
 {

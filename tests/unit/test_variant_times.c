@@ -121,6 +121,56 @@ SAMPLE_CASE(what_is_damaged_is_left_out)
     assert_rows(path, 2, "variant_time");
 }
 
+/* Of no precision, or no number of threads: counted, and deleted when something is kept;
+ * another precision and the times of a GPU stay. */
+SAMPLE_CASE(what_has_no_precision_is_counted)
+{
+    static const struct lab_variant_time times[] = {
+        {"a", "1", 1}, {"b", "1", 1}, {"c", "1", 1}, {"d", "1", 1},
+        {"e", "1", 1}, {"f", "1", 1}, {"g", "1", 1}};
+    const struct lab_variant_time_of known = {"cpu", "EPYC", "fp32", 2,
+                                              "fp32,tf32,bf16"};
+    keep(&known, times, 7);
+    sample_sql(path,
+               "UPDATE variant_time SET precision = 'zz' WHERE step = 'a';"
+               "UPDATE variant_time SET precision = -5 WHERE step = 'b';"
+               "UPDATE variant_time SET precision = '' WHERE step = 'c';"
+               "UPDATE variant_time SET threads = -5 WHERE step = 'd';"
+               "UPDATE variant_time SET threads = 'x' WHERE step = 'e';"
+               "UPDATE variant_time SET precision = 'tf32' WHERE step = 'f'");
+    struct read r = read_of(&known);
+    assert_int_equal(r.n, 1);
+    assert_int_equal(r.left.unknown, 5);
+    assert_int_equal(r.left.damaged + r.left.foreign + r.left.threads, 0);
+    assert_int_equal(read_of(&here).left.unknown, 2); /* of threads alone */
+    keep(&known, &times[0], 1);
+    assert_int_equal(read_of(&known).left.unknown, 0);
+    assert_rows(path, 3, "variant_time");
+}
+
+/* A table that is gone, or lacks a column, is an error where it is read, and made where
+ * something is kept. */
+SAMPLE_CASE(a_damaged_table_is_made_anew)
+{
+    static const char *const harm[] = {
+        "DROP TABLE variant_time",
+        "ALTER TABLE variant_time DROP COLUMN version",
+        "DROP TABLE variant_time; CREATE TABLE variant_time (step)"};
+    const struct lab_variant_time one = {"a", "1", 1};
+    for (size_t i = 0; i < sizeof(harm) / sizeof(harm[0]); i++) {
+        struct read r = {.n = 0};
+        struct lab_database *db;
+        keep(&here, &one, 1);
+        sample_sql(path, harm[i]);
+        assert_ok(lab_database_open(&db, path, NULL));
+        assert_int_equal(lab_variant_times_read(db, &here, see, &r, &r.left),
+                         LAB_E_DB);
+        lab_database_close(db);
+        keep(&here, &one, 1);
+        assert_int_equal(read_of(&here).n, 1);
+    }
+}
+
 /* A variant that is not there any more: its row goes with the next that are kept. */
 TEST_CASE_WITH(what_is_gone_is_deleted, NULL, sample_cleanup)
 {

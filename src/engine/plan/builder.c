@@ -1716,10 +1716,16 @@ static enum lab_status check_precision(const struct lab_network_spec *spec)
 static void mark_explained(struct lab_plan *plan,
                            const struct lab_network_spec *spec)
 {
-    for (int i = 0; i < plan->n_steps; i++)
-        for (int k = 0; k < spec->n_explained && !plan->steps[i].explained; k++)
-            plan->steps[i].explained =
-                strcmp(spec->explained[k], plan->steps[i].name) == 0;
+    for (int k = 0; k < spec->n_explained; k++) {
+        for (int i = 0; i < plan->n_steps; i++) {
+            const struct lab_step *s = &plan->steps[i];
+            if (strcmp(spec->explained[k], s->name) != 0)
+                continue;
+            for (int n = 0; n < plan->n_nodes; n++)
+                plan->nodes[n].explained[s->phase] |=
+                    plan->nodes[n].op == s->op;
+        }
+    }
 }
 
 enum lab_status lab_plan_build(struct lab_plan **out,

@@ -476,43 +476,47 @@ static double time_of(struct maker *m, int first, int count)
     return sum;
 }
 
+/* The time of a group that may run without being chosen; NaN: it has none. Another one of
+ * the same shapes may not serve here, or not with its twin, so that each counts by its own
+ * time. One that fastest() passes over counts as no faster than the one that it takes. */
+static double group_time(struct maker *m, const struct lab_step *step,
+                         const struct lab_variant *v)
+{
+    char key[LAB_TUNE_KEY];
+    double least;
+    lab_tune_key(m->plan, step, key);
+    const struct lab_tune_time *own = lab_tuning_find(m->tuning, key, v->name);
+    const struct lab_variant *first = fastest(m, step, &least);
+    if (!own || isnan(own->ns) || !candidate(m, step, v->name))
+        return NAN;
+    return first != v && own->ns <= least ? nextafter(least, INFINITY)
+                                          : own->ns;
+}
+
 /* What a group saves in its phase, in ns; NaN where a time is missing. One that is equal
  * to its steps saves nothing: those can be looked at one by one. */
 static double saved(struct maker *m, const struct lab_node *node,
                     const struct lab_variant *v)
 {
     struct lab_step step;
-    double group;
     int count;
     int first = hidden_steps(m, node, v->phase, &count);
     const struct lab_node *absorbed =
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
     if (first < 0 || lab_group_fill(&step, m->plan, node, v, absorbed))
         return NAN;
-    bool timed = fastest(m, &step, &group) == v;
+    double group = group_time(m, &step, v);
     lab_step_release(&step);
     double steps = time_of(m, first, count);
     if (absorbed)
         steps += time_of(m, absorbed->first_step[v->phase], 1);
-    return timed ? steps - LAB_EQUAL_TIMES * group : NAN;
+    return steps - LAB_EQUAL_TIMES * group;
 }
 
 static bool has_choice(const struct maker *m, const struct lab_node *node)
 {
     for (int i = 0; i < m->n_choices; i++) {
         if (closeness(m->choices[i].target, node, node->op))
-            return true;
-    }
-    return false;
-}
-
-/* Whether the lesson has a text for a step of the op in that phase. */
-static bool is_explained(const struct maker *m, const struct lab_op_def *op,
-                         enum lab_phase phase)
-{
-    for (int i = 0; i < m->plan->n_steps; i++) {
-        const struct lab_step *step = &m->plan->steps[i];
-        if (step->explained && step->phase == phase && step->op == op)
             return true;
     }
     return false;
@@ -539,7 +543,7 @@ static const struct lab_variant *most_saving(struct maker *m,
         if (!v || lab_node_unserved(node, v) || !find_twin(m, node, v, &twin) ||
             twins != (twin != NULL) ||
             (v->absorbs_activation && next && has_choice(m, next)) ||
-            (v->steps_first && is_explained(m, node->op, phase)))
+            (v->steps_first && node->explained[phase]))
             continue;
         double ns = saved(m, node, v) + (twin ? saved(m, node, twin) : 0);
         if (ns > *most) {

@@ -13,6 +13,7 @@ struct lab_tuning {
     size_t n;
     size_t room;
     int waiting;
+    int untimed;
 };
 
 struct lab_tuning *lab_tuning_new(void)
@@ -107,6 +108,29 @@ int lab_tuning_waiting(const struct lab_tuning *t)
 void lab_tuning_set_waiting(struct lab_tuning *t, int names)
 {
     t->waiting = names;
+}
+
+int lab_tuning_untimed(const struct lab_tuning *t)
+{
+    return t->untimed;
+}
+
+/* The times of a step are together, the numbers first. */
+void lab_tuning_forget_untimed(struct lab_tuning *t, int steps)
+{
+    size_t n = 0;
+    size_t end;
+    for (size_t first = 0; first < t->n; first = end) {
+        bool timed = !isnan(t->times[first].ns);
+        for (end = first; is_of(t, end, t->times[first].step);)
+            timed |= t->times[end++].is_new;
+        if (timed && n < first)
+            memmove(&t->times[n], &t->times[first],
+                    (end - first) * sizeof(*t->times));
+        n += timed ? end - first : 0;
+    }
+    t->n = n;
+    t->untimed = steps;
 }
 
 const struct lab_tune_time *lab_tuning_time(const struct lab_tuning *t, int i)

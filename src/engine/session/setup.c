@@ -163,6 +163,12 @@ static void note_measuring(const struct lab_walk *w, struct lab_str *notice)
     int waiting = t ? lab_tuning_waiting(t) : 0;
     int left_out;
     int measured = measured_now(w, &left_out);
+    int untimed = t ? lab_tuning_untimed(t) : 0;
+    if (untimed > 0)
+        lab_str_addf(notice,
+                     "%d step%s no kept time, by any variant: what was left "
+                     "out there is measured again\n",
+                     untimed, untimed == 1 ? " has" : "s have");
     if (measured > left_out)
         add_counts(lab_walk_schedule(w), measured, left_out, waiting, notice);
     else if (waiting > 0)

@@ -499,6 +499,32 @@ static void hand(const struct tuner *u, const struct contender *c, int n,
     }
 }
 
+/* How many steps of the plan have no time though something is kept of them, and one could
+ * be had: steps before it take less than half of the budget. What is kept may be damaged,
+ * or the first measuring was disturbed. The reference has no part in it where it is not
+ * measured. */
+static int count_untimed(const struct tuner *u, const char *unmeasured)
+{
+    const struct lab_plan *plan = lab_walk_plan(u->w);
+    double half_ns = (double)(u->end_ns - lab_clock_monotonic_ns()) / 2;
+    double before_ns = 0;
+    int untimed = 0;
+    char key[LAB_TUNE_KEY];
+    for (int i = 0; i < plan->n_steps && before_ns < half_ns; i++) {
+        bool left_out = false;
+        int n;
+        lab_tune_key(plan, &plan->steps[i], key);
+        const struct lab_tune_time *t = lab_tuning_of(u->t, key, &n);
+        if (t && !isnan(t->ns))
+            before_ns += t->ns;
+        for (int k = 0; k < n && isnan(t->ns); k++)
+            left_out |= !t[k].is_new &&
+                        (!unmeasured || strcmp(t[k].variant, unmeasured) != 0);
+        untimed += left_out;
+    }
+    return untimed;
+}
+
 /* Has any step of the plan a time? */
 static bool any_known(const struct tuner *u)
 {
@@ -556,14 +582,17 @@ static int find_contenders(struct tuner *u, struct contender *found,
     struct names names;
     int n = 0;
     collect(plan, lab_walk_backend(u->w), &names);
+    bool large = too_large(plan, u->keeper->budget_ns);
+    int untimed = count_untimed(u, large ? names.reference : NULL);
+    if (untimed > 0)
+        lab_tuning_forget_untimed(u->t, untimed);
     for (int i = 0; i < names.n; i++) {
         const struct lab_variant_choice choice = {"*", names.name[i]};
         if (lab_walk_choose(u->w, &choice, 1) == LAB_OK &&
             lacks_time(u, names.name[i]))
             found[n++] = (struct contender){.name = names.name[i]};
     }
-    bool without = n > 0 && found[n - 1].name == names.reference &&
-                   too_large(plan, u->keeper->budget_ns);
+    bool without = n > 0 && found[n - 1].name == names.reference && large;
     *measured = n - without;
     return n;
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/version.h"
 #include "db/row.h"
+#include "db/store_sql.h"
 
 static const char doing[] = "keeping the times of variants";
 
@@ -43,6 +44,38 @@ static bool is_whole(const struct lab_variant_time *t, bool left_out)
            (left_out || (t->ns > 0 && t->ns < strtod(LONGEST_NS, NULL)));
 }
 
+/* ?5: precisions that there are. 0 threads are a GPU's. */
+#define UNKNOWN                                                                \
+    " FROM variant_time WHERE backend = ?1 AND device = ?2 AND (typeof("       \
+    "threads) <> 'integer' OR threads < 0 OR (threads = 0 AND ?3 > 0) OR "     \
+    "instr(ifnull(',' || ?5 || ',', ',' || precision || ','), ',' || "         \
+    "precision || ',') = 0)"
+
+static enum lab_status count_unknown(struct lab_database *db,
+                                     const struct lab_variant_time_of *of,
+                                     int64_t *unknown)
+{
+    struct lab_stmt s = prepare(db, "SELECT count(*)" UNKNOWN, of);
+    lab_bind_text(s.sql, 5, of->precisions);
+    if (lab_stmt_next(&s))
+        *unknown = lab_column_int(&s);
+    return lab_stmt_end(&s);
+}
+
+static enum lab_status forget_unknown(struct lab_database *db,
+                                      const struct lab_variant_time_of *of)
+{
+    struct lab_stmt s = prepare(db, "DELETE" UNKNOWN, of);
+    lab_bind_text(s.sql, 5, of->precisions);
+    return lab_stmt_once(&s, doing);
+}
+
+/* Did the last statement name a table or a column that is not there? */
+static bool lacks_table(const struct lab_database *db, enum lab_status st)
+{
+    return st == LAB_E_DB && sqlite3_errcode(db->sql) == SQLITE_ERROR;
+}
+
 /* Of the same device and version: the machine, or --threads, had another number. */
 static enum lab_status find_threads(struct lab_database *db,
                                     const struct lab_variant_time_of *of,
@@ -52,7 +85,7 @@ static enum lab_status find_threads(struct lab_database *db,
         db,
         "SELECT ifnull(max(threads), 0) FROM variant_time WHERE backend = ?1 "
         "AND device = ?2 AND threads <> ?3 AND precision = ?4 AND "
-        "version = ?5",
+        "version = ?5 AND typeof(threads) = 'integer'",
         of);
     bind_version(&s, 5);
     if (lab_stmt_next(&s))
@@ -89,7 +122,33 @@ enum lab_status lab_variant_times_read(struct lab_database *db,
             s.st = each(user, &t);
     }
     enum lab_status st = lab_stmt_end(&s);
+    if (lacks_table(db, st))
+        return lab_fail(st,
+                        "[db.times] %s: its table variant_time is damaged "
+                        "(%s); the times are measured again",
+                        db->path, sqlite3_errmsg(db->sql));
+    if (!st)
+        st = count_unknown(db, of, &left->unknown);
     return st || any ? st : find_threads(db, of, &left->threads);
+}
+
+/* The times can be measured again: a table that is damaged is no reason to do so at every
+ * start. The first statement of its version makes it. */
+static enum lab_status make_whole(struct lab_database *db)
+{
+    enum { VERSION = 8 };
+    const char *sql = lab_sql_migrations[VERSION - 1].sql;
+    struct lab_stmt s = lab_stmt_new(
+        db, "SELECT backend, device, threads, precision, step, variant, "
+            "time_ns, measured, version FROM variant_time LIMIT 0");
+    enum lab_status st = lab_stmt_end(&s);
+    if (!lacks_table(db, st))
+        return st;
+    st = lab_database_exec(db, "DROP TABLE IF EXISTS variant_time", doing);
+    if (st)
+        return st;
+    s = lab_stmt_of(db, &sql, doing);
+    return lab_stmt_once(&s, doing);
 }
 
 /* The rows that are not handed out. */
@@ -159,7 +218,11 @@ enum lab_status lab_variant_times_keep(struct lab_database *db,
 {
     enum lab_status st = lab_database_begin(db, doing);
     if (!st)
+        st = make_whole(db);
+    if (!st)
         st = forget_unused(db, of);
+    if (!st)
+        st = forget_unknown(db, of);
     if (!st)
         st = forget_gone(db, of, times, n);
     if (!st)

@@ -55,10 +55,9 @@ struct lab_step {
     size_t params_bytes;
     double flop;
     double bytes;
-    char *formula;  /* as displayed: names filled in, UTF-8 */
-    char *source;   /* the formula itself, with axes and names: step_def.h */
-    bool shared;    /* it is an earlier step's */
-    bool explained; /* the lesson has a text of its own for it */
+    char *formula; /* as displayed: names filled in, UTF-8 */
+    char *source;  /* the formula itself, with axes and names: step_def.h */
+    bool shared;   /* it is an earlier step's */
     const char *axes;
     const char *names;
     lab_explain_fn *explain;
@@ -82,6 +81,8 @@ struct lab_node {
     bool parts_read;
     const char *no_group; /* why no group serves it ("has a mask"), or NULL */
     bool may_be_absorbed; /* an activation that the node before's groups know */
+    /* The lesson has a text for a step of the op in that phase, here or in another node. */
+    bool explained[LAB_PHASE_COUNT];
     struct lab_place place;
     /* The op's own steps, into plan->steps; a sum of gradients from several
      * readers comes before them and is not counted. */

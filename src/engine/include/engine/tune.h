@@ -66,6 +66,11 @@ enum lab_status lab_tuning_add(struct lab_tuning *t,
 /* Names that the last lab_tune() left to the next one; 0 before the first. */
 int lab_tuning_waiting(const struct lab_tuning *t);
 void lab_tuning_set_waiting(struct lab_tuning *t, int names);
+/* Steps of the plan of which the last lab_tune() had variants left out and no time, and
+ * measured them again. */
+int lab_tuning_untimed(const struct lab_tuning *t);
+/* Without what is left out of a step that has no time at all, kept from earlier. */
+void lab_tuning_forget_untimed(struct lab_tuning *t, int steps);
 /* NULL: there is none. */
 const struct lab_tune_time *lab_tuning_find(const struct lab_tuning *t,
                                             const char *step,
@@ -120,7 +125,8 @@ int lab_candidates(const struct lab_plan *plan, struct lab_backend *be,
  * programs had of the cores meanwhile is taken off. Where the restart needs more than half
  * of the budget, a name gets NaN only if it was begun and no new time was found; the next
  * lab_tune() goes on with the others (lab_tuning_waiting). Where no step of the plan has
- * a time, no name gets NaN.
+ * a time, no name gets NaN. What was left out earlier is measured again where a step that
+ * is reached in half of the budget has no time by any variant (lab_tuning_untimed).
  * The walk, which has no observer yet, keeps its choices to be made. With nothing to
  * measure it returns at once. LAB_E_CANCELLED, LAB_E_NOMEM, or what
  * a step returned. */

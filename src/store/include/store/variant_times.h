@@ -16,6 +16,8 @@ struct lab_variant_time_of {
     const char *device;
     const char *precision;
     int64_t threads; /* 0: a GPU */
+    const char *
+        precisions; /* all that there are: "fp32,tf32"; NULL: any text is one */
 };
 
 struct lab_variant_time {
@@ -29,6 +31,7 @@ struct lab_variant_time {
 struct lab_variant_times_left {
     int64_t damaged; /* no name, or a time that is none */
     int64_t foreign; /* of another version or rule of the program */
+    int64_t unknown; /* of no precision, or no number of threads: -5, 'zz' */
     int64_t
         threads; /* one that has times, where this one has none; 0: none has */
 };
@@ -44,7 +47,8 @@ enum lab_status lab_variant_times_read(struct lab_database *db,
                                        lab_variant_time_fn *each, void *user,
                                        struct lab_variant_times_left *left);
 /* All n of them in one transaction, or none; they replace those that are there, and
- * the rows that are not handed out, or gone, are deleted. */
+ * the rows that are not handed out, or gone, are deleted. A table that is missing, or has
+ * not the columns, is made anew. */
 enum lab_status lab_variant_times_keep(struct lab_database *db,
                                        const struct lab_variant_time_of *of,
                                        const struct lab_variant_time *times,

@@ -50,15 +50,38 @@ TEST_CASE(a_residual_has_a_line_under_the_boxes)
     lab_diagram_release(&d);
 }
 
+/* Each function reads x: one line has a branch to each, and another one crosses it. */
+TEST_CASE(a_line_has_a_branch_to_each_that_reads_it)
+{
+    struct lab_diagram d;
+    memset(&d, 0, sizeof(d));
+    for (int i = 0; i < 5; i++) {
+        const char name[] = {(char)('a' + i), '\0'};
+        assert_non_null(lab_diagram_add(&d, name));
+        lab_diagram_join(&d, 0, i);
+    }
+    lab_diagram_join(&d, 1, 3);
+    d.lit = -1;
+    assert_int_equal(lab_diagram_tracks(&d), 2);
+    check(&d, 6, 48,
+          "┌ a ┐   ┌ b ┐   ┌ c ┐   ┌ d ┐   ┌ e ┐\n"
+          "│   │──▸│   │   │   │   │   │   │   │\n"
+          "│   │   │   │   │   │   │   │   │   │\n"
+          "└───┘   └───┘   └▴──┘   └▴▴─┘   └▴──┘\n"
+          "   └───────┼─────┴───────┴┼──────┘\n"
+          "           └──────────────┘\n");
+    lab_diagram_release(&d);
+}
+
 TEST_CASE(one_line_shows_what_is_around_the_lit_box)
 {
     struct lab_diagram d;
     residual(&d);
-    check(&d, 1, 60, " x ▸ conv1 ▸[relu1]▸ conv2 ▸ sum\n");
+    check(&d, 1, 60, " x ▸ conv1 ▸[relu1]▸ conv2 ▸ sum (conv1)\n");
     d.backward = true;
-    check(&d, 1, 60, " x ◂ conv1 ◂[relu1]◂ conv2 ◂ sum\n");
+    check(&d, 1, 60, " x ◂ conv1 ◂[relu1]◂ conv2 ◂ sum (conv1)\n");
     d.lit = 4;
-    check(&d, 1, 26, "…◂ relu1 ◂ conv2 ◂[sum]\n");
+    check(&d, 1, 34, "…◂ relu1 ◂ conv2 ◂[sum] (conv1)\n");
     lab_diagram_release(&d);
 }
 

@@ -1,6 +1,7 @@
 /* stepper_priv.h -- the panes of the stepper and where they are (pure), and what
  * the stepper shows by the training screen's functions. Threads: the UI's. */
 #pragma once
+#include "ui/diagram.h"
 #include "ui/keymap.h"
 #include "ui/layout.h"
 #include "ui/settings.h"
@@ -29,7 +30,29 @@ struct lab_stepper_needs {
     int kernels;
 };
 
+/* The boxes of a plan's network. */
+struct lab_network { /* zeros: an empty one */
+    struct lab_diagram picture;
+    struct lab_network_item {
+        int first; /* plan nodes first .. end-1; first -1: the data */
+        int end;
+        int at;      /* the step in time of an opened recurrence; -1: all */
+        int times;   /* of a folded recurrence: how many there are; 0: none */
+        int part_of; /* the node that was opened to show it; -1: none was */
+    } * items;       /* one for each box */
+    int *of_step;    /* schedule index -> box */
+    bool *open; /* by plan node, the first of a block: shown as its parts */
+    int n_nodes;
+};
+
 LAB_C_BEGIN
+/* Boxes anew; what was open stays so while the plan has as many nodes. On failure
+ * it is as it was, or empty. LAB_E_NOMEM. */
+enum lab_status lab_network_build(struct lab_network *n,
+                                  const struct lab_plan *plan,
+                                  const struct lab_schedule *schedule);
+void lab_network_release(struct lab_network *n);
+
 /* One place for each pane from 150x38 up; below, explanation, kernels and text
  * share one, and `tab` is the visible one. With `zoom` the pane in focus is
  * alone. The network's picture is `network` rows high where all panes are in

@@ -43,21 +43,7 @@ static int largest(int a, int b)
 /* ==== the boxes of the plan's network: the data, its nodes, the loss; a block or a
  * recurrence as one box, or opened as those in it ==== */
 
-struct lab_network { /* zeros: an empty one */
-    struct lab_diagram picture;
-    struct lab_network_item {
-        int first; /* plan nodes first .. end-1; first -1: the data */
-        int end;
-        int at;      /* the step in time of an opened recurrence; -1: all */
-        int times;   /* of a folded recurrence: how many there are; 0: none */
-        int part_of; /* the node that was opened to show it; -1: none was */
-    } * items;       /* one for each box */
-    int *of_step;    /* schedule index -> box */
-    bool *open; /* by plan node, the first of a block: shown as its parts */
-    int n_nodes;
-};
-
-static void lab_network_release(struct lab_network *n)
+void lab_network_release(struct lab_network *n)
 {
     lab_diagram_release(&n->picture);
     lab_free(n->items);
@@ -252,11 +238,9 @@ static void map_steps(struct lab_network *n, const struct lab_schedule *s)
     }
 }
 
-/* Boxes anew; what was open stays so while the plan has as many nodes. On failure
- * it is as it was, or empty. LAB_E_NOMEM. */
-static enum lab_status lab_network_build(struct lab_network *n,
-                                         const struct lab_plan *plan,
-                                         const struct lab_schedule *schedule)
+enum lab_status lab_network_build(struct lab_network *n,
+                                  const struct lab_plan *plan,
+                                  const struct lab_schedule *schedule)
 {
     lab_diagram_clear(&n->picture);
     if (n->n_nodes != plan->n_nodes) {

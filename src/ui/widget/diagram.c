@@ -61,12 +61,35 @@ void lab_diagram_join(struct lab_diagram *d, int from, int to)
         b->in[b->n_in++] = from;
 }
 
-static bool reads_last(const struct lab_diagram *d, int box)
+static bool reads(const struct lab_diagram *d, int box, int from)
 {
     for (int i = 0; i < d->box[box].n_in; i++)
-        if (d->box[box].in[i] == box - 1)
+        if (d->box[box].in[i] == from)
             return true;
     return false;
+}
+
+/* How many of them come along a line under the boxes. */
+static int far_inputs(const struct lab_diagram *d, int box)
+{
+    return d->box[box].n_in - (reads(d, box, box - 1) ? 1 : 0);
+}
+
+enum { FURTHER = LAB_DIAGRAM_IN * 44 };
+
+/* " (relu1, x)": what a box reads besides the one before it. */
+static void from_further(const struct lab_diagram *d, int box, char *out,
+                         size_t cap)
+{
+    const struct lab_diagram_box *b = &d->box[box];
+    size_t n = 0;
+    out[0] = '\0';
+    for (int i = 0; i < b->n_in && n < cap; i++)
+        if (b->in[i] != box - 1)
+            n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? ", " : " (",
+                                  d->box[b->in[i]].name);
+    if (n > 0 && n < cap)
+        snprintf(out + n, cap - n, ")");
 }
 
 int lab_diagram_hit(const struct lab_diagram *d, int y, int x)
@@ -79,15 +102,25 @@ int lab_diagram_hit(const struct lab_diagram *d, int y, int x)
 
 /* ---- what is in sight ---- */
 
-static int text_w(const struct lab_canvas *c, const struct lab_diagram_box *b,
-                  bool line)
+/* Columns of a box: in the one line its name and what it reads from further back,
+ * else what it holds, or its lines below need. */
+static int text_w(const struct lab_canvas *c, const struct lab_diagram *d,
+                  int box, bool line)
 {
+    enum { SIDES = 4, STUB = 3 };
+    const struct lab_diagram_box *b = &d->box[box];
     int w = lab_canvas_columns(c, b->name) + (b->folded ? 1 : 0);
-    for (int i = 0; !line && i < LAB_DIAGRAM_LINES; i++) {
+    if (line) {
+        char further[FURTHER];
+        from_further(d, box, further, sizeof(further));
+        return w + 2 + lab_canvas_columns(c, further);
+    }
+    for (int i = 0; i < LAB_DIAGRAM_LINES; i++) {
         int t = lab_canvas_columns(c, b->text[i]);
         w = t > w ? t : w;
     }
-    return line ? w + 2 : w + 4;
+    const int below = far_inputs(d, box) + STUB;
+    return w + SIDES > below ? w + SIDES : below;
 }
 
 /* The boxes first .. end-1 around the lit one that fit into `room` columns;
@@ -96,19 +129,17 @@ static void in_sight(const struct lab_canvas *c, const struct lab_diagram *d,
                      int room, int gap, bool line, int *first, int *end)
 {
     int at = d->lit < 0 ? 0 : d->lit < d->n ? d->lit : d->n - 1;
-    int used = text_w(c, &d->box[at], line) + 2 * ENDS;
+    int used = text_w(c, d, at, line) + 2 * ENDS;
     *first = at;
     *end = at + 1;
     for (bool more = true; more;) {
         more = false;
-        if (*end < d->n &&
-            used + gap + text_w(c, &d->box[*end], line) <= room) {
-            used += gap + text_w(c, &d->box[(*end)++], line);
+        if (*end < d->n && used + gap + text_w(c, d, *end, line) <= room) {
+            used += gap + text_w(c, d, (*end)++, line);
             more = true;
         }
-        if (*first > 0 &&
-            used + gap + text_w(c, &d->box[*first - 1], line) <= room) {
-            used += gap + text_w(c, &d->box[--*first], line);
+        if (*first > 0 && used + gap + text_w(c, d, *first - 1, line) <= room) {
+            used += gap + text_w(c, d, --*first, line);
             more = true;
         }
     }
@@ -119,7 +150,7 @@ bool lab_diagram_fits(const struct lab_canvas *c, const struct lab_diagram *d,
 {
     int w = 0;
     for (int i = 0; i < d->n; i++)
-        w += text_w(c, &d->box[i], false) + (i > 0 ? GAP : 0);
+        w += text_w(c, d, i, false) + (i > 0 ? GAP : 0);
     return w <= columns;
 }
 
@@ -148,13 +179,17 @@ void lab_diagram_line(struct lab_canvas *c, struct lab_rect row,
         bool on = i == d->lit;
         if (i > first)
             lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s",
-                           reads_last(d, i) ? arrow : " ");
+                           reads(d, i, i - 1) ? arrow : " ");
         b->at = row;
         b->at.w = lab_canvas_add(c, &row, on ? lit : LAB_ROLE_NORMAL,
                                  on ? "[%s%s]" : " %s%s ", b->folded ? "+" : "",
                                  b->name);
         if (on)
             lab_canvas_paint(c, b->at, d->focused ? LAB_ROLE_SELECTED : lit);
+        char further[FURTHER];
+        from_further(d, i, further, sizeof(further));
+        lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s",
+                       further[0] && !on ? further + 1 : further);
     }
     if (end < d->n)
         lab_canvas_add(c, &row, LAB_ROLE_DIM, "%s…", arrow);
@@ -162,33 +197,18 @@ void lab_diagram_line(struct lab_canvas *c, struct lab_rect row,
 
 /* ---- names in several rows ---- */
 
-/* " (relu1, x)": what a box reads besides the one before it. */
-static void from_further(const struct lab_diagram *d, int box, char *out,
-                         size_t cap)
-{
-    const struct lab_diagram_box *b = &d->box[box];
-    size_t n = 0;
-    out[0] = '\0';
-    for (int i = 0; i < b->n_in && n < cap; i++)
-        if (b->in[i] != box - 1)
-            n += (size_t)snprintf(out + n, cap - n, "%s%s", n ? ", " : " (",
-                                  d->box[b->in[i]].name);
-    if (n > 0 && n < cap)
-        snprintf(out + n, cap - n, ")");
-}
-
 int lab_diagram_names(struct lab_canvas *c, struct lab_rect r,
                       struct lab_diagram *d, enum lab_role lit)
 {
-    enum { FURTHER = LAB_DIAGRAM_IN * 44, JOIN = 3 };
+    enum { JOIN = 3 };
     struct lab_rect row = r;
     int used = 0;
     forget_places(d);
     for (int i = 0; i < d->n; i++) {
         struct lab_diagram_box *b = &d->box[i];
-        const char *joint = !reads_last(d, i) ? "   "
-                            : d->backward     ? " ◂ "
-                                              : " ▸ ";
+        const char *joint = !reads(d, i, i - 1) ? "   "
+                            : d->backward       ? " ◂ "
+                                                : " ▸ ";
         char further[FURTHER];
         from_further(d, i, further, sizeof(further));
         int w = lab_canvas_columns(c, b->name) + (b->folded ? 1 : 0) +
@@ -210,53 +230,37 @@ int lab_diagram_names(struct lab_canvas *c, struct lab_rect r,
     return used;
 }
 
-/* ---- lines under the boxes ---- */
+/* ---- lines under the boxes: one from each box that others than the next one read,
+ * with a branch up to each of those ---- */
 
-struct track_use {
-    int end[LAB_DIAGRAM_TRACKS]; /* the box that the last line there ends at */
-};
-
-/* The track of a line from one box to another; -1: none is free. Lines come in
- * the order in which they begin. */
-static int take_track(struct track_use *use, int from, int to)
+/* The last box that reads `from` along a line; -1: none. */
+static int line_end(const struct lab_diagram *d, int from)
 {
-    for (int i = 0; i < LAB_DIAGRAM_TRACKS; i++) {
-        if (use->end[i] > from)
-            continue;
-        use->end[i] = to;
-        return i;
-    }
+    for (int to = d->n - 1; to > from + 1; to--)
+        if (reads(d, to, from))
+            return to;
     return -1;
 }
 
-typedef void line_fn(void *user, int from, int to, int track);
-
-static void each_line(const struct lab_diagram *d, line_fn *fn, void *user)
-{
-    struct track_use use = {{0}};
-    for (int from = 0; from < d->n; from++)
-        for (int to = from + 2; to < d->n; to++)
-            for (int k = 0; k < d->box[to].n_in; k++)
-                if (d->box[to].in[k] == from)
-                    fn(user, from, to, take_track(&use, from, to));
-}
-
-static void most_track(void *user, int from, int to, int track)
-{
-    int *most = user;
-    (void)from;
-    (void)to;
-    *most = track + 1 > *most ? track + 1 : *most;
-}
-
-int lab_diagram_tracks(const struct lab_diagram *d)
+int lab_diagram_tracks(struct lab_diagram *d)
 {
     int most = 0;
-    each_line(d, most_track, &most);
+    for (int i = 0; i < d->n; i++) {
+        struct lab_diagram_box *b = &d->box[i];
+        b->line_end = line_end(d, i);
+        b->track = -1;
+        for (bool taken = b->line_end >= 0; taken;) {
+            taken = false;
+            b->track++;
+            for (int k = 0; k < i && !taken; k++)
+                taken = d->box[k].track == b->track && d->box[k].line_end > i;
+        }
+        most = b->track + 1 > most ? b->track + 1 : most;
+    }
     return most;
 }
 
-int lab_diagram_rows(const struct lab_diagram *d)
+int lab_diagram_rows(struct lab_diagram *d)
 {
     return d->n ? BOX_H + lab_diagram_tracks(d) : 0;
 }
@@ -265,39 +269,92 @@ struct line_draw {
     struct lab_canvas *c;
     const struct lab_diagram *d;
     struct lab_rect r;
-    int first;
+    int first; /* boxes in sight: first .. end-1 */
     int end;
 };
 
-/* Out of sight ends run to the edge. */
-static void draw_line(void *user, int from, int to, int track)
+static bool in_view(const struct line_draw *l, int box)
 {
-    struct line_draw *l = user;
-    int y = l->r.y + BOX_H + track;
-    bool begins = from >= l->first && from < l->end;
-    bool ends = to >= l->first && to < l->end;
-    if (track < 0 || y >= l->r.y + l->r.h || from >= l->end || to < l->first)
-        return;
-    const struct lab_rect *a = &l->d->box[from].at;
-    const struct lab_rect *b = &l->d->box[to].at;
-    int x0 = begins ? a->x + a->w - 2 : l->r.x;
-    int x1 = ends ? b->x + 1 : l->r.x + l->r.w - 1;
-    for (int x = x0; x <= x1; x++)
-        lab_canvas_text(l->c, y, x, 1, LAB_ROLE_BORDER, "─");
-    for (int k = BOX_H; k < BOX_H + track; k++) {
-        if (begins)
-            lab_canvas_text(l->c, l->r.y + k, x0, 1, LAB_ROLE_BORDER, "│");
-        if (ends)
-            lab_canvas_text(l->c, l->r.y + k, x1, 1, LAB_ROLE_BORDER, "│");
+    return box >= l->first && box < l->end;
+}
+
+/* Under `box`, where its own line begins, and where what it reads from `from`
+ * arrives: a column for each. */
+static int begins_at(const struct line_draw *l, int box)
+{
+    const struct lab_rect *at = &l->d->box[box].at;
+    return at->x + at->w - 2;
+}
+
+static int arrives_at(const struct line_draw *l, int box, int from)
+{
+    const struct lab_diagram_box *b = &l->d->box[box];
+    int x = b->at.x + 1;
+    for (int i = 0; i < b->n_in; i++)
+        x += b->in[i] < from;
+    return x;
+}
+
+/* The columns of the line from a box; where it goes on out of sight, those up to the
+ * edge. False: nothing of it is in sight. */
+static bool line_columns(const struct line_draw *l, int from, int *x0, int *x1)
+{
+    const struct lab_diagram_box *b = &l->d->box[from];
+    if (b->track < 0 || l->r.y + BOX_H + b->track >= l->r.y + l->r.h ||
+        from >= l->end || b->line_end < l->first)
+        return false;
+    *x0 = in_view(l, from) ? begins_at(l, from) : l->r.x;
+    *x1 = in_view(l, b->line_end) ? arrives_at(l, b->line_end, from)
+                                  : l->r.x + l->r.w - 1;
+    return true;
+}
+
+/* From a box down to its line, or up from that, over the lines on the way. */
+static void draw_riser(const struct line_draw *l, int x, int track,
+                       const char *end, bool arrow)
+{
+    const int y = l->r.y + BOX_H;
+    for (int k = 0; k < track; k++) {
+        bool crosses = false;
+        for (int i = 0; i < l->d->n && !crosses; i++) {
+            int x0;
+            int x1;
+            crosses = l->d->box[i].track == k && line_columns(l, i, &x0, &x1) &&
+                      x > x0 && x < x1;
+        }
+        lab_canvas_text(l->c, y + k, x, 1, LAB_ROLE_BORDER,
+                        crosses ? "┼" : "│");
     }
-    if (begins)
-        lab_canvas_text(l->c, y, x0, 1, LAB_ROLE_BORDER, "└");
-    if (ends)
-        lab_canvas_text(l->c, y, x1, 1, LAB_ROLE_BORDER, "┘");
-    /* The arrow is where the data arrive. */
-    int at = l->d->backward ? x0 : x1;
-    if (l->d->backward ? begins : ends)
-        lab_canvas_text(l->c, l->r.y + BOX_H - 1, at, 1, LAB_ROLE_NORMAL, "▴");
+    lab_canvas_text(l->c, y + track, x, 1, LAB_ROLE_BORDER, end);
+    if (arrow) /* where the data arrive */
+        lab_canvas_text(l->c, y - 1, x, 1, LAB_ROLE_NORMAL, "▴");
+}
+
+static void draw_along(const struct line_draw *l, int from)
+{
+    int x0;
+    int x1;
+    if (line_columns(l, from, &x0, &x1))
+        lab_canvas_fill(
+            l->c,
+            (struct lab_rect){l->r.y + BOX_H + l->d->box[from].track, x0, 1,
+                              x1 - x0 + 1},
+            "─", LAB_ROLE_BORDER);
+}
+
+static void draw_risers(const struct line_draw *l, int from)
+{
+    const struct lab_diagram_box *b = &l->d->box[from];
+    int x0;
+    int x1;
+    if (!line_columns(l, from, &x0, &x1))
+        return;
+    if (in_view(l, from))
+        draw_riser(l, x0, b->track, "└", l->d->backward);
+    for (int to = from + 2; to <= b->line_end; to++)
+        if (in_view(l, to) && reads(l->d, to, from))
+            draw_riser(l, arrives_at(l, to, from), b->track,
+                       to == b->line_end ? "┘" : "┴", !l->d->backward);
 }
 
 /* ---- boxes ---- */
@@ -368,6 +425,7 @@ void lab_diagram_draw(struct lab_canvas *c, struct lab_rect r,
     forget_places(d);
     if (d->n == 0 || r.h < BOX_H)
         return;
+    lab_diagram_tracks(d);
     in_sight(c, d, r.w, GAP, false, &lines.first, &lines.end);
     if (lines.first > 0)
         x += lab_canvas_text(c, r.y + 1, x, ENDS, LAB_ROLE_DIM,
@@ -375,17 +433,20 @@ void lab_diagram_draw(struct lab_canvas *c, struct lab_rect r,
     for (int i = lines.first; i < lines.end; i++) {
         struct lab_diagram_box *b = &d->box[i];
         if (i > lines.first) {
-            if (reads_last(d, i))
+            if (reads(d, i, i - 1))
                 lab_canvas_text(c, r.y + 1, x, GAP, LAB_ROLE_BORDER,
                                 d->backward ? "◂──" : "──▸");
             x += GAP;
         }
-        b->at = (struct lab_rect){r.y, x, BOX_H, text_w(c, b, false)};
+        b->at = (struct lab_rect){r.y, x, BOX_H, text_w(c, d, i, false)};
         draw_box(c, d, i, lit);
         x += b->at.w;
     }
     if (lines.end < d->n)
         lab_canvas_text(c, r.y + 1, x, ENDS, LAB_ROLE_DIM,
                         d->backward ? "◂─" : "─▸");
-    each_line(d, draw_line, &lines);
+    for (int i = 0; i < d->n; i++)
+        draw_along(&lines, i);
+    for (int i = 0; i < d->n; i++) /* over the lines that they cross */
+        draw_risers(&lines, i);
 }

@@ -2,6 +2,7 @@
  * variant of the lab and a way to do inference on the CPU. Its sums are whole numbers of
  * 32 bits, as in the other variants; the scale is ours. Where the processor has VNNI (vpdpbusd),
  * an instruction adds four products of bytes a lane. */
+#include "base/mem.h"
 #include "gemm_int8/gemm_int8.h"
 #include "library/onednn.h"
 
@@ -35,15 +36,50 @@ static dnnl_status_t recipe(struct onednn_recipe *r,
     return onednn_describe(r, &desc, engine);
 }
 
+static enum lab_status sums_of(const struct lab_gemm_int8 *g, const void *w,
+                               int32_t *sums)
+{
+    struct onednn_key key = onednn_key(recipe, ONEDNN_FORWARD);
+    void *const data[] = {sums, (void *)g->a, (void *)w};
+    key.n = g->M;
+    key.m = g->N;
+    key.k = 4 * g->words;
+    return onednn_run(&key, data);
+}
+
+/* Without VNNI oneDNN adds two products in 16 bits, which saturate where a weight is
+ * over 64: W is the sum of two that are not. */
+static enum lab_status sums_of_halves(const struct lab_gemm_int8 *g)
+{
+    const size_t count = (size_t)(4 * g->words * g->N);
+    const size_t n_sums = (size_t)(g->M * g->N);
+    const int8_t *w = (const int8_t *)g->w;
+    int8_t *half = lab_alloc_array(2 * count, sizeof(*half));
+    int32_t *more = lab_alloc_array(n_sums, sizeof(*more));
+    enum lab_status st =
+        half && more ? LAB_OK
+                     : lab_fail(LAB_E_NOMEM, "oneDNN: no memory for a product");
+    for (size_t i = 0; i < count && !st; i++) {
+        half[i] = (int8_t)(w[i] / 2);
+        half[count + i] = (int8_t)(w[i] - half[i]);
+    }
+    if (!st)
+        st = sums_of(g, half, g->sums);
+    if (!st)
+        st = sums_of(g, half + count, more);
+    for (size_t i = 0; i < n_sums && !st; i++)
+        g->sums[i] += more[i];
+    lab_free(half);
+    lab_free(more);
+    return st;
+}
+
 static enum lab_status product(const struct lab_call *call)
 {
     struct lab_gemm_int8 g = lab_gemm_int8_of(call);
-    struct onednn_key key = onednn_key(recipe, ONEDNN_FORWARD);
-    void *const data[] = {g.sums, call->in[0].data, call->in[1].data};
-    key.n = g.M;
-    key.m = g.N;
-    key.k = 4 * g.words;
-    enum lab_status st = onednn_run(&key, data);
+    enum lab_status st = __builtin_cpu_supports("avx512vnni")
+                             ? sums_of(&g, g.w, g.sums)
+                             : sums_of_halves(&g);
     for (int64_t i = 0; i < g.M * g.N && !st; i++)
         g.c[i] = (float)g.sums[i] * g.scale[i % g.N];
     return onednn_finish(st);

@@ -22,12 +22,12 @@ exits 2 step small.md --backend cpu --npy more --json
 exits 2 step small.md --backend cpu --npy more --tensors 'nope*'
 expect_stderr "--tensors 'nope*': small has no tensor with such a name"
 exits 2 step small.md --backend cpu --tensors '*.grad'
-expect_stderr '--tensors chooses files of --npy DIR'
+expect_stderr '--tensors changes nothing without --npy: give both'
 exits 2 run small.md --backend cpu --iterations 1 --prompt 0
-expect_stderr '--prompt begins the text of --sample N'
+expect_stderr '--prompt changes nothing without --sample: give both'
 for option in --temperature --top-k; do
     exits 2 run small.md --backend cpu --iterations 1 $option 1
-    expect_stderr "$option is of the text of --sample N"
+    expect_stderr "$option changes nothing without --sample: give both"
 done
 [ ! -e more ] || complain "a wrong command line made a directory"
 

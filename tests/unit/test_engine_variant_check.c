@@ -221,7 +221,7 @@ TEST_CASE_WITH(any_number_is_withdrawn, back_to_start, back_to_start)
     static struct lab_variant rows[MANY];
     static char names[MANY][16];
     const struct lab_kernel_set set = {"relu", rows, MANY};
-    struct lab_str said;
+    struct lab_str printed;
     for (int i = 0; i < MANY; i++) {
         snprintf(names[i], sizeof(names[i]), "row%d", i);
         rows[i] = (struct lab_variant){
@@ -233,13 +233,13 @@ TEST_CASE_WITH(any_number_is_withdrawn, back_to_start, back_to_start)
     }
     join_backend_add(&set);
     struct lab_backend *be = join_backend();
-    lab_str_init(&said);
-    assert_ok(lab_backend_check(be, NULL, &said));
+    lab_str_init(&printed);
+    assert_ok(lab_backend_check(be, NULL, &printed));
     for (int i = 0; i < MANY; i++)
         assert_true(lab_variant_disabled(&rows[i]));
     assert_null(lab_backend_variant(be, LAB_F32, "relu", "relu", LAB_FORWARD,
                                     names[MANY - 1]));
-    lab_str_release(&said);
+    lab_str_release(&printed);
     lab_backend_close(be);
 }
 

@@ -124,7 +124,7 @@ static void note_threads(struct lab_kept_times *t)
              "%lld thread%s: they are measured again for %d",
              (long long)t->left.threads, t->left.threads == 1 ? "" : "s",
              lab_threads());
-    if (t->left.threads > 0 && t->left.unknown == 0 && t->n > 0)
+    if (t->left.threads > 0 && t->n > 0)
         take_note(t, "the kept times of variants are for ", text);
 }
 
@@ -202,7 +202,8 @@ void lab_kept_times_store(struct lab_kept_times *t)
                                          t->left.unknown);
     if (t->n + unused == 0 || !t->db || t->keeper.budget_ns == 0)
         return;
-    note_threads(t);
+    if (unused == 0) /* else there is a note of those */
+        note_threads(t);
     rows = lab_alloc_array(t->n + t->n_gone + 1, sizeof(*rows));
     enum lab_status st = rows ? LAB_OK : lab_no_memory("variants' times");
     for (size_t i = 0; i < t->n && !st; i++)

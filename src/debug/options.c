@@ -908,7 +908,9 @@ static enum lab_status check_together(struct lab_options *o, uint64_t commands)
                             "[option.together] --%s and --%s exclude each "
                             "other: give one",
                             option->name, other);
-        if (help && help->needs && !*given_of(o, find_option(help->needs)))
+        bool needs =
+            help && help->needs && (!help->needing || help->needing & commands);
+        if (needs && !*given_of(o, find_option(help->needs)))
             return lab_fail(LAB_E_USAGE,
                             "[option.together] --%s changes nothing without "
                             "--%s: give both",

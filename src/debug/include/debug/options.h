@@ -112,7 +112,8 @@ struct lab_option {
     int group;
     const char *arg;
     const char *help;     /* NULL: taken, and not shown */
-    const char *needs;    /* another option that has to be written with it */
+    const char *needs;    /* another option that has to be given with it */
+    uint64_t needing;     /* to these commands; 0: to all */
     const char *not_with; /* others, separated by spaces, that exclude it */
 };
 
